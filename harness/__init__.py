@@ -1,0 +1,1 @@
+"""The harness: everything that talks AMQP or records what was said."""

@@ -1,0 +1,166 @@
+"""``brokers`` and ``reference``: real brokers that CI uses, and the embedded one on a port of its own.
+
+Knows: provisioning and serving. Must not know: cases, verdicts. A broker that was not started here is never touched.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import ssl
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from harness.cli.common import STATE_DIR, one_line_errors, stop
+from harness.run.results import Exit
+
+if TYPE_CHECKING:
+    from harness.target.known import KnownBroker
+
+
+@click.group(short_help="Known real brokers.")
+def brokers() -> None:
+    """Install, start, stop and list known real brokers; all of them listen on loopback only."""
+
+
+@brokers.command("list")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+def list_brokers(as_json: bool) -> None:
+    """Known brokers: installed version, and where each one runs."""
+    from harness.target.known import KNOWN, known_broker
+
+    rows = []
+    with one_line_errors():
+        for name in KNOWN:
+            broker = known_broker(name, STATE_DIR / name)
+            running = broker.running()
+            rows.append({"name": name, "version": broker.version(), "url": running.url if running else None})
+    if as_json:
+        click.echo(json.dumps(rows, indent=1))
+        return
+    table = [(str(row["name"]), str(row["version"] or "not installed")) for row in rows]
+    names, versions = (max(map(len, column)) for column in zip(*table, strict=True))
+    for (known, version), row in zip(table, rows, strict=True):
+        state = f"running at {row['url']}" if row["url"] else "not running"
+        click.echo(f"{known:{names}}  {version:{versions}}  {state}")
+
+
+def _known(name: str) -> KnownBroker:
+    """The broker of that name; one that nobody knows is a mistake of the user."""
+    from harness.target.known import KNOWN, known_broker
+
+    if name not in KNOWN:
+        stop(Exit.USAGE, f"no broker {name!r}, expected one of {sorted(KNOWN)}")
+    return known_broker(name, STATE_DIR / name)
+
+
+@brokers.command()
+@click.argument("name")
+def install(name: str) -> None:
+    """Install a broker from Debian's packages or Maven Central."""
+    with one_line_errors():
+        broker = _known(name)
+        broker.install()
+        click.echo(f"{name} {broker.version()} installed")
+
+
+@brokers.command()
+@click.argument("name")
+@click.option("--port", type=click.IntRange(1, 65535), help="Default: a free one.")
+def start(name: str, port: int | None) -> None:
+    """Start a broker on loopback and print its URL."""
+    with one_line_errors():
+        running = _known(name).start(port)
+        click.echo(
+            f"{running.name} {running.version} at {running.url} (pid {running.pid}, log {running.log})"
+        )
+
+
+@brokers.command("stop")
+@click.argument("name")
+def stop_broker(name: str) -> None:
+    """Stop a broker that was started here."""
+    with one_line_errors():
+        broker = _known(name)
+        was_running = broker.running() is not None
+        broker.stop()
+    click.echo(f"{name} {'stopped' if was_running else 'was not running'}")
+
+
+@brokers.command(short_help="Restart a broker on the same port and data.")
+@click.argument("name")
+def restart(name: str) -> None:
+    """Restart a broker that was started here, on the same port and data."""
+    with one_line_errors():
+        click.echo(_known(name).restart().url)
+
+
+@click.command(short_help="Serve the reference broker.")
+@click.argument("dialect", default="amqp-0-9-1")
+@click.option("--host", default="127.0.0.1", show_default=True)
+@click.option("--port", default=0, type=click.IntRange(0, 65535), help="Default: a free one.")
+@click.option("--fault", "faults", multiple=True, help="A named fault; may be given several times.")
+@click.option("--list-faults", is_flag=True, help="List the faults and what they break.")
+@click.option(
+    "--tls-cert", type=click.Path(path_type=Path, exists=True), help="Serve TLS with this certificate."
+)
+@click.option(
+    "--tls-key",
+    type=click.Path(path_type=Path, exists=True),
+    help="Its private key (default: in the same file).",
+)
+def reference(
+    dialect: str,
+    host: str,
+    port: int,
+    faults: tuple[str, ...],
+    list_faults: bool,
+    tls_cert: Path | None,
+    tls_key: Path | None,
+) -> None:
+    """Serve the reference broker until SIGTERM or SIGINT; prints its URL."""
+    from harness.reference.faults import all_faults
+    from harness.reference.server import ReferenceBroker
+    from harness.spec.dialects import dialect_ids
+
+    if list_faults:
+        for fault in all_faults().values():
+            click.echo(f"{fault.name}: {fault.says} [{', '.join(fault.breaks)}]")
+        return
+    if dialect not in dialect_ids():
+        stop(Exit.USAGE, f"no dialect {dialect!r}, expected one of {sorted(dialect_ids())}")
+    unknown = [fault for fault in faults if fault not in all_faults()]
+    if unknown:
+        stop(Exit.USAGE, f"no fault {unknown[0]!r}; try: amqpspec reference --list-faults")
+    if tls_key is not None and tls_cert is None:
+        stop(Exit.USAGE, "--tls-key: expected --tls-cert with it")
+    done = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: done.set())
+    broker = ReferenceBroker(dialect, faults=faults, host=host, port=port, tls=_tls(tls_cert, tls_key))
+    try:
+        broker.start()
+    except OSError as error:
+        why = os.strerror(error.errno) if error.errno and error.errno > 0 else error.strerror or error
+        stop(Exit.USAGE, f"cannot listen on {host}, port {port or 'any'}: {why}")
+    try:
+        click.echo(broker.url)
+        done.wait()
+    finally:
+        broker.stop()
+
+
+def _tls(certificate: Path | None, key: Path | None) -> ssl.SSLContext | None:
+    if certificate is None:
+        return None
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    try:
+        context.load_cert_chain(certificate, key)
+    except OSError as error:
+        files = certificate if key is None else f"{certificate} and {key}"
+        stop(Exit.USAGE, f"{files}: expected a certificate and its key as PEM: {error.strerror or error}")
+    return context

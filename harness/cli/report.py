@@ -1,0 +1,126 @@
+"""``report``, ``compare`` and ``baseline``: what to make of runs that are over.
+
+Knows: run folders and results. Must not know: targets, sockets.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+
+import click
+import yaml
+
+from harness.cli.common import one_line_errors, stop
+from harness.net.clock import today
+from harness.record.rows import CaseRow
+from harness.run.baseline import DEVIATIONS
+from harness.run.results import Exit
+
+_RUN = click.Path(path_type=Path)
+
+
+@click.command(short_help="Make the reports of one or more runs.")
+@click.argument("runs", nargs=-1, required=True, type=_RUN)
+@click.option(
+    "--out", "-o", type=_RUN, help="The matrix file (default: matrix.html in the first run's folder)."
+)
+@click.option(
+    "--evidence",
+    type=click.Choice(["all", "deviations", "links"]),
+    default="all",
+    show_default=True,
+    help="Transcripts in the page: all; those of deviations, for a page to publish; or links to the files.",
+)
+def report(runs: tuple[Path, ...], out: Path | None, evidence: str) -> None:
+    """Render one run's reports anew, or several runs as one matrix with a column each."""
+    from reports import render_all
+    from reports.html.page import Evidence, write_matrix
+    from reports.load import load_run
+
+    with one_line_errors():
+        if len(runs) == 1 and out is None and evidence == "all":
+            for path in render_all(runs[0]).values():
+                click.echo(path)
+            return
+        path = out or runs[0] / "matrix.html"
+        write_matrix(path, [load_run(run) for run in runs], Evidence(evidence))
+        click.echo(path)
+
+
+@click.command(short_help="What changed between two runs.")
+@click.argument("before", type=_RUN)
+@click.argument("after", type=_RUN)
+def compare(before: Path, after: Path) -> None:
+    """List cases whose verdict differs; exit code 1 where one got worse."""
+    from reports.load import load_run
+
+    with one_line_errors():
+        old = {case.id: case for case in load_run(before).cases}
+        new = {case.id: case for case in load_run(after).cases}
+    worse = 0
+    for name in sorted(old.keys() | new.keys()):
+        was, now = old.get(name), new.get(name)
+        if was is None or now is None or was.verdict is not now.verdict:
+            worse += _is_worse(was, now)
+            click.echo(f"{name}: {_said(was)} → {_said(now)}")
+    click.echo(f"{worse} worse")
+    raise click.exceptions.Exit(Exit.DEVIATIONS if worse else Exit.CONFORMING)
+
+
+@click.command(short_help="Write a baseline from a run's deviations.")
+@click.argument("run", type=_RUN)
+@click.option("--out", "-o", type=_RUN, help="The file (default: standard output).")
+@click.option(
+    "--reason", default="to be verified", show_default=True, help="Reason for entries that have none yet."
+)
+@click.option("--link", default="to be added", show_default=True, help="Link for entries that have none yet.")
+@click.option(
+    "--days", default=180, show_default=True, type=click.IntRange(1), help="Days until the entries expire."
+)
+def baseline(run: Path, out: Path | None, reason: str, link: str, days: int) -> None:
+    """Turn a run's deviations into a baseline; look at each and write its reason before you keep it."""
+    from reports.load import load_run
+
+    with one_line_errors():
+        loaded = load_run(run)
+        if out is not None and out.exists():
+            stop(Exit.USAGE, f"{out} is there already; choose another file, or merge by hand")
+    expires = today() + timedelta(days=days)
+    entries = [
+        {"case": case.id, "verdict": str(case.verdict), "reason": reason, "link": link, "expires": expires}
+        for case in loaded.cases
+        if case.verdict in DEVIATIONS and not case.reason.startswith("no hook")
+    ]
+    target = loaded.meta.target
+    document = {
+        "target": target.name,
+        "dialect": target.dialect,
+        "versions": _series(target.version),
+        "entries": entries,
+    }
+    text = yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=110)
+    if out is None:
+        click.echo(text, nl=False)
+        return
+    with one_line_errors():
+        out.parent.mkdir(parents=True, exist_ok=True)
+        out.write_text(text, encoding="utf-8")
+    click.echo(f"{out}: {len(entries)} entries")
+
+
+def _series(version: str) -> str:
+    parts = version.split(".")[:2]
+    if len(parts) < 2 or not all(part.isdigit() for part in parts):
+        return ""
+    return f">={parts[0]}.{parts[1]},<{parts[0]}.{int(parts[1]) + 1}"
+
+
+def _said(case: CaseRow | None) -> str:
+    return "absent" if case is None else f"{case.verdict} ({case.observed or case.reason})"
+
+
+def _is_worse(was: CaseRow | None, now: CaseRow | None) -> bool:
+    if now is None:
+        return True
+    return now.verdict in DEVIATIONS and (was is None or was.verdict not in DEVIATIONS)

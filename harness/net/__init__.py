@@ -1,0 +1,1 @@
+"""The only sockets, TLS and clocks of the harness."""

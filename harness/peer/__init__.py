@@ -1,0 +1,1 @@
+"""What a case drives: one or more connections to the target."""

@@ -1,0 +1,339 @@
+"""One client connection of a 0-9-1 broker: its socket, its phase, the way in and the way out.
+
+Knows: phases from the protocol header to the end of the socket, channel numbers, how a refusal is said, heartbeats,
+how to end so that the peer can read everything that was said.
+Must not know: what any method does; the handlers do.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import struct
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from typing import Any, cast
+
+from harness.reference.amqp_0_9_1 import wire
+from harness.reference.amqp_0_9_1.heartbeats import Heartbeats
+from harness.reference.amqp_0_9_1.inbox import Inbox
+from harness.reference.amqp_0_9_1.phases import BEFORE_OPEN, Phase
+from harness.reference.amqp_0_9_1.session import Session
+from harness.reference.core import Core
+from harness.reference.model import User, VirtualHost, Window
+from harness.reference.refusing import RefusedError
+from harness.spec.model import Refusal, Scope
+
+HANDSHAKE_S, LINGER_S, CLOSE_OK_S, CLOSE_OK_INSIDE_FRAME_S = 10.0, 2.0, 5.0, 0.5
+_WRITE_AT_OCTETS = 1 << 20
+_LOG = logging.getLogger(__name__)
+
+
+class Link(asyncio.Protocol):
+    """One connection."""
+
+    def __init__(self, core: Core) -> None:
+        self.core, self.on, self.faulty = core, core.on, core.faulty
+        self.codec = wire.served_codec(core.dialect_id)
+        first_limit = 1024 if self.faulty("first-frames-must-be-small") else wire.MIN_FRAME_OCTETS
+        self.splitter = wire.Splitter(self.refuse, first_limit, self.faulty)
+        self.phase = Phase.HEADER
+        self.failing = (0, 0)
+        self.sessions: dict[int, Session] = {}
+        self.channel_max, self.frame_max_octets = 0, wire.MIN_FRAME_OCTETS
+        self.window = Window(core.on)
+        self.capabilities: Mapping[str, Any] = {}
+        self.user: User | None = None
+        self.vhost: VirtualHost | None = None
+        self.mechanism, self.claimed_name = "", b""
+        self.congested = False
+        self._unheard: list[bytes] = []
+        self.unconfirmed: dict[int, Session] = {}
+        self.heartbeats = Heartbeats(self)
+        self.transport: asyncio.Transport
+        self._out: list[bytes] = []
+        self._out_octets = 0
+        self._inbox = Inbox(self)
+        self._timer: asyncio.TimerHandle | None = None
+
+    # --- the socket
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """A client has connected."""
+        self.transport = cast(asyncio.Transport, transport)
+        self.core.links.add(self)
+        self._after(HANDSHAKE_S, self.end)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The socket is gone."""
+        self.phase = Phase.ENDED
+        self._after(None)
+        self.heartbeats.stop()
+        self._out.clear()
+        self.core.with_output.discard(self)
+        self.core.links.discard(self)
+        self.release()
+        self.core.flush()
+
+    def eof_received(self) -> bool:
+        """The client has ended its side: so does the broker."""
+        return False
+
+    def pause_writing(self) -> None:
+        """The client reads too slowly."""
+        self.congested = True
+
+    def resume_writing(self) -> None:
+        """The client has caught up."""
+        self.congested = False
+        asyncio.get_running_loop().call_soon(self._resume)
+
+    def _resume(self) -> None:
+        self.pump()
+        self.core.flush()
+
+    def data_received(self, data: bytes) -> None:
+        """Octets have come."""
+        if not self.faulty("only-heartbeats-are-life") or data[0] == wire.HEARTBEAT:
+            self.heartbeats.heard()
+        if self.phase in (Phase.ENDED, Phase.MUTE):
+            return
+        if self.congested and self.faulty("deaf-while-sending"):
+            self._unheard.append(data)
+            return
+        try:
+            self._take(b"".join([*self._unheard, data]))
+            self._unheard.clear()
+        finally:
+            self.core.flush()
+
+    def _take(self, data: bytes) -> None:
+        if self.phase is Phase.HEADER:
+            data = self._after_header(data)
+        self.splitter.feed(data)
+        while self.phase not in (Phase.HEADER, Phase.ENDED, Phase.MUTE):
+            if not self._next_frame():
+                return
+
+    def _after_header(self, data: bytes) -> bytes:
+        try:
+            return self._inbox.on_header(data)
+        except RefusedError as refused:
+            self.say(refused, 0)
+            return b""
+
+    def _next_frame(self) -> bool:
+        channel = 0
+        try:
+            incoming = self.splitter.next()
+            if incoming is None:
+                return False
+            channel = incoming.channel
+            self._inbox.on_frame(incoming)
+            if not incoming.ended and self.faulty("frame-decoded-before-its-end"):
+                self.refuse("amq_wlp_frame_02", "frame without its end octet")
+        except RefusedError as refused:
+            self.say(refused, channel)
+        except Exception:
+            _LOG.exception("internal error of a reference broker")
+            self.close(541, "internal error")
+        return True
+
+    # --- refusals out
+
+    def refuse(self, rule: str, text: str) -> None:
+        """Raise for a broken rule; return if a fault lets it pass."""
+        self.core.refuse(rule, text)
+
+    def say(self, refused: RefusedError, channel: int) -> None:
+        """Tell the client what was refused, at the scope where it belongs."""
+        refusal = refused.refusal
+        if self.phase is Phase.CLOSING:
+            self.end()
+        elif refusal is None:
+            self.phase = Phase.MUTE
+        elif refusal.scope is Scope.HEADER:
+            header = self.codec.dialect.protocol_header
+            self._write((header[:-1] + b"\x63" if self.faulty("unspoken-header-answered") else header,))
+            self.end()
+        elif refusal.scope is Scope.SOCKET or (self.phase in BEFORE_OPEN and _is_plain(refused)):
+            self.end()
+        elif refusal.scope is Scope.CHANNEL and self.faulty("channel-exception-ends-connection"):
+            self.close(refusal.code or 0, refused.text)
+        elif refusal.scope is Scope.CHANNEL and channel in self.sessions:
+            self.sessions[channel].close(refusal.code or 0, refused.text)
+        elif refusal.scope is Scope.CHANNEL and channel:
+            self._close_unknown_channel(channel, refusal, refused.text)
+        else:
+            self.close(refusal.code or 0, refused.text)
+
+    def _close_unknown_channel(self, channel: int, refusal: Refusal, text: str) -> None:
+        self.send(channel, "channel.close", **self.reason(refusal.code or 0, text))
+
+    def reason(self, code: int, text: str) -> dict[str, Any]:
+        """The arguments of a close method."""
+        class_id, method_id = self.failing
+        if self.faulty("closes-carry-another-code"):
+            code = 543
+        if self.faulty("close-names-another-method"):
+            class_id, method_id = 0, 0
+        text = text.encode("ascii", "backslashreplace")[:255].decode()
+        return {"reply_code": code, "reply_text": text, "class_id": class_id, "method_id": method_id}
+
+    def close(self, code: int, text: str) -> None:
+        """Refuse at the scope of the connection: say why, then wait for close-ok."""
+        if not self.faulty("connection-works-on-after-close"):
+            self.release()
+        self.send(0, "connection.close", **self.reason(code, text))
+        self.phase = Phase.CLOSING
+        self._after(CLOSE_OK_INSIDE_FRAME_S if self.splitter.inside else CLOSE_OK_S, self.end)
+
+    # --- output
+
+    def send(self, channel: int, name: str, /, **args: Any) -> None:
+        """One method."""
+        self._confirm()
+        self._write((wire.frame(wire.METHOD, channel, wire.encode(self.codec, name, args, self.on)),))
+
+    def send_content(self, channel: int, name: str, header: bytes, body: bytes, /, **args: Any) -> None:
+        """One method with a content."""
+        self._confirm()
+        method = wire.frame(wire.METHOD, channel, wire.encode(self.codec, name, args, self.on))
+        self._write(self._content(channel, method, header, body))
+
+    def _content(self, channel: int, method: bytes, header: bytes, body: bytes) -> list[bytes]:
+        limit = self.frame_max_octets
+        if self.faulty("frame-larger-than-agreed"):
+            limit += 1
+        if self.faulty("body-truncated"):
+            body = body[:-1]
+        frames = [method, *wire.content_frames(channel, header, body, limit)]
+        if not body and self.faulty("empty-body-in-a-frame"):
+            frames.append(wire.frame(wire.BODY, channel, b""))
+        if self.faulty("method-inside-content") and len(frames) > 2:
+            frames.insert(2, wire.frame(wire.METHOD, channel, struct.pack(">HHB", 20, 20, 1)))
+        return frames
+
+    def _write(self, frames: Iterable[bytes]) -> None:
+        if self.phase in (Phase.ENDED, Phase.MUTE):
+            return
+        for octets in frames:
+            self._out.append(self._damaged(octets))
+            self._out_octets += len(octets)
+        self.core.with_output.add(self)
+        if self._out_octets > _WRITE_AT_OCTETS:
+            self.flush()
+
+    def _damaged(self, octets: bytes) -> bytes:
+        if self.faulty("frame-end-wrong") and octets[0] == wire.BODY:
+            return octets[:-1] + b"\x00"
+        return octets
+
+    def flush(self) -> None:
+        """Write what has gathered."""
+        self._confirm()
+        if self._out:
+            if not self.transport.is_closing():
+                self.transport.write(b"".join(self._out))
+            self._out.clear()
+            self._out_octets = 0
+            self.heartbeats.said()
+
+    def _confirm(self) -> None:
+        while self.unconfirmed:
+            self.unconfirmed.popitem()[1].confirm()
+
+    def heartbeat(self) -> None:
+        """Send a sign of life."""
+        self._write((wire.frame(wire.HEARTBEAT, 0, b""),))
+        self.core.flush()
+
+    # --- the end
+
+    def opened(self) -> None:
+        """The handshake is over."""
+        self._after(None)
+
+    def pump(self) -> None:
+        """Windows or flow have changed: let every queue that this client consumes from look again."""
+        for session in tuple(self.sessions.values()):
+            session.pump()
+
+    def release(self) -> None:
+        """Give back everything that this connection holds."""
+        sessions, self.sessions = self.sessions, {}
+        for session in sessions.values():
+            session.closing = True
+        for session in sessions.values():
+            session.release()
+        if self.vhost is not None:
+            self.vhost.release_owner(self)
+
+    def end(self) -> None:
+        """End the socket: what was said can still be read, nothing more is said."""
+        if self.phase is Phase.ENDED:
+            return
+        self.release()
+        self.flush()
+        self.phase = Phase.ENDED
+        self.core.with_output.discard(self)
+        if self.transport.can_write_eof():
+            with suppress(OSError):
+                self.transport.write_eof()
+            self._after(LINGER_S, self.transport.abort)
+        else:
+            self.transport.close()
+
+    def shut(self, text: str) -> None:
+        """The broker goes down: say so, and end."""
+        if self.phase is Phase.OPEN:
+            self.failing = (0, 0)
+            self.close(320, text)
+        self.end()
+
+    # --- what an operator can do
+
+    def ask_flow(self, active: bool) -> None:
+        """Ask the client to pause or resume its contents on every channel."""
+        for session in self.sessions.values():
+            if not session.closing:
+                session.flow_asked.append(active)
+                session.send("channel.flow", active=active)
+
+    def block(self, reason: str) -> None:
+        """Tell the client that publishing is blocked, if it can hear that."""
+        if self.phase is Phase.OPEN and self.capabilities.get("connection.blocked") is True:
+            self.send(0, "connection.blocked", reason=reason)
+
+    def unblock(self) -> None:
+        """Tell the client that publishing is possible again, if it can hear that."""
+        if self.phase is Phase.OPEN and self.capabilities.get("connection.blocked") is True:
+            self.send(0, "connection.unblocked")
+
+    def missed(self) -> None:
+        """Nothing has come for two intervals."""
+        try:
+            self.refuse("wire/heartbeat/missed", "no sign of life")
+        except RefusedError as refused:
+            self.say(refused, 0)
+        self.core.flush()
+
+    def abort(self) -> None:
+        """End the socket at once."""
+        self.transport.abort()
+
+    def _after(self, delay_s: float | None, action: Any = None) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = None
+        if delay_s is not None:
+            self._timer = asyncio.get_running_loop().call_later(delay_s, self._run, action)
+
+    def _run(self, action: Any) -> None:
+        self._timer = None
+        action()
+        self.core.flush()
+
+
+def _is_plain(refused: RefusedError) -> bool:
+    return not refused.rule.startswith(("connection/", "constant/invalid-path"))

@@ -1,0 +1,178 @@
+"""Every rule that the 0-9-1 broker enforces by refusing, and what refusing wrongly looks like.
+
+Knows: the rules; which reply code or scope the ledger would neither accept nor tolerate for each.
+Must not know: when a rule is broken; the handlers do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from harness.reference.faults.fault import Fault
+from harness.spec.dialects import load_ledger
+from harness.spec.model import Refusal, Requirement, Scope
+
+REFUSALS = (
+    "amq_wlp_frame_01",
+    "amq_wlp_frame_02",
+    "amq_wlp_frame_03",
+    "amq_wlp_table_01",
+    "amq_wlp_content_01",
+    "amq_wlp_content_02",
+    "amq_wlp_content_03",
+    "amq_wlp_content_05",
+    "amq_wlp_heartbeat_01",
+    "wire/frame/channel-zero-for-connection",
+    "wire/frame/channel-class-on-zero",
+    "wire/frame/content-channel-open",
+    "wire/method/unknown-class",
+    "wire/method/unknown-method",
+    "wire/method/truncated-arguments",
+    "wire/method/trailing-octets",
+    "wire/method/server-only",
+    "wire/strings/shortstr-zero-octet",
+    "wire/table/malformed",
+    "wire/content/aborted-by-method",
+    "wire/content/malformed-header",
+    "wire/content/body-exceeds-size",
+    "wire/content/unexpected-header",
+    "wire/content/unexpected-body",
+    "wire/heartbeat/missed",
+    "connection/grammar",
+    "connection/start/protocol-name",
+    "connection/start/server-support",
+    "connection/start-ok/mechanism/validity",
+    "connection/start-ok/locale",
+    "connection/secure",
+    "connection/tune/channel-max",
+    "connection/tune-ok/channel-max/upper-limit",
+    "connection/tune-ok/frame-max/minimum-chosen",
+    "connection/tune-ok/frame-max/upper-limit",
+    "connection/open/virtual-host/security",
+    "constant/invalid-path",
+    "constant/frame-error",
+    "constant/command-invalid",
+    "constant/access-refused",
+    "constant/not-found",
+    "constant/precondition-failed",
+    "constant/content-too-large",
+    "channel/grammar",
+    "channel/open/state",
+    "exchange/default-access",
+    "exchange/declare/exchange/reserved",
+    "exchange/declare/exchange/syntax",
+    "exchange/declare/type/typed",
+    "exchange/declare/type/support",
+    "exchange/declare/passive/not-found",
+    "exchange/declare/passive/equivalent-mismatch",
+    "exchange/delete/exchange/exists",
+    "exchange/delete/if-unused/in-use",
+    "exchange/bind/destination/exchange-existence",
+    "exchange/bind/source/exchange-existence",
+    "exchange/unbind/destination/must-exist",
+    "exchange/unbind/source/must-exist",
+    "queue/declare/queue/reserved",
+    "queue/declare/queue/syntax",
+    "queue/declare/passive/not-found",
+    "queue/declare/passive/equivalent-mismatch",
+    "queue/declare/exclusive/passive",
+    "queue/declare/exclusive/exclusive",
+    "queue/bind/queue/queue-known",
+    "queue/bind/queue/must-exist",
+    "queue/bind/exchange/exchange-existence",
+    "queue/unbind/queue/queue-known",
+    "queue/unbind/queue/must-exist",
+    "queue/unbind/exchange/must-exist",
+    "queue/purge/queue/queue-known",
+    "queue/purge/queue/must-exist",
+    "queue/delete/queue/queue-known",
+    "queue/delete/queue/must-exist",
+    "queue/delete/if-unused/in-use",
+    "queue/delete/if-empty/not-empty",
+    "domain/queue-name/unknown",
+    "basic/consume/consumer-tag/duplicate",
+    "basic/consume/consumer-tag/channel-local",
+    "basic/consume/exclusive/in-use",
+    "basic/consume/exclusive/alone",
+    "basic/publish/exchange/must-exist",
+    "basic/publish/exchange/internal",
+    "basic/ack/multiple/exists-once",
+    "basic/ack/multiple/exists-unknown",
+    "basic/ack/multiple/exists-transacted",
+    "basic/nack/multiple/exists-once",
+    "basic/nack/multiple/exists-unknown",
+    "tx/commit/transacted",
+    "tx/rollback/transacted",
+    "confirm/select/transacted",
+)
+
+_OF_NO_RULE = ("constant/precondition-failed",)
+"""Refusals of what no rule speaks of, as a reject of an unknown delivery: no case can judge them."""
+
+MUTE = None
+"""The scope of a broker that neither answers nor ends: only a fault does that."""
+
+_ANY_CODE = 541
+_EASILY_CONFUSED = {
+    Scope.CHANNEL: (404, 406, 403, 405),
+    Scope.CONNECTION: (503, 504, 502, 501, 505, 530, 540, 541),
+}
+
+
+_CHANNEL_ZERO = (
+    "connection/",
+    "amq_wlp_frame_03",
+    "amq_wlp_content_03",
+    "wire/frame/channel-class-on-zero",
+    "wire/frame/content-channel-open",
+    "constant/invalid-path",
+    "constant/command-invalid",
+)
+"""What is refused where there is no channel that could be closed."""
+
+
+def right(rule: str, ledger_id: str) -> Refusal:
+    """The refusal that a rule asks for; raises KeyError for a rule that is not listed above."""
+    if rule not in REFUSALS:
+        raise KeyError(f"{rule}: not listed in faults/refusals.py")
+    return load_ledger(ledger_id)[rule].accepts[0]
+
+
+def wrong_code(row: Requirement) -> Refusal | None:
+    """The right scope with a code that the ledger does not let pass; None if it lets every code pass."""
+    first = row.accepts[0]
+    if first.code is None:
+        return None
+    natural = (Refusal(first.scope, code) for code in _EASILY_CONFUSED[first.scope])
+    return next((refusal for refusal in natural if not _passes(refusal, row)), None)
+
+
+def wrong_scope(row: Requirement) -> Refusal | None:
+    """The right code (where there is one) at a scope that the ledger does not let pass; None is silence."""
+    first = row.accepts[0]
+    code = first.code or _ANY_CODE
+    wider = (Refusal(Scope.CHANNEL, code), Refusal(Scope.CONNECTION, code), Refusal(Scope.SOCKET))
+    start = 1 if row.id.startswith(_CHANNEL_ZERO) or first.scope is not Scope.CONNECTION else 0
+    return next((r for r in wider[start:] if r.scope is not first.scope and not _passes(r, row)), MUTE)
+
+
+def _passes(refusal: Refusal, row: Requirement) -> bool:
+    known = (*row.accepts, *row.tolerates)
+    return any(k.scope is refusal.scope and k.code in (None, refusal.code) for k in known)
+
+
+def refusal_faults(ledger_id: str) -> Iterator[Fault]:
+    """The three faults of every rule that a black box can see, or two where every code passes."""
+    ledger = load_ledger(ledger_id)
+    for rule in REFUSALS:
+        if ledger[rule].testable and rule not in _OF_NO_RULE:
+            yield from _faults_of(ledger[rule])
+
+
+def _faults_of(row: Requirement) -> Iterable[Fault]:
+    yield Fault(f"not-refused:{row.id}", (row.id,), "what the rule forbids is let pass")
+    if (code := wrong_code(row)) is not None:
+        yield Fault(f"wrong-code:{row.id}", (row.id,), f"the refusal carries {code.code}")
+    scope = wrong_scope(row)
+    how = "by silence" if scope is None else f"at the scope {scope.scope}"
+    yield Fault(f"wrong-scope:{row.id}", (row.id,), f"the refusal comes {how}")

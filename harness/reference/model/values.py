@@ -1,0 +1,34 @@
+"""Values of field tables as things to compare: by meaning, not by how they were written.
+
+Knows: that 1 is 1 in whatever width, that true is not 1, and that the order of names says nothing.
+Must not know: tags or octets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from typing import Any
+
+
+def canonical(value: Any) -> Hashable:
+    """A hashable form that is equal for values of equal meaning."""
+    if isinstance(value, bool) or value is None:
+        return (type(value).__name__, value)
+    if isinstance(value, int | float):
+        return ("number", value)
+    if isinstance(value, str):
+        return ("text", value.encode("utf-8", "surrogateescape"))
+    if isinstance(value, bytes | bytearray):
+        return ("text", bytes(value))
+    if isinstance(value, Mapping):
+        return ("table", frozenset((key, canonical(item)) for key, item in value.items()))
+    if isinstance(value, list | tuple):
+        return ("array", tuple(canonical(item) for item in value))
+    return ("other", repr(value))
+
+
+def as_text(value: Any) -> str | None:
+    """A name in a field table as text; None for what is no name."""
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "surrogateescape")
+    return value if isinstance(value, str) else None

@@ -1,0 +1,1 @@
+"""Cases, oracles, verdicts and the runner."""

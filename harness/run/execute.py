@@ -1,0 +1,231 @@
+"""One case from beginning to end: its world, its verdict, its evidence, its cleaning up.
+
+Knows: how exceptions become outcomes. Must not know: other cases, concurrency, reports.
+Our fault is never the target's: whatever the harness raises by itself is ``error``.
+"""
+
+from __future__ import annotations
+
+import threading
+import traceback
+from collections.abc import Callable, Collection
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from harness.net.clock import monotonic_ns, monotonic_s, utc_now
+from harness.peer.context import BudgetSpent, Cleanup, Context, MissingHook, OutOfReach, Patience, Unmet
+from harness.peer.events import Quiet
+from harness.peer.peer import Peer
+from harness.record.rows import CaseRow, Outcome
+from harness.record.transcript import Transcript, TranscriptError, starred
+from harness.run.case import Case
+from harness.run.recorded import Budget, Stopped, Streams
+from harness.run.verdict import Verdict
+from harness.spec.dialects import widest
+from harness.target.live import Live
+from harness.wire.methods import Codec, codec_for
+from harness.wire.transport import StreamEnded
+
+_CLEANUP_BUDGET_S = 3.0
+_LEAVING_SHARE = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """What all cases of one run share."""
+
+    live: Live
+    folder: Path
+    tag: str
+    patience: Patience = field(default_factory=Patience)
+    stop: threading.Event = field(default_factory=threading.Event)
+    restart: Callable[[], None] | None = None
+    keep_evidence: bool = True
+
+    @property
+    def codec(self) -> Codec:
+        """The codec of the target's dialect, in its widest overlay."""
+        return widest_codec(self.live.target.dialect)
+
+    def context(self, case_id: str, streams: Streams, case: Case | None = None) -> Context:
+        """The world of one case."""
+        return Context(
+            codec=self.codec,
+            requirements=case.requirements if case else (),
+            dial=streams.dial,
+            login=self.live.login,
+            logins=self.live.logins,
+            vhosts=self.live.vhosts,
+            patience=self.patience,
+            tag=f"{self.tag}.{case_id}",
+            restart_hook=self.restart,
+            cleanup=Cleanup(),
+        )
+
+    def streams(self, name: str, budget_s: float) -> Streams:
+        """Streams that are written down under a name in the run's evidence."""
+        path = self.folder / "evidence" / f"{name}.jsonl"
+        transcript = Transcript(path, self.codec, self.live.secrets)
+        return Streams(self.live.endpoint, transcript, Budget(monotonic_s() + budget_s, self.stop))
+
+
+def widest_codec(dialect: str) -> Codec:
+    """The codec of a dialect in its widest overlay."""
+    return codec_for(widest(dialect))
+
+
+def execute(case: Case, world: World, attempt: int = 1, look: Callable[[], str] = lambda: "") -> CaseRow:
+    """Run one case; raises Stopped where the run was stopped before there was a verdict.
+
+    ``look`` says why the target is not alive any more, if so; it is asked before the case's connections are closed.
+    """
+    streams = world.streams(case.id, case.budget_s)
+    transcript = streams.transcript
+    transcript.write(
+        "case",
+        monotonic_ns(),
+        id=case.id,
+        title=case.title,
+        requirements=list(case.covers),
+        target=world.live.url.redacted,
+        started=utc_now(),
+    )
+    started_ns = monotonic_ns()
+    try:
+        context = world.context(case.id, streams, case)
+        peer = Peer(context)
+        verdict = _starred(_judge(case, peer), world.live.secrets)
+        if died := look():
+            verdict = dead_of(verdict, died)
+        duration_ms = (monotonic_ns() - started_ns) / 1e6
+        ended = streams.endings
+        transcript.write(
+            "verdict",
+            monotonic_ns(),
+            verdict=str(verdict.outcome),
+            expected=verdict.expected,
+            observed=verdict.observed,
+        )
+        _leave(peer, _LEAVING_SHARE * world.patience.reply_s)
+    finally:
+        streams.hang_up()
+        transcript.close()
+    peer.family.clear()  # peers know each other; apart, what they received is given back at once
+    _clean(context, world)
+    return _row(case, verdict, ended, duration_ms, attempt)
+
+
+def dead_of(verdict: Verdict, died: str) -> Verdict:
+    """What a verdict comes to where the target died of the case."""
+    return Verdict(Outcome.FAIL, verdict.expected, f"{verdict.observed}; the target died: {died}")
+
+
+def _leave(peer: Peer, within_s: float) -> None:
+    """Close what the case left open: some brokers do not get over a client that just hangs up."""
+    for one in peer.family:
+        with suppress(Unmet, StreamEnded, BudgetSpent):
+            one.leave(within_s)
+
+
+def _row(case: Case, verdict: Verdict, ended: str, duration_ms: float, attempt: int) -> CaseRow:
+    blocked = verdict.outcome in (Outcome.BLOCKED, Outcome.NOT_APPLICABLE)
+    return CaseRow(
+        id=case.id,
+        dialect=case.dialect,
+        suite=case.suite,
+        title=case.title,
+        requirements=case.covers,
+        level=str(case.level),
+        verdict=verdict.outcome,
+        expected=verdict.expected,
+        observed=verdict.observed,
+        reason=f"expected {verdict.expected}, observed {verdict.observed}" if blocked else "",
+        evidence=f"evidence/{case.id}.jsonl",
+        ended=ended,
+        duration_ms=round(duration_ms, 3),
+        attempt=attempt,
+    )
+
+
+def _starred(verdict: Verdict, secrets: Collection[str]) -> Verdict:
+    return Verdict(verdict.outcome, starred(verdict.expected, secrets), starred(verdict.observed, secrets))
+
+
+def _judge(case: Case, peer: Peer) -> Verdict:
+    try:
+        return case.body(peer)
+    except Unmet as unmet:
+        if peer.claimed:
+            return Verdict(_deviation(case), f"{peer.claimed}: {unmet.expected}", unmet.observed)
+        return Verdict(Outcome.BLOCKED, unmet.expected, unmet.observed)
+    except StreamEnded as ended:
+        return Verdict(Outcome.BLOCKED, "a connection to the target", f"connection {ended.how}")
+    except OutOfReach as limit:
+        return Verdict(Outcome.NOT_APPLICABLE, "room for what the case does", str(limit))
+    except MissingHook as missing:
+        return Verdict(Outcome.BLOCKED, "what the case needs of the configuration", str(missing))
+    except BudgetSpent:
+        expected = peer.claimed or f"a verdict within {case.budget_s:.0f} s"
+        return Verdict(Outcome.INCONCLUSIVE, expected, f"the budget of {case.budget_s:.0f} s was used up")
+    except (Stopped, TranscriptError):
+        raise
+    except Exception as error:
+        return Verdict(Outcome.ERROR, "a verdict", _last_line(error))
+
+
+def _deviation(case: Case) -> Outcome:
+    return Outcome.NONSTRICT if case.requirements[0].level == "SHOULD" else Outcome.FAIL
+
+
+def _last_line(error: BaseException) -> str:
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{type(error).__name__}: {error} ({Path(frame.filename).name}:{frame.lineno})"
+
+
+def _clean(context: Context, world: World) -> None:
+    """Delete what the case created; what cannot be deleted is left, the case has its verdict already."""
+    for vhost in {vhost for vhost, _, _ in context.cleanup.entities}:
+        entities = [(kind, name) for v, kind, name in context.cleanup.entities if v == vhost]
+        budget = Budget(monotonic_s() + _CLEANUP_BUDGET_S, world.stop)
+        streams = Streams(world.live.endpoint, _NO_TRANSCRIPT, budget)
+        try:
+            _delete(replace(context, dial=streams.dial), vhost, entities)
+        except (Unmet, StreamEnded, BudgetSpent, Stopped):
+            pass
+        finally:
+            streams.hang_up()
+
+
+def _delete(context: Context, vhost: str, entities: list[tuple[str, str]]) -> None:
+    peer = Peer(context)
+    peer.login = context.in_vhost(vhost)
+    peer.open_connection()
+    for channel, (kind, name) in enumerate(entities, start=1):
+        number = min(channel, 2000)
+        peer.send("channel.open", channel=number)
+        peer.send(f"{kind}.delete", channel=number, **{kind: name})
+        peer.send("exchange.declare", channel=number, exchange="amq.direct", type="direct", passive=True)
+        within_s = _LEAVING_SHARE * peer.patience_s
+        if isinstance(peer.arrival("exchange.declare-ok", channel=number, within_s=within_s), Quiet):
+            return
+    peer.close()
+
+
+class _Nowhere(Transcript):
+    """A transcript that keeps nothing."""
+
+    def __init__(self) -> None:
+        pass
+
+    def write(self, kind: str, t_ns: int | None = None, **data: object) -> None:
+        """Nothing."""
+
+    def octets(self, t_ns: int, conn: int, direction: str, octets: bytes) -> None:
+        """Nothing."""
+
+    def close(self) -> None:
+        """Nothing."""
+
+
+_NO_TRANSCRIPT = _Nowhere()

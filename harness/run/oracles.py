@@ -1,0 +1,134 @@
+"""Oracles: from what a target did to a verdict, by the requirement row that the case names first.
+
+Knows: rows, reactions, verdicts. Must not know: single cases, targets' names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from harness.peer.context import Unmet
+from harness.peer.events import Arrival, Ended, MethodArrived, Quiet, Reaction, refusal_of
+from harness.peer.peer import Peer
+from harness.record.rows import Outcome
+from harness.run.verdict import Verdict
+from harness.spec.model import Level, Refusal, Requirement
+
+
+def rejects_violation(
+    peer: Peer,
+    channel: int = 1,
+    *,
+    barrier: bool = True,
+    row: str = "",
+    within_s: float | None = None,
+) -> Verdict:
+    """The violation that was sent last is refused with the code and at the scope that the row states.
+
+    ``row`` names another covered row than the first; ``barrier`` and ``within_s`` go to ``Peer.reaction``.
+    """
+    return judge_reaction(peer, peer.reaction(channel, barrier=barrier, within_s=within_s), row)
+
+
+def judge_reaction(peer: Peer, reaction: Reaction, row: str = "") -> Verdict:
+    """A reaction that was already watched, against the refusals that the row accepts and tolerates."""
+    requirement = requirement_of(peer, row)
+    dialect = peer.dialect
+    expected = " or ".join(refusal.describe(dialect) for refusal in requirement.accepts)
+    expected = expected or peer.claimed or requirement.paraphrase
+    observed = reaction.describe(dialect)
+    if _among(reaction.refusal, requirement.accepts):
+        return Verdict(Outcome.PASS, expected, observed)
+    if _among(reaction.refusal, requirement.tolerates):
+        return Verdict(Outcome.NONSTRICT, expected, observed)
+    return Verdict(_broken(requirement), expected, observed)
+
+
+def judge_arrival(peer: Peer, arrival: Arrival, row: str = "") -> Verdict:
+    """What came in place of something that was owed, against the refusals that the row accepts and tolerates."""
+    return judge_reaction(peer, Reaction((arrival,), *refusal_of((arrival,))), row)
+
+
+def requirement_of(peer: Peer, row: str = "") -> Requirement:
+    """The row a case is judged by: the named one, else the first that it covers."""
+    return next(r for r in peer.context.requirements if not row or r.id == row)
+
+
+def holds(peer: Peer, condition: bool, observed: str, expected: str = "", row: str = "") -> Verdict:
+    """Pass where the condition holds, else a deviation as strong as the row; ``expected`` defaults to the claim."""
+    outcome = Outcome.PASS if condition else _broken(requirement_of(peer, row))
+    return Verdict(outcome, expected or peer.claimed or requirement_of(peer, row).paraphrase, observed)
+
+
+def equals(peer: Peer, actual: Any, wanted: Any, what: str = "value", row: str = "") -> Verdict:
+    """Pass where a value is the wanted one."""
+    return holds(peer, actual == wanted, f"{what} {actual!r}", f"{what} {wanted!r}", row)
+
+
+def observed_either_way(peer: Peer, way: str) -> Verdict:
+    """A MAY: record which way the target went; both are conforming."""
+    return Verdict(Outcome.OBSERVED, peer.claimed or requirement_of(peer).paraphrase, way)
+
+
+def allows(peer: Peer, channel: int = 1, row: str = "") -> Verdict:
+    """What was sent last is not refused: a barrier behind it on the same channel is answered."""
+    reaction = peer.reaction(channel)
+    done = isinstance(reaction.arrivals[-1], MethodArrived) and reaction.refusal is None
+    return holds(peer, done, reaction.describe(peer.dialect), peer.claimed or "no exception", row)
+
+
+def ends_connection(peer: Peer, arrival: Arrival, row: str = "") -> Verdict:
+    """The target ended the connection by itself."""
+    return holds(
+        peer,
+        isinstance(arrival, Ended),
+        arrival.describe(peer.dialect),
+        "the target closes the connection",
+        row,
+    )
+
+
+def does_not_apply(peer: Peer, why: str) -> Verdict:
+    """What the case is about is an option that this target does not offer, as it says itself."""
+    return Verdict(Outcome.NOT_APPLICABLE, peer.claimed or requirement_of(peer).paraphrase, why)
+
+
+def worst(verdicts: Iterable[Verdict]) -> Verdict:
+    """Of several verdicts the first of the worst; for cases that try the same thing at several places."""
+    order = (Outcome.PASS, Outcome.OBSERVED, Outcome.NONSTRICT, Outcome.INCONCLUSIVE, Outcome.FAIL)
+    return max(verdicts, key=lambda verdict: order.index(verdict.outcome))
+
+
+def must_refuse(peer: Peer, reaction: Reaction) -> Reaction:
+    """A prerequisite: the reaction is a refusal of any kind, else raises Unmet."""
+    if reaction.refusal is None:
+        raise Unmet("a refusal", reaction.describe(peer.dialect))
+    return reaction
+
+
+def _among(refusal: Refusal | None, rows: Iterable[Refusal]) -> bool:
+    return refusal is not None and any(
+        refusal.scope is row.scope and (row.code is None or row.code == refusal.code) for row in rows
+    )
+
+
+def _broken(requirement: Requirement) -> Outcome:
+    return Outcome.NONSTRICT if requirement.level is Level.SHOULD else Outcome.FAIL
+
+
+__all__ = [
+    "Quiet",
+    "allows",
+    "does_not_apply",
+    "ends_connection",
+    "equals",
+    "holds",
+    "judge_arrival",
+    "judge_reaction",
+    "must_refuse",
+    "observed_either_way",
+    "rejects_violation",
+    "requirement_of",
+    "worst",
+]

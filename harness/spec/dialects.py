@@ -1,0 +1,61 @@
+"""The dialects that this build speaks, by id; loaded when first asked for.
+
+Knows: which module declares which dialect.
+Must not know: anything about their content.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+
+from harness.spec.model import Dialect
+from harness.spec.requirements import Ledger, read_ledger
+
+_MODULES = {
+    "amqp-0-9-1": "harness.spec.amqp_0_9_1",
+    "rabbitmq-0-9-1": "harness.spec.rabbitmq_0_9_1",
+}
+_LEDGERS = {
+    "amqp-0-9-1": ("amqp_0_9_1/requirements.yaml", "rabbitmq-0-9-1"),
+}
+
+
+def widest(dialect_id: str) -> str:
+    """The overlay in which a dialect is spoken: everything it may meet on the wire."""
+    return _LEDGERS[dialect_id][1] if dialect_id in _LEDGERS else dialect_id
+
+
+def dialect_ids() -> tuple[str, ...]:
+    """Every dialect and overlay that can be named."""
+    return tuple(_MODULES)
+
+
+def certified_dialects() -> tuple[str, ...]:
+    """The dialects that have a ledger of requirements, hence a suite."""
+    return tuple(_LEDGERS)
+
+
+@cache
+def load_dialect(dialect_id: str) -> Dialect:
+    """The tables of a dialect; raises KeyError for an unknown id."""
+    dialect = import_module(_MODULES[dialect_id]).DIALECT
+    assert isinstance(dialect, Dialect)
+    return dialect
+
+
+@cache
+def load_ledger(dialect_id: str) -> Ledger:
+    """The requirement rows of a dialect, in the order of its specification; raises KeyError, LedgerError.
+
+    Codes are resolved against the widest overlay, so that a row may name an extension's reply code.
+    """
+    file, overlay = _LEDGERS[dialect_id]
+    return read_ledger(Path(__file__).parent / file, load_dialect(overlay))
+
+
+def ledgers() -> Mapping[str, Ledger]:
+    """Every ledger by dialect."""
+    return {dialect_id: load_ledger(dialect_id) for dialect_id in _LEDGERS}

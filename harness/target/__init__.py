@@ -1,0 +1,1 @@
+"""Targets: their configuration, and how they are reached and restarted."""

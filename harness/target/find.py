@@ -1,0 +1,30 @@
+"""Which target was meant: a URL, the reference broker, or a name in targets.yaml.
+
+Knows: where targets.yaml lies. Must not know: how a target is started.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from harness.target.config import ConfigError, Target, read_targets, target_of_url
+
+TARGETS_FILE = Path("targets.yaml")
+
+
+def is_target(text: str) -> bool:
+    """Whether a word names a target by URL or as ``reference[:DIALECT]``."""
+    return "://" in text or text == "reference" or text.startswith("reference:")
+
+
+def find_target(text: str, file: Path | None = None) -> Target:
+    """The target by URL or by name; without a file, ``targets.yaml`` here or beside the package. Raises ConfigError."""
+    if is_target(text) and (file is None or "://" in text or ":" in text):
+        return target_of_url(text)
+    path = file or TARGETS_FILE
+    if file is None and not path.exists():
+        path = Path(__file__).resolve().parents[2] / "targets.yaml"
+    targets = read_targets(path, text)
+    if text not in targets:
+        raise ConfigError(f"{path}: no target {text!r}, expected one of {sorted(targets)}")
+    return targets[text]

@@ -1,0 +1,27 @@
+"""The real brokers that amqpspec can install, start, restart and stop by name.
+
+Knows: their names.
+Must not know: how any of them is provisioned.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from harness.target.known.base import BrokerError, KnownBroker, Running, Tls
+from harness.target.known.garagemq import GarageMQ
+from harness.target.known.qpid_broker_j import QpidBrokerJ
+from harness.target.known.rabbitmq import RabbitMQ
+
+__all__ = ["KNOWN", "BrokerError", "KnownBroker", "Running", "Tls", "known_broker"]
+
+KNOWN: dict[str, type[KnownBroker]] = {broker.name: broker for broker in (RabbitMQ, GarageMQ, QpidBrokerJ)}
+
+
+def known_broker(
+    name: str, state_dir: Path | None = None, *, plugins: tuple[str, ...] = (), tls: Tls | None = None
+) -> KnownBroker:
+    """The broker of that name, with its state in ``state_dir`` or else in ``.brokers/NAME``."""
+    if name not in KNOWN:
+        raise BrokerError(f"broker {name!r}: expected one of {', '.join(sorted(KNOWN))}")
+    return KNOWN[name](state_dir, plugins=plugins, tls=tls)

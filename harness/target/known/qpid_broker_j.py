@@ -1,0 +1,180 @@
+"""Apache Qpid Broker-J from Maven coordinates.
+
+Knows: its Maven artifact, its initial configuration, and its access rules.
+Must not know: what Broker-J does right or wrong.
+
+The broker's own configuration is built anew at each start; queues, exchanges and messages live in the stores
+of the virtual hosts (JSON and Derby) below the state directory and outlast it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path
+from typing import Any, ClassVar
+
+from harness.net.ports import LOOPBACK
+from harness.target.known.base import Command, KnownBroker, Options, Ports
+from harness.target.known.install import copy_maven_jars, java_command
+
+RELEASE = "10.1.0"
+JAVA_MINIMUM = 17
+MEMORY = ("-Xmx512m", "-XX:MaxDirectMemorySize=1536m")
+MAIN = "org.apache.qpid.server.Main"
+# Not needed here; the Berkeley DB stores moreover want an artifact that Maven Central does not have.
+EXCLUDED = (
+    "qpid-bdbstore",
+    "qpid-broker-plugins-amqp-1-0-protocol-bdb-link-store",
+    "qpid-broker-plugins-jdbc-logging-logback",
+    "qpid-broker-plugins-jdbc-provider-hikari",
+    "qpid-broker-plugins-management-http",
+    "qpid-broker-plugins-websocket",
+)
+LOG_LEVELS = {"ROOT": "WARN", "org.apache.qpid.*": "INFO", "qpid.message.*": "INFO"}
+
+
+class QpidBrokerJ(KnownBroker):
+    """One Broker-J with five dialects on one port."""
+
+    name = "qpid-broker-j"
+    ready_mark = b"BRK-1004"
+    takes_tls = True
+    users: ClassVar = {
+        "default": ("guest", "guest"),
+        "second": ("second", "second"),
+        "limited": ("limited", "limited"),
+    }
+    vhosts: ClassVar = {"default": "/", "second": "second", "forbidden": "forbidden"}
+
+    @property
+    def jars(self) -> Path:
+        """Where the release and what it depends on are kept."""
+        return self.state_dir / "jars"
+
+    def version(self) -> str | None:
+        """The version in the name of the broker's jar."""
+        names = [path.name for path in self.jars.glob("qpid-broker-[0-9]*.jar")]
+        found = re.search(r"qpid-broker-(.+)\.jar", max(names, default=""))
+        return found[1] if found else None
+
+    def install(self) -> None:
+        """Has Maven copy the release into the state directory."""
+        if self.version() != RELEASE:
+            java_command(JAVA_MINIMUM)
+            copy_maven_jars(_pom(), self.jars)
+
+    def _commands(self, ports: Ports, options: Options) -> tuple[Command, ...]:
+        work = self.state_dir / "work"
+        work.mkdir(parents=True, exist_ok=True)
+        rules = self.state_dir / "acl.txt"
+        rules.write_text(self._rules())
+        config = self.state_dir / "config.json"
+        config.write_text(json.dumps(self._configuration(ports, options, rules), indent=2) + "\n")
+        java = java_command(JAVA_MINIMUM)
+        places = (f"-Dqpid.work_dir={work}", f"-Dderby.stream.error.file={work / 'derby.log'}")
+        start = (MAIN, "-st", "Memory", "-icp", str(config), "-prop", f"qpid.work_dir={work}")
+        env = {name: value for name, value in os.environ.items() if not name.startswith("QPID_")}
+        return (Command((java, *MEMORY, *places, "-cp", f"{self.jars}/*", *start), env),)
+
+    def _rules(self) -> str:
+        """First match decides; what nothing matches is denied."""
+        default, second, limited = (self.users[role][0] for role in ("default", "second", "limited"))
+        return "\n".join(
+            [
+                f'ACL DENY ALL ACCESS VIRTUALHOST name="{self.vhosts["forbidden"]}"',
+                f"ACL ALLOW {default} ALL ALL",
+                f"ACL ALLOW {second} ALL ALL",
+                f'ACL ALLOW {limited} ACCESS VIRTUALHOST name="default"',
+                "ACL DENY ALL ALL ALL",
+                "",
+            ]
+        )
+
+    def _configuration(self, ports: Ports, options: Options, rules: Path) -> dict[str, Any]:
+        return {
+            "name": "amqpspec",
+            "modelVersion": "8.0",
+            "authenticationproviders": [self._logins()],
+            "accesscontrolproviders": [{"name": "rules", "type": "AclFile", "path": str(rules)}],
+            "brokerloggers": [_console()],
+            "keystores": _key_stores(options),
+            "ports": _listeners(ports),
+            "virtualhostnodes": [
+                _node("default", "DERBY", default=True),
+                _node(self.vhosts["second"], "DERBY"),
+                _node(self.vhosts["forbidden"], "Memory"),
+            ],
+        }
+
+    def _logins(self) -> dict[str, Any]:
+        users = [{"name": user, "type": "managed", "password": word} for user, word in self.users.values()]
+        return {"name": "plain", "type": "Plain", "secureOnlyMechanisms": [], "users": users}
+
+
+def _node(name: str, store: str, *, default: bool = False) -> dict[str, Any]:
+    """One virtual host: what it consists of in a JSON file, its messages in ``store``."""
+    return {
+        "name": name,
+        "type": "JSON",
+        "defaultVirtualHostNode": default,
+        "virtualHostInitialConfiguration": json.dumps({"type": store}),
+    }
+
+
+def _listeners(ports: Ports) -> list[dict[str, Any]]:
+    plain = _listener("AMQP", ports.amqp)
+    if ports.tls is None:
+        return [plain]
+    return [plain, _listener("AMQPS", ports.tls) | {"transports": ["SSL"], "keyStore": "tls"}]
+
+
+def _listener(name: str, port: int) -> dict[str, Any]:
+    """One port; an empty virtual host, a host name and ``/`` all mean the default virtual host."""
+    aliases: list[dict[str, Any]] = [{"name": kind, "type": kind} for kind in ("nameAlias", "defaultAlias")]
+    aliases.append({"name": "hostnameAlias", "type": "hostnameAlias"})
+    slash = {"name": "slash", "type": "patternMatchingAlias", "pattern": "/", "virtualHostNode": "default"}
+    return {
+        "name": name,
+        "port": port,
+        "bindingAddress": LOOPBACK,
+        "authenticationProvider": "plain",
+        "virtualhostaliases": [*aliases, slash],
+    }
+
+
+def _key_stores(options: Options) -> list[dict[str, str]]:
+    if options.tls is None:
+        return []
+    return [
+        {
+            "name": "tls",
+            "type": "NonJavaKeyStore",
+            "privateKeyUrl": str(options.tls.key.absolute()),
+            "certificateUrl": str(options.tls.cert.absolute()),
+        }
+    ]
+
+
+def _console() -> dict[str, Any]:
+    rules = [
+        {"name": logger, "type": "NameAndLevel", "level": level, "loggerName": logger}
+        for logger, level in LOG_LEVELS.items()
+    ]
+    return {"name": "console", "type": "Console", "brokerloginclusionrules": rules}
+
+
+def _pom() -> str:
+    excluded = "".join(
+        f"<exclusion><groupId>org.apache.qpid</groupId><artifactId>{name}</artifactId></exclusion>"
+        for name in EXCLUDED
+    )
+    return (
+        "<project><modelVersion>4.0.0</modelVersion>"
+        "<groupId>amqpspec</groupId><artifactId>qpid-broker-j</artifactId><version>1</version>"
+        "<dependencies><dependency>"
+        f"<groupId>org.apache.qpid</groupId><artifactId>qpid-broker</artifactId><version>{RELEASE}</version>"
+        f"<exclusions>{excluded}</exclusions>"
+        "</dependency></dependencies></project>\n"
+    )

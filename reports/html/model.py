@@ -1,0 +1,205 @@
+"""The matrix as rows: section › requirement › case, with a cell for each target.
+
+Knows: how the cases of several runs come together and in which order they stand.
+Must not know: HTML.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import count
+from typing import Any
+
+from harness.record.rows import CaseRow
+from reports.load import LoadedRun, RequirementRow
+from reports.outcomes import GREEN, LOOKS, is_excused
+from reports.text import visible
+
+NO_REQUIREMENT = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What one target, counted from 1, did in one case; ``known`` if its baseline excuses that."""
+
+    number: int
+    case: CaseRow
+    known: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One case across all targets; a target that has no such case has None."""
+
+    index: int
+    first: CaseRow
+    cells: tuple[Cell | None, ...]
+
+    @property
+    def present(self) -> list[Cell]:
+        """The cells that are there."""
+        return [cell for cell in self.cells if cell]
+
+    @property
+    def differs(self) -> bool:
+        """Whether two targets came to different outcomes."""
+        return len({cell.case.verdict for cell in self.present}) > 1
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """One requirement: the cases that stand under it, and those that cover it from elsewhere."""
+
+    requirement: RequirementRow
+    rows: tuple[Row, ...]
+    also: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One module of the suite; ``scores`` holds (green, all) for each target."""
+
+    name: str
+    groups: tuple[Group, ...]
+    scores: tuple[tuple[int, int], ...]
+
+    @property
+    def rows(self) -> Iterator[Row]:
+        """Every case of the section."""
+        return (row for group in self.groups for row in group.rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """All runs side by side."""
+
+    runs: tuple[LoadedRun, ...]
+    ledger: Mapping[str, RequirementRow]
+    sections: tuple[Section, ...]
+
+    @property
+    def rows(self) -> Iterator[Row]:
+        """Every case, in the order of the page."""
+        return (row for section in self.sections for row in section.rows)
+
+
+def build(runs: Sequence[LoadedRun]) -> Matrix:
+    """Bring the runs together: sections in the order of the first run, requirements in that of the ledger."""
+    ledger = {id: row for run in reversed(runs) for id, row in run.requirements.items()}
+    order = {id: number for number, id in enumerate(_ledger_order(runs))}
+    rows = list(_rows(runs))
+    also = _also(rows)
+    by_suite: dict[str, list[Row]] = {}
+    for row in rows:
+        by_suite.setdefault(row.first.suite, []).append(row)
+    stubs = _stubs(rows, also)
+    sections = []
+    for name, own in by_suite.items():
+        ids = dict.fromkeys([*map(_home, own), *(id for id, suite in stubs.items() if suite == name)])
+        ranked = sorted(ids, key=lambda id: order.get(id, len(order)))
+        groups = tuple(_group(id, own, ledger, also) for id in ranked)
+        sections.append(Section(name, groups, _scores(own)))
+    return Matrix(tuple(runs), ledger, tuple(_numbered(sections)))
+
+
+def _also(rows: Iterable[Row]) -> Mapping[str, list[str]]:
+    """For each requirement, the cases that cover it besides their first one."""
+    also: dict[str, list[str]] = {}
+    for row in rows:
+        for id in row.first.requirements[1:]:
+            also.setdefault(id, []).append(row.first.id)
+    return also
+
+
+def _stubs(rows: Iterable[Row], also: Mapping[str, list[str]]) -> Mapping[str, str]:
+    """Requirements that no case has as its first one, and the section in which they are named first."""
+    suites = {row.first.id: row.first.suite for row in rows}
+    homes = {_home(row) for row in rows}
+    return {id: suites[cases[0]] for id, cases in also.items() if id not in homes}
+
+
+def _ledger_order(runs: Iterable[LoadedRun]) -> Iterable[str]:
+    return dict.fromkeys(id for run in runs for id in run.requirements)
+
+
+def _rows(runs: Sequence[LoadedRun]) -> Iterator[Row]:
+    by_run = [{case.id: case for case in run.cases} for run in runs]
+    for id in dict.fromkeys(case.id for run in runs for case in run.cases):
+        cells = tuple(
+            _cell(n, run, cases.get(id)) for n, (run, cases) in enumerate(zip(runs, by_run, strict=True), 1)
+        )
+        yield Row(0, next(cell.case for cell in cells if cell), cells)
+
+
+def _cell(number: int, run: LoadedRun, case: CaseRow | None) -> Cell | None:
+    if case is None:
+        return None
+    return Cell(number, case, is_excused(case, run.meta.strict))
+
+
+def _home(row: Row) -> str:
+    return next(iter(row.first.requirements), NO_REQUIREMENT)
+
+
+def _group(
+    id: str, rows: Iterable[Row], ledger: Mapping[str, RequirementRow], also: Mapping[str, list[str]]
+) -> Group:
+    own = tuple(row for row in rows if _home(row) == id)
+    return Group(ledger.get(id) or RequirementRow(id), own, tuple(also.get(id, ())))
+
+
+def _scores(rows: Sequence[Row]) -> tuple[tuple[int, int], ...]:
+    return tuple(_score(cells) for cells in zip(*(row.cells for row in rows), strict=True))
+
+
+def _score(cells: Sequence[Cell | None]) -> tuple[int, int]:
+    present = [cell for cell in cells if cell]
+    return sum(cell.case.verdict in GREEN for cell in present), len(present)
+
+
+def _numbered(sections: Iterable[Section]) -> Iterator[Section]:
+    """The sections with their rows numbered in the order of the page."""
+    numbers = count()
+    for section in sections:
+        groups = (
+            replace(group, rows=tuple(replace(row, index=next(numbers)) for row in group.rows))
+            for group in section.groups
+        )
+        yield replace(section, groups=tuple(groups))
+
+
+def row_data(row: Row) -> dict[str, Any]:
+    """What the page's script has to know of a case beyond its transcript."""
+    case = row.first
+    return {
+        "id": visible(case.id),
+        "title": visible(case.title),
+        "suite": visible(case.suite),
+        "level": visible(case.level),
+        "requirements": [visible(id) for id in case.requirements],
+        "cells": [cell and _cell_data(cell) for cell in row.cells],
+    }
+
+
+def _cell_data(cell: Cell) -> dict[str, Any]:
+    case = cell.case
+    texts = {key: visible(getattr(case, key)) for key in ("expected", "observed", "reason", "ended")}
+    return {
+        **{key: text for key, text in texts.items() if text},
+        "verdict": str(case.verdict),
+        "known": cell.known,
+        "ms": round(case.duration_ms, 3),
+        "attempt": case.attempt,
+    }
+
+
+def requirement_data(row: RequirementRow) -> dict[str, str]:
+    """What the evidence panel says of a requirement."""
+    keys = ("level", "section", "source", "says", "reading", "same_as", "binds")
+    return {key: visible(getattr(row, key)) for key in keys if getattr(row, key)}
+
+
+def looks_data() -> dict[str, dict[str, str]]:
+    """Symbol and word of every outcome, for the script."""
+    return {str(outcome): {"symbol": look.symbol, "word": look.word} for outcome, look in LOOKS.items()}

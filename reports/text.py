@@ -1,0 +1,37 @@
+"""Text from the wire made fit to show: what no format carries, or what deceives the eye, becomes an escape.
+
+Knows: which characters XML refuses and which ones reorder a line.
+Must not know: where the text goes.
+"""
+
+from __future__ import annotations
+
+import re
+
+_UNFIT = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # controls other than tab and line feed
+    "\u200e\u200f\u202a-\u202e\u2066-\u2069"  # marks that turn the direction of a line
+    "\ud800-\udfff\ufffe\uffff]"
+)
+
+
+def visible(text: str) -> str:
+    """The text with every unfit character as its escape: ``\\x00``, ``\\u202e``."""
+    return _UNFIT.sub(lambda found: _escape(ord(found[0])), text)
+
+
+def one_line(text: str, limit: int = 0) -> str:
+    """The text on one line, cut at ``limit`` characters if one is given."""
+    flat = " ".join(visible(text).split())
+    return flat if not limit or len(flat) <= limit else flat[: limit - 1].rstrip() + "…"
+
+
+def plural(count: int, noun: str) -> str:
+    """``1 case``, ``2 cases``, ``0 entries``."""
+    if count == 1:
+        return f"1 {noun}"
+    return f"{count:,} {noun[:-1] + 'ies' if noun.endswith('y') else noun + 's'}"
+
+
+def _escape(code: int) -> str:
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"

@@ -1,0 +1,79 @@
+"""``pytest suites --amqp-target …``: pytest's own selection, reporting and exit codes over the same runner."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+from harness.net.ports import free_port
+from harness.record.journal import read_cases
+from tests.cli.verbs import ROOT, command, outside, process
+
+FAULT = "not-refused:channel/open/state"
+SELECT = "channel.open or channel.close"
+
+
+def pytest_suites(folder: Path, *args: str, target: str = "reference") -> subprocess.CompletedProcess[str]:
+    options = [
+        "--amqp-target",
+        target,
+        "--amqp-out",
+        str(folder / "run"),
+        "-o",
+        f"cache_dir={folder / 'cache'}",
+    ]
+    return outside([sys.executable, "-m", "pytest", str(ROOT / "suites"), "-q", *options, *args], cwd=ROOT)
+
+
+def test_a_conforming_target_passes(tmp_path: Path) -> None:
+    done = pytest_suites(tmp_path, "-k", SELECT, "--junitxml", str(tmp_path / "junit.xml"))
+    assert done.returncode == 0, done.stdout + done.stderr
+    (suite,) = ET.parse(tmp_path / "junit.xml").getroot()
+    names = {case.get("name", "") for case in suite}
+    assert "channel.open.twice" in names and all("channel.open" in n or "channel.close" in n for n in names)
+    properties = {(p.get("name"), p.get("value")) for case in suite for p in case.iter("property")}
+    assert {("requirement", "channel/open/state"), ("level", "MUST")} <= properties
+    assert {row.id for row in read_cases(tmp_path / "run")} == names
+
+
+def test_a_deviation_fails_with_what_was_expected_and_no_traceback(tmp_path: Path) -> None:
+    with process(command("reference", "--fault", FAULT)) as broker:
+        assert broker.stdout is not None
+        url = broker.stdout.readline().strip()
+        done = pytest_suites(tmp_path, "-k", SELECT, target=url)
+        assert done.returncode == 1
+        assert "expected: connection exception" in done.stdout and "observed: " in done.stdout
+        assert "Traceback" not in done.stdout + done.stderr
+        again = pytest_suites(tmp_path, "--lf", "-v", target=url)
+        assert again.returncode == 1
+        assert "1 failed" in again.stdout and "passed" not in again.stdout.splitlines()[-1]
+        first = pytest_suites(tmp_path, "-x", "-k", "channel", target=url)
+        assert first.returncode == 1 and "1 failed" in first.stdout.splitlines()[-1]
+
+
+def test_single_cases_are_named_by_node(tmp_path: Path) -> None:
+    node = str(ROOT / "suites" / "amqp_0_9_1" / "channel.py") + "::channel.open.twice"
+    options = ["--amqp-target", "reference", "--amqp-out", str(tmp_path / "run"), "-p", "no:cacheprovider"]
+    done = outside([sys.executable, "-m", "pytest", node, "-q", *options], cwd=ROOT)
+    assert done.returncode == 0 and "1 passed" in done.stdout
+
+
+def test_nothing_is_run_for_a_list(tmp_path: Path) -> None:
+    done = pytest_suites(tmp_path, "--collect-only", "-k", "channel.open.twice")
+    assert done.returncode == 0 and "channel.open.twice" in done.stdout
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_target_that_is_not_there_is_a_usage_error(tmp_path: Path) -> None:
+    done = pytest_suites(tmp_path, "-k", SELECT, target=f"amqp://127.0.0.1:{free_port()}")
+    assert done.returncode == 4
+    assert "could not reach the target" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_without_a_target_there_are_no_cases() -> None:
+    done = outside(
+        [sys.executable, "-m", "pytest", str(ROOT / "suites"), "-q", "-p", "no:cacheprovider"], cwd=ROOT
+    )
+    assert done.returncode == 5

@@ -1,0 +1,134 @@
+"""Octets become arrivals: contents per channel, in whatever pieces they come, and what breaks the grammar is told."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.peer.events import Arrival, Garbled, HeaderArrived, HeartbeatArrived, MethodArrived
+from harness.peer.session import Session
+from tests.peer.fake import CODEC, HEARTBEAT, body, deliver, frame, header, method
+
+
+def arrivals(octets: bytes, step: int = 0, session: Session | None = None) -> list[Arrival]:
+    session = session or Session(CODEC)
+    step = step or len(octets)
+    found: list[Arrival] = []
+    for at in range(0, len(octets), step):
+        session.feed(octets[at : at + step])
+        while (arrival := session.next()) is not None:
+            found.append(arrival)
+    return found
+
+
+def only(octets: bytes, session: Session | None = None) -> Arrival:
+    (arrival,) = arrivals(octets, session=session)
+    return arrival
+
+
+GET = method("basic.get-ok", 2, delivery_tag=7, exchange="", routing_key="q", message_count=0)
+
+
+@pytest.mark.parametrize("step", [0, 1, 7])
+def test_contents_of_channels_are_put_together_however_they_interleave(step: int) -> None:
+    first = method("basic.deliver", 1, consumer_tag="c", delivery_tag=1, exchange="", routing_key="q")
+    octets = (
+        first
+        + GET
+        + header(6, 1, priority=3)
+        + header(2, 2)
+        + body(b"abc", 1)
+        + body(b"xy", 2)
+        + body(b"def", 1)
+    )
+    two, one = arrivals(octets, step)
+    assert isinstance(one, MethodArrived) and isinstance(two, MethodArrived)
+    assert (one.channel, one.body, one.body_frames, one.properties) == (1, b"abcdef", 2, {"priority": 3})
+    assert (two.channel, two.body, two.body_frames, two.name) == (2, b"xy", 1, "basic.get-ok")
+
+
+def test_a_method_is_not_held_up_by_a_content_on_another_channel() -> None:
+    start = method("basic.deliver", 1, consumer_tag="c", delivery_tag=1, exchange="", routing_key="q")
+    names = [
+        a.name for a in arrivals(start + method("queue.purge-ok", 2, message_count=0)) if hasattr(a, "name")
+    ]
+    assert names == ["queue.purge-ok"]
+
+
+def test_an_empty_body_needs_no_body_frame() -> None:
+    arrival = only(deliver(b""))
+    assert isinstance(arrival, MethodArrived)
+    assert (arrival.body, arrival.body_frames, arrival["delivery_tag"]) == (b"", 0, 1)
+
+
+def test_a_method_without_content_has_no_properties() -> None:
+    arrival = only(method("channel.open-ok"))
+    assert isinstance(arrival, MethodArrived)
+    assert (arrival.properties, arrival.header) == ({}, None)
+
+
+def test_heartbeats_and_protocol_headers_arrive() -> None:
+    assert isinstance(only(HEARTBEAT), HeartbeatArrived)
+    found = only(b"AMQP\x00\x00\x09\x01")
+    assert isinstance(found, HeaderArrived)
+    assert found.describe(CODEC.dialect) == str(found.header)
+
+
+def test_a_body_beyond_the_bound_is_counted_but_not_kept() -> None:
+    arrival = only(deliver(b"x" * 100), Session(CODEC, max_body_octets=10))
+    assert isinstance(arrival, MethodArrived)
+    assert (arrival.body, arrival.header and arrival.header.body_size_octets) == (b"x" * 10, 100)
+
+
+PUBLISHED = method("basic.deliver", 1, consumer_tag="c", delivery_tag=1, exchange="", routing_key="q")
+
+
+@pytest.mark.parametrize(
+    ("octets", "said"),
+    [
+        (PUBLISHED + method("channel.open-ok"), "expected the rest of basic.deliver"),
+        (header(1), "expected a method with content before it"),
+        (PUBLISHED + header(5) + header(5), "expected a method with content before it"),
+        (
+            PUBLISHED + header(5, class_id=85) if 85 in CODEC.dialect.classes_by_id else b"",
+            "expected class 60",
+        ),
+        (body(b"x"), "expected a content header before it"),
+        (PUBLISHED + body(b"x"), "expected a content header before it"),
+        (PUBLISHED + header(2) + body(b"xyz"), "expected 2 octets in all"),
+        (frame(5, b"?"), "type 5, expected one of"),
+        (frame("method", b"\x00\x0a"), "frame of server→client"),
+        (b"\x01\x00\x00\x00\x00\x00\x01x\x00", "expected 0xCE"),
+    ],
+)
+def test_what_breaks_the_grammar_is_told_with_its_place(octets: bytes, said: str) -> None:
+    if not octets:
+        pytest.skip("the dialect has no second class with contents")
+    last = arrivals(octets)[-1]
+    assert isinstance(last, Garbled)
+    text = last.describe(CODEC.dialect)
+    assert text.startswith("undecodable octets: ")
+    assert said in text
+
+
+def test_what_came_before_the_garbage_is_handed_out_first() -> None:
+    found = arrivals(
+        method("channel.open-ok") + b"\x01\x00\x00\x00\x00\x00\x01x\x00" + method("channel.open-ok")
+    )
+    assert [type(a) for a in found] == [MethodArrived, Garbled]
+
+
+def test_the_agreed_frame_size_bounds_what_is_read_with_some_slack() -> None:
+    session = Session(CODEC)
+    session.agree(4096)
+    assert session.reader.max_payload_octets == 8192
+    assert isinstance(only(frame("body", b"x" * 9000), session), Garbled)
+    session.agree(0)
+    assert session.reader.max_payload_octets == 16 << 20
+
+
+def test_frames_are_remembered_with_the_largest_one() -> None:
+    session = Session(CODEC)
+    arrivals(deliver(b"x" * 50), session=session)
+    assert session.dialect is CODEC.dialect
+    assert len(session.frames) == 3
+    assert session.largest_frame_octets == max(len(f.payload) for f in session.frames) + 8

@@ -1,0 +1,145 @@
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import harness.reference
+from harness.reference.faults import Fault, all_faults, behaviours, check_faults
+from harness.reference.faults.refusals import REFUSALS, right, wrong_code, wrong_scope
+from harness.reference.server import ReferenceBroker
+from harness.spec.dialects import load_ledger
+from harness.spec.model import Refusal, Scope
+from tests.reference.conftest import Broken
+from tests.reference.talk import ready
+
+PACKAGE = Path(harness.reference.__file__).parent
+LEDGER = load_ledger("amqp-0-9-1")
+
+
+def _sources(*, faults: bool) -> Iterator[str]:
+    for path in PACKAGE.rglob("*.py"):
+        if faults or "faults" not in path.relative_to(PACKAGE).parts:
+            yield path.read_text(encoding="utf-8")
+
+
+def _consulted() -> set[str]:
+    return {name for text in _sources(faults=False) for name in re.findall(r'faulty\(\s*"([^"]+)"', text)}
+
+
+def test_every_declared_behaviour_is_consulted_and_the_other_way_round() -> None:
+    declared = set(behaviours())
+    assert declared - _consulted() == set(), "declared, but no line asks for it"
+    assert _consulted() - declared == set(), "asked for, but not declared"
+
+
+def test_no_fault_is_declared_twice() -> None:
+    modules = [
+        import_module(f"harness.reference.faults.{path.stem}") for path in (PACKAGE / "faults").glob("*.py")
+    ]
+    names = [fault.name for module in modules for fault in getattr(module, "FAULTS", ())]
+    assert sorted(names) == sorted(set(names))
+
+
+def test_every_refusal_is_used_and_listed() -> None:
+    text = "\n".join(_sources(faults=False))
+    assert [rule for rule in REFUSALS if f'"{rule}"' not in text] == []
+    spoken = set(re.findall(r'refuse\(\s*"([^"]+)"', text))
+    assert spoken - set(REFUSALS) == set()
+
+
+@pytest.mark.parametrize("fault", all_faults().values(), ids=lambda fault: fault.name)
+def test_a_fault_breaks_requirements_that_exist(fault: Fault) -> None:
+    assert fault.breaks
+    assert [rule for rule in fault.breaks if rule not in LEDGER or not LEDGER[rule].testable] == []
+    assert fault.says and not fault.says.endswith(".")
+
+
+@pytest.mark.parametrize("rule", REFUSALS)
+def test_wrong_refusals_are_wrong(rule: str) -> None:
+    row = LEDGER[rule]
+    known = (*row.accepts, *row.tolerates)
+    assert right(rule, "amqp-0-9-1") == row.accepts[0]
+    for wrong in (wrong_code(row), wrong_scope(row)):
+        if wrong is not None:
+            assert not any(k.scope is wrong.scope and k.code in (None, wrong.code) for k in known)
+
+
+def test_there_are_many() -> None:
+    assert len(behaviours()) >= 60
+    assert len(all_faults()) >= 120
+    assert len(behaviours()) == len({name.lower() for name in behaviours()})
+
+
+def test_names_are_checked() -> None:
+    assert check_faults(["purge-drops-unacked"]) == {"purge-drops-unacked"}
+    assert check_faults([]) == frozenset()
+
+
+# --- refusals, right and wrong
+
+
+def _passive_declare(broker: ReferenceBroker) -> str:
+    """What a client sees of a queue that is not there."""
+    with ready(broker.url) as talk:
+        talk.say("queue.declare", queue="missing", passive=True)
+        call = talk.hear("channel.close", "connection.close", "queue.declare-ok")
+        code = call.args.get("reply_code", "")
+        return f"{call.name} {code}".strip()
+
+
+RULE = "queue/declare/passive/not-found"
+
+
+@pytest.mark.parametrize(
+    ("fault", "seen"),
+    [
+        ((), "channel.close 404"),
+        ((f"not-refused:{RULE}",), "queue.declare-ok"),
+        ((f"wrong-code:{RULE}",), "channel.close 406"),
+        ((f"wrong-scope:{RULE}",), "connection.close 404"),
+        (("not-refused:channel/open/state",), "channel.close 404"),
+    ],
+)
+def test_the_three_faults_of_a_refusal(broken: Broken, fault: tuple[str, ...], seen: str) -> None:
+    assert _passive_declare(broken(*fault)) == seen
+
+
+def test_silence_is_a_wrong_scope(broken: Broken) -> None:
+    rule = "connection/tune/channel-max"
+    assert wrong_scope(LEDGER[rule]) is None
+    broker = broken(f"wrong-scope:{rule}")
+    with ready(broker.url, channel_max=1) as talk:
+        talk.say("channel.open", 2)
+        talk.say("channel.open", 1)
+        talk.socket.settimeout(0.2)
+        with pytest.raises(TimeoutError):
+            talk.next()
+
+
+def test_a_socket_that_should_end_in_silence_says_something(broken: Broken) -> None:
+    rule = "amq_wlp_frame_01"
+    assert wrong_scope(LEDGER[rule]) == Refusal(Scope.CONNECTION, 541)
+    with ready(broken(f"wrong-scope:{rule}").url) as talk:
+        talk.octets(bytes.fromhex("09 0000 00000000 ce"))
+        assert talk.hear("connection.close")["reply_code"] == 541
+
+
+@pytest.mark.parametrize(
+    ("rule", "octets"),
+    [
+        ("amq_wlp_frame_01", "09 0000 00000000 ce"),
+        ("amq_wlp_frame_02", "08 0000 00000000 cd"),
+        ("amq_wlp_heartbeat_01", "08 0001 00000000 ce"),
+        ("wire/method/unknown-class", "01 0001 00000004 0fff 0001 ce"),
+        ("wire/content/unexpected-body", "03 0001 00000001 00 ce"),
+        ("amq_wlp_content_03", "03 0000 00000001 00 ce"),
+    ],
+)
+def test_a_violation_let_pass_does_no_harm(broken: Broken, rule: str, octets: str) -> None:
+    with ready(broken(f"not-refused:{rule}").url) as talk:
+        talk.octets(bytes.fromhex(octets))
+        talk.silent()

@@ -1,0 +1,95 @@
+"""The verdict on a whole run, and what counts as what, which every report shares."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from harness.record.rows import CaseRow, Outcome, Tally
+from reports.load import LoadedRun
+from reports.outcomes import LOOKS, dialect_title, levels_of
+from reports.summary import Deviations, Score, headline
+from reports.text import one_line, plural, visible
+from tests.reports import synthetic
+
+
+def run_of(run: LoadedRun, *verdicts: tuple[Outcome, str], exit_code: int = 0) -> LoadedRun:
+    row = synthetic.hostile_case()
+    cases = tuple(replace(row, id=str(n), verdict=v, baseline=b) for n, (v, b) in enumerate(verdicts))
+    return replace(run, cases=cases, tally=Tally.of(case.verdict for case in cases), exit_code=exit_code)
+
+
+GOOD = (Outcome.PASS, "")
+
+
+def test_the_headline_agrees_with_the_exit_code(harbor: LoadedRun) -> None:
+    assert headline(run_of(harbor, GOOD)) == "conforms"
+    assert headline(run_of(harbor, GOOD, (Outcome.NONSTRICT, ""))) == "conforms"
+    assert headline(run_of(harbor, GOOD, (Outcome.FAIL, "known"))) == "baseline met"
+    assert headline(run_of(harbor, GOOD, (Outcome.BLOCKED, "known"))) == "baseline met"
+    assert headline(run_of(harbor, GOOD, (Outcome.FAIL, ""), exit_code=1)) == "deviates"
+    assert headline(run_of(harbor, GOOD, (Outcome.INCONCLUSIVE, "unexpected"), exit_code=1)) == "not decided"
+    assert headline(run_of(harbor, GOOD, (Outcome.BLOCKED, ""), exit_code=1)) == "blocked"
+    assert headline(run_of(harbor, (Outcome.BLOCKED, ""), exit_code=3)) == "not reached"
+    assert headline(run_of(harbor, exit_code=4)) == "incomplete run"
+    assert headline(replace(run_of(harbor, GOOD, exit_code=5), stale=("x",))) == "stale baseline"
+
+
+def test_every_case_that_is_not_green_stands_in_one_list_at_most(harbor: LoadedRun) -> None:
+    everything = [(outcome, baseline) for outcome in Outcome for baseline in ("", "known", "unexpected")]
+    run = run_of(harbor, *everything)
+    for strict in (False, True):
+        found = Deviations.of_run(replace(run, meta=replace(run.meta, strict=strict)))
+        listed: list[CaseRow] = [
+            *found.unexpected,
+            *found.known,
+            *found.undecided,
+            *found.nonstrict,
+            *found.blocked,
+        ]
+        assert len({case.id for case in listed}) == len(listed)
+        assert {case.verdict for case in listed} == {
+            Outcome.FAIL,
+            Outcome.NONSTRICT,
+            Outcome.INCONCLUSIVE,
+            Outcome.ERROR,
+            Outcome.BLOCKED,
+        }
+        assert len(listed) == 15
+
+
+def test_the_score_hides_nothing(harbor: LoadedRun) -> None:
+    run = run_of(harbor, *((outcome, "") for outcome in Outcome))
+    assert Score.of_run(run) == Score(green=2, of=7)
+
+
+def test_every_outcome_has_its_own_look() -> None:
+    assert LOOKS.keys() == set(Outcome)
+    assert (
+        len({look.symbol for look in LOOKS.values()})
+        == len({look.word for look in LOOKS.values()})
+        == len(LOOKS)
+    )
+
+
+def test_levels_stand_strongest_first() -> None:
+    row = synthetic.hostile_case()
+    levels = ("statement", "odd", "SHOULD", "MUST", "MAY")
+    assert levels_of(replace(row, level=level) for level in levels) == (
+        "MUST",
+        "SHOULD",
+        "MAY",
+        "statement",
+        "odd",
+    )
+
+
+def test_dialects_are_written_as_people_do() -> None:
+    assert dialect_title("amqp-0-9-1") == "AMQP 0-9-1"
+    assert dialect_title("of-another-build") == "of-another-build"
+
+
+def test_text_is_made_fit() -> None:
+    assert visible("a\x00b\r\n\tc\u202e\ud800é🐇") == "a\\x00b\\x0d\n\tc\\u202e\\ud800é🐇"
+    assert one_line("  a \n b  ") == "a b" and one_line("abcdef", 4) == "abc…"
+    assert [plural(n, "case") for n in (0, 1, 1200)] == ["0 cases", "1 case", "1,200 cases"]
+    assert plural(2, "entry") == "2 entries"

@@ -1,0 +1,93 @@
+"""The whole runner over TLS, client certificates, IPv6, and each SASL mechanism."""
+
+from __future__ import annotations
+
+import socket
+import ssl
+from pathlib import Path
+
+import pytest
+import trustme
+
+from harness.cli.certify import Order, certify
+from harness.record.rows import RAN
+from harness.reference.server import ReferenceBroker
+from harness.run.case import load_suite
+from harness.run.probe import ProbeFailed
+from harness.target.config import target_of_url
+
+CASES = ("channel.open.twice", "amq_wlp_frame_02", "basic.ack.multiple")
+
+
+def certified(url: str, folder: Path, cases: tuple[str, ...] = CASES) -> dict[str, str]:
+    document = certify(Order(target=target_of_url(url), patterns=cases, out=folder / "run", quiet=True))
+    return {case["id"]: case["verdict"] for case in document["cases"]}
+
+
+class Certificates:
+    """A CA, a server's certificate for localhost, and a client's for guest, as files."""
+
+    def __init__(self, folder: Path) -> None:
+        authority = trustme.CA()
+        self.ca, self.client = folder / "ca.pem", folder / "client.pem"
+        authority.cert_pem.write_to_path(str(self.ca))
+        authority.issue_cert(
+            "guest@example.org", common_name="guest"
+        ).private_key_and_cert_chain_pem.write_to_path(str(self.client))
+        self.server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        authority.issue_cert("localhost", "127.0.0.1").configure_cert(self.server)
+        authority.configure_trust(self.server)
+        self.server.verify_mode = ssl.CERT_OPTIONAL
+
+
+@pytest.fixture
+def certificates(tmp_path: Path) -> Certificates:
+    return Certificates(tmp_path)
+
+
+def test_tls_with_an_authority_of_ones_own(certificates: Certificates, tmp_path: Path) -> None:
+    with ReferenceBroker("rabbitmq-0-9-1", tls=certificates.server) as broker:
+        url = f"amqps://guest:guest@localhost:{broker.port}/?cacertfile={certificates.ca}"
+        assert set(certified(url, tmp_path).values()) == {"pass"}
+
+
+def test_a_client_certificate_logs_in_by_external(certificates: Certificates, tmp_path: Path) -> None:
+    with ReferenceBroker("rabbitmq-0-9-1", tls=certificates.server) as broker:
+        query = f"cacertfile={certificates.ca}&certfile={certificates.client}&auth_mechanism=external"
+        url = f"amqps://nobody:wrong@localhost:{broker.port}/?{query}"
+        assert set(certified(url, tmp_path).values()) == {"pass"}
+
+
+def test_an_unknown_authority_is_one_line(certificates: Certificates, tmp_path: Path) -> None:
+    with (
+        ReferenceBroker("rabbitmq-0-9-1", tls=certificates.server) as broker,
+        pytest.raises(ProbeFailed, match="could not reach the target") as caught,
+    ):
+        certified(f"amqps://localhost:{broker.port}/", tmp_path)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("mechanism", ["plain", "amqplain", "anonymous"])
+def test_every_mechanism_logs_in(mechanism: str, tmp_path: Path) -> None:
+    with ReferenceBroker("rabbitmq-0-9-1") as broker:
+        url = f"amqp://guest:guest@127.0.0.1:{broker.port}/?auth_mechanism={mechanism}"
+        assert set(certified(url, tmp_path).values()) == {"pass"}
+
+
+def test_ipv6(tmp_path: Path) -> None:
+    try:
+        socket.create_server(("::1", 0), family=socket.AF_INET6).close()
+    except OSError as error:
+        pytest.skip(f"this machine has no IPv6 loopback: {error}")
+    with ReferenceBroker("rabbitmq-0-9-1", host="::1") as broker:
+        assert set(certified(f"amqp://guest:guest@[::1]:{broker.port}/", tmp_path).values()) == {"pass"}
+
+
+def test_the_whole_suite_over_tls(certificates: Certificates, tmp_path: Path) -> None:
+    with ReferenceBroker("rabbitmq-0-9-1", tls=certificates.server) as broker:
+        url = f"amqps://guest:guest@localhost:{broker.port}/?cacertfile={certificates.ca}"
+        verdicts = certified(url, tmp_path, ())
+    assert len(verdicts) == len(load_suite("amqp-0-9-1"))
+    green = {"pass", "observed", "blocked"}
+    assert {name: verdict for name, verdict in verdicts.items() if verdict not in green} == {}
+    assert sum(verdict in RAN for verdict in verdicts.values()) > 500

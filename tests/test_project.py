@@ -1,0 +1,176 @@
+"""What holds for the whole project: cases do not sleep, ids exist, layers stay apart, modules stay small."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from harness.cli.main import _VERBS
+from harness.reference.faults import all_faults
+from harness.run.case import Case, load_suite
+from harness.spec.dialects import certified_dialects, load_ledger
+
+ROOT = Path(__file__).parents[1]
+WAITING = {"time", "asyncio", "socket", "ssl", "select", "selectors", "threading", "sched", "signal"}
+MAX_LINES = 400
+CASES = [case for dialect in certified_dialects() for case in load_suite(dialect).values()]
+
+
+def modules(*folders: str) -> list[Path]:
+    return sorted(path for folder in folders for path in (ROOT / folder).rglob("*.py"))
+
+
+def names(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def imports(path: Path) -> Iterator[str]:
+    """Every module that a file imports, by its full name."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+
+
+def tops(path: Path) -> set[str]:
+    return {name.partition(".")[0] for name in imports(path)}
+
+
+# --- cases
+
+
+@pytest.mark.parametrize("path", modules("suites"), ids=names)
+def test_no_case_sleeps(path: Path) -> None:
+    assert not tops(path) & WAITING
+    assert not [name for name in imports(path) if name.startswith(("harness.net", "harness.reference"))]
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    called = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    called |= {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    assert not called & {"sleep", "__import__", "import_module"}
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: str(case.id))
+def test_a_case_says_what_it_covers(case: Case) -> None:
+    ledger = load_ledger(case.dialect)
+    assert re.fullmatch(r"[a-z][a-z0-9_]*([.-][a-z0-9_]+)*", case.id)
+    assert case.covers and all(row in ledger for row in case.covers), case.covers
+    assert len(set(case.covers)) == len(case.covers)
+    assert case.title and (case.body.__doc__ or "").strip()
+    assert not [row for row in case.covers if ledger[row].excluded]
+
+
+def test_ids_are_unique_in_a_dialect() -> None:
+    keys = [(case.dialect, case.id) for case in CASES]
+    assert len(keys) == len(set(keys))
+
+
+def test_every_module_of_a_suite_stands_in_its_order() -> None:
+    for package in (path for path in (ROOT / "suites").iterdir() if (path / "__init__.py").exists()):
+        loaded = {case.suite for case in CASES if case.body.__module__.startswith(f"suites.{package.name}.")}
+        files = {path.stem for path in package.glob("*.py") if not path.name.startswith("_")}
+        assert loaded == files
+
+
+def test_every_testable_row_has_a_case_or_a_reason() -> None:
+    for dialect in certified_dialects():
+        covered = {row for case in load_suite(dialect).values() for row in case.covers}
+        ledger = load_ledger(dialect)
+        assert not [
+            row.id for row in ledger.values() if row.testable and not row.excluded and row.id not in covered
+        ]
+
+
+# --- layers
+
+
+@pytest.mark.parametrize("path", modules("harness/spec", "harness/wire", "harness/peer"), ids=names)
+def test_what_does_no_io_imports_none(path: Path) -> None:
+    assert not tops(path) & (WAITING | {"subprocess", "requests", "urllib", "http"})
+
+
+@pytest.mark.parametrize("path", modules("harness", "suites", "reports"), ids=names)
+def test_sockets_and_clocks_stand_in_their_folders(path: Path) -> None:
+    where = names(path)
+    if where.startswith(("harness/net/", "harness/reference/")):
+        return
+    allowed = {"harness/target/live.py": {"ssl"}, "harness/cli/brokers.py": {"ssl"}}.get(where, set())
+    allowed |= {"time"} if where.startswith("harness/target/known/") else set()
+    assert not tops(path) & {"socket", "ssl", "selectors", "select", "time", "asyncio"} - allowed
+
+
+def test_spec_needs_nothing_but_yaml() -> None:
+    for path in modules("harness/spec"):
+        foreign = tops(path) - set(sys.stdlib_module_names) - {"harness", "yaml"}
+        assert not foreign, path
+        assert all(name.startswith("harness.spec") for name in imports(path) if name.startswith("harness"))
+
+
+@pytest.mark.parametrize("path", modules("harness", "suites", "reports"), ids=names)
+def test_modules_are_small_and_say_what_they_know(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= MAX_LINES
+    assert ast.get_docstring(ast.parse(text))
+
+
+# --- what users read and install
+
+
+def code_of(path: Path) -> str:
+    """The code in a document: blocks and what stands between backticks."""
+    text = path.read_text(encoding="utf-8")
+    blocks = re.findall(r"```.*?\n(.*?)```", text, re.DOTALL)
+    return "\n".join([*blocks, *re.findall(r"`([^`\n]+)`", text)])
+
+
+def test_commands_in_the_documents_exist() -> None:
+    documents = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")]
+    found = {
+        (path.name, verb) for path in documents for verb in re.findall(r"\bamqpspec ([a-z]+)", code_of(path))
+    }
+    assert found
+    assert not [(name, verb) for name, verb in found if verb not in _VERBS]
+
+
+def test_the_readme_counts_right() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    faults = len(all_faults())
+    assert f"{len(CASES)} cases cover" in text
+    assert f"planned {len(CASES)} = run {len(CASES)}" in text
+    assert f"{faults} named ways" in text
+    assert f"{len(CASES)} cases killed; {faults} of {faults} faults found" in text
+
+
+def project() -> dict[str, object]:
+    data: dict[str, object] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    return data
+
+
+def test_a_wheel_holds_what_is_needed_and_nothing_else(tmp_path: Path) -> None:
+    wheel = project()["tool"]["hatch"]["build"]["targets"]["wheel"]  # type: ignore[index]
+    assert wheel["only-include"] == ["harness", "suites", "reports", "targets.yaml"]
+    for data in (
+        "harness/spec/amqp_0_9_1/requirements.yaml",
+        "reports/schemas/results-1.json",
+        "targets.yaml",
+    ):
+        ignored = subprocess.run(["git", "check-ignore", "-q", data], cwd=ROOT).returncode == 0
+        assert (ROOT / data).exists() and not ignored
+
+
+def test_warnings_are_errors_and_skips_have_reasons() -> None:
+    options = project()["tool"]["pytest"]["ini_options"]  # type: ignore[index]
+    assert options["filterwarnings"] == ["error"]
+    bare = re.compile(r"pytest\.(mark\.)?skip(\(\)|$)|mark\.skipif\([^)]*\)$", re.MULTILINE)
+    for path in modules("tests"):
+        if path != Path(__file__):
+            assert not [
+                m for m in bare.finditer(path.read_text(encoding="utf-8")) if "reason" not in m.group()
+            ], path

@@ -1,0 +1,27 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from harness.wire.methods import Codec, codec_for
+from tests.wire.strategies import DIALECTS
+
+settings.register_profile(
+    "wire", max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("wire")
+
+
+@pytest.fixture(params=DIALECTS)
+def codec(request: pytest.FixtureRequest) -> Codec:
+    return codec_for(str(request.param))
+
+
+@pytest.fixture
+def base() -> Codec:
+    return codec_for("amqp-0-9-1")
+
+
+@pytest.fixture
+def overlay() -> Codec:
+    return codec_for("rabbitmq-0-9-1")
