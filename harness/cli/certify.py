@@ -25,10 +25,10 @@ from harness.record.journal import Journal, JournalError, read_cases, read_journ
 from harness.record.rows import CaseRow, Outcome, RunRow, TargetRow
 from harness.run.baseline import Baseline, read_baseline
 from harness.run.case import Case, load_suite
-from harness.run.engine import Engine, Settings
+from harness.run.engine import Engine, Settings, meet
 from harness.run.execute import World
+from harness.run.family import Identity, ProbeFailed
 from harness.run.plan import Limits, Planned, make_plan
-from harness.run.probe import Identity, ProbeFailed
 from harness.run.recorded import Stopped
 from harness.run.results import Exit, Results, judge, last_attempts
 from harness.run.select import select
@@ -84,7 +84,7 @@ def certify(order: Order) -> dict[str, Any]:
             row = replace(row, target=replace(row.target, url=target.url.redacted))
             journal = stack.enter_context(Journal(folder))
             world = World(target, folder, folder.name[-40:], Patience(), stop)
-            identity = Engine(world, journal, Settings()).probe("probe")
+            world, identity = meet(world, journal)
         except (ProbeFailed, TargetError, BrokerError) as failed:
             return _not_reached(order, row, folder, cases, str(failed))
         except Stopped:
@@ -94,7 +94,7 @@ def certify(order: Order) -> dict[str, Any]:
         journal.run(row)
         scale = order.patience * order.target.patience
         patience = Patience.measured(identity.round_trip_s, scale, order.target.ending_s)
-        plan = make_plan(cases, target, identity.lacks(), limits)
+        plan = make_plan(cases, target, identity.lacks, limits)
         complete = _run(order, replace(world, patience=patience), journal, plan)
         journal.end(complete=complete)
         return finish(order, folder, plan, baseline, partial=not complete)

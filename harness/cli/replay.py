@@ -38,7 +38,6 @@ def replay(
 
 
 def _replay(evidence: Path, url: str | None, name: str | None, targets_file: Path | None) -> int:
-    from harness.run.execute import widest_codec
     from harness.run.replay import replay as send_again
     from harness.target.find import find_target
     from harness.target.live import live
@@ -46,7 +45,7 @@ def _replay(evidence: Path, url: str | None, name: str | None, targets_file: Pat
     target = find_target(url or name or "reference", targets_file)
     different = 0
     with live(target) as running:
-        for step in send_again(evidence, running, widest_codec(target.dialect)):
+        for step in send_again(evidence, running):
             different += not step.same
             click.echo(f"{'same     ' if step.same else 'DIFFERENT'} conn {step.conn}: {step.sent}")
             if not step.same:

@@ -1,4 +1,4 @@
-"""One connection to the target, below the vocabulary of cases: send, wait, close, and how it ended.
+"""One connection of the 0-9 family, below the vocabulary of cases: frames, methods and contents, sent and noticed.
 
 Knows: what was sent and what arrived on it. Must not know: sockets, verdicts, which case is running.
 Where it is ``polite`` (the usual), closes of the target are answered with close-ok as the specification demands.
@@ -6,84 +6,39 @@ Where it is ``polite`` (the usual), closes of the target are answered with close
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable
 from typing import Any
 
 from harness.peer.context import Context
-from harness.peer.events import Arrival, Ended, Garbled, HeaderArrived, MethodArrived, Quiet
+from harness.peer.events import Arrival, MethodArrived
+from harness.peer.line import Line
 from harness.peer.session import Session
-from harness.spec.model import Method
-from harness.wire.errors import WireError
+from harness.spec.model import Method, MethodDialect
 from harness.wire.frames import Frame, FrameWriter, encode_frame
-from harness.wire.methods import ContentHeader
-from harness.wire.transport import StreamEnd, StreamEnded, Transport
-
-FLOOD_OCTETS = 64 << 20
-_STASH = 20_000
-_FINAL = (Ended, Garbled, Quiet, HeaderArrived)
+from harness.wire.methods import ContentHeader, codec_for
 
 
-class Connection:
-    """Octets and methods to and from the target over one transport, dialled when first needed."""
+class Connection(Line):
+    """Frames and methods to and from the target."""
 
-    def __init__(self, context: Context) -> None:
-        self.context = context
-        self.codec = context.codec
-        self.dialect = context.codec.dialect
-        self.session = Session(context.codec)
+    dialect: MethodDialect
+
+    def __init__(self, context: Context, family: list[Line] | None = None) -> None:
+        self.codec = codec_for(context.dialect)
+        self.session = Session(self.codec)
+        super().__init__(context, self.codec.dialect, self.session, family)
         self.polite = True
         self.last_sent: Method | None = None
         self.frame_max_octets = self.dialect.layout.min_size_octets
         self.channel_max = 0
-        self.end: StreamEnd | None = None
         self.closed_by: MethodArrived | None = None
         self.open_channels: set[int] = set()
         self._writer = FrameWriter(self.dialect.layout)
-        self._transport: Transport | None = None
-        self._stash: deque[Arrival] = deque(maxlen=_STASH)
-        self._received_octets = 0
-
-    # --- the stream
-
-    @property
-    def transport(self) -> Transport:
-        """The transport, dialled on first use; a refused connection is an end like any other."""
-        if self._transport is None:
-            self._transport = self.context.dial()
-        return self._transport
-
-    def connect(self) -> None:
-        """Dial now; raises StreamEnded(REFUSED) where the target does not accept a connection."""
-        assert self.transport
-
-    @property
-    def dialled(self) -> bool:
-        """Whether there has been a connection."""
-        return self._transport is not None
 
     def is_over(self) -> bool:
         """Whether the target has ended the connection, or said that it does."""
         return self.end is not None or self.closed_by is not None
 
-    def now(self) -> float:
-        """The transport's clock in seconds."""
-        return self.transport.now()
-
-    def hang_up(self) -> None:
-        """Close the socket without a word."""
-        if self._transport is not None:
-            self._transport.close()
-
     # --- sending
-
-    def send_octets(self, octets: bytes) -> bool:
-        """Send octets as they are; False when the target no longer takes them."""
-        return self.transport.send(octets)
-
-    def send_header(self, octets: bytes | None = None) -> None:
-        """Send the dialect's protocol header, or other octets in its place."""
-        self.send_octets(self.dialect.protocol_header if octets is None else octets)
 
     def frame(
         self,
@@ -146,64 +101,10 @@ class Connection:
         ]
         return b"".join(out)
 
-    # --- waiting
+    # --- noticing
 
-    def read(self, until_s: float) -> Arrival:
-        """The next arrival in the order of the wire; Quiet when the clock passes ``until_s``."""
-        started_s = self.now()
-        while True:
-            arrival = self.session.next()
-            if arrival is not None:
-                return self._noted(arrival)
-            if self.end is not None:
-                return Ended(self.end)
-            if self._received_octets > FLOOD_OCTETS:
-                error = WireError(
-                    "connection",
-                    self._received_octets,
-                    f"at most {FLOOD_OCTETS} octets for one case",
-                    "endless data",
-                )
-                return Garbled(error)
-            try:
-                octets = self.transport.receive(until_s)
-            except StreamEnded as ended:
-                self.end = ended.how
-                continue
-            if not octets:
-                return Quiet(until_s - started_s)
-            self._received_octets += len(octets)
-            self.session.feed(octets)
-
-    def wait(self, wanted: Callable[[Arrival], bool], within_s: float) -> Arrival:
-        """The first arrival that is wanted or ends the matter; others are kept for later waits."""
-        for position, arrival in enumerate(self._stash):
-            if wanted(arrival):
-                del self._stash[position]
-                return arrival
-        until_s = self.now() + within_s
-        while True:
-            arrival = self.read(until_s)
-            if isinstance(arrival, Quiet):
-                return Quiet(within_s)
-            if wanted(arrival) or isinstance(arrival, _FINAL) or _closes(arrival):
-                return arrival
-            self._stash.append(arrival)
-            if self.now() >= until_s:
-                return Quiet(within_s)
-
-    def stashed(self, wanted: Callable[[Arrival], bool]) -> list[Arrival]:
-        """Take out what has arrived already and is wanted."""
-        found = [a for a in self._stash if wanted(a)]
-        for arrival in found:
-            self._stash.remove(arrival)
-        return found
-
-    def keep(self, arrival: Arrival) -> None:
-        """Keep an arrival for a later wait."""
-        self._stash.append(arrival)
-
-    def _noted(self, arrival: Arrival) -> Arrival:
+    def noted(self, arrival: Arrival) -> Arrival:
+        """Keep book of channels and closes; answer closes where polite."""
         if isinstance(arrival, MethodArrived):
             if arrival.name == "connection.close":
                 self.closed_by = arrival
@@ -219,6 +120,6 @@ class Connection:
                 self.last_sent = last
         return arrival
 
-
-def _closes(arrival: Arrival) -> bool:
-    return isinstance(arrival, MethodArrived) and arrival.name == "connection.close"
+    def closes(self, arrival: Arrival) -> bool:
+        """Whether it is the target's connection.close."""
+        return isinstance(arrival, MethodArrived) and arrival.name == "connection.close"

@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from harness.spec.model import Requirement
-from harness.wire.methods import Codec
 from harness.wire.transport import Transport
 
 
@@ -76,9 +75,9 @@ class Cleanup:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """One case's world."""
+    """One case's world; ``dialect`` is the id of what is spoken, in its widest overlay."""
 
-    codec: Codec
+    dialect: str
     requirements: tuple[Requirement, ...]
     dial: Callable[[], Transport]
     login: Login = field(default_factory=Login)

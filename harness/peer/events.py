@@ -7,13 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from harness.spec.model import Dialect, Refusal, Scope
 from harness.wire.errors import WireError
 from harness.wire.frames import Frame, ProtocolHeader
 from harness.wire.methods import Call, ContentHeader
 from harness.wire.transport import StreamEnd
+
+
+class Arrival(Protocol):
+    """Anything that arrives, or does not: it can be told in words."""
+
+    def describe(self, dialect: Dialect) -> str:
+        """One phrase for reports."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,27 +110,25 @@ class Quiet:
         return f"nothing within {self.waited_s:.1f} s"
 
 
-Arrival = MethodArrived | HeaderArrived | HeartbeatArrived | Garbled | Ended | Quiet
-
-
 @dataclass(frozen=True, slots=True)
 class Reaction:
     """What a target did about something: everything that mattered, in order; the last arrival decides.
 
-    ``refusal`` is the refusal it amounts to, or None where the target did not refuse (it answered, or kept silent).
+    ``refusal`` is the refusal it amounts to, or None where the target did not refuse (it answered, or kept silent);
+    ``closing`` is the arrival that said it, where one did.
     """
 
     arrivals: tuple[Arrival, ...]
     refusal: Refusal | None = None
-    closing: MethodArrived | None = field(default=None)
+    closing: Any = field(default=None)
 
     def describe(self, dialect: Dialect) -> str:
         """What was seen, in order."""
         return ", then ".join(a.describe(dialect) for a in self.arrivals) or "nothing"
 
     @property
-    def code(self) -> int | None:
-        """The reply code, where a close method was sent."""
+    def code(self) -> int | str | None:
+        """The reply code or error condition, where a close method was sent."""
         return None if self.refusal is None else self.refusal.code
 
 

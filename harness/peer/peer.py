@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any, Self
 
 from harness.peer.connection import Connection
-from harness.peer.context import Context, OutOfReach, Unmet
+from harness.peer.context import Context, Login, OutOfReach, Unmet
 from harness.peer.events import (
     Arrival,
     Ended,
@@ -23,7 +23,8 @@ from harness.peer.events import (
     Reaction,
     refusal_of,
 )
-from harness.wire.methods import Call
+from harness.peer.line import Line
+from harness.wire.methods import Call, Codec
 from harness.wire.values import Table
 
 ASYNCHRONOUS = frozenset(
@@ -42,43 +43,17 @@ CLIENT_PROPERTIES: Mapping[str, Any] = {
 class Peer(Connection):
     """One client connection with the verbs of a case. ``another`` gives a further, independent one."""
 
-    def __init__(self, context: Context, family: list[Peer] | None = None) -> None:
-        super().__init__(context)
-        self.login = context.login
+    def __init__(self, context: Context, family: list[Line] | None = None) -> None:
+        super().__init__(context, family)
         self.server_properties: dict[str, Any] = {}
-        self.claimed = ""
-        self.family = family if family is not None else []
-        self.family.append(self)
 
-    # --- what the case says of itself
-
-    @property
-    def patience_s(self) -> float:
-        """How long an owed answer may take, in seconds."""
-        return self.context.patience.reply_s
-
-    def claim(self, expected: str) -> None:
-        """From here on, what does not come about is a failure of ``expected``."""
-        for peer in self.family:
-            peer.claimed = expected
-        self.transport.note(f"claim: {expected}")
-
-    def another(self, role: str | None = None, vhost: str | None = None) -> Peer:
+    def another(self, role: str | None = None, vhost: str | None = None) -> Self:
         """A second connection, not yet opened, as the default or another principal, to a vhost by name."""
-        peer = Peer(self.context, self.family)
+        peer = type(self)(self.context, self.family)
         peer.claimed = self.claimed
         login = self.context.principal(role) if role else self.context.login
         peer.login = login if vhost is None else self.context.in_vhost(vhost)
         return peer
-
-    def name(self, hint: str = "x") -> str:
-        """A name of the case's own."""
-        return self.context.name(hint)
-
-    def will_clean(self, kind: str, name: str) -> str:
-        """Remember a ``queue`` or ``exchange`` to be deleted after the case; gives the name back."""
-        self.context.cleanup.add(self.login.vhost, kind, name)
-        return name
 
     # --- opening and closing
 
@@ -110,12 +85,7 @@ class Peer(Connection):
 
     def credentials(self, mechanism: str) -> bytes:
         """The initial SASL response of the login for a mechanism."""
-        user, password = self.login.user, self.login.password
-        if mechanism == "PLAIN":
-            return f"\0{user}\0{password}".encode()
-        if mechanism == "AMQPLAIN":
-            return self.codec.tables.encode({"LOGIN": user, "PASSWORD": password})[4:]
-        return user.encode() if mechanism == "ANONYMOUS" else b""
+        return sasl_response(mechanism, self.login, self.codec)
 
     def tune(
         self,
@@ -214,14 +184,6 @@ class Peer(Connection):
         """Like ``expect``, but gives what came instead: a close, the end, garbled octets, or Quiet."""
         wanted = (*names, "channel.close")
         return self.wait(lambda a: _is(a, wanted, channel), self.patience_s if within_s is None else within_s)
-
-    def expect_end(self, within_s: float | None = None) -> Arrival:
-        """Read to the end of the stream; gives Ended, or Quiet or Garbled where it does not come."""
-        until_s = self.now() + (self.context.patience.ending_s if within_s is None else within_s)
-        while True:
-            arrival = self.read(until_s)
-            if isinstance(arrival, Ended | Garbled | Quiet):
-                return arrival
 
     def heartbeat(self, within_s: float) -> HeartbeatArrived | None:
         """A heartbeat frame of the target, or None where none comes in time."""
@@ -360,6 +322,15 @@ class Peer(Connection):
         """What the target announced under ``capabilities`` in its properties."""
         value = self.server_properties.get("capabilities")
         return value.plain() if isinstance(value, Table) else dict(value or {})
+
+
+def sasl_response(mechanism: str, login: Login, codec: Codec) -> bytes:
+    """The initial SASL response of a login for a mechanism."""
+    if mechanism == "PLAIN":
+        return f"\0{login.user}\0{login.password}".encode()
+    if mechanism == "AMQPLAIN":
+        return codec.tables.encode({"LOGIN": login.user, "PASSWORD": login.password})[4:]
+    return login.user.encode() if mechanism == "ANONYMOUS" else b""
 
 
 def _is(arrival: Arrival, names: tuple[str, ...], channel: int | None) -> bool:

@@ -10,7 +10,7 @@ from collections import deque
 from dataclasses import dataclass
 
 from harness.peer.events import Arrival, Garbled, HeaderArrived, HeartbeatArrived, MethodArrived
-from harness.spec.model import Dialect
+from harness.spec.model import MethodDialect
 from harness.wire.errors import WireError
 from harness.wire.frames import Frame, FrameReader, ProtocolHeader
 from harness.wire.methods import Call, Codec, ContentHeader
@@ -41,7 +41,7 @@ class Session:
         self.largest_frame_octets = 0
 
     @property
-    def dialect(self) -> Dialect:
+    def dialect(self) -> MethodDialect:
         """The dialect that is read."""
         return self._codec.dialect
 

@@ -13,13 +13,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from harness.wire.describe import describe_frame, redacted
-from harness.wire.errors import WireError
-from harness.wire.frames import Frame, FrameReader, ProtocolHeader
-from harness.wire.methods import Codec
+from harness.wire.direction import Direction, Directions
 
 MAX_OCTETS = 512 << 10
-_MAX_FRAMES_A_CHUNK = 200
 
 
 class TranscriptError(OSError):
@@ -29,15 +25,15 @@ class TranscriptError(OSError):
 class Transcript:
     """Writes one case's JSONL file; safe from several threads."""
 
-    def __init__(self, path: Path, codec: Codec, secrets: Iterable[str] = ()) -> None:
+    def __init__(self, path: Path, directions: Directions, secrets: Iterable[str] = ()) -> None:
         self._path = path
         with self._told_in_one_line():
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = path.open("w", encoding="utf-8")
-        self._codec = codec
+        self._directions = directions
         self._secrets = tuple(s for s in secrets if s)
         self._lock = threading.Lock()
-        self._decoders: dict[tuple[int, str], _Direction] = {}
+        self._decoders: dict[tuple[int, str], Direction] = {}
         self._octets = self._cut_octets = 0
         self._t0_ns: int | None = None
 
@@ -53,7 +49,9 @@ class Transcript:
             if self._octets > MAX_OCTETS:
                 self._cut_octets += len(octets)
                 return
-            decoder = self._decoders.setdefault((conn, direction), _Direction(self._codec, direction))
+            decoder = self._decoders.get((conn, direction))
+            if decoder is None:
+                decoder = self._decoders[conn, direction] = self._directions(direction)
             shown, frames = decoder.take(octets)
             for secret in self._secrets:
                 shown = shown.replace(secret.encode(), b"*" * len(secret.encode()))
@@ -100,58 +98,3 @@ def starred(text: str, secrets: Iterable[str]) -> str:
     for secret in secrets:
         text = text.replace(secret, "*" * len(secret))
     return text
-
-
-class _Direction:
-    """Decodes one direction of one connection beside its octets, as far as it can be decoded."""
-
-    def __init__(self, codec: Codec, direction: str) -> None:
-        self._codec = codec
-        name = "client→server" if direction == "out" else "server→client"
-        self._reader = FrameReader(codec.dialect.layout, max_payload_octets=MAX_OCTETS, name=name)
-        self._broken = self._hiding = False
-        self._tail = b""
-
-    def take(self, octets: bytes) -> tuple[bytes, list[dict[str, Any]]]:
-        """The octets with secrets starred out, and the frames that became complete with them."""
-        if self._broken:
-            return (b"*" * len(octets) if self._hiding else octets), []
-        known = len(self._tail)
-        whole = self._tail + octets
-        self._reader.feed(octets)
-        shown, frames = self._frames(whole)
-        return shown[known:], frames
-
-    def _frames(self, whole: bytes) -> tuple[bytes, list[dict[str, Any]]]:
-        """Octets from the start of a frame: starred, and decoded; what is not a whole frame yet is the new tail."""
-        frames: list[dict[str, Any]] = []
-        shown = bytearray()
-        try:
-            while (item := self._reader.next()) is not None:
-                size = _size_octets(self._codec, item)
-                if len(frames) < _MAX_FRAMES_A_CHUNK:
-                    frames.append({"offset": item.offset, "octets": size, **_described(self._codec, item)})
-                shown += self._starred(whole[len(shown) : len(shown) + size])
-        except WireError as error:
-            self._broken = True
-            plain = WireError(
-                error.where, error.offset, error.expected, error.actual
-            )  # its window may show a secret
-            frames.append({"offset": self._reader.offset, "text": f"not decodable: {plain}"})
-        self._tail = whole[len(shown) :]
-        starred_tail = self._starred(self._tail)
-        self._hiding = starred_tail != self._tail
-        return bytes(shown) + starred_tail, frames
-
-    def _starred(self, octets: bytes) -> bytes:
-        return redacted(self._codec, self._codec.dialect.layout, octets)
-
-
-def _size_octets(codec: Codec, item: Frame | ProtocolHeader) -> int:
-    if isinstance(item, ProtocolHeader):
-        return len(item.octets)
-    return len(item.payload) + codec.dialect.layout.overhead_octets
-
-
-def _described(codec: Codec, item: Frame | ProtocolHeader) -> dict[str, Any]:
-    return {"text": str(item)} if isinstance(item, ProtocolHeader) else describe_frame(codec, item)

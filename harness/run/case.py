@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from types import ModuleType
+from typing import Any
 
-from harness.peer.peer import Peer
 from harness.run.verdict import Verdict
 from harness.spec.dialects import load_ledger
 from harness.spec.model import Level, Requirement
 
-Body = Callable[[Peer], Verdict]
+Body = Callable[[Any], Verdict]
 _SUITES = {"amqp-0-9-1": "suites.amqp_0_9_1"}
 _STRENGTH = (Level.MUST, Level.SHOULD, Level.STATEMENT, Level.MAY)
 

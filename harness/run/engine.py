@@ -16,19 +16,21 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from harness.net.clock import monotonic_s
-from harness.peer.context import BudgetSpent
+from harness.peer.context import BudgetSpent, Context
 from harness.record.journal import Journal
 from harness.record.rows import CaseRow, Outcome
 from harness.record.transcript import starred
 from harness.run.case import Case
 from harness.run.execute import World, execute
+from harness.run.family import Identity, ProbeFailed
 from harness.run.plan import Planned
-from harness.run.probe import Identity, ProbeFailed, probe
 from harness.run.recorded import Stopped
 from harness.run.rendezvous import Rendezvous
 
+_T = TypeVar("_T")
 Observer = Callable[[CaseRow], None]
 GONE = "the target is gone"
 _PROBE_BUDGET_S = 20.0
@@ -112,9 +114,16 @@ class Engine:
 
     def probe(self, name: str) -> Identity:
         """A liveness probe with evidence of its own; raises ProbeFailed."""
+        return self._asked(name, self._world.family.probe)
+
+    def recognise(self) -> str:
+        """The id of the dialect that the target speaks, with evidence of its own; raises ProbeFailed."""
+        return self._asked("recognise", self._world.family.recognise)
+
+    def _asked(self, name: str, ask: Callable[[Context], _T]) -> _T:
         streams = self._world.streams(name, _PROBE_BUDGET_S)
         try:
-            return probe(self._world.context(name, streams))
+            return ask(self._world.context(name, streams))
         except ProbeFailed as failed:
             raise ProbeFailed(starred(str(failed), self._world.live.secrets)) from failed
         except BudgetSpent as spent:
@@ -288,3 +297,9 @@ def _phases(cases: Sequence[Case]) -> list[list[Case]]:
     ordinary.sort(key=lambda case: not case.slow)
     destructive = [case for case in rest if case.destructive and not case.heavy]
     return [ordinary, destructive, *([case] for case in rest if case.heavy)]
+
+
+def meet(world: World, journal: Journal) -> tuple[World, Identity]:
+    """The world with the dialect that its target was recognised to speak, and who it is; raises ProbeFailed."""
+    world = replace(world, recognised=Engine(world, journal, Settings()).recognise())
+    return world, Engine(world, journal, Settings()).probe("probe")

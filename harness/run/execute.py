@@ -11,20 +11,20 @@ import traceback
 from collections.abc import Callable, Collection
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 from harness.net.clock import monotonic_ns, monotonic_s, utc_now
 from harness.peer.context import BudgetSpent, Cleanup, Context, MissingHook, OutOfReach, Patience, Unmet
-from harness.peer.events import Quiet
-from harness.peer.peer import Peer
+from harness.peer.line import Line
 from harness.record.rows import CaseRow, Outcome
 from harness.record.transcript import Transcript, TranscriptError, starred
 from harness.run.case import Case
+from harness.run.family import Entity, Family, family_of
 from harness.run.recorded import Budget, Stopped, Streams
 from harness.run.verdict import Verdict
 from harness.spec.dialects import widest
 from harness.target.live import Live
-from harness.wire.methods import Codec, codec_for
 from harness.wire.transport import StreamEnded
 
 _CLEANUP_BUDGET_S = 3.0
@@ -42,16 +42,22 @@ class World:
     stop: threading.Event = field(default_factory=threading.Event)
     restart: Callable[[], None] | None = None
     keep_evidence: bool = True
+    recognised: str = ""
 
     @property
-    def codec(self) -> Codec:
-        """The codec of the target's dialect, in its widest overlay."""
-        return widest_codec(self.live.target.dialect)
+    def dialect(self) -> str:
+        """The id of what is spoken: as which the target was recognised, else its dialect in the widest overlay."""
+        return self.recognised or widest(self.live.target.dialect)
+
+    @property
+    def family(self) -> Family:
+        """The family of what is spoken."""
+        return family_of(self.dialect)
 
     def context(self, case_id: str, streams: Streams, case: Case | None = None) -> Context:
         """The world of one case."""
         return Context(
-            codec=self.codec,
+            dialect=self.dialect,
             requirements=case.requirements if case else (),
             dial=streams.dial,
             login=self.live.login,
@@ -66,13 +72,9 @@ class World:
     def streams(self, name: str, budget_s: float) -> Streams:
         """Streams that are written down under a name in the run's evidence."""
         path = self.folder / "evidence" / f"{name}.jsonl"
-        transcript = Transcript(path, self.codec, self.live.secrets)
+        directions = partial(self.family.direction, self.dialect)
+        transcript = Transcript(path, directions, self.live.secrets)
         return Streams(self.live.endpoint, transcript, Budget(monotonic_s() + budget_s, self.stop))
-
-
-def widest_codec(dialect: str) -> Codec:
-    """The codec of a dialect in its widest overlay."""
-    return codec_for(widest(dialect))
 
 
 def execute(case: Case, world: World, attempt: int = 1, look: Callable[[], str] = lambda: "") -> CaseRow:
@@ -86,6 +88,7 @@ def execute(case: Case, world: World, attempt: int = 1, look: Callable[[], str] 
         "case",
         monotonic_ns(),
         id=case.id,
+        dialect=world.dialect,
         title=case.title,
         requirements=list(case.covers),
         target=world.live.url.redacted,
@@ -94,7 +97,7 @@ def execute(case: Case, world: World, attempt: int = 1, look: Callable[[], str] 
     started_ns = monotonic_ns()
     try:
         context = world.context(case.id, streams, case)
-        peer = Peer(context)
+        peer = world.family.peer(context)
         verdict = _starred(_judge(case, peer), world.live.secrets)
         if died := look():
             verdict = dead_of(verdict, died)
@@ -121,7 +124,7 @@ def dead_of(verdict: Verdict, died: str) -> Verdict:
     return Verdict(Outcome.FAIL, verdict.expected, f"{verdict.observed}; the target died: {died}")
 
 
-def _leave(peer: Peer, within_s: float) -> None:
+def _leave(peer: Line, within_s: float) -> None:
     """Close what the case left open: some brokers do not get over a client that just hangs up."""
     for one in peer.family:
         with suppress(Unmet, StreamEnded, BudgetSpent):
@@ -152,7 +155,7 @@ def _starred(verdict: Verdict, secrets: Collection[str]) -> Verdict:
     return Verdict(verdict.outcome, starred(verdict.expected, secrets), starred(verdict.observed, secrets))
 
 
-def _judge(case: Case, peer: Peer) -> Verdict:
+def _judge(case: Case, peer: Line) -> Verdict:
     try:
         return case.body(peer)
     except Unmet as unmet:
@@ -186,30 +189,16 @@ def _last_line(error: BaseException) -> str:
 def _clean(context: Context, world: World) -> None:
     """Delete what the case created; what cannot be deleted is left, the case has its verdict already."""
     for vhost in {vhost for vhost, _, _ in context.cleanup.entities}:
-        entities = [(kind, name) for v, kind, name in context.cleanup.entities if v == vhost]
+        entities: list[Entity] = [(kind, name) for v, kind, name in context.cleanup.entities if v == vhost]
         budget = Budget(monotonic_s() + _CLEANUP_BUDGET_S, world.stop)
         streams = Streams(world.live.endpoint, _NO_TRANSCRIPT, budget)
         try:
-            _delete(replace(context, dial=streams.dial), vhost, entities)
+            login = context.in_vhost(vhost)
+            world.family.delete(replace(context, dial=streams.dial, login=login), entities)
         except (Unmet, StreamEnded, BudgetSpent, Stopped):
             pass
         finally:
             streams.hang_up()
-
-
-def _delete(context: Context, vhost: str, entities: list[tuple[str, str]]) -> None:
-    peer = Peer(context)
-    peer.login = context.in_vhost(vhost)
-    peer.open_connection()
-    for channel, (kind, name) in enumerate(entities, start=1):
-        number = min(channel, 2000)
-        peer.send("channel.open", channel=number)
-        peer.send(f"{kind}.delete", channel=number, **{kind: name})
-        peer.send("exchange.declare", channel=number, exchange="amq.direct", type="direct", passive=True)
-        within_s = _LEAVING_SHARE * peer.patience_s
-        if isinstance(peer.arrival("exchange.declare-ok", channel=number, within_s=within_s), Quiet):
-            return
-    peer.close()
 
 
 class _Nowhere(Transcript):

@@ -10,6 +10,7 @@ from typing import Any
 
 from harness.peer.context import Unmet
 from harness.peer.events import Arrival, Ended, MethodArrived, Quiet, Reaction, refusal_of
+from harness.peer.line import Line
 from harness.peer.peer import Peer
 from harness.record.rows import Outcome
 from harness.run.verdict import Verdict
@@ -31,7 +32,7 @@ def rejects_violation(
     return judge_reaction(peer, peer.reaction(channel, barrier=barrier, within_s=within_s), row)
 
 
-def judge_reaction(peer: Peer, reaction: Reaction, row: str = "") -> Verdict:
+def judge_reaction(peer: Line, reaction: Reaction, row: str = "") -> Verdict:
     """A reaction that was already watched, against the refusals that the row accepts and tolerates."""
     requirement = requirement_of(peer, row)
     dialect = peer.dialect
@@ -45,28 +46,28 @@ def judge_reaction(peer: Peer, reaction: Reaction, row: str = "") -> Verdict:
     return Verdict(_broken(requirement), expected, observed)
 
 
-def judge_arrival(peer: Peer, arrival: Arrival, row: str = "") -> Verdict:
+def judge_arrival(peer: Line, arrival: Arrival, row: str = "") -> Verdict:
     """What came in place of something that was owed, against the refusals that the row accepts and tolerates."""
     return judge_reaction(peer, Reaction((arrival,), *refusal_of((arrival,))), row)
 
 
-def requirement_of(peer: Peer, row: str = "") -> Requirement:
+def requirement_of(peer: Line, row: str = "") -> Requirement:
     """The row a case is judged by: the named one, else the first that it covers."""
     return next(r for r in peer.context.requirements if not row or r.id == row)
 
 
-def holds(peer: Peer, condition: bool, observed: str, expected: str = "", row: str = "") -> Verdict:
+def holds(peer: Line, condition: bool, observed: str, expected: str = "", row: str = "") -> Verdict:
     """Pass where the condition holds, else a deviation as strong as the row; ``expected`` defaults to the claim."""
     outcome = Outcome.PASS if condition else _broken(requirement_of(peer, row))
     return Verdict(outcome, expected or peer.claimed or requirement_of(peer, row).paraphrase, observed)
 
 
-def equals(peer: Peer, actual: Any, wanted: Any, what: str = "value", row: str = "") -> Verdict:
+def equals(peer: Line, actual: Any, wanted: Any, what: str = "value", row: str = "") -> Verdict:
     """Pass where a value is the wanted one."""
     return holds(peer, actual == wanted, f"{what} {actual!r}", f"{what} {wanted!r}", row)
 
 
-def observed_either_way(peer: Peer, way: str) -> Verdict:
+def observed_either_way(peer: Line, way: str) -> Verdict:
     """A MAY: record which way the target went; both are conforming."""
     return Verdict(Outcome.OBSERVED, peer.claimed or requirement_of(peer).paraphrase, way)
 
@@ -78,7 +79,7 @@ def allows(peer: Peer, channel: int = 1, row: str = "") -> Verdict:
     return holds(peer, done, reaction.describe(peer.dialect), peer.claimed or "no exception", row)
 
 
-def ends_connection(peer: Peer, arrival: Arrival, row: str = "") -> Verdict:
+def ends_connection(peer: Line, arrival: Arrival, row: str = "") -> Verdict:
     """The target ended the connection by itself."""
     return holds(
         peer,
@@ -89,7 +90,7 @@ def ends_connection(peer: Peer, arrival: Arrival, row: str = "") -> Verdict:
     )
 
 
-def does_not_apply(peer: Peer, why: str) -> Verdict:
+def does_not_apply(peer: Line, why: str) -> Verdict:
     """What the case is about is an option that this target does not offer, as it says itself."""
     return Verdict(Outcome.NOT_APPLICABLE, peer.claimed or requirement_of(peer).paraphrase, why)
 
@@ -100,7 +101,7 @@ def worst(verdicts: Iterable[Verdict]) -> Verdict:
     return max(verdicts, key=lambda verdict: order.index(verdict.outcome))
 
 
-def must_refuse(peer: Peer, reaction: Reaction) -> Reaction:
+def must_refuse(peer: Line, reaction: Reaction) -> Reaction:
     """A prerequisite: the reaction is a refusal of any kind, else raises Unmet."""
     if reaction.refusal is None:
         raise Unmet("a refusal", reaction.describe(peer.dialect))

@@ -155,7 +155,7 @@ class _Session:
         from harness.peer.context import Patience
         from harness.record.journal import Journal
         from harness.run.baseline import read_baseline
-        from harness.run.engine import Engine, Settings
+        from harness.run.engine import Engine, Settings, meet
         from harness.run.execute import World
         from harness.run.plan import make_plan
         from harness.target.find import find_target
@@ -169,7 +169,7 @@ class _Session:
         running = self._stack.enter_context(live(target))
         journal = self._stack.enter_context(Journal(folder))
         world = World(running, folder, f"pytest-{stamp}", Patience(), self._stop)
-        identity = Engine(world, journal, Settings()).probe("probe")
+        world, identity = meet(world, journal)
         if self._baseline is not None and not self._baseline.applies_to(identity.version):
             self._baseline = None
         scale = config.getoption("--amqp-patience") * target.patience
@@ -177,7 +177,7 @@ class _Session:
         connections = config.getoption("--amqp-connections") or target.connections
         settings = Settings(connections, fresh=target.fresh)
         engine = Engine(world, journal, settings, [self._saw])
-        plan = make_plan(cases, running, identity.lacks())
+        plan = make_plan(cases, running, identity.lacks)
         self._thread = threading.Thread(target=self._run, args=(engine, plan), name="engine")
         self._thread.start()
 

@@ -16,18 +16,11 @@ from typing import Any
 
 from harness.net.clock import monotonic_s
 from harness.net.stream import ConnectError, Stream
-from harness.peer.context import Login
-from harness.peer.events import Arrival, MethodArrived
-from harness.peer.session import Session
-from harness.spec.model import Dialect
+from harness.run.family import family_of
+from harness.spec.dialects import widest
 from harness.target.live import Live, TargetError
-from harness.wire.errors import WireError
-from harness.wire.frames import Frame, FrameReader, FrameWriter
-from harness.wire.methods import Codec
-from harness.wire.tables import TableCodec
+from harness.wire.direction import Direction
 from harness.wire.transport import StreamEnded
-
-_STAR = ord("*")
 
 
 class ReplayError(ValueError):
@@ -52,7 +45,7 @@ class Step:
 @dataclass(slots=True)
 class _Conn:
     stream: Stream
-    session: Session
+    heard: Direction
     seen: list[str] = field(default_factory=list)
     ended: str = ""
 
@@ -75,25 +68,31 @@ def read_transcript(path: Path) -> list[dict[str, Any]]:
     return parsed
 
 
-def replay(path: Path, live: Live, codec: Codec, patience_s: float = 2.0) -> Iterator[Step]:
-    """Send it all again; gives a step for each stretch of octets that was sent, and one for the end."""
+def replay(path: Path, live: Live, patience_s: float = 2.0) -> Iterator[Step]:
+    """Send it all again; gives a step for each stretch of octets that was sent, and one for the end.
+
+    What is spoken is what the transcript says, else the widest overlay of the target's dialect.
+    """
     conns: dict[int, _Conn] = {}
+    lines = read_transcript(path)
+    dialect_id = lines[0].get("dialect") or widest(live.target.dialect)
     try:
-        yield from _steps(read_transcript(path), conns, live, codec, patience_s)
+        yield from _steps(lines, conns, live, dialect_id, patience_s)
     finally:
         for conn in conns.values():
             conn.stream.close()
 
 
 def _steps(
-    lines: list[dict[str, Any]], conns: dict[int, _Conn], live: Live, codec: Codec, patience_s: float
+    lines: list[dict[str, Any]], conns: dict[int, _Conn], live: Live, dialect_id: str, patience_s: float
 ) -> Iterator[Step]:
+    family = family_of(dialect_id)
     waiting: dict[int, list[str]] = {}
     sent: dict[int, str] = {}
     for line in lines:
         number = line.get("conn", 0)
         if line["kind"] == "open":
-            conns[number] = _Conn(_dial(live), Session(codec))
+            conns[number] = _Conn(_dial(live), family.direction(dialect_id, "in"))
             waiting[number], sent[number] = [], "connect"
         elif line["kind"] == "octets" and number in conns:
             texts = [frame["text"] for frame in line["frames"]]
@@ -103,7 +102,7 @@ def _steps(
             yield _settle(conns[number], number, sent[number], waiting[number], patience_s)
             waiting[number] = []
             sent[number] = "; ".join(texts) or f"{len(line['hex']) // 2} octets"
-            conns[number].stream.send(_with_login(bytes.fromhex(line["hex"]), codec, live.login))
+            conns[number].stream.send(family.with_login(dialect_id, bytes.fromhex(line["hex"]), live.login))
     for number, conn in conns.items():
         yield _settle(conn, number, sent[number], waiting[number], patience_s)
 
@@ -121,42 +120,7 @@ def _settle(conn: _Conn, number: int, sent: str, recorded: list[str], patience_s
     until_s = monotonic_s() + patience_s
     while len(seen) < len(recorded) and monotonic_s() < until_s and not conn.ended:
         try:
-            conn.session.feed(conn.stream.receive(until_s))
+            seen += [frame["text"] for frame in conn.heard.take(conn.stream.receive(until_s))[1]]
         except StreamEnded as ended:
             conn.ended = str(ended.how)
-        while (arrival := conn.session.next()) is not None:
-            seen += _texts(arrival, conn.session.dialect)
     return Step(number, sent, tuple(recorded), tuple(seen))
-
-
-def _texts(arrival: Arrival, dialect: Dialect) -> list[str]:
-    """An arrival in the words of a transcript: a method, and its content's frames."""
-    if not isinstance(arrival, MethodArrived):
-        return [arrival.describe(dialect)]
-    content = [] if arrival.header is None else ["content", *["body"] * arrival.body_frames]
-    return [arrival.call.describe(), *content]
-
-
-def _with_login(octets: bytes, codec: Codec, login: Login) -> bytes:
-    """The octets with a starred SASL response replaced by the login's."""
-    layout = codec.dialect.layout
-    reader = FrameReader(layout)
-    reader.feed(octets)
-    try:
-        frame = reader.next()
-        if not isinstance(frame, Frame) or reader.pending_octets:
-            return octets
-        call = codec.decode_method(frame.payload)
-    except WireError:
-        return octets
-    if call.name != "connection.start-ok" or set(call["response"]) != {_STAR}:
-        return octets
-    response = _response(call["mechanism"], login, codec.tables)
-    payload = codec.encode_method(call.name, {**call.args, "response": response})
-    return FrameWriter(layout).frame(frame.type, frame.channel, payload)
-
-
-def _response(mechanism: str, login: Login, tables: TableCodec) -> bytes:
-    if mechanism == "AMQPLAIN":
-        return tables.encode({"LOGIN": login.user, "PASSWORD": login.password})[4:]
-    return f"\0{login.user}\0{login.password}".encode() if mechanism == "PLAIN" else b""

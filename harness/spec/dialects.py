@@ -11,7 +11,7 @@ from functools import cache
 from importlib import import_module
 from pathlib import Path
 
-from harness.spec.model import Dialect
+from harness.spec.model import Dialect, MethodDialect
 from harness.spec.requirements import Ledger, read_ledger
 
 _MODULES = {
@@ -21,6 +21,14 @@ _MODULES = {
 _LEDGERS = {
     "amqp-0-9-1": ("amqp_0_9_1/requirements.yaml", "rabbitmq-0-9-1"),
 }
+
+
+_DEPLOYED = {"amqp-wire-9-1": "amqp-0-8"}
+
+
+def deployed_as(dialect_id: str) -> str | None:
+    """The dialect in which brokers in use answer another one's protocol header, where that is so."""
+    return _DEPLOYED.get(dialect_id)
 
 
 def widest(dialect_id: str) -> str:
@@ -43,6 +51,14 @@ def load_dialect(dialect_id: str) -> Dialect:
     """The tables of a dialect; raises KeyError for an unknown id."""
     dialect = import_module(_MODULES[dialect_id]).DIALECT
     assert isinstance(dialect, Dialect)
+    return dialect
+
+
+def load_methods(dialect_id: str) -> MethodDialect:
+    """The tables of a dialect of the 0-9 family; raises KeyError for an unknown id, TypeError for another family."""
+    dialect = load_dialect(dialect_id)
+    if not isinstance(dialect, MethodDialect):
+        raise TypeError(f"{dialect_id}: expected a dialect of classes and methods, actual: {dialect.family}")
     return dialect
 
 

@@ -21,12 +21,16 @@ class Side(StrEnum):
 
 
 class Scope(StrEnum):
-    """How far a refusal reaches: one channel, the connection, or the bare socket.
+    """How far a refusal reaches: one delivery, link, session or channel, the connection, or the bare socket.
 
-    ``SOCKET`` means that the connection ends without a close method (and without any other data).
+    ``DELIVERY`` is a delivery that is settled as rejected. ``SOCKET`` means that the connection ends without a close
+    method (and without any other data).
     ``HEADER`` means that the target answers with a protocol header of its own and then ends the connection.
     """
 
+    DELIVERY = "delivery"
+    LINK = "link"
+    SESSION = "session"
     CHANNEL = "channel"
     CONNECTION = "connection"
     SOCKET = "socket"
@@ -130,16 +134,49 @@ class FrameLayout:
 
 @dataclass(frozen=True)
 class Dialect:
-    """A whole protocol version as data; an overlay is a dialect made from another one with ``extend``."""
+    """What every protocol version has, whatever its frames look like; ``family`` says which codec reads them.
+
+    ``refusal_codes`` are the names under which a ledger may cite what a refusal carries.
+    """
 
     id: str
     title: str
     protocol_header: bytes
+    accepted_headers: tuple[bytes, ...] = field(default=(), kw_only=True)
+
+    @property
+    def family(self) -> str:
+        """The way of speaking that this dialect shares with others: ``methods`` or ``types``."""
+        raise NotImplementedError
+
+    @property
+    def refusal_codes(self) -> Mapping[str, int | str]:
+        """Codes by the name that requirement rows use."""
+        raise NotImplementedError
+
+    def code_name(self, code: int | str) -> str:
+        """A code as people say it."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class MethodDialect(Dialect):
+    """A version of the 0-9 family as data; an overlay is a dialect made from another one with ``extend``."""
+
     layout: FrameLayout
     classes: tuple[AmqpClass, ...]
     constants: tuple[Constant, ...]
     table_tags: tuple[TypeTag, ...]
-    accepted_headers: tuple[bytes, ...] = field(default=())
+
+    @property
+    def family(self) -> str:
+        """Classes of methods in frames."""
+        return "methods"
+
+    @cached_property
+    def refusal_codes(self) -> Mapping[str, int | str]:
+        """Reply codes by the name of their constant."""
+        return {c.name: c.value for c in self.constants}
 
     @cached_property
     def methods(self) -> Mapping[str, Method]:
@@ -171,9 +208,9 @@ class Dialect:
         """Every constant by name."""
         return {c.name: c for c in self.constants}
 
-    def code_name(self, code: int) -> str:
+    def code_name(self, code: int | str) -> str:
         """``404 not-found``: a reply code as people say it; an unknown one stays a number."""
-        known = self.codes.get(code)
+        known = self.codes.get(code) if isinstance(code, int) else None
         return f"{code} {known.name}" if known else str(code)
 
     def extend(
@@ -186,7 +223,7 @@ class Dialect:
         constants: tuple[Constant, ...] = (),
         table_tags: tuple[TypeTag, ...] | None = None,
         accepted_headers: tuple[bytes, ...] | None = None,
-    ) -> Dialect:
+    ) -> MethodDialect:
         """An overlay: this dialect, grown; a method of a name already there takes the old one's place."""
         given = {m.name: m for m in methods}
         grown = tuple(
@@ -219,10 +256,13 @@ class Level(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """What a target does with a violation: a reply code at a scope (code None: no code can be seen there)."""
+    """What a target does with a violation: a reply code or an error condition at a scope.
+
+    ``code`` None: no code can be seen there, or any will do.
+    """
 
     scope: Scope
-    code: int | None = None
+    code: int | str | None = None
 
     def describe(self, dialect: Dialect) -> str:
         """One phrase: ``channel exception 404 not-found``."""
@@ -230,7 +270,7 @@ class Refusal:
             return "connection closed without further data"
         if self.scope is Scope.HEADER:
             return "protocol header of the target, then close"
-        what = f"{self.scope} exception"
+        what = "rejected delivery" if self.scope is Scope.DELIVERY else f"{self.scope} exception"
         return what if self.code is None else f"{what} {dialect.code_name(self.code)}"
 
 

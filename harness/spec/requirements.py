@@ -46,13 +46,13 @@ class LedgerError(ValueError):
 
 def read_ledger(path: Path, dialect: Dialect) -> Ledger:
     """Read one requirements file against the constants of its dialect; raises LedgerError."""
-    return _read(path, dialect.id, tuple((c.name, c.value) for c in dialect.constants))
+    return _read(path, dialect.id, tuple(dialect.refusal_codes.items()))
 
 
 @cache
-def _read(path: Path, dialect_id: str, constants: tuple[tuple[str, int], ...]) -> Ledger:
+def _read(path: Path, dialect_id: str, codes_by_name: tuple[tuple[str, int | str], ...]) -> Ledger:
     rows = yaml.load(path.read_text(encoding="utf-8"), Loader=_LOADER)
-    codes = dict(constants)
+    codes = dict(codes_by_name)
     ledger: dict[str, Requirement] = {}
     for number, row in enumerate(rows or [], start=1):
         if not isinstance(row, dict):
@@ -65,7 +65,7 @@ def _read(path: Path, dialect_id: str, constants: tuple[tuple[str, int], ...]) -
     return ledger
 
 
-def _row(row: dict[str, Any], codes: Mapping[str, int], where: str) -> Requirement:
+def _row(row: dict[str, Any], codes: Mapping[str, int | str], where: str) -> Requirement:
     unknown = set(row) - _KEYS
     if unknown:
         raise LedgerError(f"{where}: unknown key {sorted(unknown)[0]!r}")
@@ -93,11 +93,11 @@ def _row(row: dict[str, Any], codes: Mapping[str, int], where: str) -> Requireme
     )
 
 
-def _refusals(texts: Iterable[str], codes: Mapping[str, int], where: str) -> tuple[Refusal, ...]:
+def _refusals(texts: Iterable[str], codes: Mapping[str, int | str], where: str) -> tuple[Refusal, ...]:
     return tuple(parse_refusal(text, codes, where) for text in texts)
 
 
-def parse_refusal(text: str, codes: Mapping[str, int], where: str) -> Refusal:
+def parse_refusal(text: str, codes: Mapping[str, int | str], where: str) -> Refusal:
     """Read ``channel not-found``, ``connection`` (any code), ``socket`` or ``header``; raises LedgerError."""
     scope, _, name = text.partition(" ")
     if scope not in list(Scope):

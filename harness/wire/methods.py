@@ -12,7 +12,7 @@ from functools import cache
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from harness.spec.model import Dialect, Method
+from harness.spec.model import Method, MethodDialect
 from harness.wire.errors import EncodeError, WireError, unreadable
 from harness.wire.fields import FieldCodec
 from harness.wire.properties import PropertyCodec
@@ -64,7 +64,7 @@ class ContentHeader(NamedTuple):
 class Codec:
     """Everything above the frame for one dialect of the 0-9 family."""
 
-    def __init__(self, dialect: Dialect) -> None:
+    def __init__(self, dialect: MethodDialect) -> None:
         self.dialect = dialect
         self.tables = TableCodec(dialect.table_tags)
         self._fields = fields = FieldCodec(self.tables)
@@ -167,9 +167,9 @@ class Codec:
 @cache
 def codec_for(dialect_id: str) -> Codec:
     """The codec of a dialect by id, compiled once."""
-    from harness.spec.dialects import load_dialect
+    from harness.spec.dialects import load_methods
 
-    return Codec(load_dialect(dialect_id))
+    return Codec(load_methods(dialect_id))
 
 
 def _ids(method: Method) -> bytes:

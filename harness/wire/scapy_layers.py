@@ -13,8 +13,8 @@ from itertools import groupby
 from keyword import iskeyword
 from typing import Any
 
-from harness.spec.dialects import load_dialect
-from harness.spec.model import Dialect, Field, TypeTag
+from harness.spec.dialects import load_methods
+from harness.spec.model import Field, MethodDialect, TypeTag
 from harness.wire.capture import Segment, read_pcapng, write_pcapng
 
 __all__ = ["AmqpLayers", "Segment", "layers_for", "read_pcapng", "write_pcapng"]
@@ -33,7 +33,7 @@ _FLAG_BITS = 16
 @cache
 def layers_for(dialect_id: str) -> AmqpLayers:
     """The layers of a dialect by id, made once."""
-    return AmqpLayers(load_dialect(dialect_id))
+    return AmqpLayers(load_methods(dialect_id))
 
 
 class AmqpLayers:
@@ -44,7 +44,7 @@ class AmqpLayers:
     ``values`` by tag. Fields are named as arguments are, ``global`` is ``global_``.
     """
 
-    def __init__(self, dialect: Dialect) -> None:
+    def __init__(self, dialect: MethodDialect) -> None:
         self.table = _packet("AmqpTable", [_length("size", "I", "entries"), _entries(lambda: self.entry)])
         self.array = _packet("AmqpArray", [_length("size", "I", "entries"), _entries(lambda: self.item)])
         self.values = {t.tag: self._value(t) for t in dialect.table_tags}
@@ -101,7 +101,7 @@ class AmqpLayers:
 
     # --- frames
 
-    def _frame(self, dialect: Dialect) -> Any:
+    def _frame(self, dialect: MethodDialect) -> Any:
         f, layout = _scapy(), dialect.layout
         methods = {ids: self.methods[m.name] for ids, m in dialect.methods_by_id.items()}
         headers = {c.index: self.headers[c.name] for c in dialect.classes}

@@ -15,7 +15,7 @@ from harness.run.verdict import Verdict
 def closing_of(peer: Peer, name: str, channel: int = 1) -> MethodArrived:
     """The close method that the violation sent last brings about; raises Unmet where it is not the named one."""
     reaction = peer.reaction(channel)
-    if reaction.closing is None or reaction.closing.name != name:
+    if not isinstance(reaction.closing, MethodArrived) or reaction.closing.name != name:
         raise Unmet(name, reaction.describe(peer.dialect))
     return reaction.closing
 

@@ -131,7 +131,7 @@ def context(*transports: FakeTransport, rows: tuple[str, ...] = (), **facts: Any
         return coming.popleft()
 
     ledger = load_ledger("amqp-0-9-1")
-    made = Context(CODEC, tuple(ledger[row] for row in rows), dial, patience=PATIENCE)
+    made = Context(CODEC.dialect.id, tuple(ledger[row] for row in rows), dial, patience=PATIENCE)
     return replace(made, **facts)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.peer import connection as module
+from harness.peer import line as module
 from harness.peer.connection import Connection
 from harness.peer.events import Arrival, Ended, Garbled, HeartbeatArrived, MethodArrived, Quiet
 from harness.wire.frames import Frame, ProtocolHeader

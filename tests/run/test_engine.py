@@ -17,8 +17,8 @@ from harness.reference.server import ReferenceBroker
 from harness.run.case import Case
 from harness.run.engine import GONE, Engine, Settings
 from harness.run.execute import World
+from harness.run.family import ProbeFailed
 from harness.run.plan import Limits, make_plan
-from harness.run.probe import ProbeFailed
 from harness.run.rendezvous import Rendezvous
 from harness.run.verdict import Verdict
 from harness.target.config import Target
@@ -376,7 +376,7 @@ def test_a_probe_says_who_the_target_is(tmp_path: Path) -> None:
     with reference_world(tmp_path) as world:
         identity = fresh(world).probe("probe")
     assert "reference broker" in identity.product
-    assert identity.lacks() == {}
+    assert identity.lacks == {}
     assert (tmp_path / "evidence" / "probe.jsonl").exists()
 
 
@@ -393,7 +393,7 @@ def test_a_probe_says_what_is_wrong(tmp_path: Path) -> None:
             fresh(replace(world, live=replace(world.live, login=nowhere))).probe("probe")
         with (
             hostile(header_only) as port,
-            pytest.raises(ProbeFailed, match=r"start the 0-9-1 handshake: .*3"),
+            pytest.raises(ProbeFailed, match=r"start the handshake of rabbitmq-0-9-1: .*3"),
         ):
             fresh(replace(world, live=at(world.live, port=port))).probe("probe")
     with pytest.raises(ProbeFailed, match=r"could not reach the target: .*Connection refused"):

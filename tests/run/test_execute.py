@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,8 @@ from harness.reference.model import User
 from harness.reference.server import ReferenceBroker
 from harness.run.case import Case, case, cases_of, load_suite
 from harness.run.engine import Engine, Settings
-from harness.run.execute import World, execute, widest_codec
+from harness.run.execute import World, execute
+from harness.run.methods import direction
 from harness.run.plan import make_plan
 from harness.run.recorded import Budget, Stopped
 from harness.run.verdict import Verdict
@@ -187,7 +189,7 @@ def test_a_transcript_is_capped_and_says_what_was_cut(tmp_path: Path) -> None:
 def test_a_transcript_that_cannot_be_written_is_one_clear_line(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(TranscriptError, match=r"cannot write .*x\.jsonl: "):
-        Transcript(tmp_path / "file" / "x.jsonl", widest_codec("amqp-0-9-1"))
+        Transcript(tmp_path / "file" / "x.jsonl", partial(direction, "rabbitmq-0-9-1"))
 
 
 def test_a_disk_that_is_full_is_not_the_cases_fault(tmp_path: Path) -> None:

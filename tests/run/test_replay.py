@@ -11,14 +11,12 @@ from harness.record.capture import write_capture
 from harness.record.rows import Outcome
 from harness.run.case import load_suite
 from harness.run.engine import Settings
-from harness.run.execute import widest_codec
 from harness.run.replay import ReplayError, Step, read_transcript, replay
 from harness.target.config import Target
 from harness.target.live import TargetError, live
 from harness.wire.capture import read_pcapng
 from tests.run.worlds import make, reference_world, run_cases
 
-CODEC = widest_codec("amqp-0-9-1")
 CHOSEN = (
     "channel.open.twice",
     "amq_wlp_frame_01",
@@ -41,7 +39,7 @@ def evidence(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def steps(path: Path, *faults: str) -> Iterator[Step]:
     with live(Target("reference", broker="reference"), faults=faults) as target:
-        yield from replay(path, target, CODEC, patience_s=1.0)
+        yield from replay(path, target, patience_s=1.0)
 
 
 @pytest.mark.parametrize("name", ["opens", *CHOSEN])
@@ -63,7 +61,7 @@ def test_the_login_is_made_anew(evidence: Path) -> None:
     assert b"\0guest\0guest".hex() not in text
     with live(Target("reference", broker="reference")) as target:
         wrong = replace(target, login=replace(target.login, password="wrong"))
-        assert not all(step.same for step in replay(evidence / "opens.jsonl", wrong, CODEC, patience_s=1.0))
+        assert not all(step.same for step in replay(evidence / "opens.jsonl", wrong, patience_s=1.0))
 
 
 def test_amqplain_is_made_anew_too(tmp_path: Path) -> None:
@@ -78,7 +76,7 @@ def test_nobody_there_is_said(evidence: Path) -> None:
     with live(Target("reference", broker="reference")) as target:
         pass
     with pytest.raises(TargetError, match="cannot connect to"):
-        list(replay(evidence / "opens.jsonl", target, CODEC))
+        list(replay(evidence / "opens.jsonl", target))
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from harness.cli.certify import Order, certify
 from harness.record.rows import RAN
 from harness.reference.server import ReferenceBroker
 from harness.run.case import load_suite
-from harness.run.probe import ProbeFailed
+from harness.run.family import ProbeFailed
 from harness.target.config import target_of_url
 
 CASES = ("channel.open.twice", "amq_wlp_frame_02", "basic.ack.multiple")

@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 
 from harness.spec.amqp_0_9_1.types import DOMAINS
-from harness.spec.dialects import dialect_ids, load_dialect
-from harness.spec.model import AmqpClass, Dialect, Field, Method, Scope, Side
+from harness.spec.dialects import dialect_ids, load_methods
+from harness.spec.model import AmqpClass, Field, Method, MethodDialect, Scope, Side
 
 XML_BY_DIALECT = {"amqp-0-9-1": "amqp0-9-1.xml", "rabbitmq-0-9-1": "amqp0-9-1.extended.xml"}
 SCOPES = {None: None, "soft-error": Scope.CHANNEL, "hard-error": Scope.CONNECTION}
@@ -47,8 +47,8 @@ def dialect_id(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def dialect(dialect_id: str) -> Dialect:
-    return load_dialect(dialect_id)
+def dialect(dialect_id: str) -> MethodDialect:
+    return load_methods(dialect_id)
 
 
 @pytest.fixture
@@ -83,7 +83,7 @@ def xml_method(class_: ET.Element, element: ET.Element) -> Method:
         replies=REPLIES.get(name, replies),
         content=element.get("content") == "1",
         synchronous=element.get("synchronous") == "1" or name in REPLIES,
-        extension=name not in load_dialect("amqp-0-9-1").methods,
+        extension=name not in load_methods("amqp-0-9-1").methods,
     )
 
 
@@ -98,7 +98,7 @@ def by_name(class_: AmqpClass) -> AmqpClass:
     return AmqpClass(class_.name, class_.index, methods, class_.properties)
 
 
-def test_classes_methods_and_fields_are_those_of_the_xml(dialect: Dialect, official: ET.Element) -> None:
+def test_classes_methods_and_fields_are_those_of_the_xml(dialect: MethodDialect, official: ET.Element) -> None:
     expected = {c.attrib["name"]: xml_class(c) for c in official.findall("class")}
     actual = {c.name: by_name(c) for c in dialect.classes}
     assert list(actual) == list(expected)
@@ -107,14 +107,14 @@ def test_classes_methods_and_fields_are_those_of_the_xml(dialect: Dialect, offic
 
 
 def test_methods_stand_in_the_order_of_the_xml(
-    dialect_id: str, dialect: Dialect, official: ET.Element
+    dialect_id: str, dialect: MethodDialect, official: ET.Element
 ) -> None:
     expected = [
         f"{c.attrib['name']}.{m.attrib['name']}"
         for c in official.findall("class")
         for m in c.findall("method")
     ]
-    base = load_dialect("amqp-0-9-1").methods
+    base = load_methods("amqp-0-9-1").methods
     assert [name for name in dialect.methods if name in base] == [name for name in expected if name in base]
     assert set(dialect.methods) == set(expected)
 
@@ -123,7 +123,7 @@ def test_domains_are_those_of_the_xml(official: ET.Element) -> None:
     assert dict(DOMAINS) == {d.attrib["name"]: d.attrib["type"] for d in official.findall("domain")}
 
 
-def test_reply_codes_and_their_scopes_are_those_of_the_xml(dialect: Dialect, official: ET.Element) -> None:
+def test_reply_codes_and_their_scopes_are_those_of_the_xml(dialect: MethodDialect, official: ET.Element) -> None:
     expected = {
         c.attrib["name"]: (int(c.attrib["value"]), SCOPES[c.get("class")])
         for c in official.findall("constant")
@@ -132,7 +132,7 @@ def test_reply_codes_and_their_scopes_are_those_of_the_xml(dialect: Dialect, off
     assert {c.name: (c.value, c.scope) for c in dialect.constants} == expected
 
 
-def test_frame_constants_are_those_of_the_xml(dialect: Dialect, official: ET.Element) -> None:
+def test_frame_constants_are_those_of_the_xml(dialect: MethodDialect, official: ET.Element) -> None:
     values: Mapping[str, int] = {
         c.attrib["name"]: int(c.attrib["value"]) for c in official.findall("constant")
     }
@@ -142,7 +142,7 @@ def test_frame_constants_are_those_of_the_xml(dialect: Dialect, official: ET.Ele
     assert actual == {name: values[name] for name in FRAME_CONSTANTS}
 
 
-def test_header_is_the_version_of_the_xml(dialect: Dialect, official: ET.Element) -> None:
+def test_header_is_the_version_of_the_xml(dialect: MethodDialect, official: ET.Element) -> None:
     version = [int(official.attrib[part]) for part in ("major", "minor", "revision")]
     assert dialect.protocol_header == b"AMQP\x00" + bytes(version)
 
@@ -151,14 +151,14 @@ def test_header_is_the_version_of_the_xml(dialect: Dialect, official: ET.Element
 
 
 def test_frames_have_seven_octets_of_header_and_one_of_end() -> None:
-    layout = load_dialect("amqp-0-9-1").layout
+    layout = load_methods("amqp-0-9-1").layout
     assert (layout.header_octets, layout.overhead_octets, layout.end) == (7, 8, 206)
     assert layout.type_name(8) == "heartbeat"
     assert layout.type_name(4) == "type-4"
 
 
 def test_protocol_headers() -> None:
-    base, overlay = load_dialect("amqp-0-9-1"), load_dialect("rabbitmq-0-9-1")
+    base, overlay = load_methods("amqp-0-9-1"), load_methods("rabbitmq-0-9-1")
     assert base.protocol_header == overlay.protocol_header == bytes([65, 77, 81, 80, 0, 0, 9, 1])
     assert base.accepted_headers == (base.protocol_header,)
     assert bytes([65, 77, 81, 80, 1, 1, 0, 9]) in overlay.accepted_headers
@@ -183,12 +183,12 @@ def test_protocol_headers() -> None:
 def test_methods_of_the_base(
     name: str, ids: tuple[int, int], sent_by: Side, replies: tuple[str, ...]
 ) -> None:
-    method = load_dialect("amqp-0-9-1").methods[name]
+    method = load_methods("amqp-0-9-1").methods[name]
     assert ((method.class_id, method.method_id), method.sent_by, method.replies) == (ids, sent_by, replies)
 
 
 def test_arguments_keep_their_order_type_and_domain() -> None:
-    fields = load_dialect("amqp-0-9-1").methods["basic.consume"].fields
+    fields = load_methods("amqp-0-9-1").methods["basic.consume"].fields
     assert [(f.name, f.type, f.domain, f.reserved) for f in fields] == [
         ("reserved-1", "short", "short", True),
         ("queue", "shortstr", "queue-name", False),
@@ -203,7 +203,7 @@ def test_arguments_keep_their_order_type_and_domain() -> None:
 
 
 def test_basic_has_fourteen_properties_in_flag_order() -> None:
-    properties = load_dialect("amqp-0-9-1").classes_by_name["basic"].properties
+    properties = load_methods("amqp-0-9-1").classes_by_name["basic"].properties
     assert len(properties) == 14
     assert [p.name for p in properties[:5]] == [
         "content-type",
@@ -217,12 +217,12 @@ def test_basic_has_fourteen_properties_in_flag_order() -> None:
 
 def test_dialects_and_classes_can_be_looked_up() -> None:
     assert dialect_ids()[:2] == ("amqp-0-9-1", "rabbitmq-0-9-1")
-    assert load_dialect("amqp-0-9-1").classes_by_id[60].name == "basic"
-    assert load_dialect("amqp-0-9-1").methods["basic.get-ok"].class_name == "basic"
+    assert load_methods("amqp-0-9-1").classes_by_id[60].name == "basic"
+    assert load_methods("amqp-0-9-1").methods["basic.get-ok"].class_name == "basic"
 
 
 def test_overlay_adds_only_what_differs() -> None:
-    base, overlay = load_dialect("amqp-0-9-1"), load_dialect("rabbitmq-0-9-1")
+    base, overlay = load_methods("amqp-0-9-1"), load_methods("rabbitmq-0-9-1")
     assert {m.name for m in overlay.methods.values() if m.extension} == set(overlay.methods) - set(
         base.methods
     )
@@ -233,20 +233,20 @@ def test_overlay_adds_only_what_differs() -> None:
 
 
 def test_overlay_methods() -> None:
-    overlay = load_dialect("rabbitmq-0-9-1")
+    overlay = load_methods("rabbitmq-0-9-1")
     assert overlay.methods_by_id[40, 51].name == "exchange.unbind-ok"
     assert overlay.methods_by_id[60, 120].name == "basic.nack"
     assert overlay.methods_by_id[85, 10].name == "confirm.select"
     assert overlay.methods["basic.ack"].sent_by is Side.BOTH
     names = [f.name for f in overlay.methods["exchange.declare"].fields]
     assert names[3:8] == ["passive", "durable", "auto-delete", "internal", "no-wait"]
-    reserved = [f.name for f in load_dialect("amqp-0-9-1").methods["exchange.declare"].fields if f.reserved]
+    reserved = [f.name for f in load_methods("amqp-0-9-1").methods["exchange.declare"].fields if f.reserved]
     assert reserved == ["reserved-1", "reserved-2", "reserved-3"]
 
 
 def test_table_tags() -> None:
-    base = {t.tag: t.primitive for t in load_dialect("amqp-0-9-1").table_tags}
-    overlay = {t.tag: t.primitive for t in load_dialect("rabbitmq-0-9-1").table_tags}
+    base = {t.tag: t.primitive for t in load_methods("amqp-0-9-1").table_tags}
+    overlay = {t.tag: t.primitive for t in load_methods("rabbitmq-0-9-1").table_tags}
     assert "".join(base) == "tbBUuIiLlfdDsSATFV"
     assert "".join(overlay) == "tbBsuIilfdDSATFVx"
     assert (base["s"], base["l"], base["U"], base["L"]) == ("shortstr", "uint64", "int16", "int64")
@@ -254,10 +254,10 @@ def test_table_tags() -> None:
 
 
 def test_scope_of_a_reply_code() -> None:
-    constants = load_dialect("rabbitmq-0-9-1").constants_by_name
+    constants = load_methods("rabbitmq-0-9-1").constants_by_name
     soft = {c.value for c in constants.values() if c.scope is Scope.CHANNEL}
     assert soft == {311, 312, 313, 403, 404, 405, 406}
     assert constants["reply-success"].scope is None
     assert constants["not-allowed"].scope is Scope.CONNECTION
-    assert load_dialect("amqp-0-9-1").code_name(404) == "404 not-found"
-    assert load_dialect("amqp-0-9-1").code_name(312) == "312"
+    assert load_methods("amqp-0-9-1").code_name(404) == "404 not-found"
+    assert load_methods("amqp-0-9-1").code_name(312) == "312"

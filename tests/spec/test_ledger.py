@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.spec.dialects import certified_dialects, ledgers, load_dialect, load_ledger
-from harness.spec.model import Dialect, Level, Refusal, Requirement, Scope
+from harness.spec.dialects import certified_dialects, ledgers, load_ledger, load_methods
+from harness.spec.model import Level, MethodDialect, Refusal, Requirement, Scope
 from harness.spec.requirements import LedgerError, parse_refusal, read_ledger
 
 FEATURES = {
@@ -43,8 +43,8 @@ TESTABLE = {"yes", "timing", "needs second connection", "needs restart"}
 
 
 @pytest.fixture(scope="module")
-def dialect() -> Dialect:
-    return load_dialect("rabbitmq-0-9-1")
+def dialect() -> MethodDialect:
+    return load_methods("rabbitmq-0-9-1")
 
 
 @pytest.fixture(scope="module")
@@ -137,7 +137,7 @@ def test_rows_of_an_optional_class_need_it(rows: list[Requirement]) -> None:
         assert [row.id for row in rows if row.id.startswith(head) and row.feature != feature] == []
 
 
-def test_every_refusal_can_be_said(rows: list[Requirement], dialect: Dialect) -> None:
+def test_every_refusal_can_be_said(rows: list[Requirement], dialect: MethodDialect) -> None:
     for row in rows:
         for refusal in refusals(row):
             phrase = refusal.describe(dialect)
@@ -155,9 +155,11 @@ def test_choices_between_answers_are_explained(rows: list[Requirement]) -> None:
     assert unexplained == []
 
 
-def test_a_code_at_another_scope_than_its_own_is_explained(rows: list[Requirement], dialect: Dialect) -> None:
+def test_a_code_at_another_scope_than_its_own_is_explained(
+    rows: list[Requirement], dialect: MethodDialect
+) -> None:
     for row in rows:
-        own = [r for r in refusals(row) if r.code is None or dialect.codes[r.code].scope is r.scope]
+        own = [r for r in refusals(row) if r.code is None or dialect.codes[int(r.code)].scope is r.scope]
         assert len(own) == len(refusals(row)) or row.reading, row.id
 
 
@@ -208,7 +210,7 @@ GOOD_ROW = "{id: a/b, level: MUST, binds: server, section: a.b, says: some words
             "{id: a/b, level: OUGHT, binds: server, section: s, says: words}",
             "rows.yaml, row 1 (a/b): level: expected one of",
         ),
-        (GOOD_ROW % ", accepts: [session not-found]", "rows.yaml, row 1 (a/b): accepts: expected a scope of"),
+        (GOOD_ROW % ", accepts: [galaxy not-found]", "rows.yaml, row 1 (a/b): accepts: expected a scope of"),
         (
             GOOD_ROW % ", tolerates: [channel no-such-code]",
             "rows.yaml, row 1 (a/b): tolerates: expected the name of a reply code, actual 'no-such-code'",
@@ -220,7 +222,7 @@ GOOD_ROW = "{id: a/b, level: MUST, binds: server, section: a.b, says: some words
     ],
 )
 def test_a_wrong_row_is_named_with_file_row_and_key(
-    row: str, message: str, tmp_path: Path, dialect: Dialect
+    row: str, message: str, tmp_path: Path, dialect: MethodDialect
 ) -> None:
     path = tmp_path / "rows.yaml"
     path.write_text(f"- {row}\n", encoding="utf-8")
@@ -228,7 +230,7 @@ def test_a_wrong_row_is_named_with_file_row_and_key(
         read_ledger(path, dialect)
 
 
-def test_a_row_is_read_whole(tmp_path: Path, dialect: Dialect) -> None:
+def test_a_row_is_read_whole(tmp_path: Path, dialect: MethodDialect) -> None:
     path = tmp_path / "rows.yaml"
     more = (
         ", source: X-1, accepts: [channel no-route, socket], feature: tx, testable: false, excluded: because"
@@ -248,13 +250,13 @@ def test_a_row_is_read_whole(tmp_path: Path, dialect: Dialect) -> None:
     )
 
 
-def test_an_empty_file_is_an_empty_ledger(tmp_path: Path, dialect: Dialect) -> None:
+def test_an_empty_file_is_an_empty_ledger(tmp_path: Path, dialect: MethodDialect) -> None:
     path = tmp_path / "rows.yaml"
     path.write_text("", encoding="utf-8")
     assert read_ledger(path, dialect) == {}
 
 
-def test_refusals_in_words(dialect: Dialect) -> None:
+def test_refusals_in_words(dialect: MethodDialect) -> None:
     codes = {c.name: c.value for c in dialect.constants}
     phrases = {
         text: parse_refusal(text, codes, "here").describe(dialect) for text in ("socket", "header", "channel")

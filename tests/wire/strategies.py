@@ -10,8 +10,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from harness.spec.dialects import load_dialect
-from harness.spec.model import AmqpClass, Dialect, Method, TypeTag
+from harness.spec.dialects import load_methods
+from harness.spec.model import AmqpClass, Method, MethodDialect, TypeTag
 from harness.wire.methods import Codec, ContentHeader, codec_for
 from harness.wire.values import Table, Typed
 
@@ -81,17 +81,17 @@ def tables(tags: tuple[TypeTag, ...], depth: int = 2) -> st.SearchStrategy[Table
     return st.lists(st.tuples(names, typed_values(tags, depth)), max_size=5).map(Table)
 
 
-def values(dialect: Dialect, primitive: str) -> st.SearchStrategy[Any]:
+def values(dialect: MethodDialect, primitive: str) -> st.SearchStrategy[Any]:
     """What an argument or property of a primitive decodes to."""
     return tables(dialect.table_tags) if primitive == "table" else simple_values(primitive)
 
 
-def arguments(dialect: Dialect, method: Method) -> st.SearchStrategy[dict[str, Any]]:
+def arguments(dialect: MethodDialect, method: Method) -> st.SearchStrategy[dict[str, Any]]:
     """All arguments of a method."""
     return st.fixed_dictionaries({f.key: values(dialect, f.type) for f in method.fields})
 
 
-def content_headers(dialect: Dialect, row: AmqpClass) -> st.SearchStrategy[ContentHeader]:
+def content_headers(dialect: MethodDialect, row: AmqpClass) -> st.SearchStrategy[ContentHeader]:
     """Content headers of a class with any of its properties."""
     given_: dict[str, st.SearchStrategy[Any]] = {f.key: values(dialect, f.type) for f in row.properties}
     properties = st.fixed_dictionaries({}, optional=given_)
@@ -103,7 +103,7 @@ def content_headers(dialect: Dialect, row: AmqpClass) -> st.SearchStrategy[Conte
 @st.composite
 def calls(draw: st.DrawFn, dialect_id: str) -> tuple[str, dict[str, Any]]:
     """Any method of a dialect with arguments."""
-    dialect = load_dialect(dialect_id)
+    dialect = load_methods(dialect_id)
     method = draw(st.sampled_from(list(dialect.methods.values())))
     return method.name, draw(arguments(dialect, method))
 

@@ -159,16 +159,16 @@ class Link(asyncio.Protocol):
         elif refusal.scope is Scope.SOCKET or (self.phase in BEFORE_OPEN and _is_plain(refused)):
             self.end()
         elif refusal.scope is Scope.CHANNEL and self.faulty("channel-exception-ends-connection"):
-            self.close(refusal.code or 0, refused.text)
+            self.close(_code(refusal), refused.text)
         elif refusal.scope is Scope.CHANNEL and channel in self.sessions:
-            self.sessions[channel].close(refusal.code or 0, refused.text)
+            self.sessions[channel].close(_code(refusal), refused.text)
         elif refusal.scope is Scope.CHANNEL and channel:
             self._close_unknown_channel(channel, refusal, refused.text)
         else:
-            self.close(refusal.code or 0, refused.text)
+            self.close(_code(refusal), refused.text)
 
     def _close_unknown_channel(self, channel: int, refusal: Refusal, text: str) -> None:
-        self.send(channel, "channel.close", **self.reason(refusal.code or 0, text))
+        self.send(channel, "channel.close", **self.reason(_code(refusal), text))
 
     def reason(self, code: int, text: str) -> dict[str, Any]:
         """The arguments of a close method."""
@@ -337,3 +337,7 @@ class Link(asyncio.Protocol):
 
 def _is_plain(refused: RefusedError) -> bool:
     return not refused.rule.startswith(("connection/", "constant/invalid-path"))
+
+
+def _code(refusal: Refusal) -> int:
+    return refusal.code if isinstance(refusal.code, int) else 0

@@ -14,7 +14,7 @@ from functools import cache
 from typing import Any
 
 from harness.reference.deviations import NONE, Deviations
-from harness.spec.dialects import load_dialect
+from harness.spec.dialects import load_methods
 from harness.spec.model import Method
 from harness.wire.errors import WireError
 from harness.wire.methods import Call, Codec, ContentHeader
@@ -94,8 +94,8 @@ class Splitter:
 @cache
 def served_codec(dialect_id: str) -> Codec:
     """The codec of what this broker serves: the dialect's tags and headers, with every extension's methods."""
-    dialect = load_dialect(dialect_id)
-    widest = load_dialect("rabbitmq-0-9-1")
+    dialect = load_methods(dialect_id)
+    widest = load_methods("rabbitmq-0-9-1")
     tags = {tag.tag: tag for tag in (*widest.table_tags, *dialect.table_tags)}
     return Codec(
         replace(

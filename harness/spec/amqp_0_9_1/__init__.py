@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from harness.spec.amqp_0_9_1 import basic, channel, connection, exchange, queue, tx
 from harness.spec.amqp_0_9_1.types import CONSTANTS, LAYOUT, PROTOCOL_HEADER, TABLE_TAGS
-from harness.spec.model import Dialect
+from harness.spec.model import MethodDialect
 
-DIALECT = Dialect(
+DIALECT = MethodDialect(
     id="amqp-0-9-1",
     title="AMQP 0-9-1",
     protocol_header=PROTOCOL_HEADER,
