@@ -41,6 +41,11 @@ class RequirementRow:
         return cls(id, **{key: data[key] for key in cls.__slots__ if key != "id" and data.get(key)})
 
     @property
+    def key(self) -> str:
+        """The name under which dialects share this requirement; its own id where they do not."""
+        return self.same_as or self.id
+
+    @property
     def clause(self) -> str:
         """Where it is said: ``channel.open#state, R91-044``."""
         return ", ".join(part for part in (self.section, self.source) if part)

@@ -45,6 +45,17 @@ GREEN = frozenset({Outcome.PASS, Outcome.OBSERVED})
 LEVELS = ("MUST", "SHOULD", "MAY", "statement")
 
 
+_FROM_BEST = (
+    Outcome.EXCLUDED, Outcome.NOT_APPLICABLE, Outcome.PASS, Outcome.OBSERVED, Outcome.NONSTRICT, Outcome.BLOCKED,
+    Outcome.INCONCLUSIVE, Outcome.ERROR, Outcome.FAIL,
+)  # fmt: skip
+
+
+def worst(outcomes: Iterable[Outcome]) -> Outcome | None:
+    """The worst of several outcomes; None of none."""
+    return max(outcomes, key=_FROM_BEST.index, default=None)
+
+
 def is_deviation(case: CaseRow, strict: bool) -> bool:
     """Whether the target broke the requirement (under ``strict`` also: kept its purpose only)."""
     return case.verdict is Outcome.FAIL or (strict and case.verdict is Outcome.NONSTRICT)

@@ -91,6 +91,7 @@ def certify(order: Order) -> dict[str, Any]:
             journal.run(row)
             return finish(order, folder, [Planned(case) for case in cases], baseline, partial=True)
         row = replace(row, target=_announced(row.target, identity))
+        row = replace(row, note="; ".join(filter(None, (row.note, identity.note))))
         journal.run(row)
         scale = order.patience * order.target.patience
         patience = Patience.measured(identity.round_trip_s, scale, order.target.ending_s)

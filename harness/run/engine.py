@@ -28,6 +28,7 @@ from harness.run.execute import World, execute
 from harness.run.family import Identity, ProbeFailed
 from harness.run.plan import Planned
 from harness.run.recorded import Stopped
+from harness.spec.dialects import parts_of
 from harness.run.rendezvous import Rendezvous
 
 _T = TypeVar("_T")
@@ -301,5 +302,11 @@ def _phases(cases: Sequence[Case]) -> list[list[Case]]:
 
 def meet(world: World, journal: Journal) -> tuple[World, Identity]:
     """The world with the dialect that its target was recognised to speak, and who it is; raises ProbeFailed."""
-    world = replace(world, recognised=Engine(world, journal, Settings()).recognise())
-    return world, Engine(world, journal, Settings()).probe("probe")
+    spoken = Engine(world, journal, Settings()).recognise()
+    known = replace(world, recognised=spoken)
+    identity = Engine(known, journal, Settings()).probe("probe")
+    if spoken == world.dialect:
+        return known, identity
+    note = f"the target answers as {spoken}: rules of {world.dialect} are judged as far as {spoken} has them"
+    lacks = {part: note for part in parts_of(world.dialect) if part not in parts_of(spoken)}
+    return known, replace(identity, lacks={**identity.lacks, **lacks}, note=note)

@@ -25,13 +25,17 @@ class ProbeFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """What a target announced, its round trip in seconds, and the optional parts that it lacks, with the reason."""
+    """What a target announced, its round trip in seconds, and the optional parts that it lacks, with the reason.
+
+    ``note`` says what is worth knowing before the first verdict; empty where all is as ordered.
+    """
 
     product: str
     version: str
     announced: Mapping[str, Any] = field(default_factory=dict)
     round_trip_s: float = 0.0
     lacks: Mapping[str, str] = field(default_factory=dict)
+    note: str = ""
 
 
 class Family(Protocol):

@@ -17,6 +17,8 @@ from harness.spec.requirements import Ledger, read_ledger
 _MODULES = {
     "amqp-0-9-1": "harness.spec.amqp_0_9_1",
     "rabbitmq-0-9-1": "harness.spec.rabbitmq_0_9_1",
+    "amqp-wire-9-1": "harness.spec.amqp_wire_9_1",
+    "amqp-0-8": "harness.spec.amqp_0_8",
 }
 _LEDGERS = {
     "amqp-0-9-1": ("amqp_0_9_1/requirements.yaml", "rabbitmq-0-9-1"),
@@ -24,6 +26,12 @@ _LEDGERS = {
 
 
 _DEPLOYED = {"amqp-wire-9-1": "amqp-0-8"}
+_PARTS = {"amqp-wire-9-1": ("cycle-header",)}
+
+
+def parts_of(dialect_id: str) -> tuple[str, ...]:
+    """Parts of a dialect that the one in which it is deployed does not have, as cases name them in ``needs``."""
+    return _PARTS.get(dialect_id, ())
 
 
 def deployed_as(dialect_id: str) -> str | None:

@@ -1,6 +1,7 @@
 """The matrix as rows: section › requirement › case, with a cell for each target.
 
-Knows: how the cases of several runs come together and in which order they stand.
+Knows: how the cases of several runs come together and in which order they stand. A requirement that dialects share
+(``same_as``) is one group, whatever its cases are called in each of them, with the worst outcome of each target.
 Must not know: HTML.
 """
 
@@ -11,9 +12,9 @@ from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any
 
-from harness.record.rows import CaseRow
+from harness.record.rows import CaseRow, Outcome
 from reports.load import LoadedRun, RequirementRow
-from reports.outcomes import GREEN, LOOKS, is_excused
+from reports.outcomes import GREEN, LOOKS, is_excused, worst
 from reports.text import visible
 
 NO_REQUIREMENT = ""
@@ -55,6 +56,17 @@ class Group:
     rows: tuple[Row, ...]
     also: tuple[str, ...]
 
+    @property
+    def shared(self) -> bool:
+        """Whether cases of several dialects stand here."""
+        return len({cell.case.dialect for row in self.rows for cell in row.present}) > 1
+
+    @property
+    def outcomes(self) -> tuple[Outcome | None, ...]:
+        """The worst outcome of each target in these cases; None where it has none of them."""
+        columns = zip(*(row.cells for row in self.rows), strict=True)
+        return tuple(worst(cell.case.verdict for cell in column if cell) for column in columns)
+
 
 @dataclass(frozen=True, slots=True)
 class Section:
@@ -87,47 +99,77 @@ class Matrix:
 def build(runs: Sequence[LoadedRun]) -> Matrix:
     """Bring the runs together: sections in the order of the first run, requirements in that of the ledger."""
     ledger = {id: row for run in reversed(runs) for id, row in run.requirements.items()}
-    order = {id: number for number, id in enumerate(_ledger_order(runs))}
-    rows = list(_rows(runs))
-    also = _also(rows)
+    book = _Book(runs, ledger)
+    rows = list(_rows(runs, book))
+    also = _also(rows, book)
     by_suite: dict[str, list[Row]] = {}
+    at_home: dict[str, str] = {}
     for row in rows:
-        by_suite.setdefault(row.first.suite, []).append(row)
-    stubs = _stubs(rows, also)
+        suite = at_home.setdefault(book.home(row.first), row.first.suite)
+        by_suite.setdefault(suite, []).append(row)
+    stubs = _stubs(rows, also, book)
     sections = []
     for name, own in by_suite.items():
-        ids = dict.fromkeys([*map(_home, own), *(id for id, suite in stubs.items() if suite == name)])
-        ranked = sorted(ids, key=lambda id: order.get(id, len(order)))
-        groups = tuple(_group(id, own, ledger, also) for id in ranked)
+        keys = dict.fromkeys(
+            [*(book.home(row.first) for row in own), *(key for key, suite in stubs.items() if suite == name)]
+        )
+        ranked = sorted(keys, key=book.place)
+        groups = tuple(_group(key, own, book, also) for key in ranked)
         sections.append(Section(name, groups, _scores(own)))
     return Matrix(tuple(runs), ledger, tuple(_numbered(sections)))
 
 
-def _also(rows: Iterable[Row]) -> Mapping[str, list[str]]:
+class _Book:
+    """Requirements by the key that dialects share, in the order of the ledgers."""
+
+    def __init__(self, runs: Iterable[LoadedRun], ledger: Mapping[str, RequirementRow]) -> None:
+        self._ledger = ledger
+        ids = dict.fromkeys(id for run in runs for id in run.requirements)
+        self._first: dict[str, RequirementRow] = {}
+        for id in ids:
+            self._first.setdefault(self.key(id), ledger[id])
+        self._places = {key: place for place, key in enumerate(self._first)}
+
+    def key(self, id: str) -> str:
+        """The shared name of a requirement."""
+        return self._ledger[id].key if id in self._ledger else id
+
+    def home(self, case: CaseRow) -> str:
+        """The key under which a case stands: that of the first requirement that it covers."""
+        return self.key(next(iter(case.requirements), NO_REQUIREMENT))
+
+    def place(self, key: str) -> int:
+        """Where a key stands; unknown ones come last."""
+        return self._places.get(key, len(self._places))
+
+    def requirement(self, key: str) -> RequirementRow:
+        """The row that stands for a key: the first dialect's."""
+        return self._first.get(key) or RequirementRow(key)
+
+
+def _also(rows: Iterable[Row], book: _Book) -> Mapping[str, list[str]]:
     """For each requirement, the cases that cover it besides their first one."""
     also: dict[str, list[str]] = {}
     for row in rows:
-        for id in row.first.requirements[1:]:
-            also.setdefault(id, []).append(row.first.id)
+        for key in dict.fromkeys(map(book.key, row.first.requirements[1:])):
+            if key != book.home(row.first):
+                also.setdefault(key, []).append(row.first.id)
     return also
 
 
-def _stubs(rows: Iterable[Row], also: Mapping[str, list[str]]) -> Mapping[str, str]:
+def _stubs(rows: Sequence[Row], also: Mapping[str, list[str]], book: _Book) -> Mapping[str, str]:
     """Requirements that no case has as its first one, and the section in which they are named first."""
     suites = {row.first.id: row.first.suite for row in rows}
-    homes = {_home(row) for row in rows}
-    return {id: suites[cases[0]] for id, cases in also.items() if id not in homes}
+    homes = {book.home(row.first) for row in rows}
+    return {key: suites[cases[0]] for key, cases in also.items() if key not in homes}
 
 
-def _ledger_order(runs: Iterable[LoadedRun]) -> Iterable[str]:
-    return dict.fromkeys(id for run in runs for id in run.requirements)
-
-
-def _rows(runs: Sequence[LoadedRun]) -> Iterator[Row]:
-    by_run = [{case.id: case for case in run.cases} for run in runs]
-    for id in dict.fromkeys(case.id for run in runs for case in run.cases):
+def _rows(runs: Sequence[LoadedRun], book: _Book) -> Iterator[Row]:
+    """A row for each case; dialects share one where both its id and its requirement are shared."""
+    by_run = [{(book.home(case), case.id): case for case in run.cases} for run in runs]
+    for key in dict.fromkeys(key for cases in by_run for key in cases):
         cells = tuple(
-            _cell(n, run, cases.get(id)) for n, (run, cases) in enumerate(zip(runs, by_run, strict=True), 1)
+            _cell(n, run, cases.get(key)) for n, (run, cases) in enumerate(zip(runs, by_run, strict=True), 1)
         )
         yield Row(0, next(cell.case for cell in cells if cell), cells)
 
@@ -138,15 +180,9 @@ def _cell(number: int, run: LoadedRun, case: CaseRow | None) -> Cell | None:
     return Cell(number, case, is_excused(case, run.meta.strict))
 
 
-def _home(row: Row) -> str:
-    return next(iter(row.first.requirements), NO_REQUIREMENT)
-
-
-def _group(
-    id: str, rows: Iterable[Row], ledger: Mapping[str, RequirementRow], also: Mapping[str, list[str]]
-) -> Group:
-    own = tuple(row for row in rows if _home(row) == id)
-    return Group(ledger.get(id) or RequirementRow(id), own, tuple(also.get(id, ())))
+def _group(key: str, rows: Iterable[Row], book: _Book, also: Mapping[str, list[str]]) -> Group:
+    own = tuple(row for row in rows if book.home(row.first) == key)
+    return Group(book.requirement(key), own, tuple(also.get(key, ())))
 
 
 def _scores(rows: Sequence[Row]) -> tuple[tuple[int, int], ...]:
