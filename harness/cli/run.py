@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,10 @@ import click
 
 from harness.cli.certify import Order, certify
 from harness.cli.common import one_line_errors, stop
+from harness.run.detect import detect
 from harness.run.results import Exit
 from harness.run.select import SelectionError
+from harness.spec.dialects import certified_dialects
 from harness.target.find import find_target, is_target
 
 
@@ -23,6 +26,12 @@ from harness.target.find import find_target, is_target
 @click.argument("arguments", nargs=-1, metavar="[URL] [CASE]...")
 @click.option("--target", "-t", "name", help="A target of targets.yaml (default: reference).")
 @click.option("--targets", "targets_file", type=click.Path(path_type=Path), help="Another targets.yaml.")
+@click.option(
+    "--dialect",
+    "-d",
+    type=click.Choice(certified_dialects()),
+    help="What to speak with a URL (default: what the target answers to).",
+)
 @click.option(
     "--out", "-o", type=click.Path(path_type=Path), help="Folder of the run (default: out/TIME-TARGET)."
 )
@@ -58,10 +67,16 @@ def run(arguments: tuple[str, ...], as_json: bool, **options: Any) -> None:
     """
     url = arguments[0] if arguments and is_target(arguments[0]) else None
     patterns = arguments[1:] if url else arguments
-    name, targets_file = options.pop("name"), options.pop("targets_file")
+    name, targets_file, dialect = (options.pop(key) for key in ("name", "targets_file", "dialect"))
     _check(url, name, patterns, options)
+    if dialect and url is None:
+        stop(Exit.USAGE, "--dialect goes with a URL; a target of targets.yaml has its own")
     with one_line_errors():
         target = find_target(url or ("reference" if name is None else name), targets_file)
+        if target.url is not None and url is not None:
+            target = replace(target, dialect=dialect or detect(target))
+        elif dialect:
+            target = replace(target, dialect=dialect)
         order = Order(target=target, patterns=patterns, quiet=options.pop("quiet") or as_json, **options)
         document = _certify(order, named=url is not None or name is not None)
     if as_json:

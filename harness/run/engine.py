@@ -28,8 +28,8 @@ from harness.run.execute import World, execute
 from harness.run.family import Identity, ProbeFailed
 from harness.run.plan import Planned
 from harness.run.recorded import Stopped
-from harness.spec.dialects import parts_of
 from harness.run.rendezvous import Rendezvous
+from harness.spec.dialects import parts_of
 
 _T = TypeVar("_T")
 Observer = Callable[[CaseRow], None]

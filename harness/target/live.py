@@ -54,12 +54,13 @@ class Live:
     @property
     def endpoint(self) -> Endpoint:
         """Where to connect."""
-        return Endpoint(
-            self.url.host,
-            self.url.port,
-            _tls(self.url) if self.url.tls else None,
-            self.url.query.get("server_name_indication", ""),
-        )
+        return endpoint_of(self.url)
+
+
+def endpoint_of(url: AmqpUrl) -> Endpoint:
+    """Where a URL leads; raises ConfigError for TLS files that cannot be used."""
+    tls = _tls(url) if url.tls else None
+    return Endpoint(url.host, url.port, tls, url.query.get("server_name_indication", ""))
 
 
 @contextmanager

@@ -1,0 +1,33 @@
+"""The dialect of a target that is given by URL: told by the protocol header that it answers."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.reference.server import ReferenceBroker
+from harness.run.detect import detect, offered
+from harness.spec.dialects import certified_dialects, load_dialect, widest
+from harness.target.config import Target
+from harness.target.url import parse_url
+
+
+@pytest.mark.parametrize("dialect", certified_dialects())
+def test_every_dialect_is_told_by_its_own_header(dialect: str) -> None:
+    assert offered(load_dialect(widest(dialect)).protocol_header) == dialect
+
+
+@pytest.mark.parametrize("answer", [b"", b"AMQP\0", b"HTTP/1.1 400 Bad", b"AMQP\x07\x07\x07\x07"])
+def test_other_answers_tell_nothing(answer: bytes) -> None:
+    assert offered(answer) is None
+
+
+@pytest.mark.parametrize("dialect", certified_dialects())
+def test_a_broker_of_one_dialect_is_spoken_to_in_it(dialect: str) -> None:
+    with ReferenceBroker(widest(dialect)) as broker:
+        assert detect(Target("it", url=parse_url(broker.url))) == dialect
+
+
+def test_a_target_that_nobody_serves_keeps_its_dialect() -> None:
+    with ReferenceBroker("amqp-0-9-1") as broker:
+        url = parse_url(broker.url)
+    assert detect(Target("gone", url=url)) == "amqp-0-9-1"
