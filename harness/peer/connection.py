@@ -6,6 +6,7 @@ Where it is ``polite`` (the usual), closes of the target are answered with close
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from harness.peer.context import Context
@@ -48,10 +49,15 @@ class Connection(Line):
         *,
         size: int | None = None,
         end: int | None = None,
+        cycle: int = 0,
     ) -> bytes:
-        """A frame as octets: ``type`` by name or number; ``size`` and ``end`` may lie."""
+        """A frame as octets: ``type`` by name or number; ``size`` and ``end`` may lie.
+
+        ``cycle`` is sent where the dialect's frame header has such an octet.
+        """
         code = type if isinstance(type, int) else self.dialect.layout.types[type]
-        return encode_frame(self.dialect.layout, Frame(code, channel, payload), size=size, end=end)
+        frame = Frame(code, channel, payload, cycle=cycle)
+        return encode_frame(self.dialect.layout, frame, size=size, end=end)
 
     def send_frame(
         self,
@@ -61,9 +67,10 @@ class Connection(Line):
         *,
         size: int | None = None,
         end: int | None = None,
+        cycle: int = 0,
     ) -> None:
         """Send one frame, legal or not; see ``frame``."""
-        self.send_octets(self.frame(type, payload, channel, size=size, end=end))
+        self.send_octets(self.frame(type, payload, channel, size=size, end=end, cycle=cycle))
 
     def method_frame(self, name: str, channel: int = 1, **args: Any) -> bytes:
         """A method frame as octets."""
@@ -84,17 +91,24 @@ class Connection(Line):
         class_name: str = "basic",
         body_size: int | None = None,
         chunk: int | None = None,
+        children: Sequence[bytes] = (),
+        weight: int | None = None,
     ) -> bytes:
-        """Header and body frames as octets; ``body_size`` may lie, ``chunk`` is the body octets in each frame."""
+        """Header and body frames as octets; ``body_size`` may lie, ``chunk`` is the body octets in each frame.
+
+        ``children`` are contents within this one, as octets that this very method gave; ``weight``, their number, may
+        lie.
+        """
         types = self.dialect.layout.types
         header = ContentHeader(
             self.dialect.classes_by_name[class_name].index,
             len(body) if body_size is None else body_size,
             properties or {},
+            len(children) if weight is None else weight,
         )
         largest = max(1, (self.frame_max_octets or 131_072) - self.dialect.layout.overhead_octets)
         step = chunk or largest
-        out = [self._writer.frame(types["header"], channel, self.codec.encode_header(header))]
+        out = [self._writer.frame(types["header"], channel, self.codec.encode_header(header)), *children]
         out += [
             self._writer.frame(types["body"], channel, body[at : at + step])
             for at in range(0, len(body), step)

@@ -25,14 +25,24 @@ class Arrival(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Content:
+    """A content within another one; it may hold further ones."""
+
+    header: ContentHeader
+    body: bytes = b""
+    children: tuple[Content, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class MethodArrived:
-    """A method without content, or one whose content is complete."""
+    """A method without content, or one whose content is complete, with the contents within it."""
 
     channel: int
     call: Call
     header: ContentHeader | None = None
     body: bytes = b""
     body_frames: int = 0
+    children: tuple[Content, ...] = ()
 
     @property
     def name(self) -> str:

@@ -7,9 +7,9 @@ Bounded: a body is kept up to ``max_body_octets``; beyond that it is counted but
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from harness.peer.events import Arrival, Garbled, HeaderArrived, HeartbeatArrived, MethodArrived
+from harness.peer.events import Arrival, Content, Garbled, HeaderArrived, HeartbeatArrived, MethodArrived
 from harness.spec.model import MethodDialect
 from harness.wire.errors import WireError
 from harness.wire.frames import Frame, FrameReader, ProtocolHeader
@@ -19,12 +19,30 @@ MAX_BODY_OCTETS = 8 << 20
 
 
 @dataclass(slots=True)
-class _Partial:
-    call: Call
-    header: ContentHeader | None = None
-    body: bytearray | None = None
+class _Open:
+    """A content that is not complete yet."""
+
+    header: ContentHeader
+    body: bytearray = field(default_factory=bytearray)
     size_octets: int = 0
     frames: int = 0
+    children: list[Content] = field(default_factory=list)
+
+    @property
+    def lacks_children(self) -> bool:
+        return len(self.children) < self.header.weight
+
+    @property
+    def complete(self) -> bool:
+        return not self.lacks_children and self.size_octets == self.header.body_size_octets
+
+
+@dataclass(slots=True)
+class _Partial:
+    """A method and its contents under way, the outermost first."""
+
+    call: Call
+    contents: list[_Open] = field(default_factory=list)
 
 
 class Session:
@@ -89,6 +107,8 @@ class Session:
             self._body(frame)
         elif kind == "heartbeat":
             self._ready.append(HeartbeatArrived(frame))
+        elif kind == "trace" and frame.channel == 0:
+            return  # there is nobody here whom a trace would tell something
         else:
             raise WireError("frame type", 0, f"one of {dict(self._types)}", f"type {frame.type}")
 
@@ -104,36 +124,45 @@ class Session:
 
     def _header(self, frame: Frame) -> None:
         partial = self._partial.get(frame.channel)
-        if partial is None or partial.header is not None:
-            raise WireError("content header", 0, "a method with content before it", "none")
-        partial.header = header = self._codec.decode_header(frame.payload)
+        if partial is None or (partial.contents and not partial.contents[-1].lacks_children):
+            raise WireError("content header", 0, "a method with content before it, or a weight", "none")
+        header = self._codec.decode_header(frame.payload)
         if header.class_id != partial.call.method.class_id:
             raise WireError(
                 "content header", 0, f"class {partial.call.method.class_id}", f"class {header.class_id}"
             )
-        partial.body = bytearray()
+        partial.contents.append(_Open(header))
         self._finish(frame.channel, partial)
 
     def _body(self, frame: Frame) -> None:
         partial = self._partial.get(frame.channel)
-        if partial is None or partial.header is None or partial.body is None:
+        if partial is None or not partial.contents:
             raise WireError("content body", 0, "a content header before it", "none")
-        partial.size_octets += len(frame.payload)
-        partial.frames += 1
-        partial.body += frame.payload[: max(0, self._max_body_octets - len(partial.body))]
-        if partial.size_octets > partial.header.body_size_octets:
+        content = partial.contents[-1]
+        if content.lacks_children:
+            raise WireError(
+                "content body", 0, f"{content.header.weight} contents within", f"{len(content.children)}"
+            )
+        content.size_octets += len(frame.payload)
+        content.frames += 1
+        content.body += frame.payload[: max(0, self._max_body_octets - len(content.body))]
+        if content.size_octets > content.header.body_size_octets:
             raise WireError(
                 "content body",
                 0,
-                f"{partial.header.body_size_octets} octets in all",
-                f"{partial.size_octets}",
+                f"{content.header.body_size_octets} octets in all",
+                f"{content.size_octets}",
             )
         self._finish(frame.channel, partial)
 
     def _finish(self, channel: int, partial: _Partial) -> None:
-        header = partial.header
-        if header is not None and partial.size_octets == header.body_size_octets:
+        contents = partial.contents
+        while contents[-1].complete:
+            done = contents.pop()
+            children, body = tuple(done.children), bytes(done.body)
+            if contents:
+                contents[-1].children.append(Content(done.header, body, children))
+                continue
             del self._partial[channel]
-            self._ready.append(
-                MethodArrived(channel, partial.call, header, bytes(partial.body or b""), partial.frames)
-            )
+            self._ready.append(MethodArrived(channel, partial.call, done.header, body, done.frames, children))
+            return

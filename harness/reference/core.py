@@ -36,8 +36,11 @@ class Linked(Protocol):
 class Core:
     """One broker."""
 
-    def __init__(self, dialect_id: str, on: Deviations, host: str) -> None:
+    def __init__(
+        self, dialect_id: str, on: Deviations, host: str, handshake_pause_s: float | None = None
+    ) -> None:
         self.dialect_id, self.on, self.host = dialect_id, on, host
+        self.handshake_pause_s = handshake_pause_s
         self.faulty = on.faulty
         self.refuse = Refuser(dialect_id, on).refuse
         self.users: dict[str, User] = {user.name: user for user in DEFAULT_USERS}

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from harness.reference.deviations import Deviations
 from harness.reference.faults import ledger_id
-from harness.reference.faults.refusals import right, wrong_code, wrong_scope
-from harness.spec.dialects import load_ledger
+from harness.reference.faults.refusals import right, row_of, wrong_code, wrong_scope
 from harness.spec.model import Refusal
 
 
@@ -25,19 +24,19 @@ class Refuser:
     """Refuses for one broker."""
 
     def __init__(self, dialect_id: str, on: Deviations) -> None:
-        self._ledger_id, self._on = ledger_id(dialect_id), on
+        self._dialect_id, self._ledger_id, self._on = dialect_id, ledger_id(dialect_id), on
         self._harmless = not any(":" in name for name in on.names)
 
     def refuse(self, rule: str, text: str) -> None:
         """Raise RefusedError for a rule; return if a fault lets it pass."""
-        refusal = right(rule, self._ledger_id)
+        refusal = right(rule, self._ledger_id, self._dialect_id)
         if self._harmless:
             raise RefusedError(rule, text, refusal)
-        row = load_ledger(self._ledger_id)[rule]
-        if f"not-refused:{rule}" in self._on.names:
+        row = row_of(rule, self._ledger_id)
+        if f"not-refused:{row.id}" in self._on.names:
             return
-        if f"wrong-code:{rule}" in self._on.names:
+        if f"wrong-code:{row.id}" in self._on.names:
             raise RefusedError(rule, text, wrong_code(row))
-        if f"wrong-scope:{rule}" in self._on.names:
+        if f"wrong-scope:{row.id}" in self._on.names:
             raise RefusedError(rule, text, wrong_scope(row))
         raise RefusedError(rule, text, refusal)

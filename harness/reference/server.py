@@ -26,8 +26,10 @@ from harness.reference.host import ReferenceHost, shared_host
 BACKLOG = 4096
 _TURNS = 4
 _PROTOCOLS = {
-    "amqp-0-9-1": "harness.reference.amqp_0_9_1.link:Link",
-    "rabbitmq-0-9-1": "harness.reference.amqp_0_9_1.link:Link",
+    "amqp-0-9-1": "harness.reference.methods.link:Link",
+    "rabbitmq-0-9-1": "harness.reference.methods.link:Link",
+    "amqp-wire-9-1": "harness.reference.methods.link:Link",
+    "amqp-0-8": "harness.reference.methods.link:Link",
 }
 
 
@@ -36,7 +38,9 @@ class ReferenceBroker:
 
     ``dialect`` also says which tags field tables have: those of the specification or those in use. Users are
     guest/guest, second/second (may do everything, and open "forbidden") and limited/limited (may open "/" and nothing
-    else). ``port`` 0 takes a free one and keeps it over restarts. Raises UnknownFaultError for a fault that is none.
+    else). ``handshake_pause_s`` is how long a handshake that went wrong waits for its end, where the dialect's own
+    measure will not do. ``port`` 0 takes a free one and keeps it over restarts. Raises UnknownFaultError for a fault
+    that is none.
     """
 
     def __init__(
@@ -47,7 +51,9 @@ class ReferenceBroker:
         port: int = 0,
         tls: ssl.SSLContext | None = None,
         on: ReferenceHost | None = None,
+        handshake_pause_s: float | None = None,
     ) -> None:
+        self.handshake_pause_s = handshake_pause_s
         self.dialect, self.host, self.port, self._tls = dialect, host, port, tls
         self.faults = check_faults(faults, dialect)
         self._link = _link_class(dialect)
@@ -109,7 +115,7 @@ class ReferenceBroker:
         return self._on
 
     async def _start(self) -> None:
-        core = Core(self.dialect, Deviations(self.faults), self.host)
+        core = Core(self.dialect, Deviations(self.faults), self.host, self.handshake_pause_s)
         loop = asyncio.get_running_loop()
         self._server = await loop.create_server(
             lambda: self._link(core), self.host, self.port, ssl=self._tls, backlog=BACKLOG, reuse_address=True

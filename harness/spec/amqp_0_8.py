@@ -6,7 +6,8 @@ Must not know: what stays the same, and how any broker behaves.
 
 The published 0-8 definition announces version 8.0, its wire chapter 9.1; servers take either header and answer
 both in frames of seven octets of header. ``basic.recover`` is the method 100 here as there, with nothing in
-reply; the method 110, which servers call ``recover`` as 0-9-1 does, is ``recover-sync`` here.
+reply; the method 110, which servers call ``recover`` as 0-9-1 does, is ``recover-sync`` here, and the answer 101
+that 0-9 gave to ``recover`` is ``recover-ok``.
 """
 
 from __future__ import annotations
@@ -45,6 +46,7 @@ _METHODS = (
         extension=True,
     ),
     Method("queue.unbind-ok", 50, 51, Side.SERVER, synchronous=True, extension=True),
+    Method("basic.recover-ok", 60, 101, Side.SERVER, extension=True),
     Method(
         "basic.recover-sync",
         60,

@@ -19,9 +19,11 @@ _MODULES = {
     "rabbitmq-0-9-1": "harness.spec.rabbitmq_0_9_1",
     "amqp-wire-9-1": "harness.spec.amqp_wire_9_1",
     "amqp-0-8": "harness.spec.amqp_0_8",
+    "amqp-1-0": "harness.spec.amqp_1_0",
 }
 _LEDGERS = {
     "amqp-0-9-1": ("amqp_0_9_1/requirements.yaml", "rabbitmq-0-9-1"),
+    "amqp-wire-9-1": ("amqp_wire_9_1/requirements.yaml", "amqp-wire-9-1"),
 }
 
 

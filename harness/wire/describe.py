@@ -9,6 +9,7 @@ on it is masked whole. Masked octets are ``*``, so that sizes and offsets keep t
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from harness.spec.model import FrameLayout, Method
@@ -29,20 +30,18 @@ _MASK = b"*"
 def describe_frame(codec: Codec, frame: Frame | ProtocolHeader) -> dict[str, Any]:
     """What a frame is, in one line of ``text`` and as JSON data.
 
-    ``type`` and ``text`` are always there, ``channel`` for every frame, ``method`` where it is known, ``fields``
-    for what was read, ``error`` for a frame that cannot be read.
+    ``type`` and ``text`` are always there, ``channel`` for every frame, ``cycle`` where it is not zero, ``method``
+    where it is known, ``fields`` for what was read, ``error`` for a frame that cannot be read.
     """
     if isinstance(frame, ProtocolHeader):
         return {"type": "protocol-header", "text": str(frame)}
     kind = codec.dialect.layout.type_name(frame.type)
-    describe = {"method": _method, "header": _header, "body": _body, "heartbeat": _heartbeat}.get(
-        kind, _other
-    )
     try:
-        said = describe(codec, frame)
+        said = _KINDS.get(kind, _other)(codec, frame)
     except WireError as error:
         said = _unreadable(codec, kind, frame, error)
-    return {"type": kind, "channel": frame.channel, **said}
+    where = {"channel": frame.channel, "cycle": frame.cycle} if frame.cycle else {"channel": frame.channel}
+    return {"type": kind, **where, **said}
 
 
 def redacted(codec: Codec, layout: FrameLayout, octets: bytes) -> bytes:
@@ -103,8 +102,26 @@ def _heartbeat(codec: Codec, frame: Frame) -> dict[str, Any]:
     return {"text": f"heartbeat with a payload of {_begins(codec, frame)}" if frame.payload else "heartbeat"}
 
 
+def _opaque(codec: Codec, frame: Frame) -> dict[str, Any]:
+    """Octets for somebody else: a trace handler, a reader of what travels out of band."""
+    kind = codec.dialect.layout.type_name(frame.type)
+    return {"text": f"{kind} frame, {_begins(codec, frame)}", "fields": {"octets": len(frame.payload)}}
+
+
 def _other(codec: Codec, frame: Frame) -> dict[str, Any]:
     return {"text": f"frame of unknown type {frame.type}, {_begins(codec, frame)}"}
+
+
+_KINDS: Mapping[str, Callable[[Codec, Frame], dict[str, Any]]] = {
+    "method": _method,
+    "header": _header,
+    "body": _body,
+    "heartbeat": _heartbeat,
+    "trace": _opaque,
+    "oob-method": _opaque,
+    "oob-header": _opaque,
+    "oob-body": _opaque,
+}
 
 
 def _unreadable(codec: Codec, kind: str, frame: Frame, error: WireError) -> dict[str, Any]:

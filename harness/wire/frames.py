@@ -71,16 +71,20 @@ class FrameWriter:
     def __init__(self, layout: FrameLayout) -> None:
         self._layout = layout
         self._pack = header_struct(layout).pack
-        self._plain = tuple(name for name, _ in layout.header) == ("type", "channel", "size")
+        names = tuple(name for name, _ in layout.header)
+        self._plain = names == ("type", "channel", "size")
+        self._with_cycle = names == ("type", "cycle", "channel", "size")
         self._end = bytes((layout.end,))
 
     def frame(self, type_code: int, channel: int, payload: bytes, cycle: int = 0) -> bytes:
         """One frame; EncodeError for a type or channel that does not fit."""
-        if self._plain:
-            try:
+        try:
+            if self._plain:
                 return self._pack(type_code, channel, len(payload)) + payload + self._end
-            except struct.error:
-                pass
+            if self._with_cycle:
+                return self._pack(type_code, cycle, channel, len(payload)) + payload + self._end
+        except struct.error:
+            pass
         return encode_frame(self._layout, Frame(type_code, channel, payload, 0, cycle))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from harness.reference.amqp_0_9_1.wire import served_codec
+from harness.reference.methods.wire import served_codec
 from harness.spec.amqp_0_9_1 import DIALECT
 from harness.wire.frames import Frame, FrameReader, FrameWriter, ProtocolHeader
 from harness.wire.methods import Call, ContentHeader

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from harness.reference.amqp_0_9_1.classes import CLASSES
-from harness.reference.amqp_0_9_1.handlers import LINK_HANDLERS, SESSION_HANDLERS
-from harness.reference.amqp_0_9_1.wire import served_codec
+from harness.reference.methods.classes import CLASSES
+from harness.reference.methods.handlers import LINK_HANDLERS, SESSION_HANDLERS
+from harness.reference.methods.wire import served_codec
 from harness.reference.server import ReferenceBroker
 from harness.spec.amqp_0_9_1 import DIALECT
 from harness.spec.model import Side

@@ -100,7 +100,8 @@ def test_sources_are_those_of_the_list_of_requirements(rows: list[Requirement]) 
 
 
 def test_named_wire_tests_are_all_here_under_their_own_name(rows: list[Requirement]) -> None:
-    assert {row.id for row in rows if row.same_as} == WIRE_TESTS
+    assert {row.id for row in rows if row.id.startswith("amq_wlp_")} == WIRE_TESTS
+    assert {row.id for row in rows if row.same_as} >= WIRE_TESTS
     assert all(row.same_as == row.id for row in rows if row.same_as)
 
 

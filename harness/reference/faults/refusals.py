@@ -1,15 +1,17 @@
-"""Every rule that the 0-9-1 broker enforces by refusing, and what refusing wrongly looks like.
+"""Every rule that a broker of the 0-9 family enforces by refusing, and what refusing wrongly looks like.
 
 Knows: the rules; which reply code or scope the ledger would neither accept nor tolerate for each.
-Must not know: when a rule is broken; the handlers do.
+Must not know: when a rule is broken; the handlers do, and they name it as the 0-9-1 ledger does.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 
+from harness.reference.faults import rules_wire_9_1
 from harness.reference.faults.fault import Fault
-from harness.spec.dialects import load_ledger
+from harness.spec.dialects import load_ledger, load_methods
 from harness.spec.model import Refusal, Requirement, Scope
 
 REFUSALS = (
@@ -109,6 +111,9 @@ REFUSALS = (
 _OF_NO_RULE = ("constant/precondition-failed",)
 """Refusals of what no rule speaks of, as a reject of an unknown delivery: no case can judge them."""
 
+BORROWED = ("constant/not-implemented",)
+"""Refusals of dialects that have more than this broker serves: in 0-9-1 nothing is like that."""
+
 MUTE = None
 """The scope of a broker that neither answers nor ends: only a fault does that."""
 
@@ -127,15 +132,37 @@ _CHANNEL_ZERO = (
     "wire/frame/content-channel-open",
     "constant/invalid-path",
     "constant/command-invalid",
+    "grammar/channel-non-zero",
+    "channel-multiplexing/",
 )
 """What is refused where there is no channel that could be closed."""
 
 
-def right(rule: str, ledger_id: str) -> Refusal:
-    """The refusal that a rule asks for; raises KeyError for a rule that is not listed above."""
-    if rule not in REFUSALS:
+_BASE = "amqp-0-9-1"
+_OWN: Mapping[str, tuple[str, ...]] = {_BASE: REFUSALS, "amqp-wire-9-1": rules_wire_9_1.REFUSALS}
+_SPOKEN_AS: Mapping[str, Mapping[str, str]] = {"amqp-wire-9-1": rules_wire_9_1.SPOKEN_AS}
+_ALSO: Mapping[str, Mapping[str, tuple[str, ...]]] = {"amqp-wire-9-1": rules_wire_9_1.ALSO}
+_CODES: Mapping[str, Mapping[int, Refusal]] = {"amqp-wire-9-1": rules_wire_9_1.CODES}
+
+
+@cache
+def row_of(rule: str, ledger_id: str) -> Requirement:
+    """The row that a rule is refused by: of the ledger itself, or of 0-9-1's; raises KeyError for one not listed."""
+    own = _SPOKEN_AS.get(ledger_id, {}).get(rule, rule)
+    if own in _OWN[ledger_id]:
+        return load_ledger(ledger_id)[own]
+    if rule not in (*REFUSALS, *BORROWED):
         raise KeyError(f"{rule}: not listed in faults/refusals.py")
-    return load_ledger(ledger_id)[rule].accepts[0]
+    return load_ledger(_BASE)[rule]
+
+
+def right(rule: str, ledger_id: str, dialect_id: str = "") -> Refusal:
+    """The refusal that a rule asks for, in codes that the dialect has; raises KeyError for a rule not listed."""
+    refusal = row_of(rule, ledger_id).accepts[0]
+    later = _CODES.get(ledger_id, {})
+    if isinstance(refusal.code, int) and refusal.code not in load_methods(dialect_id or ledger_id).codes:
+        return later.get(refusal.code, refusal)
+    return refusal
 
 
 def wrong_code(row: Requirement) -> Refusal | None:
@@ -164,15 +191,23 @@ def _passes(refusal: Refusal, row: Requirement) -> bool:
 def refusal_faults(ledger_id: str) -> Iterator[Fault]:
     """The three faults of every rule that a black box can see, or two where every code passes."""
     ledger = load_ledger(ledger_id)
-    for rule in REFUSALS:
+    for rule in _OWN.get(ledger_id, ()):
         if ledger[rule].testable and rule not in _OF_NO_RULE:
-            yield from _faults_of(ledger[rule])
+            others = [ledger[other] for other in _ALSO.get(ledger_id, {}).get(rule, ())]
+            yield from _faults_of(ledger[rule], others)
 
 
-def _faults_of(row: Requirement) -> Iterable[Fault]:
-    yield Fault(f"not-refused:{row.id}", (row.id,), "what the rule forbids is let pass")
+def _faults_of(row: Requirement, others: Iterable[Requirement]) -> Iterable[Fault]:
+    everything = (row.id, *(other.id for other in others))
+    yield Fault(f"not-refused:{row.id}", everything, "what the rule forbids is let pass")
     if (code := wrong_code(row)) is not None:
-        yield Fault(f"wrong-code:{row.id}", (row.id,), f"the refusal carries {code.code}")
+        yield Fault(f"wrong-code:{row.id}", _broken(code, row, others), f"the refusal carries {code.code}")
     scope = wrong_scope(row)
     how = "by silence" if scope is None else f"at the scope {scope.scope}"
-    yield Fault(f"wrong-scope:{row.id}", (row.id,), f"the refusal comes {how}")
+    yield Fault(f"wrong-scope:{row.id}", _broken(scope, row, others), f"the refusal comes {how}")
+
+
+def _broken(refusal: Refusal | None, row: Requirement, others: Iterable[Requirement]) -> tuple[str, ...]:
+    """The row, and those of the others that do not let a refusal pass."""
+    also = (other.id for other in others if refusal is None or not _passes(refusal, other))
+    return (row.id, *also)

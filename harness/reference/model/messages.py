@@ -18,6 +18,7 @@ class Message:
     """A published message; the same object serves every queue that it was routed to.
 
     ``deaths`` counts how often it was dead-lettered, so that a circle of dead-letter exchanges comes to an end.
+    ``children`` are contents within the content, where a dialect has such: what they consist of, in wire order.
     """
 
     exchange: str
@@ -29,6 +30,7 @@ class Message:
     headers: Mapping[str, Any] = field(default_factory=dict)
     publisher: object = None
     deaths: int = 0
+    children: tuple[tuple[str, bytes], ...] = ()
 
     @property
     def size_octets(self) -> int:

@@ -279,4 +279,5 @@ def _readdressed(message: Message, exchange: str, key: str | None) -> Message:
         message.headers,
         message.publisher,
         message.deaths + 1,
+        message.children,
     )

@@ -1,0 +1,67 @@
+"""Octets that this suite builds by hand, and what is read back of the frames that a server sent.
+
+Knows: the frame header with and without the cycle octet, the fields of a payload. Must not know: single cases.
+What both dialects of the family share is in the suite of 0-9-1.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable
+
+from harness.peer.context import Unmet
+from harness.peer.events import MethodArrived
+from harness.peer.peer import Peer
+from harness.run.oracles import judge_reaction
+from harness.run.verdict import Verdict
+from harness.wire.frames import Frame
+
+UNDEFINED_FRAME_TYPE = 42
+UNDEFINED_FRAME_TYPES = (0, 9, 10, 128, 255)
+"""Around and beyond the eight types that are defined."""
+
+
+def hand_frame(peer: Peer, kind: int, payload: bytes, channel: int = 1, cycle: int = 0) -> bytes:
+    """A frame put together without the codec; the cycle octet is there where the dialect has one."""
+    with_cycle = any(name == "cycle" for name, _ in peer.dialect.layout.header)
+    head = struct.pack(">BB", kind, cycle) if with_cycle else struct.pack(">B", kind)
+    return head + struct.pack(">HI", channel, len(payload)) + payload + b"\xce"
+
+
+def question(peer: Peer, channel: int = 1) -> bytes:
+    """A method frame that a server answers at once; its payload ends in zero octets."""
+    return peer.method_frame("exchange.declare", channel, exchange="amq.direct", passive=True)
+
+
+def answered(peer: Peer, channel: int = 1) -> MethodArrived:
+    """The answer to ``question``; raises Unmet where there is none."""
+    return peer.expect("exchange.declare-ok", channel=channel)
+
+
+def sent_frames(peer: Peer, kind: str, channel: int | None = None) -> list[Frame]:
+    """The frames of a type by name that the server has sent, in order."""
+    code = peer.dialect.layout.types[kind]
+    return [f for f in peer.session.frames if f.type == code and channel in (None, f.channel)]
+
+
+def largest_payload(peer: Peer) -> int:
+    """How many octets fit into a frame of the agreed size, header and end octet included."""
+    return peer.frame_max_octets - peer.dialect.layout.overhead_octets
+
+
+def open_with_small_frames(peer: Peer) -> Peer:
+    """A connection with the smallest frames that everyone must take, and one channel. Raises Unmet."""
+    return peer.open_channel(frame_max=peer.dialect.layout.min_size_octets)
+
+
+def ends_in_time(peer: Peer, row: str = "") -> Verdict:
+    """Like ``rejects_violation`` without a barrier, on channel 0."""
+    return judge_reaction(peer, peer.reaction(0, barrier=False), row)
+
+
+def only_of(messages: Iterable[MethodArrived]) -> MethodArrived:
+    """The one message that there is; raises Unmet for none and for more."""
+    found = list(messages)
+    if len(found) != 1:
+        raise Unmet("one message", f"{len(found)}")
+    return found[0]
