@@ -67,6 +67,20 @@ def test_a_case_says_what_it_covers(case: Case) -> None:
     assert not [row for row in case.covers if ledger[row].excluded]
 
 
+def test_what_a_case_needs_is_an_optional_part_that_the_ledger_names() -> None:
+    for dialect in certified_dialects():
+        known = {row.feature for row in load_ledger(dialect).values()}
+        assert not {need for case in load_suite(dialect).values() for need in case.needs} - known
+
+
+def test_ids_that_two_ledgers_have_mean_the_same() -> None:
+    shared: dict[str, set[str]] = {}
+    for dialect in certified_dialects():
+        for row in load_ledger(dialect).values():
+            shared.setdefault(row.id, set()).add(row.same_as or f"{dialect}: {row.id}")
+    assert not {id: names for id, names in shared.items() if len(names) > 1}
+
+
 def test_ids_are_unique_in_a_dialect() -> None:
     keys = [(case.dialect, case.id) for case in CASES]
     assert len(keys) == len(set(keys))

@@ -37,7 +37,7 @@ class Connection(Line):
 
     def is_over(self) -> bool:
         """Whether the target has ended the connection, or said that it does."""
-        return self.end is not None or self.closed_by is not None
+        return self.ended is not None or self.closed_by is not None
 
     # --- sending
 

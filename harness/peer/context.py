@@ -75,7 +75,10 @@ class Cleanup:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """One case's world; ``dialect`` is the id of what is spoken, in its widest overlay."""
+    """One case's world; ``dialect`` is the id of what is spoken, in its widest overlay.
+
+    ``address`` is how the target writes the address of a node, with ``{name}`` for its name.
+    """
 
     dialect: str
     requirements: tuple[Requirement, ...]
@@ -85,6 +88,7 @@ class Context:
     vhosts: Mapping[str, str] = field(default_factory=dict)
     patience: Patience = field(default_factory=Patience)
     tag: str = "amqpspec"
+    address: str = "{name}"
     restart_hook: Callable[[], None] | None = None
     cleanup: Cleanup = field(default_factory=Cleanup)
     numbers: itertools.count[int] = field(default_factory=itertools.count)

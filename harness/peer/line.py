@@ -45,7 +45,7 @@ class Line:
         self.context, self.dialect = context, dialect
         self.login = context.login
         self.claimed = ""
-        self.end: StreamEnd | None = None
+        self.ended: StreamEnd | None = None
         self.family: list[Line] = family if family is not None else []
         self.family.append(self)
         self._listener = listener
@@ -95,7 +95,7 @@ class Line:
 
     def is_over(self) -> bool:
         """Whether the target has ended the connection, or said that it does."""
-        return self.end is not None
+        return self.ended is not None
 
     def now(self) -> float:
         """The transport's clock in seconds."""
@@ -134,14 +134,14 @@ class Line:
             arrival = self._listener.next()
             if arrival is not None:
                 return self.noted(arrival)
-            if self.end is not None:
-                return Ended(self.end)
+            if self.ended is not None:
+                return Ended(self.ended)
             if self._received_octets > FLOOD_OCTETS:
                 return _flooded(self._received_octets)
             try:
                 octets = self.transport.receive(until_s)
             except StreamEnded as ended:
-                self.end = ended.how
+                self.ended = ended.how
                 continue
             if not octets:
                 return Quiet(until_s - started_s)

@@ -36,7 +36,7 @@ class Refuser:
         if f"not-refused:{row.id}" in self._on.names:
             return
         if f"wrong-code:{row.id}" in self._on.names:
-            raise RefusedError(rule, text, wrong_code(row))
+            raise RefusedError(rule, text, wrong_code(row, self._ledger_id))
         if f"wrong-scope:{row.id}" in self._on.names:
-            raise RefusedError(rule, text, wrong_scope(row))
+            raise RefusedError(rule, text, wrong_scope(row, self._ledger_id))
         raise RefusedError(rule, text, refusal)

@@ -30,6 +30,7 @@ _PROTOCOLS = {
     "rabbitmq-0-9-1": "harness.reference.methods.link:Link",
     "amqp-wire-9-1": "harness.reference.methods.link:Link",
     "amqp-0-8": "harness.reference.methods.link:Link",
+    "amqp-1-0": "harness.reference.amqp_1_0.connection:Connection",
 }
 
 

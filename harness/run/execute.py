@@ -65,6 +65,7 @@ class World:
             vhosts=self.live.vhosts,
             patience=self.patience,
             tag=f"{self.tag}.{case_id}",
+            address=self.live.target.address,
             restart_hook=self.restart,
             cleanup=Cleanup(),
         )

@@ -24,6 +24,7 @@ _MODULES = {
 _LEDGERS = {
     "amqp-0-9-1": ("amqp_0_9_1/requirements.yaml", "rabbitmq-0-9-1"),
     "amqp-wire-9-1": ("amqp_wire_9_1/requirements.yaml", "amqp-wire-9-1"),
+    "amqp-1-0": ("amqp_1_0/requirements.yaml", "amqp-1-0"),
 }
 
 
@@ -85,3 +86,9 @@ def load_ledger(dialect_id: str) -> Ledger:
 def ledgers() -> Mapping[str, Ledger]:
     """Every ledger by dialect."""
     return {dialect_id: load_ledger(dialect_id) for dialect_id in _LEDGERS}
+
+
+def features() -> tuple[str, ...]:
+    """Every optional part of a dialect that a target may lack, as the ledgers name them."""
+    named = {row.feature for ledger in ledgers().values() for row in ledger.values()}
+    return tuple(sorted(named - {""}))

@@ -16,7 +16,7 @@ from typing import Any
 import yaml
 
 from harness.peer.context import Login
-from harness.spec.dialects import certified_dialects
+from harness.spec.dialects import certified_dialects, features
 from harness.target.known import KNOWN
 from harness.target.url import AmqpUrl, UrlError, parse_url
 
@@ -55,6 +55,7 @@ class Target:
     patience: float = 1.0
     connections: int = 16
     fresh: bool = False
+    address: str = "{name}"
 
     @property
     def secrets(self) -> tuple[str, ...]:
@@ -200,10 +201,6 @@ _HOOKS = ("start", "stop", "restart")
 _USERS = ("default", "second", "limited")
 _VHOSTS = ("second", "forbidden")
 _LOGIN = ("user_env", "password_env", "user", "mechanism")
-_FEATURES = (
-    "confirm", "nack", "exchange-bind", "blocked", "update-secret", "consumer-cancel-notify",
-    "exchange-auto-delete", "exchange-internal", "tx",
-)  # fmt: skip
 
 
 def _target(reader: _Reader, name: str, node: Any, at: int, folder: Path) -> Target:
@@ -235,8 +232,22 @@ def _plain(name: str) -> Callable[[_Reader, Any, str, Path], dict[str, Any]]:
     return lambda reader, node, key, folder: {name: reader.text(node, key)}
 
 
+def _address(reader: _Reader, node: Any, key: str, folder: Path) -> dict[str, Any]:
+    text = reader.text(node, key)
+    if text.count("{name}") != 1 or text.replace("{name}", "").strip("{}") != text.replace("{name}", ""):
+        raise reader.error(
+            node.start_mark.line + 1, key, f"expected a text with {{name}} in it, actual {text!r}"
+        )
+    return {"address": text}
+
+
 def _path(name: str) -> Callable[[_Reader, Any, str, Path], dict[str, Any]]:
     return lambda reader, node, key, folder: {name: folder / reader.expanded(node, key)}
+
+
+def _parts(name: str) -> Callable[[_Reader, Any, str, Path], dict[str, Any]]:
+    """Optional parts of a dialect with a reason each; which ones there are, the ledgers say."""
+    return lambda reader, node, key, folder: _texts(name, features())(reader, node, key, folder)
 
 
 def _texts(name: str, known: Collection[str]) -> Callable[[_Reader, Any, str, Path], dict[str, Any]]:
@@ -294,8 +305,8 @@ _KEYS: dict[str, Callable[[_Reader, Any, str, Path], dict[str, Any]]] = {
     "profile": _plain("profile"),
     "users": _users,
     "vhosts": _texts("vhosts", _VHOSTS),
-    "not_supported": _texts("not_supported", _FEATURES),
-    "supported": _texts("supported", _FEATURES),
+    "not_supported": _parts("not_supported"),
+    "supported": _parts("supported"),
     "hooks": _texts("hooks", _HOOKS),
     "log": _path("log"),
     "pid": _path("pid"),
@@ -304,4 +315,5 @@ _KEYS: dict[str, Callable[[_Reader, Any, str, Path], dict[str, Any]]] = {
     "patience": lambda reader, node, key, folder: {"patience": reader.positive(node, key)},
     "connections": lambda reader, node, key, folder: {"connections": reader.count(node, key)},
     "fresh": lambda reader, node, key, folder: {"fresh": reader.flag(node, key)},
+    "address": _address,
 }

@@ -219,7 +219,7 @@ def heartbeats_at_the_clients_wish(peer: Peer) -> Verdict:
     peer.claim("two heartbeats for a client that wanted one every second, and sends some")
     until_s = peer.now() + HEARTBEAT_PATIENCE_S
     beats = 0
-    while beats < 2 and peer.end is None and peer.now() < until_s:
+    while beats < 2 and peer.ended is None and peer.now() < until_s:
         peer.send_frame("heartbeat", b"", 0)
         beats += peer.heartbeat(within_s=0.5) is not None
     return equals(peer, beats, 2, "heartbeats", row="wire/heartbeat/interval")

@@ -97,7 +97,7 @@ def _beats(peer: Peer, wanted: int) -> int:
     """Count heartbeats of the server up to ``wanted`` while sending some; the patience bounds it."""
     until_s = peer.now() + _PATIENCE_S
     beats = 0
-    while beats < wanted and peer.end is None and peer.now() < until_s:
+    while beats < wanted and peer.ended is None and peer.now() < until_s:
         peer.send_frame("heartbeat", b"", 0)
         beats += peer.heartbeat(within_s=_INTERVAL_S / 2) is not None
     return beats

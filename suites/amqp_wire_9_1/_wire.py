@@ -7,10 +7,9 @@ What both dialects of the family share is in the suite of 0-9-1.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable
 
 from harness.peer.context import Unmet
-from harness.peer.events import MethodArrived
+from harness.peer.events import Ended, MethodArrived
 from harness.peer.peer import Peer
 from harness.run.oracles import judge_reaction
 from harness.run.verdict import Verdict
@@ -19,6 +18,8 @@ from harness.wire.frames import Frame
 UNDEFINED_FRAME_TYPE = 42
 UNDEFINED_FRAME_TYPES = (0, 9, 10, 128, 255)
 """Around and beyond the eight types that are defined."""
+NO_TEST_CLASS = "the server does not have the class test"
+_WITHOUT_CLASS, _UNDEFINED_CLASS = (503, 540), 0x00FF
 
 
 def hand_frame(peer: Peer, kind: int, payload: bytes, channel: int = 1, cycle: int = 0) -> bytes:
@@ -54,14 +55,30 @@ def open_with_small_frames(peer: Peer) -> Peer:
     return peer.open_channel(frame_max=peer.dialect.layout.min_size_octets)
 
 
+def tested(peer: Peer, octets: bytes) -> MethodArrived | None:
+    """The answer to a method of class ``test``; None where the server does not have the class.
+
+    The class is part of the functional layer, of which the draft does not speak: a server may do without it. It says so
+    by a reply code, or it treats the class like one that nobody defined. Raises Unmet for any other answer.
+    """
+    peer.send_octets(octets)
+    answer = peer.arrival("test.integer-ok", "test.string-ok", "test.table-ok")
+    if isinstance(answer, MethodArrived) and not answer.name.endswith(".close"):
+        return answer
+    if isinstance(answer, MethodArrived) and answer["reply_code"] in _WITHOUT_CLASS:
+        return None
+    if isinstance(answer, Ended) and _ends_at_undefined_classes(peer.another()):
+        return None
+    raise Unmet("an answer to a method of class test", answer.describe(peer.dialect))
+
+
+def _ends_at_undefined_classes(peer: Peer) -> bool:
+    """Whether a method of a class that nobody defined ends the socket without a word."""
+    peer.open_channel()
+    peer.send_frame("method", struct.pack(">HH", _UNDEFINED_CLASS, 10))
+    return isinstance(peer.arrival(), Ended)
+
+
 def ends_in_time(peer: Peer, row: str = "") -> Verdict:
     """Like ``rejects_violation`` without a barrier, on channel 0."""
     return judge_reaction(peer, peer.reaction(0, barrier=False), row)
-
-
-def only_of(messages: Iterable[MethodArrived]) -> MethodArrived:
-    """The one message that there is; raises Unmet for none and for more."""
-    found = list(messages)
-    if len(found) != 1:
-        raise Unmet("one message", f"{len(found)}")
-    return found[0]

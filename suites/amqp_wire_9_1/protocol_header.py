@@ -15,7 +15,19 @@ _OTHER_CLASS = b"AMQP\x02\x00\x01\x01"
 _GET = b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
 
 
-@case("header.eight-octets", covers=["protocol-header/eight-octets", "grammar/protocol-header"])
+@case("port.tcp", covers=["standard-port/tcp"])
+def protocol_runs_over_tcp(peer: Peer) -> Verdict:
+    """The protocol header over a TCP connection to the server's port is answered by connection.start."""
+    peer.connect()
+    peer.claim("connection.start over TCP")
+    start = peer.greet()
+    return holds(peer, True, start.name)
+
+
+@case(
+    "header.eight-octets",
+    covers=["protocol-header/eight-octets", "grammar/protocol-header", "protocol-header/accepted"],
+)
 def header_octet_by_octet(peer: Peer) -> Verdict:
     """The eight octets are a header however they come, and not before the last of them."""
     peer.claim("silence up to the seventh octet of the header, connection.start after the eighth")
@@ -62,7 +74,7 @@ def accepted_header_leads_on(peer: Peer) -> Verdict:
     peer.claim("start, then a handshake that leads to an open channel")
     peer.open_channel()
     peer.barrier()
-    return holds(peer, peer.end is None, "an open channel")
+    return holds(peer, peer.ended is None, "an open channel")
 
 
 @case("header.other-class-answered", covers=["protocol-header/other-class-answered"])

@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from harness.reference.methods.wire import served_codec
-from harness.spec.amqp_0_9_1 import DIALECT
+from harness.spec.dialects import load_methods
 from harness.wire.frames import Frame, FrameReader, FrameWriter, ProtocolHeader
 from harness.wire.methods import Call, ContentHeader
 
@@ -26,8 +26,9 @@ class Talk:
         self.socket = socket.create_connection((parts.hostname, parts.port), PATIENCE_S)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.codec = served_codec(dialect)
-        self._reader = FrameReader(DIALECT.layout)
-        self._writer = FrameWriter(DIALECT.layout)
+        self.dialect = load_methods(dialect)
+        self._reader = FrameReader(self.dialect.layout)
+        self._writer = FrameWriter(self.dialect.layout)
 
     def __enter__(self) -> Talk:
         return self
@@ -123,7 +124,7 @@ class Talk:
 
     def handshake(self, **options: Any) -> None:
         """From the header to open-ok."""
-        self.octets(DIALECT.protocol_header)
+        self.octets(self.dialect.protocol_header)
         self.hear("connection.start")
         self.start_ok(options)
         tune = self.hear("connection.tune")
@@ -135,7 +136,9 @@ class Talk:
         self.say(
             "connection.start-ok",
             0,
-            client_properties={"capabilities": options.get("capabilities", {})},
+            client_properties=options.get(
+                "client_properties", {"capabilities": options.get("capabilities", {})}
+            ),
             mechanism=options.get("mechanism", "PLAIN"),
             response=options.get("response", PLAIN),
             locale="en_US",
@@ -148,9 +151,9 @@ class Talk:
         return self
 
 
-def ready(url: str, **options: Any) -> Talk:
+def ready(url: str, dialect: str = "amqp-0-9-1", **options: Any) -> Talk:
     """A connection with channel 1 open."""
-    return Talk(url).ready(**options)
+    return Talk(url, dialect).ready(**options)
 
 
 def closed(talk: Talk, scope: str, code: int, after: str) -> None:

@@ -9,7 +9,16 @@ import pytest
 
 import harness.reference
 from harness.reference.faults import Fault, all_faults, behaviours, check_faults
-from harness.reference.faults.refusals import REFUSALS, right, wrong_code, wrong_scope
+from harness.reference.faults.refusals import (
+    BORROWED,
+    REFUSALS,
+    own_refusals,
+    right,
+    row_of,
+    wrong_code,
+    wrong_scope,
+)
+from harness.reference.faults.rules_wire_9_1 import ALSO, SPOKEN_AS
 from harness.reference.server import ReferenceBroker
 from harness.spec.dialects import load_ledger
 from harness.spec.model import Refusal, Scope
@@ -17,12 +26,17 @@ from tests.reference.conftest import Broken
 from tests.reference.talk import ready
 
 PACKAGE = Path(harness.reference.__file__).parent
+LEDGERS = ("amqp-0-9-1", "amqp-wire-9-1")
 LEDGER = load_ledger("amqp-0-9-1")
+FAULTS = [(ledger, fault) for ledger in LEDGERS for fault in all_faults(ledger).values()]
+REFUSED = [(ledger, rule) for ledger in LEDGERS for rule in own_refusals(ledger)]
 
 
 def _sources(*, faults: bool) -> Iterator[str]:
+    """What the brokers of this family are made of."""
     for path in PACKAGE.rglob("*.py"):
-        if faults or "faults" not in path.relative_to(PACKAGE).parts:
+        parts = path.relative_to(PACKAGE).parts
+        if parts[0] != "amqp_1_0" and (faults or "faults" not in parts):
             yield path.read_text(encoding="utf-8")
 
 
@@ -31,38 +45,52 @@ def _consulted() -> set[str]:
 
 
 def test_every_declared_behaviour_is_consulted_and_the_other_way_round() -> None:
-    declared = set(behaviours())
+    declared = {name for ledger in LEDGERS for name in behaviours(ledger)}
     assert declared - _consulted() == set(), "declared, but no line asks for it"
     assert _consulted() - declared == set(), "asked for, but not declared"
 
 
-def test_no_fault_is_declared_twice() -> None:
+def test_no_fault_is_declared_twice_or_means_two_things() -> None:
     modules = [
         import_module(f"harness.reference.faults.{path.stem}") for path in (PACKAGE / "faults").glob("*.py")
     ]
-    names = [fault.name for module in modules for fault in getattr(module, "FAULTS", ())]
-    assert sorted(names) == sorted(set(names))
+    meanings: dict[str, str] = {}
+    for module in modules:
+        faults = getattr(module, "FAULTS", ())
+        assert len(faults) == len({fault.name for fault in faults})
+        assert [f.name for f in faults if meanings.setdefault(f.name, f.says) != f.says] == []
 
 
 def test_every_refusal_is_used_and_listed() -> None:
     text = "\n".join(_sources(faults=False))
     assert [rule for rule in REFUSALS if f'"{rule}"' not in text] == []
     spoken = set(re.findall(r'refuse\(\s*"([^"]+)"', text))
-    assert spoken - set(REFUSALS) == set()
+    known = {*REFUSALS, *BORROWED, *(rule for _, rule in REFUSED)}
+    assert spoken - known == set()
+    assert known - spoken - set(SPOKEN_AS.values()) - set(REFUSALS) == set()
 
 
-@pytest.mark.parametrize("fault", all_faults().values(), ids=lambda fault: fault.name)
-def test_a_fault_breaks_requirements_that_exist(fault: Fault) -> None:
+def test_what_is_spoken_of_otherwise_has_rows() -> None:
+    ledger = load_ledger("amqp-wire-9-1")
+    assert set(SPOKEN_AS) <= set(REFUSALS)
+    rows = {*SPOKEN_AS.values(), *ALSO, *(row for rows in ALSO.values() for row in rows)}
+    assert rows - set(ledger) == set()
+
+
+@pytest.mark.parametrize(("ledger", "fault"), FAULTS, ids=lambda x: x if isinstance(x, str) else x.name)
+def test_a_fault_breaks_requirements_that_exist(ledger: str, fault: Fault) -> None:
+    rows = load_ledger(ledger)
     assert fault.breaks
-    assert [rule for rule in fault.breaks if rule not in LEDGER or not LEDGER[rule].testable] == []
+    assert [rule for rule in fault.breaks if rule not in rows or not rows[rule].testable] == []
     assert fault.says and not fault.says.endswith(".")
 
 
-@pytest.mark.parametrize("rule", REFUSALS)
-def test_wrong_refusals_are_wrong(rule: str) -> None:
-    row = LEDGER[rule]
+@pytest.mark.parametrize(("ledger", "rule"), REFUSED)
+def test_wrong_refusals_are_wrong(ledger: str, rule: str) -> None:
+    row = load_ledger(ledger)[rule]
     known = (*row.accepts, *row.tolerates)
-    assert right(rule, "amqp-0-9-1") == row.accepts[0]
+    assert row_of(rule, ledger) is row
+    assert right(rule, ledger) == row.accepts[0]
     for wrong in (wrong_code(row), wrong_scope(row)):
         if wrong is not None:
             assert not any(k.scope is wrong.scope and k.code in (None, wrong.code) for k in known)

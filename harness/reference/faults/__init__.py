@@ -13,6 +13,10 @@ the ledger leaves room for them to be wrong). Everything else is a behaviour; to
     if self.faulty("purge-drops-unacked"):
         ...
 
+Dialects of one family share their handlers, hence the spots: a fault of 0-9-1 that another ledger can tell, too, stands
+in the module of that dialect again, with the rows that it breaks there (``wire_9_1``), and what the handlers refuse by
+a row of 0-9-1 is refused by the row of the own ledger (``rules_wire_9_1``).
+
 A test holds the two together: every declared name is consulted somewhere, every consulted name is declared, and
 every requirement named here exists.
 """
@@ -23,14 +27,27 @@ from collections.abc import Collection, Mapping
 from functools import cache
 from types import MappingProxyType
 
-from harness.reference.faults import basic, channel, confirm, connection, exchange, framing, queue, tx
+from harness.reference.faults import (
+    basic,
+    channel,
+    confirm,
+    connection,
+    exchange,
+    framing,
+    queue,
+    tx,
+    wire_9_1,
+)
 from harness.reference.faults.fault import Fault
 from harness.reference.faults.refusals import refusal_faults
 
 __all__ = ["Fault", "UnknownFaultError", "all_faults", "behaviours", "check_faults"]
 
-_BEHAVIOURS = {"amqp-0-9-1": (framing, connection, channel, exchange, queue, basic, tx, confirm)}
-_LEDGER_OF = {"rabbitmq-0-9-1": "amqp-0-9-1"}
+_BEHAVIOURS = {
+    "amqp-0-9-1": (framing, connection, channel, exchange, queue, basic, tx, confirm),
+    "amqp-wire-9-1": (wire_9_1,),
+}
+_LEDGER_OF = {"rabbitmq-0-9-1": "amqp-0-9-1", "amqp-0-8": "amqp-wire-9-1"}
 
 
 class UnknownFaultError(ValueError):

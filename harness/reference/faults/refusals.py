@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 
 from harness.reference.faults import rules_wire_9_1
+from harness.reference.faults.amqp_1_0 import rules as rules_1_0
 from harness.reference.faults.fault import Fault
 from harness.spec.dialects import load_ledger, load_methods
 from harness.spec.model import Refusal, Requirement, Scope
@@ -139,10 +140,23 @@ _CHANNEL_ZERO = (
 
 
 _BASE = "amqp-0-9-1"
-_OWN: Mapping[str, tuple[str, ...]] = {_BASE: REFUSALS, "amqp-wire-9-1": rules_wire_9_1.REFUSALS}
+_TYPED = "amqp-1-0"
+_OWN: Mapping[str, tuple[str, ...]] = {
+    _BASE: REFUSALS,
+    "amqp-wire-9-1": rules_wire_9_1.REFUSALS,
+    _TYPED: rules_1_0.REFUSALS,
+}
 _SPOKEN_AS: Mapping[str, Mapping[str, str]] = {"amqp-wire-9-1": rules_wire_9_1.SPOKEN_AS}
-_ALSO: Mapping[str, Mapping[str, tuple[str, ...]]] = {"amqp-wire-9-1": rules_wire_9_1.ALSO}
+_ALSO: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    "amqp-wire-9-1": rules_wire_9_1.ALSO,
+    _TYPED: rules_1_0.ALSO,
+}
 _CODES: Mapping[str, Mapping[int, Refusal]] = {"amqp-wire-9-1": rules_wire_9_1.CODES}
+
+
+def own_refusals(ledger_id: str) -> tuple[str, ...]:
+    """The rules of a ledger by which its broker refuses."""
+    return _OWN[ledger_id]
 
 
 @cache
@@ -165,8 +179,10 @@ def right(rule: str, ledger_id: str, dialect_id: str = "") -> Refusal:
     return refusal
 
 
-def wrong_code(row: Requirement) -> Refusal | None:
+def wrong_code(row: Requirement, ledger_id: str = _BASE) -> Refusal | None:
     """The right scope with a code that the ledger does not let pass; None if it lets every code pass."""
+    if ledger_id == _TYPED:
+        return rules_1_0.wrong_code(row)
     first = row.accepts[0]
     if first.code is None:
         return None
@@ -174,8 +190,10 @@ def wrong_code(row: Requirement) -> Refusal | None:
     return next((refusal for refusal in natural if not _passes(refusal, row)), None)
 
 
-def wrong_scope(row: Requirement) -> Refusal | None:
+def wrong_scope(row: Requirement, ledger_id: str = _BASE) -> Refusal | None:
     """The right code (where there is one) at a scope that the ledger does not let pass; None is silence."""
+    if ledger_id == _TYPED:
+        return rules_1_0.wrong_scope(row)
     first = row.accepts[0]
     code = first.code or _ANY_CODE
     wider = (Refusal(Scope.CHANNEL, code), Refusal(Scope.CONNECTION, code), Refusal(Scope.SOCKET))
@@ -194,15 +212,15 @@ def refusal_faults(ledger_id: str) -> Iterator[Fault]:
     for rule in _OWN.get(ledger_id, ()):
         if ledger[rule].testable and rule not in _OF_NO_RULE:
             others = [ledger[other] for other in _ALSO.get(ledger_id, {}).get(rule, ())]
-            yield from _faults_of(ledger[rule], others)
+            yield from _faults_of(ledger[rule], others, ledger_id)
 
 
-def _faults_of(row: Requirement, others: Iterable[Requirement]) -> Iterable[Fault]:
+def _faults_of(row: Requirement, others: Iterable[Requirement], ledger_id: str) -> Iterable[Fault]:
     everything = (row.id, *(other.id for other in others))
     yield Fault(f"not-refused:{row.id}", everything, "what the rule forbids is let pass")
-    if (code := wrong_code(row)) is not None:
+    if (code := wrong_code(row, ledger_id)) is not None:
         yield Fault(f"wrong-code:{row.id}", _broken(code, row, others), f"the refusal carries {code.code}")
-    scope = wrong_scope(row)
+    scope = wrong_scope(row, ledger_id)
     how = "by silence" if scope is None else f"at the scope {scope.scope}"
     yield Fault(f"wrong-scope:{row.id}", _broken(scope, row, others), f"the refusal comes {how}")
 

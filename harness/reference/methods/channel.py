@@ -25,8 +25,6 @@ def open_(session: Session, call: Call) -> None:
         session.refuse("channel/open/state", f"channel {session.number} is open")
     elif session.number > session.link.channel_max - session.faulty("channel-max-is-one-less"):
         session.refuse("connection/tune/channel-max", f"channel {session.number}")
-    elif session.link.sessions and session.faulty("one-channel-at-a-time"):
-        session.refuse("connection/tune/channel-max", "a second channel")
     if call.args.get("out_of_band"):
         session.refuse("constant/not-implemented", "there is no out-of-band transport")
     session.opened = True

@@ -15,6 +15,7 @@ from harness.reference.methods.phases import Phase
 from harness.reference.methods.ways import version_of
 from harness.reference.model import User
 from harness.wire.methods import Call
+from harness.wire.values import Raw, Typed
 
 if TYPE_CHECKING:
     from harness.reference.methods.link import Link
@@ -60,6 +61,10 @@ def _server_properties(link: Link) -> dict[str, Any]:
     }
     if "confirm.select" in link.codec.dialect.methods:
         properties["capabilities"] = _CAPABILITIES
+    if link.faulty("server-properties-named-badly"):
+        properties["2nd-version"] = own_version()
+    if link.faulty("undefined-value-type-sent"):
+        properties["free"] = Typed("t", Raw(b"\x01"))
     if link.faulty("server-properties-incomplete"):
         del properties["information"], properties["host"]
     return properties

@@ -49,7 +49,10 @@ class _Part:
 
 
 class Content:
-    """One content on its way in; ``header`` and ``body`` give it back once it is whole, else None."""
+    """One content on its way in; ``header`` and ``body`` give it back once it is whole, else None.
+
+    Both raise Spoilt where a fault let pass what leaves the rest unreadable.
+    """
 
     def __init__(self, link: Link, call: Call) -> None:
         self.call = call
@@ -66,8 +69,10 @@ class Content:
     def header(self, payload: bytes) -> Received | None:
         """A header has come."""
         if self._parts and not self._parts[-1].missing_children:
-            self._header_out_of_place()
-            return None
+            if self._faulty("second-header-taken") or self._faulty("contents-within-contents-taken"):
+                return None
+            self._refuse_header()
+            self._parts[-1].missing_children = 1
         part = self._read(payload)
         if part is None:
             raise Spoilt
@@ -76,9 +81,7 @@ class Content:
         self._parts.append(part)
         return self._settle()
 
-    def _header_out_of_place(self) -> None:
-        if self._faulty("second-header-taken") or self._faulty("contents-within-contents-taken"):
-            return
+    def _refuse_header(self) -> None:
         rule = "amq_wlp_content_05" if self._structured else "amq_wlp_content_01"
         self._refuse(rule, "a second content header where the body was due")
         if not self._structured:

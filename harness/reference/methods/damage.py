@@ -5,17 +5,19 @@ Knows: the values of properties and of the headers among them. Must not know: wh
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from harness.reference.methods import wire
-from harness.wire.methods import ContentHeader
 from harness.wire.values import Table, Typed
 
 if TYPE_CHECKING:
     from harness.reference.methods.session import Session
 
-_LOW_HALF, _NO_SIGN, _PLACES = (1 << 32) - 1, (1 << 31) - 1, 127
+Change: TypeAlias = Callable[[str, Any], Any]
+"""The tag of a value and the value → what it becomes."""
+
+_LOW_HALF, _NO_SIGN, _SEVEN_BITS = (1 << 32) - 1, (1 << 31) - 1, 127
 _FLAGS_AT = 12
 
 
@@ -28,13 +30,39 @@ def damaged_header(session: Session, octets: bytes) -> bytes:
         octets = octets[:_FLAGS_AT] + flags.to_bytes(2, "big") + octets[_FLAGS_AT + 2 :]
     if session.faulty("arrays-dropped-from-headers"):
         octets = wire.without_arrays(session.link.codec, octets)
-    for fault, change in _CHANGES.items():
-        if session.faulty(fault):
-            octets = _changed(session, octets, change)
+    if session.faulty("octets-have-a-sign"):
+        octets = _without_high_bit_of_priority(session, octets)
+    if session.faulty("octet-behind-the-properties"):
+        octets += b"\x00"
+    if session.faulty("content-header-of-another-class"):
+        octets = b"\x00\x32" + octets[2:]
+    if session.faulty("simple-contents-weigh-one"):
+        octets = octets[:2] + b"\x00\x01" + octets[4:]
+    for change in _changes(session):
+        octets = _changed(session, octets, change)
     return octets
 
 
-def _changed(session: Session, octets: bytes, change: Callable[[str, Any], Any]) -> bytes:
+def _changes(session: Session) -> Iterator[Change]:
+    if session.faulty("timestamps-of-32-bits"):
+        yield lambda tag, value: value & _LOW_HALF if tag == "T" else value
+    if session.faulty("long-strings-end-at-zero"):
+        yield lambda tag, value: value.partition(b"\0")[0] if tag == "S" else value
+    if session.faulty("table-integers-unsigned"):
+        yield lambda tag, value: value & _NO_SIGN if tag == "I" else value
+    if session.faulty("decimals-have-signed-places"):
+        yield lambda tag, value: (value[0] & _SEVEN_BITS, value[1]) if tag == "D" else value
+
+
+def _without_high_bit_of_priority(session: Session, octets: bytes) -> bytes:
+    header = session.link.codec.decode_header(octets)
+    properties = dict(header.properties)
+    if "priority" in properties:
+        properties["priority"] &= _SEVEN_BITS
+    return session.link.codec.encode_header(header._replace(properties=properties))
+
+
+def _changed(session: Session, octets: bytes, change: Change) -> bytes:
     """The header with every value that has a tag, and the timestamp, put through a change."""
     header = session.link.codec.decode_header(octets)
     properties = dict(header.properties)
@@ -43,13 +71,4 @@ def _changed(session: Session, octets: bytes, change: Callable[[str, Any], Any])
     if "headers" in properties:
         fields = properties["headers"]
         properties["headers"] = Table((n, Typed(v.tag, change(v.tag, v.value))) for n, v in fields)
-    whole = ContentHeader(header.class_id, header.body_size_octets, properties, header.weight)
-    return session.link.codec.encode_header(whole)
-
-
-_CHANGES: dict[str, Callable[[str, Any], Any]] = {
-    "timestamps-of-32-bits": lambda tag, value: value & _LOW_HALF if tag == "T" else value,
-    "long-strings-end-at-zero": lambda tag, value: value.partition(b"\0")[0] if tag == "S" else value,
-    "table-integers-unsigned": lambda tag, value: value & _NO_SIGN if tag == "I" else value,
-    "decimals-have-signed-places": lambda tag, value: (value[0] & _PLACES, value[1]) if tag == "D" else value,
-}
+    return session.link.codec.encode_header(header._replace(properties=properties))

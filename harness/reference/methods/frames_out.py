@@ -24,14 +24,14 @@ _SPOILT = "queue."
 def method_frame(link: Link, channel: int, name: str, args: Mapping[str, Any]) -> bytes:
     """One method."""
     payload = wire.encode(link.codec, name, args, link.on)
+    if link.faulty("channel-number-cut-to-an-octet"):
+        channel &= _LOW_OCTET
     if name.startswith(_SPOILT):
         return _damaged_method(link, channel, payload)
     return link.framing.frame("method", channel, payload)
 
 
 def _damaged_method(link: Link, channel: int, payload: bytes) -> bytes:
-    if link.faulty("channel-number-cut-to-an-octet"):
-        channel &= _LOW_OCTET
     if link.faulty("replies-on-channel-zero"):
         channel = 0
     if link.faulty("ids-in-reverse-order"):
@@ -63,7 +63,10 @@ def content_frames(
         limit += link.framing.overhead_octets + 1
     if link.faulty("body-truncated"):
         body = body[:-1]
-    method, head = method_frame(link, channel, name, args), link.framing.frame("header", channel, header)
+    method = method_frame(link, channel, name, args)
+    if link.faulty("contents-on-channel-zero"):
+        channel = 0
+    head = link.framing.frame("header", channel, header)
     if link.faulty("empty-content-not-sent") and not body:
         return [method]
     if link.faulty("content-header-of-another-type"):

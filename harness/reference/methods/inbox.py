@@ -48,7 +48,7 @@ class Inbox:
             name_wrong = not self._link.codec.dialect.protocol_header[:5].startswith(head[:5])
             rule = "connection/start/protocol-name" if name_wrong else "connection/start/server-support"
             self._link.refuse(rule, f"protocol header {head.hex(' ')}")
-        if len(head) < 8:
+        if len(head) < 8 - self.faulty("header-taken-after-seven-octets"):
             return b""
         if self.faulty("own-header-refused"):
             self._link.refuse("connection/start/server-support", "no version is good enough")
@@ -85,15 +85,11 @@ class Inbox:
             self._link.refuse("amq_wlp_heartbeat_01", f"heartbeat on channel {incoming.channel}")
         elif unagreed and self.faulty("unagreed-heartbeat-ends-socket"):
             self._link.end()
-        elif unagreed and self.faulty("unagreed-heartbeat-answered"):
-            self._link.heartbeat()
 
     def _on_trace(self, incoming: wire.Incoming) -> None:
         """There is nobody here to look at a trace."""
         if incoming.channel or self.faulty("every-trace-refused"):
             self._link.refuse("amq_wlp_trace_01", f"trace frame on channel {incoming.channel}")
-        elif self.faulty("trace-sent-back"):
-            self._link.trace(incoming.payload)
         elif incoming.payload and self.faulty("trace-with-payload-ends-socket"):
             self._link.end()
 

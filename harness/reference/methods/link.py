@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
 HANDSHAKE_S, LINGER_S, CLOSE_OK_S, CLOSE_OK_INSIDE_FRAME_S = 10.0, 2.0, 5.0, 0.5
 _WRITE_AT_OCTETS = 1 << 20
+_RULED_IN_HANDSHAKES = ("connection/open", "constant/invalid-path", "amq_wlp_frame_01", "amq_wlp_frame_02")
+"""Rules that hold before open, too; there a dialect that pauses has one rule for all others."""
+
 _LOG = logging.getLogger(__name__)
 
 
@@ -94,11 +97,18 @@ class Link(asyncio.Protocol):
         asyncio.get_running_loop().call_soon(self._resume)
 
     def _resume(self) -> None:
+        self._next_turn()
         self.pump()
         postponed, self.postponed = self.postponed, []
         for incoming in postponed:
             self._inbox.on_frame(incoming)
         self.core.flush()
+
+    def _next_turn(self) -> None:
+        """The channel that came first this time comes last the next time, so that no busy one starves the others."""
+        if self.sessions:
+            first = next(iter(self.sessions))
+            self.sessions[first] = self.sessions.pop(first)
 
     def data_received(self, data: bytes) -> None:
         """Octets have come."""
@@ -151,7 +161,12 @@ class Link(asyncio.Protocol):
 
     def refuse(self, rule: str, text: str) -> None:
         """Raise for a broken rule; return if a fault lets it pass."""
+        handshake = self.phase in BEFORE_OPEN and self.ways.pause_s > 0
+        if handshake and not rule.startswith(_RULED_IN_HANDSHAKES):
+            rule = "connection/grammar"
         self.core.refuse(rule, text)
+        if handshake:  # a fault let it pass, so no clock ends it either
+            self._after(None)
 
     def say(self, refused: RefusedError, channel: int) -> None:
         """Tell the client what was refused, at the scope where it belongs."""
@@ -159,6 +174,7 @@ class Link(asyncio.Protocol):
         if self.phase is Phase.CLOSING:
             self.end()
         elif refusal is None:
+            self._after(None)
             self.phase = Phase.MUTE
         elif refusal.scope is Scope.HEADER:
             self._answer_header(self.codec.dialect.protocol_header)
@@ -259,10 +275,6 @@ class Link(asyncio.Protocol):
         payload = b"alive" if self.faulty("heartbeats-with-a-payload") else b""
         self._write((self.framing.frame("heartbeat", self.faulty("heartbeats-on-channel-one"), payload),))
         self.core.flush()
-
-    def trace(self, payload: bytes) -> None:
-        """Send a trace frame, as a fault will have it."""
-        self._write((self.framing.frame("trace", 0, payload),))
 
     # --- the end
 

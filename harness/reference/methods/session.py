@@ -68,6 +68,9 @@ class Session:
 
     def on_method(self, call: Call) -> None:
         """A method has come."""
+        if self.faulty("method-elsewhere-ends-content"):
+            for other in self.link.sessions.values():
+                other.content = self.content if other is self else None
         if self.content is not None and not self.closing:
             self._abort_content(call.name)
         if not self._permitted(call):
@@ -132,6 +135,8 @@ class Session:
             self.refuse("wire/content/unexpected-body", "a content body that no method announced")
 
     def _complete(self, received: Received) -> None:
+        if self.faulty("lowest-channel-alone-publishes") and self.number != min(self.link.sessions):
+            return
         CONTENT_HANDLERS[received.call.name](self, received)
 
     # --- the taker of queues

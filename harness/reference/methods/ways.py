@@ -19,8 +19,9 @@ _CLASS_AND_INSTANCE = 1
 class Ways:
     """``served_as`` names the overlay whose methods and tags are understood, too; empty for the dialect's own alone.
 
-    ``signs_in_names`` may stand in names of table fields beside what the rule allows: ``x-match`` of the same
-    texts has a hyphen, the capabilities that later clients announce have periods. ``structured``: contents may hold contents. ``pause_s``: what a hostile handshake waits before its socket ends.
+    ``structured``: contents may hold contents. ``signs_in_names`` may stand in names of table fields beside what the
+    rule allows: ``x-match`` has a hyphen, the capabilities that later clients announce have periods.
+    ``pause_s``: what a hostile handshake waits before its socket ends.
     """
 
     served_as: str = ""

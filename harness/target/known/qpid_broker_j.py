@@ -4,7 +4,11 @@ Knows: its Maven artifact, its initial configuration, and its access rules.
 Must not know: what Broker-J does right or wrong.
 
 The broker's own configuration is built anew at each start; queues, exchanges and messages live in the stores
-of the virtual hosts (JSON and Derby) below the state directory and outlast it.
+of the virtual hosts (JSON and Derby) below the state directory and outlast it. A virtual host reads its first
+configuration only once: where that is another one by now, the stores are given up and begun anew.
+
+AMQP 1.0 has no means to declare a queue. Those whose names begin with ``NODES`` are created when a 1.0 link asks for
+them; no other name is, so that clients of the older dialects are told not-found as ever.
 """
 
 from __future__ import annotations
@@ -12,6 +16,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -32,6 +37,7 @@ EXCLUDED = (
     "qpid-broker-plugins-management-http",
     "qpid-broker-plugins-websocket",
 )
+NODES = "amqpspec-1-0."
 LOG_LEVELS = {"ROOT": "WARN", "org.apache.qpid.*": "INFO", "qpid.message.*": "INFO"}
 
 
@@ -66,8 +72,7 @@ class QpidBrokerJ(KnownBroker):
             copy_maven_jars(_pom(), self.jars)
 
     def _commands(self, ports: Ports, options: Options) -> tuple[Command, ...]:
-        work = self.state_dir / "work"
-        work.mkdir(parents=True, exist_ok=True)
+        work = self._stores()
         rules = self.state_dir / "acl.txt"
         rules.write_text(self._rules())
         config = self.state_dir / "config.json"
@@ -77,6 +82,17 @@ class QpidBrokerJ(KnownBroker):
         start = (MAIN, "-st", "Memory", "-icp", str(config), "-prop", f"qpid.work_dir={work}")
         env = {name: value for name, value in os.environ.items() if not name.startswith("QPID_")}
         return (Command((java, *MEMORY, *places, "-cp", f"{self.jars}/*", *start), env),)
+
+    def _stores(self) -> Path:
+        """Where virtual hosts keep what they hold, without those that were begun in another way."""
+        work = self.state_dir / "work"
+        begun_as = work / "begun-as.json"
+        nodes = json.dumps(self._nodes(), indent=2) + "\n"
+        if not begun_as.exists() or begun_as.read_text() != nodes:
+            shutil.rmtree(work, ignore_errors=True)
+            work.mkdir(parents=True)
+            begun_as.write_text(nodes)
+        return work
 
     def _rules(self) -> str:
         """First match decides; what nothing matches is denied."""
@@ -101,12 +117,15 @@ class QpidBrokerJ(KnownBroker):
             "brokerloggers": [_console()],
             "keystores": _key_stores(options),
             "ports": _listeners(ports),
-            "virtualhostnodes": [
-                _node("default", "DERBY", default=True),
-                _node(self.vhosts["second"], "DERBY"),
-                _node(self.vhosts["forbidden"], "Memory"),
-            ],
+            "virtualhostnodes": self._nodes(),
         }
+
+    def _nodes(self) -> list[dict[str, Any]]:
+        return [
+            _node("default", "DERBY", default=True),
+            _node(self.vhosts["second"], "DERBY"),
+            _node(self.vhosts["forbidden"], "Memory"),
+        ]
 
     def _logins(self) -> dict[str, Any]:
         users = [{"name": user, "type": "managed", "password": word} for user, word in self.users.values()]
@@ -115,11 +134,13 @@ class QpidBrokerJ(KnownBroker):
 
 def _node(name: str, store: str, *, default: bool = False) -> dict[str, Any]:
     """One virtual host: what it consists of in a JSON file, its messages in ``store``."""
+    created = {"createdOnPublish": True, "createdOnConsume": True, "attributes": {"durable": True}}
+    queues = {"pattern": f"{re.escape(NODES)}.*", "nodeType": "queue", **created}
     return {
         "name": name,
         "type": "JSON",
         "defaultVirtualHostNode": default,
-        "virtualHostInitialConfiguration": json.dumps({"type": store}),
+        "virtualHostInitialConfiguration": json.dumps({"type": store, "nodeAutoCreationPolicies": [queues]}),
     }
 
 

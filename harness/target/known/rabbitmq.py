@@ -24,6 +24,7 @@ from harness.target.known.base import BrokerError, Command, KnownBroker, Options
 from harness.target.known.install import install_package
 
 NODE = "amqpspec-rabbitmq@localhost"
+PLUGINS = ("rabbitmq_amqp1_0",)
 SCRIPTS = Path("/usr/lib/rabbitmq/lib")
 BACKLOG = 4096
 DISK_FREE_LIMIT = "50MB"
@@ -75,7 +76,8 @@ class RabbitMQ(KnownBroker):
         definitions = self.state_dir / "definitions.json"
         definitions.write_text(json.dumps(self._definitions(), indent=2) + "\n")
         (self.state_dir / "rabbitmq.conf").write_text(_configuration(ports, options, definitions))
-        (self.state_dir / "enabled_plugins").write_text(f"[{','.join(options.plugins)}].\n")
+        plugins = dict.fromkeys((*PLUGINS, *options.plugins))
+        (self.state_dir / "enabled_plugins").write_text(f"[{','.join(plugins)}].\n")
         (self.state_dir / "rabbitmq-env.conf").write_text("")
 
     def _environment(self, epmd_port: int, distribution_port: int) -> dict[str, str]:

@@ -14,6 +14,7 @@ from harness.spec.amqp_1_0 import DIALECT
 from harness.spec.typed import Composite
 from harness.wire.amqp_1_0.problems import Problem, problems_of
 from harness.wire.amqp_1_0.reading import KEEPING, Readers
+from harness.wire.amqp_1_0.secrets import instead_of
 from harness.wire.amqp_1_0.values import Described, Symbol, Value
 from harness.wire.errors import WireError, shown, unreadable
 
@@ -93,10 +94,13 @@ class Composed:
         return self._problems
 
     def describe(self) -> str:
-        """Name and given fields on one line; secrets are not left out."""
+        """Name and given fields on one line; secrets are left out."""
         given = self.given
-        told = (f"{f.name}={shown(self[f.key])}" for f in self.row.fields if f.key in given)
+        told = (f"{f.name}={self._shown(f.name, self[f.key])}" for f in self.row.fields if f.key in given)
         return " ".join((self.name, *told))
+
+    def _shown(self, name: str, value: Any) -> str:
+        return instead_of(self.name, name, value) or shown(value)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Composed) and (self.row, self.fields) == (other.row, other.fields)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from harness.spec.amqp_1_0 import DIALECT, HEADERS, LAYOUT
 from harness.wire.amqp_1_0.composites import READERS, Performative, Problem, not_composed
 from harness.wire.amqp_1_0.performatives import encode_composite, encode_fields
-from harness.wire.errors import EncodeError, WireError, hex_window, unreadable
+from harness.wire.errors import EncodeError, WireError, hex_window
 from harness.wire.frames import ProtocolHeader
 
 __all__ = [
@@ -24,6 +24,7 @@ __all__ = [
 HEADER_OCTETS = LAYOUT.header_octets
 AMQP_FRAME, SASL_FRAME = LAYOUT.types["amqp"], LAYOUT.types["sasl"]
 _MAGIC = b"AMQP"
+_MAGIC_SIZE = int.from_bytes(_MAGIC, "big")
 _HEAD = struct.Struct(">IBBH")
 _MIN_DOFF = LAYOUT.min_doff
 _IDS = {octets: name for name, octets in HEADERS.items()}
@@ -70,11 +71,17 @@ class TypedFrame(NamedTuple):
         known = self.frame_type in (AMQP_FRAME, SASL_FRAME)
         return "empty" if known else LAYOUT.type_name(self.frame_type)
 
+    def __repr__(self) -> str:
+        what = repr(self.performative) if self.performative is not None else self.name
+        why = f", {self.error}" if self.error else ""
+        return f"TypedFrame({what}, channel {self.channel}, payload of {len(self.payload)} octets{why})"
+
     @property
     def problems(self) -> tuple[Problem, ...]:
         """What the specification says against what the frame holds; an unreadable body is told by ``error``."""
         if self.performative is None:
-            return ()
+            bare = self.frame_type == SASL_FRAME and self.error is None
+            return (Problem("SASL frame", "a body", "none"),) if bare else ()
         found = list(self.performative.problems)
         wanted = _FRAME_TYPES[self.name]
         if wanted != self.frame_type:
@@ -155,6 +162,8 @@ def performative_frame(
             **fields,
         )
     kind = _FRAME_TYPES.get(performative, AMQP_FRAME) if frame_type is None else frame_type
+    if size is None and doff is None and not extended and 0 <= channel < 65_536 and 0 <= kind < 256:
+        return _HEAD.pack(HEADER_OCTETS + len(body) + len(payload), _MIN_DOFF, kind, channel) + body + payload
     return encode_frame(body + payload, channel, kind, size=size, doff=doff, extended=extended)
 
 
@@ -220,7 +229,7 @@ class TypedReader:
             return None
         size, doff, frame_type, channel = _HEAD.unpack_from(buffer, start)
         begin = doff * 4
-        if not HEADER_OCTETS <= begin <= size <= self.max_frame_octets:
+        if not HEADER_OCTETS <= begin <= size <= self.max_frame_octets or size == _MAGIC_SIZE:
             return self._not_a_frame(start, size, doff)
         end = start + size
         if len(buffer) < end:

@@ -6,14 +6,25 @@ Knows: rows of composites. Must not know: frames, states.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from typing import Any
 
 from harness.spec.amqp_1_0 import DIALECT
 from harness.spec.typed import ANY, Composite, TypedField
 from harness.wire.amqp_1_0.composites import Composed, Performative, Problem, decode_composite
+from harness.wire.amqp_1_0.secrets import SECRETS
 from harness.wire.amqp_1_0.values import Array, Described, Raw, Symbol, Value
-from harness.wire.amqp_1_0.writing import FAST, NULL, compact, compound, encode, pack
-from harness.wire.amqp_1_0.writing import shortest_array, shortest_list, shortest_map
+from harness.wire.amqp_1_0.writing import (
+    FAST,
+    NULL,
+    compact,
+    compound,
+    encode,
+    pack,
+    shortest_array,
+    shortest_list,
+    shortest_map,
+)
 from harness.wire.errors import EncodeError, shown
 
 __all__ = ["Composed", "Performative", "Problem", "decode_composite", "encode_as", "encode_composite"]
@@ -66,14 +77,20 @@ def _parts(composite: str, writers: dict[str, Writer], fields: Mapping[str, Any]
         fields = _by_key(composite, writers, fields)
     if not fields:
         return []
+    parts: list[bytes] = []
+    left = len(fields)
     try:
-        parts = [write(fields[key]) if key in fields else NULL for key, write in writers.items()]
+        for key, write in writers.items():
+            if key in fields:
+                parts.append(write(fields[key]))
+                left -= 1
+                if not left:
+                    break
+            else:
+                parts.append(NULL)
     except EncodeError as error:
-        raise EncodeError(f"{composite} {error.where}", error.expected, error.actual) from error
-    for key in reversed(writers):
-        if key in fields:
-            break
-        parts.pop()
+        actual = "a value that is not shown" if composite in SECRETS else error.actual
+        raise EncodeError(f"{composite} {error.where}", error.expected, actual) from error
     return parts
 
 
@@ -103,12 +120,9 @@ def _list(parts: list[bytes], encoding: str | None, size: int | None, count: int
 
 def _writer(field: TypedField) -> Writer:
     """What makes octets of a field's value."""
-    convert = _converter(field)
-    fast = FAST.get(DIALECT.base(field.type)) if not _converts(field) else None
+    convert, fast = _converter(field), _fast(field)
 
     def write(value: Any) -> bytes:
-        if fast is not None and (octets := fast(value)) is not None:
-            return octets
         if value is None:
             return NULL
         if isinstance(value, Raw):
@@ -118,13 +132,16 @@ def _writer(field: TypedField) -> Writer:
         except EncodeError as error:
             raise EncodeError(f"{field.name} {error.where}", error.expected, error.actual) from error
 
-    return write
+    return write if fast is None else lambda value: fast(value) or write(value)
 
 
-def _converts(field: TypedField) -> bool:
-    """Whether a field takes more than plain values of its primitive type."""
-    narrowed = DIALECT.choices(field.type) and DIALECT.base(field.type) != "boolean"
-    return bool(field.multiple or narrowed or DIALECT.base(field.type) in (ANY, "map", "list", "array"))
+def _fast(field: TypedField) -> Callable[[Any], bytes | None] | None:
+    """What is tried first: octets of the plain values that a field mostly has, None for others."""
+    choices, base = DIALECT.choices(field.type), DIALECT.base(field.type)
+    if choices:
+        names = {c.name: compact(base, c.value) for c in choices}
+        return lambda value: names.get(value) if type(value) is str else None
+    return None if field.multiple or base in (ANY, "map", "list", "array") else FAST.get(base)
 
 
 def _converter(field: TypedField) -> Writer:
@@ -146,12 +163,12 @@ def _single(field: TypedField) -> Writer:
     if field.type in DIALECT.composites:
         return lambda value: _nested(field.type, value)
     if base == ANY:
-        return lambda value: _any(field, value)
+        composites = tuple(
+            row.name for row in DIALECT.providing(field.requires) if isinstance(row, Composite)
+        )
+        return lambda value: _any(field.requires, composites, value)
     if base == "map":
         return lambda value: _map(field.type, value)
-    named = {c.name: c.value for c in DIALECT.choices(field.type)}
-    if named:
-        return lambda value: compact(base, named.get(value, value) if isinstance(value, str) else value)
     return lambda value: compact(base, value)
 
 
@@ -159,20 +176,26 @@ def _nested(composite: str, value: Any) -> bytes:
     if isinstance(value, Mapping):
         return encode_fields(composite, value)
     if value == composite:
-        return encode_fields(composite, {})
+        return _empty(composite)
     raise EncodeError(composite, "its fields by name", shown(value))
 
 
-def _any(field: TypedField, value: Any) -> bytes:
+def _any(requires: str, composites: tuple[str, ...], value: Any) -> bytes:
     """A value where the tables take any: a composite that provides what is required may be told by its name."""
-    composites = [row.name for row in DIALECT.providing(field.requires) if isinstance(row, Composite)]
-    if isinstance(value, Mapping) and field.requires in composites:
-        return encode_fields(field.requires, value)
-    if isinstance(value, str) and value in composites:
-        return encode_fields(value, {})
-    if isinstance(value, str) and composites and field.requires != "address":
-        raise EncodeError("value", f"one of {', '.join(composites)}", shown(value))
-    return encode(value)
+    if isinstance(value, str) and composites:
+        if value not in composites:
+            raise EncodeError("value", f"one of {', '.join(composites)}", shown(value))
+        return _empty(value)
+    return (
+        encode_fields(requires, value)
+        if isinstance(value, Mapping) and requires in composites
+        else encode(value)
+    )
+
+
+@cache
+def _empty(composite: str) -> bytes:
+    return encode_fields(composite, {})
 
 
 def _map(kind: str, value: Any) -> bytes:

@@ -60,7 +60,7 @@ def _described(row: Composite | Restricted, value: Any, where: str) -> Iterator[
         yield Problem(where, f"{row.name} ({row.symbol})", _told(value))
     elif isinstance(row, Restricted):
         yield from _typed(row.source, "", value.value, where)
-        yield from _keys(DIALECT.keys(row.name), value.value, where)
+        yield from _keys(row.keys, value.value, where)
     elif kind_of(value.value) != "list":
         yield Problem(where, "a list", _told(value.value))
     else:

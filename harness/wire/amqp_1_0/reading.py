@@ -55,6 +55,8 @@ class Readers:
 
     def read(self, octets: bytes, at: int = 0, end: int | None = None) -> tuple[Any, int]:
         """One value with its constructor, and where it ends; raises WireError."""
+        if type(octets) is not bytes:
+            octets = bytes(octets)
         stop = len(octets) if end is None else end
         if at >= stop:
             raise unreadable("value", octets, at, "a constructor", "nothing")

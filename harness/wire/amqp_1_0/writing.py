@@ -14,6 +14,7 @@ from uuid import UUID
 
 from harness.spec.amqp_1_0 import DIALECT
 from harness.spec.typed import Category, Encoding
+from harness.wire.amqp_1_0 import fast
 from harness.wire.amqp_1_0.values import Array, Described, Raw, Repeated, Symbol, Value
 from harness.wire.errors import EncodeError, shown
 
@@ -55,9 +56,9 @@ def encode(value: Any) -> bytes:
 
 def compact(kind: str, value: Any) -> bytes:
     """A value with its constructor in the shortest encoding of a primitive type; raises EncodeError."""
-    fast = FAST.get(kind)
-    if fast is not None:
-        octets = fast(value)
+    attempt = FAST.get(kind)
+    if attempt is not None:
+        octets = attempt(value)
         if octets is not None:
             return octets
     for name in _COMPACT_FIRST[kind]:
@@ -223,7 +224,7 @@ def _map(width: int, value: Any) -> bytes:
 
 
 def _entries(value: Any) -> list[bytes]:
-    pairs = value.items() if isinstance(value, Mapping) else value
+    pairs = value.items() if isinstance(value, dict | Mapping) else value
     if isinstance(pairs, str | bytes):
         raise TypeError
     return [encode(part) for key, item in pairs for part in (key, item)]
@@ -316,43 +317,6 @@ def _described(value: Described) -> bytes:
     return b"\x00" + encode(value.descriptor) + encode(value.value)
 
 
-def _integer(value: int) -> bytes:
-    return compact("long" if value < 1 << 63 else "ulong", value)
-
-
-def _small_numbers(zero: bytes, small: bytes, wide: bytes, code: str) -> Callable[[Any], bytes | None]:
-    """Unsigned numbers by table below 256; None for what is no number of this type."""
-    octets = tuple((small + bytes((n,))) if n or not zero else zero for n in range(256))
-    to_octets, top = struct.Struct(">c" + code).pack, 1 << 8 * struct.calcsize(">" + code)
-
-    def write(value: Any) -> bytes | None:
-        if type(value) is not int:
-            return None
-        if 0 <= value < 256:
-            return octets[value]
-        return to_octets(wide, value) if 0 < value < top else None
-
-    return write
-
-
-def _short_texts(small: bytes, codec: str) -> Callable[[Any], bytes | None]:
-    lengths = tuple(small + bytes((n,)) for n in range(256))
-
-    def write(value: Any) -> bytes | None:
-        if not isinstance(value, str):
-            return None
-        octets = value.encode(codec, "surrogateescape")
-        return lengths[len(octets)] + octets if len(octets) < 256 else None
-
-    def guarded(value: Any) -> bytes | None:
-        try:
-            return write(value)
-        except UnicodeEncodeError:
-            return None
-
-    return guarded
-
-
 def _guarded(write: Writer) -> Writer:
     """A writer of a whole compound that complains as the others do."""
 
@@ -369,21 +333,13 @@ def _guarded(write: Writer) -> Writer:
     return guarded
 
 
-def _short_binary(value: Any) -> bytes | None:
-    return b"\xa0" + bytes((len(value),)) + value if type(value) is bytes and len(value) < 256 else None
-
-
-def _boolean_fast(value: Any) -> bytes | None:
-    return b"\x41" if value is True else b"\x42" if value is False else None
-
-
 FAST: dict[str, Callable[[Any], bytes | None]] = {
-    "uint": _small_numbers(b"\x43", b"\x52", b"\x70", "I"),
-    "ulong": _small_numbers(b"\x44", b"\x53", b"\x80", "Q"),
-    "string": _short_texts(b"\xa1", "utf-8"),
-    "symbol": _short_texts(b"\xa3", "ascii"),
-    "boolean": _boolean_fast,
-    "binary": _short_binary,
+    "uint": fast.uint,
+    "ulong": fast.ulong,
+    "string": fast.string,
+    "symbol": fast.symbol,
+    "boolean": fast.boolean,
+    "binary": fast.binary,
     "list": _guarded(lambda value: shortest_list(_items(value))),
     "map": _guarded(lambda value: shortest_map(_entries(value))),
     "array": _guarded(shortest_array),
@@ -394,11 +350,11 @@ _ARRAY_KINDS: dict[type, str] = {
 PACK: dict[str, Writer] = {e.name: _packer(e) for e in DIALECT.encodings.values()}
 _BY_CLASS: dict[type, Writer] = {
     type(None): lambda value: NULL,
-    bool: partial(compact, "boolean"),
-    int: _integer,
-    float: partial(compact, "double"),
-    Symbol: partial(compact, "symbol"),
-    str: partial(compact, "string"),
+    bool: lambda value: b"\x41" if value else b"\x42",
+    int: lambda value: fast.long(value) or compact("ulong", value),
+    float: fast.double,
+    Symbol: lambda value: fast.symbol(value) or compact("symbol", value),
+    str: lambda value: fast.string(value) or compact("string", value),
     Raw: lambda value: value,
     bytes: partial(compact, "binary"),
     bytearray: partial(compact, "binary"),
@@ -407,7 +363,7 @@ _BY_CLASS: dict[type, Writer] = {
     Described: _described,
     Array: partial(compact, "array"),
     Repeated: partial(compact, "list"),
-    list: partial(compact, "list"),
-    tuple: partial(compact, "list"),
-    dict: partial(compact, "map"),
+    list: lambda value: shortest_list([encode(item) for item in value]),
+    tuple: lambda value: shortest_list([encode(item) for item in value]),
+    dict: lambda value: shortest_map(_entries(value)),
 }

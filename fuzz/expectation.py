@@ -1,0 +1,66 @@
+"""What the ledger says that a target must do with an input; with most, it says nothing.
+
+Knows: ledgers. Must not know: how octets are judged, what a target did.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+
+from harness.spec.dialects import certified_dialects, deployed_as, load_dialect, load_ledger
+from harness.spec.model import Refusal, Requirement
+from harness.spec.requirements import Ledger, read_ledger
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """A requirement that the input breaks, and the refusals that keep it; without one, the input may be legal.
+
+    An input that may be legal can be taken or refused in any way; the target has to live on.
+    """
+
+    requirement: str = ""
+    accepts: tuple[Refusal, ...] = ()
+    tolerates: tuple[Refusal, ...] = ()
+
+    @property
+    def must_refuse(self) -> bool:
+        """Whether the ledger demands a refusal."""
+        return bool(self.requirement)
+
+    @property
+    def kind(self) -> str:
+        """``refusal`` or ``may be legal``."""
+        return "refusal" if self.must_refuse else "may be legal"
+
+
+MAY_BE_LEGAL = Expectation()
+
+
+@cache
+def ledger(dialect_id: str) -> Ledger:
+    """The ledger of a dialect: that of the draft for the dialect in which it is deployed; also where no suite is."""
+    owner = next((d for d in certified_dialects() if deployed_as(d) == dialect_id), dialect_id)
+    try:
+        return load_ledger(owner)
+    except KeyError:
+        package = f"harness.spec.{dialect_id.replace('-', '_')}"
+        return read_ledger(Path(str(files(package) / "requirements.yaml")), load_dialect(dialect_id))
+
+
+def expect(dialect_id: str, requirement: str) -> Expectation:
+    """What a requirement demands; raises KeyError for an id that the ledger has not, ValueError for one without refusal."""
+    if not requirement:
+        return MAY_BE_LEGAL
+    row = ledger(dialect_id)[requirement]
+    if not row.accepts:
+        raise ValueError(f"{dialect_id} {requirement}: expected a row with refusals, actual: none")
+    return Expectation(row.id, row.accepts, row.tolerates)
+
+
+def rows(dialect_id: str, *ids: str) -> tuple[Requirement, ...]:
+    """Rows by id; raises KeyError."""
+    return tuple(ledger(dialect_id)[id] for id in ids)

@@ -1,0 +1,305 @@
+"""What the ledgers of the 0-9 family say of octets sent in a state: the one rule that they break, if it is one.
+
+Knows: which rule each breach is, and where the text leaves no doubt. Must not know: families, targets.
+
+Careful by intent, for a wrong claim is worse than none. Nothing is claimed of octets that break several rules at once,
+that a target may not even have to look at, or that only some version of the tables refuses; nor of what follows a frame
+whose effect depends on the target's entities.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+
+from fuzz.grammar import tables
+from fuzz.states import State
+from harness.spec.dialects import certified_dialects, deployed_as, dialect_ids, load_dialect, widest
+from harness.spec.model import MethodDialect, Side
+from harness.wire.errors import WireError
+from harness.wire.frames import Frame, FrameReader
+from harness.wire.methods import Codec, codec_for
+
+_RULES: dict[str, dict[str, str]] = {
+    "amqp-0-9-1": {
+        "header": "amq_wlp_header_03",
+        "type": "amq_wlp_frame_01",
+        "end": "amq_wlp_frame_02",
+        "too-large": "amq_wlp_frame_03",
+        "arguments": "constant/frame-error",
+        "table": "wire/table/malformed",
+        "unknown-method": "wire/method/unknown-method",
+        "unknown-class": "wire/method/unknown-class",
+        "server-only": "wire/method/server-only",
+        "connection-class": "wire/frame/channel-zero-for-connection",
+        "class-on-zero": "wire/frame/channel-class-on-zero",
+        "channel-not-open": "channel/grammar",
+        "content-on-zero": "amq_wlp_content_03",
+        "content-class": "amq_wlp_content_02",
+        "content-header": "wire/content/malformed-header",
+        "body-too-long": "wire/content/body-exceeds-size",
+        "unexpected-header": "wire/content/unexpected-header",
+        "unexpected-body": "wire/content/unexpected-body",
+        "heartbeat-channel": "amq_wlp_heartbeat_01",
+    },
+    "amqp-wire-9-1": {
+        "header": "amq_wlp_header_03",
+        "type": "amq_wlp_frame_01",
+        "end": "amq_wlp_frame_02",
+        "too-large": "amq_wlp_frame_03",
+        "arguments": "grammar/method-payload",
+        "table": "field-tables/format",
+        "unknown-class": "method-frames/standard-classes",
+        "class-on-zero": "grammar/channel-non-zero",
+        "connection-class": "general-frame-format/channel-numbers",
+        "content-on-zero": "amq_wlp_content_03",
+        "content-class": "amq_wlp_content_02",
+        "content-header": "content-header/values",
+        "body-too-long": "content-header/body-size",
+        "unexpected-header": "content-framing/unconditional",
+        "unexpected-body": "content-framing/unconditional",
+        "heartbeat-channel": "amq_wlp_heartbeat_01",
+    },
+}
+_TABLE_PLACES = ("table", "array", "field value", "field name")
+_STANDARD_CLASSES_END = 0xF000
+_CONTENT_STATES = {"content": None, "body": 8}
+"""States in which the connection is in the midst of a content, and how many octets of body are still to come."""
+
+
+def judge(dialect_id: str, state: State, steps: tuple[bytes, ...]) -> str:
+    """The requirement that the octets break in a state, or nothing where that is not beyond doubt."""
+    if not state.judged:
+        return ""
+    octets = b"".join(steps)
+    rule = _of_header(octets) if state.name == "raw" else _of_frames(dialect_id, state, octets)
+    owner = next((d for d in certified_dialects() if deployed_as(d) == dialect_id), dialect_id)
+    return _RULES[owner].get(rule, "")
+
+
+# --- the first octets
+
+
+@cache
+def _versions() -> frozenset[bytes]:
+    """What some version of the protocol begins with, TLS and SASL layers of it included."""
+    from harness.spec.amqp_1_0 import HEADERS
+
+    known = {
+        h for d in dialect_ids() for h in (load_dialect(d).protocol_header, *load_dialect(d).accepted_headers)
+    }
+    return frozenset(known | set(HEADERS.values()) | {b"AMQP\x01\x01\x00\x0a", b"AMQP\x02\x01\x00\x0a"})
+
+
+def _of_header(octets: bytes) -> str:
+    """Only a header of the right form whose version nobody has defined is beyond doubt: other octets may be another
+    protocol, which a server is free to serve.
+    """
+    begins = octets[:8]
+    return "header" if begins[:4] == b"AMQP" and len(begins) == 8 and begins not in _versions() else ""
+
+
+# --- frames
+
+
+def _codecs(dialect_id: str) -> tuple[Codec, ...]:
+    return tuple(codec_for(d) for d in dict.fromkeys((dialect_id, widest(dialect_id))))
+
+
+def _of_frames(dialect_id: str, state: State, octets: bytes) -> str:
+    """The first frame that breaks a rule, as long as all before it are parts of one content."""
+    dialect = tables(dialect_id)
+    assert isinstance(dialect, MethodDialect)
+    reader = FrameReader(dialect.layout, max_payload_octets=1 << 32, header_allowed=False)
+    reader.feed(octets)
+    content = _Content(dialect, state)
+    while True:
+        try:
+            item = reader.next()
+        except WireError:
+            return _of_bad_end(dialect, state, octets[reader.offset :])
+        if not isinstance(item, Frame):
+            return ""
+        broken = list(_breaches(dialect_id, dialect, state, item, content))
+        if broken:
+            return broken[0] if len(broken) == 1 else ""
+        if not content.takes(item):
+            return ""
+
+
+def _of_bad_end(dialect: MethodDialect, state: State, octets: bytes) -> str:
+    """A wrong end octet; not where type or size are wrong as well, of which a target may speak first."""
+    if octets[0] not in dialect.layout.types.values():
+        return ""
+    size = int.from_bytes(octets[dialect.layout.header_octets - 4 : dialect.layout.header_octets], "big")
+    return "end" if size + dialect.layout.overhead_octets <= dialect.layout.min_size_octets else ""
+
+
+class _Content:
+    """How far the content under way is: nothing, a header to come, or so many octets of body."""
+
+    def __init__(self, dialect: MethodDialect, state: State) -> None:
+        self._dialect = dialect
+        self.class_id = dialect.classes_by_name["basic"].index if state.name in _CONTENT_STATES else None
+        self.left = _CONTENT_STATES.get(state.name)
+
+    def takes(self, frame: Frame) -> bool:
+        """Go on by a legal frame; False where what follows depends on more than the frames."""
+        types = self._dialect.layout.types
+        if frame.type == types["method"] and self.class_id is None:
+            ids = (int.from_bytes(frame.payload[:2], "big"), int.from_bytes(frame.payload[2:4], "big"))
+            method = self._dialect.methods_by_id[ids]
+            self.class_id, self.left = (method.class_id if method.name == "basic.publish" else None), None
+            return self.class_id is not None
+        if frame.type == types["header"] and self.class_id is not None and self.left is None:
+            self.left = int.from_bytes(frame.payload[4:12], "big")
+            return self.left > 0
+        if frame.type == types["body"] and self.left is not None:
+            self.left -= len(frame.payload)
+            return self.left > 0
+        return frame.type == types["heartbeat"]
+
+
+def _breaches(
+    dialect_id: str, dialect: MethodDialect, state: State, frame: Frame, content: _Content
+) -> Iterator[str]:
+    types = dialect.layout.types
+    if frame.type not in types.values():
+        # One text says 4 for the heartbeat: whether that is undefined is in doubt.
+        yield "type" if frame.type != 4 else "doubt"
+        return
+    largest = state.frame_max_octets
+    size = len(frame.payload) + dialect.layout.overhead_octets
+    if largest is not None and size > largest:
+        # The draft measures the payload in one chapter, the frame in another: between the two is in doubt.
+        yield "too-large" if len(frame.payload) > largest else "doubt"
+    elif size > dialect.layout.min_size_octets:
+        yield "doubt"
+    kind = dialect.layout.type_name(frame.type)
+    if kind == "method":
+        yield from _of_method(dialect_id, dialect, state, frame, content)
+    elif kind in ("header", "body"):
+        yield from _of_content(dialect_id, dialect, state, frame, content, kind)
+    elif kind == "heartbeat":
+        if frame.channel:
+            yield "heartbeat-channel"
+        if frame.payload:
+            yield "doubt"
+    else:
+        yield "doubt"
+
+
+def _of_method(
+    dialect_id: str, dialect: MethodDialect, state: State, frame: Frame, content: _Content
+) -> Iterator[str]:
+    if content.class_id is not None:
+        yield "doubt"
+    if len(frame.payload) < 4:
+        yield "arguments"
+        return
+    ids = (int.from_bytes(frame.payload[:2], "big"), int.from_bytes(frame.payload[2:4], "big"))
+    method = dialect.methods_by_id.get(ids)
+    if method is None:
+        yield from _of_unknown(dialect, ids, frame, state)
+        return
+    yield from _of_place(dialect, state, method.class_name, method.name, frame.channel)
+    errors = [_error_of(codec, frame.payload) for codec in _codecs(dialect_id)]
+    if all(errors):
+        yield (
+            "doubt"
+            if any("nesting" in error.expected for error in errors if error)
+            else ("table" if errors[-1] and errors[-1].where in _TABLE_PLACES else "arguments")
+        )
+    elif any(errors) or method.sent_by is Side.SERVER:
+        yield "server-only" if not any(errors) else "doubt"
+
+
+def _of_unknown(dialect: MethodDialect, ids: tuple[int, int], frame: Frame, state: State) -> Iterator[str]:
+    """A class or method that no version of the protocol has had; low numbers may be some server's extension."""
+    if frame.channel not in state.channels or 0 in ids or ids in _known_anywhere():
+        yield "doubt"
+    if ids[0] in dialect.classes_by_id:
+        yield "unknown-method"
+    else:
+        yield "unknown-class" if ids[0] < _STANDARD_CLASSES_END else "doubt"
+
+
+@cache
+def _known_anywhere() -> frozenset[tuple[int, int]]:
+    """Methods that any version has: servers may know those of others."""
+    dialects = map(load_dialect, dialect_ids())
+    return frozenset(ids for d in dialects if isinstance(d, MethodDialect) for ids in d.methods_by_id)
+
+
+def _of_place(
+    dialect: MethodDialect, state: State, class_name: str, name: str, channel: int
+) -> Iterator[str]:
+    if class_name == "connection":
+        if channel:
+            yield "connection-class"
+        return
+    if channel == 0:
+        yield "class-on-zero"
+    elif name == "channel.open":
+        if channel in state.channels or (state.channel_max is not None and channel > state.channel_max) or (state.channel_max is None and channel > 1):
+            yield "doubt"
+    elif channel not in state.channels:
+        # Close-ok comes late where both sides close at once.
+        yield "channel-not-open" if not name.endswith("-ok") and name != "channel.close" else "doubt"
+
+
+def _of_content(
+    dialect_id: str, dialect: MethodDialect, state: State, frame: Frame, content: _Content, kind: str
+) -> Iterator[str]:
+    if frame.channel == 0:
+        yield "content-on-zero"
+        return
+    if frame.channel not in state.channels:
+        yield "doubt"
+        return
+    if kind == "body":
+        if content.left is None:
+            yield "unexpected-body" if content.class_id is None else "doubt"
+        elif len(frame.payload) > content.left:
+            yield "body-too-long"
+        return
+    if content.class_id is None or content.left is not None:
+        yield "unexpected-header" if content.class_id is None else "doubt"
+        return
+    yield from _of_header_payload(dialect_id, frame.payload, content.class_id)
+
+
+def _of_header_payload(dialect_id: str, payload: bytes, class_id: int) -> Iterator[str]:
+    if len(payload) < 14:
+        yield "content-header"
+        return
+    if int.from_bytes(payload[:2], "big") != class_id:
+        yield "content-class"
+        return
+    if any(payload[2:4]):
+        yield "doubt"
+    errors = [_header_error_of(codec, payload) for codec in _codecs(dialect_id)]
+    if all(errors):
+        table = any(e.where in _TABLE_PLACES for e in errors if e)
+        flags = any(e.where == "property flags" for e in errors if e)
+        yield "doubt" if flags else "table" if table else "content-header"
+        if any("nesting" in e.expected for e in errors if e):
+            yield "doubt"
+    elif any(errors):
+        yield "doubt"
+
+
+def _error_of(codec: Codec, payload: bytes) -> WireError | None:
+    try:
+        codec.decode_method(payload)
+    except WireError as error:
+        return error
+    return None
+
+
+def _header_error_of(codec: Codec, payload: bytes) -> WireError | None:
+    try:
+        codec.decode_header(payload)
+    except WireError as error:
+        return error
+    return None

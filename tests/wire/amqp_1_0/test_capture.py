@@ -1,0 +1,52 @@
+"""Captures of AMQP 1.0 come back as they were written, and Wireshark's own dissector reads them."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Literal
+
+import pytest
+
+from harness.spec.amqp_1_0 import HEADERS
+from harness.wire.amqp_1_0.frames import EMPTY_FRAME, performative_frame
+from harness.wire.amqp_1_0.message import encode_message
+from harness.wire.capture import Segment, read_pcapng, write_pcapng
+
+LOCAL, REMOTE = ("127.0.0.1", 40001), ("127.0.0.1", 34567)
+MESSAGE = encode_message(data=b"hi")
+SAID: list[tuple[Literal["out", "in"], bytes]] = [
+    ("out", HEADERS["sasl"]),
+    ("in", HEADERS["sasl"] + performative_frame("sasl-mechanisms", sasl_server_mechanisms=("PLAIN", "ANONYMOUS"))),
+    ("out", performative_frame("sasl-init", mechanism="ANONYMOUS")),
+    ("in", performative_frame("sasl-outcome", code="ok")),
+    ("out", HEADERS["amqp"] + performative_frame("open", container_id="c", hostname="h")),
+    ("in", HEADERS["amqp"] + performative_frame("open", container_id="s", properties={"product": "x"})),
+    ("out", performative_frame("begin", 1, next_outgoing_id=0, incoming_window=9, outgoing_window=9)),
+    ("out", performative_frame("attach", 1, name="l", handle=0, role="sender", source={}, target={"address": "q"})),
+    ("out", performative_frame("transfer", 1, handle=0, delivery_id=0, delivery_tag=b"t", payload=MESSAGE)),
+    ("in", EMPTY_FRAME + performative_frame("disposition", 1, role=True, first=0, settled=True, state="accepted")),
+    ("in", performative_frame("close", error={"condition": "amqp:not-found"})),
+]  # fmt: skip
+
+
+def segments() -> list[Segment]:
+    return [Segment(n * 1_000_000, 1, way, octets, LOCAL, REMOTE) for n, (way, octets) in enumerate(SAID)]
+
+
+def test_what_was_written_is_read(tmp_path: Path) -> None:
+    write_pcapng(tmp_path / "a.pcapng", segments())
+    assert read_pcapng(tmp_path / "a.pcapng") == segments()
+
+
+@pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")
+def test_wireshark_names_every_performative(tmp_path: Path) -> None:
+    write_pcapng(tmp_path / "a.pcapng", segments())
+    command = ["tshark", "-n", "-r", str(tmp_path / "a.pcapng"), "-Y", "amqp", "-V"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    for name in ("sasl.mechanisms (64)", "sasl.init (65)", "sasl.outcome (68)"):
+        assert f"SASL Method: {name}" in done.stdout
+    for name in ("open (16)", "begin (17)", "attach (18)", "transfer (20)", "disposition (21)", "close (24)"):
+        assert f"Performative: {name}" in done.stdout
+    assert "Malformed" not in done.stdout
