@@ -145,10 +145,11 @@ def _bends(key: str) -> tuple[Bend, ...]:
 
 
 def _once(bends: Iterable[Bend]) -> Iterator[Bend]:
-    seen: set[tuple[bytes, ...]] = set()
+    seen = {b""}
     for found in bends:
-        if found.steps not in seen and any(found.steps):
-            seen.add(found.steps)
+        octets = b"".join(found.steps)
+        if octets not in seen:
+            seen.add(octets)
             yield found
 
 

@@ -52,7 +52,7 @@ def ledger(dialect_id: str) -> Ledger:
 
 
 def expect(dialect_id: str, requirement: str) -> Expectation:
-    """What a requirement demands; raises KeyError for an id that the ledger has not, ValueError for one without refusal."""
+    """What a requirement demands; raises KeyError for an unknown id, ValueError for a row without refusals."""
     if not requirement:
         return MAY_BE_LEGAL
     row = ledger(dialect_id)[requirement]

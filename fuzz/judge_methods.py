@@ -241,7 +241,8 @@ def _of_place(
     if channel == 0:
         yield "class-on-zero"
     elif name == "channel.open":
-        if channel in state.channels or (state.channel_max is not None and channel > state.channel_max) or (state.channel_max is None and channel > 1):
+        highest = 1 if state.channel_max is None else state.channel_max
+        if channel in state.channels or channel > highest:
             yield "doubt"
     elif channel not in state.channels:
         # Close-ok comes late where both sides close at once.
@@ -282,9 +283,8 @@ def _of_header_payload(dialect_id: str, payload: bytes, class_id: int) -> Iterat
     if all(errors):
         table = any(e.where in _TABLE_PLACES for e in errors if e)
         flags = any(e.where == "property flags" for e in errors if e)
-        yield "doubt" if flags else "table" if table else "content-header"
-        if any("nesting" in e.expected for e in errors if e):
-            yield "doubt"
+        # Two rows speak of a broken table in a header, and name other codes.
+        yield "doubt" if flags or table else "content-header"
     elif any(errors):
         yield "doubt"
 

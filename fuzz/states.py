@@ -53,7 +53,8 @@ class Values:
         }[slot]
 
 
-Argument = bool | int | str | bytes | Slot | tuple[tuple[str, object], ...] | None
+Argument = object
+"""A plain value, a slot, or pairs of names and arguments for what has fields of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,14 +90,14 @@ class Step:
 class State:
     """A point of a conversation: how to get there, and which productions may legally come next.
 
-    ``limits`` are those that the way has settled, where it settles them by itself: ``frame_max_octets`` and
-    ``channel_max``.
+    ``channels`` are open, and ``handles`` attached, on what the client sends. The limits are those that the way has settled, where it settles them by itself.
     """
 
     name: str
     steps: tuple[Step, ...]
     next: tuple[str, ...]
     channels: frozenset[int] = frozenset()
+    handles: frozenset[int] = frozenset()
     frame_max_octets: int | None = None
     channel_max: int | None = None
     judged: bool = field(default=False, kw_only=True)
@@ -116,8 +117,14 @@ def octets_of_step(dialect_id: str, step: Step, values: Values) -> bytes:
 
 
 def filled(args: tuple[tuple[str, Argument], ...], values: Values) -> dict[str, object]:
-    """Arguments with their slots filled in."""
-    return {name: values.of(value) if isinstance(value, Slot) else value for name, value in args}
+    """Arguments with their slots filled in, those of nested parts too."""
+    return {name: _filled(value, values) for name, value in args}
+
+
+def _filled(value: object, values: Values) -> object:
+    if isinstance(value, Slot):
+        return values.of(value)
+    return filled(value, values) if isinstance(value, tuple) else value
 
 
 @cache

@@ -55,7 +55,9 @@ def states_of(dialect_id: str, dialect: MethodDialect) -> Iterator[State]:
         channel_open,
     )
     limits = ("method/queue.declare", "content/basic.publish", "method/channel.open")
-    yield State("limits", small, limits, one, SMALL_FRAME_MAX_OCTETS, SMALL_CHANNEL_MAX, judged=True)
+    yield State(
+        "limits", small, limits, one, frozenset(), SMALL_FRAME_MAX_OCTETS, SMALL_CHANNEL_MAX, judged=True
+    )
     code = dialect.constants_by_name["reply-success"].value
     close = _method("channel.close", reply_code=code, reply_text="bye")
     yield State("channel-closed", (*channel, Step((close,), ("channel.close-ok",))), ("method/channel.open",))

@@ -23,6 +23,8 @@ class Bend(NamedTuple):
     steps: tuple[bytes, ...]
 
 
+_FULLY = 2
+
 Bends = Callable[[], Iterable[Bend]]
 
 
@@ -66,8 +68,13 @@ Variants = Callable[[Node, Place], Iterable[tuple[str, bytes]]]
 """A tree and one of its parts to octets that take the part's place, with words."""
 
 
-def spots_at(dialect_id: str, state: State, pick: Pick, variants: Variants, *touches: str) -> Iterator[Spot]:
-    """A spot for each role among the parts of what may come next."""
+def spots_at(
+    dialect_id: str, state: State, pick: Pick, variants: Variants, *touches: str, rest: Variants | None = None
+) -> Iterator[Spot]:
+    """A spot for each role among the parts of what may come next.
+
+    ``rest`` are the variants of all but the first two parts, where all variants of all of them would be too many.
+    """
     found: dict[str, list[tuple[Production, Place]]] = {}
     for production in next_productions(dialect_id, state):
         for place in walk(production.tree):
@@ -75,13 +82,13 @@ def spots_at(dialect_id: str, state: State, pick: Pick, variants: Variants, *tou
             if role:
                 found.setdefault(role, []).append((production, place))
     for role, places in found.items():
-        yield Spot(role, _editing(places, variants), touches)
+        yield Spot(role, _editing(places, variants, rest or variants), touches)
 
 
-def _editing(places: list[tuple[Production, Place]], variants: Variants) -> Bends:
+def _editing(places: list[tuple[Production, Place]], variants: Variants, rest: Variants) -> Bends:
     def bends() -> Iterator[Bend]:
-        for production, place in places:
-            for words, octets in variants(production.tree, place):
+        for number, (production, place) in enumerate(places):
+            for words, octets in (variants if number < _FULLY else rest)(production.tree, place):
                 tree = edited(production.tree, place.way, octets)
                 yield bend(f"{production.name} {place.path}: {words}", tree)
 

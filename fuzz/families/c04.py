@@ -31,6 +31,10 @@ def _number(place: Place) -> str:
     return _NUMBERS.get(place.node.role, "")
 
 
+def _edges(width_octets: int, value: int) -> list[int]:
+    return [number for number in boundaries(width_octets) if number != value]
+
+
 def _ids(width_octets: int, value: int) -> list[int]:
     """Every neighbour of an id of the tables, and the edges."""
     return sorted({*range(130), *boundaries(width_octets), 0xEFFF, 0xF000} - {value})
@@ -38,8 +42,8 @@ def _ids(width_octets: int, value: int) -> list[int]:
 
 def _spots(dialect_id: str, state: State) -> Iterator[Spot]:
     yield from spots_at(dialect_id, state, _measured, numbers_of(near))
-    yield from spots_at(dialect_id, state, _octet, every_octet)
-    yield from spots_at(dialect_id, state, _number, numbers_of(_ids))
+    yield from spots_at(dialect_id, state, _octet, every_octet, rest=numbers_of(_edges))
+    yield from spots_at(dialect_id, state, _number, numbers_of(_ids), rest=numbers_of(_edges))
     yield Spot("frame.cut", lambda: _cuts(dialect_id, state))
     yield Spot("frame.padded", lambda: _padded(dialect_id, state))
 

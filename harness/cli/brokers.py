@@ -127,13 +127,13 @@ def reference(
     from harness.reference.server import ReferenceBroker
     from harness.spec.dialects import dialect_ids
 
-    if list_faults:
-        for fault in all_faults().values():
-            click.echo(f"{fault.name}: {fault.says} [{', '.join(fault.breaks)}]")
-        return
     if dialect not in dialect_ids():
         stop(Exit.USAGE, f"no dialect {dialect!r}, expected one of {sorted(dialect_ids())}")
-    unknown = [fault for fault in faults if fault not in all_faults()]
+    if list_faults:
+        for fault in all_faults(dialect).values():
+            click.echo(f"{fault.name}: {fault.says} [{', '.join(fault.breaks)}]")
+        return
+    unknown = [fault for fault in faults if fault not in all_faults(dialect)]
     if unknown:
         stop(Exit.USAGE, f"no fault {unknown[0]!r}; try: amqpspec reference --list-faults")
     if tls_key is not None and tls_cert is None:

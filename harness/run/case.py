@@ -18,7 +18,11 @@ from harness.spec.dialects import load_ledger
 from harness.spec.model import Level, Requirement
 
 Body = Callable[[Any], Verdict]
-_SUITES = {"amqp-0-9-1": "suites.amqp_0_9_1", "amqp-wire-9-1": "suites.amqp_wire_9_1"}
+_SUITES = {
+    "amqp-0-9-1": "suites.amqp_0_9_1",
+    "amqp-wire-9-1": "suites.amqp_wire_9_1",
+    "amqp-1-0": "suites.amqp_1_0",
+}
 _STRENGTH = (Level.MUST, Level.SHOULD, Level.STATEMENT, Level.MAY)
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from harness.reference.model import Queue, VirtualHost
 from harness.reference.server import ReferenceBroker
+from tests.reference.octets import DIALECT, PAUSE_S, Connect, Octets
 from tests.reference.talk import Talk, ready
 
 Broken = Callable[..., ReferenceBroker]
@@ -45,3 +46,24 @@ def vhost() -> VirtualHost:
 @pytest.fixture
 def queue(vhost: VirtualHost) -> Queue:
     return vhost.declare_queue("q")
+
+
+@pytest.fixture
+def connect() -> Iterator[Connect]:
+    """A client of a broker with the faults that it is called with."""
+    with ExitStack() as stack:
+
+        def connected(*faults: str, dialect: str = DIALECT) -> Octets:
+            broker = stack.enter_context(ReferenceBroker(dialect, faults, handshake_pause_s=PAUSE_S))
+            client = Octets(broker)
+            stack.callback(client.socket.close)
+            return client
+
+        yield connected
+
+
+@pytest.fixture
+def octets(connect: Connect) -> Octets:
+    client = connect()
+    client.opens()
+    return client

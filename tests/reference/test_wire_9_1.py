@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import socket
 import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
 from dataclasses import replace
 
 import pytest
@@ -14,100 +11,30 @@ from harness.net.stream import Endpoint, Stream
 from harness.peer.context import Context
 from harness.reference.server import ReferenceBroker
 from harness.run.methods import probe, recognise
-
-DIALECT = "amqp-wire-9-1"
-HEADER = "414d5150 01 01 09 01"
-PAUSE_S = 0.3
-
-# class connection (10): start-ok with an empty table, PLAIN, \0guest\0guest, en_US; the second octet is the cycle
-START_OK = "01 00 0000 00000024 000a 000b 00000000 05 504c41494e 0000000c 00 6775657374 00 6775657374 05 656e5f5553 ce"
-TUNE = "01 00 0000 0000000c 000a 001e 07ff 00020000 003c ce"
-TUNE_OK = "01 00 0000 0000000c 000a 001f 000a 00001000 0000 ce"
-OPEN, OPEN_OK = "01 00 0000 00000008 000a 0028 01 2f 00 00 ce", "01 00 0000 00000005 000a 0029 00 ce"
-CHANNEL_OPEN, CHANNEL_OPEN_OK = "01 00 0001 00000005 0014 000a 00 ce", "01 00 0001 00000004 0014 000b ce"
-CLOSE, CLOSE_OK = "01 00 0000 0000000b 000a 003c 0000 00 0000 0000 ce", "01 00 0000 00000004 000a 003d ce"
-FLOW, FLOW_OK = "01 00 0001 00000005 0014 0014 01 ce", "01 00 0001 00000005 0014 0015 01 ce"
-# queue.declare (50, 10): ticket 0, "q", no bits, no arguments; basic.publish (60, 40) to "" with the key "q"
-DECLARE = "01 00 0001 0000000d 0032 000a 0000 01 71 00 00000000 ce"
-DECLARE_OK = "01 00 0001 0000000e 0032 000b 01 71 00000000 00000000 ce"
-PUBLISH = "01 00 0001 0000000a 003c 0028 0000 00 01 71 00 ce"
-# basic.get (60, 70), no-ack; get-ok (60, 71): tag 1, not redelivered, "", "q", no more messages
-GET, GET_OK = (
-    "01 00 0001 00000009 003c 0046 0000 01 71 01 ce",
-    "01 00 0001 00000014 003c 0047 0000000000000001 00 00 01 71 00000000 ce",
+from tests.reference.octets import (
+    BODY,
+    CHANNEL_OPEN,
+    CLOSE,
+    CLOSE_OK,
+    DECLARE,
+    DECLARE_OK,
+    DIALECT,
+    EMPTY,
+    FLOW,
+    FLOW_OK,
+    GET,
+    GET_OK,
+    HEADER,
+    LEAF,
+    PAUSE_S,
+    PUBLISH,
+    START_OK,
+    TUNE,
+    Connect,
+    Octets,
+    method,
+    parent,
 )
-
-
-class Octets:
-    """A client that only knows octets."""
-
-    def __init__(self, broker: ReferenceBroker) -> None:
-        self.socket = socket.create_connection((broker.host, broker.port), 10)
-
-    def says(self, *texts: str) -> None:
-        self.socket.sendall(b"".join(bytes.fromhex(text) for text in texts))
-
-    def hears(self, *texts: str) -> None:
-        expected = b"".join(bytes.fromhex(text) for text in texts)
-        assert self.exactly(len(expected)).hex(" ") == expected.hex(" ")
-
-    def exactly(self, count: int) -> bytes:
-        octets = b""
-        while len(octets) < count and (more := self.socket.recv(count - len(octets))):
-            octets += more
-        return octets
-
-    def frame(self) -> bytes:
-        head = self.exactly(8)
-        return head + self.exactly(int.from_bytes(head[4:], "big") + 1)
-
-    def ends(self) -> None:
-        assert self.socket.recv(1) == b""
-
-    def opens(self) -> None:
-        self.says(HEADER)
-        start = self.frame()
-        # connection.start (10, 10), version 9.1
-        assert start[:4].hex() == "01000000" and start[8:14].hex() == "000a000a0901" and start[-1] == 0xCE
-        self.says(START_OK)
-        self.hears(TUNE)
-        self.says(TUNE_OK, OPEN)
-        self.hears(OPEN_OK)
-        self.says(CHANNEL_OPEN)
-        self.hears(CHANNEL_OPEN_OK)
-
-    def is_refused(self, code: int, channel: int = 0) -> None:
-        frame = self.frame()
-        ids = "00140028" if channel else "000a003c"
-        assert frame[:4].hex() == f"0100{channel:04x}" and frame[8:14].hex() == f"{ids}{code:04x}", frame
-        if not channel:
-            self.says(CLOSE_OK)
-            self.ends()
-
-
-Connect = Callable[..., Octets]
-
-
-@pytest.fixture
-def connect() -> Iterator[Connect]:
-    """A client of a broker with the faults that it is called with."""
-    with ExitStack() as stack:
-
-        def connected(*faults: str, dialect: str = DIALECT) -> Octets:
-            broker = stack.enter_context(ReferenceBroker(dialect, faults, handshake_pause_s=PAUSE_S))
-            client = Octets(broker)
-            stack.callback(client.socket.close)
-            return client
-
-        yield connected
-
-
-@pytest.fixture
-def octets(connect: Connect) -> Octets:
-    client = connect()
-    client.opens()
-    return client
-
 
 # --- headers
 
@@ -331,25 +258,14 @@ def test_a_second_word_of_flags(octets: Octets) -> None:
     octets.hears(DECLARE_OK, GET_OK, header)
 
 
-LEAF = "02 00 0001 0000000e 003c 0000 0000000000000001 0000 ce", "03 00 0001 00000001 61 ce"
-EMPTY = ("02 00 0001 0000000e 003c 0000 0000000000000000 0000 ce",)
-
-
-def _parent(weight: int, size: int = 2) -> str:
-    return f"02 00 0001 0000000e 003c {weight:04x} {size:016x} 0000 ce"
-
-
-BODY = "03 00 0001 00000002 6262 ce"
-
-
 @pytest.mark.parametrize(
     "content",
     [
-        (_parent(1), *LEAF, BODY),
-        (_parent(2), *LEAF, *EMPTY, BODY),
-        (_parent(1, 0), *EMPTY),
-        (_parent(2), _parent(1), *LEAF, BODY, _parent(0), BODY, BODY),
-        (*[_parent(1)] * 500, *LEAF, *[BODY] * 500),
+        (parent(1), *LEAF, BODY),
+        (parent(2), *LEAF, *EMPTY, BODY),
+        (parent(1, 0), *EMPTY),
+        (parent(2), parent(1), *LEAF, BODY, parent(0), BODY, BODY),
+        (*[parent(1)] * 500, *LEAF, *[BODY] * 500),
     ],
 )
 def test_contents_within_contents_come_back_as_they_were(octets: Octets, content: tuple[str, ...]) -> None:
@@ -360,17 +276,17 @@ def test_contents_within_contents_come_back_as_they_were(octets: Octets, content
 @pytest.mark.parametrize(
     "content",
     [
-        (_parent(1), BODY),
-        (_parent(2), *LEAF, BODY),
-        (_parent(0), *LEAF),
-        (_parent(1), *LEAF, *LEAF),
-        (_parent(0), FLOW),
+        (parent(1), BODY),
+        (parent(2), *LEAF, BODY),
+        (parent(0), *LEAF),
+        (parent(1), *LEAF, *LEAF),
+        (parent(0), FLOW),
         (FLOW,),
-        (_parent(0), "03 00 0001 00000003 626262 ce"),
+        (parent(0), "03 00 0001 00000003 626262 ce"),
         ("02 00 0001 0000000e 0032 0000 0000000000000000 0000 ce",),  # class 50
         ("02 00 0001 0000000e 003c 0000 0000000000000000 0002 ce",),  # a flag without a property
         ("02 00 0001 0000000f 003c 0000 0000000000000000 0000 00 ce",),
-        (_parent(1), "02 00 0001 0000000e 0032 0000 0000000000000000 0000 ce"),
+        (parent(1), "02 00 0001 0000000e 0032 0000 0000000000000000 0000 ce"),
     ],
 )
 def test_contents_that_do_not_add_up(octets: Octets, content: tuple[str, ...]) -> None:
@@ -405,178 +321,19 @@ def test_a_message_that_finds_no_queue_comes_back_with_310(octets: Octets) -> No
     ],
 )
 def test_tests(octets: Octets, asked: str, answer: str) -> None:
-    octets.says(_method(asked))
-    octets.hears(_method(answer))
-
-
-def _method(text: str) -> str:
-    payload = bytes.fromhex("0078" + text)
-    return f"01 00 0001 {len(payload):08x} {payload.hex()} ce"
+    octets.says(method(asked))
+    octets.hears(method(answer))
 
 
 def test_a_content_and_its_sum(octets: Octets) -> None:
     content = "02 00 0001 0000000e 0078 0000 0000000000000002 0000 ce", "03 00 0001 00000002 ff02 ce"
-    octets.says(_method("0028"), *content)
-    octets.hears(_method("0029 00000101"), *content)
+    octets.says(method("0028"), *content)
+    octets.hears(method("0029 00000101"), *content)
 
 
 @pytest.mark.parametrize(
     ("text", "code"), [("000a 00 0000 00000000 0000000000000000 09", 502), ("0015 00000000", 503)]
 )
 def test_tests_that_are_none(octets: Octets, text: str, code: int) -> None:
-    octets.says(_method(text))
+    octets.says(method(text))
     octets.is_refused(code)
-
-
-# --- faults
-
-MINUS_ONE = "001e 00000007 01 61 49 ffffffff 01 01"
-TWICE = "001e 0000000e 01 61 49 00000001 01 61 49 00000002 01 01"
-
-
-@pytest.mark.parametrize(
-    ("fault", "said", "heard"),
-    [
-        ("cycle-left-out", DECLARE, "01" + DECLARE_OK[5:]),
-        ("ids-in-reverse-order", DECLARE, DECLARE_OK.replace("0032 000b", "000b 0032")),
-        ("replies-on-channel-zero", DECLARE, DECLARE_OK.replace("0001", "0000", 1)),
-        ("size-counts-end-octet", DECLARE, DECLARE_OK.replace("0000000e", "0000000f")),
-        ("method-frame-of-another-type", DECLARE, "03" + DECLARE_OK[2:]),
-        ("integers-have-a-sign", _method("000a ff 0000 00000000 0000000000000000 01"), _method("000b" + "ff" * 8)),
-        ("table-integers-unsigned", _method(MINUS_ONE), _method("001f 00000000ffffffff 00000000")),
-        ("last-duplicate-counts", _method(TWICE), _method("001f 0000000000000002 00000000")),
-        ("all-duplicates-count", _method(TWICE), _method("001f 0000000000000003 00000000")),
-        ("strings-of-ascii-only", _method("0014 02 c3a9 00000000 01"), _method("0015 00000000")),
-        ("long-strings-end-at-zero", _method("0014 00 00000003 610062 01"), _method("0015 00000001 61")),
-        ("odd-places-not-read", DECLARE, ""),
-    ],
-)  # fmt: skip
-def test_faults_of_answers(connect: Connect, fault: str, said: str, heard: str) -> None:
-    client = connect(fault)
-    client.opens()
-    client.says(said)
-    client.hears(heard)
-
-
-@pytest.mark.parametrize(
-    ("fault", "heard"),
-    [
-        ("children-not-delivered", (_parent(1), BODY)),
-        ("bodies-of-children-lost", (_parent(1), LEAF[0], BODY)),
-        ("children-behind-the-body", (_parent(1), BODY, *LEAF)),
-    ],
-)
-def test_faults_of_contents_within_contents(connect: Connect, fault: str, heard: tuple[str, ...]) -> None:
-    client = connect(fault)
-    client.opens()
-    client.says(DECLARE, PUBLISH, _parent(1), *LEAF, BODY, GET)
-    client.hears(DECLARE_OK, GET_OK, *heard)
-
-
-@pytest.mark.parametrize(
-    ("fault", "said"),
-    [
-        ("weight-ignored", (_parent(1), *LEAF)),
-        ("children-without-children", (_parent(1), _parent(1), *LEAF)),
-        ("split-bodies-refused", (_parent(0), LEAF[1], LEAF[1])),
-        ("body-size-of-32-bits", (_parent(0, (1 << 32) + 1), LEAF[1], LEAF[1])),
-        ("continued-flags-not-read", ("02 00 0001 00000010 003c 0000 0000000000000000 0001 0000 ce",)),
-    ],
-)
-def test_faults_that_refuse_contents(connect: Connect, fault: str, said: tuple[str, ...]) -> None:
-    client = connect(fault)
-    client.opens()
-    client.says(PUBLISH, *said)
-    client.is_refused(501)
-
-
-@pytest.mark.parametrize(
-    ("fault", "said", "code"),
-    [
-        ("close-codes-of-four-digits", "03 00 0000 00000000 ce", 1504),
-        ("close-codes-tell-of-success", "03 00 0000 00000000 ce", 200),
-        ("wrong-code:amq_wlp_trace_01", "07 00 0001 00000000 ce", 503),
-        ("every-trace-refused", "07 00 0000 00000000 ce", 501),
-    ],
-)
-def test_faults_of_refusals(connect: Connect, fault: str, said: str, code: int) -> None:
-    client = connect(fault)
-    client.opens()
-    client.says(said)
-    client.is_refused(code)
-
-
-@pytest.mark.parametrize(
-    ("fault", "heard"),
-    [
-        ("content-header-of-another-class", EMPTY[0].replace("003c", "0032")),
-        ("simple-contents-weigh-one", EMPTY[0].replace("003c 0000", "003c 0001")),
-        ("contents-on-channel-zero", EMPTY[0].replace("0001", "0000", 1)),
-        ("content-header-of-another-type", "03" + EMPTY[0][2:]),
-        ("octet-behind-the-properties", EMPTY[0].replace("0000000e", "0000000f").replace("ce", "00 ce")),
-        ("empty-content-not-sent", FLOW_OK),
-    ],
-)
-def test_faults_of_content_headers(connect: Connect, fault: str, heard: str) -> None:
-    client = connect(fault)
-    client.opens()
-    client.says(DECLARE, PUBLISH, *EMPTY, GET, FLOW)
-    client.hears(DECLARE_OK, GET_OK, heard)
-
-
-@pytest.mark.parametrize(
-    ("fault", "header", "octets"),
-    [
-        # timestamp 2**32 + 1; headers with S, I and D; priority 200
-        ("timestamps-of-32-bits", "0040 0000000100000001", "0040 0000000000000001"),
-        (
-            "long-strings-end-at-zero",
-            "2000 00000009 01 61 53 00000002 7800",
-            "2000 00000008 01 61 53 00000001 78",
-        ),
-        ("table-integers-unsigned", "2000 00000007 01 61 49 ffffffff", "2000 00000007 01 61 49 7fffffff"),
-        (
-            "decimals-have-signed-places",
-            "2000 00000008 01 61 44 82 00000001",
-            "2000 00000008 01 61 44 02 00000001",
-        ),
-        ("octets-have-a-sign", "0800 c8", "0800 48"),
-    ],
-)
-def test_faults_of_properties(connect: Connect, fault: str, header: str, octets: str) -> None:
-    for faults, heard in (((), header), ((fault,), octets)):
-        client = connect(*faults)
-        client.opens()
-        client.says(DECLARE, PUBLISH, _header(header), GET)
-        client.hears(DECLARE_OK, GET_OK, _header(heard))
-
-
-def _header(text: str) -> str:
-    payload = bytes.fromhex("003c 0000 0000000000000000" + text)
-    return f"02 00 0001 {len(payload):08x} {payload.hex()} ce"
-
-
-@pytest.mark.parametrize("fault", ["trace-type-unknown", "trace-with-payload-ends-socket"])
-def test_faults_of_traces(connect: Connect, fault: str) -> None:
-    client = connect(fault)
-    client.opens()
-    client.says("07 00 0000 00000001 78 ce")
-    client.ends()
-
-
-def test_a_busy_channel_starves_others_by_a_fault_only(connect: Connect) -> None:
-    for fault, first in (((), True), (("busy-channel-starves-others",), False)):
-        client = connect(*fault)
-        client.opens()
-        client.says(DECLARE)
-        client.hears(DECLARE_OK)
-        body = "03 00 0001 00000fe0" + "61" * 0xFE0 + "ce"
-        client.says(*[PUBLISH + _parent(0, 0xFE0) + body] * 5000)
-        client.says("01 00 0002 00000005 0014 000a 00 ce")
-        client.hears("01 00 0002 00000004 0014 000b ce")
-        # basic.consume (60, 20) of "q", no-ack, then flow on channel 2
-        client.says("01 00 0001 0000000a 003c 0014 0000 01 71 00 02 ce", FLOW.replace("0001", "0002", 1))
-        bodies = 0
-        while (frame := client.frame())[8:12].hex() != "00140015":
-            bodies += frame[0] == 3
-        assert (bodies < 5000) is first

@@ -73,7 +73,7 @@ class FrameArrived:
     @property
     def error(self) -> Composed | None:
         """The error that a close, end, detach or rejected state carries."""
-        held = self.frame.performative
+        held: Composed | None = self.frame.performative
         if held is not None and self.name in ("disposition", "transfer"):
             held = _composed(held["state"])
         return None if held is None else _composed(held.get("error"))

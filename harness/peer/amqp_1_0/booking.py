@@ -136,7 +136,7 @@ def _transfer_sent(session: Session, fields: Fields) -> None:
     if link is None:
         return
     if link.sending is None:
-        link.sending = _outgoing(session, link, fields)
+        link.sending = link.last_outgoing = _outgoing(session, link, fields)
     link.sending.settled = link.sending.settled or _plain(fields.get("settled")) is True
     if _plain(fields.get("more")) is not True or _plain(fields.get("aborted")) is True:
         link.sending = None

@@ -130,6 +130,7 @@ class Link:
     drain: bool = False
     flow: FrameArrived | None = None
     sending: Outgoing | None = None
+    last_outgoing: Outgoing | None = None
     sent: int = 0
     inbox: deque[Delivery] = field(default_factory=deque)
     partial: list[FrameArrived] = field(default_factory=list)

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from harness.reference.amqp_1_0.nodes import DYNAMIC_PREFIX, Terminus
+from harness.reference.amqp_1_0.nodes import DYNAMIC_PREFIX, Held, Terminus
 from harness.reference.amqp_1_0.selecting import SELECTOR_CODES, SELECTOR_NAMES, Selector, selector_of
-from harness.reference.model import Queue
+from harness.reference.model import Entry, Message, Queue
 from harness.wire.amqp_1_0.values import Described, Map, Symbol
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ _KNOWN_CAPABILITIES = frozenset(("queue",))
 
 def node_of(session: Session, fields: dict[str, Any], terminus: Terminus) -> Queue | None:
     """The node that a source or target means; refuses where there is none."""
-    if fields.get("dynamic") and not session.faulty("dynamic-nodes-not-made"):
+    if fields.get("dynamic"):
         if not (terminus.dynamic and terminus.queue is not None):
             terminus.queue, terminus.dynamic = session.nodes.new_node(), True
         fields["address"] = terminus.queue.name
@@ -66,6 +66,12 @@ def as_made(session: Session, fields: dict[str, Any]) -> dict[str, Any]:
     if session.faulty("terminus-properties-not-told"):
         made = {"address": made.get("address")}
     return {key: value for key, value in made.items() if value is not None}
+
+
+def made_up(tag: bytes, terminus: Terminus) -> Held:
+    """A delivery that never was: what a fault resumes."""
+    assert terminus.queue is not None
+    return Held(tag, Entry(Message("", "", b"", b"\x00\x53\x77\x40"), 0), terminus.queue, terminus)
 
 
 def selector_in(source: dict[str, Any]) -> Selector | None:

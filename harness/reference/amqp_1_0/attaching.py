@@ -6,7 +6,7 @@ Must not know: transfers.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from harness.reference.amqp_1_0 import addresses, limits, wire
 from harness.reference.amqp_1_0.dispositions import OUTCOMES, apply
@@ -24,9 +24,14 @@ if TYPE_CHECKING:
     from harness.reference.amqp_1_0.session import Session
 
 
+_FEW = 8
+
+
 def on_attach(session: Session, attach: Composed) -> None:
     """An attach has come: answer it, and detach at once where there is no terminus."""
     own_handle = _check_handle(session, attach)
+    if len(session.ends) >= _FEW and session.faulty("eight-links-only"):
+        own_handle = None
     _check_failed(session, attach)
     if own_handle is None:
         session.fail("amqp:resource-limit-exceeded", "no handle is left for the answer")
@@ -62,7 +67,9 @@ def _check_failed(session: Session, attach: Composed) -> None:
         session.refuse("links/errors/pipelined-attach", f"attach of {key[1]}, whose link has just failed")
     if key in session.failed_names:
         if attach.get("unsettled") is None:
-            session.refuse("links/errors/resume", f"{key[1]} has failed and is attached without an unsettled map")
+            session.refuse(
+                "links/errors/resume", f"{key[1]} has failed and is attached without an unsettled map"
+            )
         session.failed_names.discard(key)
 
 
@@ -98,6 +105,10 @@ def _attach(session: Session, attach: Composed, own_handle: int) -> None:
 
 def _steal(session: Session, key: tuple[str, bool, str]) -> None:
     """A link of that name that is attached elsewhere loses its terminus."""
+    if session.faulty("one-name-one-link"):
+        other = session.nodes.termini.get((key[0], not key[1], key[2]))
+        if other is not None and other.end is not None:
+            other.end.fail(STOLEN, f"{key[2]} is attached in the other direction", closed=True)
     if not session.nodes.known(key):
         return
     end = session.nodes.terminus(key).end
@@ -105,17 +116,18 @@ def _steal(session: Session, key: tuple[str, bool, str]) -> None:
         return
     if session.faulty("stealing-refused"):
         session.refuse("links/names/one-connection", f"{key[2]} is attached elsewhere")
-    end.fail(STOLEN, f"{key[2]} is attached elsewhere", closed=True)
+    end.fail(STOLEN, f"{key[2]} is attached elsewhere", closed=not session.faulty("stolen-link-not-closed"))
 
 
 def _fill(session: Session, attach: Composed, terminus: Terminus, we_send: bool) -> None:
     """Give the terminus what the attach says of it."""
     ours, theirs = ("source", "target") if we_send else ("target", "source")
-    if attach.get(theirs) is not None and isinstance(attach[theirs], Composed):
+    kept = getattr(terminus, theirs) and session.faulty("old-source-kept-on-resume")
+    if isinstance(attach.get(theirs), Composed) and not kept:
         setattr(terminus, theirs, fields_of(attach[theirs]))
     if attach.get(ours) is None:
         _recover(session, terminus, we_send)
-    else:
+    elif not (terminus.queue is not None and session.faulty("reattach-ignored")):
         _make(session, attach[ours], terminus, ours)
     _check_fields(session, attach, we_send)
 
@@ -138,6 +150,12 @@ def _make(session: Session, wanted: Any, terminus: Terminus, ours: str) -> None:
     if user is None or not user.may_work:
         session.refuse("definitions/condition/unauthorized-access", "nothing is permitted to this user")
     fields = fields_of(wanted)
+    if (
+        session.faulty("unknown-filters-refused")
+        and "filter" in fields
+        and addresses.selector_in(fields) is None
+    ):
+        session.refuse("definitions/condition/not-implemented", "a filter that is not understood")
     terminus.queue = addresses.node_of(session, fields, terminus)
     terminus.expiry = str(wanted["expiry_policy"])
     terminus.timeout_s = wanted["timeout"]
@@ -149,7 +167,9 @@ def _check_fields(session: Session, attach: Composed, we_send: bool) -> None:
     if unsettled is not None and None in unsettled:
         session.refuse("performatives/attach/unsettled/null-keys", "a null key in unsettled")
     if not we_send and "initial_delivery_count" not in attach.given:
-        session.refuse("performatives/attach/initial-delivery-count/set", "no initial-delivery-count from a sender")
+        session.refuse(
+            "performatives/attach/initial-delivery-count/set", "no initial-delivery-count from a sender"
+        )
 
 
 # --- both kinds of endpoint
@@ -161,6 +181,9 @@ def _start_sending(session: Session, attach: Composed, own_handle: int, terminus
     end.rcv_settle_mode = attach["rcv_settle_mode"]
     if session.faulty("initial-delivery-count-of-receiver-taken"):
         end.delivery_count = end.initial_delivery_count = attach.get("initial_delivery_count", 0)
+    if session.faulty("old-credit-kept"):
+        end.credit = session.old_credits.get(end.name, 0)
+    end.unlimited = not attach.get("max_message_size")
     end.selector = addresses.selector_in(terminus.source)
     _compare(session, attach, end)
     return end
@@ -169,7 +192,9 @@ def _start_sending(session: Session, attach: Composed, own_handle: int, terminus
 def _compare(session: Session, attach: Composed, end: SendingEnd) -> None:
     """Settle what is in doubt: the receiver's unsettled deliveries against those of the source."""
     theirs = attach.get("unsettled") or {}
-    incomplete = bool(attach["incomplete_unsettled"]) and not session.faulty("incomplete-map-taken-for-complete")
+    incomplete = bool(attach["incomplete_unsettled"]) and not session.faulty(
+        "incomplete-map-taken-for-complete"
+    )
     lost: list[Held] = []
     resumed: list[Held] = []
     for tag, held in tuple(end.terminus.held.items()):
@@ -183,7 +208,11 @@ def _compare(session: Session, attach: Composed, end: SendingEnd) -> None:
             if not session.faulty("remote-state-not-compared"):
                 apply(session, held, state)
         resumed.append(held)
-    end.no_new = incomplete
+    if session.faulty("unknown-tags-resumed"):
+        unknown = [tag for tag in theirs if isinstance(tag, bytes) and tag not in end.terminus.held]
+        resumed += [addresses.made_up(tag, end.terminus) for tag in unknown]
+    end.no_new = incomplete or (end.terminus.incomplete and session.faulty("incomplete-for-ever"))
+    end.terminus.incomplete = incomplete
     end.resume([] if session.faulty("nothing-resumed") else resumed)
     end.lost = lost
 
@@ -202,7 +231,9 @@ def _after_receiving(session: Session, attach: Composed, end: ReceivingEnd) -> N
     if complete and not session.faulty("what-the-sender-lacks-stays"):
         for tag in [tag for tag in end.terminus.incoming if tag not in theirs]:
             del end.terminus.incoming[tag]
-    end.no_new = end.no_new or not complete
+    incomplete = end.terminus.incomplete and session.faulty("incomplete-for-ever")
+    end.no_new = end.no_new or not complete or incomplete
+    end.terminus.incomplete = not complete
 
 
 # --- the answer
@@ -234,12 +265,14 @@ def _told(session: Session, attach: Composed, end: End) -> dict[str, Any]:
         "handle": None if faulty("attach-without-handle") else end.own_handle,
         "role": role,
         "snd_settle_mode": _mode_told(session, end),
-        "rcv_settle_mode": 1 - end.rcv_settle_mode if faulty("rcv-settle-mode-told-wrong") else end.rcv_settle_mode,
+        "rcv_settle_mode": 1 - end.rcv_settle_mode
+        if faulty("rcv-settle-mode-told-wrong")
+        else end.rcv_settle_mode,
         "source": terminus.source,
         "target": terminus.target,
         "max_message_size": limits.MAX_MESSAGE_OCTETS,
     }
-    if faulty("partner's-terminus-not-told"):
+    if faulty("terminus-of-partner-not-told"):
         fields["target" if end.is_sender else "source"] = None
     if end.is_sender and not faulty("sender-without-initial-delivery-count"):
         fields["initial_delivery_count"] = end.delivery_count
@@ -263,6 +296,8 @@ def _unsettled(session: Session, end: End) -> Map | None:
         states = {tag: outcome or None for tag, outcome in end.terminus.incoming.items()}
     if session.faulty("unsettled-map-lacks-one") and states:
         states.popitem()
+    if session.faulty("unsettled-map-with-null-key"):
+        states[cast(bytes, None)] = "accepted"
     return Map({tag: _state(state) for tag, state in states.items()}) if states else None
 
 
@@ -280,7 +315,11 @@ def _fit(session: Session, end: End, fields: dict[str, Any]) -> None:
     unsettled = fields["unsettled"]
     if session.faulty("attach-fits-no-frame"):
         return
-    if unsettled and session.faulty("large-map-ends-session") and len(wire.performative("attach", fields)) > room:
+    if (
+        unsettled
+        and session.faulty("large-map-ends-session")
+        and len(wire.performative("attach", fields)) > room
+    ):
         session.fail("amqp:frame-size-too-small", "the unsettled map does not fit a frame")
         return
     while unsettled and len(wire.performative("attach", fields)) > room:

@@ -49,7 +49,7 @@ class Connection(asyncio.Protocol):
         self.vhost: VirtualHost = core.vhosts["/"]
         self.container, self.last_id = "", 0
         self.congested = False
-        self.opened = self.greeted = False
+        self.opened = self.greeted = self.just_opened = False
         self.idle = Idle(self)
         self.transport: asyncio.Transport
         self.login: Login
@@ -63,10 +63,10 @@ class Connection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """A client has connected."""
         self.transport = cast(asyncio.Transport, transport)
-        self.login = Login(self.core.users, self.transport, self.faulty)
+        self.login = Login(self.core.users, self.transport)
         self.core.links.add(self)
         self._after(HANDSHAKE_S, self.end)
-        if self.faulty("header-before-the-client's"):
+        if self.faulty("own-header-first"):
             self.greet("amqp")
             self.core.flush()
 
@@ -106,10 +106,13 @@ class Connection(asyncio.Protocol):
         if self.phase is Phase.CLOSING and self.faulty("deaf-after-close"):
             return
         self.splitter.feed(data)
+        self.just_opened = False
         try:
             while self.phase not in DEAF and self._next():
                 pass
         finally:
+            if self.phase is Phase.OPEN and self.faulty("split-frames-lost"):
+                self.splitter.clear()
             self.core.flush()
 
     def _next(self) -> bool:
@@ -122,10 +125,18 @@ class Connection(asyncio.Protocol):
         incoming = self.splitter.next()
         if incoming is None:
             return False
-        if incoming.body or not self.faulty("empty-frames-are-no-life"):
+        if self._is_life(incoming):
             self.idle.heard()
         self._inbox.on_frame(incoming)
         return True
+
+    def _is_life(self, incoming: wire.Incoming) -> bool:
+        """Whether a frame sets the idle timer back: every frame does."""
+        if self.faulty("idle-timer-counts-from-open"):
+            return False
+        if incoming.body:
+            return not self.faulty("only-empty-frames-are-life")
+        return not self.faulty("empty-frames-are-no-life")
 
     def _guarded(self, step: Any) -> bool:
         self._inbox.nowhere()
@@ -227,6 +238,8 @@ class Connection(asyncio.Protocol):
         """Write what has gathered."""
         if self._out:
             if not self.transport.is_closing():
+                if self.sessions and self.faulty("answers-in-reverse"):
+                    self._out.reverse()
                 self.transport.write(b"".join(self._out))
             self._out.clear()
             self._out_octets = 0
@@ -237,13 +250,15 @@ class Connection(asyncio.Protocol):
         if self.phase is Phase.OPEN or (
             self.phase is Phase.CLOSING and self.faulty("empty-frames-after-close")
         ):
-            channels = (
-                [s.outgoing for s in self.sessions.values()]
-                if self.faulty("empty-frames-on-any-channel")
-                else []
-            )
-            self._write(wire.empty_frame(max(channels, default=0)))
+            if self.sessions and self.faulty("flows-for-life"):
+                next(iter(self.sessions.values())).send_flow()
+            else:
+                channel = self._highest_channel() if self.faulty("empty-frames-on-any-channel") else 0
+                self._write(wire.empty_frame(channel))
             self.core.flush()
+
+    def _highest_channel(self) -> int:
+        return max((session.outgoing for session in self.sessions.values()), default=0)
 
     # --- open
 
@@ -253,7 +268,9 @@ class Connection(asyncio.Protocol):
             return
         self.opened = True
         if self.faulty("empty-frame-before-open"):
-            self._write(wire.empty_frame(1 if self.faulty("empty-frames-on-any-channel") else 0))
+            self._write(wire.EMPTY)
+        if self.faulty("empty-frame-off-channel-zero-before-open"):
+            self._write(wire.empty_frame(1))
         properties = {Symbol("product"): "amqpspec reference broker", Symbol("version"): own_version()}
         if self.faulty("open-too-long"):
             properties[Symbol("remark")] = _LONG_TEXT
@@ -265,7 +282,7 @@ class Connection(asyncio.Protocol):
             if self.faulty("max-frame-size-below-minimum-announced")
             else limits.MAX_FRAME_OCTETS,
             "channel_max": limits.CHANNEL_MAX,
-            "idle_time_out": OWN_IDLE_MS,
+            "idle_time_out": None if self.faulty("silent-clients-dropped") else OWN_IDLE_MS,
             "properties": properties,
         }
         channel = 1 if self.faulty("open-on-channel-one") else 0
@@ -301,8 +318,7 @@ class Connection(asyncio.Protocol):
             self._after(CLOSE_S, self.end)
 
     def _send_close(self, error: dict[str, Any] | None) -> None:
-        channel = max((s.outgoing for s in self.sessions.values()), default=0)
-        channel = channel + 1 if self.faulty("close-on-highest-channel") else 0
+        channel = self._highest_channel() + 1 if self.faulty("close-on-highest-channel") else 0
         self.send(channel, "close", {"error": error})
         if self.faulty("empty-frame-behind-close"):
             self._write(wire.EMPTY)

@@ -56,6 +56,8 @@ def _forget_dead(session: Session) -> None:
 
 def _by_receiver(session: Session, first: int, last: int, frame: Composed) -> None:
     _forget_dead(session)
+    if session.faulty("old-delivery-ids-live"):
+        _by_old_ids(session, first, last, frame)
     numbers = [number for number in session.unsettled if _within(session, number, first, last)]
     if session.faulty("disposition-of-one-link-only") and numbers:
         terminus = session.unsettled[numbers[0]].terminus
@@ -69,11 +71,25 @@ def _by_receiver(session: Session, first: int, last: int, frame: Composed) -> No
         _dispose(session, number, frame.get("state"), settled=settled)
     answered = bool(numbers) and not settled and _terminal(frame.get("state"))
     if answered and not session.faulty("terminal-state-not-settled-by-sender"):
-        session.send("disposition", _settling(session, numbers, first, last, frame))
+        told = _settling(session, numbers, first, last, frame)
+        session.send("disposition", told)
+        if session.faulty("sender-changes-its-mind"):
+            session.send("disposition", {**told, "state": "modified"})
         for number in numbers:
             held = session.unsettled.pop(number, None)
             if held is not None:
                 held.terminus.settle(held)
+
+
+def _by_old_ids(session: Session, first: int, last: int, frame: Composed) -> None:
+    """A fault: deliveries that wait to be resumed are found by the ids that they had before."""
+    for end in session.ends.values():
+        for held in [
+            one for one in getattr(end, "resumed", ()) if _within(session, one.delivery_id, first, last)
+        ]:
+            end.resumed.remove(held)  # type: ignore[attr-defined]
+            apply(session, held, frame.get("state"))
+            held.terminus.settle(held)
 
 
 def _settling(session: Session, numbers: list[int], first: int, last: int, frame: Composed) -> dict[str, Any]:
@@ -82,7 +98,13 @@ def _settling(session: Session, numbers: list[int], first: int, last: int, frame
         state = "released" if state.name == "accepted" else "accepted"
     whole = len(numbers) == wire.plus(last, -first) + 1
     first, last = (first, last) if whole else (numbers[0], numbers[-1])
-    return {"role": "sender", "first": first, "last": last if last != first else None, "settled": True, "state": state}
+    return {
+        "role": "sender",
+        "first": first,
+        "last": last if last != first else None,
+        "settled": True,
+        "state": state,
+    }
 
 
 def _dispose(session: Session, number: int, state: Any, *, settled: bool) -> None:
@@ -95,7 +117,9 @@ def _dispose(session: Session, number: int, state: Any, *, settled: bool) -> Non
         apply(session, held, state)
     if not settled:
         if session.faulty("non-terminal-state-settles") and not terminal:
-            session.send("disposition", {"role": "sender", "first": number, "settled": True, "state": "accepted"})
+            session.send(
+                "disposition", {"role": "sender", "first": number, "settled": True, "state": "accepted"}
+            )
         return
     if not session.faulty("settled-for-ever-is-not"):
         del session.unsettled[number]
@@ -134,5 +158,3 @@ def _by_sender(session: Session, first: int, last: int, frame: Composed) -> None
     for number in [number for number in session.awaited if _within(session, number, first, last)]:
         end, tag = session.awaited.pop(number)
         end.settled_by_sender(tag)
-
-

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from harness.reference.amqp_1_0 import wire
+from harness.reference.amqp_1_0 import limits, wire
 from harness.reference.amqp_1_0.sending import SendingEnd
 from harness.wire.amqp_1_0.performatives import Composed
 
@@ -21,15 +21,25 @@ _OUTGOING_WINDOW = (1 << 31) - 1
 def state_of(session: Session, end: End | None, *, echo: bool = False) -> dict[str, Any]:
     """The fields of a flow."""
     fields: dict[str, Any] = {
-        "next_incoming_id": None if session.faulty("flow-without-next-incoming-id") else session.next_incoming_id,
-        "incoming_window": max(session.incoming_window, 0),
+        "next_incoming_id": None
+        if session.faulty("flow-without-next-incoming-id")
+        else session.next_incoming_id,
+        "incoming_window": _incoming_window(session),
         "next_outgoing_id": session.next_outgoing_id,
-        "outgoing_window": None if session.faulty("flow-without-outgoing-window") else _outgoing_window(session),
+        "outgoing_window": None
+        if session.faulty("flow-without-outgoing-window")
+        else _outgoing_window(session),
         "echo": True if echo or session.faulty("echo-echoed") else None,
     }
     if end is not None:
         return {**fields, "handle": end.own_handle, **end.link_state()}
     return {**fields, **_stray(session)}
+
+
+def _incoming_window(session: Session) -> int:
+    if session.faulty("incoming-window-never-told-smaller"):
+        return limits.WINDOW_FRAMES
+    return max(session.incoming_window, 0)
 
 
 def _outgoing_window(session: Session) -> int:
@@ -40,7 +50,7 @@ def _outgoing_window(session: Session) -> int:
 
 def _stray(session: Session) -> dict[str, Any]:
     """Fields of a link in a flow of the session, as faults will have them."""
-    names = {
+    names: dict[str, Any] = {
         "delivery_count": 0 if session.faulty("delivery-count-without-handle") else None,
         "link_credit": 0 if session.faulty("link-credit-without-handle") else None,
         "available": 0 if session.faulty("available-without-handle") else None,
@@ -99,7 +109,11 @@ def _take_windows(session: Session, flow: Composed) -> None:
         return
     known = flow.get("next_incoming_id")
     if known is None:
-        known = session.next_outgoing_id if session.faulty("unset-next-incoming-id-is-now") else session.initial_outgoing_id
+        known = (
+            session.next_outgoing_id
+            if session.faulty("unset-next-incoming-id-is-now")
+            else session.initial_outgoing_id
+        )
     session.remote_window = window - wire.minus(session.next_outgoing_id, known)
 
 

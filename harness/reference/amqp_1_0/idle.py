@@ -17,6 +17,7 @@ LEAST_MS = 10
 _THRESHOLD = 2
 """What is announced is half of what is meant."""
 _LOOKS_PER_PACE = 4
+_IMPATIENT_S = 0.4
 
 
 class Idle:
@@ -62,6 +63,8 @@ class Idle:
         now_s = time.monotonic()
         if self._pace_s and now_s - self._said_s >= self._pace_s * 3 / 4:
             self._connection.sign_of_life()
+        if now_s - self._heard_s > _IMPATIENT_S and self.faulty("silent-clients-dropped"):
+            self._connection.end()
         times = 1 if self.faulty("idle-threshold-not-doubled") else _THRESHOLD
         if now_s - self._heard_s > times * OWN_IDLE_MS / 1000:
             self._connection.missed()

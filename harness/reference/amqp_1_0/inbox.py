@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 HEADER_OCTETS = 8
 _VERSION = (1, 0, 0)
+_SYMBOLS = (b"\xa3", b"\xb3")
 _OUTCOME_OK, _OUTCOME_AUTH = 0, 1
 
 
@@ -72,6 +73,11 @@ class Inbox:
             return
         if protocol_id != HEADERS["amqp"][4]:
             link.refuse("version/protocol-id/unacceptable", f"protocol id {protocol_id}")
+        if link.phase is Phase.SECOND_HEADER and self.faulty("single-layer-only"):
+            return
+        over_tls = link.transport.get_extra_info("ssl_object") is not None
+        if over_tls and self.faulty("tls-header-demanded-inside-tls"):
+            link.refuse("version/protocol-id/unacceptable", "no header of TLS")
         link.greet("amqp")
         link.phase = Phase.OPENING
         if self.faulty("open-sent-early"):
@@ -112,6 +118,8 @@ class Inbox:
             except WireError:
                 link.end()
             return
+        if incoming.type != wire.AMQP and self.faulty("unknown-frame-types-dropped"):
+            return
         if incoming.type != wire.AMQP:
             link.refuse("framing/type", f"a frame of type {incoming.type}")
         if not incoming.body:
@@ -141,6 +149,8 @@ class Inbox:
             return None
         try:
             value, end = decode(incoming.body)
+            if incoming.body[1:2] in _SYMBOLS and self.faulty("performatives-by-symbol-refused"):
+                value = None
         except WireError as error:
             link.refuse("definitions/condition/decode-error", str(error))
             return None
@@ -153,7 +163,7 @@ class Inbox:
         """Whether a frame is thrown away unread: after an error, all but the one that is waited for."""
         link, session = self._connection, self.session
         if link.phase is Phase.CLOSING and not self.faulty("connection-works-on-after-close"):
-            return _name(incoming.body) != "close"
+            return bool(_name(incoming.body) != "close")
         if session is None or not session.discarding or self.faulty("session-works-on-after-end"):
             return False
         return _name(incoming.body) not in ("end", "close")
@@ -164,14 +174,21 @@ class Inbox:
             link.refuse("connections/opening/open-first", f"{frame.name} before open")
         if frame.name == "open":
             opening.on_open(link, channel, frame)
+        elif frame.name == "close" and self._close_lost(channel):
+            return
         elif frame.name == "close":
             link.closed_by_peer()
-        elif channel > limits.CHANNEL_MAX:
+        elif channel > limits.CHANNEL_MAX - bool(self.faulty("channel-max-counted-from-one")):
             link.refuse("performatives/open/channel-max/exceeded", f"channel {channel}")
         elif frame.name == "begin":
             self._on_begin(channel, frame)
         else:
             self._on_session_frame(channel, frame, payload)
+
+    def _close_lost(self, channel: int) -> bool:
+        if channel and self.faulty("close-off-channel-zero-ignored"):
+            return True
+        return self._connection.just_opened and self.faulty("pipelined-close-lost")
 
     def _on_begin(self, channel: int, frame: Composed) -> None:
         link = self._connection
@@ -185,11 +202,16 @@ class Inbox:
         if session.outgoing < 0:
             link.close("amqp:resource-limit-exceeded", "no channel is left for the answer")
             return
+        if link.sessions and self.faulty("first-session-only"):
+            link.close("amqp:not-allowed", "one session only")
+            return
         link.sessions[channel] = session
+        if self.faulty("pipelined-session-frames-lost"):
+            link.splitter.clear()
         session.answer(frame)
 
     def _on_session_frame(self, channel: int, frame: Composed, payload: bytes) -> None:
-        session = self.session
+        session = self.session = self._sorted(channel)
         if session is None:
             self._on_unmapped(channel, frame)
             return
@@ -197,6 +219,15 @@ class Inbox:
         if isinstance(handle, int) and frame.name != "attach":
             self.link = session.ends.get(handle)
         session.on_frame(frame, payload)
+
+    def _sorted(self, channel: int) -> Session | None:
+        """The session of an incoming channel."""
+        sessions = self._connection.sessions
+        if self.faulty("frames-go-to-the-first-session"):
+            return next(iter(sessions.values()), None)
+        if self.faulty("incoming-channel-sought-by-outgoing"):
+            return next((s for s in sessions.values() if s.outgoing == channel), None)
+        return sessions.get(channel)
 
     def _on_unmapped(self, channel: int, frame: Composed) -> None:
         link = self._connection
@@ -207,7 +238,7 @@ class Inbox:
             self.session.on_frame(frame, b"")
 
 
-def _name(body: bytes) -> Any:
+def _name(body: bytes) -> str:
     """The name of a frame's performative; empty where it cannot be read."""
     try:
         value = decode(body)[0]

@@ -60,6 +60,8 @@ class Terminus:
     session: Session | None = None
     connection: Connection | None = None
     dynamic: bool = False
+    incomplete: bool = False
+    modes: dict[bytes, int] = field(default_factory=dict)
 
     @property
     def name(self) -> str:

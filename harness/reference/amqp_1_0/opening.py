@@ -37,6 +37,11 @@ def on_open(connection: Connection, channel: int, frame: Composed) -> None:
     connection.splitter.max_frame_octets = limits.MAX_FRAME_OCTETS
     connection.splitter.opened = True
     connection.phase = Phase.OPEN
+    connection.just_opened = True
+    if connection.faulty("pipelined-frames-lost"):
+        connection.splitter.clear()
+    if "max_frame_size" not in frame.given and connection.faulty("unset-max-frame-size-is-the-least"):
+        connection.max_frame_octets = connection.splitter.max_frame_octets = wire.MIN_MAX_FRAME_OCTETS
     connection.ready()
     _take_idle(connection, frame)
 

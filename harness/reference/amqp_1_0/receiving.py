@@ -33,6 +33,7 @@ class Partial:
     mode: int
     resume: bool
     octets: bytearray
+    frames: int = 0
 
 
 class ReceivingEnd(End):
@@ -46,7 +47,9 @@ class ReceivingEnd(End):
 
     def begin(self, initial_delivery_count: int) -> None:
         """The link is up: give credit."""
-        self.delivery_count = 0 if self.faulty("initial-delivery-count-taken-for-zero") else initial_delivery_count
+        self.delivery_count = (
+            0 if self.faulty("initial-delivery-count-taken-for-zero") else initial_delivery_count
+        )
         self.renew()
 
     def renew(self) -> bool:
@@ -76,23 +79,36 @@ class ReceivingEnd(End):
         """A transfer has come."""
         if self.terminus.queue is None:
             self.session.refuse("performatives/attach/target/none", "a transfer on a link without target")
+        if (
+            frame.get("state") is not None
+            and not frame["resume"]
+            and self.faulty("state-on-transfer-refused")
+        ):
+            self.fail("amqp:not-allowed", "a transfer with a state")
+            return
         partial = self.partial
-        if partial is None:
-            partial = self.partial = self._first(frame)
-        elif not self._continues(frame, partial):
+        if partial is None or not self._continues(frame, partial):
             partial = self.partial = self._first(frame)
         if frame["aborted"] and not self.faulty("aborted-taken-for-the-end"):
-            self._abort(frame)
+            self._abort(frame, payload)
             return
+        if self.faulty("fragments-mixed-up-by-links") and self.session.latest is not None:
+            self._grow(self.session.latest, frame, payload)
+            payload = b""
         self._grow(partial, frame, payload)
         if not frame["more"]:
             self.partial = None
             self._complete(partial, frame)
 
-    def _abort(self, frame: Composed) -> None:
+    def _abort(self, frame: Composed, payload: bytes) -> None:
         if self.faulty("aborted-delivery-goes-on"):
             return
         partial, self.partial = self.partial, None
+        if partial is not None and payload and self.faulty("payload-of-abort-kept"):
+            partial.octets[:] = payload
+            self._store(partial)
+        if partial is not None and self.faulty("aborted-tag-stays-in-use"):
+            self.terminus.incoming[partial.tag] = ACCEPTED
         if partial is not None and self.faulty("aborted-delivery-disposed-of"):
             self._dispose(partial, settled=True)
         if frame["more"] and self.faulty("more-counts-though-aborted"):
@@ -116,15 +132,25 @@ class ReceivingEnd(End):
         if tag in self.terminus.incoming and not resume:
             refuse("transfers/delivery-tag/unique", f"delivery-tag {tag.hex()} is in use")
         if self.no_new and not resume:
-            refuse("performatives/attach/incomplete-unsettled/receiver", "a new delivery beside an incomplete map")
+            refuse(
+                "performatives/attach/incomplete-unsettled/receiver",
+                "a new delivery beside an incomplete map",
+            )
         self._check_mode(frame)
         self._count()
-        return Partial(
-            frame.get("delivery_id", 0), tag, frame.get("message_format", 0), False, self._mode(frame), resume, bytearray()
+        mode = self._mode(frame)
+        if self.faulty("mode-survives-suspension"):
+            mode = self.terminus.modes.setdefault(tag, mode)
+        begun = Partial(
+            frame.get("delivery_id", 0), tag, frame.get("message_format", 0), False, mode, resume, bytearray()
         )
+        self.session.latest = begun
+        return begun
 
     def _mode(self, frame: Composed) -> int:
         mode = frame.get("rcv_settle_mode")
+        if mode is None and self.faulty("mode-left-out-is-first"):
+            return FIRST
         if mode is None:
             return SECOND if self.faulty("mode-left-out-is-second") else self.rcv_settle_mode
         return int(mode)
@@ -133,11 +159,14 @@ class ReceivingEnd(End):
         mode = frame.get("rcv_settle_mode")
         ignored = frame["settled"] and not self.faulty("mode-minded-though-settled")
         if mode == SECOND and self.rcv_settle_mode == FIRST and not ignored:
-            self.session.refuse("performatives/transfer/rcv-settle-mode/illegal", "mode second on a link of mode first")
+            self.session.refuse(
+                "performatives/transfer/rcv-settle-mode/illegal", "mode second on a link of mode first"
+            )
 
     def _count(self) -> None:
         step = 2 if self.faulty("delivery-count-by-twos") else 1
-        self.delivery_count = wire.plus(self.delivery_count, step)
+        if not (wire.plus(self.delivery_count, 1) == 0 and self.faulty("delivery-count-does-not-wrap")):
+            self.delivery_count = wire.plus(self.delivery_count, step)
         self.credit -= 1
         if self.credit <= limits.CREDIT_MESSAGES // 2:
             self.session.widen_later()
@@ -151,21 +180,36 @@ class ReceivingEnd(End):
             refuse("transfers/large/not-within-link", "a delivery begins before the one before it is whole")
             return False
         if other_id:
-            refuse("performatives/transfer/delivery-id/differs", f"delivery-id {frame['delivery_id']} in mid-delivery")
+            refuse(
+                "performatives/transfer/delivery-id/differs",
+                f"delivery-id {frame['delivery_id']} in mid-delivery",
+            )
         if other_tag:
             refuse("performatives/transfer/delivery-tag/differs", "another delivery-tag in mid-delivery")
         if "message_format" in given and frame["message_format"] != partial.message_format:
             refuse("performatives/transfer/message-format/differs", "another message-format in mid-delivery")
         strict = self.faulty("continuation-has-to-repeat-everything")
         if strict and not {"delivery_id", "delivery_tag", "message_format"} <= given:
-            self.fail("amqp:invalid-field", "a continuation without delivery-id, delivery-tag or message-format")
-        if not given.isdisjoint(("delivery_tag", "message_format")) and self.faulty("continuation-must-not-repeat"):
+            self.fail(
+                "amqp:invalid-field", "a continuation without delivery-id, delivery-tag or message-format"
+            )
+        minds_none = not frame["resume"] and self.faulty("resume-has-to-be-repeated")
+        if partial.resume and (
+            minds_none or (frame["resume"] and self.faulty("resume-must-not-be-repeated"))
+        ):
+            self.fail("amqp:invalid-field", "the resume flag of a continuation")
+        if not given.isdisjoint(("delivery_tag", "message_format")) and self.faulty(
+            "continuation-must-not-repeat"
+        ):
             self.fail("amqp:invalid-field", "a continuation that repeats what was said")
         return True
 
     def _grow(self, partial: Partial, frame: Composed, payload: bytes) -> None:
         if not (self.faulty("first-fragment-only") and partial.octets):
             partial.octets += payload
+        partial.frames += 1
+        if partial.frames > 1 and self.faulty("settled-has-to-be-said-first"):
+            return
         if "settled" in frame.given and (frame["settled"] or self.faulty("last-settled-wins")):
             partial.settled = bool(frame["settled"])
         elif self.faulty("settled-left-out-is-false"):
@@ -174,7 +218,9 @@ class ReceivingEnd(End):
             partial.settled = True
         limit = limits.MAX_MESSAGE_OCTETS
         if len(partial.octets) > limit:
-            self.session.refuse("performatives/attach/max-message-size/exceeded", f"a message of over {limit} octets")
+            self.session.refuse(
+                "performatives/attach/max-message-size/exceeded", f"a message of over {limit} octets"
+            )
 
     # --- whole deliveries
 
@@ -193,9 +239,13 @@ class ReceivingEnd(End):
 
     def _check_settled(self, partial: Partial) -> None:
         if self.snd_settle_mode == SETTLED and not partial.settled:
-            self.session.refuse("performatives/transfer/settled/mode-settled", "unsettled on a link of mode settled")
+            self.session.refuse(
+                "performatives/transfer/settled/mode-settled", "unsettled on a link of mode settled"
+            )
         if self.snd_settle_mode == UNSETTLED and partial.settled:
-            self.session.refuse("performatives/transfer/settled/mode-unsettled", "settled on a link of mode unsettled")
+            self.session.refuse(
+                "performatives/transfer/settled/mode-unsettled", "settled on a link of mode unsettled"
+            )
 
     def _store(self, partial: Partial) -> None:
         queue = self.terminus.queue

@@ -7,7 +7,7 @@ Must not know: frames or phases. A step gives octets (the next challenge), a use
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, TypeAlias
@@ -27,7 +27,6 @@ class Login:
 
     users: Mapping[str, User]
     transport: asyncio.Transport
-    faulty: Callable[[str], bool]
     last_words: bytes | None = None
     _server: Any = None
     _mechanism: str = ""
@@ -68,9 +67,7 @@ class Login:
         if len(parts) != 3:
             return None
         user = self.users.get(parts[1].decode("utf-8", "replace"))
-        if user is None or self.faulty("password-not-checked"):
-            return user
-        return user if user.password.encode() == parts[2] else None
+        return user if user is not None and user.password.encode() == parts[2] else None
 
     def _scram_first(self, response: bytes) -> Result:
         from scramp import ScramException, ScramMechanism

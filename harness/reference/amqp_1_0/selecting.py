@@ -23,7 +23,9 @@ class Selector:
 
     def admits(self, properties: Mapping[str, Any]) -> bool:
         """Whether a message with these application properties passes; an unknown value lets nothing pass."""
-        return all(name in properties and (properties[name] == value) is equal for name, equal, value in self.terms)
+        return all(
+            name in properties and (properties[name] == value) is equal for name, equal, value in self.terms
+        )
 
 
 def selector_of(text: object) -> Selector | None:

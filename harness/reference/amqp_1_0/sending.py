@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 _TAG = struct.Struct(">I")
 _KEYS = count(1)
+_SMALL = 32
+_LARGE_OCTETS = 1 << 16
+_SELF_CHOSEN = 10
 
 
 @dataclass(slots=True, eq=False)
@@ -42,6 +45,8 @@ class Outgoing:
         session, connection = self.end.session, self.end.session.connection
         room = connection.max_frame_octets - wire.HEAD_OCTETS
         head = wire.performative("transfer", self._fields(more=True))
+        if self.end.faulty("small-messages-split"):
+            room = len(head) + _SMALL
         chunk = self.octets[self.at : self.at + max(1, room - len(head))]
         self.at += len(chunk)
         self.done = self.at >= len(self.octets)
@@ -53,7 +58,10 @@ class Outgoing:
         self.frames += 1
         session.count_outgoing()
         if self.done:
-            self.end.gone(self)
+            self.held.complete = True
+        elif self.end.faulty("disposition-in-mid-delivery"):
+            told = {"role": "sender", "first": self.held.delivery_id, "state": "accepted"}
+            session.send("disposition", told)
 
     def _fields(self, *, more: bool) -> dict[str, Any]:
         fields: dict[str, Any] = {"handle": self.end.own_handle, "more": more or None}
@@ -63,9 +71,20 @@ class Outgoing:
             fields["more"] = None
         if self.frames == 0:
             fields |= self._first_fields()
-        elif self.settled and self.end.faulty("settled-taken-back-later"):
-            fields["settled"] = False
+        else:
+            fields |= self._later_fields()
         return fields
+
+    def _later_fields(self) -> dict[str, Any]:
+        """What a continuation repeats: nothing."""
+        faulty, held = self.end.faulty, self.held
+        return {
+            "delivery_id": wire.plus(held.delivery_id, 1)
+            if faulty("delivery-id-changes-on-the-way")
+            else None,
+            "delivery_tag": held.tag + b"'" if faulty("delivery-tag-changes-on-the-way") else None,
+            "message_format": 1 if faulty("message-format-changes-on-the-way") else None,
+        }
 
     def _first_fields(self) -> dict[str, Any]:
         faulty = self.end.faulty
@@ -94,13 +113,15 @@ class SendingEnd(End):
 
     def __init__(self, session: Session, handle: int, own_handle: int, terminus: Terminus) -> None:
         super().__init__(session, handle, own_handle, terminus)
-        self.key, self.owner = next(_KEYS), session.connection
+        self.key = next(_KEYS)
+        self.owner: object = session.connection
         self.drain = False
         self.initial_delivery_count = self.delivery_count
         self.consumer: Consumer | None = None
         self.selector: Selector | None = None
         self.resumed: list[Held] = []
         self.lost: list[Held] = []
+        self.unlimited = self.told_empty = False
 
     # --- the taker of a queue
 
@@ -125,6 +146,10 @@ class SendingEnd(End):
         if self.no_new and not self.faulty("new-deliveries-beside-incomplete-map"):
             return False
         if self.credit <= 0 and not self.faulty("credit-ignored"):
+            return False
+        if self.unlimited and message.size_octets >= _LARGE_OCTETS and self.faulty("small-messages-only"):
+            return False
+        if self.told_empty and self.faulty("waits-for-flow-after-available-zero"):
             return False
         if self.session.pending and not self.faulty("deliveries-interleaved-on-a-link"):
             return False
@@ -163,7 +188,7 @@ class SendingEnd(End):
 
     def _send(self, held: Held, *, settled: bool, resume: bool = False, octets: bytes | None = None) -> None:
         session = self.session
-        held.delivery_id = session.new_delivery_id()
+        held.delivery_id = session.new_delivery_id(self)
         if held.tag in self.terminus.held:
             session.unsettled[held.delivery_id] = held
         body = held.entry.message.body if octets is None else octets
@@ -171,14 +196,12 @@ class SendingEnd(End):
             body = body[:400]
         if not self.faulty("credit-not-used-up"):
             self.credit -= 1
+        if self.credit <= 0 and self.faulty("sender-chooses-its-credit"):
+            self.credit = _SELF_CHOSEN
         if not self.faulty("delivery-count-stands-still"):
             self.delivery_count = wire.plus(self.delivery_count, 1)
         session.pending.append(Outgoing(self, held, body, settled, resume))
         session.pump_pending()
-
-    def gone(self, outgoing: Outgoing) -> None:
-        """All of a delivery is out."""
-        outgoing.held.complete = True
 
     def _ask_for_life(self, held: Held) -> None:
         """A fault: settle by itself what has outlived its time."""
@@ -195,7 +218,8 @@ class SendingEnd(End):
         while self.resumed and self.credit > 0 and self.session.may_transfer and not self.session.pending:
             held = self.resumed.pop(0)
             settled = bool(held.outcome)
-            self._send(held, settled=settled, resume=True, octets=b"" if held.outcome else None)
+            bare = settled or self.faulty("data-left-out-on-resume")
+            self._send(held, settled=settled, resume=True, octets=b"" if bare else None)
             if settled:
                 self.terminus.settle(held)
 
@@ -203,9 +227,14 @@ class SendingEnd(End):
 
     def on_flow(self, flow: Any) -> None:
         """The receiver has told its credit."""
+        self.told_empty = False
         counted = flow.get("delivery_count")
         if counted is None:
-            counted = self.delivery_count if self.faulty("unset-delivery-count-is-now") else self.initial_delivery_count
+            counted = (
+                self.delivery_count
+                if self.faulty("unset-delivery-count-is-now")
+                else self.initial_delivery_count
+            )
         credit = flow.get("link_credit")
         if credit == 0 and self.faulty("credit-zero-ignored"):
             credit = None
@@ -237,6 +266,8 @@ class SendingEnd(End):
                 self.delivery_count = wire.plus(self.delivery_count, self.credit)
             if not self.faulty("drain-leaves-credit"):
                 self.credit = 0
+        if self.faulty("drain-mode-left-at-once"):
+            self.drain = False
         return True
 
     def link_state(self) -> dict[str, Any]:
@@ -247,6 +278,7 @@ class SendingEnd(End):
             "link_credit": 0 if self.faulty("sender-tells-no-credit") else max(self.credit, 0),
             "available": waiting + 7 if self.faulty("available-made-up") else waiting,
         }
+        self.told_empty = waiting == 0
         return {**state, "drain": (self.drain and not self.faulty("drain-mode-not-told")) or None}
 
     # --- the end

@@ -42,13 +42,18 @@ class Session:
         self.unsettled: dict[int, Held] = {}
         self.awaited: dict[int, tuple[ReceivingEnd, bytes]] = {}
         self.initial_outgoing_id = self.next_outgoing_id = self._initial_id()
-        self.next_delivery_id = 0 if not self.faulty("delivery-ids-counted-by-connection") else connection.last_id
+        self.next_delivery_id = (
+            0 if not self.faulty("delivery-ids-counted-by-connection") else connection.last_id
+        )
         self.incoming_window = limits.WINDOW_FRAMES
         self.next_incoming_id = begin.get("next_outgoing_id", 0) if begin else 0
         if self.faulty("next-incoming-id-counted-from-zero"):
             self.next_incoming_id = 0
         self.remote_window = begin.get("incoming_window", 0) if begin else 0
         self.handle_max = begin["handle_max"] if begin else _U32_MAX
+        self.received = False
+        self.latest: Any = None
+        self.old_credits: dict[str, int] = {}
         self._widening: asyncio.TimerHandle | None = None
 
     def _initial_id(self) -> int:
@@ -138,8 +143,14 @@ class Session:
             self.refuse("links/errors/errant-link", f"{name} for a link that was detached for an error")
             return None
         end = self.ends.get(handle) if isinstance(handle, int) else None
+        if self.faulty("handles-sought-by-own-number"):
+            end = next((one for one in self.ends.values() if one.own_handle == handle), None)
         if end is None and not self.faulty("unattached-handles-passed-over"):
-            rule = "performatives/flow/handle/unattached" if name == "flow" else "definitions/condition/unattached-handle"
+            rule = (
+                "performatives/flow/handle/unattached"
+                if name == "flow"
+                else "definitions/condition/unattached-handle"
+            )
             self.refuse(rule, f"{name} with handle {handle}, which has no link")
         return end
 
@@ -157,6 +168,7 @@ class Session:
 
     def count_incoming(self) -> None:
         """One transfer frame has come."""
+        self.received = True
         if not self.faulty("next-incoming-id-stands-still"):
             self.next_incoming_id = self._after(self.next_incoming_id)
         self.incoming_window -= 1
@@ -182,7 +194,9 @@ class Session:
             return
         end = self.ends.get(handle)
         if end is None:
-            self.refuse("definitions/condition/unattached-handle", f"detach with handle {handle}, which has no link")
+            self.refuse(
+                "definitions/condition/unattached-handle", f"detach with handle {handle}, which has no link"
+            )
             return
         end.detached_by_peer(bool(frame["closed"]))
 
@@ -221,6 +235,8 @@ class Session:
         """Whether the partner's window and the socket take one more transfer."""
         if self.ended and not self.faulty("frames-after-end"):
             return False
+        if self.received and self.faulty("sessions-receive-only"):
+            return False
         open_ = self.remote_window > 0 or self.faulty("incoming-window-of-partner-ignored")
         return open_ and not self.connection.congested
 
@@ -240,8 +256,10 @@ class Session:
             self.next_outgoing_id = self._after(self.next_outgoing_id)
         self.remote_window -= 1
 
-    def new_delivery_id(self) -> int:
+    def new_delivery_id(self, end: SendingEnd) -> int:
         """The next number in the session's sequence of deliveries."""
+        if self.faulty("delivery-ids-counted-by-link"):
+            return wire.minus(end.delivery_count, end.initial_delivery_count)
         number = self.next_delivery_id
         if self.faulty("delivery-ids-by-twos"):
             self.next_delivery_id = wire.plus(number, 1)
@@ -257,7 +275,11 @@ class Session:
         top = _U32_MAX if self.faulty("handle-max-of-partner-ignored") else self.handle_max
         if self.faulty("own-handle-used-twice"):
             return 0
-        places = range(min(top, 300), -1, -1) if self.faulty("highest-handle-taken") else range(min(top, 1 << 16) + 1)
+        places = (
+            range(min(top, 300), -1, -1)
+            if self.faulty("highest-handle-taken")
+            else range(min(top, 1 << 16) + 1)
+        )
         return next((handle for handle in places if handle not in used), None)
 
     def add(self, end: End) -> None:
@@ -284,6 +306,7 @@ class Session:
             del self.ends[end.handle]
         for outgoing in [o for o in self.pending if o.end is end]:
             self.pending.remove(outgoing)
+        self.old_credits[end.name] = end.credit
         self.awaited = {number: pair for number, pair in self.awaited.items() if pair[0] is not end}
         end.unhook()
 

@@ -20,6 +20,7 @@ HEAD_OCTETS = LAYOUT.header_octets
 MIN_MAX_FRAME_OCTETS = LAYOUT.min_max_frame_size
 AMQP, SASL = LAYOUT.types["amqp"], LAYOUT.types["sasl"]
 EMPTY = _HEAD.pack(HEAD_OCTETS, LAYOUT.min_doff, AMQP, 0)
+_CLOSE = b"\x00\x53\x18"
 _NAME = LAYOUT.headers["amqp"][:4]
 _WORD = LAYOUT.doff_word_octets
 
@@ -44,6 +45,7 @@ class Splitter:
         self._buffer = bytearray()
         self.max_frame_octets = MIN_MAX_FRAME_OCTETS
         self.opened = False
+        self._lost = False
 
     def feed(self, octets: bytes) -> None:
         """Take octets in."""
@@ -55,15 +57,24 @@ class Splitter:
         del self._buffer[:count]
         return octets
 
+    def clear(self) -> None:
+        """Throw away what waits."""
+        self._buffer.clear()
+
     def peek(self, count: int) -> bytes:
         """The first octets that wait."""
         return bytes(self._buffer[:count])
 
     def next(self) -> Incoming | None:
         """The next frame, None where more octets are needed."""
+        if self._lost:
+            return self._search()
         while len(self._buffer) >= HEAD_OCTETS:
             size, doff, kind, channel = _HEAD.unpack_from(self._buffer)
-            if not self._sound(size, doff):
+            self._lost = True
+            sound = self._sound(size, doff)
+            self._lost = False
+            if not sound:
                 self.take(HEAD_OCTETS)
                 continue
             if len(self._buffer) < size:
@@ -72,6 +83,19 @@ class Splitter:
             if self._faulty("channel-octets-swapped"):
                 channel = (channel & 0xFF) << 8 | channel >> 8
             return Incoming(kind, channel, octets[self._body_at(doff) :])
+        return None
+
+    def _search(self) -> Incoming | None:
+        """Where frames have been lost, nothing but a close is looked for."""
+        at = self._buffer.find(_CLOSE)
+        while at >= 0:
+            start = max(0, at - HEAD_OCTETS)
+            size, doff, kind, channel = _HEAD.unpack_from(self._buffer, start)
+            if start + HEAD_OCTETS == at and doff == LAYOUT.min_doff and len(self._buffer) >= start + size > at:
+                self.take(start)
+                return Incoming(kind, channel, self.take(size)[HEAD_OCTETS:])
+            at = self._buffer.find(_CLOSE, at + 1)
+        self.take(max(0, len(self._buffer) - MIN_MAX_FRAME_OCTETS))
         return None
 
     def _body_at(self, doff: int) -> int:
@@ -87,7 +111,7 @@ class Splitter:
         if size < HEAD_OCTETS:
             self._refuse("framing/size/below-header", f"size {size}")
             return False
-        if size > self.max_frame_octets:
+        if size > self.max_frame_octets or (size > 256 and self._faulty("small-frames-refused")):
             self._refuse_size(size)
         if doff < LAYOUT.min_doff:
             self._refuse("framing/doff/below-header", f"data offset {doff}")

@@ -38,6 +38,16 @@ from harness.reference.faults import (
     tx,
     wire_9_1,
 )
+from harness.reference.faults.amqp_1_0 import (
+    connections,
+    links,
+    sessions,
+    transfers,
+    version,
+)
+from harness.reference.faults.amqp_1_0 import (
+    framing as framing_1_0,
+)
 from harness.reference.faults.fault import Fault
 from harness.reference.faults.refusals import refusal_faults
 
@@ -46,6 +56,7 @@ __all__ = ["Fault", "UnknownFaultError", "all_faults", "behaviours", "check_faul
 _BEHAVIOURS = {
     "amqp-0-9-1": (framing, connection, channel, exchange, queue, basic, tx, confirm),
     "amqp-wire-9-1": (wire_9_1,),
+    "amqp-1-0": (version, framing_1_0, connections, sessions, links, transfers),
 }
 _LEDGER_OF = {"rabbitmq-0-9-1": "amqp-0-9-1", "amqp-0-8": "amqp-wire-9-1"}
 

@@ -8,14 +8,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from harness.target.known.artemis import Artemis
 from harness.target.known.base import BrokerError, KnownBroker, Running, Tls
 from harness.target.known.garagemq import GarageMQ
 from harness.target.known.qpid_broker_j import QpidBrokerJ
+from harness.target.known.qpid_proton import QpidProton
 from harness.target.known.rabbitmq import RabbitMQ
 
 __all__ = ["KNOWN", "BrokerError", "KnownBroker", "Running", "Tls", "known_broker"]
 
-KNOWN: dict[str, type[KnownBroker]] = {broker.name: broker for broker in (RabbitMQ, GarageMQ, QpidBrokerJ)}
+KNOWN: dict[str, type[KnownBroker]] = {
+    broker.name: broker for broker in (RabbitMQ, GarageMQ, QpidBrokerJ, Artemis, QpidProton)
+}
 
 
 def known_broker(

@@ -46,15 +46,20 @@ class Running:
 
 
 class KnownBroker(ABC):
-    """One known broker in one state directory; everything it leaves behind lies there."""
+    """One known broker in one state directory; everything it leaves behind lies there.
+
+    ``dialects`` are those it speaks, by id; ``mechanism`` is how one logs in where PLAIN is not offered.
+    """
 
     name: ClassVar[str]
     ready_mark: ClassVar[bytes]
+    dialects: ClassVar[tuple[str, ...]]
     users: ClassVar[Mapping[str, tuple[str, str]]]
     vhosts: ClassVar[Mapping[str, str]]
     extra_ports: ClassVar[int] = 0
     takes_plugins: ClassVar[bool] = False
     takes_tls: ClassVar[bool] = False
+    mechanism: ClassVar[str] = ""
     start_timeout_s: ClassVar[float] = 60.0
     stop_timeout_s: ClassVar[float] = 20.0
 
@@ -209,15 +214,16 @@ class KnownBroker(ABC):
     def _describe(self, state: State) -> Running:
         user, password = (quote(word, safe="") for word in self.users["default"])
         authority = f"{user}:{password}@{LOOPBACK}"
+        query = f"?auth_mechanism={self.mechanism}" if self.mechanism else ""
         return Running(
             name=self.name,
-            url=f"amqp://{authority}:{state.ports.amqp}/",
+            url=f"amqp://{authority}:{state.ports.amqp}/{query}",
             pid=state.processes[-1].pid,
             log=state.log,
             version=state.version,
             users=dict(self.users),
             vhosts=dict(self.vhosts),
-            tls_url=f"amqps://{authority}:{state.ports.tls}/" if state.ports.tls else None,
+            tls_url=f"amqps://{authority}:{state.ports.tls}/{query}" if state.ports.tls else None,
         )
 
 

@@ -29,6 +29,7 @@ class GarageMQ(KnownBroker):
 
     name = "garagemq"
     ready_mark = b"Server started"
+    dialects = ("amqp-0-9-1",)
     extra_ports = 1
     users: ClassVar = {"default": ("guest", "guest"), "second": ("second", "second")}
     vhosts: ClassVar = {"default": "/"}

@@ -1,6 +1,6 @@
-"""The ways in which known brokers reach a machine: Debian packages and Maven coordinates.
+"""The ways in which known brokers reach a machine: Debian packages, Maven coordinates, Python packages.
 
-Knows: apt-get, dpkg-query, Maven and Java as commands.
+Knows: apt-get, dpkg-query, Maven, Java and pip as commands.
 Must not know: where registries are; the machine's own configuration says that.
 """
 
@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -93,3 +94,33 @@ def copy_maven_jars(pom: str, directory: Path) -> None:
     run(["mvn", "-q", "-B", "-ntp", goal, "-DincludeScope=runtime", f"-DoutputDirectory={work}"], cwd=work)
     shutil.rmtree(directory, ignore_errors=True)
     work.rename(directory)
+
+
+def install_python_package(package: str, version: str, directory: Path) -> None:
+    """Installs a Python package into a virtual environment of its own, all or nothing; it may have to be compiled."""
+    shutil.rmtree(directory, ignore_errors=True)
+    try:
+        run([sys.executable, "-m", "venv", str(directory)])
+        pip = [str(directory / "bin" / "python"), "-m", "pip", "--disable-pip-version-check"]
+        run([*pip, "install", "--quiet", f"{package}=={version}"])
+    except BrokerError as error:
+        shutil.rmtree(directory, ignore_errors=True)
+        raise _without_compiler(package) or error from None
+
+
+def _without_compiler(package: str) -> BrokerError | None:
+    """What is missing, where it is a compiler."""
+    named = os.environ.get("CC", "").split()[:1]
+    if any(shutil.which(command) for command in (*named, "cc", "gcc", "clang")):
+        return None
+    return BrokerError(
+        f"{package}: expected a C compiler on PATH to build it, found none; "
+        "on Debian: apt-get install gcc libc6-dev python3-dev"
+    )
+
+
+def python_package_version(package: str, directory: Path) -> str | None:
+    """The version of a package in a virtual environment, or None."""
+    name = package.replace("-", "_")
+    found = directory.glob(f"lib/python*/site-packages/{name}-*.dist-info")
+    return next((path.name.removesuffix(".dist-info").rpartition("-")[2] for path in found), None)

@@ -39,6 +39,7 @@ class RabbitMQ(KnownBroker):
 
     name = "rabbitmq"
     ready_mark = b"Server startup complete"
+    dialects = ("amqp-0-9-1", "amqp-wire-9-1", "amqp-1-0")
     extra_ports = 2
     takes_plugins = True
     takes_tls = True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from uuid import UUID
 
 import pytest
 
@@ -17,7 +18,7 @@ from harness.wire.amqp_1_0.frames import (
     performative_frame,
 )
 from harness.wire.amqp_1_0.message import encode_message
-from harness.wire.amqp_1_0.values import Raw, Symbol, Value
+from harness.wire.amqp_1_0.values import Array, Described, Raw, Repeated, Symbol, Value
 from harness.wire.amqp_1_0.writing import encode
 from harness.wire.frames import ProtocolHeader
 
@@ -167,3 +168,35 @@ def test_long_things_are_cut() -> None:
     )
     assert len(str(told["text"])) < 1100
     assert len(json.dumps(told)) < 6000
+
+
+def test_every_kind_of_value_is_json() -> None:
+    info = {
+        "uuid": UUID(int=1),
+        "nan": float("nan"),
+        "described": Described(Symbol("d"), [1, b"\xff\xfe"]),
+        "many": list(range(100)),
+        "same": Value("array", Array("null", Repeated(None, 9))),
+        "torn": Raw(b"\xa1\x01\xff"),
+    }
+    told = said(performative_frame("end", error={"condition": "x:y", "info": info}))
+    fields = told["fields"]
+    assert isinstance(fields, dict)
+    assert fields["error"]["info"] == {
+        "uuid": "00000000-0000-0000-0000-000000000001",
+        "nan": "nan",
+        "described": {"descriptor": "d", "value": [1, {"octets": 2, "hex": "fffe"}]},
+        "many": {"entries": 100, "first": list(range(64))},
+        "same": {"entries": 9, "each": None},
+        "torn": "\\xff",
+    }
+
+
+def test_what_is_wrong_beside_a_secret_is_told_without_it() -> None:
+    told = said(
+        performative_frame("sasl-init", mechanism="PLAIN", initial_response=Value("string", "s3cret-word"))
+    )
+    assert told["problems"] == ["sasl-init initial-response: expected binary"]
+    frame = TypedReader()
+    frame.feed(INIT)
+    assert "s3cret" not in repr(frame.next())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.spec.amqp_1_0 import DIALECT, HEADERS
@@ -43,6 +43,7 @@ def test_plain_reading_is_reading_and_then_plain(value: Any) -> None:
 
 
 @pytest.mark.parametrize("name", COMPOSITE_NAMES)
+@settings(max_examples=25)
 @given(data=st.data())
 def test_composites_give_back_what_they_were_given(name: str, data: st.DataObject) -> None:
     row = DIALECT.composites[name]

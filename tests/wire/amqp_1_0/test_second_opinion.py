@@ -10,6 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.spec.amqp_1_0 import HEADERS
+from harness.wire.amqp_1_0.frames import TypedFrame, TypedReader, performative_frame
 from harness.wire.amqp_1_0.message import decode_message, encode_message
 from harness.wire.amqp_1_0.performatives import decode_composite, encode_composite
 from harness.wire.amqp_1_0.types import decode, decode_value, encode
@@ -141,3 +143,71 @@ def test_messages_in_both_directions() -> None:
         "text/plain",
     )
     assert (ours.properties, ours.body) == ({"k": "v"}, b"abc")
+
+
+def test_frames_of_their_engine_and_ours_into_it() -> None:
+    """Two ends: theirs says open, begin, attach and a transfer; ours reads, and answers with frames by hand."""
+    transport, connection = proton.Transport(), proton.Connection()
+    connection.container, connection.hostname = "theirs", "h"
+    transport.bind(connection)
+    connection.open()
+    session = connection.session()
+    session.open()
+    sender = session.sender("link")
+    sender.target.address = "q"
+    sender.open()
+    reader = TypedReader(name="proton")
+
+    def said() -> list[TypedFrame]:
+        reader.feed(bytes(transport.peek(transport.pending())))
+        transport.pop(transport.pending())
+        items = list(iter(reader.next, None))
+        return [item for item in items if isinstance(item, TypedFrame)]
+
+    frames = said()
+    assert [frame.name for frame in frames] == ["open", "begin", "attach"]
+    assert [frame.problems for frame in frames] == [()] * 3
+    opened, _, attached = (frame.performative for frame in frames)
+    assert opened is not None and attached is not None
+    assert (opened["container_id"], opened["hostname"]) == ("theirs", "h")
+    assert (attached["name"], attached["role"], attached["target"]["address"]) == ("link", False, "q")
+    answer = [
+        HEADERS["amqp"],
+        performative_frame("open", container_id="ours", max_frame_size=4096),
+        performative_frame(
+            "begin", remote_channel=0, next_outgoing_id=0, incoming_window=9, outgoing_window=9, handle_max=9
+        ),
+        performative_frame(
+            "attach",
+            name="link",
+            handle=0,
+            role="receiver",
+            source={},
+            target={"address": "q"},
+            rcv_settle_mode="first",
+        ),
+        performative_frame(
+            "flow",
+            next_incoming_id=0,
+            incoming_window=9,
+            next_outgoing_id=0,
+            outgoing_window=9,
+            handle=0,
+            delivery_count=0,
+            link_credit=5,
+        ),
+    ]
+    transport.push(b"".join(answer))
+    assert (connection.remote_container, sender.remote_target.address, sender.credit) == ("ours", "q", 5)
+    delivery = sender.delivery("tag")
+    sender.stream(encode_message(data=b"hi"))
+    sender.advance()
+    (transfer,) = [frame for frame in said() if frame.name == "transfer"]
+    assert (transfer.problems, decode_message(transfer.payload).body) == ((), b"hi")
+    transport.push(performative_frame("disposition", role=True, first=0, settled=True, state="accepted"))
+    assert (delivery.remote_state, delivery.settled) == (proton.Delivery.ACCEPTED, True)
+    transport.push(performative_frame("close", error={"condition": "amqp:not-found", "description": "d"}))
+    assert (connection.remote_condition.name, connection.remote_condition.description) == (
+        "amqp:not-found",
+        "d",
+    )

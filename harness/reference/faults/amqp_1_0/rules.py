@@ -1,4 +1,4 @@
-"""Every rule that the 1.0 broker enforces by refusing, the rows that fall with it, and what refusing wrongly looks like.
+"""Every rule that the 1.0 broker enforces by refusing, the rows that fall with it, and how refusing is wrong.
 
 Knows: rows of the 1.0 ledger; which condition or scope the ledger does not accept for each.
 Must not know: when a rule is broken; connections, sessions and links do.
@@ -111,13 +111,19 @@ ALSO: Mapping[str, tuple[str, ...]] = {
     "links/recovering/no-record": ("performatives/attach/source/none",),
     "links/errors/errant-link": ("definitions/condition/errant-link",),
     "links/errors/resume": ("links/errors/resume-unsettled", "links/errors/pipelined-attach"),
-    "performatives/attach/handle/in-use": ("performatives/attach/handle/free", "definitions/condition/handle-in-use"),
+    "performatives/attach/handle/in-use": (
+        "performatives/attach/handle/free",
+        "definitions/condition/handle-in-use",
+    ),
     "performatives/attach/target/none": ("links/recovering/no-record",),
     "performatives/attach/max-message-size/exceeded": (
         "definitions/condition/message-size-exceeded",
         "links/errors/detach-with-error",
     ),
-    "performatives/flow/handle/unattached": ("sessions/errors/end", "definitions/condition/unattached-handle"),
+    "performatives/flow/handle/unattached": (
+        "sessions/errors/end",
+        "definitions/condition/unattached-handle",
+    ),
     "performatives/open/channel-max/exceeded": ("connections/pipelined/within-limits",),
     "definitions/condition/not-found": (
         "links/establishing/null-terminus",

@@ -1,0 +1,29 @@
+"""C1: arrays of elements that take no octets, with counts that octets cannot bound.
+
+Knows: the encodings of no width, and where a value of any type can stand. Must not know: how a target counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fuzz.families.base import Family, Spot, is_methods
+from fuzz.states import State
+
+
+def _spots(dialect_id: str, state: State) -> Iterator[Spot]:
+    if not is_methods(dialect_id):
+        from fuzz.families.typed_values import zero_width
+
+        yield from zero_width(dialect_id, state)
+
+
+FAMILY = Family(
+    "C01",
+    "arrays of zero-width elements with a huge count",
+    _spots,
+    absent={
+        "amqp-0-9-1": "an array says how many octets it has, not how many elements, and each element has a tag octet",
+        "amqp-wire-9-1": "no arrays; a table says how many octets it has, and each entry has a name and a tag",
+    },
+)

@@ -1,0 +1,71 @@
+"""C3: nesting without bound.
+
+Knows: what can hold itself. Must not know: how deep a target goes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from fuzz.families.base import Bend, Family, Spot, bend, is_methods, next_productions
+from fuzz.states import State
+from fuzz.tree import edited, walk
+from harness.wire.malformed import nested_arrays, nested_tables, table_field
+
+DEPTHS = (2, 4, 8, 16, 32, 64, 100, 128, 200, 256, 400, 500, 512, 1000, 1024, 2000, 4000, 8000, 16_000)
+_MAX_OCTETS = 120_000
+"""What fits into a frame of the usual 128 KiB."""
+
+
+def _spots(dialect_id: str, state: State) -> Iterator[Spot]:
+    if not is_methods(dialect_id):
+        from fuzz.families.typed_values import nesting
+
+        yield from nesting(dialect_id, state)
+        return
+    if any(place.node.kind == "table" for p in next_productions(dialect_id, state) for place in walk(p.tree)):
+        touches = ("wire/table/malformed", "field-tables/format")
+        for kind, nested in _NESTED.items():
+            yield Spot(f"nested.{kind}", lambda nested=nested: _bends(dialect_id, state, nested), touches)
+
+
+def _tables(depth: int) -> bytes:
+    return bytes(nested_tables(depth))
+
+
+def _arrays(depth: int) -> bytes:
+    entry = bytes(table_field(b"a", "A", bytes(nested_arrays(depth))))
+    return len(entry).to_bytes(4, "big") + entry
+
+
+def _mixed(depth: int) -> bytes:
+    """Tables and arrays in turn."""
+    inner = b""
+    for level in range(depth):
+        size = len(inner).to_bytes(4, "big")
+        inner = b"A" + size + inner if level % 2 else b"\x01m" + b"F" + size + inner
+    entries = inner if inner[:1] == b"\x01" else b"\x01m" + inner
+    return len(entries).to_bytes(4, "big") + entries
+
+
+def _unclosed(depth: int) -> bytes:
+    """Tables that each announce as much as the outermost has, and end in the midst."""
+    step = b"\x01nF"
+    size = (depth * (len(step) + 4)).to_bytes(4, "big")
+    return size + (step + size) * depth
+
+
+_NESTED = {"table": _tables, "array": _arrays, "mixed": _mixed, "unclosed": _unclosed}
+
+
+def _bends(dialect_id: str, state: State, nested: Callable[[int], bytes]) -> Iterator[Bend]:
+    for production in next_productions(dialect_id, state):
+        places = [place for place in walk(production.tree) if place.node.kind == "table"]
+        for depth in DEPTHS if places else ():
+            octets = nested(depth)
+            if len(octets) <= _MAX_OCTETS:
+                tree = edited(production.tree, places[0].way, octets)
+                yield bend(f"{production.name} {places[0].path}: {depth} deep", tree)
+
+
+FAMILY = Family("C03", "nesting without bound", _spots)

@@ -1,0 +1,166 @@
+"""The family of described types, AMQP 1.0, as the runner needs it: see ``harness.run.family.Family``.
+
+Knows: the way to a session, a round trip, a message through a node. Must not know: cases.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+
+from harness.net.clock import monotonic_s
+from harness.peer.amqp_1_0.login import conversation
+from harness.peer.amqp_1_0.peer import Peer
+from harness.peer.context import Context, Login, OutOfReach, Unmet
+from harness.run.family import Entity, Identity, ProbeFailed, readable, text
+from harness.wire.amqp_1_0.direction import TypedDirection
+from harness.wire.amqp_1_0.frames import HEADER_OCTETS, TypedFrame, TypedReader, performative_frame
+from harness.wire.direction import Direction
+from harness.wire.errors import WireError
+from harness.wire.transport import StreamEnded
+
+_ROUND_TRIPS = 5
+_SHARE_OF_PATIENCE = 0.2
+_STAR = ord("*")
+_LIMITS = ("container_id", "max_frame_size", "channel_max", "idle_time_out", "offered_capabilities")
+
+
+def peer(context: Context) -> Peer:
+    """What a case drives."""
+    return Peer(context)
+
+
+def direction(dialect_id: str, direction: str) -> Direction:
+    """A decoder of one direction for evidence."""
+    return TypedDirection(direction)
+
+
+def recognise(context: Context) -> str:
+    """The context's dialect: there is one only."""
+    return context.dialect
+
+
+# --- the probe
+
+
+def probe(context: Context) -> Identity:
+    """Log in, begin a session, pass a message, measure round trips, close; raises ProbeFailed."""
+    peer = Peer(context)
+    step = "reach the target"
+    try:
+        peer.connect()
+        step = f"log in as {context.login.user!r} with {context.login.mechanism}"
+        peer.greet()
+        step = f"open virtual host {context.login.vhost!r}"
+        peer.open()
+        step = "begin a session"
+        peer.begin()
+        step = "pass a message through a node"
+        _pass_a_message(peer)
+        step = "measure a round trip"
+        round_trip_s = _round_trip(peer)
+        peer.close()
+    except StreamEnded as ended:
+        raise ProbeFailed(f"could not {step}: {ended.__cause__ or f'connection {ended.how}'}") from ended
+    except (Unmet, OutOfReach) as unmet:
+        raise ProbeFailed(f"could not {step}: {unmet}") from unmet
+    finally:
+        peer.hang_up()
+    return _identity(peer, round_trip_s)
+
+
+def _identity(peer: Peer, round_trip_s: float) -> Identity:
+    assert peer.opened is not None
+    opened = peer.opened
+    announced = {key: readable(_listed(opened[key])) for key in _LIMITS if opened[key] not in (None, ())}
+    properties = opened["properties"] or {}
+    announced |= readable(properties)
+    product = text(properties.get("product")) or text(opened["container_id"])
+    return Identity(product, text(properties.get("version")), announced, round_trip_s)
+
+
+def _listed(value: object) -> object:
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _pass_a_message(peer: Peer) -> None:
+    address = peer.node("probe")
+    peer.send_message(address, b"alive")
+    bodies = [delivery.body for delivery in peer.fetch(address, 1)]
+    if bodies != [b"alive"]:
+        raise Unmet("the message that was sent", "another one" if bodies else "none")
+
+
+def _round_trip(peer: Peer) -> float:
+    """A session that begins and ends is two round trips."""
+    started_s = monotonic_s()
+    channel = peer.free_channel() if peer.channel_max else 0
+    if channel == 0:
+        peer.end()
+    for _ in range(_ROUND_TRIPS):
+        peer.call("begin", channel)
+        peer.call("end", channel)
+    return (monotonic_s() - started_s) / (2 * _ROUND_TRIPS)
+
+
+# --- cleaning up
+
+
+def delete(context: Context, entities: Sequence[Entity]) -> None:
+    """Take out what the nodes hold, for the protocol cannot delete a node; raises Unmet.
+
+    A target that makes nodes when they are asked for mostly gives them up once they are empty and unused.
+    """
+    peer = Peer(context)
+    peer.begin()
+    for _, name in entities:
+        with suppress(OutOfReach):
+            link = peer.try_attach(
+                "receiver", peer.address_of(name), source={"address": peer.address_of(name)}
+            )
+            if not link.is_attached or link.refused:
+                continue
+            peer.credit(link, 1000)
+            for delivery in peer.drain(link, _SHARE_OF_PATIENCE * peer.patience_s):
+                if not delivery.settled:
+                    peer.disposition(delivery)
+            peer.detach(link)
+    peer.close()
+
+
+# --- replay
+
+
+def with_login(dialect_id: str, octets: bytes, login: Login) -> bytes:
+    """The octets with a starred SASL response replaced by the login's, where one response is all there is to say."""
+    header, rest = _split(octets)
+    frame = _only_frame(rest)
+    if frame is None or frame.name != "sasl-init" or not _starred(frame):
+        return octets
+    assert frame.performative is not None
+    given = frame.performative
+    fields = {key: given[key] for key in given.given}
+    fields["initial_response"] = conversation(str(given["mechanism"]), login).first()
+    return header + performative_frame("sasl-init", frame.channel, **fields)
+
+
+def _starred(frame: TypedFrame) -> bool:
+    assert frame.performative is not None
+    response = frame.performative["initial_response"]
+    return isinstance(response, bytes) and set(response) == {_STAR}
+
+
+def _only_frame(octets: bytes) -> TypedFrame | None:
+    reader = TypedReader(name="client→server")
+    reader.feed(octets)
+    try:
+        item = reader.next()
+    except WireError:
+        return None
+    return item if isinstance(item, TypedFrame) and not reader.pending_octets else None
+
+
+def _split(octets: bytes) -> tuple[bytes, bytes]:
+    """A protocol header that was sent in one piece with the login, and the rest."""
+    at = HEADER_OCTETS if octets.startswith(b"AMQP") else 0
+    return octets[:at], octets[at:]

@@ -1,0 +1,30 @@
+"""The suite of AMQP 1.0, Part 2: one module per chapter or performative, cases in the order of the specification.
+
+Modules with an underscore hold steps that cases share.
+"""
+
+from importlib.util import find_spec
+
+_CHAPTERS = (
+    "model",
+    "version",
+    "framing",
+    "connections",
+    "open_close",
+    "sessions",
+    "begin_end",
+    "links",
+    "links_attach",
+    "links_resume",
+    "links_detach",
+    "links_flow",
+    "attach_detach",
+    "flow",
+    "transfers",
+    "transfers_resume",
+    "transfer",
+    "disposition",
+    "definitions",
+    "sasl",
+)
+ORDER = tuple(name for name in _CHAPTERS if find_spec(f"{__name__}.{name}"))

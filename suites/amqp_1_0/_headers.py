@@ -1,0 +1,54 @@
+"""Protocol headers, and what a target does about those that it does not want."""
+
+from __future__ import annotations
+
+from harness.peer.amqp_1_0.peer import Peer
+from harness.peer.events import HeaderArrived, Reaction
+from harness.wire.amqp_1_0.frames import HEADERS, header_id
+
+VERSION = (1, 0, 0)
+
+
+def protocol_header(id: int, major: int = 1, minor: int = 0, revision: int = 0) -> bytes:
+    """A protocol header of any layer and version."""
+    return b"AMQP" + bytes((id, major, minor, revision))
+
+
+def first_header(peer: Peer, major: int = 1, minor: int = 0, revision: int = 0) -> bytes:
+    """The header of the layer that this target wants first, in any version."""
+    return protocol_header(peer.first_header[4], major, minor, revision)
+
+
+def answer_to(peer: Peer, octets: bytes, *, half_close: bool = False) -> Reaction:
+    """What the target does about octets in place of its first header."""
+    peer.send_header(octets)
+    if half_close:
+        peer.transport.half_close()
+    return peer.reaction(barrier=False)
+
+
+def header_in(reaction: Reaction) -> bytes:
+    """The first header in a reaction; empty where there is none."""
+    return next((a.header.octets for a in reaction.arrivals if isinstance(a, HeaderArrived)), b"")
+
+
+def names_version(octets: bytes) -> bool:
+    """Whether a header is one of AMQP 1.0.0, of any layer that the specification has."""
+    return header_id(octets) is not None
+
+
+def told(octets: bytes) -> str:
+    """A header in words."""
+    return f"protocol header {' '.join(map(str, octets[4:]))}" if octets else "no protocol header"
+
+
+__all__ = [
+    "HEADERS",
+    "VERSION",
+    "answer_to",
+    "first_header",
+    "header_in",
+    "names_version",
+    "protocol_header",
+    "told",
+]

@@ -1,0 +1,58 @@
+"""A target that answers the 9.1 header with the frames of 0-8 is recognised, told, and judged in what it speaks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from harness.cli.main import cli
+from harness.peer.context import Patience
+from harness.record.journal import Journal
+from harness.record.rows import Outcome
+from harness.reference.server import ReferenceBroker
+from harness.run.engine import Engine, Settings, meet
+from harness.run.execute import World
+from harness.run.family import ProbeFailed
+from harness.target.config import Target
+from harness.target.live import live
+from harness.target.url import parse_url
+from reports.load import load_run
+
+DIALECT = "amqp-wire-9-1"
+CHOSEN = ("amq_wlp_frame_01", "amq_wlp_content_01", "frame.cycle")
+
+
+@pytest.mark.parametrize("spoken", [DIALECT, "amqp-0-8"])
+def test_what_is_spoken_is_told_by_the_first_frame(spoken: str, tmp_path: Path) -> None:
+    with ReferenceBroker(spoken) as broker:
+        target = Target("it", DIALECT, parse_url(broker.url))
+        with live(target) as running, Journal(tmp_path) as journal:
+            world, identity = meet(World(running, tmp_path, "t", Patience()), journal)
+    assert world.dialect == spoken
+    assert bool(identity.note) == (spoken != DIALECT)
+    assert ("cycle-header" in identity.lacks) == (spoken != DIALECT)
+
+
+def test_a_target_that_is_gone_is_not_recognised(tmp_path: Path) -> None:
+    with ReferenceBroker("amqp-0-8") as broker:
+        url = parse_url(broker.url)
+    with live(Target("gone", DIALECT, url)) as running, Journal(tmp_path) as journal:
+        world = World(running, tmp_path, "t", Patience())
+        with pytest.raises(ProbeFailed, match="could not reach the target"):
+            Engine(world, journal, Settings()).recognise()
+
+
+def test_a_run_says_what_the_target_speaks_and_judges_what_does_not_depend_on_it(tmp_path: Path) -> None:
+    with ReferenceBroker("amqp-0-8") as broker:
+        command = ["run", broker.url, *CHOSEN, "--dialect", DIALECT, "--out", str(tmp_path / "run")]
+        result = CliRunner().invoke(cli, command)
+    assert result.exit_code == 0, result.output
+    assert "the target answers as amqp-0-8" in result.output
+    run = load_run(tmp_path / "run")
+    assert "amqp-0-8" in run.meta.note
+    verdicts = {case.id: case.verdict for case in run.cases}
+    assert verdicts["amq_wlp_frame_01"] is Outcome.PASS and verdicts["amq_wlp_content_01"] is Outcome.PASS
+    cycles = [case for case in run.cases if case.id == "frame.cycle"]
+    assert cycles and {case.verdict for case in cycles} == {Outcome.NOT_APPLICABLE}
