@@ -9,13 +9,16 @@ and only where the row lays a reaction down. What a message holds is the busines
 from __future__ import annotations
 
 from fuzz.states import State
-from fuzz.states_types import LINK
+from fuzz.states_types import LINKS
 from harness.spec.amqp_1_0 import HEADERS, LAYOUT
 from harness.spec.dialects import dialect_ids, load_dialect
 from harness.wire.amqp_1_0.frames import Performative, TypedFrame, TypedReader
 from harness.wire.errors import WireError
 
 _ONE_OF_NINE = "a described list of a known type"
+_OWN_BOUNDS = ("levels", "that this reader keeps")
+"""Where the reader gives up on what the specification permits."""
+
 _SAFE_OCTETS = 512
 """What every peer takes; whether it takes more is for it to say."""
 
@@ -74,7 +77,8 @@ def _of_body(state: State, frame: TypedFrame) -> str:
     if frame.error is not None:
         if frame.error.expected == _ONE_OF_NINE:
             return "model/nine-frame-bodies"
-        return "definitions/condition/decode-error" if state.channels else ""
+        bounded = any(words in frame.error.expected for words in _OWN_BOUNDS)
+        return "definitions/condition/decode-error" if state.channels and not bounded else ""
     performative = frame.performative
     if performative is None or frame.problems:
         return ""
@@ -90,7 +94,7 @@ def _of_performative(state: State, performative: Performative) -> str:
     if not state.channels or "handle" not in performative.given:
         return ""
     attached = performative["handle"] in state.handles
-    if name == "attach" and attached and not str(performative["name"]).startswith(LINK[:13]):
+    if name == "attach" and attached and performative["name"] not in LINKS:
         return "performatives/attach/handle/in-use"
     if name == "flow" and not attached:
         return "performatives/flow/handle/unattached"

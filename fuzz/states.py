@@ -27,11 +27,12 @@ class Slot(StrEnum):
     CHANNEL_MAX = "channel-max that the target offered"
     FRAME_MAX = "frame-max that the target offered"
     HOSTNAME = "host name of the target"
+    CONTAINER = "container id, another one for each connection"
 
 
 @dataclass(frozen=True, slots=True)
 class Values:
-    """What fills the slots."""
+    """What fills the slots; of one's own for each connection are ``queue`` and ``container``."""
 
     user: str = "guest"
     password: str = "guest"
@@ -40,17 +41,20 @@ class Values:
     channel_max: int = 2047
     frame_max_octets: int = 131_072
     hostname: str = "localhost"
+    container: str = "amqpspec-fuzz"
 
     def of(self, slot: Slot) -> str | bytes | int:
         """What stands in a slot."""
-        return {
+        filling: dict[Slot, str | bytes | int] = {
             Slot.PLAIN: f"\0{self.user}\0{self.password}".encode(),
             Slot.VHOST: self.vhost,
             Slot.QUEUE: self.queue,
             Slot.CHANNEL_MAX: self.channel_max,
             Slot.FRAME_MAX: self.frame_max_octets,
             Slot.HOSTNAME: self.hostname,
-        }[slot]
+            Slot.CONTAINER: self.container,
+        }
+        return filling[slot]
 
 
 Argument = object
@@ -72,8 +76,8 @@ class Say:
 class Step:
     """What is sent at once, and what is waited for then.
 
-    ``wait_for`` is the name of an answer (``connection.tune``, ``attach``, ``header``), one of which the step needs;
-    with none, the next step follows at once.
+    ``wait_for`` names the answers (``connection.tune``, ``attach``, ``header``) that have to arrive, in this order but
+    not one right behind the other; with none, the next step follows at once.
     """
 
     says: tuple[Say, ...]
@@ -82,15 +86,17 @@ class Step:
     @property
     def words(self) -> str:
         """``C:OPEN S:OPEN-OK``."""
-        heard = " | ".join(f"S:{name.upper()}" for name in self.wait_for)
-        return " ".join([f"C:{say.words}" for say in self.says] + ([heard] if heard else []))
+        return " ".join(
+            [f"C:{say.words}" for say in self.says] + [f"S:{name.upper()}" for name in self.wait_for]
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class State:
     """A point of a conversation: how to get there, and which productions may legally come next.
 
-    ``channels`` are open, and ``handles`` attached, on what the client sends. The limits are those that the way has settled, where it settles them by itself.
+    ``channels`` are open, and ``handles`` attached, on what the client sends. The limits are those that the way has
+    settled, where it settles them by itself. Where ``judged``, the ledger may say something of what is sent next.
     """
 
     name: str

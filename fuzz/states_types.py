@@ -17,13 +17,14 @@ from harness.wire.amqp_1_0.message import encode_message
 SENDER, RECEIVER = 0, 1
 """The handles that states attach; both on channel 0."""
 
-LINK = "amqpspec-fuzz-sender"
+LINKS = ("amqpspec-fuzz-sender", "amqpspec-fuzz-receiver")
+"""The names of both links."""
 _MESSAGE = encode_message(data=b"amqpspec")
 _SASL = Say("SASL-HEADER", octets=HEADERS["sasl"])
 _AMQP = Say("HEADER", octets=HEADERS["amqp"])
 
 
-def _say(name: str, channel: int = 0, **args: Argument) -> Say:
+def _say(name: str, channel: int = 0, /, **args: Argument) -> Say:
     return Say(name.upper(), name, channel, tuple(args.items()))
 
 
@@ -44,11 +45,11 @@ def states_of() -> Iterator[State]:
     header = (*known, Step((_AMQP,), ("header",)))
     opened = (
         *known,
-        Step((_AMQP, _say("open", container_id="amqpspec-fuzz", hostname=Slot.HOSTNAME)), ("open",)),
+        Step((_AMQP, _say("open", container_id=Slot.CONTAINER, hostname=Slot.HOSTNAME)), ("open",)),
     )
     begin = _say("begin", next_outgoing_id=0, incoming_window=2048, outgoing_window=2048)
     session = (*opened, Step((begin,), ("begin",)))
-    sender = Step((_attach(LINK, SENDER, "sender", initial_delivery_count=0),), ("attach", "flow"))
+    sender = Step((_attach(LINKS[0], SENDER, "sender", initial_delivery_count=0),), ("attach", "flow"))
     attached = (*session, sender)
     one, first = frozenset((0,)), frozenset((SENDER,))
     inits = ("sasl/sasl-init", "sasl/sasl-init/bare")
@@ -88,7 +89,7 @@ def states_of() -> Iterator[State]:
 
 def _receiving(attached: tuple[Step, ...], one: frozenset[int]) -> Iterator[State]:
     """A delivery of one's own has arrived and is not settled."""
-    receiver = _attach("amqpspec-fuzz-receiver", RECEIVER, "receiver")
+    receiver = _attach(LINKS[1], RECEIVER, "receiver")
     sent = _say(
         "transfer",
         handle=SENDER,
@@ -98,7 +99,12 @@ def _receiving(attached: tuple[Step, ...], one: frozenset[int]) -> Iterator[Stat
         settled=True,
         payload=_MESSAGE,
     )
-    windows = {"next_incoming_id": 0, "incoming_window": 2048, "next_outgoing_id": 1, "outgoing_window": 2048}
+    windows: dict[str, Argument] = {
+        "next_incoming_id": 0,
+        "incoming_window": 2048,
+        "next_outgoing_id": 1,
+        "outgoing_window": 2048,
+    }
     credit = _say("flow", **windows, handle=RECEIVER, delivery_count=0, link_credit=10)
     steps = (*attached, Step((receiver,), ("attach",)), Step((sent, credit), ("transfer",)))
     answers = _begins("performative/disposition", "state/", "performative/flow", "performative/detach")

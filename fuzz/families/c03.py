@@ -6,6 +6,7 @@ Knows: what can hold itself. Must not know: how deep a target goes.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 from fuzz.families.base import Bend, Family, Spot, bend, is_methods, next_productions
 from fuzz.states import State
@@ -26,7 +27,7 @@ def _spots(dialect_id: str, state: State) -> Iterator[Spot]:
     if any(place.node.kind == "table" for p in next_productions(dialect_id, state) for place in walk(p.tree)):
         touches = ("wire/table/malformed", "field-tables/format")
         for kind, nested in _NESTED.items():
-            yield Spot(f"nested.{kind}", lambda nested=nested: _bends(dialect_id, state, nested), touches)
+            yield Spot(f"nested.{kind}", partial(_bends, dialect_id, state, nested), touches)
 
 
 def _tables(depth: int) -> bytes:

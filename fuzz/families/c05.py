@@ -16,6 +16,11 @@ from harness.spec.model import MethodDialect
 
 _BEYOND = (-1, 0, 1, 2, 7, 8, 9, 64, 512, 4096, 61_440)
 
+_TUNE_OK = (
+    "connection/tune-ok/frame-max/minimum-chosen", "connection/tune-ok/frame-max/upper-limit",
+    "connection/tune-ok/channel-max/upper-limit",
+)  # fmt: skip
+
 
 def _limit(place: Place) -> str:
     wanted = place.node.name in ("channel-max", "frame-max", "heartbeat")
@@ -35,9 +40,7 @@ def _spots(dialect_id: str, state: State) -> Iterator[Spot]:
         yield from limits(dialect_id, state)
         return
     if state.name == "tune":
-        touches = ("connection/tune-ok/frame-max/minimum-chosen", "connection/tune-ok/frame-max/upper-limit",
-                   "connection/tune-ok/channel-max/upper-limit")  # fmt: skip
-        yield from spots_at(dialect_id, state, _limit, numbers_of(_edges), *touches)
+        yield from spots_at(dialect_id, state, _limit, numbers_of(_edges), *_TUNE_OK)
     if state.frame_max_octets is not None:
         touches = ("amq_wlp_frame_03", "connection/tune-ok/frame-max/all-frames")
         yield Spot("frame.too-large", lambda: _large(dialect_id, state), touches)

@@ -110,6 +110,18 @@ class Maker:
         descriptor = self.encoded("descriptor", encoding, bytes((row.code,)), Role.DESCRIPTOR)
         return group(name, zero, descriptor, value, kind="described")
 
+    def example(self, encoding: Encoding) -> Node:
+        """A sample value in one encoding."""
+        kind = self.dialect.primitive_of[encoding.code]
+        if encoding.category is Category.FIXED:
+            return self.encoded(
+                "value", encoding, (b"\1" if kind == "boolean" else b"A").rjust(encoding.width_octets, b"\0")
+            )
+        if encoding.category is Category.VARIABLE:
+            return self.encoded("value", encoding, b"text")
+        _, content = sample_of(self.dialect, kind)
+        return self.encoded("value", encoding, self._parts(kind, content))
+
     # --- composites
 
     def composite(self, name: str, row: Composite, values: Mapping[str, Any]) -> Node:
@@ -244,18 +256,6 @@ class _Grammar(Maker):
                 values = given(self.dialect, composite, full=True)
                 tree = self.amqp_value(self.composite(composite.name, composite, values))
                 yield Production(f"composite/{composite.name}", tree)
-
-    def example(self, encoding: Encoding) -> Node:
-        """A sample value in one encoding."""
-        kind = self.dialect.primitive_of[encoding.code]
-        if encoding.category is Category.FIXED:
-            return self.encoded(
-                "value", encoding, (b"\1" if kind == "boolean" else b"A").rjust(encoding.width_octets, b"\0")
-            )
-        if encoding.category is Category.VARIABLE:
-            return self.encoded("value", encoding, b"text")
-        _, content = sample_of(self.dialect, kind)
-        return self.encoded("value", encoding, self._parts(kind, content))
 
 
 def _header(octets: bytes) -> Node:

@@ -77,7 +77,8 @@ class Cleanup:
 class Context:
     """One case's world; ``dialect`` is the id of what is spoken, in its widest overlay.
 
-    ``address`` is how the target writes the address of a node, with ``{name}`` for its name.
+    ``address`` is how the target writes the address of a node, with ``{name}`` for its name; ``hostname`` how a
+    virtual host is named where the protocol has hostnames only.
     """
 
     dialect: str
@@ -89,6 +90,7 @@ class Context:
     patience: Patience = field(default_factory=Patience)
     tag: str = "amqpspec"
     address: str = "{name}"
+    hostname: str = "{name}"
     restart_hook: Callable[[], None] | None = None
     cleanup: Cleanup = field(default_factory=Cleanup)
     numbers: itertools.count[int] = field(default_factory=itertools.count)

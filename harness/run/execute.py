@@ -66,6 +66,7 @@ class World:
             patience=self.patience,
             tag=f"{self.tag}.{case_id}",
             address=self.live.target.address,
+            hostname=self.live.target.hostname,
             restart_hook=self.restart,
             cleanup=Cleanup(),
         )

@@ -20,7 +20,6 @@ from harness.wire.errors import WireError
 from harness.wire.transport import StreamEnded
 
 _ROUND_TRIPS = 5
-_SHARE_OF_PATIENCE = 0.2
 _STAR = ord("*")
 _LIMITS = ("container_id", "max_frame_size", "channel_max", "idle_time_out", "offered_capabilities")
 
@@ -86,7 +85,7 @@ def _listed(value: object) -> object:
 def _pass_a_message(peer: Peer) -> None:
     address = peer.node("probe")
     peer.send_message(address, b"alive")
-    bodies = [delivery.body for delivery in peer.fetch(address, 1)]
+    bodies = [delivery.body for delivery in peer.fetch(address, 1, count=1)]
     if bodies != [b"alive"]:
         raise Unmet("the message that was sent", "another one" if bodies else "none")
 
@@ -121,7 +120,8 @@ def delete(context: Context, entities: Sequence[Entity]) -> None:
             if not link.is_attached or link.refused:
                 continue
             peer.credit(link, 1000)
-            for delivery in peer.drain(link, _SHARE_OF_PATIENCE * peer.patience_s):
+            peer.barrier()
+            for delivery in peer.received(link):
                 if not delivery.settled:
                     peer.disposition(delivery)
             peer.detach(link)

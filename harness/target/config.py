@@ -56,6 +56,7 @@ class Target:
     connections: int = 16
     fresh: bool = False
     address: str = "{name}"
+    hostname: str = "{name}"
 
     @property
     def secrets(self) -> tuple[str, ...]:
@@ -232,13 +233,14 @@ def _plain(name: str) -> Callable[[_Reader, Any, str, Path], dict[str, Any]]:
     return lambda reader, node, key, folder: {name: reader.text(node, key)}
 
 
-def _address(reader: _Reader, node: Any, key: str, folder: Path) -> dict[str, Any]:
+def _template(reader: _Reader, node: Any, key: str, folder: Path) -> dict[str, Any]:
+    """How the target writes something, with ``{name}`` in the place of the name."""
     text = reader.text(node, key)
     if text.count("{name}") != 1 or text.replace("{name}", "").strip("{}") != text.replace("{name}", ""):
         raise reader.error(
             node.start_mark.line + 1, key, f"expected a text with {{name}} in it, actual {text!r}"
         )
-    return {"address": text}
+    return {key: text}
 
 
 def _path(name: str) -> Callable[[_Reader, Any, str, Path], dict[str, Any]]:
@@ -315,5 +317,6 @@ _KEYS: dict[str, Callable[[_Reader, Any, str, Path], dict[str, Any]]] = {
     "patience": lambda reader, node, key, folder: {"patience": reader.positive(node, key)},
     "connections": lambda reader, node, key, folder: {"connections": reader.count(node, key)},
     "fresh": lambda reader, node, key, folder: {"fresh": reader.flag(node, key)},
-    "address": _address,
+    "address": _template,
+    "hostname": _template,
 }

@@ -199,7 +199,13 @@ def test_a_fault_that_is_not_found_fails_the_selftest(tmp_path: Path) -> None:
 def test_brokers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     rows = json.loads(amqpspec("brokers", "list", "--json", code=0).stdout)
-    assert {row["name"] for row in rows} == {"rabbitmq", "garagemq", "qpid-broker-j"}
+    assert {row["name"] for row in rows} == {
+        "rabbitmq",
+        "garagemq",
+        "qpid-broker-j",
+        "artemis",
+        "qpid-proton",
+    }
     assert {row["url"] for row in rows} == {None}
     assert "not running" in amqpspec("brokers", "list", code=0).output
     assert "expected one of" in error("brokers", "start", "nobody", code=2)

@@ -85,7 +85,7 @@ class FrameArrived:
         if error is None:
             return None
         condition = error["condition"]
-        return condition if isinstance(condition, str) else _NO_CONDITION
+        return str(condition) if isinstance(condition, str) else _NO_CONDITION
 
     @property
     def state(self) -> str:
@@ -112,7 +112,7 @@ class FrameArrived:
         error = self.error
         if error is None:
             return "without error"
-        text = " ".join(str(error.get("description", "")).split())
+        text = " ".join(str(error.get("description", "")).encode("utf-8", "replace").decode().split())
         return f"{self.condition} ({text[:200]!r})" if text else f"{self.condition}"
 
 

@@ -63,7 +63,8 @@ class Connection(Line):
     @property
     def hostname(self) -> str | None:
         """What open names as hostname: the virtual host, None for the usual one."""
-        return None if self.login.vhost in ("", "/") else self.login.vhost
+        name = self.login.vhost
+        return None if name in ("", "/") else self.context.hostname.replace("{name}", name)
 
     @property
     def max_frame_octets(self) -> int:
@@ -139,11 +140,11 @@ class Connection(Line):
         """Send one frame around any body, legal or not; ``size`` and ``doff`` may lie."""
         self.send_octets(encode_frame(body, channel, frame_type, size=size, doff=doff, extended=extended))
 
-    def exact(self, name: str, channel: int = 0, *, payload: bytes = b"", **fields: Any) -> bytes:
+    def exact(self, name: str, /, channel: int = 0, *, payload: bytes = b"", **fields: Any) -> bytes:
         """A performative as a frame with just these fields: nothing is filled in, nothing is booked."""
         return performative_frame(name, channel, payload=payload, **fields)
 
-    def frame(self, name: str, channel: int = 0, *, payload: bytes = b"", **fields: Any) -> bytes:
+    def frame(self, name: str, /, channel: int = 0, *, payload: bytes = b"", **fields: Any) -> bytes:
         """A performative as a frame that will be sent: what is left out is filled in, and all of it is booked."""
         options = {key: fields.pop(key) for key in WIRE_OPTIONS & fields.keys()}
         if name == "open":
@@ -159,7 +160,7 @@ class Connection(Line):
             self.listener.agree(told if isinstance(told, int) else None)
         return octets
 
-    def send(self, name: str, channel: int = 0, *, payload: bytes = b"", **fields: Any) -> None:
+    def send(self, name: str, /, channel: int = 0, *, payload: bytes = b"", **fields: Any) -> None:
         """Send a performative and do not wait."""
         self._write_whole(self.frame(name, channel, payload=payload, **fields))
 

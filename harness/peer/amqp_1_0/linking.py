@@ -15,6 +15,9 @@ from harness.peer.amqp_1_0.opening import Opening
 from harness.peer.context import OutOfReach, Unmet
 from harness.peer.events import Arrival, Ended, Garbled, Quiet
 
+SCRATCH = "amqpspec.barrier"
+"""The queue that round trips attach to where a case has none: nothing is ever sent to it."""
+
 _NEAR, _FAR = {"sender": "source", "receiver": "target"}, {"sender": "target", "receiver": "source"}
 
 
@@ -25,7 +28,7 @@ class Linking(Opening):
 
     def address_of(self, name: str) -> str:
         """The address under which the target knows a queue."""
-        return self.context.address.format(name=name)
+        return self.context.address.replace("{name}", name)
 
     def node(self, hint: str = "q") -> str:
         """The address of a queue of the case's own; the target makes it when it is first attached to."""
@@ -34,10 +37,10 @@ class Linking(Opening):
     # --- attaching and detaching
 
     def try_attach(self, role: str, address: Any = None, channel: int = 0, **fields: Any) -> Link:
-        """Attach and wait for the answer, whatever it is: see ``attached``, ``refused`` and ``detached_by``.
+        """Attach and wait for the answer, whatever it is: see ``attached``, ``refused`` and ``detached_by`` of the
+        link, ``ended_by`` of its session, ``closed_by``.
 
-        Begins the session where that was not done. Raises OutOfReach where no handle is left, Unmet where neither
-        attach nor detach comes.
+        Begins the session where that was not done. Raises OutOfReach where no handle is left, Unmet for no answer.
         """
         if channel not in self.books.sessions:
             self.begin(channel)
@@ -46,7 +49,7 @@ class Linking(Opening):
             raise OutOfReach(f"handle-max is {session.remote_handle_max}, the case needs one link more")
         self.send("attach", channel, **self.attach_fields(role, address, **fields))
         link = session.every_link[-1]
-        self.until(lambda: link.attached is not None, "attach", session=session)
+        self.until(lambda: link.attached is not None or self.over(link) is not None, "attach")
         if link.refused and _asks(fields, _FAR[role]):
             with suppress(Unmet):
                 self.until(lambda: link.detached_by is not None, "detach", session=session)
@@ -62,8 +65,8 @@ class Linking(Opening):
     def attach(self, role: str, address: Any = None, channel: int = 0, **fields: Any) -> Link:
         """Attach in a role; raises Unmet where the target refuses the link."""
         link = self.try_attach(role, address, channel, **fields)
-        if link.detached_by is not None:
-            raise Unmet("an attached link", link.detached_by.describe(self.dialect))
+        if (over := self.over(link)) is not None:
+            raise Unmet("an attached link", over.describe(self.dialect))
         if link.refused and _asks(fields, _FAR[role]):
             raise Unmet("an attached link", f"attach without {_FAR[role]}")
         return link
@@ -155,8 +158,11 @@ class Linking(Opening):
 
     def _known_address(self) -> Any:
         links = [link for session in self.books.sessions.values() for link in session.every_link]
-        known = [link.address for link in links if isinstance(link.address, str) and link.is_attached]
-        return known[0] if known else self.node("barrier")
+        known = [
+            link for link in links if isinstance(link.address, str) and link.is_attached and not link.refused
+        ]
+        known.sort(key=lambda link: not link.is_sender)
+        return known[0].address if known else self.address_of(SCRATCH)
 
     # --- waiting for what the books say
 
@@ -171,13 +177,12 @@ class Linking(Opening):
     ) -> None:
         """Read until the books say so; what arrives is kept. Raises Unmet where it cannot come any more."""
         within_s = self.patience_s if within_s is None else within_s
-        session = link.session if link is not None else session
         until_s = self.now() + within_s
         while not done():
-            last = self._over(link, session) or self.read(until_s)
+            last = self.over(link, session) or self.read(until_s)
             if isinstance(last, Quiet):
                 last = Quiet(within_s)
-            elif not isinstance(last, Ended | Garbled) and not self._over(link, session):
+            elif not isinstance(last, Ended | Garbled) and not self.over(link, session):
                 self.keep(last)
                 continue
             elif done():
@@ -185,8 +190,9 @@ class Linking(Opening):
                 return
             raise Unmet(what, last.describe(self.dialect))
 
-    def _over(self, link: Link | None, session: Session | None) -> Arrival | None:
+    def over(self, link: Link | None, session: Session | None = None) -> Arrival | None:
         """What put an end to the link, the session or the connection, where something did."""
+        session = session or (None if link is None else link.session)
         if link is not None and link.detached_by is not None:
             return link.detached_by
         if session is not None and session.ended_by is not None:

@@ -80,7 +80,7 @@ class Opening(Connection):
             raise Unmet(wanted, arrival.describe(self.dialect))
         return arrival.header
 
-    def call(self, name: str, channel: int = 0, **fields: Any) -> FrameArrived:
+    def call(self, name: str, /, channel: int = 0, **fields: Any) -> FrameArrived:
         """Send a performative and take its counterpart; raises Unmet where another thing comes, or nothing.
 
         Raises OutOfReach for a channel or a handle beyond those that the target takes.

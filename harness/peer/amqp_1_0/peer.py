@@ -15,7 +15,8 @@ from harness.peer.amqp_1_0.arrivals import FrameArrived
 from harness.peer.amqp_1_0.booking import covers
 from harness.peer.amqp_1_0.books import Delivery, Link, Outgoing
 from harness.peer.amqp_1_0.watching import Watching
-from harness.peer.context import Unmet
+from harness.peer.context import OutOfReach, Unmet
+from harness.peer.events import Ended, Garbled, Quiet
 from harness.wire.amqp_1_0.message import encode_message
 
 FETCHED = 1000
@@ -182,20 +183,45 @@ class Peer(Watching):
             told["last"] = _id(last)
         self.send("disposition", channel, **{**told, **fields})
 
-    def fetch(self, address: Any, count: int = FETCHED, channel: int = 0) -> list[Delivery]:
-        """What a node holds, at most so many, taken out over a link of its own: the second look."""
-        link = self.receiver(address, channel, credit=count)
-        try:
-            found = self.drain(link)
-        except Unmet:
-            self.barrier(channel)  # a target that does not drain; what it had to send is there by now
-            found = self.received(link)
+    def fetch(
+        self, address: Any, at_least: int = 0, *, count: int = FETCHED, channel: int = 0
+    ) -> list[Delivery]:
+        """The second look: what a node holds, taken out and accepted over a link of its own.
+
+        Waits for so many messages as are owed, then for further ones up to a round trip behind a while of silence.
+        """
+        own = self._own_session(channel)
+        link = self.receiver(address, own, credit=count)
+        with suppress(Unmet):
+            self.until(lambda: len(link.inbox) >= at_least, "deliveries", link=link)
+        self.barrier(own)
+        self._listen(self.context.patience.quiet_s)
+        self.barrier(own)
+        found = self.received(link)
         for delivery in found:
             if not delivery.settled:
                 self.disposition(delivery)
-        with suppress(Unmet):
-            self.detach(link)
+        self.detach(link)
+        if own != channel:
+            self.end(own)
         return found
+
+    def _own_session(self, channel: int) -> int:
+        """A session that nothing else depends on, where the target takes one more."""
+        try:
+            channel = self.free_channel() if self.opened is not None else channel
+        except OutOfReach:
+            return channel
+        if channel not in self.books.sessions or not self.session(channel).is_mapped:
+            self.begin(channel)
+        return channel
+
+    def _listen(self, for_s: float) -> None:
+        """Read, and keep what arrives, until it was quiet for so long."""
+        while not isinstance(arrival := self.read(self.now() + for_s), Quiet):
+            if isinstance(arrival, Ended | Garbled):
+                return
+            self.keep(arrival)
 
 
 def _id(delivery: Delivery | Outgoing | int) -> int:

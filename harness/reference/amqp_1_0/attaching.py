@@ -133,7 +133,8 @@ def _fill(session: Session, attach: Composed, terminus: Terminus, we_send: bool)
 
 
 def _recover(session: Session, terminus: Terminus, we_send: bool) -> None:
-    if terminus.queue is not None and not session.faulty("null-terminus-not-recovered"):
+    gone = terminus.queue is None or terminus.queue.deleted
+    if not gone and not session.faulty("null-terminus-not-recovered"):
         return
     terminus.queue = None
     if we_send:

@@ -82,7 +82,12 @@ class Connection(asyncio.Protocol):
         self.core.flush()
 
     def eof_received(self) -> bool:
-        """The client has ended its side: so does the broker."""
+        """The client has ended its side: say so, and end as well."""
+        if self.phase is Phase.OPEN and not self.faulty("half-close-ends-the-socket-bare"):
+            self._send_close(
+                error_of(self.faulty, "amqp:connection:forced", "end of stream without close", "close")
+            )
+            self.flush()
         return False
 
     def pause_writing(self) -> None:

@@ -6,7 +6,7 @@ Must not know: sockets, how a refusal is said, what a session or a link makes of
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from harness.reference.amqp_1_0 import limits, opening, wire
 from harness.reference.amqp_1_0.phases import Phase

@@ -30,7 +30,7 @@ def on_open(connection: Connection, channel: int, frame: Composed) -> None:
         connection.refuse("connections/opening/channel-zero", f"open on channel {channel}")
     check(frame, connection.refuse)
     _take_limits(connection, frame)
-    if not _take_host(connection, frame):
+    if connection.phase is not Phase.OPENING or not _take_host(connection, frame):
         return
     connection.container = frame.get("container_id", "")
     connection.open()

@@ -114,7 +114,7 @@ class SendingEnd(End):
     def __init__(self, session: Session, handle: int, own_handle: int, terminus: Terminus) -> None:
         super().__init__(session, handle, own_handle, terminus)
         self.key = next(_KEYS)
-        self.owner: object = session.connection
+        self.owner: object = self
         self.drain = False
         self.initial_delivery_count = self.delivery_count
         self.consumer: Consumer | None = None
@@ -272,7 +272,7 @@ class SendingEnd(End):
 
     def link_state(self) -> dict[str, Any]:
         """The sender's part of a flow."""
-        waiting = self.terminus.queue.ready_count if self.terminus.queue is not None else 0
+        waiting = self._waiting()
         state: dict[str, Any] = {
             "delivery_count": 0 if self.faulty("sender-tells-no-delivery-count") else self.delivery_count,
             "link_credit": 0 if self.faulty("sender-tells-no-credit") else max(self.credit, 0),
@@ -280,6 +280,12 @@ class SendingEnd(End):
         }
         self.told_empty = waiting == 0
         return {**state, "drain": (self.drain and not self.faulty("drain-mode-not-told")) or None}
+
+    def _waiting(self) -> int:
+        queue, selector = self.terminus.queue, self.selector
+        if queue is None or selector is None:
+            return queue.ready_count if queue is not None else 0
+        return sum(selector.admits(entry.message.headers) for entry in queue.ready())
 
     # --- the end
 

@@ -108,7 +108,8 @@ class Session:
 
     def send(self, name: str, fields: dict[str, Any], payload: bytes = b"") -> None:
         """One performative on this session's channel."""
-        if not self.ended or self.faulty("frames-after-end"):
+        outlives = self.faulty("frames-after-end") or self.faulty("session-works-on-after-end")
+        if not self.ended or outlives:
             self.connection.send(self.outgoing, name, fields, payload)
 
     def send_flow(self, end: End | None = None, *, echo: bool = False) -> None:
@@ -122,6 +123,9 @@ class Session:
         if self.ended and not self.faulty("session-works-on-after-end"):
             if frame.name == "end":
                 self._forget()
+            elif self.faulty("discarded-frames-answered"):
+                error = {"condition": "amqp:illegal-state", "description": "the session has ended"}
+                self.connection.send(self.outgoing, "end", {"error": error})
             return
         check(frame, self.refuse)
         if frame.name == "transfer":
@@ -289,17 +293,26 @@ class Session:
     def detach(self, end: End, *, closed: bool) -> None:
         """A link is detached in good order."""
         self._drop(end)
+        if closed:
+            self._forget_awaited(end)
         self.nodes.detached(end, closed=closed and not self.faulty("closed-link-remembered"))
 
     def destroy(self, end: End, *, closed: bool, stolen: bool) -> None:
         """A link has failed: what comes for it is an error until its detach comes."""
+        if isinstance(end, ReceivingEnd):
+            end.partial = None
         self._drop(end)
         self.failed[end.handle] = end
+        self._forget_awaited(end)
         if stolen:
             return
         if not closed:
             self.failed_names.add((end.is_sender, end.name))
         self.nodes.detached(end, closed=closed or self.faulty("failed-terminus-forgotten"))
+
+    def _forget_awaited(self, end: End) -> None:
+        """Deliveries of a link that is gone for good are not settled any more."""
+        self.awaited = {number: pair for number, pair in self.awaited.items() if pair[0] is not end}
 
     def _drop(self, end: End) -> None:
         if self.ends.get(end.handle) is end and not self.faulty("handle-kept-after-detach"):
@@ -307,7 +320,6 @@ class Session:
         for outgoing in [o for o in self.pending if o.end is end]:
             self.pending.remove(outgoing)
         self.old_credits[end.name] = end.credit
-        self.awaited = {number: pair for number, pair in self.awaited.items() if pair[0] is not end}
         end.unhook()
 
     # --- the end

@@ -91,7 +91,11 @@ class Splitter:
         while at >= 0:
             start = max(0, at - HEAD_OCTETS)
             size, doff, kind, channel = _HEAD.unpack_from(self._buffer, start)
-            if start + HEAD_OCTETS == at and doff == LAYOUT.min_doff and len(self._buffer) >= start + size > at:
+            if (
+                start + HEAD_OCTETS == at
+                and doff == LAYOUT.min_doff
+                and len(self._buffer) >= start + size > at
+            ):
                 self.take(start)
                 return Incoming(kind, channel, self.take(size)[HEAD_OCTETS:])
             at = self._buffer.find(_CLOSE, at + 1)

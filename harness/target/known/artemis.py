@@ -4,7 +4,8 @@ Knows: its Maven artifacts, its configuration in XML, and its login modules.
 Must not know: what Artemis does right or wrong.
 
 It speaks AMQP 1.0 and, as configured here, nothing else. AMQP 1.0 has no means to declare a queue: those whose names
-begin with ``NODES`` are created when a link asks for them, and kept; no other name is. It has no virtual hosts.
+begin with ``NODES`` are created when a link asks for them, and given up a while after they are empty and unused; no
+other name is. It has no virtual hosts.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ LOGINS = "org.apache.activemq.artemis.spi.core.security.jaas"
 DOMAIN = "amqpspec"
 FULL_RIGHTS = "full"
 NODES = "amqpspec-1-0."
+UNUSED_MS = 60_000
 PERMISSIONS = (
     "createNonDurableQueue", "deleteNonDurableQueue", "createDurableQueue", "deleteDurableQueue",
     "createAddress", "deleteAddress", "consume", "browse", "send",
@@ -135,7 +137,8 @@ def _addresses(match: str, *, created: bool) -> str:
     return (
         f'<address-setting match="{match}">'
         f"<auto-create-queues>{flag}</auto-create-queues><auto-create-addresses>{flag}</auto-create-addresses>"
-        "<auto-delete-queues>false</auto-delete-queues><auto-delete-addresses>false</auto-delete-addresses>"
+        f"<auto-delete-queues-delay>{UNUSED_MS}</auto-delete-queues-delay>"
+        f"<auto-delete-addresses-delay>{UNUSED_MS}</auto-delete-addresses-delay>"
         "<default-address-routing-type>ANYCAST</default-address-routing-type>"
         "<default-queue-routing-type>ANYCAST</default-queue-routing-type>"
         "</address-setting>\n"

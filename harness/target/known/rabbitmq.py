@@ -6,6 +6,9 @@ Must not know: what RabbitMQ does right or wrong.
 Options that alter what a client sees stay at RabbitMQ's defaults. Setting one ``tcp_listen_options`` key
 drops the whole default list, so the list is repeated with the longer backlog as its only change: the linger
 of zero seconds is what makes RabbitMQ end connections with RST.
+
+The plugin for AMQP 1.0 is always on; what it declares for links is durable and cannot be deleted by that protocol, so
+queues whose names begin with ``NODES`` are given up a while after they were used last.
 """
 
 from __future__ import annotations
@@ -25,6 +28,8 @@ from harness.target.known.install import install_package
 
 NODE = "amqpspec-rabbitmq@localhost"
 PLUGINS = ("rabbitmq_amqp1_0",)
+NODES = "amqpspec-1-0."
+UNUSED_MS = 600_000
 SCRIPTS = Path("/usr/lib/rabbitmq/lib")
 BACKLOG = 4096
 DISK_FREE_LIMIT = "50MB"
@@ -113,6 +118,7 @@ class RabbitMQ(KnownBroker):
                 *(_permission(user, vhost, ANYTHING) for user in (default, second) for vhost in open_vhosts),
                 _permission(limited, self.vhosts["default"], NOTHING),
             ],
+            "policies": [_expiry(vhost) for vhost in open_vhosts],
         }
 
 
@@ -153,6 +159,17 @@ def _user(name: str, password: str, *, administrator: bool) -> dict[str, str]:
 
 def _permission(user: str, vhost: str, pattern: str) -> dict[str, str]:
     return {"user": user, "vhost": vhost, "configure": pattern, "write": pattern, "read": pattern}
+
+
+def _expiry(vhost: str) -> dict[str, Any]:
+    return {
+        "vhost": vhost,
+        "name": "unused",
+        "pattern": f"^{re.escape(NODES)}",
+        "apply-to": "queues",
+        "definition": {"expires": UNUSED_MS},
+        "priority": 0,
+    }
 
 
 def _home() -> Path | None:

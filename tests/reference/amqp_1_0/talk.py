@@ -12,7 +12,7 @@ from harness.wire.amqp_1_0.performatives import Performative
 from harness.wire.frames import ProtocolHeader
 
 PATIENCE_S = 10.0
-WINDOWS = {"next_outgoing_id": 0, "incoming_window": 1000, "outgoing_window": 1000}
+WINDOWS: dict[str, Any] = {"next_outgoing_id": 0, "incoming_window": 1000, "outgoing_window": 1000}
 
 
 class Talk:
@@ -60,7 +60,9 @@ class Talk:
             if frame.name == "empty":
                 continue
             assert frame.performative is not None and not frame.problems, f"{frame} {frame.problems}"
-            assert not names or frame.name in names, f"expected {names}, actual {frame.performative.describe()}"
+            assert not names or frame.name in names, (
+                f"expected {names}, actual {frame.performative.describe()}"
+            )
             self.payload, self.channel = frame.payload, frame.channel
             return frame.performative
 
@@ -109,7 +111,9 @@ class Talk:
             self.hear("flow")
         return attach
 
-    def receiver(self, address: str | None, handle: int = 1, name: str | None = None, **fields: Any) -> Performative:
+    def receiver(
+        self, address: str | None, handle: int = 1, name: str | None = None, **fields: Any
+    ) -> Performative:
         self.say(
             "attach",
             **{
@@ -124,7 +128,16 @@ class Talk:
         return self.hear("attach")
 
     def credit(self, credit: int, handle: int = 1, **fields: Any) -> None:
-        self.say("flow", **{**WINDOWS, "next_incoming_id": (1 << 32) - 2, "handle": handle, "link_credit": credit, **fields})
+        self.say(
+            "flow",
+            **{
+                **WINDOWS,
+                "next_incoming_id": (1 << 32) - 2,
+                "handle": handle,
+                "link_credit": credit,
+                **fields,
+            },
+        )
 
     def transfer(self, body: bytes, number: int = 0, handle: int = 0, **fields: Any) -> None:
         known = {"delivery_id": number, "delivery_tag": b"%d" % number, "message_format": 0}

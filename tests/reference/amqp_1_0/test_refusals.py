@@ -60,7 +60,9 @@ def _closed(talk: Talk, condition: str) -> None:
         (bytes.fromhex("01 0000 0000000c 000a000a ffffffff ce"), "amqp:connection:framing-error"),
     ],
 )
-def test_errors_before_the_open_follow_the_own_open(broker: ReferenceBroker, octets: bytes, condition: str) -> None:
+def test_errors_before_the_open_follow_the_own_open(
+    broker: ReferenceBroker, octets: bytes, condition: str
+) -> None:
     with Talk(broker.url) as talk:
         talk.octets(HEADERS["amqp"] + octets)
         assert talk.header() == HEADERS["amqp"]
@@ -110,7 +112,10 @@ def test_errors_of_a_connection(talk: Talk, octets: bytes, condition: str) -> No
         (performative_frame("flow", **WINDOWS, link_credit=1), "amqp:invalid-field"),
         (performative_frame("flow", **WINDOWS, drain=True), "amqp:invalid-field"),
         (performative_frame("flow", **WINDOWS, available=1), "amqp:invalid-field"),
-        (performative_frame("attach", name="n", handle=Value("symbol", "x"), role="sender"), "amqp:invalid-field"),
+        (
+            performative_frame("attach", name="n", handle=Value("symbol", "x"), role="sender"),
+            "amqp:invalid-field",
+        ),
         (encode_frame(bytes.fromhex("005312 c0 ff 01")), "amqp:decode-error"),
         (encode_frame(bytes.fromhex("005317 c003 01 3f40")), "amqp:decode-error"),
     ],
@@ -126,7 +131,9 @@ def test_errors_of_a_session(talk: Talk, octets: bytes, condition: str) -> None:
 
 def test_a_window_that_is_overrun_ends_the_session(talk: Talk) -> None:
     talk.sender("q")
-    first = performative_frame("transfer", handle=0, delivery_id=0, delivery_tag=b"0", message_format=0, more=True)
+    first = performative_frame(
+        "transfer", handle=0, delivery_id=0, delivery_tag=b"0", message_format=0, more=True
+    )
     talk.octets(first + performative_frame("transfer", handle=0, more=True) * 512)
     assert talk.hear("end")["error"]["condition"] == "amqp:session:window-violation"
 
@@ -196,7 +203,9 @@ def test_a_failed_link_is_resumed_not_reattached(talk: Talk) -> None:
     _two(delivery_id=1)(talk)
     talk.hear("detach")
     talk.say("detach", handle=0)
-    talk.say("attach", name="to-q", handle=0, role="sender", initial_delivery_count=0, target={"address": "q"})
+    talk.say(
+        "attach", name="to-q", handle=0, role="sender", initial_delivery_count=0, target={"address": "q"}
+    )
     assert talk.hear("end")["error"]["condition"] == "amqp:session:errant-link"
 
 

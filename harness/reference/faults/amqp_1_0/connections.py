@@ -169,6 +169,11 @@ FAULTS = (
         "where a connection is in error, the stream ends without close",
     ),
     Fault(
+        "half-close-ends-the-socket-bare",
+        ("connections/closing/close-frame",),
+        "where the partner ends its stream, the broker does so without close",
+    ),
+    Fault(
         "connection-works-on-after-close",
         (
             "connections/states/discarding",

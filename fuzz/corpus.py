@@ -1,0 +1,83 @@
+"""Recorded octets as trees, so that they can be bent like productions.
+
+Knows: frame layouts. Must not know: where octets come from, what payloads mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fuzz.grammar import tables
+from fuzz.tree import Node, Role, group, leaf, number, size_of
+from harness.spec.model import MethodDialect
+from harness.wire.amqp_1_0.frames import RawFrame, TypedReader
+from harness.wire.errors import WireError
+from harness.wire.frames import Frame, FrameReader, ProtocolHeader, header_struct
+
+_MAX_OCTETS = 1 << 24
+
+
+def tree_of(dialect_id: str, octets: bytes) -> Node:
+    """Octets as frames whose sizes follow their payloads; what is no frame stays as it is. Renders to the same octets."""
+    dialect = tables(dialect_id)
+    if isinstance(dialect, MethodDialect):
+        return group("corpus", *_frames(dialect, octets))
+    return group("corpus", *_typed_frames(octets))
+
+
+def _frames(dialect: MethodDialect, octets: bytes) -> Iterator[Node]:
+    reader = FrameReader(dialect.layout, max_payload_octets=_MAX_OCTETS)
+    reader.feed(octets)
+    names = [name for name, _ in dialect.layout.header]
+    roles = {"type": Role.FRAME_TYPE, "channel": Role.CHANNEL, "cycle": Role.CYCLE}
+    done = 0
+    while True:
+        start = done
+        try:
+            item = reader.next()
+        except WireError:
+            break
+        if item is None:
+            break
+        done = reader.offset
+        if isinstance(item, ProtocolHeader):
+            yield leaf("protocol-header", Role.VERSION, item.octets)
+            continue
+        assert isinstance(item, Frame)
+        values = dict(zip(names, header_struct(dialect.layout).unpack_from(octets, start), strict=True))
+        header = [
+            size_of(width, "payload", kind="frame")
+            if name == "size"
+            else number(name, roles[name], width, values[name])
+            for name, width in dialect.layout.header
+        ]
+        end = number("end", Role.END, 1, dialect.layout.end)
+        yield group("frame", *header, leaf("payload", Role.OPAQUE, item.payload), end, kind="frame")
+    if done < len(octets):
+        yield leaf("rest", Role.OPAQUE, octets[done:])
+
+
+def _typed_frames(octets: bytes) -> Iterator[Node]:
+    reader = TypedReader(max_frame_octets=_MAX_OCTETS)
+    reader.feed(octets)
+    done = 0
+    while True:
+        try:
+            item = reader.next_raw()
+        except WireError:
+            break
+        if item is None:
+            break
+        done = reader.offset
+        if isinstance(item, RawFrame):
+            extended = item.octets[8 : 4 * item.doff]
+            size = size_of(4, "doff", "type", "channel", "extended", "body", extra=4, kind="frame")
+            doff = size_of(1, "extended", name="doff", extra=8, unit=4, kind="frame")
+            kind = number("type", Role.FRAME_TYPE, 1, item.frame_type)
+            channel = number("channel", Role.CHANNEL, 2, item.channel)
+            parts = (leaf("extended", Role.OPAQUE, extended), leaf("body", Role.OPAQUE, item.body))
+            yield group("frame", size, doff, kind, channel, *parts, kind="frame")
+        else:
+            yield leaf("protocol-header", Role.VERSION, item.octets)
+    if done < len(octets):
+        yield leaf("rest", Role.OPAQUE, octets[done:])

@@ -1,0 +1,119 @@
+"""``fuzz``: the cells of the fuzzer, and single inputs by id.
+
+Knows: the catalogue of cells. Must not know: how inputs are made.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import click
+
+from fuzz.catalogue import Cell, FuzzInput, absent, cells, resolve
+from fuzz.grammar import DIALECTS, grammar_hash
+from fuzz.identity import InputId
+from fuzz.states import states
+from fuzz.words import in_words
+from harness.cli.common import one_line_errors
+from harness.spec.dialects import load_dialect, widest
+
+
+@click.group("fuzz", invoke_without_command=True, short_help="Bend what is sent, cell by cell.")
+@click.option(
+    "--list-cells", is_flag=True, help="List the cells: family, field role and state, with their inputs."
+)
+@click.option("--dialect", "-d", "dialects", multiple=True, type=click.Choice(DIALECTS), help="Default: all.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.pass_context
+def fuzz(context: click.Context, list_cells: bool, dialects: tuple[str, ...], as_json: bool) -> None:
+    """Bend what is sent: families C1 to C14, crossed with field roles and protocol states."""
+    if context.invoked_subcommand is not None:
+        return
+    if not list_cells:
+        click.echo(context.get_help())
+        return
+    chosen = dialects or DIALECTS
+    if as_json:
+        click.echo(json.dumps({"dialects": {d: _dialect_json(d) for d in chosen}}, indent=1))
+        return
+    for dialect_id in chosen:
+        for line in _lines(dialect_id):
+            click.echo(line)
+
+
+@fuzz.command(short_help="Show one input.")
+@click.argument("name", metavar="ID")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def show(name: str, as_json: bool) -> None:
+    """Show the octets of one input in hex, its frames in words, the way to its state, and what is expected."""
+    with one_line_errors():
+        found = resolve(InputId.parse(name))
+    if as_json:
+        click.echo(json.dumps(_input_json(found), indent=1))
+        return
+    state, expected = states(found.dialect)[found.state], found.expectation
+    click.echo(
+        f"{found.id} ({found.dialect})\n  {found.words}\n  state     {state.name}: {state.words or 'nothing sent'}"
+    )
+    click.echo(
+        f"  expected  {_expected(found)}" + (f" ({expected.requirement})" if expected.must_refuse else "")
+    )
+    for number, octets in enumerate(found.steps, start=1):
+        click.echo(f"step {number}, {len(octets)} octets")
+        for text in in_words(found.dialect, octets):
+            click.echo(f"  {text}")
+        for line in _hex(octets):
+            click.echo(f"  {line}")
+
+
+def _lines(dialect_id: str) -> Iterator[str]:
+    every = cells(dialect_id)
+    total = sum(cell.inputs for cell in every)
+    yield f"{dialect_id} g:{grammar_hash(dialect_id)}: {len(every)} cells, {total} inputs"
+    width = max(len(_name(cell)) for cell in every)
+    for cell in every:
+        yield f"  {_name(cell):{width}}  {cell.inputs:6}  {' '.join(cell.requirements)}".rstrip()
+    for family, reason in absent(dialect_id).items():
+        yield f"  {family} does not exist: {reason}"
+
+
+def _name(cell: Cell) -> str:
+    return f"{cell.family}/{cell.role}/{cell.state}"
+
+
+def _dialect_json(dialect_id: str) -> dict[str, object]:
+    every = cells(dialect_id)
+    return {
+        "grammar": grammar_hash(dialect_id),
+        "inputs": sum(cell.inputs for cell in every),
+        "absent": absent(dialect_id),
+        "cells": [
+            {
+                "family": cell.family, "role": cell.role, "state": cell.state, "inputs": cell.inputs,
+                "requirements": list(cell.requirements), "first": str(cell.id(0)),
+            }
+            for cell in every
+        ],
+    }  # fmt: skip
+
+
+def _input_json(found: FuzzInput) -> dict[str, object]:
+    return {
+        "id": str(found.id), "dialect": found.dialect, "state": found.state, "words": found.words,
+        "way": states(found.dialect)[found.state].words, "requirement": found.expectation.requirement,
+        "expected": _expected(found),
+        "steps": [{"octets": s.hex(), "frames": in_words(found.dialect, s)} for s in found.steps],
+    }  # fmt: skip
+
+
+def _expected(found: FuzzInput) -> str:
+    if not found.expectation.must_refuse:
+        return found.expectation.kind
+    dialect = load_dialect(widest(found.dialect))
+    return " or ".join(refusal.describe(dialect) for refusal in found.expectation.accepts)
+
+
+def _hex(octets: bytes) -> Iterator[str]:
+    for at in range(0, len(octets), 16):
+        yield f"{at:06x}  {octets[at : at + 16].hex(' ')}"

@@ -1,0 +1,66 @@
+"""Every fault shows in octets: some script of a client gets another answer than from the clean broker."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Mapping
+from functools import cache
+from urllib.parse import urlsplit
+
+import pytest
+
+from harness.reference.faults import behaviours
+from harness.reference.server import ReferenceBroker
+from tests.reference.amqp_1_0.scripts import SCRIPTS, SLOW
+
+DIALECT = "amqp-1-0"
+PATIENCE_S = 0.7
+ELSEWHERE: Mapping[str, str] = {
+    "tls-header-demanded-inside-tls": "inside TLS only",
+    "sender-settles-on-its-own": "after a time to live",
+    "answers-in-reverse": "order within one write",
+}
+
+
+def heard(broker: ReferenceBroker, name: str) -> list[bytes]:
+    """What the broker says on each of a script's connections, one after the other."""
+    parts = urlsplit(broker.url)
+    told = []
+    for octets in SCRIPTS[name]:
+        with socket.create_connection((parts.hostname, parts.port or 0), PATIENCE_S) as connection:
+            connection.sendall(octets)
+            told.append(_all(connection))
+    return told
+
+
+def _all(connection: socket.socket) -> bytes:
+    octets = b""
+    try:
+        while part := connection.recv(1 << 20):
+            octets += part
+    except TimeoutError:
+        return octets + b" and silence"
+    except ConnectionResetError:
+        return octets + b" and reset"
+    return octets
+
+
+@cache
+def clean(name: str) -> list[bytes]:
+    with ReferenceBroker(DIALECT) as broker:
+        return heard(broker, name)
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_a_script_is_answered_the_same_way_each_time(name: str) -> None:
+    with ReferenceBroker(DIALECT) as broker:
+        assert heard(broker, name) == clean(name)
+
+
+@pytest.mark.parametrize("fault", [name for name in behaviours(DIALECT) if name not in {*ELSEWHERE, *SLOW}])
+def test_a_fault_shows(fault: str) -> None:
+    for name in SCRIPTS:
+        with ReferenceBroker(DIALECT, faults=[fault]) as broker:
+            if heard(broker, name) != clean(name):
+                return
+    pytest.fail("expected another answer to some script, actual: the same to all")

@@ -1,0 +1,178 @@
+"""The known brokers that speak AMQP 1.0: queues that come with links, logins, what a restart keeps."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+from uuid import uuid4
+
+import psutil
+import pytest
+
+from harness.net.ports import LOOPBACK
+from harness.spec.amqp_1_0 import HEADERS
+from harness.target.known import KnownBroker, Running
+from harness.target.known.state import StateFile
+from harness.wire.amqp_1_0.frames import TypedFrame, TypedReader, performative_frame
+from harness.wire.amqp_1_0.message import decode_message, encode_message
+from tests.target.test_known_real import prepare, speaking
+
+pytestmark = [pytest.mark.broker, pytest.mark.timeout(180)]
+
+NODES = "amqpspec-1-0."
+REFUSALS = ("detach", "end", "close")
+
+
+class Talk:
+    """One connection, one session; what comes is taken in order."""
+
+    def __init__(self, running: Running, role: str = "default") -> None:
+        url = urlsplit(running.url)
+        self._socket = socket.create_connection((LOOPBACK, url.port or 0), timeout=10)
+        self._reader = TypedReader()
+        mechanism = parse_qs(url.query).get("auth_mechanism", ["plain"])[0].upper()
+        self._log_in(mechanism, *running.users[role])
+        self.send("open", container_id=f"talk-{uuid4()}", hostname="localhost")
+        self.send("begin", next_outgoing_id=0, incoming_window=100, outgoing_window=100)
+        assert self.take("begin").name == "begin"
+
+    def _log_in(self, mechanism: str, user: str, password: str) -> None:
+        response = f"\0{user}\0{password}".encode() if mechanism == "PLAIN" else b""
+        self._socket.sendall(HEADERS["sasl"])
+        self.send("sasl-init", mechanism=mechanism, initial_response=response)
+        self.outcome = self.take("sasl-outcome").performative["code"]  # type: ignore[index]
+        if self.outcome == 0:
+            self._socket.sendall(HEADERS["amqp"])
+
+    def send(self, name: str, /, *, payload: bytes = b"", **fields: Any) -> None:
+        self._socket.sendall(performative_frame(name, payload=payload, **fields))
+
+    def take(self, *names: str) -> TypedFrame:
+        """The next frame of one of these names; whatever else comes is passed over."""
+        while True:
+            got = self._reader.next()
+            if isinstance(got, TypedFrame) and got.name in names:
+                return got
+            if got is None:
+                octets = self._socket.recv(65536)
+                assert octets, f"expected {names}, the connection ended"
+                self._reader.feed(octets)
+
+    def attach(self, role: str, address: str) -> TypedFrame:
+        """Attaches handle 0; a refusal, or else what a link of that role begins with."""
+        ours: dict[str, Any] = {"initial_delivery_count": 0} if role == "sender" else {}
+        source, target = ("us", address) if role == "sender" else (address, "us")
+        self.send("attach", name=str(uuid4()), handle=0, role=role, source={"address": source},
+                  target={"address": target}, **ours)  # fmt: skip
+        first = self.take("attach", *REFUSALS)
+        if first.name != "attach":
+            return first
+        terminus = "target" if role == "sender" else "source"
+        refused = first.performative is None or first.performative[terminus] is None
+        if refused:
+            return self.take(*REFUSALS)
+        return self.take("flow", *REFUSALS) if role == "sender" else first
+
+    def put(self, body: bytes) -> TypedFrame:
+        payload = encode_message(header={"durable": True}, data=body)
+        self.send("transfer", handle=0, delivery_id=0, delivery_tag=b"0", message_format=0, payload=payload)
+        return self.take("disposition", *REFUSALS)
+
+    def get(self) -> bytes:
+        windows = {
+            "next_incoming_id": 0,
+            "incoming_window": 100,
+            "next_outgoing_id": 0,
+            "outgoing_window": 100,
+        }
+        self.send("flow", handle=0, delivery_count=0, link_credit=1, **windows)
+        payload = self.take("transfer").payload
+        self.send("disposition", role="receiver", first=0, settled=True, state="accepted")
+        body = decode_message(payload).body
+        assert isinstance(body, bytes)
+        return body
+
+    def close(self) -> None:
+        self.send("close")
+        self.take("close")
+        self._socket.close()
+
+    def drop(self) -> None:
+        self._socket.close()
+
+
+@pytest.fixture(scope="module", params=speaking("amqp-1-0"))
+def broker(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnownBroker]:
+    one = prepare(request.param, tmp_path_factory.mktemp(request.param))
+    one.start()
+    yield one
+    one.stop()
+
+
+def put(running: Running, address: str, body: bytes, role: str = "default") -> str:
+    """Sends one message; the name of what came back: ``disposition`` where it was taken."""
+    talk = Talk(running, role)
+    answer = talk.attach("sender", address)
+    if answer.name == "flow":
+        answer = talk.put(body)
+    talk.drop()
+    return answer.name
+
+
+def test_queues_come_with_the_links_that_ask_for_them(broker: KnownBroker) -> None:
+    running, address = broker.start(), NODES + str(uuid4())
+    assert put(running, address, b"one") == "disposition"
+    talk = Talk(running)
+    assert talk.attach("receiver", address).name == "attach"
+    assert talk.get() == b"one"
+    talk.close()
+
+
+def test_other_nodes_do_not(broker: KnownBroker) -> None:
+    none = "/exchange/none" if broker.name == "rabbitmq" else "none"
+    for role in ("sender", "receiver"):
+        talk = Talk(broker.start())
+        assert talk.attach(role, none).name in REFUSALS
+        talk.drop()
+
+
+def test_every_user_is_what_it_is_said_to_be(broker: KnownBroker) -> None:
+    running, address = broker.start(), NODES + str(uuid4())
+    taken = {role: put(running, address, b"x", role) == "disposition" for role in running.users}
+    assert taken == {role: role != "limited" for role in running.users}
+
+
+def test_a_restart_keeps_what_is_durable(broker: KnownBroker) -> None:
+    running, address = broker.start(), NODES + str(uuid4())
+    assert put(running, address, b"kept") == "disposition"
+    again = broker.restart()
+    assert (again.url, again.users, again.vhosts) == (running.url, running.users, running.vhosts)
+    assert again.pid != running.pid
+    talk = Talk(again)
+    assert talk.attach("receiver", address).name == "attach"
+    if broker.name != "qpid-proton":
+        assert talk.get() == b"kept"
+    talk.drop()
+
+
+def test_it_listens_on_the_loopback_interface_only(broker: KnownBroker) -> None:
+    broker.start()
+    state = StateFile(broker.state_dir).read()
+    assert state is not None
+    for started in state.processes:
+        connections = psutil.Process(started.pid).net_connections()
+        listening = [c for c in connections if c.status == psutil.CONN_LISTEN]
+        assert listening
+        assert {c.laddr.ip.removeprefix("::ffff:") for c in listening} <= {LOOPBACK, "::1"}
+
+
+def test_an_undecodable_message_harms_no_one_else(broker: KnownBroker) -> None:
+    running, address = broker.start(), NODES + str(uuid4())
+    talk = Talk(running)
+    assert talk.attach("sender", address).name == "flow"
+    talk.send("transfer", handle=0, delivery_id=0, delivery_tag=b"0", message_format=0, payload=b"\xff\xff")
+    talk.drop()
+    assert put(running, NODES + str(uuid4()), b"fine") == "disposition"
+    assert running.pid == broker.start().pid
