@@ -18,7 +18,7 @@ _MAX_OCTETS = 1 << 24
 
 
 def tree_of(dialect_id: str, octets: bytes) -> Node:
-    """Octets as frames whose sizes follow their payloads; what is no frame stays as it is. Renders to the same octets."""
+    """Octets as frames whose sizes follow their payloads, what is no frame as it is; rendered, the same octets."""
     dialect = tables(dialect_id)
     if isinstance(dialect, MethodDialect):
         return group("corpus", *_frames(dialect, octets))

@@ -204,7 +204,8 @@ def splice(root: Node, choices: Choices, donors: Sequence[Node]) -> Node:
 MUTATORS = tuple(
     Mutator(apply.__name__.replace("_", "-"), apply)
     for apply in (
-        boundary, lie, shorten, cut, repeat, swap, drop, insert, retag, retext, nest, zero_width, flip, rechannel, splice,
+        boundary, lie, shorten, cut, repeat, swap, drop, insert, retag, retext, nest, zero_width, flip, rechannel,
+        splice,
     )
 )  # fmt: skip
 """Every mutator."""

@@ -169,7 +169,7 @@ def project() -> dict[str, object]:
 
 def test_a_wheel_holds_what_is_needed_and_nothing_else(tmp_path: Path) -> None:
     wheel = project()["tool"]["hatch"]["build"]["targets"]["wheel"]  # type: ignore[index]
-    assert wheel["only-include"] == ["harness", "suites", "reports", "targets.yaml"]
+    assert wheel["only-include"] == ["harness", "suites", "fuzz", "reports", "targets.yaml"]
     for data in (
         "harness/spec/amqp_0_9_1/requirements.yaml",
         "reports/schemas/results-1.json",

@@ -56,6 +56,7 @@ _CODES = {
     "ReportError": Exit.USAGE,
     "LedgerError": Exit.USAGE,
     "UnknownFaultError": Exit.USAGE,
+    "IdError": Exit.USAGE,
     "ReplayError": Exit.USAGE,
     "TargetError": Exit.TARGET,
     "BrokerError": Exit.TARGET,

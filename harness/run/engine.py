@@ -25,7 +25,7 @@ from harness.record.rows import CaseRow, Outcome
 from harness.record.transcript import starred
 from harness.run.case import Case
 from harness.run.execute import World, execute
-from harness.run.family import Identity, ProbeFailed
+from harness.run.family import Identity, ProbeFailed, Recognised
 from harness.run.plan import Planned
 from harness.run.recorded import Stopped
 from harness.run.rendezvous import Rendezvous
@@ -117,8 +117,8 @@ class Engine:
         """A liveness probe with evidence of its own; raises ProbeFailed."""
         return self._asked(name, self._world.family.probe)
 
-    def recognise(self) -> str:
-        """The id of the dialect that the target speaks, with evidence of its own; raises ProbeFailed."""
+    def recognise(self) -> Recognised:
+        """What the target speaks, with evidence of its own; raises ProbeFailed."""
         return self._asked("recognise", self._world.family.recognise)
 
     def _asked(self, name: str, ask: Callable[[Context], _T]) -> _T:
@@ -302,11 +302,15 @@ def _phases(cases: Sequence[Case]) -> list[list[Case]]:
 
 def meet(world: World, journal: Journal) -> tuple[World, Identity]:
     """The world with the dialect that its target was recognised to speak, and who it is; raises ProbeFailed."""
-    spoken = Engine(world, journal, Settings()).recognise()
+    recognised = Engine(world, journal, Settings()).recognise()
+    spoken = recognised.dialect
     known = replace(world, recognised=spoken)
     identity = Engine(known, journal, Settings()).probe("probe")
     if spoken == world.dialect:
         return known, identity
-    note = f"the target answers as {spoken}: rules of {world.dialect} are judged as far as {spoken} has them"
+    note = (
+        f"the target {recognised.why}: it is spoken to in {spoken}, and judged as far as that has the rules of"
+        f" {world.dialect}"
+    )
     lacks = {part: note for part in parts_of(world.dialect) if part not in parts_of(spoken)}
     return known, replace(identity, lacks={**identity.lacks, **lacks}, note=note)

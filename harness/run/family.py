@@ -38,6 +38,14 @@ class Identity:
     note: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Recognised:
+    """The id of the dialect in which a target is spoken to; ``why`` it is another one than was ordered."""
+
+    dialect: str
+    why: str = ""
+
+
 class Family(Protocol):
     """How dialects of one family are driven, probed, shown and cleaned up after."""
 
@@ -49,8 +57,8 @@ class Family(Protocol):
         """A decoder of one direction (``out`` or ``in``) for evidence."""
         ...
 
-    def recognise(self, context: Context) -> str:
-        """The id of the dialect that the target speaks when it is greeted in the context's dialect."""
+    def recognise(self, context: Context) -> Recognised:
+        """What the target speaks when it is greeted in the context's dialect; raises ProbeFailed."""
         ...
 
     def probe(self, context: Context) -> Identity:

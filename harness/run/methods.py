@@ -12,12 +12,12 @@ from harness.net.clock import monotonic_s
 from harness.peer.context import Context, Login, Unmet
 from harness.peer.events import Quiet
 from harness.peer.peer import Peer, sasl_response
-from harness.run.family import Entity, Identity, ProbeFailed, readable, text
+from harness.run.family import Entity, Identity, ProbeFailed, Recognised, readable, text
 from harness.spec.dialects import deployed_as, load_methods
 from harness.spec.model import MethodDialect
 from harness.wire.direction import Direction, FrameDirection
 from harness.wire.errors import WireError
-from harness.wire.frames import HEADER_OCTETS, Frame, FrameReader, FrameWriter
+from harness.wire.frames import HEADER_OCTETS, Frame, FrameReader, FrameWriter, ProtocolHeader
 from harness.wire.methods import codec_for
 from harness.wire.transport import StreamEnded
 
@@ -46,19 +46,28 @@ def direction(dialect_id: str, direction: str) -> Direction:
 # --- recognition
 
 
-def recognise(context: Context) -> str:
+def recognise(context: Context) -> Recognised:
     """The context's dialect, or the one as which the target deploys it: told by where connection.start's ids stand.
 
     Raises ProbeFailed where the target cannot be reached.
     """
     deployed = deployed_as(context.dialect)
     if deployed is None:
-        return context.dialect
+        return Recognised(context.dialect)
     try:
         first = _first_octets(context)
     except StreamEnded as ended:
         raise ProbeFailed(f"could not reach the target: {_why(ended)}") from ended
-    return context.dialect if _starts(first, load_methods(context.dialect)) else deployed
+    dialect = load_methods(context.dialect)
+    if _starts(first, dialect):
+        return Recognised(context.dialect)
+    asked = ProtocolHeader(dialect.protocol_header)
+    if _starts(first, load_methods(deployed)):
+        return Recognised(deployed, f"answers {asked} with frames of {deployed}")
+    answer = ProtocolHeader(first[:HEADER_OCTETS])
+    return Recognised(
+        deployed, f"refuses {asked} with {answer if first.startswith(b'AMQP') else 'no header'}"
+    )
 
 
 def _first_octets(context: Context) -> bytes:

@@ -12,7 +12,7 @@ from harness.net.clock import monotonic_s
 from harness.peer.amqp_1_0.login import conversation
 from harness.peer.amqp_1_0.peer import Peer
 from harness.peer.context import Context, Login, OutOfReach, Unmet
-from harness.run.family import Entity, Identity, ProbeFailed, readable, text
+from harness.run.family import Entity, Identity, ProbeFailed, Recognised, readable, text
 from harness.wire.amqp_1_0.direction import TypedDirection
 from harness.wire.amqp_1_0.frames import HEADER_OCTETS, TypedFrame, TypedReader, performative_frame
 from harness.wire.direction import Direction
@@ -34,9 +34,9 @@ def direction(dialect_id: str, direction: str) -> Direction:
     return TypedDirection(direction)
 
 
-def recognise(context: Context) -> str:
+def recognise(context: Context) -> Recognised:
     """The context's dialect: there is one only."""
-    return context.dialect
+    return Recognised(context.dialect)
 
 
 # --- the probe

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from harness.peer.amqp_1_0.peer import Peer
 from harness.peer.events import HeaderArrived, Reaction
-from harness.wire.amqp_1_0.frames import HEADERS, header_id
-
-VERSION = (1, 0, 0)
+from harness.wire.amqp_1_0.frames import header_id
 
 
 def protocol_header(id: int, major: int = 1, minor: int = 0, revision: int = 0) -> bytes:
@@ -19,11 +17,9 @@ def first_header(peer: Peer, major: int = 1, minor: int = 0, revision: int = 0) 
     return protocol_header(peer.first_header[4], major, minor, revision)
 
 
-def answer_to(peer: Peer, octets: bytes, *, half_close: bool = False) -> Reaction:
+def answer_to(peer: Peer, octets: bytes) -> Reaction:
     """What the target does about octets in place of its first header."""
     peer.send_header(octets)
-    if half_close:
-        peer.transport.half_close()
     return peer.reaction(barrier=False)
 
 
@@ -40,15 +36,3 @@ def names_version(octets: bytes) -> bool:
 def told(octets: bytes) -> str:
     """A header in words."""
     return f"protocol header {' '.join(map(str, octets[4:]))}" if octets else "no protocol header"
-
-
-__all__ = [
-    "HEADERS",
-    "VERSION",
-    "answer_to",
-    "first_header",
-    "header_in",
-    "names_version",
-    "protocol_header",
-    "told",
-]

@@ -49,10 +49,19 @@ def test_a_run_says_what_the_target_speaks_and_judges_what_does_not_depend_on_it
         command = ["run", broker.url, *CHOSEN, "--dialect", DIALECT, "--out", str(tmp_path / "run")]
         result = CliRunner().invoke(cli, command)
     assert result.exit_code == 0, result.output
-    assert "the target answers as amqp-0-8" in result.output
+    assert "answers protocol header AMQP 1 1 9 1 with frames of amqp-0-8" in result.output
     run = load_run(tmp_path / "run")
     assert "amqp-0-8" in run.meta.note
     verdicts = {case.id: case.verdict for case in run.cases}
     assert verdicts["amq_wlp_frame_01"] is Outcome.PASS and verdicts["amq_wlp_content_01"] is Outcome.PASS
     cycles = [case for case in run.cases if case.id == "frame.cycle"]
     assert cycles and {case.verdict for case in cycles} == {Outcome.NOT_APPLICABLE}
+
+
+def test_a_refused_header_is_told(tmp_path: Path) -> None:
+    with ReferenceBroker("amqp-0-9-1") as broker:
+        url = parse_url(broker.url)
+        with live(Target("older", DIALECT, url)) as running, Journal(tmp_path) as journal:
+            found = Engine(World(running, tmp_path, "t", Patience()), journal, Settings()).recognise()
+    assert found.dialect == "amqp-0-8"
+    assert found.why == "refuses protocol header AMQP 1 1 9 1 with protocol header AMQP 0 0 9 1"

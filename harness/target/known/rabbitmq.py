@@ -7,8 +7,8 @@ Options that alter what a client sees stay at RabbitMQ's defaults. Setting one `
 drops the whole default list, so the list is repeated with the longer backlog as its only change: the linger
 of zero seconds is what makes RabbitMQ end connections with RST.
 
-The plugin for AMQP 1.0 is always on; what it declares for links is durable and cannot be deleted by that protocol, so
-queues whose names begin with ``NODES`` are given up a while after they were used last.
+The plugin for AMQP 1.0 is always on; it declares queues for links, and that protocol cannot delete them: those whose
+names begin with ``NODES`` are given up a while after they were used last.
 """
 
 from __future__ import annotations
