@@ -203,15 +203,17 @@ def _of_method(
         yield from _of_unknown(dialect, ids, frame, state)
         return
     yield from _of_place(dialect, state, method.class_name, method.name, frame.channel)
-    errors = [_error_of(codec, frame.payload) for codec in _codecs(dialect_id)]
-    if all(errors):
-        yield (
-            "doubt"
-            if any("nesting" in error.expected for error in errors if error)
-            else ("table" if errors[-1] and errors[-1].where in _TABLE_PLACES else "arguments")
-        )
-    elif any(errors) or method.sent_by is Side.SERVER:
-        yield "server-only" if not any(errors) else "doubt"
+    if method.sent_by is Side.SERVER:
+        yield "server-only"
+    errors = [
+        error for codec in _codecs(dialect_id) if (error := _error_of(codec, frame.payload)) is not None
+    ]
+    if not errors:
+        return
+    if len(errors) < len(_codecs(dialect_id)) or any("nesting" in error.expected for error in errors):
+        yield "doubt"
+    else:
+        yield "table" if errors[-1].where in _TABLE_PLACES else "arguments"
 
 
 def _of_unknown(dialect: MethodDialect, ids: tuple[int, int], frame: Frame, state: State) -> Iterator[str]:

@@ -179,9 +179,12 @@ def flip(root: Node, choices: Choices, donors: Sequence[Node]) -> Node:
 
 def rechannel(root: Node, choices: Choices, donors: Sequence[Node]) -> Node:
     """Another channel or handle."""
-    place = _pick(root, choices, lambda p: p.node.role in (Role.CHANNEL, Role.HANDLE))
+    place = _pick(
+        root, choices, lambda p: p.node.role in (Role.CHANNEL, Role.HANDLE) and len(p.node.octets) > 0
+    )
     if place is None:
         return root
+    # Another mutator may have cut it.
     width = len(place.node.octets)
     return edited(root, place.way, choices.pick((0, 1, 2, 255, (1 << 8 * width) - 1)).to_bytes(width, "big"))
 

@@ -10,7 +10,7 @@ A measure too large for its width is cut to it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -69,6 +69,7 @@ class Node:
     kind: str = ""
     _reaches_out: bool = field(default=False, init=False, repr=False)
     _rendered: bytes | None = field(default=None, init=False, repr=False)
+    _places: tuple[Place, ...] | None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
         reaches = any(n.startswith("/") for n in self.measure.of) if self.measure else False
@@ -169,9 +170,12 @@ def _measured(measure: Measure, siblings: tuple[Node, ...], done: dict[int, byte
 # --- finding
 
 
-def walk(root: Node) -> Iterator[Place]:
+def walk(root: Node) -> tuple[Place, ...]:
     """Every part below the root in wire order, groups before what they hold."""
-    yield from _walk(root, "", ())
+    if root._places is None:
+        object.__setattr__(root, "_places", tuple(_walk(root, "", ())))
+    assert root._places is not None
+    return root._places
 
 
 def _walk(node: Node, path: str, way: Way) -> Iterator[Place]:
@@ -216,12 +220,13 @@ def replaced(root: Node, way: Way, change: Callable[[Node], Iterable[Node]]) -> 
     first, *rest = way
     old = root.children[first]
     new = tuple(change(old)) if not rest else (replaced(old, tuple(rest), change),)
-    return replace(root, children=root.children[:first] + new + root.children[first + 1 :])
+    children = root.children[:first] + new + root.children[first + 1 :]
+    return Node(root.name, root.role, root.octets, children, root.measure, root.kind)
 
 
 def edited(root: Node, way: Way, octets: bytes) -> Node:
     """The tree with other octets in place of one part, and nothing else changed but what measures it."""
-    return replaced(root, way, lambda old: (replace(old, octets=octets, children=(), measure=None),))
+    return replaced(root, way, lambda old: (Node(old.name, old.role, octets, kind=old.kind),))
 
 
 def edited_path(root: Node, path: str, octets: bytes) -> Node:

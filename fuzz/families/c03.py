@@ -40,13 +40,15 @@ def _arrays(depth: int) -> bytes:
 
 
 def _mixed(depth: int) -> bytes:
-    """Tables and arrays in turn."""
-    inner = b""
-    for level in range(depth):
-        size = len(inner).to_bytes(4, "big")
-        inner = b"A" + size + inner if level % 2 else b"\x01m" + b"F" + size + inner
-    entries = inner if inner[:1] == b"\x01" else b"\x01m" + inner
-    return len(entries).to_bytes(4, "big") + entries
+    """Tables and arrays in turn, made from the inside."""
+    parts: list[bytes] = []
+    size = 0
+    for level in range(depth, 0, -1):
+        # What stands in a table has a name; what stands in an array has none.
+        opening = (b"\x01mA" if level % 2 else b"F") + size.to_bytes(4, "big")
+        parts.append(opening)
+        size += len(opening)
+    return size.to_bytes(4, "big") + b"".join(reversed(parts))
 
 
 def _unclosed(depth: int) -> bytes:
@@ -60,13 +62,16 @@ _NESTED = {"table": _tables, "array": _arrays, "mixed": _mixed, "unclosed": _unc
 
 
 def _bends(dialect_id: str, state: State, nested: Callable[[int], bytes]) -> Iterator[Bend]:
-    for production in next_productions(dialect_id, state):
-        places = [place for place in walk(production.tree) if place.node.kind == "table"]
-        for depth in DEPTHS if places else ():
-            octets = nested(depth)
-            if len(octets) <= _MAX_OCTETS:
-                tree = edited(production.tree, places[0].way, octets)
-                yield bend(f"{production.name} {places[0].path}: {depth} deep", tree)
+    places = [
+        (production, next((place for place in walk(production.tree) if place.node.kind == "table"), None))
+        for production in next_productions(dialect_id, state)
+    ]
+    for depth in DEPTHS:
+        octets = nested(depth)
+        for production, place in places if len(octets) <= _MAX_OCTETS else ():
+            if place is not None:
+                tree = edited(production.tree, place.way, octets)
+                yield bend(f"{production.name} {place.path}: {depth} deep", tree)
 
 
 FAMILY = Family("C03", "nesting without bound", _spots)

@@ -90,6 +90,7 @@ def windows(dialect_id: str, state: State) -> Iterator[Spot]:
         yield from spots_at(dialect_id, state, _role_of(role), numbers_of(_edges), *touches)
     if may(state, "flow"):
         yield Spot("flow.echo", lambda: _echoes(state), ("performatives/flow/echo/no-loop",))
+    if may(state, "flow") and state.handles:
         yield Spot("flow.credit", lambda: _credits(state), ("links/flow/credit-decreases",))
     if may(state, "transfer"):
         yield Spot(

@@ -134,7 +134,8 @@ _NESTED: dict[str, Callable[[int], bytes]] = {
     "list": lambda depth: _wrapped(depth, lambda size: b"\xd0" + _u32(size + 4) + _u32(1), b"\x45"),
     "map": lambda depth: _wrapped(depth, lambda size: b"\xd1" + _u32(size + 5) + _u32(2) + b"\x41", b"\x40"),
     "array": lambda depth: (
-        b"\xf0" + _wrapped(depth, lambda size: _u32(size + 5) + _u32(1) + b"\xf0", _u32(4) + _u32(0))
+        b"\xf0"
+        + _wrapped(depth, lambda size: _u32(size + 5) + _u32(1) + b"\xf0", _u32(5) + _u32(0) + b"\x40")
     ),
     "described": lambda depth: b"\0\x43" * depth + b"\x40",
     "descriptor": lambda depth: b"\0" * depth + b"\x40" * (depth + 1),

@@ -34,7 +34,7 @@ _BY_NAME: dict[str, object] = {
     "queue": QUEUE, "exchange": EXCHANGE, "consumer-tag": CONSUMER, "routing-key": "k", "delivery-tag": 1,
     "reply-code": 200, "delivery-mode": 1, "priority": 4, "expiration": "60000", "content-type": "text/plain",
     "content-encoding": "identity", "timestamp": 1_700_000_000, "user-id": "guest", "mechanisms": b"PLAIN",
-    "locales": b"en_US", "virtual-host": "/",
+    "locales": b"en_US", "virtual-host": "/", "out-of-band": "", "capabilities": "", "known-hosts": "",
 }  # fmt: skip
 _BY_TYPE: dict[str, object] = {
     "shortstr": "s", "longstr": b"long", "bit": False, "octet": 0, "short": 0, "long": 0, "longlong": 0, "timestamp": 0,

@@ -61,7 +61,7 @@ def _known(name: str) -> KnownBroker:
 @brokers.command()
 @click.argument("name")
 def install(name: str) -> None:
-    """Install a broker from Debian's packages or Maven Central."""
+    """Install a broker from Debian's packages, Maven Central or PyPI."""
     with one_line_errors():
         broker = _known(name)
         broker.install()

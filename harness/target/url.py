@@ -18,7 +18,7 @@ _QUERY = frozenset(
 )  # fmt: skip
 _VALUES = {
     "verify": ("verify_peer", "verify_none"),
-    "auth_mechanism": ("plain", "amqplain", "anonymous", "external"),
+    "auth_mechanism": ("plain", "amqplain", "anonymous", "external", "scram-sha-1", "scram-sha-256", "none"),
 }
 
 

@@ -125,7 +125,7 @@ def refused_attach(peer: Peer, role: str) -> tuple[Link, Reaction]:
 
 def states(*tags: bytes, state: str = "accepted") -> Map:
     """An unsettled map with one state for all tags."""
-    fields = {"section_number": 0, "section_offset": 0} if state == "received" else {}
+    fields: dict[str, Any] = {"section_number": 0, "section_offset": 0} if state == "received" else {}
     return Map({tag: encode_composite(state, **fields) for tag in tags})
 
 

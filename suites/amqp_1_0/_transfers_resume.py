@@ -28,6 +28,15 @@ def suspend(peer: Peer, link: Link) -> None:
         raise OutOfReach("the target closes the link in place of suspending it")
 
 
+def expires(link: Link, policy: str) -> None:
+    """A prerequisite: the target's terminus has this expiry policy; raises OutOfReach."""
+    assert link.attached is not None
+    terminus = link.attached[_OWN[link.role]]
+    told = None if terminus is None else terminus.get("expiry_policy")
+    if told != policy:
+        raise OutOfReach(f"the target's terminus expires otherwise: {told}")
+
+
 def resume(peer: Peer, link: Link, unsettled: Mapping[bytes, Any], **fields: Any) -> Link:
     """Attach the link of that name again, with a map of what is unsettled on this side."""
     channel = fields.pop("channel", link.session.channel)

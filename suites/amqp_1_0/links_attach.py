@@ -63,7 +63,7 @@ def refused_link_without_terminus(peer: Peer) -> Verdict:
 @case("links.establishing.refused-detach", covers=["links/establishing/refused-detach"])
 def refused_link_is_detached(peer: Peer) -> Verdict:
     """The attach that refuses a link is followed by a detach."""
-    return worst(judge_reaction(peer, refused_attach(peer.another(), role)[1]) for role in _ROLES)
+    return worst(_refused(peer.another(), role) for role in _ROLES)
 
 
 @case("links.establishing.whose-terminus", covers=["links/establishing/whose-terminus"])
@@ -155,9 +155,16 @@ def _made(link: Link) -> str:
     return "refused without an error" if link.refused else f"a node is made for a {link.role}"
 
 
+def _refused(peer: Peer, role: str) -> Verdict:
+    peer.begin()
+    peer.claim("attach, then detach with an error")
+    return judge_reaction(peer, refused_attach(peer, role)[1])
+
+
 def _null_terminus(peer: Peer, role: str) -> Verdict:
-    link, reaction = refused_attach(peer, role)
+    peer.begin()
     peer.claim("attach without a terminus of the target's own")
+    link, reaction = refused_attach(peer, role)
     if link.attached is None:
         return holds(peer, False, reaction.describe(peer.dialect))
     return holds(peer, own_terminus(link) is None, _told(link.attached, link))

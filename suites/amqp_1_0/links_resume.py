@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from harness.peer.amqp_1_0.peer import Peer
 from harness.record.rows import Outcome
 from harness.run.case import case
@@ -38,7 +40,7 @@ def unsettled_of_a_target(peer: Peer) -> Verdict:
     sent = peer.outcome(peer.transfer(link, b"unsettled"))
     peer.claim("an unsettled map with the delivery")
     if sent.settled_by_target:
-        return holds(peer, False, "settled by the receiver, which settles second", row="")
+        return holds(peer, False, "settled by the receiver, which settles second")
     peer.detach(link, closed=False)
     again = peer.sender(address, name=name, rcv_settle_mode=1, unsettled=states(sent.tag))
     told = unsettled_of(again)
@@ -118,7 +120,8 @@ def _works(peer: Peer, address: str, name: str) -> Verdict:
 
 def _not_found(peer: Peer, role: str) -> Verdict:
     own = "source" if role == RECEIVER else "target"
-    link, reaction = asked(peer, role, **{own: None})
+    none: dict[str, Any] = {own: None}
+    link, reaction = asked(peer, role, **none)
     if link.attached is not None and own_terminus(link) is not None:
         return holds(peer, False, f"attach with a {own}", f"attach without {own}, then detach")
     return judge_reaction(peer, reaction)

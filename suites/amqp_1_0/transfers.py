@@ -92,6 +92,17 @@ def unsettled_tags_differ(peer: Peer) -> Verdict:
     return equals(peer, len(tags), count, f"of {count} unsettled deliveries, different tags")
 
 
+@case("transfers.delivery-tag.of-redelivery", covers=["transfers/delivery-tag/unique"])
+def tag_of_what_comes_again(peer: Peer) -> Verdict:
+    """What the target delivers again has another tag than those that are still unsettled."""
+    link, (first, second) = unsettled(peer, peer.node(), b"1", b"2")
+    peer.claim("the released message again, under another tag than the unsettled one")
+    peer.disposition(second, state="released")
+    peer.credit(link, 1)
+    again = peer.delivery(link)
+    return holds(peer, again.tag != first.tag, f"{'another' if again.tag != first.tag else 'the same'} tag")
+
+
 @case("transfers.delivery-tag.used-again", covers=["transfers/delivery-tag/unique"])
 def tag_of_an_unsettled_delivery(peer: Peer) -> Verdict:
     """A second delivery under the tag of one that the target holds unsettled is refused or borne."""

@@ -26,6 +26,7 @@ from suites.amqp_1_0._transfers import (
 )
 from suites.amqp_1_0._transfers_resume import (
     begun_and_suspended,
+    expires,
     is_incomplete,
     known,
     nothing_received,
@@ -51,6 +52,29 @@ def map_of_the_target(peer: Peer) -> Verdict:
     again = resume(peer, link, nothing_received(deliveries))
     told = sum(delivery.tag in told_unsettled(again) for delivery in deliveries)
     return equals(peer, told, 3, "of the unsettled deliveries, told")
+
+
+@case(
+    "transfers.resuming.unsettled-map.another-connection",
+    covers=["transfers/resuming/unsettled-map", "transfers/resuming/both"],
+    needs=_NEEDS,
+)
+def map_on_another_connection(peer: Peer) -> Verdict:
+    """A link whose source never expires is resumed on another connection of the container."""
+    address = peer.node()
+    source = {"address": address, "expiry_policy": "never"}
+    link, (before,) = unsettled(peer, address, b"message", source=source)
+    expires(link, "never")
+    peer.claim("the delivery-tag in the target's unsettled map, then the delivery, resumed")
+    peer.close()
+    other = peer.another(container_id=peer.container_id)
+    again = resume(other, link, nothing_received([before]), source=source)
+    if before.tag not in told_unsettled(again):
+        return holds(peer, False, "a map without the delivery")
+    other.credit(again, 1)
+    delivery = resumed_delivery(other, again, before.tag)
+    other.disposition(delivery)
+    return holds(peer, delivery.resume, f"resume {delivery.resume}")
 
 
 @case("transfers.resuming.source-only", covers=["transfers/resuming/source-only"], needs=_NEEDS)

@@ -9,6 +9,7 @@ from harness.run.case import case
 from harness.run.oracles import equals, holds, judge_reaction, observed_either_way, worst
 from harness.run.oracles_1_0 import rejects_violation
 from harness.run.verdict import Verdict
+from harness.wire.amqp_1_0.frames import HEADERS
 from suites.amqp_1_0._headers import (
     answer_to,
     first_header,
@@ -26,13 +27,18 @@ _UNKNOWN_ID = 9
 
 @case("version.header-first", covers=["version/header-first", "version/header-layout"])
 def header_before_frames(peer: Peer) -> Verdict:
-    """The first octets from the target are its protocol header, of the layer and version asked for."""
-    peer.secure()
-    peer.claim("the protocol header 0 1 0 0, then open")
-    peer.send_header()
-    header = peer.expect_header()
+    """On each layer, what the target sends first is its protocol header: the layer's id and the octets 1, 0, 0."""
+    peer.claim("on each layer a protocol header before any frame, then open")
+    layers = ("amqp",) if peer.is_bare else ("sasl", "amqp")
+    for layer in layers:
+        peer.send_header(layer)
+        first = peer.read(peer.now() + peer.patience_s)
+        if not isinstance(first, HeaderArrived) or first.header.octets != HEADERS[layer]:
+            return holds(peer, False, f"first {first.describe(peer.dialect)}")
+        if layer == "sasl":
+            peer.sasl()
     peer.open()
-    return equals(peer, header.octets, protocol_header(0), "header")
+    return holds(peer, True, f"{' and '.join(layers)} headers, then open")
 
 
 @case("version.supported", covers=["version/supported"])
@@ -46,11 +52,8 @@ def supported_version_is_answered_alike(peer: Peer) -> Verdict:
     if not peer.is_bare:
         peer.sasl()
         peer.greet()
-    else:
-        peer.open()
-        return holds(peer, True, "the same header, then open")
     peer.open()
-    return holds(peer, True, "the same header, login, header and open")
+    return holds(peer, True, "the same header, then the handshake up to open")
 
 
 @case("version.data-matches-header", covers=["version/data-matches-header"])

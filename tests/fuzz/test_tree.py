@@ -11,6 +11,7 @@ from fuzz.grammar import DIALECTS, Production, grammar
 from fuzz.strategies import productions
 from fuzz.tree import (
     Role,
+    at,
     count_of,
     edited,
     edited_path,
@@ -100,6 +101,7 @@ def test_productions_of_methods_are_read_without_error(dialect: str, production:
         if isinstance(item, ProtocolHeader):
             assert item.octets == codec.dialect.protocol_header
         else:
+            assert isinstance(item, Frame)
             read(dialect, item, production)
 
 
@@ -150,16 +152,10 @@ def test_whatever_replaces_a_part_every_other_measure_stays_true(dialect: str, d
         if measure is None or measure.counts or any(name.startswith("/") for name in measure.of):
             continue
         parent = here.way[:-1]
-        siblings = enumerate(_at(tree, parent).children)
+        siblings = enumerate(at(tree, parent).children)
         spanned = sum(len(octets_at(tree, (*parent, n))) for n, s in siblings if s.name in measure.of)
         told = int.from_bytes(octets_at(tree, here.way), "big")
         assert told == (spanned + measure.extra) // measure.unit % (1 << 8 * measure.width_octets)
-
-
-def _at(tree: object, way: tuple[int, ...]) -> object:
-    for step in way:
-        tree = tree.children[step]  # type: ignore[attr-defined]
-    return tree
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)

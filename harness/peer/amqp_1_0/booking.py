@@ -98,7 +98,7 @@ class Books:
             session.remote_incoming_window = number(arrival["incoming_window"], 0)
             session.remote_outgoing_window = number(arrival["outgoing_window"], 0)
             session.remote_handle_max = number(arrival["handle_max"], HANDLE_MAX)
-            self.by_remote_channel[arrival.wire_channel] = session
+        self.by_remote_channel[arrival.wire_channel] = session  # also of a second answer, to a second begin
         return arrival
 
 

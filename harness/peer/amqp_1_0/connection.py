@@ -149,8 +149,8 @@ class Connection(Line):
         options = {key: fields.pop(key) for key in WIRE_OPTIONS & fields.keys()}
         if name == "open":
             fields = self._open_fields(fields)
-        if name == "attach":
-            fields.setdefault("name", self.name("link"))
+        if name == "attach" and "name" not in fields:
+            fields["name"] = self.name("link")
         fields = filled(name, channel, fields, self.books)
         octets = performative_frame(name, channel, payload=payload, **options, **fields)
         self.books.sent(name, channel, fields)

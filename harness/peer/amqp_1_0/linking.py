@@ -179,16 +179,14 @@ class Linking(Opening):
         within_s = self.patience_s if within_s is None else within_s
         until_s = self.now() + within_s
         while not done():
-            last = self.over(link, session) or self.read(until_s)
-            if isinstance(last, Quiet):
-                last = Quiet(within_s)
-            elif not isinstance(last, Ended | Garbled) and not self.over(link, session):
-                self.keep(last)
-                continue
-            elif done():
-                self.keep(last)
-                return
-            raise Unmet(what, last.describe(self.dialect))
+            if (over := self.over(link, session)) is not None:
+                raise Unmet(what, over.describe(self.dialect))
+            arrival = self.read(until_s)
+            if isinstance(arrival, Quiet):
+                arrival = Quiet(within_s)
+            if isinstance(arrival, Ended | Garbled | Quiet):
+                raise Unmet(what, arrival.describe(self.dialect))
+            self.keep(arrival)
 
     def over(self, link: Link | None, session: Session | None = None) -> Arrival | None:
         """What put an end to the link, the session or the connection, where something did."""

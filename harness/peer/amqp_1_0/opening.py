@@ -44,6 +44,8 @@ class Opening(Connection):
         if _is(arrival, names, channel, link, handle):
             assert isinstance(arrival, FrameArrived)
             return arrival
+        if isinstance(arrival, FrameArrived):
+            self.keep(arrival)
         raise Unmet(" or ".join(names), arrival.describe(self.dialect))
 
     def arrival(
@@ -140,6 +142,8 @@ class Opening(Connection):
         outcome = self._converse(talk)
         if outcome["code"] != 0:
             raise Unmet("sasl-outcome with code 0", outcome.describe(self.dialect))
+        if isinstance(outcome["additional_data"], bytes) and outcome["additional_data"]:
+            talk.answer(outcome["additional_data"])
         self._secured = True
         return outcome
 

@@ -190,7 +190,7 @@ class Peer(Watching):
 
         Waits for so many messages as are owed, then for further ones up to a round trip behind a while of silence.
         """
-        own = self._own_session(channel)
+        own, fresh = self._own_session(channel)
         link = self.receiver(address, own, credit=count)
         with suppress(Unmet):
             self.until(lambda: len(link.inbox) >= at_least, "deliveries", link=link)
@@ -202,19 +202,18 @@ class Peer(Watching):
             if not delivery.settled:
                 self.disposition(delivery)
         self.detach(link)
-        if own != channel:
+        if fresh:
             self.end(own)
         return found
 
-    def _own_session(self, channel: int) -> int:
-        """A session that nothing else depends on, where the target takes one more."""
+    def _own_session(self, channel: int) -> tuple[int, bool]:
+        """A session that nothing else depends on, where the target takes one more; whether it was begun for this."""
         try:
             channel = self.free_channel() if self.opened is not None else channel
         except OutOfReach:
-            return channel
-        if channel not in self.books.sessions or not self.session(channel).is_mapped:
-            self.begin(channel)
-        return channel
+            return channel, False
+        self.begin(channel)
+        return channel, True
 
     def _listen(self, for_s: float) -> None:
         """Read, and keep what arrives, until it was quiet for so long."""
@@ -225,7 +224,12 @@ class Peer(Watching):
 
 
 def _id(delivery: Delivery | Outgoing | int) -> int:
-    return delivery if isinstance(delivery, int) else delivery.id
+    """The delivery-id; raises Unmet for a delivery of the target that has none."""
+    if isinstance(delivery, int):
+        return delivery
+    if delivery.id < 0:
+        raise Unmet("a delivery-id on the target's delivery", "none")
+    return delivery.id
 
 
 def _tells(disposition: FrameArrived, outgoing: Outgoing) -> bool:

@@ -66,7 +66,7 @@ def _check_failed(session: Session, attach: Composed) -> None:
     if any((end.is_sender, end.name) == key for end in session.failed.values()):
         session.refuse("links/errors/pipelined-attach", f"attach of {key[1]}, whose link has just failed")
     if key in session.failed_names:
-        if attach.get("unsettled") is None:
+        if attach.get("unsettled") is None or session.faulty("failed-links-not-resumed"):
             session.refuse(
                 "links/errors/resume", f"{key[1]} has failed and is attached without an unsettled map"
             )
@@ -114,8 +114,6 @@ def _steal(session: Session, key: tuple[str, bool, str]) -> None:
     end = session.nodes.terminus(key).end
     if end is None or session.faulty("link-alive-twice"):
         return
-    if session.faulty("stealing-refused"):
-        session.refuse("links/names/one-connection", f"{key[2]} is attached elsewhere")
     end.fail(STOLEN, f"{key[2]} is attached elsewhere", closed=not session.faulty("stolen-link-not-closed"))
 
 
@@ -181,7 +179,7 @@ def _start_sending(session: Session, attach: Composed, own_handle: int, terminus
     end.snd_settle_mode = attach["snd_settle_mode"]
     end.rcv_settle_mode = attach["rcv_settle_mode"]
     if session.faulty("initial-delivery-count-of-receiver-taken"):
-        end.delivery_count = end.initial_delivery_count = attach.get("initial_delivery_count", 0)
+        end.initial_delivery_count = attach.get("initial_delivery_count", 0)
     if session.faulty("old-credit-kept"):
         end.credit = session.old_credits.get(end.name, 0)
     end.unlimited = not attach.get("max_message_size")

@@ -21,6 +21,8 @@ OUTCOMES = ("accepted", "rejected", "released", "modified")
 def on_disposition(session: Session, frame: Composed) -> None:
     """A disposition has come."""
     first, last = frame["first"], frame.get("last")
+    if first is None:
+        return  # refused before, unless a fault lets it pass
     if last is None:
         last = wire.plus(first, 1 << 20) if session.faulty("last-left-out-means-all") else first
     receiver = bool(frame["role"])
@@ -112,7 +114,8 @@ def _dispose(session: Session, number: int, state: Any, *, settled: bool) -> Non
     terminal = _terminal(state) or (session.faulty("received-taken-for-accepted") and state is not None)
     if state is not None and not terminal:
         held.state = state
-    if terminal and not held.outcome:
+    again = session.faulty("settled-for-ever-is-not")
+    if terminal and (again or not held.outcome):
         held.outcome = state.name if state.name in OUTCOMES else "accepted"
         apply(session, held, state)
     if not settled:
@@ -121,8 +124,9 @@ def _dispose(session: Session, number: int, state: Any, *, settled: bool) -> Non
                 "disposition", {"role": "sender", "first": number, "settled": True, "state": "accepted"}
             )
         return
-    if not session.faulty("settled-for-ever-is-not"):
-        del session.unsettled[number]
+    if again:
+        return
+    del session.unsettled[number]
     if not held.outcome:
         session.nodes.give_back(held.terminus, [held])
     held.terminus.settle(held)
@@ -140,7 +144,8 @@ def apply(session: Session, held: Held, state: Any) -> None:
         queue.discard(entry)
     else:
         failed = name == "modified" and bool(state.get("delivery_failed"))
-        entry.deliveries -= 0 if failed else 1
+        told = failed or session.faulty("redelivery-under-the-old-tag")
+        entry.deliveries -= 0 if told else 1
         if name == "modified" and state.get("undeliverable_here") and held.terminus.end is not None:
             entry.refused_by.add(held.terminus.end.key)  # type: ignore[attr-defined]
         queue.requeue([entry])

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from harness.reference.amqp_1_0.session import Session
 
 _TAG_OCTETS = 32
+_NEARLY_A_FRAME_OCTETS = 60_000
 ACCEPTED = "accepted"
 
 
@@ -62,7 +63,8 @@ class ReceivingEnd(End):
     def on_flow(self, flow: Composed) -> None:
         """The sender has told its delivery-count."""
         counted = flow.get("delivery_count")
-        if counted is not None:
+        stuck = counted is not None and self.faulty("delivery-count-does-not-wrap")
+        if counted is not None and not (stuck and counted < self.delivery_count):
             self.credit -= wire.minus(counted, self.delivery_count)
             self.delivery_count = counted
         if self.credit <= limits.CREDIT_MESSAGES // 2:
@@ -85,6 +87,9 @@ class ReceivingEnd(End):
             and self.faulty("state-on-transfer-refused")
         ):
             self.fail("amqp:not-allowed", "a transfer with a state")
+            return
+        if len(payload) >= _NEARLY_A_FRAME_OCTETS and self.faulty("largest-transfers-refused"):
+            self.fail("amqp:not-allowed", f"a transfer of {len(payload)} octets")
             return
         partial = self.partial
         if partial is None or not self._continues(frame, partial):

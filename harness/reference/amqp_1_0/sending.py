@@ -121,6 +121,7 @@ class SendingEnd(End):
         self.selector: Selector | None = None
         self.resumed: list[Held] = []
         self.lost: list[Held] = []
+        self._sent: set[int] = set()
         self.unlimited = self.told_empty = False
 
     # --- the taker of a queue
@@ -159,7 +160,7 @@ class SendingEnd(End):
 
     def deliver(self, consumer: Consumer, entry: Entry, redelivered: bool) -> None:
         """Take a message out of the node and send it."""
-        held = Held(self._new_tag(redelivered), entry, consumer.queue, self.terminus)
+        held = Held(self._new_tag(entry), entry, consumer.queue, self.terminus)
         if not consumer.no_ack:
             self.terminus.held[held.tag] = held
         self._send(held, settled=self._sends_settled(consumer))
@@ -172,13 +173,18 @@ class SendingEnd(End):
             return True
         return self.snd_settle_mode == SETTLED
 
-    def _new_tag(self, redelivered: bool) -> bytes:
+    def _new_tag(self, entry: Entry) -> bytes:
         number = next(self.terminus.numbers)
         if self.faulty("delivery-tags-repeat"):
             number = 1 + number % 2
-        if redelivered and self.faulty("redelivery-under-the-old-tag"):
+        if self.faulty("redelivery-under-the-old-tag") and self._went_before(entry):
             number = 1
         return bytes(_TAG.pack(number))
+
+    def _went_before(self, entry: Entry) -> bool:
+        before = id(entry) in self._sent
+        self._sent.add(id(entry))
+        return before
 
     def cancelled(self, consumer: Consumer) -> None:
         """The node is gone; ``nodes`` tells the link."""
@@ -201,7 +207,13 @@ class SendingEnd(End):
         if not self.faulty("delivery-count-stands-still"):
             self.delivery_count = wire.plus(self.delivery_count, 1)
         session.pending.append(Outgoing(self, held, body, settled, resume))
-        session.pump_pending()
+        if not self._waits_for_company(held):
+            session.pump_pending()
+
+    def _waits_for_company(self, held: Held) -> bool:
+        """A fault: hold a delivery back until the next one can go beside it."""
+        beside = self.credit > 0 and held.queue.ready_count > 0
+        return beside and self.faulty("deliveries-interleaved-on-a-link")
 
     def _ask_for_life(self, held: Held) -> None:
         """A fault: settle by itself what has outlived its time."""

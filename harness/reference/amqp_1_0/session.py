@@ -42,9 +42,7 @@ class Session:
         self.unsettled: dict[int, Held] = {}
         self.awaited: dict[int, tuple[ReceivingEnd, bytes]] = {}
         self.initial_outgoing_id = self.next_outgoing_id = self._initial_id()
-        self.next_delivery_id = (
-            0 if not self.faulty("delivery-ids-counted-by-connection") else connection.last_id
-        )
+        self.next_delivery_id = 0
         self.incoming_window = limits.WINDOW_FRAMES
         self.next_incoming_id = begin.get("next_outgoing_id", 0) if begin else 0
         if self.faulty("next-incoming-id-counted-from-zero"):
@@ -265,6 +263,8 @@ class Session:
         if self.faulty("delivery-ids-counted-by-link"):
             return wire.minus(end.delivery_count, end.initial_delivery_count)
         number = self.next_delivery_id
+        if self.faulty("delivery-ids-counted-by-connection"):
+            number = self.next_delivery_id = self.connection.last_id
         if self.faulty("delivery-ids-by-twos"):
             self.next_delivery_id = wire.plus(number, 1)
         self.next_delivery_id = wire.plus(self.next_delivery_id, 1)

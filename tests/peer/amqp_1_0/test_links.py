@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from harness.peer.amqp_1_0.books import ahead
-from harness.peer.context import OutOfReach, Unmet
+from harness.peer.context import Login, OutOfReach, Unmet
 from harness.wire.amqp_1_0.frames import TypedFrame
 from harness.wire.amqp_1_0.message import decode_message, encode_message
 from tests.peer.amqp_1_0.fake import (
@@ -180,7 +180,7 @@ def test_windows_follow_flows() -> None:
 
 
 def test_a_barrier_takes_its_own_link_down_and_keeps_the_rest() -> None:
-    name = "amqpspec.barrier.2"
+    name = "amqpspec.barrier.1"
     made, transport = peer(
         ATTACHED_SENDER,
         told(0) + attached(name, "receiver", 1) + credit(50, 1),
@@ -193,7 +193,7 @@ def test_a_barrier_takes_its_own_link_down_and_keeps_the_rest() -> None:
 
 
 def test_a_barrier_that_is_refused_is_one() -> None:
-    name = "amqpspec.barrier.2"
+    name = "amqpspec.barrier.1"
     refused = attached(name, "receiver", 1, target=None) + says("detach", handle=1, error=error())
     made, _ = peer(ATTACHED_SENDER, refused)
     made.sender("q", name="l")
@@ -207,3 +207,78 @@ def test_an_echo_is_a_flow_behind_the_question() -> None:
     made.credit_for(link)
     assert made.echo(link=link)["link_credit"] == 2
     assert last(transport)["echo"] is True and link.credit == 2
+
+
+def test_what_refuted_a_wait_is_still_there_for_the_reaction() -> None:
+    made, _ = peer(ATTACHED_SENDER + credit(1), says("end", error=error("amqp:session:errant-link")))
+    link = made.sender("q", name="l")
+    with pytest.raises(Unmet, match="errant-link"):
+        made.outcome(made.transfer(link, b"x"))
+    reaction = made.reaction()
+    assert reaction.refusal is not None and reaction.refusal.code == "amqp:session:errant-link"
+
+
+def test_a_session_that_ends_in_answer_to_attach_is_told() -> None:
+    made, _ = peer(opened() + begun(), says("end", error=error("amqp:not-found")))
+    link = made.try_attach("receiver", "q", name="l")
+    over = made.over(link)
+    assert link.attached is None and over is link.session.ended_by and over is not None
+    made, _ = peer(opened() + begun(), says("end", error=error("amqp:not-found")))
+    with pytest.raises(Unmet, match="expected an attached link, observed end amqp:not-found"):
+        made.receiver("q", name="l")
+
+
+def test_a_terminus_that_was_not_asked_for_is_not_missed() -> None:
+    made, _ = peer(opened() + begun() + attached("l", "receiver", target=None))
+    assert made.sender("q", name="l", target=None).is_attached
+    made, _ = peer(opened() + begun() + attached("l", "receiver", target=None))
+    with pytest.raises(Unmet, match="attach without target"):
+        made.sender("q", name="l")
+
+
+def test_a_node_is_looked_into_over_a_session_of_its_own() -> None:
+    barriers = [attached(f"amqpspec.barrier.{n}", "receiver", 1) + says("detach", handle=1) for n in (2, 3)]
+    made, transport = peer(
+        opened() + begun() + attached("amqpspec.link.1", "sender"),
+        got(0, settled=True) + got(1),
+        barriers[0],
+        None,
+        barriers[1],
+        says("detach", handle=0, closed=True) + says("end"),
+    )
+    made.open_connection()
+    assert [d.id for d in made.fetch("q", 2)] == [0, 1]
+    sent = names(transport)
+    assert sent[:5] == ["open", "begin", "attach", "flow", "attach"]
+    assert sent[-3:] == ["disposition", "detach", "end"]
+
+
+def test_a_delivery_tells_of_its_transfers() -> None:
+    made, _ = peer(ATTACHED_RECEIVER, got(0, message_format=7, resume=True, state="released", settled=True))
+    delivery = made.delivery(made.receiver("q", name="l", credit=1))
+    assert (delivery.format, delivery.resume, delivery.state, delivery.settled) == (7, True, "released", True)
+
+
+def test_another_peer_is_independent() -> None:
+    made, _ = peer(logins={"second": Login("ann", "x")}, vhosts={})
+    made.claim("something")
+    other = made.another("second", container_id=made.container_id)
+    assert (other.login.user, other.claimed, other.container_id) == ("ann", "something", made.container_id)
+    assert made.another(vhost="b").hostname == "b"
+    assert made.another().container_id != made.container_id
+
+
+def test_a_handle_that_the_peer_frees_is_used_again() -> None:
+    made, _ = peer(ATTACHED_SENDER, says("detach", handle=0, closed=True), attached("m", "receiver", 4))
+    link = made.sender("q", name="l")
+    assert made.detach(link).link is link
+    again = made.sender("q", name="m")
+    assert (again.handle, again.remote_handle, link.is_attached) == (0, 4, False)
+
+
+def test_a_second_answer_to_begin_maps_its_channel_too() -> None:
+    made, _ = peer(opened() + begun(), begun(0, 1), says("end", 1))
+    made.begin()
+    made.send("begin")
+    assert made.expect("begin").wire_channel == 1
+    assert made.expect("end").channel == 0

@@ -81,7 +81,7 @@ def test_a_refused_attach_is_a_refusal_of_the_link() -> None:
 
 def test_a_rejected_delivery_counts_unless_more_is_refused() -> None:
     rejected = says("disposition", role="receiver", first=0, settled=True, state=REJECTED)
-    answer = attached("amqpspec.barrier.2", "receiver", 1) + says("detach", handle=1)
+    answer = attached("amqpspec.barrier.1", "receiver", 1) + says("detach", handle=1)
     made, _ = peer(ATTACHED_SENDER + credit(1), rejected, None, answer)
     sent = made.transfer(made.sender("q", name="l"), b"x")
     reaction = made.reaction(delivery=sent)
@@ -100,7 +100,7 @@ def test_the_widest_refusal_counts() -> None:
 
 
 def test_silence_is_proven_by_a_link_in_the_same_session() -> None:
-    answer = attached("amqpspec.barrier.2", "receiver", 1)
+    answer = attached("amqpspec.barrier.1", "receiver", 1)
     made, transport = peer(ATTACHED_SENDER, None, answer, says("detach", handle=1))
     made.sender("q", name="l")
     reaction = made.reaction()

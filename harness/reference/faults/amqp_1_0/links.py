@@ -88,11 +88,6 @@ FAULTS = (
         "sender and receiver cannot have the same name",
     ),
     Fault(
-        "stealing-refused",
-        ("links/names/stolen", "definitions/condition/stolen"),
-        "the second attach of a link is refused",
-    ),
-    Fault(
         "stolen-link-told-as-forced",
         ("links/names/stolen", "definitions/condition/stolen"),
         "the link that was stolen is detached as by force",
@@ -223,6 +218,11 @@ FAULTS = (
             "links/errors/detach-with-error",
         ),
         "an endpoint goes on to work after its detach for an error",
+    ),
+    Fault(
+        "failed-links-not-resumed",
+        ("links/errors/resume-unsettled", "links/errors/resume"),
+        "a link that failed cannot be resumed, with or without a map",
     ),
     Fault(
         "failed-terminus-forgotten",

@@ -30,7 +30,6 @@ REFUSALS = (
     "sessions/begin/unused-channel",
     "sessions/begin/remote-channel-empty",
     "sessions/states/unmapped",
-    "links/names/one-connection",
     "links/recovering/no-record",
     "links/errors/errant-link",
     "links/errors/resume",

@@ -25,6 +25,11 @@ FAULTS = (
         "messages go out in transfers of 32 octets",
     ),
     Fault(
+        "largest-transfers-refused",
+        ("performatives/transfer/single",),
+        "a transfer about as large as frames may be is refused",
+    ),
+    Fault(
         "message-ends-with-every-transfer",
         ("transfers/fragments", "transfers/large/additional-transfers", "performatives/transfer/split"),
         "transfers never say that there is more",

@@ -1,0 +1,185 @@
+"""Framing (amqp-1.0 §2.3): size and data offset first, then type, channel, extended header, body, empty frames."""
+
+from __future__ import annotations
+
+from harness.peer.amqp_1_0.arrivals import FrameArrived
+from harness.peer.amqp_1_0.peer import Peer
+from harness.run.case import case
+from harness.run.oracles import equals, holds, observed_either_way, worst
+from harness.run.oracles_1_0 import rejects_violation, without_effect
+from harness.run.verdict import Verdict
+from suites.amqp_1_0._connections import (
+    UNKNOWN_PERFORMATIVE,
+    frames_of,
+    kept_alive,
+    own_idle_s,
+    plain_frame,
+    until_failure,
+)
+
+_SASL_FRAME = 1
+_PARTNERS_IDLE_MS = 1000
+_BODIES = {
+    "an unknown descriptor": UNKNOWN_PERFORMATIVE,
+    "a bare list": bytes.fromhex("c0 02 01 40"),
+    "a map": bytes.fromhex("c1 01 00"),
+    "a string": b"\xa1\x05begin",
+    "a described map": bytes.fromhex("00 53 11 c1 01 00"),
+    "a section of a message": bytes.fromhex("00 53 75 a0 01 78"),
+}
+
+
+@case("framing.size.below-header", covers=["framing/size/below-header"])
+def frames_shorter_than_their_header(peer: Peer) -> Verdict:
+    """A size below 8 is refused: the frame would end before its own header does."""
+    return until_failure(_malformed(peer.another(), size=size) for size in (0, 4, 7))
+
+
+@case("framing.doff.below-header", covers=["framing/doff/below-header"])
+def offsets_into_the_header(peer: Peer) -> Verdict:
+    """A data offset below 2 is refused: the body would begin inside the header."""
+    body = plain_frame(peer, "begin")[8:]
+    return until_failure(_malformed(peer.another(), body, doff=doff) for doff in (0, 1))
+
+
+@case("framing.doff.beyond-size", covers=["framing/doff/beyond-size"])
+def offsets_behind_the_frame(peer: Peer) -> Verdict:
+    """A data offset behind the end of its frame is refused: there is no place for a body."""
+    frames = ((bytes(4), 4), (b"", 3), (plain_frame(peer, "begin")[8:], 255))
+    return until_failure(_malformed(peer.another(), body, doff=doff) for body, doff in frames)
+
+
+@case("framing.size", covers=["framing/size"])
+def next_frame_stands_behind(peer: Peer) -> Verdict:
+    """A frame is as long as its size says, all of its header counted: the next one begins there, either way."""
+    peer.open_connection()
+    peer.room_for_channel(1)
+    peer.claim("two begins in one write are both answered, in frames that can be read")
+    first = peer.frame("begin", 0, extended=bytes(8))
+    peer.send_octets(first + peer.frame("begin", 1))
+    for channel in (0, 1):
+        peer.expect("begin", channel=channel)
+    peer.barrier(0)
+    return holds(peer, True, "both answered")
+
+
+@case("framing.doff", covers=["framing/doff"])
+def bodies_behind_an_offset(peer: Peer) -> Verdict:
+    """The body is looked for where the data offset says."""
+    peer.claim("a begin behind a data offset of 3, 4 and 63 words is answered")
+    for doff in (3, 4, 63):
+        other = peer.another()
+        other.open_connection()
+        other.call("begin", 0, extended=bytes(4 * (doff - 2)))
+        other.close()
+    return holds(peer, True, "all answered")
+
+
+@case("framing.type", covers=["framing/type"])
+def frames_of_other_types(peer: Peer) -> Verdict:
+    """A frame of a type that there is not, or not any more, is refused or passed over."""
+    verdicts = [_begin_of_type(peer.another(), kind) for kind in (2, 255)]
+    return worst((*verdicts, _late_login(peer.another())))
+
+
+@case("framing.type.own", covers=["framing/type"])
+def types_of_the_target(peer: Peer) -> Verdict:
+    """The frames of the target are AMQP frames once the login is over."""
+    peer.begin()
+    peer.barrier()
+    types = {frame.frame_type for frame in frames_of(peer)}
+    return equals(peer, types, {0}, "frame types")
+
+
+@case("framing.channel", covers=["framing/channel"])
+def channel_of_two_octets(peer: Peer) -> Verdict:
+    """The channel number is the last two octets of the frame header, the higher one first."""
+    peer.open_connection()
+    channel = min(258, peer.channel_max)
+    peer.room_for_channel(max(channel, 1))
+    peer.claim("a begin that names the channel")
+    begun = peer.call("begin", channel)
+    return equals(peer, begun["remote_channel"], channel, "remote-channel")
+
+
+@case("framing.extended-header", covers=["framing/extended-header"])
+def extended_headers_are_ignored(peer: Peer) -> Verdict:
+    """What stands in an extended header is ignored, whatever it looks like."""
+    address = peer.node()
+    close = plain_frame(peer, "close")[8:]
+    decoy = close + bytes(-len(close) % 4)
+    peer.begin()
+    peer.claim("attach and transfer as without an extended header")
+    link = peer.sender(address, extended=decoy)
+    sent = peer.outcome(peer.transfer(link, b"body", extended=bytes.fromhex("fffefdfc 8b1f9c00")))
+    if sent.outcome != "accepted":
+        return holds(peer, False, f"outcome {sent.outcome or 'none'}")
+    return equals(peer, [delivery.body for delivery in peer.fetch(address, 1)], [b"body"], "bodies")
+
+
+@case("framing.performative", covers=["framing/performative"])
+def bodies_without_performative(peer: Peer) -> Verdict:
+    """A body that does not begin with a performative is refused."""
+    return until_failure(_body(peer.another(), octets) for octets in _BODIES.values())
+
+
+@case("framing.payload", covers=["framing/payload"])
+def payload_there_and_back(peer: Peer) -> Verdict:
+    """What follows the performative of a transfer is the payload, in both directions."""
+    body = bytes(range(256))
+    address = peer.node()
+    peer.begin()
+    peer.claim("the same body comes back")
+    peer.send_message(address, body)
+    link = peer.receiver(address, credit=1)
+    delivery = peer.delivery(link)
+    peer.disposition(delivery)
+    return equals(peer, delivery.body, body, "body")
+
+
+@case("framing.empty-frame", covers=["framing/empty-frame"], slow=True, budget_s=150)
+def empty_frames_keep_alive(peer: Peer) -> Verdict:
+    """Frames without a body keep a connection alive; whether the target sends such ones is its own choice."""
+    peer.open_connection(idle_time_out=_PARTNERS_IDLE_MS)
+    idle_s = own_idle_s(peer)
+    peer.claim("a connection that lives on by empty frames")
+    sent = kept_alive(peer, idle_s, peer.send_empty)
+    return observed_either_way(peer, f"lives on; the target sends: {sent}")
+
+
+# --- steps of this module
+
+
+def _malformed(peer: Peer, body: bytes = b"", **lies: int) -> Verdict:
+    """A frame whose header lies, on an open connection."""
+    peer.open_connection()
+    peer.send_frame(body, **lies)
+    return rejects_violation(peer)
+
+
+def _begin_of_type(peer: Peer, kind: int) -> Verdict:
+    """A begin on channel 1 in a frame of another type: it may not begin anything."""
+    peer.open_connection()
+    peer.room_for_channel(1)
+    peer.send_octets(plain_frame(peer, "begin", 1)[:5] + bytes([kind]) + plain_frame(peer, "begin", 1)[6:])
+    reaction = peer.reaction()
+    begun = [a for a in reaction.arrivals if isinstance(a, FrameArrived) and a.name == "begin"]
+    return without_effect(peer, reaction, f"begin in a frame of type {kind} was answered" if begun else "")
+
+
+def _late_login(peer: Peer) -> Verdict:
+    """A SASL frame on an open connection: it may not be answered."""
+    peer.open_connection()
+    peer.send("sasl-init", mechanism="ANONYMOUS")
+    reaction = peer.reaction()
+    answers = [
+        a for a in reaction.arrivals if isinstance(a, FrameArrived) and a.frame.frame_type == _SASL_FRAME
+    ]
+    return without_effect(peer, reaction, f"{answers[0].name} behind open" if answers else "")
+
+
+def _body(peer: Peer, octets: bytes) -> Verdict:
+    """A frame with that body, on a mapped channel."""
+    peer.begin()
+    peer.send_frame(octets)
+    return rejects_violation(peer)

@@ -1,0 +1,128 @@
+"""What the fuzzer claims of inputs, held against the clean reference brokers: a claim that they refute is false."""
+
+from __future__ import annotations
+
+import socket
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+
+import pytest
+
+from fuzz.catalogue import FuzzInput, cells
+from fuzz.states import Values, octets_of_step, states
+from harness.reference.server import ReferenceBroker
+from harness.spec.dialects import load_methods, widest
+from harness.spec.model import Refusal, Scope
+from harness.wire.amqp_1_0.frames import TypedFrame, TypedReader
+from harness.wire.frames import Frame, FrameReader
+from harness.wire.methods import codec_for
+
+EACH = 3
+PATIENCE_S = 2.0
+
+
+def claimed(dialect: str) -> list[FuzzInput]:
+    """A few inputs for each row that is claimed in each state, from the midst of their cells."""
+    found: dict[tuple[str, str], list[FuzzInput]] = defaultdict(list)
+    for cell in cells(dialect):
+        if states(dialect)[cell.state].judged and cell.family != "C03":
+            step = max(1, cell.inputs // 7)
+            for number in range(0, cell.inputs, step):
+                item = cell.input(number)
+                key = (item.expectation.requirement, cell.state)
+                if key[0] and len(found[key]) < EACH:
+                    found[key].append(item)
+    return [item for items in found.values() for item in items]
+
+
+Heard = tuple[str, Refusal | None]
+"""What was heard by name, and the refusal that it is, if it is one."""
+
+
+class Client:
+    """A connection that reads what the broker says."""
+
+    def __init__(self, broker: ReferenceBroker) -> None:
+        self.socket = socket.create_connection((broker.host, broker.port), timeout=PATIENCE_S)
+        self._read = _typed() if broker.dialect == "amqp-1-0" else _methods(broker.dialect)
+
+    def heard(self) -> Iterator[Heard]:
+        """What the broker says, then ``socket``; TimeoutError where nothing comes."""
+        octets = b""
+        while True:
+            yield from self._read(octets)
+            octets = b""
+            with suppress(ConnectionError):
+                octets = self.socket.recv(65_536)
+            if not octets:
+                yield "socket", None
+                return
+
+    def refusal(self) -> Refusal:
+        """How the broker refused."""
+        first = ""
+        for name, refusal in self.heard():
+            if refusal is not None:
+                return refusal
+            if name == "socket":
+                return Refusal(Scope.HEADER if first == "header" else Scope.SOCKET)
+            first = first or name
+        raise AssertionError("a stream that neither ends nor goes on")
+
+
+def _methods(dialect: str) -> Callable[[bytes], Iterator[Heard]]:
+    codec = codec_for(widest(dialect))
+    reader = FrameReader(load_methods(dialect).layout)
+
+    def read(octets: bytes) -> Iterator[Heard]:
+        reader.feed(octets)
+        for item in iter(reader.next, None):
+            if not isinstance(item, Frame):
+                yield "header", None
+            elif item.type == codec.dialect.layout.types["method"]:
+                call = codec.decode_method(item.payload)
+                closes = call.name in ("connection.close", "channel.close")
+                scope = Scope(call.method.class_name) if closes else None
+                yield call.name, Refusal(scope, call["reply-code"]) if scope else None
+
+    return read
+
+
+def _typed() -> Callable[[bytes], Iterator[Heard]]:
+    reader = TypedReader()
+    scopes = {"close": Scope.CONNECTION, "end": Scope.SESSION, "detach": Scope.LINK}
+
+    def read(octets: bytes) -> Iterator[Heard]:
+        reader.feed(octets)
+        for item in iter(reader.next, None):
+            if not isinstance(item, TypedFrame):
+                yield "header", None
+                continue
+            error = item.performative["error"] if item.performative and item.name in scopes else None
+            yield item.name, Refusal(scopes[item.name], str(error["condition"])) if error else None
+
+    return read
+
+
+@pytest.mark.parametrize("dialect", ["amqp-0-9-1", "amqp-wire-9-1", "amqp-1-0"])
+def test_no_claim_is_refuted(dialect: str) -> None:
+    inputs = claimed(dialect)
+    assert len({item.expectation.requirement for item in inputs}) >= 8
+    wrong = []
+    with ReferenceBroker(dialect) as broker:
+        for number, item in enumerate(inputs):
+            client = Client(broker)
+            with client.socket:
+                values = Values(queue=f"q-{number}", container=f"c-{number}")
+                for step in states(dialect)[item.state].steps:
+                    client.socket.sendall(octets_of_step(dialect, step, values))
+                    for name in step.wait_for:
+                        assert any(heard == name for heard, _ in client.heard())
+                with suppress(ConnectionError):
+                    client.socket.sendall(item.octets)
+                actual = client.refusal()
+            expected = (*item.expectation.accepts, *item.expectation.tolerates)
+            if not any(e == actual or (e.scope is actual.scope and e.code is None) for e in expected):
+                wrong.append((str(item.id), item.words, actual))
+    assert not wrong
