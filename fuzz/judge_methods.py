@@ -9,6 +9,7 @@ whose effect depends on the target's entities.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import cache
 
@@ -19,6 +20,7 @@ from harness.spec.model import MethodDialect, Side
 from harness.wire.errors import WireError
 from harness.wire.frames import Frame, FrameReader
 from harness.wire.methods import Codec, codec_for
+from harness.wire.values import Table, Typed
 
 _RULES: dict[str, dict[str, str]] = {
     "amqp-0-9-1": {
@@ -62,6 +64,7 @@ _RULES: dict[str, dict[str, str]] = {
     },
 }
 _TABLE_PLACES = ("table", "array", "field value", "field name")
+_NAME = re.compile(r"[A-Za-z$#][A-Za-z0-9_$#]{0,127}")
 _STANDARD_CLASSES_END = 0xF000
 _CONTENT_STATES = {"content": None, "body": 8}
 """States in which the connection is in the midst of a content, and how many octets of body are still to come."""
@@ -149,7 +152,8 @@ class _Content:
         if frame.type == types["method"] and self.class_id is None:
             ids = (int.from_bytes(frame.payload[:2], "big"), int.from_bytes(frame.payload[2:4], "big"))
             method = self._dialect.methods_by_id[ids]
-            self.class_id, self.left = (method.class_id if method.name == "basic.publish" else None), None
+            plain = method.name == "basic.publish" and _to_default(self._dialect.id, frame.payload)
+            self.class_id, self.left = (method.class_id if plain else None), None
             return self.class_id is not None
         if frame.type == types["header"] and self.class_id is not None and self.left is None:
             self.left = int.from_bytes(frame.payload[4:12], "big")
@@ -158,6 +162,12 @@ class _Content:
             self.left -= len(frame.payload)
             return self.left > 0
         return frame.type == types["heartbeat"]
+
+
+def _to_default(dialect_id: str, payload: bytes) -> bool:
+    """Whether a publish can fail at nothing: to the default exchange, without a ticket or a demand."""
+    args = codec_for(dialect_id).decode_method(payload).args
+    return not any(value for key, value in args.items() if key != "routing_key")
 
 
 def _breaches(
@@ -209,11 +219,23 @@ def _of_method(
         error for codec in _codecs(dialect_id) if (error := _error_of(codec, frame.payload)) is not None
     ]
     if not errors:
+        # Rules on values that can be read: a target may speak of them before it speaks of the frame's place.
+        if _has_odd_text(list(_codecs(dialect_id)[-1].decode_method(frame.payload).args.values())):
+            yield "doubt"
         return
     if len(errors) < len(_codecs(dialect_id)) or any("nesting" in error.expected for error in errors):
         yield "doubt"
     else:
         yield "table" if errors[-1].where in _TABLE_PLACES else "arguments"
+
+
+def _has_odd_text(value: object) -> bool:
+    """Whether a text holds a zero octet or is no UTF-8, or a field of a table has no legal name, however deep."""
+    if isinstance(value, Table):
+        return any(not _NAME.fullmatch(name) or _has_odd_text(typed.value) for name, typed in value)
+    if isinstance(value, list):
+        return any(_has_odd_text(item.value if isinstance(item, Typed) else item) for item in value)
+    return isinstance(value, str) and ("\0" in value or any("\ud800" <= c <= "\udfff" for c in value))
 
 
 def _of_unknown(dialect: MethodDialect, ids: tuple[int, int], frame: Frame, state: State) -> Iterator[str]:

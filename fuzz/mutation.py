@@ -23,6 +23,9 @@ from fuzz.tree import Node, octets_of
 
 _MAX_MUTATORS = 4
 _MAX_FRAMES = 3
+MAX_STEP_OCTETS = 1 << 20
+"""Where a step ends, however often its parts were repeated."""
+
 _PRODUCTION, _CORPUS = "@", "corpus-"
 
 Origin = tuple[str, str]
@@ -78,7 +81,9 @@ def mutated(root: Node, choices: Choices, donors: Sequence[Node]) -> tuple[tuple
     for _ in range(choices.weighted([1 << 2 * left for left in range(_MAX_FRAMES, 0, -1)])):
         other = octets_of(choices.pick(donors)) if donors else b""
         frames.insert(choices.below(len(frames) + 1), other)
-    return tuple(octets for octets in frames if octets), f"{root.name}: {', '.join(names) or 'nothing'}"
+    return tuple(
+        octets[:MAX_STEP_OCTETS] for octets in frames if octets
+    ), f"{root.name}: {', '.join(names) or 'nothing'}"
 
 
 def _root(dialect_id: str, role: str, corpus: Mapping[str, bytes]) -> Node:

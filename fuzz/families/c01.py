@@ -18,12 +18,15 @@ def _spots(dialect_id: str, state: State) -> Iterator[Spot]:
         yield from zero_width(dialect_id, state)
 
 
+_NO_ARRAYS = "no arrays without a size in octets; each entry of a table has a name and a tag"
+
 FAMILY = Family(
     "C01",
     "arrays of zero-width elements with a huge count",
     _spots,
     absent={
         "amqp-0-9-1": "an array says how many octets it has, not how many elements, and each element has a tag octet",
-        "amqp-wire-9-1": "no arrays; a table says how many octets it has, and each entry has a name and a tag",
+        "amqp-wire-9-1": _NO_ARRAYS,
+        "amqp-0-8": _NO_ARRAYS,
     },
 )

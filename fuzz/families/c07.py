@@ -47,7 +47,7 @@ def _spots(dialect_id: str, state: State) -> Iterator[Spot]:
 
         yield from ranges(dialect_id, state)
         return
-    touches = ("basic/ack/multiple/exists-unknown", "basic/ack/multiple", "basic/reject/delivery-tag/exists")
+    touches = ("basic/ack/multiple/exists-unknown", "basic/ack/multiple", "basic/reject/meaning")
     yield from spots_at(dialect_id, state, _delivery, numbers_of(_edges), *touches)
     if can_say(dialect_id, state, "basic.ack"):
         yield Spot("delivery-tag.multiple", lambda: _multiple(dialect_id), touches)

@@ -20,6 +20,9 @@ from harness.spec.typed import TypedDialect
 DIALECTS = ("amqp-0-9-1", "amqp-wire-9-1", "amqp-1-0")
 """The dialects that are fuzzed."""
 
+DEPLOYED = ("amqp-0-8",)
+"""Dialects in which brokers in use answer one of those; they have cells and ids of their own."""
+
 REVISION = 1
 """To be raised by one when the same id would give other octets for another reason than a change of the tables."""
 
@@ -66,8 +69,8 @@ def grammar_hash(dialect_id: str) -> str:
 
 
 def dialect_of(hash8: str) -> str | None:
-    """The fuzzed dialect whose grammar has a hash, if there is one."""
-    return next((d for d in DIALECTS if grammar_hash(d) == hash8), None)
+    """The dialect whose grammar has a hash, if there is one."""
+    return next((d for d in (*DIALECTS, *DEPLOYED) if grammar_hash(d) == hash8), None)
 
 
 def canonical(value: Any) -> str:

@@ -62,10 +62,15 @@ class Group:
         return len({cell.case.dialect for row in self.rows for cell in row.present}) > 1
 
     @property
-    def outcomes(self) -> tuple[Outcome | None, ...]:
-        """The worst outcome of each target in these cases; None where it has none of them."""
+    def outcomes(self) -> tuple[tuple[Outcome, bool] | None, ...]:
+        """The worst outcome of each target in these cases, and whether its baseline excuses all that are as bad."""
         columns = zip(*(row.cells for row in self.rows), strict=True)
-        return tuple(worst(cell.case.verdict for cell in column if cell) for column in columns)
+        return tuple(_worst_of([cell for cell in column if cell]) for column in columns)
+
+
+def _worst_of(cells: Sequence[Cell]) -> tuple[Outcome, bool] | None:
+    found = worst(cell.case.verdict for cell in cells)
+    return found and (found, all(cell.known for cell in cells if cell.case.verdict is found))
 
 
 @dataclass(frozen=True, slots=True)

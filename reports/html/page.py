@@ -129,7 +129,7 @@ def _context(page: _Page) -> dict[str, Any]:
         "coverage": coverage(runs),
         "outcomes": occurring(cases),
         "verdict_counts": {o: sum(case.verdict is o for case in cases) for o in Outcome},
-        "levels": levels_of(cases),
+        "levels": levels_of(row.first for row in matrix.rows),
         "level_counts": _level_counts(matrix),
         "any_known": any(cell.known for row in matrix.rows for cell in row.present),
         "case_count": sum(1 for _ in matrix.rows),

@@ -49,13 +49,14 @@ def cards(runs: Sequence[LoadedRun]) -> list[Card]:
 
 
 def labels(runs: Sequence[LoadedRun]) -> list[str]:
-    """What each target is called; where two would be called the same, the day or the run's id is added."""
+    """What each target is called; where two would be called the same, dialect, day or the run's id is added."""
     plain = [run.meta.target.label for run in runs]
     counts = Counter(plain)
+    spoken = [f"{name} ({run.meta.target.dialect})" for name, run in zip(plain, runs, strict=True)]
     dated = [f"{name} ({run.meta.started[:10]})" for name, run in zip(plain, runs, strict=True)]
     exact = [f"{name} ({run.meta.id})" for name, run in zip(plain, runs, strict=True)]
     chosen = plain
-    for longer in (dated, exact):
+    for longer in (spoken, dated, exact):
         if len(set(chosen)) == len(runs):
             break
         chosen = [more if counts[name] > 1 else name for name, more in zip(plain, longer, strict=True)]

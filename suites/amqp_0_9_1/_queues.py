@@ -67,13 +67,23 @@ def exists(peer: Peer, queue: str, channel: int = _SPARE) -> bool:
 
 
 def vanishes(peer: Peer, queue: str) -> bool:
-    """Whether a queue goes away, at once or within the patience for answers: a server may take its time."""
+    """Whether a queue goes away, at once or within the patience for answers: a server may take its time.
+
+    A server that refuses the question with the whole connection has the queue still; then another connection asks.
+    """
     until_s = peer.now() + peer.patience_s
-    while exists(peer, queue):
+    asking = peer
+    while True:
+        try:
+            if not exists(asking, queue):
+                return True
+        except Unmet:
+            if not asking.is_over():
+                raise
+            asking = peer.another()
         if peer.now() > until_s:
             return False
-        peer.wait(lambda arrival: False, _PAUSE_S)
-    return True
+        asking.wait(lambda arrival: False, _PAUSE_S)
 
 
 def owned_by_another(peer: Peer) -> tuple[str, Peer]:

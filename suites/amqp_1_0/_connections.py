@@ -6,6 +6,7 @@ Knows: the peer's verbs, frames as they arrived. Must not know: single cases.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from itertools import pairwise
 from typing import Any
 
 from harness.peer.amqp_1_0.arrivals import FrameArrived, refusal_of
@@ -34,6 +35,9 @@ _FEW_LOOKS = 4
 _LONGEST_IDLE_S = 30.0
 _WAITS = 5
 _STILL = 0.8
+_LISTENING_S = 4.0
+PACE_MS = 1000
+"""The idle-time-out that cases ask for."""
 
 
 def plain_frame(peer: Peer, name: str, channel: int = 0) -> bytes:
@@ -171,7 +175,7 @@ def listen(peer: Peer, for_s: float) -> list[tuple[float, Arrival]]:
 def longest_gap_s(start_s: float, heard: list[tuple[float, Arrival]], end_s: float) -> float:
     """The longest time between two arrivals, the beginning and the end counting as such."""
     times_s = [start_s, *(at_s for at_s, _ in heard), end_s]
-    return max(later - earlier for earlier, later in zip(times_s, times_s[1:], strict=False))
+    return max(later - earlier for earlier, later in pairwise(times_s))
 
 
 def kinds(heard: list[tuple[float, Arrival]]) -> str:
@@ -194,3 +198,18 @@ def kept_alive(peer: Peer, idle_s: float, sign: Callable[[], None], share: float
         if peer.is_over() or peer.ended is not None:
             raise Unmet("a connection that lives on", heard[-1][1].describe(peer.dialect))
     return kinds(heard)
+
+
+def keeps_pace(peer: Peer) -> Verdict:
+    """Between two frames of the target there is no more than twice the time that it was asked for."""
+    limit_s = 2 * PACE_MS / 1000
+    peer.claim(f"a frame within each {limit_s:g} s, twice the idle-time-out of the partner")
+    start_s = peer.now()
+    heard = listen(peer, _LISTENING_S + limit_s)
+    gap_s = longest_gap_s(start_s, heard, peer.now())
+    if peer.is_over() or peer.ended is not None:
+        return holds(peer, False, heard[-1][1].describe(peer.dialect))
+    kept = gap_s <= limit_s + peer.context.patience.quiet_s
+    return holds(
+        peer, kept, f"frames: {kinds(heard)}; " + ("in time" if kept else f"{gap_s:.1f} s of silence")
+    )

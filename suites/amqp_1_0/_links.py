@@ -123,6 +123,16 @@ def refused_attach(peer: Peer, role: str) -> tuple[Link, Reaction]:
     raise OutOfReach("the target makes a node of every address that was tried")
 
 
+def resuming(peer: Peer, role: str, address: Any = None, **fields: Any) -> Link:
+    """An attach with an unsettled map; raises OutOfReach where the target says that it resumes nothing."""
+    try:
+        return peer.attach(role, address, **fields)
+    except Unmet as unmet:
+        if "amqp:not-implemented" in unmet.observed:
+            raise OutOfReach(f"links are not resumed: {unmet.observed}") from unmet
+        raise
+
+
 def states(*tags: bytes, state: str = "accepted") -> Map:
     """An unsettled map with one state for all tags."""
     fields: dict[str, Any] = {"section_number": 0, "section_offset": 0} if state == "received" else {}

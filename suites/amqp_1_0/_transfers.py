@@ -33,6 +33,16 @@ def sender(peer: Peer, address: Any, channel: int = 0, **fields: Any) -> Link:
     return link
 
 
+def credit_at_once(peer: Peer, link: Link, count: int) -> None:
+    """Wait for credit for so many deliveries; raises OutOfReach where the target gives less at a time."""
+    try:
+        peer.credit_for(link, count)
+    except Unmet as unmet:
+        if peer.is_over() or not link.is_attached:
+            raise
+        raise OutOfReach(f"the target gives credit for {link.credit}, the case needs {count}") from unmet
+
+
 def octets_of(body: bytes) -> bytes:
     """A message of one data section."""
     return encode_message(data=body)
@@ -107,6 +117,13 @@ def contents(peer: Peer, address: Any, at_least: int = 0, channel: int = 0) -> l
             found.append(body_of(delivery))
     peer.detach(link)
     return found
+
+
+def after_leaving(peer: Peer, address: Any, at_least: int = 0) -> list[Any]:
+    """What a node holds for another connection, once this one is closed in good order and its socket is gone."""
+    peer.close()
+    peer.hang_up()
+    return contents(peer.another(), address, at_least)
 
 
 def received(peer: Peer, address: Any, count: int, **fields: Any) -> tuple[Link, list[Delivery]]:

@@ -38,9 +38,15 @@ def expires(link: Link, policy: str) -> None:
 
 
 def resume(peer: Peer, link: Link, unsettled: Mapping[bytes, Any], **fields: Any) -> Link:
-    """Attach the link of that name again, with a map of what is unsettled on this side."""
+    """Attach the link of that name again, with a map of what is unsettled; raises OutOfReach for not-implemented."""
     channel = fields.pop("channel", link.session.channel)
-    return peer.attach(link.role, link.address, channel, name=link.name, unsettled=Map(unsettled), **fields)
+    fields = {"name": link.name, "unsettled": Map(unsettled), **fields}
+    try:
+        return peer.attach(link.role, link.address, channel, **fields)
+    except Unmet as unmet:
+        if "amqp:not-implemented" in unmet.observed:
+            raise OutOfReach(f"the target does not resume links: {unmet.observed}") from unmet
+        raise
 
 
 def told_unsettled(link: Link) -> Mapping[Any, Any]:

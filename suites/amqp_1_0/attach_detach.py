@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from harness.peer.amqp_1_0.books import Link
@@ -272,7 +273,8 @@ def _refused_without(peer: Peer, missing: dict[str, Any]) -> Verdict:
     peer.begin()
     fields = {**peer.attach_fields(SENDER), "handle": 0, "initial_delivery_count": 0, **missing}
     peer.send("attach", **fields)
-    return rejects_violation(peer)
+    verdict = rejects_violation(peer)
+    return replace(verdict, observed=f"without {next(iter(missing))}: {verdict.observed}")
 
 
 def _three_links(peer: Peer) -> list[Link]:

@@ -15,12 +15,14 @@ from harness.run.verdict import Verdict
 from suites.amqp_1_0._transfers import (
     LARGE,
     SMALLEST_FRAME_OCTETS,
+    after_leaving,
     contents,
     dispositions,
     in_mode_second,
     octets_of,
     piece,
     put,
+    received,
     sender,
     unsettled,
 )
@@ -88,14 +90,16 @@ def one_disposition_for_two_links(peer: Peer) -> Verdict:
 def disposition_of_the_other_direction(peer: Peer) -> Verdict:
     """A disposition in the role of sender changes nothing of what the target has sent under the same number."""
     address = peer.node()
-    link, (delivery,) = unsettled(peer, address, b"message")
+    put(peer.another(), address, b"message")
+    _, (delivery,) = received(peer, address, 1, snd_settle_mode="unsettled")
+    if delivery.settled:
+        raise Unmet("an unsettled delivery", "a settled one")
     other = sender(peer, peer.node("other"))
-    peer.claim("the target's delivery still unsettled, its message back when the link is closed")
+    peer.claim("the target's delivery still unsettled, its message back when the connection is gone")
     sent = piece(peer, other, octets_of(b"mine"), settled=False, delivery_id=delivery.id)
     peer.disposition(sent, role="sender")
     peer.barrier()
-    peer.detach(link)
-    return equals(peer, contents(peer, address, at_least=1), [b"message"], "messages")
+    return equals(peer, after_leaving(peer, address, at_least=1), [b"message"], "messages")
 
 
 @case("disposition.directionality.of-target", covers=["performatives/disposition/directionality"])
@@ -162,8 +166,7 @@ def disposition_without_last(peer: Peer) -> Verdict:
     peer.claim("the first and the third message in the node again")
     peer.disposition(second)
     peer.barrier()
-    peer.close()
-    found = contents(peer.another(), address, at_least=2)
+    found = after_leaving(peer, address, at_least=2)
     return equals(peer, sorted(found), [b"1", b"3"], "messages")
 
 

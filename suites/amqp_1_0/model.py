@@ -6,7 +6,7 @@ from harness.peer.amqp_1_0.books import Link
 from harness.peer.amqp_1_0.peer import Peer
 from harness.peer.context import OutOfReach
 from harness.run.case import case
-from harness.run.oracles import equals, holds
+from harness.run.oracles import equals, holds, worst
 from harness.run.oracles_1_0 import rejects_violation
 from harness.run.verdict import Verdict
 from harness.spec.amqp_1_0 import DIALECT
@@ -18,7 +18,7 @@ from suites.amqp_1_0._links import DURABLE, fill, filled, own_terminus, states, 
 _SELECTOR = Symbol("apache.org:selector-filter:string")
 _MESSAGES = 5
 _LINKS = 10
-_NO_PERFORMATIVES = ("0x0f", "0x19", "0x53535353")
+_NO_PERFORMATIVES = (0x0F, 0x19, 0x53535353)
 
 
 @case("model.entry-criteria", covers=["model/entry-criteria"], needs=["filter"])
@@ -108,8 +108,8 @@ def terminus_behind_a_lost_connection(peer: Peer) -> Verdict:
 @case("model.nine-frame-bodies", covers=["model/nine-frame-bodies"])
 def other_frame_bodies(peer: Peer) -> Verdict:
     """What is none of the nine performatives is refused; the target itself sends nothing else."""
-    verdicts = (_refused(peer.another(), int(code, 16)) for code in _NO_PERFORMATIVES)
-    return until_failure((*verdicts, _own_frames(peer)))
+    refusals = (_refused(peer.another(), code) for code in _NO_PERFORMATIVES)
+    return worst((until_failure(refusals), _own_frames(peer)))
 
 
 # --- steps of this module

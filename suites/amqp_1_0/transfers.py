@@ -16,8 +16,10 @@ from suites.amqp_1_0._transfers import (
     LARGE,
     NOTHING_RECEIVED,
     SMALLEST_FRAME_OCTETS,
+    after_leaving,
     body_of,
     contents,
+    credit_at_once,
     cut,
     dispositions,
     in_mode_second,
@@ -129,6 +131,7 @@ def received_is_no_outcome(peer: Peer) -> Verdict:
         return holds(peer, False, "settled by the target after received")
     peer.disposition(first)
     peer.disposition(second, state="released")
+    peer.barrier()
     peer.detach(link)
     return equals(peer, contents(peer, address, at_least=1), [b"release"], "messages")
 
@@ -175,12 +178,17 @@ def unsettled_beyond_its_time(peer: Peer) -> Verdict:
 
 @case("transfers.settled-at-once", covers=["transfers/settled-at-once"])
 def settled_transfer_needs_no_disposition(peer: Peer) -> Verdict:
-    """A transfer that is settled arrives like others, and needs no disposition."""
+    """A transfer that is settled arrives like others, and needs no disposition; an unsettled one behind it does."""
     address = peer.node()
     link = sender(peer, address)
+    credit_at_once(peer, link, 2)
     peer.claim("both messages in the node, a disposition for the unsettled one")
-    settled = piece(peer, link, octets_of(b"settled"), settled=True)
-    peer.outcome(piece(peer, link, octets_of(b"unsettled"), settled=False))
+    one = peer.transfer_octets(link, b"settled", settled=True)
+    settled = link.last_outgoing
+    two = peer.transfer_octets(link, b"unsettled")
+    peer.send_octets(one + two)
+    assert settled is not None and link.last_outgoing is not None
+    peer.outcome(link.last_outgoing)
     found = contents(peer, address)
     if found != [b"settled", b"unsettled"]:
         return equals(peer, found, [b"settled", b"unsettled"], "messages")
@@ -198,8 +206,7 @@ def receiver_settles_first(peer: Peer) -> Verdict:
     peer.disposition(delivery)
     peer.barrier()
     needless = dispositions(peer, by_sender=True)
-    peer.close()
-    found = contents(peer.another(), address)
+    found = after_leaving(peer, address)
     if found or not needless:
         return equals(peer, found, [], "messages")
     return observed_either_way(peer, f"nothing in the node; a needless {needless[0].describe(peer.dialect)}")

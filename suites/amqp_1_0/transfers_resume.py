@@ -15,6 +15,7 @@ from suites.amqp_1_0._transfers import (
     LARGE,
     NOTHING_RECEIVED,
     SMALLEST_FRAME_OCTETS,
+    after_leaving,
     body_of,
     contents,
     in_mode_second,
@@ -67,6 +68,7 @@ def map_on_another_connection(peer: Peer) -> Verdict:
     expires(link, "never")
     peer.claim("the delivery-tag in the target's unsettled map, then the delivery, resumed")
     peer.close()
+    peer.hang_up()
     other = peer.another(container_id=peer.container_id)
     again = resume(other, link, nothing_received([before]), source=source)
     if before.tag not in told_unsettled(again):
@@ -96,7 +98,7 @@ def unsettled_for_the_source_alone(peer: Peer) -> Verdict:
         way = "resumed" if delivery.resume else "sent anew"
         peer.disposition(delivery, state="released")
     peer.detach(again)
-    found = contents(peer, address, at_least=1)
+    found = after_leaving(peer, address, at_least=1)
     if found != [b"message"]:
         return equals(peer, found, [b"message"], "messages")
     return observed_either_way(peer, way)
@@ -339,7 +341,7 @@ def resumed_without_data(peer: Peer) -> Verdict:
     if sent.settled_by_target:
         raise Unmet("an unsettled disposition", "a settled one")
     suspend(peer, link)
-    again = resume(peer, link, {sent.tag: "accepted"}, rcv_settle_mode="second")
+    again = resume(peer, link, {sent.tag: encode_composite("accepted")}, rcv_settle_mode="second")
     known(peer, again, sent.tag)
     peer.claim("the message once, and its tag free again")
     piece(peer, again, delivery_tag=sent.tag, resume=True, settled=True, state="accepted")

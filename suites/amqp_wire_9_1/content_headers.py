@@ -44,7 +44,7 @@ def wrong_class_in_the_header(peer: Peer) -> Verdict:
     return rejects_violation(peer)
 
 
-@case("amq_wlp_content_02.undefined", covers=["amq_wlp_content_02"])
+@case("wlp.content_02.undefined", covers=["amq_wlp_content_02"])
 def undefined_class_in_the_header(peer: Peer) -> Verdict:
     """A content header of a class that is not defined is refused."""
     peer.open_channel()
@@ -244,7 +244,7 @@ def content_header_on_channel_zero(peer: Peer) -> Verdict:
     return rejects_violation(peer)
 
 
-@case("amq_wlp_content_03.body", covers=["amq_wlp_content_03"])
+@case("wlp.content_03.body", covers=["amq_wlp_content_03"])
 def content_body_on_channel_zero(peer: Peer) -> Verdict:
     """A content body on channel 0 is refused."""
     peer.open_channel()

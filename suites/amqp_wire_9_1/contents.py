@@ -190,7 +190,7 @@ def content_without_header(peer: Peer) -> Verdict:
     return rejects_violation(peer)
 
 
-@case("amq_wlp_content_01.no-content", covers=["amq_wlp_content_01", "content-framing/unconditional"])
+@case("wlp.content_01.no-content", covers=["amq_wlp_content_01", "content-framing/unconditional"])
 def method_where_a_content_is_owed(peer: Peer) -> Verdict:
     """A method where the content header is owed is refused."""
     peer.open_channel()
@@ -199,7 +199,7 @@ def method_where_a_content_is_owed(peer: Peer) -> Verdict:
     return rejects_violation(peer)
 
 
-@case("amq_wlp_content_01.body-missing", covers=["amq_wlp_content_01"])
+@case("wlp.content_01.body-missing", covers=["amq_wlp_content_01"])
 def method_where_the_body_is_owed(peer: Peer) -> Verdict:
     """A method where half of the body is still owed is refused."""
     peer.open_channel()

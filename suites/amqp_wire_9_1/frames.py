@@ -182,7 +182,7 @@ def undefined_frame_type(peer: Peer) -> Verdict:
     return refuses_frame(peer)
 
 
-@case("amq_wlp_frame_01.every-kind", covers=["amq_wlp_frame_01"])
+@case("wlp.frame_01.every-kind", covers=["amq_wlp_frame_01"])
 def every_kind_of_undefined_type(peer: Peer) -> Verdict:
     """Types around and beyond the defined ones end the socket with nothing more sent."""
     peers = [peer.another().open_channel() for _ in UNDEFINED_FRAME_TYPES]
@@ -191,7 +191,7 @@ def every_kind_of_undefined_type(peer: Peer) -> Verdict:
     return worst([refuses_frame(one) for one in peers])
 
 
-@case("amq_wlp_frame_01.answers-nothing-more", covers=["amq_wlp_frame_01"])
+@case("wlp.frame_01.answers-nothing-more", covers=["amq_wlp_frame_01"])
 def nothing_is_answered_afterwards(peer: Peer) -> Verdict:
     """A method that comes in one piece with a frame of an undefined type, behind it, is not answered any more."""
     peer.open_channel()
@@ -199,7 +199,7 @@ def nothing_is_answered_afterwards(peer: Peer) -> Verdict:
     return rejects_violation(peer, barrier=False)
 
 
-@case("amq_wlp_frame_01.in-handshake", covers=["amq_wlp_frame_01"], slow=True)
+@case("wlp.frame_01.in-handshake", covers=["amq_wlp_frame_01"], slow=True)
 def undefined_type_before_start_ok(peer: Peer) -> Verdict:
     """A frame of an undefined type in the place of start-ok ends the socket with nothing more sent."""
     peer.greet()
@@ -241,7 +241,7 @@ def wrong_end_octet(peer: Peer) -> Verdict:
     return refuses_frame(peer)
 
 
-@case("amq_wlp_frame_02.zero-end", covers=["amq_wlp_frame_02"])
+@case("wlp.frame_02.zero-end", covers=["amq_wlp_frame_02"])
 def zero_as_end_octet(peer: Peer) -> Verdict:
     """A heartbeat that ends in a zero octet ends the socket with nothing more sent."""
     peer.open_channel()
@@ -249,7 +249,7 @@ def zero_as_end_octet(peer: Peer) -> Verdict:
     return refuses_frame(peer)
 
 
-@case("amq_wlp_frame_02.size-too-small", covers=["amq_wlp_frame_02", "general-frame-format/size"])
+@case("wlp.frame_02.size-too-small", covers=["amq_wlp_frame_02", "general-frame-format/size"])
 def size_one_too_small(peer: Peer) -> Verdict:
     """A frame one octet longer than its size says ends the socket: its end is not where it should be."""
     peer.open_channel()
@@ -258,7 +258,7 @@ def size_one_too_small(peer: Peer) -> Verdict:
     return refuses_frame(peer)
 
 
-@case("amq_wlp_frame_02.size-too-large", covers=["amq_wlp_frame_02", "general-frame-format/size"])
+@case("wlp.frame_02.size-too-large", covers=["amq_wlp_frame_02", "general-frame-format/size"])
 def size_one_too_large(peer: Peer) -> Verdict:
     """A frame one octet shorter than its size says ends the socket once the next octet has come."""
     peer.open_channel()
@@ -267,7 +267,7 @@ def size_one_too_large(peer: Peer) -> Verdict:
     return refuses_frame(peer)
 
 
-@case("amq_wlp_frame_02.in-handshake", covers=["amq_wlp_frame_02"], slow=True)
+@case("wlp.frame_02.in-handshake", covers=["amq_wlp_frame_02"], slow=True)
 def wrong_end_octet_of_start_ok(peer: Peer) -> Verdict:
     """A start-ok that ends in another octet ends the socket with nothing more sent."""
     peer.greet()
@@ -310,7 +310,7 @@ def oversized_frame(peer: Peer) -> Verdict:
     return refuses_frame(peer)
 
 
-@case("amq_wlp_frame_03.method", covers=["amq_wlp_frame_03"], destructive=True)
+@case("wlp.frame_03.method", covers=["amq_wlp_frame_03"], destructive=True)
 def oversized_method_frame(peer: Peer) -> Verdict:
     """A method frame beyond the agreed size is refused."""
     open_with_small_frames(peer)
@@ -319,7 +319,7 @@ def oversized_method_frame(peer: Peer) -> Verdict:
     return refuses_frame(peer)
 
 
-@case("amq_wlp_frame_03.four-gibibytes", covers=["amq_wlp_frame_03"], destructive=True)
+@case("wlp.frame_03.four-gibibytes", covers=["amq_wlp_frame_03"], destructive=True)
 def four_gibibytes_announced(peer: Peer) -> Verdict:
     """A frame that announces 4 GiB is refused once it exceeds the agreed size, not when it is complete."""
     open_with_small_frames(peer)
@@ -330,7 +330,7 @@ def four_gibibytes_announced(peer: Peer) -> Verdict:
     return rejects_violation(peer, barrier=False)
 
 
-@case("amq_wlp_frame_03.largest", covers=["amq_wlp_frame_03"])
+@case("wlp.frame_03.largest", covers=["amq_wlp_frame_03"])
 def largest_frame(peer: Peer) -> Verdict:
     """A frame of exactly the agreed size, header and end octet included, is taken."""
     open_with_small_frames(peer)

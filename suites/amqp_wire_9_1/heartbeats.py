@@ -65,7 +65,7 @@ def heartbeat_off_channel_zero(peer: Peer) -> Verdict:
     return rejects_violation(peer)
 
 
-@case("amq_wlp_heartbeat_01.payload", covers=["amq_wlp_heartbeat_01"])
+@case("wlp.heartbeat_01.payload", covers=["amq_wlp_heartbeat_01"])
 def heartbeat_with_a_payload(peer: Peer) -> Verdict:
     """A heartbeat with something in it is refused."""
     peer.open_channel()
@@ -84,7 +84,7 @@ def heartbeat_that_nobody_asked_for(peer: Peer) -> Verdict:
     return worst([verdict, equals(peer, len(sent_frames(peer, "heartbeat")), 0, "heartbeats in return")])
 
 
-@case("amq_wlp_heartbeat_02.in-handshake", covers=["amq_wlp_heartbeat_02"])
+@case("wlp.heartbeat_02.in-handshake", covers=["amq_wlp_heartbeat_02"])
 def heartbeat_amid_the_handshake(peer: Peer) -> Verdict:
     """A heartbeat behind tune-ok is thrown away as well."""
     peer.handshake(heartbeat=0)

@@ -126,14 +126,14 @@ def unknown_first_octets(peer: Peer) -> Verdict:
     return rejects_violation(peer, 0, barrier=False)
 
 
-@case("amq_wlp_header_03.unknown-version", covers=["amq_wlp_header_03"])
+@case("wlp.header_03.unknown-version", covers=["amq_wlp_header_03"])
 def unknown_version(peer: Peer) -> Verdict:
     """A version that no server speaks is answered by a whole header, and the socket ends."""
     peer.send_header(_HIGHER_VERSION)
     return rejects_violation(peer, 0, barrier=False)
 
 
-@case("amq_wlp_header_03.frame-instead", covers=["amq_wlp_header_03"])
+@case("wlp.header_03.frame-instead", covers=["amq_wlp_header_03"])
 def frame_instead_of_header(peer: Peer) -> Verdict:
     """A frame in the place of the protocol header is answered by a whole header, and the socket ends."""
     peer.send("connection.open", channel=0, virtual_host=peer.login.vhost)

@@ -73,7 +73,7 @@ def structured_content(peer: Peer) -> Verdict:
     return _comes_back_or_refused(peer, (b"parent", ((b"child", ()),)))
 
 
-@case("amq_wlp_content_04.empty", covers=["amq_wlp_content_04"])
+@case("wlp.content_04.empty", covers=["amq_wlp_content_04"])
 def structured_content_without_octets(peer: Peer) -> Verdict:
     """So is one of empty contents only, which is nothing but headers."""
     return _comes_back_or_refused(peer, (b"", ((b"", ()), (b"", ()))))
@@ -120,7 +120,7 @@ def child_that_was_not_announced(peer: Peer) -> Verdict:
     return rejects_violation(peer)
 
 
-@case("amq_wlp_content_05.too-many", covers=["amq_wlp_content_05"], needs=["structured-content"])
+@case("wlp.content_05.too-many", covers=["amq_wlp_content_05"], needs=["structured-content"])
 def more_children_than_announced(peer: Peer) -> Verdict:
     """A header that announces one child, with two behind it, is refused."""
     peer.open_channel()
@@ -130,7 +130,7 @@ def more_children_than_announced(peer: Peer) -> Verdict:
     return rejects_violation(peer)
 
 
-@case("amq_wlp_content_05.within", covers=["amq_wlp_content_05"], needs=["structured-content"])
+@case("wlp.content_05.within", covers=["amq_wlp_content_05"], needs=["structured-content"])
 def mismatch_of_a_child(peer: Peer) -> Verdict:
     """A child that announces a child of its own, with its body right behind, is refused."""
     peer.open_channel()

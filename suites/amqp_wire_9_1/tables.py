@@ -134,19 +134,19 @@ def field_name_begins_with_a_digit(peer: Peer) -> Verdict:
     return _refuses_name(peer, "1st")
 
 
-@case("amq_wlp_table_01.illegal-octet", covers=["amq_wlp_table_01"])
+@case("wlp.table_01.illegal-octet", covers=["amq_wlp_table_01"])
 def field_name_with_a_blank(peer: Peer) -> Verdict:
     """A field name with a blank in it is refused."""
     return _refuses_name(peer, "two words")
 
 
-@case("amq_wlp_table_01.too-long", covers=["amq_wlp_table_01"])
+@case("wlp.table_01.too-long", covers=["amq_wlp_table_01"])
 def field_name_too_long(peer: Peer) -> Verdict:
     """A field name of 129 characters is refused."""
     return _refuses_name(peer, "n" * 129)
 
 
-@case("amq_wlp_table_01.in-a-method", covers=["amq_wlp_table_01"])
+@case("wlp.table_01.in-a-method", covers=["amq_wlp_table_01"])
 def field_name_in_arguments(peer: Peer) -> Verdict:
     """A field name that begins with a digit is refused in the arguments of a method, too."""
     peer.open_channel()

@@ -38,7 +38,7 @@ def trace_on_an_open_channel(peer: Peer) -> Verdict:
     return rejects_violation(peer)
 
 
-@case("amq_wlp_trace_01.empty", covers=["amq_wlp_trace_01"])
+@case("wlp.trace_01.empty", covers=["amq_wlp_trace_01"])
 def empty_trace_on_an_open_channel(peer: Peer) -> Verdict:
     """An empty trace frame on an open channel is refused as well."""
     peer.open_channel()
@@ -59,7 +59,7 @@ def trace_is_thrown_away(peer: Peer) -> Verdict:
     return worst([verdict, equals(peer, len(sent_frames(peer, "trace")), 0, "trace frames in return")])
 
 
-@case("amq_wlp_trace_02.amid-content", covers=["amq_wlp_trace_02"])
+@case("wlp.trace_02.amid-content", covers=["amq_wlp_trace_02"])
 def trace_amid_a_content(peer: Peer) -> Verdict:
     """Trace frames between the frames of a content take nothing from it."""
     peer.open_channel()
@@ -73,7 +73,7 @@ def trace_amid_a_content(peer: Peer) -> Verdict:
     return holds(peer, body == b"body", f"body {body!r}")
 
 
-@case("amq_wlp_trace_02.in-handshake", covers=["amq_wlp_trace_02"])
+@case("wlp.trace_02.in-handshake", covers=["amq_wlp_trace_02"])
 def trace_amid_the_handshake(peer: Peer) -> Verdict:
     """A trace frame amid the handshake is thrown away as well."""
     peer.greet()

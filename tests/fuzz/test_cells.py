@@ -15,7 +15,7 @@ from fuzz.catalogue import absent, cells, family, resolve
 from fuzz.families import families
 from fuzz.grammar import DIALECTS, canonical, dialect_of, grammar_hash, tables
 from fuzz.identity import IdError, InputId
-from fuzz.mutation import corpus_role, origins, random_id, random_input
+from fuzz.mutation import MAX_STEP_OCTETS, corpus_role, origins, random_id, random_input
 from fuzz.states import Slot, Values, octets_of_step, states
 from fuzz.strategies import family_inputs, random_inputs
 
@@ -50,6 +50,27 @@ def test_cells_are_finite_without_duplicates_and_their_requirements_exist(dialec
         assert set(cell.requirements) <= set(ledger(dialect))
         total += cell.inputs
     assert 10_000 < total < 200_000
+
+
+def test_every_row_that_a_family_names_is_in_some_ledger() -> None:
+    from fuzz.expectation import ledger
+
+    known = {id for dialect in DIALECTS for id in ledger(dialect)}
+    named = {
+        id
+        for f in families()
+        for dialect in DIALECTS
+        for state in states(dialect).values()
+        for spot in f.spots(dialect, state)
+        for id in spot.touches
+    }
+    assert len(named) > 40 and named <= known
+
+
+def test_the_deployed_dialect_has_cells_and_ids_of_its_own() -> None:
+    cell = next(c for c in cells("amqp-0-8") if c.family == "C04" and c.state == "channel")
+    assert resolve(cell.id(0)).steps == cell.input(0).steps
+    assert "amqp-0-8" in family("C01").absent
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
@@ -149,7 +170,7 @@ def test_random_inputs_come_from_their_id_alone(dialect: str, data: st.DataObjec
 def test_random_inputs_are_made_whatever_the_counter(dialect: str) -> None:
     inputs = [resolve(random_id(dialect, 11, 10**6 + number)) for number in range(1500)]
     assert len({item.octets for item in inputs}) > 1200
-    assert max(len(item.octets) for item in inputs) < 64 << 20
+    assert max(len(item.octets) for item in inputs) <= 4 * MAX_STEP_OCTETS
     assert all(item.expectation.kind for item in inputs[::10])
 
 

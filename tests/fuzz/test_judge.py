@@ -55,6 +55,8 @@ METHODS = [
     ("channel", tree("method/queue.declare", TAG, b"!"), "wire/table/malformed"),
     ("channel", tree("method/queue.declare", TAG, b"L"), ""),
     ("channel", tree("method/queue.declare", "frame.payload.args.arguments", bytes(nested_tables(200))), ""),
+    ("ready", K.method("queue.declare", arguments={"": "v"}), ""),
+    ("ready", K.method("queue.declare", queue="a\0b"), ""),
     ("channel", K.header(0), "wire/content/unexpected-header"),
     ("channel", K.body(b"x"), "wire/content/unexpected-body"),
     ("channel", K.header(0, 0), "amq_wlp_content_03"),

@@ -65,7 +65,7 @@ def _check_failed(session: Session, attach: Composed) -> None:
     key = (bool(attach["role"]), attach.get("name", ""))
     if any((end.is_sender, end.name) == key for end in session.failed.values()):
         session.refuse("links/errors/pipelined-attach", f"attach of {key[1]}, whose link has just failed")
-    if key in session.failed_names:
+    elif key in session.failed_names:
         if attach.get("unsettled") is None or session.faulty("failed-links-not-resumed"):
             session.refuse(
                 "links/errors/resume", f"{key[1]} has failed and is attached without an unsettled map"
@@ -202,10 +202,10 @@ def _compare(session: Session, attach: Composed, end: SendingEnd) -> None:
                 lost.append(held)
             continue
         state = theirs[tag]
-        if isinstance(state, Composed) and state.name in OUTCOMES and not held.outcome:
+        told = isinstance(state, Composed) and state.name in OUTCOMES and not held.outcome
+        if told and not session.faulty("remote-state-not-compared"):
             held.outcome = state.name
-            if not session.faulty("remote-state-not-compared"):
-                apply(session, held, state)
+            apply(session, held, state)
         resumed.append(held)
     if session.faulty("unknown-tags-resumed"):
         unknown = [tag for tag in theirs if isinstance(tag, bytes) and tag not in end.terminus.held]

@@ -115,6 +115,8 @@ def _dispose(session: Session, number: int, state: Any, *, settled: bool) -> Non
     if state is not None and not terminal:
         held.state = state
     again = session.faulty("settled-for-ever-is-not")
+    if again and held.outcome:
+        held.queue.unacked.add(held.entry)
     if terminal and (again or not held.outcome):
         held.outcome = state.name if state.name in OUTCOMES else "accepted"
         apply(session, held, state)

@@ -21,6 +21,13 @@ ELSEWHERE: Mapping[str, str] = {
     "tls-header-demanded-inside-tls": "inside TLS only",
     "sender-settles-on-its-own": "after a time to live",
     "answers-in-reverse": "order within one write",
+    "split-frames-lost": "needs pieces: conversations",
+    "half-close-ends-the-socket-bare": "needs a half-closed socket",
+    "deaf-after-close": "needs two writes: refusals",
+    "links-to-deleted-node-stay": "needs two connections: conversations",
+    "deleted-node-told-as-forced": "needs two connections: conversations",
+    "failed-links-not-resumed": "needs a look at answers between writes",
+    "failed-terminus-forgotten": "needs a look at answers between writes",
 }
 
 
@@ -74,4 +81,5 @@ def test_every_fault_shows() -> None:
     faults = [name for name in behaviours(DIALECT) if name not in {*ELSEWHERE, *SLOW}]
     with ThreadPoolExecutor(WORKERS) as pool:
         shown = dict(zip(faults, pool.map(_shows, faults), strict=True))
-    assert [fault for fault, shows in shown.items() if not shows] == []
+    hidden = [fault for fault, shows in shown.items() if not shows]
+    assert not hidden, " ".join(hidden)
