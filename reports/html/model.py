@@ -70,7 +70,9 @@ class Group:
 
 def _worst_of(cells: Sequence[Cell]) -> tuple[Outcome, bool] | None:
     found = worst(cell.case.verdict for cell in cells)
-    return found and (found, all(cell.known for cell in cells if cell.case.verdict is found))
+    if found is None:
+        return None
+    return (found, all(cell.known for cell in cells if cell.case.verdict is found))
 
 
 @dataclass(frozen=True, slots=True)
