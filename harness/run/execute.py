@@ -98,7 +98,7 @@ def execute(case: Case, world: World, attempt: int = 1, look: Callable[[], str] 
     )
     started_ns = monotonic_ns()
     try:
-        context = world.context(case.id, streams, case)
+        context = world.context(case.id if attempt == 1 else f"{case.id}.{attempt}", streams, case)
         peer = world.family.peer(context)
         verdict = _starred(_judge(case, peer), world.live.secrets)
         if died := look():

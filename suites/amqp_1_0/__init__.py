@@ -15,6 +15,7 @@ _CHAPTERS = (
     "connections_states",
     "open_close",
     "sessions",
+    "sessions_windows",
     "begin_end",
     "links",
     "links_attach",
@@ -30,6 +31,7 @@ _CHAPTERS = (
     "transfer_settling",
     "disposition",
     "definitions",
+    "definitions_conditions",
     "sasl",
 )
 ORDER = tuple(name for name in _CHAPTERS if find_spec(f"{__name__}.{name}"))

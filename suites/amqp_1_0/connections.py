@@ -163,7 +163,7 @@ def same_answers_in_any_pieces(peer: Peer) -> Verdict:
     """The same frames get the same answers, in one write, octet by octet, or step by step."""
     peer.connect()
     peer.claim("open, begin, attach each time")
-    ways: tuple[Callable[[Peer, list[bytes]], None], ...] = (_all_at_once, _by_octets, _by_steps)
+    ways: tuple[Callable[[Peer, list[bytes]], None], ...] = (_all_at_once, _by_halves, _by_octets, _by_steps)
     told = [_answers(peer.another(), send) for send in ways]
     return equals(peer, told, [["open", "begin", "attach"]] * len(ways), "answers")
 
@@ -196,6 +196,18 @@ def _answers(peer: Peer, send: Callable[[Peer, list[bytes]], None]) -> list[str]
 def _all_at_once(peer: Peer, frames: list[bytes]) -> None:
     pipelined(peer, *frames)
     peer.expect_header("amqp")
+
+
+def _by_halves(peer: Peer, frames: list[bytes]) -> None:
+    """The second write begins within the attach, once all before it was answered."""
+    octets = b"".join(frames)
+    cut = len(octets) - len(frames[-1]) - len(frames[-2]) // 2
+    peer.secure()
+    peer.send_octets(HEADERS["amqp"] + octets[:cut])
+    peer.expect_header("amqp")
+    for name in ("open", "begin"):
+        peer.keep(peer.expect(name))
+    peer.send_octets(octets[cut:])
 
 
 def _by_octets(peer: Peer, frames: list[bytes]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from harness.peer.amqp_1_0.peer import Peer
-from harness.peer.events import Ended, Quiet
+from harness.peer.events import Arrival, Ended, Quiet
 from harness.record.rows import Outcome
 from harness.run.case import case
 from harness.run.oracles import equals, holds, observed_either_way, worst
@@ -140,11 +140,22 @@ def both_close_at_once(peer: Peer) -> Verdict:
     more = [frame.name for frame in behind_close(peer)]
     if more:
         return holds(peer, False, f"behind close: {', '.join(more)}")
-    how = end.describe(peer.dialect) if isinstance(end, Ended) else "the stream stays open"
-    return observed_either_way(peer, f"one close; {how}")
+    told = (_told(peer, end), _answered_later(peer))
+    return observed_either_way(peer, f"both at once: {told[0]}; the other one later: {told[1]}")
 
 
 # --- steps of this module
+
+
+def _answered_later(peer: Peer) -> str:
+    """How the stream ends when the close for an error is answered once it has come."""
+    other = closing(peer)
+    other.send("close")
+    return _told(peer, other.expect_end(peer.context.patience.ending_s))
+
+
+def _told(peer: Peer, end: Arrival) -> str:
+    return end.describe(peer.dialect) if isinstance(end, Ended) else "the stream stays open"
 
 
 def _close_of_a_bad_open(peer: Peer) -> Verdict:

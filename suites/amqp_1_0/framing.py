@@ -8,6 +8,7 @@ from harness.run.case import case
 from harness.run.oracles import equals, holds, observed_either_way, worst
 from harness.run.oracles_1_0 import rejects_violation, without_effect
 from harness.run.verdict import Verdict
+from harness.wire.amqp_1_0.values import Symbol
 from suites.amqp_1_0._connections import (
     UNKNOWN_PERFORMATIVE,
     frames_of,
@@ -85,6 +86,8 @@ def frames_of_other_types(peer: Peer) -> Verdict:
 @case("framing.type.own", covers=["framing/type"])
 def types_of_the_target(peer: Peer) -> Verdict:
     """The frames of the target are AMQP frames once the login is over."""
+    peer.open_connection()
+    peer.claim("begin and attach in frames of type 0")
     peer.begin()
     peer.barrier()
     types = {frame.frame_type for frame in frames_of(peer)}
@@ -121,6 +124,16 @@ def extended_headers_are_ignored(peer: Peer) -> Verdict:
 def bodies_without_performative(peer: Peer) -> Verdict:
     """A body that does not begin with a performative is refused."""
     return until_failure(_body(peer.another(), octets) for octets in _BODIES.values())
+
+
+@case("framing.performative.by-symbol", covers=["framing/performative", "model/nine-frame-bodies"])
+def performative_named_by_its_symbol(peer: Peer) -> Verdict:
+    """A performative is one by its symbol as well as by its code."""
+    peer.open_connection()
+    peer.claim("begin")
+    peer.call("begin", descriptor=Symbol("amqp:begin:list"))
+    peer.barrier()
+    return holds(peer, True, "begin was answered")
 
 
 @case("framing.payload", covers=["framing/payload"])

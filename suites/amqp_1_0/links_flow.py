@@ -272,15 +272,18 @@ def credit_of_zero_stops(peer: Peer) -> Verdict:
 
 @case("links.stopping.echo", covers=["links/stopping/echo"])
 def echo_tells_that_a_link_rests(peer: Peer) -> Verdict:
-    """The sender's flow that answers a credit of zero comes, and no transfer behind it."""
-    link = peer.receiver(filled(peer, 30), credit=20)
-    arrived(peer, link, 1)
+    """The sender's flow that answers a credit of zero tells that it has none, and nothing comes behind it."""
+    address = filled(peer, 5)
+    link = peer.receiver(address, credit=20)
+    arrived(peer, link, 5)
     flow = _told(peer, link, link_credit=0)
     if flow is None:
         return observed_either_way(peer, "the sender does not answer")
-    sent = link.transfers
-    peer.claim("nothing behind the flow of the sender")
-    return _exactly(peer, link, sent)
+    peer.claim("a flow without credit, and nothing behind it")
+    if flow["link_credit"] not in (None, 0):
+        return equals(peer, flow["link_credit"], 0, "credit")
+    fill(peer, address, *bodies(3))
+    return _exactly(peer, link, 5)
 
 
 # --- steps of this module

@@ -13,7 +13,16 @@ from harness.spec.amqp_1_0 import DIALECT
 from harness.wire.amqp_1_0.message import encode_message
 from harness.wire.amqp_1_0.values import Described, Map, Symbol
 from suites.amqp_1_0._connections import frames_of, until_failure
-from suites.amqp_1_0._links import DURABLE, fill, filled, own_terminus, states, unsettled, unsettled_of
+from suites.amqp_1_0._links import (
+    DURABLE,
+    bodies,
+    fill,
+    filled,
+    own_terminus,
+    states,
+    unsettled,
+    unsettled_of,
+)
 
 _SELECTOR = Symbol("apache.org:selector-filter:string")
 _MESSAGES = 5
@@ -43,22 +52,20 @@ def filtered_messages(peer: Peer) -> Verdict:
 
 @case("model.channels-order", covers=["model/channels-order"])
 def order_on_each_channel(peer: Peer) -> Verdict:
-    """On each channel, frames come in their order: attach, then transfers with one delivery-id after the other."""
-    nodes = [filled(peer, _MESSAGES) for _ in range(2)]
+    """On each channel, frames come in their order: attach, then what is about the link, delivery-ids in a row."""
+    nodes = [peer.node(), peer.node()]
     peer.begin(0)
     peer.begin(1)
-    peer.claim("on both channels attach first, then delivery-ids in a row")
-    links, octets = [], b""
-    for channel, address in enumerate(nodes):
-        octets += peer.frame("attach", channel, **peer.attach_fields("receiver", address))
-        links.append(peer.session(channel).every_link[-1])
-    for link in links:
-        octets += peer.frame("flow", link.session.channel, handle=link, link_credit=_MESSAGES)
-    peer.send_octets(octets)
-    for link in links:
+    peer.claim("on both channels attach first, then flows and delivery-ids in a row")
+    _attached(peer, "sender", nodes)
+    if told := _disorder(peer):
+        return holds(peer, False, told)
+    for address in nodes:
+        fill(peer, address, *bodies(_MESSAGES))
+    for link in _attached(peer, "receiver", nodes, _MESSAGES):
         peer.deliveries(link, _MESSAGES)
-    told = [_order(peer, link) for link in links]
-    return holds(peer, not any(told), "; ".join(filter(None, told)) or "in order")
+    told = _disorder(peer)
+    return holds(peer, not told, told or "in order")
 
 
 @case("model.many-sessions", covers=["model/many-sessions"])
@@ -115,16 +122,37 @@ def other_frame_bodies(peer: Peer) -> Verdict:
 # --- steps of this module
 
 
-def _order(peer: Peer, link: Link) -> str:
-    """What is wrong with the order of the target's frames on a link's channel; empty where nothing is."""
-    channel = link.session.remote_channel
-    frames = [f for f in frames_of(peer) if f.channel == channel and f.name in ("attach", "transfer")]
-    ids = [f.performative["delivery_id"] for f in frames[1:] if f.performative]
-    first = ids[0] if ids and isinstance(ids[0], int) else 0
-    wanted = [(first + n) % (1 << 32) for n in range(_MESSAGES)]
-    if frames[0].name == "attach" and ids == wanted:
-        return ""
-    return f"channel {channel}: {frames[0].name} first, delivery-ids {ids}"
+def _attached(peer: Peer, role: str, nodes: list[str], credit: int = 0) -> list[Link]:
+    """A link to each node, on channels 0, 1 and so on, all in one write, flows behind."""
+    links, octets = [], b""
+    for channel, address in enumerate(nodes):
+        octets += peer.frame("attach", channel, **peer.attach_fields(role, address))
+        links.append(peer.session(channel).every_link[-1])
+    for link in links:
+        octets += peer.frame("flow", link.session.channel, handle=link, link_credit=credit) if credit else b""
+    peer.send_octets(octets)
+    for link in links:
+        peer.barrier(link.session.channel)
+    return links
+
+
+def _disorder(peer: Peer) -> str:
+    """What is wrong with the order of the target's frames on each channel; empty where nothing is."""
+    handles: dict[int, set[int]] = {}
+    ids: dict[int, int] = {}
+    for frame in frames_of(peer):
+        if frame.performative is None or frame.name not in ("attach", "flow", "transfer"):
+            continue
+        known, handle = handles.setdefault(frame.channel, set()), frame.performative["handle"]
+        if frame.name == "attach":
+            known.add(handle)
+        elif handle is not None and handle not in known:
+            return f"channel {frame.channel}: {frame.name} for handle {handle}, which is not attached yet"
+        if frame.name == "transfer" and (id := frame.performative["delivery_id"]) is not None:
+            if id != ids.get(frame.channel, id):
+                return f"channel {frame.channel}: delivery-id {id} in place of {ids[frame.channel]}"
+            ids[frame.channel] = (id + 1) % (1 << 32)
+    return ""
 
 
 def _refused(peer: Peer, code: int) -> Verdict:

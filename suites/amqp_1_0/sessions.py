@@ -309,7 +309,12 @@ def errors_behind_an_error(peer: Peer) -> Verdict:
 
 # --- steps of this module
 
-_FLOW = {"next_incoming_id": 0, "incoming_window": 10, "next_outgoing_id": 0, "outgoing_window": 10}
+_FLOW: dict[str, Any] = {
+    "next_incoming_id": 0,
+    "incoming_window": 10,
+    "next_outgoing_id": 0,
+    "outgoing_window": 10,
+}
 
 
 def _is(name: str) -> Any:
@@ -321,7 +326,7 @@ def _twice_attached(peer: Peer, role: str) -> Verdict:
     address, name = peer.node(), peer.name("link")
     first = peer.attach(role, address, name=name)
     peer.room_for_channel(1)
-    second, refused = asked(peer, role, address, 1, name=name)
+    _, refused = asked(peer, role, address, 1, name=name)
     if refused.refusal is not None:
         return judge_reaction(peer, refused)
     with suppress(Unmet):
@@ -366,12 +371,9 @@ def _next_frame(peer: Peer) -> str:
 
 def _heard_meanwhile(peer: Peer) -> str:
     """What the target says up to a round trip over another channel, apart from that."""
-    try:
-        peer.barrier(1)
-    except LookupError:
-        peer.begin(1)
-        peer.barrier(1)
-    stray = peer.take(lambda a: a.name != "empty" and a.channel != 1)
+    peer.begin(_FREE_CHANNEL)
+    peer.barrier(_FREE_CHANNEL)
+    stray = peer.take(lambda a: a.name != "empty" and a.channel != _FREE_CHANNEL)
     return ", ".join(a.describe(peer.dialect) for a in stray)
 
 
@@ -407,5 +409,3 @@ def _ended_in_mid_stream(peer: Peer) -> int:
     peer.expect("end")
     assert channel is not None
     return channel
-
-

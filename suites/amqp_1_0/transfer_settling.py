@@ -7,7 +7,7 @@ from harness.peer.amqp_1_0.books import TERMINAL, Delivery, Link, Outgoing
 from harness.peer.amqp_1_0.peer import Peer
 from harness.peer.context import OutOfReach
 from harness.run.case import case
-from harness.run.oracles import equals, holds
+from harness.run.oracles import equals, holds, observed_either_way
 from harness.run.oracles_1_0 import borne
 from harness.run.verdict import Verdict
 from suites.amqp_1_0._transfers import (
@@ -51,7 +51,16 @@ def settled_said_before(peer: Peer) -> Verdict:
 
 @case("transfer.settled.unset-later.any", covers=["performatives/transfer/settled/unset-later"])
 def settled_said_on_any_transfer(peer: Peer) -> Verdict:
-    """Settled left out is true behind any transfer that has it true, though one in between has it false."""
+    """Settled left out is true behind any transfer that has it true, though one in between has it false.
+
+    Whether false may be said behind true is not laid down: a target that refuses that is recorded.
+    """
+    other = peer.another()
+    link = sender(other, other.node())
+    pieces(other, link, cut(octets_of(LARGE), 3), _TRUE, _FALSE, _UNSET)
+    reaction = other.reaction(link=link)
+    if reaction.code is not None:
+        return observed_either_way(peer, reaction.describe(peer.dialect))
     return _alike(peer, [_TRUE, _FALSE, _UNSET])
 
 

@@ -169,6 +169,8 @@ class Connection(asyncio.Protocol):
         """Tell the client what was refused, at the scope where it belongs or the next wider one that is there."""
         refusal = refused.refusal
         if self.phase is Phase.CLOSING:
+            if self.faulty("every-breach-closes-again"):
+                self._write(wire.frame(wire.performative("close", {})))
             return
         if refusal is None:
             self.phase = Phase.MUTE
@@ -222,7 +224,8 @@ class Connection(asyncio.Protocol):
 
     def write_frame(self, channel: int, body: bytes) -> int:
         """One frame with a body."""
-        octets = wire.frame(body, channel)
+        kind = 2 if body[2:3] == b"\x11" and self.faulty("begin-in-a-frame-of-type-two") else wire.AMQP
+        octets = wire.frame(body, channel, kind)
         if self.faulty("frame-size-without-its-header") and body[2:3] == b"\x11":
             octets = (len(octets) - 8).to_bytes(4, "big") + octets[4:]
         if self.phase is Phase.CLOSING and not self.faulty("connection-works-on-after-close"):

@@ -31,7 +31,8 @@ class Idle:
 
     def start(self, partner_ms: int) -> None:
         """Begin to watch, and to send where the partner asked for it."""
-        pace_ms = OWN_IDLE_MS if self.faulty("own-idle-timeout-kept-for-both") else partner_ms
+        own_ms = 2 * _THRESHOLD * OWN_IDLE_MS
+        pace_ms = own_ms if self.faulty("own-idle-timeout-kept-for-both") else partner_ms
         self._pace_s = 0.0 if self.faulty("idle-timeout-of-partner-ignored") else pace_ms / 1000 / 2
         if partner_ms == 0 and self.faulty("idle-timeout-zero-taken-literally"):
             self._connection.end()

@@ -80,8 +80,6 @@ class Inbox:
             link.refuse("version/protocol-id/unacceptable", "no header of TLS")
         link.greet("amqp")
         link.phase = Phase.OPENING
-        if self.faulty("open-sent-early"):
-            link.open()
 
     # --- the login
 

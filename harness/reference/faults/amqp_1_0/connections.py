@@ -33,15 +33,6 @@ FAULTS = (
         "the broker's open lacks the container-id",
     ),
     Fault(
-        "open-sent-early",
-        (
-            "connections/pipelined/frames-before-answer",
-            "version/server-may-wait",
-            "connections/pipelined/within-limits",
-        ),
-        "the broker's open does not wait for the client's",
-    ),
-    Fault(
         "max-frame-size-below-minimum-announced",
         (
             "definitions/min-max-frame-size/lower-bound",
@@ -215,6 +206,11 @@ FAULTS = (
         "empty frames go on while the broker waits for the other close",
     ),
     Fault(
+        "every-breach-closes-again",
+        ("connections/states/discarding",),
+        "a breach behind the broker's close is answered by another close",
+    ),
+    Fault(
         "deaf-after-close",
         ("connections/closing/read-on", "connections/simultaneous-close", "connections/states/discarding"),
         "after its close for an error, the broker does not look for the other one",
@@ -281,7 +277,7 @@ FAULTS = (
     Fault(
         "own-idle-timeout-kept-for-both",
         ("performatives/open/idle-time-out/required", "connections/idle-timeout/independent"),
-        "the broker sends at the pace that it wants itself",
+        "the broker is silent for as long as it bears with others",
     ),
     Fault(
         "idle-timeout-zero-taken-literally",

@@ -33,6 +33,9 @@ FAULTS = (
         ("framing/payload",),
         "the payload of a transfer stands before its performative",
     ),
+    Fault(
+        "begin-in-a-frame-of-type-two", ("framing/type",), "the broker's begin is in a frame of another type"
+    ),
     Fault("unknown-frame-types-dropped", ("framing/type",), "a frame of an unknown type is passed over"),
     Fault(
         "empty-frames-are-no-life",
