@@ -33,5 +33,6 @@ _CHAPTERS = (
     "definitions",
     "definitions_conditions",
     "sasl",
+    "histories",
 )
 ORDER = tuple(name for name in _CHAPTERS if find_spec(f"{__name__}.{name}"))

@@ -6,6 +6,7 @@ Knows: the peer's verbs, frames as they arrived. Must not know: single cases.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -64,7 +65,7 @@ def nothing_behind_close(peer: Peer, end: Arrival, row: str = "") -> Verdict:
     """The target's close was the last that it wrote; ``end`` is how the stream ended behind it."""
     if peer.closed_by is None:
         return holds(peer, False, f"no close, {end.describe(peer.dialect)}", row=row)
-    more = ", ".join(frame.name for frame in behind_close(peer))
+    more = ", ".join(dict.fromkeys(frame.name for frame in behind_close(peer)))
     if not more and isinstance(end, Garbled):
         more = end.describe(peer.dialect)
     return holds(peer, not more, f"behind close: {more or 'nothing'}", row=row)
@@ -76,6 +77,11 @@ def begins_with_open(peer: Peer, row: str = "") -> Verdict:
     told = "no frame" if first is None else f"{first.name} on channel {first.channel}"
     right = first is None or (first.name == "open" and first.channel == 0)
     return holds(peer, right, f"first frame: {told}", "open on channel 0 first", row)
+
+
+def about(verdict: Verdict, what: str) -> Verdict:
+    """A verdict that says which of several breaches it is about."""
+    return replace(verdict, observed=f"{what}: {verdict.observed}")
 
 
 def until_failure(verdicts: Iterable[Verdict]) -> Verdict:
@@ -165,7 +171,7 @@ def listen(peer: Peer, for_s: float) -> list[tuple[float, Arrival]]:
     """All that arrives in that time, and when; shorter where the target closes or ends."""
     until_s = peer.now() + for_s
     found: list[tuple[float, Arrival]] = []
-    while not isinstance(arrival := peer.read(until_s), Quiet):
+    while peer.now() < until_s and not isinstance(arrival := peer.read(until_s), Quiet):
         found.append((peer.now(), arrival))
         if isinstance(arrival, Ended | Garbled) or peer.closes(arrival):
             break

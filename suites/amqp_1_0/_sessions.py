@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
+from typing import Any
 
 from harness.peer.amqp_1_0.arrivals import FrameArrived
 from harness.peer.amqp_1_0.books import Delivery, Link, ahead
+from harness.peer.amqp_1_0.frames import OMIT
 from harness.peer.amqp_1_0.peer import Peer
 from harness.peer.context import OutOfReach, Unmet
 from harness.run.oracles import equals
@@ -69,13 +71,28 @@ def flows_of_session(peer: Peer, channel: int = 0) -> list[FrameArrived]:
 # --- messages
 
 
-def send_settled(peer: Peer, link: Link, count: int, body: bytes = b"x") -> None:
-    """Send so many settled messages, as credit and window allow."""
+def begun_and_attached(peer: Peer, address: str, credit: int, *windows: int) -> bytes:
+    """Begin, attach to receive, and flows with credit and a window each, none of which know of the target's begin."""
+    octets = peer.frame("begin", incoming_window=0)
+    octets += peer.frame("attach", **peer.attach_fields("receiver", address))
+    link = peer.session().every_link[-1]
+    unknown: dict[str, Any] = {"delivery_count": OMIT, "next_incoming_id": OMIT}
+    for window in windows:
+        octets += peer.frame("flow", handle=link, link_credit=credit, incoming_window=window, **unknown)
+    return octets
+
+
+def send_many(peer: Peer, link: Link, count: int) -> None:
+    """Send so many messages, as credit and window allow, and wait until each has an outcome."""
     while count:
         peer.until(lambda: _room(link) > 0, "credit and a window", link=link)
         burst = min(count, _room(link), LARGEST_TRY)
-        peer.send_octets(b"".join(peer.transfer_octets(link, body, settled=True) for _ in range(burst)))
+        peer.send_octets(b"".join(peer.transfer_octets(link, b"x") for _ in range(burst)))
         count -= burst
+    sent = link.session.outgoing.values()
+    peer.until(
+        lambda: all(outgoing.is_decided for outgoing in sent), "an outcome of each delivery", link=link
+    )
 
 
 def _room(link: Link) -> int:

@@ -19,7 +19,7 @@ from harness.wire.errors import WireError
 SMALLEST_FRAME_OCTETS = 512
 SECOND_MODE = 1
 NOTHING_RECEIVED = encode_composite("received", section_number=0, section_offset=0)
-LARGE = bytes(range(256)) * 6
+LARGE = bytes(range(250)) * 4
 _ENOUGH = 100
 
 
@@ -58,11 +58,23 @@ def piece(peer: Peer, link: Link, octets: bytes = b"", **fields: Any) -> Outgoin
     """Send one transfer with just these flags; the first of a delivery gets its id, tag and format filled in."""
     if link.sending is None:
         peer.credit_for(link)
+    _window_for(peer, link)
     before = link.sending
     peer.send("transfer", link.session.channel, payload=octets, **{"handle": link, **fields})
     outgoing = before or link.last_outgoing
     assert outgoing is not None
     return outgoing
+
+
+def _window_for(peer: Peer, link: Link) -> None:
+    """Wait until the target takes one more transfer; raises OutOfReach where it does not say so."""
+    session = link.session
+    try:
+        peer.until(lambda: session.remote_incoming_window > 0, "room in the window", link=link)
+    except Unmet as unmet:
+        if peer.is_over() or session.ended_by is not None or link.detached_by is not None:
+            raise
+        raise OutOfReach("the target's incoming window stays closed") from unmet
 
 
 def pieces(peer: Peer, link: Link, octets: list[bytes], *flags: dict[str, Any]) -> Outgoing:

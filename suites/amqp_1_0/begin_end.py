@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from harness.peer.amqp_1_0.arrivals import FrameArrived
 from harness.peer.amqp_1_0.books import HANDLE_MAX
 from harness.peer.amqp_1_0.peer import Peer
@@ -116,5 +118,6 @@ def end_with_an_error(peer: Peer) -> Verdict:
 
 def _refused_without(peer: Peer, field: str) -> Verdict:
     peer.open_connection()
-    peer.send("begin", **{field: None})
+    missing: dict[str, Any] = {field: None}
+    peer.send("begin", **missing)
     return rejects_violation(peer)

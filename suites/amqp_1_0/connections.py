@@ -13,6 +13,7 @@ from harness.run.verdict import Verdict
 from harness.wire.amqp_1_0.frames import HEADERS
 from harness.wire.amqp_1_0.values import Map, Symbol
 from suites.amqp_1_0._connections import (
+    about,
     begins_with_open,
     frames_of,
     pipelined,
@@ -88,7 +89,9 @@ def begin_before_open(peer: Peer) -> Verdict:
 @case("connections.opening.channel-zero", covers=["connections/opening/channel-zero"])
 def open_on_another_channel(peer: Peer) -> Verdict:
     """An open on another channel than 0 is refused; the target's own is on channel 0."""
-    return until_failure(_open_on(peer.another(), channel) for channel in (1, _HIGHEST_CHANNEL))
+    return until_failure(
+        about(_open_on(peer.another(), channel), f"channel {channel}") for channel in (1, _HIGHEST_CHANNEL)
+    )
 
 
 @case("connections.opening.limits-after", covers=["connections/opening/limits-after"])

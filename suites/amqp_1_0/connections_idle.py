@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from harness.peer.amqp_1_0.arrivals import FrameArrived
+from harness.peer.amqp_1_0.arrivals import FrameArrived, refusal_of
 from harness.peer.amqp_1_0.peer import Peer
-from harness.peer.events import Ended, Quiet
+from harness.peer.events import Ended, Quiet, Reaction
 from harness.run.case import case
 from harness.run.oracles import equals, holds, judge_reaction, observed_either_way
 from harness.run.oracles_1_0 import allows, borne, judge_arrival
@@ -126,14 +126,12 @@ def timeout_of_a_millisecond(peer: Peer) -> Verdict:
     """An idle timeout that is too short for the target makes it close with an error, unless it keeps up with it."""
     peer.greet()
     peer.send("open", idle_time_out=1)
-    reaction = reaction_to_open(peer)
-    if reaction.closing is not None or reaction.refusal is not None:
-        return judge_reaction(peer, reaction)
     peer.claim("close with an error, or frames")
-    heard = listen(peer, _SPARE_S)
-    if peer.is_over():
-        return judge_arrival(peer, heard[-1][1])
-    if len(heard) > 1:
+    heard = listen(peer, peer.patience_s / 2)
+    if peer.is_over() or peer.ended is not None:
+        reaction = Reaction(tuple(arrival for _, arrival in heard), *refusal_of(a for _, a in heard))
+        return judge_reaction(peer, reaction)
+    if len(heard) > 2:
         return observed_either_way(peer, "frames keep coming")
     return holds(peer, False, "neither a close nor frames")
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from harness.peer.amqp_1_0.peer import Peer
 from harness.peer.events import Ended, Garbled
+from harness.record.rows import Outcome
 from harness.run.case import case
 from harness.run.oracles import equals, holds, judge_reaction, worst
 from harness.run.oracles_1_0 import rejects_violation, without_effect
@@ -23,7 +24,7 @@ from suites.amqp_1_0._connections import (
     nothing_behind_close,
     plain_frame,
 )
-from suites.amqp_1_0._headers import answer_to, first_header
+from suites.amqp_1_0._headers import answer_to, first_header, judge_answer
 from suites.amqp_1_0._links import bodies, fill
 
 _LINKS = 3
@@ -36,7 +37,7 @@ _MESSAGES = 40
 )
 def frame_in_place_of_a_header(peer: Peer) -> Verdict:
     """START: an open without a header before it is no header; one is sent, then the stream ends."""
-    return judge_reaction(peer, answer_to(peer, peer.exact("open", container_id="c")))
+    return judge_answer(peer, answer_to(peer, peer.exact("open", container_id="c")))
 
 
 @case("connections.states.header-mismatch", covers=["connections/states/header-mismatch"])
@@ -87,6 +88,8 @@ def second_open(peer: Peer) -> Verdict:
     peer.open_connection()
     peer.send("open")
     reaction = peer.reaction()
+    if reaction.closing is not None and reaction.refusal is None:
+        return Verdict(Outcome.NONSTRICT, "a refusal, or no effect", reaction.describe(peer.dialect))
     opens = sum(frame.name == "open" for frame in frames_of(peer))
     return without_effect(peer, reaction, "the second open was answered" if opens > 1 else "")
 
@@ -101,6 +104,17 @@ def order_of_the_target(peer: Peer) -> Verdict:
     peer.expect_end(peer.context.patience.quiet_s)
     names = [frame.name for frame in frames_of(peer) if frame.name in ("open", "begin", "end", "close")]
     return equals(peer, names, ["open", "begin", "end", "close"], "frames")
+
+
+@case(
+    "connections.states.pipelined-close",
+    covers=["connections/closing/pipelined-with-open", "connections/states/legal-frames"],
+)
+def close_before_the_answers(peer: Peer) -> Verdict:
+    """OC_PIPE, CLOSE_PIPE: all from open to close goes out before the target's open; it opens, and closes last."""
+    peer.connect()
+    peer.claim("open first, close on channel 0 last")
+    return worst(_pipelined_close(peer.another(), greet_first) for greet_first in (False, True))
 
 
 @case("connections.states.close-sent", covers=["connections/states/close-sent"])
@@ -160,6 +174,25 @@ def silence_behind_both(peer: Peer) -> Verdict:
 
 
 # --- steps of this module
+
+
+def _pipelined_close(peer: Peer, greet_first: bool) -> Verdict:
+    """Open, begin and close in one write, with the header or behind its answer."""
+    if greet_first:
+        peer.greet()
+    else:
+        peer.secure()
+        peer.send_header("amqp")
+    peer.send_octets(peer.frame("open") + peer.frame("begin") + peer.frame("close"))
+    if not greet_first:
+        peer.expect_header("amqp")
+    peer.expect("close")
+    peer.expect_end(peer.context.patience.quiet_s)
+    told = [(frame.name, frame.channel) for frame in frames_of(peer)]
+    right = (
+        told[0] == ("open", 0) and told[-1] == ("close", 0) and len(told) <= len(("open", "begin", "close"))
+    )
+    return holds(peer, right, ", ".join(f"{name} on channel {channel}" for name, channel in told))
 
 
 def _silence(peer: Peer, other: Peer) -> Verdict:

@@ -92,8 +92,8 @@ def disposition_of_the_other_direction(peer: Peer) -> Verdict:
     address = peer.node()
     put(peer.another(), address, b"message")
     _, (delivery,) = received(peer, address, 1, snd_settle_mode="unsettled")
-    if delivery.settled:
-        raise Unmet("an unsettled delivery", "a settled one")
+    if delivery.settled or delivery.id < 0:
+        raise Unmet("an unsettled delivery with a delivery-id", "another one")
     other = sender(peer, peer.node("other"))
     peer.claim("the target's delivery still unsettled, its message back when the connection is gone")
     sent = piece(peer, other, octets_of(b"mine"), settled=False, delivery_id=delivery.id)

@@ -11,6 +11,7 @@ from harness.run.verdict import Verdict
 from harness.wire.amqp_1_0.values import Symbol
 from suites.amqp_1_0._connections import (
     UNKNOWN_PERFORMATIVE,
+    about,
     frames_of,
     kept_alive,
     own_idle_s,
@@ -33,21 +34,25 @@ _BODIES = {
 @case("framing.size.below-header", covers=["framing/size/below-header"])
 def frames_shorter_than_their_header(peer: Peer) -> Verdict:
     """A size below 8 is refused: the frame would end before its own header does."""
-    return until_failure(_malformed(peer.another(), size=size) for size in (0, 4, 7))
+    return until_failure(about(_malformed(peer.another(), size=size), f"size {size}") for size in (0, 4, 7))
 
 
 @case("framing.doff.below-header", covers=["framing/doff/below-header"])
 def offsets_into_the_header(peer: Peer) -> Verdict:
     """A data offset below 2 is refused: the body would begin inside the header."""
     body = plain_frame(peer, "begin")[8:]
-    return until_failure(_malformed(peer.another(), body, doff=doff) for doff in (0, 1))
+    return until_failure(
+        about(_malformed(peer.another(), body, doff=doff), f"offset {doff}") for doff in (0, 1)
+    )
 
 
 @case("framing.doff.beyond-size", covers=["framing/doff/beyond-size"])
 def offsets_behind_the_frame(peer: Peer) -> Verdict:
     """A data offset behind the end of its frame is refused: there is no place for a body."""
     frames = ((bytes(4), 4), (b"", 3), (plain_frame(peer, "begin")[8:], 255))
-    return until_failure(_malformed(peer.another(), body, doff=doff) for body, doff in frames)
+    return until_failure(
+        about(_malformed(peer.another(), body, doff=doff), f"offset {doff}") for body, doff in frames
+    )
 
 
 @case("framing.size", covers=["framing/size"])
@@ -123,7 +128,7 @@ def extended_headers_are_ignored(peer: Peer) -> Verdict:
 @case("framing.performative", covers=["framing/performative"])
 def bodies_without_performative(peer: Peer) -> Verdict:
     """A body that does not begin with a performative is refused."""
-    return until_failure(_body(peer.another(), octets) for octets in _BODIES.values())
+    return until_failure(about(_body(peer.another(), octets), what) for what, octets in _BODIES.items())
 
 
 @case("framing.performative.by-symbol", covers=["framing/performative", "model/nine-frame-bodies"])
@@ -177,7 +182,8 @@ def _begin_of_type(peer: Peer, kind: int) -> Verdict:
     peer.send_octets(plain_frame(peer, "begin", 1)[:5] + bytes([kind]) + plain_frame(peer, "begin", 1)[6:])
     reaction = peer.reaction()
     begun = [a for a in reaction.arrivals if isinstance(a, FrameArrived) and a.name == "begin"]
-    return without_effect(peer, reaction, f"begin in a frame of type {kind} was answered" if begun else "")
+    verdict = without_effect(peer, reaction, "begin was answered" if begun else "")
+    return about(verdict, f"type {kind}")
 
 
 def _late_login(peer: Peer) -> Verdict:

@@ -28,6 +28,7 @@ from suites.amqp_1_0._links import (
     resuming,
     second_mode,
     states,
+    twin,
     unsettled,
     unsettled_of,
 )
@@ -153,6 +154,24 @@ def flow_for_a_failed_link(peer: Peer) -> Verdict:
     """A flow for a link that failed, before its detach is answered, ends the session."""
     link = _failed_unanswered(peer)
     peer.flow(link=link)
+    return rejects_violation(peer)
+
+
+@case(
+    "links.errors.errant-link.disposition",
+    covers=["links/errors/errant-link"],
+    needs=["link-stealing"],
+)
+def disposition_for_a_failed_link(peer: Peer) -> Verdict:
+    """A disposition for a delivery of a link that was stolen, before its detach is answered, ends the session."""
+    peer.polite = False
+    link = peer.receiver(filled(peer, 1))
+    delivery = unsettled(peer, link, 1)[0]
+    asked(twin(peer), RECEIVER, link.address, name=link.name)
+    peer.reaction(link=link)
+    if link.detached_by is None or link.detached_by.condition is None:
+        raise OutOfReach("the target lets no link be stolen")
+    peer.disposition(delivery)
     return rejects_violation(peer)
 
 

@@ -12,7 +12,7 @@ from harness.run.verdict import Verdict
 from harness.spec.amqp_1_0 import DIALECT
 from harness.wire.amqp_1_0.message import encode_message
 from harness.wire.amqp_1_0.values import Described, Map, Symbol
-from suites.amqp_1_0._connections import frames_of, until_failure
+from suites.amqp_1_0._connections import about, frames_of, until_failure
 from suites.amqp_1_0._links import (
     DURABLE,
     bodies,
@@ -115,7 +115,7 @@ def terminus_behind_a_lost_connection(peer: Peer) -> Verdict:
 @case("model.nine-frame-bodies", covers=["model/nine-frame-bodies"])
 def other_frame_bodies(peer: Peer) -> Verdict:
     """What is none of the nine performatives is refused; the target itself sends nothing else."""
-    refusals = (_refused(peer.another(), code) for code in _NO_PERFORMATIVES)
+    refusals = (about(_refused(peer.another(), code), f"descriptor {code:#x}") for code in _NO_PERFORMATIVES)
     return worst((until_failure(refusals), _own_frames(peer)))
 
 

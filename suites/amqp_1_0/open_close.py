@@ -18,6 +18,7 @@ from harness.wire.amqp_1_0.values import Array, Map, Symbol, Value
 from suites.amqp_1_0._connections import (
     PACE_MS,
     PLAIN_FRAMES,
+    about,
     begins_with_open,
     closing,
     frames_of,
@@ -48,13 +49,15 @@ _NONE, _ONE, _LIST = Array("sym8", []), _LOCALE, Array("sym8", [_LOCALE, Symbol(
 @case("open.first-frame", covers=["performatives/open/first-frame"], slow=True, budget_s=_LONG_BUDGET_S)
 def frames_before_open(peer: Peer) -> Verdict:
     """Any other frame in place of open is refused; the target's own first frame is open."""
-    return until_failure(_in_place_of_open(peer.another(), name) for name in PLAIN_FRAMES)
+    return until_failure(about(_in_place_of_open(peer.another(), name), name) for name in PLAIN_FRAMES)
 
 
 @case("open.container-id", covers=["performatives/open/mandatory"])
 def open_without_container_id(peer: Peer) -> Verdict:
     """An open without container-id is refused, be the field null or the list empty."""
-    return until_failure(_opened_by(peer.another(), octets) for octets in _nameless(peer))
+    return until_failure(
+        about(_opened_by(peer.another(), octets), octets.hex(" ")) for octets in _nameless(peer)
+    )
 
 
 @case("open.container-id.own", covers=["performatives/open/mandatory"])
@@ -126,6 +129,8 @@ def frames_of_the_least_limit(peer: Peer) -> Verdict:
     peer.send_octets(octets)
     peer.books.open_sent = True
     peer.expect("open")
+    if peer.max_frame_octets < _LEAST_OCTETS:
+        return holds(peer, False, f"max-frame-size {peer.max_frame_octets}")
     peer.begin()
     return worst((_least_attach(peer), _least_transfer(peer)))
 

@@ -16,10 +16,11 @@ from harness.run.verdict import Verdict
 from suites.amqp_1_0._links import RECEIVER, SENDER, asked, bodies, fill, filled
 from suites.amqp_1_0._sessions import (
     UNATTACHED,
+    begun_and_attached,
     breach_octets,
     failed_session,
     follow_each_other,
-    send_settled,
+    send_many,
 )
 
 _CHANNEL = 3
@@ -90,6 +91,17 @@ def begin_is_answered(peer: Peer) -> Verdict:
         peer.barrier(session.channel)
     channels = [session.remote_channel for session in sessions]
     return holds(peer, channels[0] != channels[1], f"begin on channels {channels}")
+
+
+@case("sessions.begin.answer.beside-failed", covers=["sessions/begin/answer"])
+def begin_beside_a_session_that_failed(peer: Peer) -> Verdict:
+    """While the target waits for the end of a session that failed, another one can be begun and used."""
+    failed_session(peer)
+    peer.room_for_channel(_FREE_CHANNEL)
+    peer.claim("begin, and a session that answers")
+    peer.begin(_FREE_CHANNEL)
+    peer.barrier(_FREE_CHANNEL)
+    return holds(peer, True, "begin, and a session that answers")
 
 
 @case("sessions.begin.lowest-channel", covers=["sessions/begin/lowest-channel"])
@@ -196,6 +208,7 @@ def session_that_cannot_go_on(peer: Peer) -> Verdict:
 @case("sessions.errors.discard", covers=["sessions/errors/discard"])
 def silence_behind_an_error(peer: Peer) -> Verdict:
     """Behind its end for an error, the target answers nothing until the other end; then the channel is free."""
+    peer.begin(_FREE_CHANNEL)
     failed_session(peer)
     address = peer.node()
     peer.claim("silence until end, then begin anew on the channel")
@@ -238,7 +251,7 @@ def frames_behind_an_unanswered_begin(peer: Peer) -> Verdict:
     address = filled(peer, 1)
     peer.open_connection()
     peer.claim("begin, attach, and the message")
-    peer.send_octets(_begun_and_attached(peer, address))
+    peer.send_octets(begun_and_attached(peer, address, 1, 10))
     link = peer.session().every_link[-1]
     return equals(peer, peer.delivery(link).body, b"message 0", "body")
 
@@ -249,7 +262,7 @@ def begin_comes_first(peer: Peer) -> Verdict:
     address = filled(peer, 1)
     peer.open_connection()
     peer.claim("begin, then attach")
-    peer.send_octets(_begun_and_attached(peer, address))
+    peer.send_octets(begun_and_attached(peer, address, 1, 10))
     order = [_next_frame(peer), _next_frame(peer)]
     return equals(peer, order, ["begin", "attach"], "frames")
 
@@ -264,9 +277,8 @@ def transfers_both_ways(peer: Peer) -> Verdict:
     peer.transfer(sender, b"there")
     receiver = peer.receiver(address, credit=2)
     found = [delivery.body for delivery in peer.deliveries(receiver, 2)]
-    send_settled(peer, sender, _MANY)
-    last = peer.outcome(peer.transfer(sender, b"last"))
-    return equals(peer, (found, last.outcome), (bodies(2), "accepted"), "bodies, last outcome")
+    send_many(peer, sender, _MANY)
+    return equals(peer, found, bodies(2), "bodies")
 
 
 @case("sessions.states.end-sent.flow", covers=["sessions/states/end-sent"])
@@ -298,11 +310,11 @@ def nothing_behind_the_own_end(peer: Peer) -> Verdict:
 @case("sessions.states.discarding", covers=["sessions/states/discarding"])
 def errors_behind_an_error(peer: Peer) -> Verdict:
     """Behind its end for an error, the target says nothing about further errors of the session."""
+    peer.begin(_FREE_CHANNEL)
     failed_session(peer)
     peer.claim("silence, and a connection that lives")
     for name in ("transfer", "flow", "detach"):
         peer.send(name, handle=UNATTACHED)
-    peer.send("disposition", first=None)
     stray = _heard_meanwhile(peer)
     return holds(peer, not stray, stray or "silence")
 
@@ -354,13 +366,6 @@ def _back_again(peer: Peer, leave: Any) -> Verdict:
     return equals(peer, sorted(found), bodies(2), "bodies")
 
 
-def _begun_and_attached(peer: Peer, address: str) -> bytes:
-    """Begin, attach, and flow with credit."""
-    octets = peer.frame("begin")
-    octets += peer.frame("attach", **peer.attach_fields(RECEIVER, address))
-    return octets + peer.frame("flow", handle=peer.session().every_link[-1], link_credit=1)
-
-
 def _next_frame(peer: Peer) -> str:
     while True:
         arrival = peer.read(peer.now() + peer.patience_s)
@@ -370,8 +375,7 @@ def _next_frame(peer: Peer) -> str:
 
 
 def _heard_meanwhile(peer: Peer) -> str:
-    """What the target says up to a round trip over another channel, apart from that."""
-    peer.begin(_FREE_CHANNEL)
+    """What the target says up to a round trip over another session, apart from that."""
     peer.barrier(_FREE_CHANNEL)
     stray = peer.take(lambda a: a.name != "empty" and a.channel != _FREE_CHANNEL)
     return ", ".join(a.describe(peer.dialect) for a in stray)

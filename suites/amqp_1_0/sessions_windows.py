@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from harness.peer.amqp_1_0.books import Link, serial
-from harness.peer.amqp_1_0.frames import OMIT
 from harness.peer.amqp_1_0.peer import Peer
 from harness.record.rows import Outcome
 from harness.run.case import case
 from harness.run.oracles import equals, holds, observed_either_way, worst
 from harness.run.verdict import Verdict
 from harness.wire.amqp_1_0.message import encode_message
-from suites.amqp_1_0._links import RECEIVER, bodies, filled
-from suites.amqp_1_0._sessions import exactly, state_of, transfers_of
+from suites.amqp_1_0._links import bodies, filled
+from suites.amqp_1_0._sessions import begun_and_attached, exactly, state_of, transfers_of
 
 _INITIAL_IDS = (0, 1, 1 << 31, (1 << 32) - 1)
 _JUST_BEFORE_ZERO = (1 << 32) - 2
@@ -64,11 +63,21 @@ def window_is_computed_anew(peer: Peer) -> Verdict:
 def window_by_the_formula(peer: Peer) -> Verdict:
     """A window counts from the next-incoming-id of its flow, not from what was sent since."""
     link = _receiver(peer, 12, incoming_window=5)
-    peer.claim("5 transfers, 7 for a window of 5 from 3 transfers before, still 7 for one of 2 from 4 before")
+    peer.claim("5 transfers, 7 for a window of 5 from 3 transfers before, 8 for one of 8 from 7 before")
     peer.credit(link, 12)
     behind = {"incoming_window": 5, "behind": 3}
+    far_behind = {"incoming_window": 8, "behind": 7}
+    return _step_by_step(peer, link, (5, {}), (7, behind), (8, far_behind))
+
+
+@case("sessions.flow.window-formula.below-zero", covers=["sessions/flow/window-formula"])
+def window_below_zero(peer: Peer) -> Verdict:
+    """A window that has shrunk to less than what is on its way lets nothing more through."""
+    link = _receiver(peer, 12, incoming_window=5)
+    peer.claim("5 transfers, no more for a window of 2 from 4 transfers before, 6 for one of 1")
+    peer.credit(link, 12)
     below = {"incoming_window": 2, "behind": 4}
-    return _step_by_step(peer, link, (5, {}), (7, behind), (7, below))
+    return _step_by_step(peer, link, (5, {}), (5, below), (6, {"incoming_window": 1}))
 
 
 @case(
@@ -80,19 +89,8 @@ def window_before_begin_was_seen(peer: Peer) -> Verdict:
     address = filled(peer, 10)
     peer.open_connection()
     peer.claim("5 transfers for windows of 3 and of 5, both counted from the first transfer")
-    octets = peer.frame("begin", incoming_window=0)
-    octets += peer.frame("attach", **peer.attach_fields(RECEIVER, address))
+    peer.send_octets(begun_and_attached(peer, address, 10, 3, 5))
     link = peer.session().every_link[-1]
-    for window in (3, 5):
-        octets += peer.frame(
-            "flow",
-            handle=link,
-            link_credit=10,
-            delivery_count=OMIT,
-            next_incoming_id=OMIT,
-            incoming_window=window,
-        )
-    peer.send_octets(octets)
     peer.until(lambda: link.attached is not None, "attach", session=link.session)
     return exactly(peer, link, 5)
 

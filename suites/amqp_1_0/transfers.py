@@ -98,10 +98,10 @@ def unsettled_tags_differ(peer: Peer) -> Verdict:
 def tag_of_what_comes_again(peer: Peer) -> Verdict:
     """What the target delivers again has another tag than those that are still unsettled."""
     link, (first, second) = unsettled(peer, peer.node(), b"1", b"2")
-    peer.claim("the released message again, under another tag than the unsettled one")
     peer.disposition(second, state="released")
     peer.credit(link, 1)
     again = peer.delivery(link)
+    peer.claim("the released message under another tag than the unsettled one")
     return holds(peer, again.tag != first.tag, f"{'another' if again.tag != first.tag else 'the same'} tag")
 
 
@@ -217,7 +217,7 @@ def receiver_settles_first(peer: Peer) -> Verdict:
 
 @case(
     "transfers.large.diagram",
-    covers=["transfers/large/additional-transfers", "transfers/large/abort-discard"],
+    covers=["transfers/large/abort-discard", "transfers/large/additional-transfers"],
 )
 def every_way_through_the_diagram(peer: Peer) -> Verdict:
     """Every way through the states of an incoming delivery ends in one message, or in none where it is aborted."""

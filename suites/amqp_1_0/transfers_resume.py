@@ -298,7 +298,7 @@ def ids_of_old_links(peer: Peer) -> Verdict:
     suspend(peer, link)
     again = resume(peer, link, nothing_received([before]), channel=other)
     peer.claim("no effect of the old delivery-id; then the delivery, resumed")
-    peer.disposition(before.id, channel=other)
+    peer.disposition(before, channel=other)
     peer.barrier(other)
     peer.credit(again, 1)
     delivery = resumed_delivery(peer, again, before.tag)

@@ -6,7 +6,7 @@ from harness.peer.amqp_1_0.peer import Peer
 from harness.peer.events import HeaderArrived, Quiet
 from harness.record.rows import Outcome
 from harness.run.case import case
-from harness.run.oracles import equals, holds, judge_reaction, observed_either_way, worst
+from harness.run.oracles import equals, holds, observed_either_way, worst
 from harness.run.oracles_1_0 import rejects_violation
 from harness.run.verdict import Verdict
 from harness.wire.amqp_1_0.frames import HEADERS
@@ -14,6 +14,7 @@ from suites.amqp_1_0._headers import (
     answer_to,
     first_header,
     header_in,
+    judge_answer,
     names_version,
     protocol_header,
     told,
@@ -67,7 +68,7 @@ def other_protocol_behind_the_header(peer: Peer) -> Verdict:
 @case("version.mismatch.outgoing-closed", covers=["version/mismatch/outgoing-closed"])
 def mismatch_ends_the_stream(peer: Peer) -> Verdict:
     """A target whose header differs from the one that it got ends its stream."""
-    return judge_reaction(peer, answer_to(peer, first_header(peer, minor=1)))
+    return judge_answer(peer, answer_to(peer, first_header(peer, minor=1)))
 
 
 @case("version.server-may-wait", covers=["version/server-may-wait"])
@@ -89,7 +90,7 @@ def unsupported_versions(peer: Peer) -> Verdict:
     """Versions that there are not are answered by a header, and the socket ends; which one is another question."""
     versions = ((1, 0, 1), (1, 1, 0), (9, 9, 9))
     others = ((peer.another(), first_header(peer, *version)) for version in versions)
-    return worst(judge_reaction(other, answer_to(other, octets)) for other, octets in others)
+    return worst(judge_answer(other, answer_to(other, octets)) for other, octets in others)
 
 
 @case("version.highest-not-above", covers=["version/highest-not-above"])
@@ -107,7 +108,7 @@ def lower_version(peer: Peer) -> Verdict:
 @case("version.unparseable", covers=["version/unparseable"])
 def octets_that_are_no_header(peer: Peer) -> Verdict:
     """Octets that are no header are answered by a valid header, and the socket ends."""
-    return worst(judge_reaction(one, answer_to(one, octets)) for one, octets in _each(peer, _NOISE))
+    return worst(judge_answer(one, answer_to(one, octets)) for one, octets in _each(peer, _NOISE))
 
 
 @case("version.single-version", covers=["version/single-version"])
@@ -129,7 +130,7 @@ def example_of_a_minor_version(peer: Peer) -> Verdict:
 @case("version.example.http", covers=["version/example-http"])
 def example_of_http(peer: Peer) -> Verdict:
     """A request of HTTP is answered by a protocol header and the end."""
-    return judge_reaction(peer, answer_to(peer, _HTTP))
+    return judge_answer(peer, answer_to(peer, _HTTP))
 
 
 @case("version.protocol-id.is-no-version", covers=["version/protocol-id-is-no-version"])
@@ -142,7 +143,7 @@ def id_is_no_version(peer: Peer) -> Verdict:
 def id_that_is_not_taken(peer: Peer) -> Verdict:
     """A protocol id that the target does not take is answered by one that it takes."""
     reaction = answer_to(peer, protocol_header(_UNKNOWN_ID))
-    verdict = judge_reaction(peer, reaction)
+    verdict = judge_answer(peer, reaction)
     named = header_in(reaction)
     if verdict.outcome is not Outcome.PASS:
         return verdict
@@ -178,7 +179,7 @@ def _answered_by(peer: Peer, octets: bytes) -> Verdict:
     Which version a target of several names is the matter of a SHOULD: another one is not strict, and no more.
     """
     reaction = answer_to(peer, octets)
-    verdict = judge_reaction(peer, reaction)
+    verdict = judge_answer(peer, reaction)
     named = header_in(reaction)
     if verdict.outcome is not Outcome.PASS or names_version(named):
         return verdict

@@ -177,6 +177,7 @@ SCRIPTS: Mapping[str, list[bytes]] = {
         session(begun(0), echo(), EMPTY_FRAME, begun(4)),
         session(begun(0)),
         opened() + begun() + begun(0),
+        session(encode_frame(b"", 0, 2), encode_frame(b"", 0, 2)),
     ],
     "half-close": [opened() + begun(), HEADERS["amqp"]],
     "ending": [

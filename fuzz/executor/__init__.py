@@ -1,0 +1,1 @@
+"""The one place of the fuzzer with sockets and clocks: many connections at once, one thread."""

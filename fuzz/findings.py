@@ -1,0 +1,190 @@
+"""A finding as a folder: what it is, its smallest input, the conversation, the log, a replay, a case.
+
+Knows: files. Must not know: how findings are made.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+from fuzz.catalogue import FuzzInput
+from fuzz.executor.subject import Subject
+from fuzz.identity import InputId
+from fuzz.oracles.suspicion import Oracle, Suspicion
+from fuzz.states import states
+from fuzz.triage import Blame, Status
+from harness.net.clock import utc_now
+from harness.record.capture import write_capture
+from harness.record.transcript import Transcript
+from harness.run.family import family_of
+
+_LOG_CHARS = 64 << 10
+
+
+class FindingError(ValueError):
+    """A folder is no finding; the text says what was expected."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One cause, as far as it can be told apart; ``batch`` are the ids of a batch where no single input is to blame."""
+
+    signature: str
+    status: Status
+    suspicion: Suspicion
+    dialect: str
+    family: str
+    state: str
+    item: FuzzInput | None
+    batch: tuple[str, ...] = ()
+    found_after_s: float = 0.0
+    tries_for_signature: int = 0
+
+    @property
+    def name(self) -> str:
+        """The folder's name."""
+        return f"{self.suspicion.oracle}-{self.signature}"
+
+    def to_json(self) -> dict[str, Any]:
+        """What ``finding.json`` holds."""
+        item = self.item
+        return {
+            "signature": self.signature, "status": str(self.status), "oracle": str(self.suspicion.oracle),
+            "top": self.suspicion.top, "detail": self.suspicion.detail, "dialect": self.dialect,
+            "family": self.family, "state": self.state,
+            "input": str(item.id) if item else None, "words": item.words if item else "",
+            "requirement": item.expectation.requirement if item else "",
+            "steps": [step.hex() for step in item.steps] if item else [],
+            "batch": list(self.batch), "found_after_s": round(self.found_after_s, 2),
+        }  # fmt: skip
+
+
+def signature_of(oracle: Oracle, top: str, family: str, state: str) -> str:
+    """The same for the same family, oracle, top of the error and state."""
+    return blake2b("\0".join((family, oracle, top, state)).encode(), digest_size=6).hexdigest()
+
+
+def write_finding(folder: Path, finding: Finding, blame: Blame, subject: Subject) -> Path:
+    """Write a finding below ``findings/`` of a campaign; gives its folder. ``finding.json`` comes last."""
+    place = folder / "findings" / finding.name
+    place.mkdir(parents=True, exist_ok=True)
+    if finding.item is not None:
+        (place / "input.bin").write_bytes(finding.item.octets)
+        (place / "case.py").write_text(_case(finding), encoding="utf-8")
+    if blame.spoken:
+        _write_conversation(place, finding, blame, subject)
+    if blame.log:
+        (place / "log.txt").write_text(blame.log[-_LOG_CHARS:], encoding="utf-8")
+    replay = f"amqpspec fuzz replay {place}"
+    (place / "REPLAY").write_text(replay + "\n", encoding="utf-8")
+    document = {**finding.to_json(), "target": subject.name, "recorded": utc_now(), "replay": replay}
+    if blame.outcome is not None:
+        document["reaction"] = blame.outcome.reaction
+    partial = place / ".finding.json"
+    partial.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    partial.replace(place / "finding.json")
+    return place
+
+
+def _write_conversation(place: Path, finding: Finding, blame: Blame, subject: Subject) -> None:
+    family = family_of(finding.dialect)
+    path = place / "transcript.jsonl"
+    secret = subject.values.password if subject.values.password != "guest" else ""
+    transcript = Transcript(path, lambda way: family.direction(finding.dialect, way), (secret,))
+    begun_ns = blame.spoken[0].t_ns
+    ends = {"local": ["127.0.0.1", 50_000], "remote": [subject.address.host, subject.address.port]}
+    transcript.write("open", begun_ns, conn=1, tls=False, **ends)
+    for said in blame.spoken:
+        transcript.octets(said.t_ns, 1, said.direction, said.octets)
+    if blame.outcome is not None:
+        transcript.write("end", blame.spoken[-1].t_ns, conn=1, how=str(blame.outcome.end))
+    transcript.close()
+    write_capture(path)
+
+
+def read_finding(place: Path) -> Mapping[str, Any]:
+    """What a finding's folder says; raises FindingError."""
+    try:
+        data = json.loads((place / "finding.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise FindingError(f"{place}: expected the folder of a finding, actual: {error}") from error
+    if not isinstance(data, dict) or not {"dialect", "state", "steps", "oracle", "top"} <= set(data):
+        raise FindingError(f"{place}: expected finding.json with dialect, state, steps, oracle and top")
+    return data
+
+
+def item_of(data: Mapping[str, Any]) -> FuzzInput:
+    """The smallest input of a finding; raises FindingError where none is to blame, IdError for a wrong id."""
+    if not data.get("input"):
+        raise FindingError("expected a finding with an input, actual: a batch as a whole is to blame")
+    if data["state"] not in states(data["dialect"]):
+        raise FindingError(f"expected a state of {data['dialect']}, actual {data['state']!r}")
+    steps = tuple(bytes.fromhex(step) for step in data["steps"])
+    return FuzzInput(
+        InputId.parse(data["input"]), data["dialect"], data["state"], steps, data.get("words", "")
+    )
+
+
+# --- as a case
+
+_CASE = '''"""Found by the fuzzer: {top}
+
+Input {id} ({words}), state {state}: {way}
+"""
+
+from __future__ import annotations
+
+from harness.peer.peer import Peer
+from harness.run.case import case
+from harness.run.oracles import {oracle}
+from harness.run.verdict import Verdict
+
+STEPS = (
+{steps}
+)
+
+
+@case("fuzz.{name}", covers=["{requirement}"])
+def found_by_the_fuzzer(peer: Peer) -> Verdict:
+    """{demand}"""
+    {enter}
+    peer.claim("{demand}")
+    for octets in STEPS:
+        peer.send_octets(bytes.fromhex(octets))
+    {judge}
+'''
+
+
+def _case(finding: Finding) -> str:
+    """The finding as a case; the requirement's row says what is expected, or else that the target lives on."""
+    item = finding.item
+    assert item is not None
+    requirement = item.expectation.requirement
+    refused = bool(requirement) and finding.suspicion.oracle is Oracle.CONFORMANCE
+    lines = [f'    "{step.hex()}",' for step in item.steps]
+    return _CASE.format(
+        top=finding.suspicion.top.replace("\\", "").replace('"', "'"), id=item.id, words=item.words,
+        state=item.state, way=states(item.dialect)[item.state].words or "nothing sent",
+        oracle="rejects_violation" if refused else "holds",
+        steps="\n".join(lines), name=finding.name.replace("-", "."),
+        requirement=requirement or "TODO: the row that this breaks",
+        demand="The octets are refused." if refused else "The target lives on.",
+        enter=_ENTER.get(item.state, "peer.connect()"),
+        judge="return rejects_violation(peer)" if refused
+        else "peer.another().open_connection()\n    return holds(peer, True, 'another connection was opened')",
+    )  # fmt: skip
+
+
+_ENTER = {
+    "raw": "peer.connect()",
+    "header": "peer.connect()\n    peer.send_header()",
+    "start": "peer.greet()",
+    "ready": "peer.open_connection()",
+    "channel": "peer.open_channel()",
+    "consuming": "peer.open_channel()\n    peer.consume(peer.queue())",
+}

@@ -1,0 +1,86 @@
+"""The oracle over the target's log: what runtimes write when something broke inside.
+
+Knows: how BEAM, JVM, Go, Python and sanitizers complain. Must not know: why.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from fuzz.oracles.suspicion import Oracle, Suspicion, steady
+
+MAX_OCTETS = 4 << 20
+_EXCERPT_LINES = 12
+_HEAPS_AND_STACKS = r"(?:java\.lang\.)?(?:StackOverflowError|OutOfMemoryError)"
+_SIGNATURES = (
+    ("python", re.compile(r"^Traceback \(most recent call last\)")),
+    ("jvm", re.compile(rf"{_HEAPS_AND_STACKS}|[Uu]ncaught exception|Exception in thread \"")),
+    ("jvm", re.compile(r"Unhandled (?:exception|error)|java\.lang\.(?:NullPointer|ClassCast|IllegalState)Exception")),
+    ("jvm", re.compile(r"java\.lang\.(?:ArrayIndexOutOfBounds|NegativeArraySize|StringIndexOutOfBounds)")),
+    ("beam", re.compile(r"\bcrasher:|CRASH REPORT|=CRASH|terminat\w+ with reason:|Error in process <")),
+    ("beam", re.compile(r"\bcrash report\b|eheap_alloc|no more index entries in atom_tab")),
+    ("go", re.compile(r"^(?:\S+ )*panic: |^goroutine \d+ \[running\]|fatal error: ")),
+    ("sanitizer", re.compile(r"ERROR: (?:Address|Leak|Memory|Thread|UndefinedBehavior)Sanitizer|runtime error: ")),
+    ("native", re.compile(r"[Ss]egmentation fault|SIGSEGV|Assertion .* failed|corrupted (?:size|unsorted)")),
+)  # fmt: skip
+_PYTHON_TOP = re.compile(r"^[A-Za-z_][\w.]*(?:Error|Exception|Warning|Exit|Interrupt)\b.*")
+_REASON = re.compile(r"exception \w+|reason: |\*\* Reason", re.IGNORECASE)
+
+
+@dataclass(slots=True)
+class LogWatch:
+    """Reads on where it stopped; a log that was cut or replaced is read from its beginning."""
+
+    path: Path | None
+    _at: int = 0
+
+    def skip(self) -> None:
+        """What stands there so far is old."""
+        self._at = self._size()
+
+    def news(self) -> str:
+        """What was written since, at most ``MAX_OCTETS`` of its end."""
+        if self.path is None:
+            return ""
+        size = self._size()
+        start = self._at if size >= self._at else 0
+        self._at = size
+        try:
+            with self.path.open("rb") as file:
+                file.seek(max(start, size - MAX_OCTETS))
+                return file.read(size - max(start, size - MAX_OCTETS)).decode("utf-8", "replace")
+        except OSError:
+            return ""
+
+    def _size(self) -> int:
+        try:
+            return self.path.stat().st_size if self.path is not None else 0
+        except OSError:
+            return 0
+
+
+def complaints(text: str) -> Iterator[Suspicion]:
+    """A suspicion for each kind of complaint in a log, in order, each kind once."""
+    lines = text.splitlines()
+    seen: set[str] = set()
+    for number, line in enumerate(lines):
+        runtime = next((name for name, pattern in _SIGNATURES if pattern.search(line)), None)
+        if runtime is None:
+            continue
+        top = f"{runtime}: {steady(_top(runtime, lines, number))}"
+        if top not in seen:
+            seen.add(top)
+            yield Suspicion(Oracle.LOG, top, "\n".join(lines[number : number + _EXCERPT_LINES]))
+
+
+def _top(runtime: str, lines: list[str], number: int) -> str:
+    """The line that says what broke: it may stand some lines below the one that says that something did."""
+    rest = lines[number : number + 60]
+    if runtime == "python":
+        return next((line for line in rest[1:] if _PYTHON_TOP.match(line)), rest[0])
+    if runtime == "beam":
+        return next((line for line in rest[:12] if _REASON.search(line)), rest[0])
+    return rest[0]

@@ -1,0 +1,185 @@
+"""All oracles around a batch: what is measured before, what is asked afterwards, and in which order complaints count.
+
+Knows: the oracles, the target's gauges. Must not know: how batches are made, what becomes of a suspicion.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from statistics import median
+
+from fuzz.executor.client import Unanswered
+from fuzz.executor.loop import now_s, pause
+from fuzz.executor.outcome import End, Outcome
+from fuzz.executor.subject import Subject
+from fuzz.identity import InputId
+from fuzz.oracles.answers import LATE_FACTOR, conformance, late
+from fuzz.oracles.canary import Canaries
+from fuzz.oracles.log import LogWatch, complaints
+from fuzz.oracles.process import Allowance, Gauge, gauge
+from fuzz.oracles.suspicion import Oracle, Suspicion
+
+_HANG_S = 10.0
+_LOOK_S, _REST_S = 0.06, 4.0
+_KEPT = 64
+_LATE_S = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """What the oracles said of a batch; ``log`` is what the target wrote meanwhile."""
+
+    suspicions: tuple[Suspicion, ...]
+    log: str = ""
+    rss_octets: int = 0
+    cpu_s: float = 0.0
+
+
+@dataclass(slots=True)
+class Usual:
+    """What harmless inputs cost, learnt from the batches so far."""
+
+    cpu_per_input_s: deque[float] = field(default_factory=lambda: deque(maxlen=_KEPT))
+    latency_s: deque[float] = field(default_factory=lambda: deque(maxlen=_KEPT))
+
+    def learn(self, outcomes: Sequence[Outcome], cpu_s: float) -> None:
+        """Take a batch in of which nobody complained."""
+        if outcomes:
+            self.cpu_per_input_s.append(cpu_s / len(outcomes))
+            known = [o.timing.latency_s for o in outcomes if o.timing.latency_s is not None]
+            self.latency_s.append(median(known) if known else 0.0)
+
+    def cpu_s(self, inputs: int) -> float:
+        """What so many inputs take, with room for twice as much."""
+        return 2 * inputs * (median(self.cpu_per_input_s) if self.cpu_per_input_s else 0.01)
+
+    @property
+    def late_s(self) -> float:
+        """Beyond which an answer is late."""
+        return max(_LATE_S, LATE_FACTOR * (median(self.latency_s) if self.latency_s else 0.0))
+
+
+class Monitor:
+    """Looks at one target. ``before`` and ``after`` come in pairs."""
+
+    def __init__(
+        self, subject: Subject, allowance: Allowance | None = None, without: frozenset[Oracle] = frozenset()
+    ) -> None:
+        self.subject, self.allowance, self.without = subject, allowance or Allowance(), without
+        self.usual = Usual()
+        self.hang_s = _HANG_S * subject.patience
+        self._canaries = Canaries(subject)
+        self._log = LogWatch(subject.log)
+        self._log.skip()
+        self._before = Gauge(None)
+        self._took_s = 0.0
+
+    def before(self) -> None:
+        """Measure, and place canaries. Raises Unanswered where the target does not answer already now."""
+        self._log.skip()
+        self._canaries.place()
+        self._before = gauge(self.subject.pid())
+
+    def after(self, outcomes: Sequence[Outcome], *, settle_s: float = 0.0) -> Check:
+        """Ask every oracle. A crash or a hang explains the rest, which then is not asked."""
+        if settle_s:
+            pause(settle_s)
+        fatal = self._fatal(outcomes)
+        found = [] if fatal else self._canary()
+        after = gauge(self.subject.pid()) if fatal else self._at_rest()
+        news = self._log.news()
+        sent = sum(o.sent_octets for o in outcomes)
+        if fatal:
+            self._canaries.drop()
+            return Check((self._explained(fatal, news),), news)
+        found += self._of_process(after, sent, len(outcomes))
+        found += complaints(news)
+        found += late(outcomes, self.usual.late_s)
+        found += conformance(outcomes)
+        order = list(Oracle)
+        found = sorted(
+            (s for s in found if s.oracle not in self.without), key=lambda s: order.index(s.oracle)
+        )
+        spent_s = after.cpu_s - self._before.cpu_s
+        if not found:
+            self.usual.learn(outcomes, spent_s)
+        return Check(tuple(found), news, after.rss_octets, spent_s)
+
+    def close(self) -> None:
+        """Hang up."""
+        self._canaries.drop()
+
+    def forget(self) -> None:
+        """The target was restarted: what was placed there is gone."""
+        self._canaries.drop()
+
+    # --- single oracles
+
+    def _fatal(self, outcomes: Sequence[Outcome]) -> Suspicion | None:
+        pid = self.subject.pid()
+        if self._before.pid is not None and not gauge(self._before.pid).alive:
+            return self._crash(f"process {self._before.pid} is gone", outcomes)
+        try:
+            self._took_s = self.subject.greet(self.hang_s)
+        except Unanswered as told:
+            if told.refused_connect and not told.silent:
+                return self._crash(f"{told} (process {pid or 'unknown'})", outcomes)
+            self._took_s = self.hang_s
+            return Suspicion(Oracle.HANG, "no answer to a sentinel", str(told), _unfinished(outcomes))
+        return None
+
+    def _crash(self, detail: str, outcomes: Sequence[Outcome]) -> Suspicion:
+        return Suspicion(Oracle.CRASH, "the target is gone", detail, _unfinished(outcomes))
+
+    def _explained(self, fatal: Suspicion, news: str) -> Suspicion:
+        """A crash by what the log says last before it, where it says anything."""
+        said = next(complaints(news), None)
+        if said is None:
+            return fatal
+        return replace(fatal, top=f"{fatal.top}; {said.top}", detail=f"{fatal.detail}\n{said.detail}")
+
+    def _at_rest(self) -> Gauge:
+        """The gauge once the target has come to rest, or after a while: work may go on behind the last answer."""
+        until_s = now_s() + _REST_S
+        last = gauge(self.subject.pid())
+        while True:
+            pause(_LOOK_S)
+            this = gauge(self.subject.pid())
+            if this.pid is None or this.cpu_s - last.cpu_s < _LOOK_S / 2 or now_s() > until_s:
+                return this
+            last = this
+
+    def _canary(self) -> list[Suspicion]:
+        begun_s = now_s()
+        try:
+            found = self._canaries.check()
+        except Unanswered as told:
+            return [Suspicion(Oracle.CANARY, "canary connection lost", str(told))]
+        took_s = max(self._took_s, now_s() - begun_s)
+        if took_s > self.usual.late_s + _LATE_S:
+            detail = f"a sentinel or canary took {took_s:.2f} s, expected {self.usual.late_s:.2f} s at most"
+            found.append(Suspicion(Oracle.LATE, "late answer", detail))
+        return found
+
+    def _of_process(self, after: Gauge, sent: int, inputs: int) -> list[Suspicion]:
+        memory = self.allowance.memory(self._before, after, sent)
+        cpu = self.allowance.cpu(self._before, after, sent, self.usual.cpu_s(inputs))
+        return [
+            Suspicion(oracle, top, text)
+            for oracle, top, text in (
+                (Oracle.MEMORY, "memory grows", memory), (Oracle.CPU, "processor burns", cpu),
+            )
+            if text
+        ]  # fmt: skip
+
+
+def _unfinished(outcomes: Sequence[Outcome]) -> tuple[InputId, ...]:
+    """Inputs that were under way when it happened."""
+    broken = (End.RST, End.FIN)
+    return tuple(
+        o.item.id
+        for o in outcomes
+        if not o.reached or (o.end in broken and o.refused is None) or not o.arrivals
+    )

@@ -1,0 +1,65 @@
+"""Oracles over the target's process: is it there, what does it hold, what does it burn.
+
+Knows: /proc through psutil. Must not know: inputs, sockets.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import psutil
+
+
+@dataclass(frozen=True, slots=True)
+class Gauge:
+    """What a process uses: memory in octets, processor time in seconds; of one that is gone, ``alive`` is False."""
+
+    pid: int | None
+    alive: bool = True
+    rss_octets: int = 0
+    cpu_s: float = 0.0
+
+
+def gauge(pid: int | None) -> Gauge:
+    """A look at a process; a zombie is gone, though it can still be signalled. Without a pid nothing is known."""
+    if pid is None:
+        return Gauge(None)
+    try:
+        process = psutil.Process(pid)
+        with process.oneshot():
+            if process.status() in (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD):
+                return Gauge(pid, False)
+            times = process.cpu_times()
+            return Gauge(pid, True, process.memory_info().rss, times.user + times.system)
+    except psutil.Error:
+        return Gauge(pid, False)
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """What inputs may cost a target; all beyond is suspected. Memory: what lies unused between collections counts."""
+
+    memory_octets: int = 32 << 20
+    memory_per_octet: float = 16.0
+    cpu_s: float = 1.0
+    cpu_per_octet_s: float = 2e-6
+
+    def memory(self, before: Gauge, after: Gauge, sent_octets: int) -> str:
+        """A complaint about growth, or nothing."""
+        grown, allowed = after.rss_octets - before.rss_octets, self.memory_octets
+        allowed += int(sent_octets * self.memory_per_octet)
+        if not _both(before, after) or grown <= allowed:
+            return ""
+        return f"memory grew by {grown >> 20} MiB for {sent_octets} octets, allowed {allowed >> 20} MiB"
+
+    def cpu(self, before: Gauge, after: Gauge, sent_octets: int, usual_s: float) -> str:
+        """A complaint about processor time beyond what as many harmless inputs take, or nothing."""
+        spent_s = after.cpu_s - before.cpu_s
+        allowed_s = self.cpu_s + usual_s + sent_octets * self.cpu_per_octet_s
+        if not _both(before, after) or spent_s <= allowed_s:
+            return ""
+        return f"{spent_s:.1f} s of processor time for {sent_octets} octets, allowed {allowed_s:.1f} s"
+
+
+def _both(before: Gauge, after: Gauge) -> bool:
+    return before.pid is not None and before.pid == after.pid and before.alive and after.alive

@@ -1,0 +1,1 @@
+"""A broker with planted defects, and how well they are found."""

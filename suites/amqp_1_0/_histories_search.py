@@ -1,0 +1,236 @@
+"""Walks chosen, and shrunk, by hypothesis: a state machine whose rules are the legal steps of a history.
+
+Knows: hypothesis, walks, verdicts. Must not know: what the steps are.
+
+The seed is fixed, and no example is kept from run to run: the same release of hypothesis walks the same histories each
+time. What is found is shrunk on connections of its own, for so many tries and so long at most, then driven once more
+with full patience: a mismatch that does not come again is inconclusive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import hypothesis
+from hypothesis import HealthCheck, Phase, Verbosity, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_state_machine_as_test
+
+from harness.peer.amqp_1_0.peer import Peer
+from harness.peer.context import OutOfReach, Unmet
+from harness.record.rows import Outcome
+from harness.run.oracles import holds
+from harness.run.verdict import Verdict
+from harness.wire.transport import StreamEnded
+from suites.amqp_1_0._histories_model import SECOND_MODE, Mismatch
+from suites.amqp_1_0._histories_walk import Powers, Step, Walk, Watched
+
+_SHRINK_TRIES, _SHRINK_S = 120, 40.0
+_SHRINK_REPLY_S, _SHRINK_ENDING_S = 1.5, 2.0
+_EXPECTED = "each walk as the model has it"
+
+
+class _Halt(BaseException):
+    """Ends the search at once, whatever hypothesis is about; the cause is what happened."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What the walks of a case are made of; a verb that stands several times is chosen more often."""
+
+    verbs: tuple[str, ...]
+    walks: int
+    steps: int
+    seed: int
+    large: bool = False
+    windows: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A walk that ended in a mismatch."""
+
+    steps: tuple[Step, ...]
+    mismatch: Mismatch
+
+    def describe(self) -> str:
+        """The walk and its end, in words."""
+        told = "; ".join(f"{number}. {step}" for number, step in enumerate(self.steps, start=1))
+        return f"after {told}: expected {self.mismatch.expected}, actual {self.mismatch.actual}"
+
+
+@dataclass(eq=False)
+class Search:
+    """The walks of one case against one target."""
+
+    peer: Peer
+    kind: Kind
+    powers: Powers
+    smallest: Found | None = None
+    first: Found | None = None
+    walks: int = 0
+    tries: int = 0
+    until_s: float = 0.0
+    now_s: Callable[[], float] = float
+
+    def run(self) -> Found | None:
+        """Walk; gives the smallest walk that was found to mismatch."""
+        factory: Any = hypothesis.seed(self.kind.seed)(lambda: _Machine(self))
+        try:
+            run_state_machine_as_test(factory, settings=_settings(self.kind))
+        except _Halt as halt:
+            assert halt.__cause__ is not None
+            raise halt.__cause__ from None
+        except Exception:
+            if self.smallest is None:
+                raise
+        return self.smallest
+
+    def again(self, found: Found) -> Found | None:
+        """Drive a walk once more, with full patience."""
+        walk = self._walk(self.peer)
+        walk.peer.transport.note(f"the smallest walk that was found: {len(found.steps)} steps")
+        try:
+            walk.open()
+            for step in found.steps:
+                walk.take(step)
+            walk.finish()
+        except Mismatch as mismatch:
+            walk.peer.transport.note(f"mismatch: {mismatch}")
+            return Found(tuple(walk.steps), mismatch)
+        return None
+
+    # --- one walk
+
+    def begin(self) -> Walk | None:
+        """A walk that is open, None where enough was tried."""
+        if self.smallest is not None:
+            self.tries += 1
+            if self.tries > _SHRINK_TRIES or self.now_s() > self.until_s:
+                return None
+        else:
+            self.walks += 1
+        walk = self._walk(self.peer)
+        self.guarded(walk, walk.open)
+        return walk
+
+    def _walk(self, peer: Peer) -> Walk:
+        context = peer.context
+        if self.smallest is not None and self.tries:
+            short = replace(context.patience, reply_s=min(context.patience.reply_s, _SHRINK_REPLY_S))
+            context = replace(context, patience=replace(short, ending_s=_SHRINK_ENDING_S))
+        return Walk(Watched(context, peer.family), self.powers, self.kind.large, self.kind.windows)
+
+    def guarded(self, walk: Walk, act: Callable[[], object]) -> None:
+        """Let a mismatch be hypothesis's to shrink; anything else ends the search."""
+        try:
+            act()
+        except Mismatch as mismatch:
+            self._found(walk, mismatch)
+            raise
+        except BaseException as error:
+            walk.is_over = True
+            raise _Halt from error
+
+    def _found(self, walk: Walk, mismatch: Mismatch) -> None:
+        walk.is_over = True
+        walk.peer.transport.note(f"mismatch: {mismatch}")
+        walk.peer.hang_up()
+        found = Found(tuple(walk.steps), mismatch)
+        if self.first is None:
+            self.first = found
+            self.now_s = walk.peer.now
+            self.until_s = self.now_s() + _SHRINK_S
+        if self.smallest is None or len(found.steps) <= len(self.smallest.steps):
+            self.smallest = found
+
+
+class _Machine(RuleBasedStateMachine):
+    """A history. One rule with the legal steps in it, not one for each verb: walks keep the mix that their kind says."""
+
+    def __init__(self, search: Search) -> None:
+        super().__init__()
+        self.search, self.verbs = search, search.kind.verbs
+        self.walk = search.begin()
+        if self.walk is not None:
+            self.act(self.walk.options("begin")[0])
+
+    def act(self, step: Step) -> None:
+        """Take a step."""
+        walk = self.walk
+        assert walk is not None
+        self.search.guarded(walk, lambda: walk.take(step))
+
+    @precondition(lambda self: self.walk is not None)
+    @rule(data=st.data())
+    def step(self, data: st.DataObject) -> None:
+        """One of the legal steps of one of the verbs that have any."""
+        assert self.walk is not None
+        offers = {verb: self.walk.options(verb) for verb in self.verbs}
+        verb = data.draw(st.sampled_from([verb for verb in self.verbs if offers[verb]]))
+        self.act(data.draw(st.sampled_from(offers[verb])))
+
+    @precondition(lambda self: self.walk is None)
+    @rule()
+    def rest(self) -> None:
+        """Nothing: enough was tried."""
+
+    def teardown(self) -> None:
+        """The end of the history."""
+        walk = self.walk
+        if walk is not None and not walk.is_over:
+            self.search.guarded(walk, walk.finish)
+
+
+def _settings(kind: Kind) -> settings:
+    return settings(
+        max_examples=kind.walks,
+        stateful_step_count=kind.steps,
+        database=None,
+        deadline=None,
+        derandomize=False,
+        phases=(Phase.generate, Phase.shrink),
+        verbosity=Verbosity.quiet,
+        report_multiple_bugs=False,
+        print_blob=False,
+        suppress_health_check=list(HealthCheck),
+    )
+
+
+def powers_of(peer: Peer) -> Powers:
+    """What a target offers, found out on a connection of its own."""
+    other = peer.another()
+    session = other.begin()
+    channels, handles = other.channel_max, session.remote_handle_max
+    second = False
+    try:
+        link = other.try_attach("receiver", other.node("powers"), rcv_settle_mode="second")
+        second = (
+            link.is_attached and link.attached is not None and link.attached["rcv_settle_mode"] == SECOND_MODE
+        )
+        other.close()
+    except (Unmet, StreamEnded, OutOfReach):
+        second = False
+    other.hang_up()
+    return Powers(channels, handles, second)
+
+
+def walked(peer: Peer, kind: Kind) -> Verdict:
+    """Walk long legal histories, and compare each with the model; a mismatch is told in as few steps as were found."""
+    search = Search(peer, kind, powers_of(peer))
+    note = (
+        f"walks of seed {kind.seed}, hypothesis {hypothesis.__version__}: the case run alone walks them again"
+    )
+    found = search.run()
+    if found is None:
+        steps = f"{kind.walks} walks of up to {kind.steps} steps, seed {kind.seed}"
+        return holds(peer, True, f"{steps}: no mismatch", _EXPECTED)
+    seen = search.again(found)
+    if seen is None and search.first is not None and search.first is not found:
+        found, seen = search.first, search.again(search.first)
+    if seen is None:
+        return Verdict(Outcome.INCONCLUSIVE, _EXPECTED, f"once, and not again: {found.describe()}")
+    peer.family[-1].transport.note(note)
+    return holds(peer, False, f"{seen.describe()} (seed {kind.seed})", _EXPECTED)

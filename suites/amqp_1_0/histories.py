@@ -1,0 +1,157 @@
+"""Long legal histories (amqp-1.0 §2.5, §2.6): walks that hypothesis chooses, each compared with a model, step by step.
+
+A case walks the same histories each time. What the model checks on the way is the same in all of them; the cases differ
+in the steps that they mix.
+"""
+
+from __future__ import annotations
+
+from harness.peer.amqp_1_0.peer import Peer
+from harness.run.case import case
+from harness.run.verdict import Verdict
+from suites.amqp_1_0._histories_search import Kind, walked
+
+_BUDGET_S = 240.0
+_SEED = 20111007
+
+_SESSIONS = Kind(
+    verbs=tuple(
+        "look send send send credit credit settle-all window window attach attach begin begin end".split()
+    ),
+    walks=8,
+    steps=80,
+    seed=_SEED,
+    windows=True,
+)
+_LINKS = Kind(
+    verbs=tuple(
+        "send send credit credit settle attach attach attach close suspend reattach begin end".split()
+    ),
+    walks=8,
+    steps=80,
+    seed=_SEED + 1,
+)
+_CREDIT = Kind(
+    verbs=tuple("look send send send credit credit credit settle settle attach close".split()),
+    walks=8,
+    steps=80,
+    seed=_SEED + 2,
+)
+_SETTLEMENT = Kind(
+    verbs=tuple(
+        "send send start finish abort credit credit settle settle settle settle-all attach attach close begin".split()
+    ),
+    walks=8,
+    steps=80,
+    seed=_SEED + 3,
+    large=True,
+)
+_REATTACH = Kind(
+    verbs=tuple("look send send credit credit settle attach suspend reattach reattach begin".split()),
+    walks=8,
+    steps=80,
+    seed=_SEED + 4,
+)
+
+
+@case(
+    "histories.sessions",
+    covers=[
+        "performatives/flow/next-incoming-id/set",
+        "performatives/begin/remote-channel/answer",
+        "sessions/flow/remote-incoming-window",
+        "sessions/flow/incoming-window",
+        "sessions/flow/outgoing-id-arithmetic",
+        "sessions/flow/next-incoming-id",
+        "sessions/flow/window-formula",
+        "sessions/delivery-sequence",
+        "sessions/begin/answer",
+        "sessions/end/handshake",
+    ],
+    slow=True,
+    budget_s=_BUDGET_S,
+)
+def sessions(peer: Peer) -> Verdict:
+    """Sessions begin and end, their windows close and open: ids, windows and messages stay as the model has them."""
+    return walked(peer, _SESSIONS)
+
+
+@case(
+    "histories.links",
+    covers=[
+        "performatives/attach/handle/free",
+        "links/establishing/answer",
+        "links/handles/until-detach",
+        "links/detaching/announce",
+        "links/closing/answer",
+        "performatives/detach/handle-freed",
+        "performatives/attach/initial-delivery-count/set",
+    ],
+    slow=True,
+    budget_s=_BUDGET_S,
+)
+def links(peer: Peer) -> Verdict:
+    """Links come and go on several sessions, with handles used again: each stays what its attach made it."""
+    return walked(peer, _LINKS)
+
+
+@case(
+    "histories.credit",
+    covers=[
+        "links/flow/credit-formula",
+        "links/flow/delivery-limit",
+        "links/flow/credit-decreases",
+        "links/flow/no-credit",
+        "links/flow/delivery-count",
+        "links/stopping/credit-zero",
+        "performatives/flow/delivery-count/sender",
+        "performatives/flow/delivery-count/receiver",
+        "performatives/flow/link-credit/sender",
+    ],
+    slow=True,
+    budget_s=_BUDGET_S,
+)
+def credit(peer: Peer) -> Verdict:
+    """Credit is given, used up, taken back: as many deliveries come as it allows and the nodes hold."""
+    return walked(peer, _CREDIT)
+
+
+@case(
+    "histories.settlement",
+    covers=[
+        "transfers/delivery-tag/unique",
+        "transfers/states/terminal",
+        "transfers/fragments",
+        "transfers/large/abort-discard",
+        "transfers/large/not-within-link",
+        "links/settled-for-ever",
+        "links/delivery-ids-per-session",
+        "performatives/transfer/settled/mode-settled",
+        "performatives/transfer/settled/mode-unsettled",
+        "performatives/transfer/rcv-settle-mode/first",
+        "performatives/disposition/directionality",
+        "performatives/disposition/many-links",
+    ],
+    slow=True,
+    budget_s=_BUDGET_S,
+)
+def settlement(peer: Peer) -> Verdict:
+    """Deliveries in pieces, given up, accepted, released, rejected: each message is where its outcomes put it."""
+    return walked(peer, _SETTLEMENT)
+
+
+@case(
+    "histories.reattach",
+    covers=[
+        "performatives/attach/unsettled/reattaching",
+        "links/reattaching/update",
+        "links/flow/initial-state",
+        "links/detaching/announce",
+        "performatives/detach/handle-freed",
+    ],
+    slow=True,
+    budget_s=_BUDGET_S,
+)
+def reattach(peer: Peer) -> Verdict:
+    """Links with nothing unsettled are detached and attached again: they begin anew, without credit or deliveries."""
+    return walked(peer, _REATTACH)
