@@ -128,11 +128,17 @@ def test_spec_needs_nothing_but_yaml() -> None:
         assert all(name.startswith("harness.spec") for name in imports(path) if name.startswith("harness"))
 
 
-@pytest.mark.parametrize("path", modules("harness", "suites", "reports"), ids=names)
+@pytest.mark.parametrize("path", modules("harness", "suites", "reports", "fuzz"), ids=names)
 def test_modules_are_small_and_say_what_they_know(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
-    assert len(text.splitlines()) <= MAX_LINES
+    assert len(text.splitlines()) <= MAX_LINES or is_table(ast.parse(text))
     assert ast.get_docstring(ast.parse(text))
+
+
+def is_table(tree: ast.Module) -> bool:
+    """Whether a module is nothing but declarations: no function, no class, no control flow."""
+    plain = (ast.Import, ast.ImportFrom, ast.Assign, ast.AnnAssign, ast.Expr)
+    return all(isinstance(node, plain) for node in tree.body)
 
 
 # --- what users read and install

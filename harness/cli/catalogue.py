@@ -35,7 +35,10 @@ _DIALECT = click.option(
 def list_cases(patterns: tuple[str, ...], dialects: tuple[str, ...], as_json: bool) -> None:
     """List cases by id, requirement id, module, glob or @file."""
     with one_line_errors():
-        cases = [c for d in dialects or certified_dialects() for c in select(load_suite(d), patterns)]
+        suites = {d: load_suite(d) for d in dialects or certified_dialects()}
+        cases = select(
+            {f"{d} {id}": case for d, suite in suites.items() for id, case in suite.items()}, patterns
+        )
     if as_json:
         click.echo(json.dumps([_case_json(case) for case in cases], indent=1))
         return

@@ -30,9 +30,12 @@ def detect(target: Target) -> str:
 
 
 def offered(answer: bytes) -> str | None:
-    """The certified dialect whose version a protocol header names; None for anything else."""
+    """The certified dialect that a protocol header is of, or whose version it names; None for anything else."""
     if len(answer) < _HEADER_OCTETS or not answer.startswith(b"AMQP"):
         return None
+    for dialect_id in certified_dialects():
+        if answer[:_HEADER_OCTETS] == load_dialect(widest(dialect_id)).protocol_header:
+            return dialect_id
     for dialect_id in certified_dialects():
         versions = {header[_VERSION] for header in load_dialect(widest(dialect_id)).accepted_headers}
         if answer[_VERSION] in versions:

@@ -15,6 +15,7 @@ _CHAPTERS = (
     "connections_states",
     "open_close",
     "sessions",
+    "sessions_states",
     "sessions_windows",
     "begin_end",
     "links",

@@ -76,6 +76,7 @@ class Reach:
     held: dict[int, tuple[Delivery, Message]] = field(default_factory=dict)
     partial: list[FrameArrived] = field(default_factory=list)
     begun: bool = False
+    leaving: bool = False
     opened: tuple[Outgoing, Message] | None = None
     told_count: int | None = None
 
@@ -152,11 +153,15 @@ class Model:
         for reach in self.live(channel=channel):
             reach.allowed = reach.allowed[-1:]
 
-    def parted(self, reach: Reach, state: str) -> None:
-        """A link is no more attached; what it held is the target's again, in its own time."""
-        reach.state = state
+    def parting(self, reach: Reach) -> None:
+        """A link is about to be detached: from now on, what it held can go elsewhere."""
+        reach.leaving = True
         for _, message in reach.held.values():
             message.fate = Fate.LOOSE
+
+    def parted(self, reach: Reach, state: str) -> None:
+        """A link is no more attached; what it held is the target's again, in its own time."""
+        reach.state, reach.leaving = state, False
         reach.held, reach.partial, reach.begun = {}, [], False
         if reach.opened is not None:
             reach.opened[1].fate = Fate.NEVER
@@ -177,7 +182,12 @@ class Model:
     def owing(self) -> str:
         """What the target has yet to do: a node holds messages, and a receiver has credit and room for them."""
         for reach in self.live("receiver"):
-            if reach.credit > 0 and self.courses[reach.channel].room > 0 and self.waiting(reach.node):
+            if (
+                not reach.leaving
+                and reach.credit > 0
+                and self.courses[reach.channel].room > 0
+                and self.waiting(reach.node)
+            ):
                 count = min(reach.credit, len(self.waiting(reach.node)))
                 return f"{count} of the messages of node {reach.node} on link {reach.number} or another one"
         return ""
@@ -256,7 +266,7 @@ class Model:
             raise Mismatch(f"messages that were sent to node {reach.node}", f"{delivery.body!r:.60}")
         if message.fate not in (Fate.SENT, Fate.WAITING, Fate.LOOSE):
             raise Mismatch("messages that the node can hold", f"{_word(message)}, {message.fate}")
-        message.fate = Fate.GONE if delivery.settled else Fate.HELD
+        message.fate = Fate.GONE if delivery.settled else Fate.LOOSE if reach.leaving else Fate.HELD
         if not delivery.settled:
             reach.held[delivery.id] = (delivery, message)
 

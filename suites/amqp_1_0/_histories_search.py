@@ -3,7 +3,7 @@
 Knows: hypothesis, walks, verdicts. Must not know: what the steps are.
 
 The seed is fixed, and no example is kept from run to run: the same release of hypothesis walks the same histories each
-time. What is found is shrunk on connections of its own, for so many tries and so long at most, then driven once more
+time; short walks come first. What is found is shrunk on connections of its own, for so many tries and so long at most, then driven once more
 with full patience: a mismatch that does not come again is inconclusive.
 """
 
@@ -27,8 +27,9 @@ from harness.wire.transport import StreamEnded
 from suites.amqp_1_0._histories_model import SECOND_MODE, Mismatch
 from suites.amqp_1_0._histories_walk import Powers, Step, Walk, Watched
 
-_SHRINK_TRIES, _SHRINK_S = 120, 40.0
+_SHRINK_TRIES, _SHRINK_REPLIES = 1000, 5
 _SHRINK_REPLY_S, _SHRINK_ENDING_S = 1.5, 2.0
+_STAGES = ((6, 12), (4, 30), (3, 80))
 _EXPECTED = "each walk as the model has it"
 
 
@@ -38,11 +39,9 @@ class _Halt(BaseException):
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What the walks of a case are made of; a verb that stands several times is chosen more often."""
+    """What the walks of a case are made of: verbs as words, those that stand several times being chosen more often."""
 
-    verbs: tuple[str, ...]
-    walks: int
-    steps: int
+    verbs: str
     seed: int
     large: bool = False
     windows: bool = False
@@ -70,23 +69,27 @@ class Search:
     powers: Powers
     smallest: Found | None = None
     first: Found | None = None
-    walks: int = 0
     tries: int = 0
     until_s: float = 0.0
     now_s: Callable[[], float] = float
 
     def run(self) -> Found | None:
         """Walk; gives the smallest walk that was found to mismatch."""
+        for walks, steps in _STAGES:
+            if self.smallest is None:
+                self._stage(walks, steps)
+        return self.smallest
+
+    def _stage(self, walks: int, steps: int) -> None:
         factory: Any = hypothesis.seed(self.kind.seed)(lambda: _Machine(self))
         try:
-            run_state_machine_as_test(factory, settings=_settings(self.kind))
+            run_state_machine_as_test(factory, settings=_settings(walks, steps))
         except _Halt as halt:
             assert halt.__cause__ is not None
             raise halt.__cause__ from None
         except Exception:
             if self.smallest is None:
                 raise
-        return self.smallest
 
     def again(self, found: Found) -> Found | None:
         """Drive a walk once more, with full patience."""
@@ -98,7 +101,7 @@ class Search:
                 walk.take(step)
             walk.finish()
         except Mismatch as mismatch:
-            walk.peer.transport.note(f"mismatch: {mismatch}")
+            walk.give_up(f"mismatch: {mismatch}")
             return Found(tuple(walk.steps), mismatch)
         return None
 
@@ -110,8 +113,6 @@ class Search:
             self.tries += 1
             if self.tries > _SHRINK_TRIES or self.now_s() > self.until_s:
                 return None
-        else:
-            self.walks += 1
         walk = self._walk(self.peer)
         self.guarded(walk, walk.open)
         return walk
@@ -131,28 +132,26 @@ class Search:
             self._found(walk, mismatch)
             raise
         except BaseException as error:
-            walk.is_over = True
+            walk.give_up()
             raise _Halt from error
 
     def _found(self, walk: Walk, mismatch: Mismatch) -> None:
-        walk.is_over = True
-        walk.peer.transport.note(f"mismatch: {mismatch}")
-        walk.peer.hang_up()
+        walk.give_up(f"mismatch: {mismatch}")
         found = Found(tuple(walk.steps), mismatch)
         if self.first is None:
             self.first = found
             self.now_s = walk.peer.now
-            self.until_s = self.now_s() + _SHRINK_S
+            self.until_s = self.now_s() + _SHRINK_REPLIES * self.peer.patience_s
         if self.smallest is None or len(found.steps) <= len(self.smallest.steps):
             self.smallest = found
 
 
 class _Machine(RuleBasedStateMachine):
-    """A history. One rule with the legal steps in it, not one for each verb: walks keep the mix that their kind says."""
+    """A history. One rule with all legal steps in it, not one for each verb: walks keep the mix of their kind."""
 
     def __init__(self, search: Search) -> None:
         super().__init__()
-        self.search, self.verbs = search, search.kind.verbs
+        self.search, self.verbs = search, search.kind.verbs.split()
         self.walk = search.begin()
         if self.walk is not None:
             self.act(self.walk.options("begin")[0])
@@ -184,10 +183,10 @@ class _Machine(RuleBasedStateMachine):
             self.search.guarded(walk, walk.finish)
 
 
-def _settings(kind: Kind) -> settings:
+def _settings(walks: int, steps: int) -> settings:
     return settings(
-        max_examples=kind.walks,
-        stateful_step_count=kind.steps,
+        max_examples=walks,
+        stateful_step_count=steps,
         database=None,
         deadline=None,
         derandomize=False,
@@ -225,8 +224,8 @@ def walked(peer: Peer, kind: Kind) -> Verdict:
     )
     found = search.run()
     if found is None:
-        steps = f"{kind.walks} walks of up to {kind.steps} steps, seed {kind.seed}"
-        return holds(peer, True, f"{steps}: no mismatch", _EXPECTED)
+        stages = ", ".join(f"{walks} walks of up to {steps} steps" for walks, steps in _STAGES)
+        return holds(peer, True, f"{stages}, seed {kind.seed}: no mismatch", _EXPECTED)
     seen = search.again(found)
     if seen is None and search.first is not None and search.first is not found:
         found, seen = search.first, search.again(search.first)

@@ -80,16 +80,14 @@ _WORDS = {
 class Watched(Peer):
     """A peer that shows each frame to a model, in the order of the wire."""
 
-    model: Model
-
     def __init__(self, context: Context, family: list[Line] | None = None) -> None:
         super().__init__(context, family)
-        self.model = Model()
+        self.model, self.judges = Model(), True
 
     def noted(self, arrival: Arrival) -> Arrival:
         """Book it, then let the model judge; raises Mismatch."""
         arrival = super().noted(arrival)
-        if isinstance(arrival, FrameArrived):
+        if self.judges and isinstance(arrival, FrameArrived):
             self.model.came(arrival)
         return arrival
 
@@ -116,6 +114,13 @@ class Walk:
         """The connection, a session, and addresses of the walk's own."""
         self.addresses = {node: self.peer.node(node.lower()) for node in NODES}
         self.peer.open_connection(**({"max_frame_size": _FRAME_OCTETS} if self.large else {}))
+
+    def give_up(self, why: str = "") -> None:
+        """Leave the connection as it is; nothing is judged any more."""
+        self.is_over, self.peer.judges = True, False
+        if why:
+            self.peer.transport.note(why)
+        self.peer.hang_up()
 
     # --- what can come next
 
@@ -187,9 +192,11 @@ class Walk:
         for channel in list(self.model.courses):
             self._look(Step("look", channel))
         self._owed()
+        for reach in self.model.live():
+            self.model.parting(reach)
+        self.peer.close()
         for channel in list(self.model.courses):
             self.model.ended(channel)
-        self.peer.close()
         self.peer.hang_up()
         for node in {message.node for message in self.model.messages.values()}:
             self._look_into(node)
@@ -240,6 +247,8 @@ class Walk:
         course.window = session.incoming_window
 
     def _end(self, step: Step) -> None:
+        for reach in self.model.live(channel=step.subject):
+            self.model.parting(reach)
         self.peer.end(step.subject)
         self.model.ended(step.subject)
 
@@ -285,6 +294,7 @@ class Walk:
 
     def _close(self, step: Step) -> None:
         reach = self.model.reaches[step.subject]
+        self.model.parting(reach)
         answer = self.peer.detach(reach.link)
         self.model.parted(reach, "closed")
         if answer["closed"] is not True:

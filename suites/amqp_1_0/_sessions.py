@@ -51,6 +51,13 @@ def failed_session(peer: Peer, channel: int = 0) -> FrameArrived:
 # --- what the target tells
 
 
+def heard_meanwhile(peer: Peer, channel: int) -> str:
+    """What the target says up to a round trip over another session, apart from that."""
+    peer.barrier(channel)
+    stray = peer.take(lambda a: a.name != "empty" and a.channel != channel)
+    return ", ".join(a.describe(peer.dialect) for a in stray)
+
+
 def state_of(peer: Peer, channel: int = 0) -> FrameArrived:
     """A flow with the target's state of a session behind all that was sent: for a new link, else in answer to echo."""
     link = peer.sender(peer.node("state"), channel)

@@ -249,8 +249,8 @@ def protocol_header_within_tls(peer: Peer) -> Verdict:
 @case("definitions.min-max-frame-size.agreed", covers=["definitions/min-max-frame-size/agreed"])
 def frame_sizes_that_were_agreed(peer: Peer) -> Verdict:
     """Whatever the peers agree on, frames of both up to that size pass, and none of the target's is larger."""
-    address = filled_with_large(peer)
-    peer.claim("a large message in frames up to what was told, and a frame of 512 octets taken")
+    peer.claim("large messages in frames up to what was told, both ways, and a frame of 512 octets taken")
+    address = _filled_with_large(peer)
     return worst(_agreed(peer.another(), address, told) for told in (_LEAST_FRAME_OCTETS, 4096, None))
 
 
@@ -305,7 +305,7 @@ def _opened(peer: Peer, **fields: Any) -> Verdict:
     return borne(peer, peer.reaction())
 
 
-def filled_with_large(peer: Peer) -> str:
+def _filled_with_large(peer: Peer) -> str:
     """The address of a node with one message for each of the sizes that are tried."""
     return fill(peer, peer.node(), *(bytes(_LARGE_OCTETS) for _ in range(3)))
 

@@ -15,41 +15,25 @@ _BUDGET_S = 240.0
 _SEED = 20111007
 
 _SESSIONS = Kind(
-    verbs=tuple(
-        "look send send send credit credit settle-all window window attach attach begin begin end".split()
-    ),
-    walks=8,
-    steps=80,
+    verbs="look send send send credit credit settle-all window window attach attach begin begin end",
     seed=_SEED,
     windows=True,
 )
 _LINKS = Kind(
-    verbs=tuple(
-        "send send credit credit settle attach attach attach close suspend reattach begin end".split()
-    ),
-    walks=8,
-    steps=80,
+    verbs="send send credit credit settle attach attach attach close suspend reattach begin end",
     seed=_SEED + 1,
 )
 _CREDIT = Kind(
-    verbs=tuple("look send send send credit credit credit settle settle attach close".split()),
-    walks=8,
-    steps=80,
+    verbs="look send send send credit credit credit settle settle attach close",
     seed=_SEED + 2,
 )
 _SETTLEMENT = Kind(
-    verbs=tuple(
-        "send send start finish abort credit credit settle settle settle settle-all attach attach close begin".split()
-    ),
-    walks=8,
-    steps=80,
+    verbs="send send start finish abort credit credit settle settle settle settle-all attach attach close begin",
     seed=_SEED + 3,
     large=True,
 )
 _REATTACH = Kind(
-    verbs=tuple("look send send credit credit settle attach suspend reattach reattach begin".split()),
-    walks=8,
-    steps=80,
+    verbs="look send send credit credit settle attach suspend reattach reattach begin",
     seed=_SEED + 4,
 )
 

@@ -10,8 +10,8 @@ from harness.peer.context import OutOfReach, Unmet
 from harness.peer.events import Reaction
 from harness.record.rows import Outcome
 from harness.run.case import case
-from harness.run.oracles import equals, holds, judge_reaction
-from harness.run.oracles_1_0 import allows
+from harness.run.oracles import equals, holds, judge_reaction, worst
+from harness.run.oracles_1_0 import allows, rejects_violation
 from harness.run.verdict import Verdict
 from suites.amqp_1_0._links import RECEIVER, SENDER, asked, fill, filled, look, twin
 
@@ -151,6 +151,19 @@ def handle_until_detach(peer: Peer) -> Verdict:
     peer.send("flow", handle=4, link_credit=1, delivery_count=link.delivery_count)
     reaction = peer.reaction()
     return holds(peer, reaction.refusal is not None, reaction.describe(peer.dialect))
+
+
+@case("links.handles.unattached-flow", covers=["performatives/flow/handle/unattached"])
+def flow_for_a_handle_without_link(peer: Peer) -> Verdict:
+    """A flow ends the session where its handle never had a link, and where the link is detached."""
+    never, detached = peer.another(), peer.another()
+    never.begin()
+    never.send("flow", handle=5, link_credit=1, delivery_count=0)
+    verdict = rejects_violation(never)
+    link = detached.receiver()
+    detached.detach(link)
+    detached.send("flow", handle=link.handle, link_credit=1, delivery_count=link.delivery_count)
+    return worst([verdict, rejects_violation(detached)])
 
 
 @case("links.handles.differ", covers=["links/handles/differ"])

@@ -324,8 +324,16 @@ def test_a_wrong_password_is_not_shown(tmp_path: Path) -> None:
 
 def test_a_target_of_another_dialect(tmp_path: Path) -> None:
     with hostile(header_only) as port:
-        result = amqpspec("run", f"amqp://127.0.0.1:{port}", *SMALL, "-o", tmp_path, code=3)
+        result = amqpspec(
+            "run", f"amqp://127.0.0.1:{port}", *SMALL, "-d", "amqp-0-9-1", "-o", tmp_path, code=3
+        )
     assert "could not start the handshake of rabbitmq-0-9-1" in result.stderr
+
+
+def test_a_target_by_url_is_spoken_to_in_the_dialect_that_it_offers(tmp_path: Path) -> None:
+    with ReferenceBroker("amqp-1-0") as broker:
+        result = amqpspec("run", broker.url, "version.header-first", "-o", tmp_path, code=0)
+    assert "amqp-1-0: conforming" in result.output
 
 
 def test_a_known_broker_that_does_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,27 +12,25 @@ import logging
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, cast
 
-from harness.reference.amqp_1_0 import limits, wire
+from harness.reference.amqp_1_0 import wire
+from harness.reference.amqp_1_0.announcing import open_fields
 from harness.reference.amqp_1_0.errors import error_of, fitting
-from harness.reference.amqp_1_0.idle import OWN_IDLE_MS, Idle
+from harness.reference.amqp_1_0.idle import Idle
 from harness.reference.amqp_1_0.inbox import Inbox
 from harness.reference.amqp_1_0.nodes import Nodes, nodes_of
 from harness.reference.amqp_1_0.phases import DEAF, HEADERS, Phase
 from harness.reference.amqp_1_0.sasl import Login
-from harness.reference.core import Core, own_version
+from harness.reference.core import Core
 from harness.reference.model import User, VirtualHost
 from harness.reference.refusing import RefusedError
 from harness.spec.amqp_1_0 import HEADERS as PROTOCOL_HEADERS
 from harness.spec.model import Scope
-from harness.wire.amqp_1_0.values import Symbol
 
 if TYPE_CHECKING:
     from harness.reference.amqp_1_0.session import Session
 
 HANDSHAKE_S, LINGER_S, CLOSE_S = 10.0, 2.0, 3.0
-CONTAINER = "amqpspec-reference"
 _WRITE_AT_OCTETS = 1 << 20
-_LONG_TEXT = "x" * 600
 _LOG = logging.getLogger(__name__)
 
 
@@ -122,9 +120,7 @@ class Connection(asyncio.Protocol):
 
     def _next(self) -> bool:
         """Handle a header or a frame; False where more octets are needed."""
-        if self.phase in HEADERS:
-            return self._guarded(self._inbox.on_header)
-        return self._guarded(self._next_frame)
+        return self._guarded(self._inbox.on_header if self.phase in HEADERS else self._next_frame)
 
     def _next_frame(self) -> bool:
         incoming = self.splitter.next()
@@ -279,24 +275,10 @@ class Connection(asyncio.Protocol):
             self._write(wire.EMPTY)
         if self.faulty("empty-frame-off-channel-zero-before-open"):
             self._write(wire.empty_frame(1))
-        properties = {Symbol("product"): "amqpspec reference broker", Symbol("version"): own_version()}
-        if self.faulty("open-too-long"):
-            properties[Symbol("remark")] = _LONG_TEXT
-        if self.faulty("properties-with-string-keys"):
-            properties = cast(Any, _pairs(properties))
-        fields: dict[str, Any] = {
-            "container_id": None if self.faulty("open-without-container-id") else CONTAINER,
-            "max_frame_size": 256
-            if self.faulty("max-frame-size-below-minimum-announced")
-            else limits.MAX_FRAME_OCTETS,
-            "channel_max": limits.CHANNEL_MAX,
-            "idle_time_out": None if self.faulty("silent-clients-dropped") else OWN_IDLE_MS,
-            "properties": properties,
-        }
         channel = 1 if self.faulty("open-on-channel-one") else 0
         if self.faulty("begin-before-open"):
             self.send(0, "begin", {"next_outgoing_id": 0, "incoming_window": 1, "outgoing_window": 1})
-        self.send(channel, "open", fields)
+        self.send(channel, "open", open_fields(self.faulty))
 
     # --- the end
 
@@ -416,9 +398,3 @@ class Connection(asyncio.Protocol):
         self._timer = None
         action()
         self.core.flush()
-
-
-def _pairs(properties: dict[Symbol, Any]) -> Any:
-    from harness.wire.amqp_1_0.values import Value
-
-    return Value("map", {str(key): value for key, value in properties.items()})

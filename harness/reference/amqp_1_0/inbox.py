@@ -170,7 +170,9 @@ class Inbox:
         link = self._connection
         if link.phase is Phase.OPENING and frame.name != "open":
             link.refuse("connections/opening/open-first", f"{frame.name} before open")
-        if frame.name == "open":
+        if _is_bare(frame.get("error")) and self.faulty("bare-errors-refused"):
+            link.close("amqp:invalid-field", f"{frame.name} with an error without description")
+        elif frame.name == "open":
             opening.on_open(link, channel, frame)
         elif frame.name == "close" and self._close_lost(channel):
             return
@@ -199,6 +201,10 @@ class Inbox:
         session = Session(link, channel, frame)
         if session.outgoing < 0:
             link.close("amqp:resource-limit-exceeded", "no channel is left for the answer")
+            return
+        failed = any(other.discarding for other in link.sessions.values())
+        if failed and self.faulty("begin-beside-failed-session-refused"):
+            link.close("amqp:illegal-state", "a begin while a session waits for its end")
             return
         if link.sessions and self.faulty("first-session-only"):
             link.close("amqp:not-allowed", "one session only")
@@ -234,6 +240,11 @@ class Inbox:
             self.session = Session(link, channel, None)
             link.sessions[channel] = self.session
             self.session.on_frame(frame, b"")
+
+
+def _is_bare(error: object) -> bool:
+    """Whether it is an error that has no description."""
+    return isinstance(error, Composed) and error.get("description") is None
 
 
 def _name(body: bytes) -> str:

@@ -43,6 +43,7 @@ class ReceivingEnd(End):
     def __init__(self, session: Session, handle: int, own_handle: int, terminus: Terminus) -> None:
         super().__init__(session, handle, own_handle, terminus)
         self.partial: Partial | None = None
+        self.last_id: int | None = None
 
     # --- credit
 
@@ -131,6 +132,8 @@ class ReceivingEnd(End):
         if "message_format" not in given and frame["more"]:
             refuse("performatives/transfer/message-format/first", "a first transfer without message-format")
         tag = frame.get("delivery_tag", b"")
+        if len(tag) == _TAG_OCTETS and self.faulty("longest-tags-refused"):
+            self.fail("amqp:not-allowed", f"a delivery-tag of {len(tag)} octets")
         if len(tag) > _TAG_OCTETS:
             refuse("definitions/delivery-tag/length", f"a delivery-tag of {len(tag)} octets")
         resume = bool(frame["resume"])
@@ -142,6 +145,7 @@ class ReceivingEnd(End):
                 "a new delivery beside an incomplete map",
             )
         self._check_mode(frame)
+        self._check_id(frame)
         self._count()
         mode = self._mode(frame)
         if self.faulty("mode-survives-suspension"):
@@ -167,6 +171,13 @@ class ReceivingEnd(End):
             self.session.refuse(
                 "performatives/transfer/rcv-settle-mode/illegal", "mode second on a link of mode first"
             )
+
+    def _check_id(self, frame: Composed) -> None:
+        number = frame.get("delivery_id", 0)
+        gap = self.last_id is not None and number != wire.plus(self.last_id, 1)
+        if gap and self.faulty("delivery-ids-of-a-link-have-to-follow"):
+            self.fail("amqp:not-allowed", f"delivery-id {number} behind {self.last_id}")
+        self.last_id = number
 
     def _count(self) -> None:
         step = 2 if self.faulty("delivery-count-by-twos") else 1

@@ -241,6 +241,11 @@ FAULTS = (
         ),
         "detach, end and close carry no error",
     ),
+    Fault(
+        "bare-errors-refused",
+        ("definitions/error/condition",),
+        "an error of the partner without description closes the connection",
+    ),
     Fault("condition-as-string", ("definitions/error/condition",), "the condition of an error is a string"),
     Fault(
         "close-without-description",

@@ -57,6 +57,11 @@ FAULTS = (
         ),
         "frames that come in one read with their begin are thrown away",
     ),
+    Fault(
+        "begin-beside-failed-session-refused",
+        ("sessions/begin/answer",),
+        "while a session that failed waits for its end, none can be begun",
+    ),
     Fault("end-not-answered", ("sessions/end/handshake",), "an end is not answered"),
     Fault(
         "end-answered-with-error",
@@ -223,6 +228,11 @@ FAULTS = (
         "delivery-ids-counted-by-link",
         ("sessions/delivery-sequence", "links/delivery-ids-per-session"),
         "each link counts delivery-ids for itself",
+    ),
+    Fault(
+        "delivery-ids-of-a-link-have-to-follow",
+        ("sessions/delivery-sequence",),
+        "the deliveries on a link have to have numbers without gaps",
     ),
     Fault(
         "delivery-ids-counted-by-connection",

@@ -110,6 +110,11 @@ FAULTS = (
         "the broker's continuations have another message-format",
     ),
     Fault(
+        "longest-tags-refused",
+        ("definitions/delivery-tag/length",),
+        "delivery-tags of 32 octets are refused",
+    ),
+    Fault(
         "delivery-tag-too-long",
         ("definitions/delivery-tag/length",),
         "delivery-tags have more than 32 octets",
