@@ -120,7 +120,7 @@ class Campaign:
 
     def run(self) -> Campaign:
         """Run until the budget ends. Raises Unanswered where the target is not there to begin with."""
-        self._tempo = Tempo.of(self.subject.round_trip_s(), self.subject.patience)
+        self._tempo = Tempo.of(self.subject.round_trip_s(), self.subject.patience, self.subject.hang_s)
         self._triage = Triage(self.subject, self._monitor, self._tempo)
         self._executor = self.subject.executor(self._tempo)
         self._journal.line("campaign", plan=self.order.plan, resumed=self.order.resume)

@@ -22,16 +22,16 @@ class Tempo:
     is owed; ``way_s``: for each answer on the way.
     """
 
-    quiet_s: float = 0.4
+    quiet_s: float = 1.0
     settle_s: float = 0.03
     refusal_s: float = 5.0
     way_s: float = 8.0
 
     @classmethod
-    def of(cls, round_trip_s: float, patience: float = 1.0) -> Tempo:
+    def of(cls, round_trip_s: float, patience: float = 1.0, hang_s: float = 10.0) -> Tempo:
         """The tempo of a target whose handshake takes so long, many connections at a time."""
-        quiet_s = min(3.0, max(0.4, 8 * round_trip_s)) * patience
-        return cls(quiet_s, max(0.03, round_trip_s) * patience, 5.0 * patience, 8.0 * patience)
+        quiet_s = min(3.0, max(1.0, 8 * round_trip_s)) * patience
+        return cls(quiet_s, max(0.03, round_trip_s) * patience, 5.0 * patience, 0.8 * hang_s * patience)
 
     @property
     def patient(self) -> Tempo:

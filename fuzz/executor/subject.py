@@ -28,7 +28,11 @@ class OutOfScope(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A target as the fuzzer needs it. ``pid`` is asked anew each time: a restart may change it."""
+    """A target as the fuzzer needs it. ``pid`` is asked anew each time: a restart may change it.
+
+    ``others`` are logins whose queues must hear nothing of ours; ``known`` are requirements that the target is known to
+    break; ``hang_s`` is how long a sentinel waits for its answer; ``patience`` scales every wait.
+    """
 
     name: str
     dialect: str
@@ -41,6 +45,7 @@ class Subject:
     known: frozenset[str] = frozenset()
     connections: int = 64
     patience: float = 1.0
+    hang_s: float = 10.0
 
     @property
     def is_methods(self) -> bool:

@@ -21,8 +21,8 @@ from fuzz.oracles.log import LogWatch, complaints
 from fuzz.oracles.process import Allowance, Gauge, gauge
 from fuzz.oracles.suspicion import Oracle, Suspicion
 
-_HANG_S = 10.0
 _LOOK_S, _REST_S = 0.06, 4.0
+_LOOKS, _BETWEEN_LOOKS_S = 4, 0.15
 _KEPT = 64
 _LATE_S = 0.5
 
@@ -69,7 +69,7 @@ class Monitor:
     ) -> None:
         self.subject, self.allowance, self.without = subject, allowance or Allowance(), without
         self.usual = Usual()
-        self.hang_s = _HANG_S * subject.patience
+        self.hang_s = subject.hang_s * subject.patience
         self._canaries = Canaries(subject)
         self._log = LogWatch(subject.log)
         self._log.skip()
@@ -118,17 +118,21 @@ class Monitor:
     # --- single oracles
 
     def _fatal(self, outcomes: Sequence[Outcome]) -> Suspicion | None:
-        pid = self.subject.pid()
-        if self._before.pid is not None and not gauge(self._before.pid).alive:
-            return self._crash(f"process {self._before.pid} is gone", outcomes)
-        try:
-            self._took_s = self.subject.greet(self.hang_s)
-        except Unanswered as told:
-            if told.refused_connect and not told.silent:
-                return self._crash(f"{told} (process {pid or 'unknown'})", outcomes)
-            self._took_s = self.hang_s
-            return Suspicion(Oracle.HANG, "no answer to a sentinel", str(told), _unfinished(outcomes))
-        return None
+        """A crash or a hang. A stream that breaks is looked at again: the process may be on its way out just then."""
+        told: Unanswered | None = None
+        for _ in range(_LOOKS):
+            if self._before.pid is not None and not gauge(self._before.pid).alive:
+                return self._crash(f"process {self._before.pid} is gone", outcomes)
+            try:
+                self._took_s = self.subject.greet(self.hang_s)
+            except Unanswered as unanswered:
+                told = unanswered
+            else:
+                return None
+            if told.silent:
+                return Suspicion(Oracle.HANG, "no answer to a sentinel", str(told), _unfinished(outcomes))
+            pause(_BETWEEN_LOOKS_S)
+        return self._crash(str(told), outcomes)
 
     def _crash(self, detail: str, outcomes: Sequence[Outcome]) -> Suspicion:
         return Suspicion(Oracle.CRASH, "the target is gone", detail, _unfinished(outcomes))

@@ -17,7 +17,7 @@ from harness.peer.events import Arrival, Ended, Garbled, Quiet, Reaction
 from harness.record.rows import Outcome
 from harness.run.oracles import holds, worst
 from harness.run.verdict import Verdict
-from harness.wire.amqp_1_0.frames import HEADERS, TypedFrame
+from harness.wire.amqp_1_0.frames import HEADERS, TypedFrame, encode_frame
 
 PLAIN_FRAMES: Mapping[str, Mapping[str, Any]] = {
     "begin": {"next_outgoing_id": 0, "incoming_window": 10, "outgoing_window": 10},
@@ -120,7 +120,7 @@ def closing(peer: Peer, **open_fields: Any) -> Peer:
     Targets differ in what they close for: several breaches are tried, each on a connection of its own.
     """
     seen = "nothing"
-    for breach in (_unmapped, _unreadable, _bad_offset, _bad_size):
+    for breach in (_unmapped, _unknown, _unreadable, _bad_offset, _bad_size):
         other = peer.another()
         other.open_connection(**open_fields)
         other.polite = other.keeps_alive = False
@@ -137,8 +137,12 @@ def _unmapped(peer: Peer) -> bytes:
     return plain_frame(peer, "transfer")
 
 
+def _unknown(peer: Peer) -> bytes:
+    return encode_frame(UNKNOWN_PERFORMATIVE)
+
+
 def _unreadable(peer: Peer) -> bytes:
-    return (8 + len(LYING_LIST)).to_bytes(4, "big") + bytes.fromhex("02 00 0000") + LYING_LIST
+    return encode_frame(LYING_LIST)
 
 
 def _bad_offset(peer: Peer) -> bytes:

@@ -121,7 +121,7 @@ class Model:
 
     def __init__(self) -> None:
         self.courses: dict[int, Course] = {}
-        self.reaches: list[Reach] = []
+        self.reaches: dict[int, Reach] = {}
         self.messages: dict[bytes, Message] = {}
         self.checks = 0
 
@@ -129,7 +129,7 @@ class Model:
 
     def live(self, role: str = "", channel: int | None = None) -> list[Reach]:
         """The links that stand attached."""
-        found = [r for r in self.reaches if r.state == "attached" and role in ("", r.role)]
+        found = [r for r in self.reaches.values() if r.state == "attached" and role in ("", r.role)]
         return [r for r in found if channel is None or r.channel == channel]
 
     def new_message(self, node: str, body: bytes, fate: Fate = Fate.SENT) -> Message:

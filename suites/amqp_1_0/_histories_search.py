@@ -3,13 +3,13 @@
 Knows: hypothesis, walks, verdicts. Must not know: what the steps are.
 
 The seed is fixed, and no example is kept from run to run: the same release of hypothesis walks the same histories each
-time; short walks come first. What is found is shrunk on connections of its own, for so many tries and so long at most, then driven once more
-with full patience: a mismatch that does not come again is inconclusive.
+time; short walks come first. What is found is shrunk on connections of its own, for so many tries and so long at most,
+then driven once more with full patience: a mismatch that does not come again is inconclusive.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -25,10 +25,11 @@ from harness.run.oracles import holds
 from harness.run.verdict import Verdict
 from harness.wire.transport import StreamEnded
 from suites.amqp_1_0._histories_model import SECOND_MODE, Mismatch
-from suites.amqp_1_0._histories_walk import Powers, Step, Walk, Watched
+from suites.amqp_1_0._histories_walk import OPENING, Powers, Step, Walk, Watched
 
-_SHRINK_TRIES, _SHRINK_REPLIES = 1000, 5
+_SHRINK_TRIES, _SHRINK_REPLIES = 1000, 3
 _SHRINK_REPLY_S, _SHRINK_ENDING_S = 1.5, 2.0
+_LEAST_HANDLE_MAX = 3
 _STAGES = ((6, 12), (4, 30), (3, 80))
 _EXPECTED = "each walk as the model has it"
 
@@ -45,6 +46,7 @@ class Kind:
     seed: int
     large: bool = False
     windows: bool = False
+    strict_about_closed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +71,7 @@ class Search:
     powers: Powers
     smallest: Found | None = None
     first: Found | None = None
+    shrinking: bool = False
     tries: int = 0
     until_s: float = 0.0
     now_s: Callable[[], float] = float
@@ -91,19 +94,33 @@ class Search:
             if self.smallest is None:
                 raise
 
-    def again(self, found: Found) -> Found | None:
-        """Drive a walk once more, with full patience."""
+    def again(self, steps: Sequence[Step], why: str) -> Found | None:
+        """Drive a walk once more; what became illegal, because steps before it are left out, is left out, too."""
         walk = self._walk(self.peer)
-        walk.peer.transport.note(f"the smallest walk that was found: {len(found.steps)} steps")
         try:
             walk.open()
-            for step in found.steps:
-                walk.take(step)
+            walk.peer.transport.note(why)
+            for step in steps:
+                if walk.fits(step):
+                    walk.take(step)
             walk.finish()
         except Mismatch as mismatch:
             walk.give_up(f"mismatch: {mismatch}")
             return Found(tuple(walk.steps), mismatch)
         return None
+
+    def prune(self, found: Found) -> Found:
+        """Leave steps out, many at first, as long as the walk still ends in a mismatch and there is time."""
+        until_s = self.now_s() + _SHRINK_REPLIES * self.peer.patience_s
+        size = len(found.steps) // 2
+        while size:
+            for at in range(len(found.steps) - size, -1, -size):
+                if self.now_s() > until_s:
+                    return found
+                fewer = found.steps[:at] + found.steps[at + size :]
+                found = self.again(fewer, f"without steps {at + 1} to {at + size}") or found
+            size //= 2
+        return found
 
     # --- one walk
 
@@ -119,10 +136,12 @@ class Search:
 
     def _walk(self, peer: Peer) -> Walk:
         context = peer.context
-        if self.smallest is not None and self.tries:
+        if self.shrinking:
             short = replace(context.patience, reply_s=min(context.patience.reply_s, _SHRINK_REPLY_S))
             context = replace(context, patience=replace(short, ending_s=_SHRINK_ENDING_S))
-        return Walk(Watched(context, peer.family), self.powers, self.kind.large, self.kind.windows)
+        kind = self.kind
+        watched = Watched(context, peer.family)
+        return Walk(watched, self.powers, kind.large, kind.windows, kind.strict_about_closed)
 
     def guarded(self, walk: Walk, act: Callable[[], object]) -> None:
         """Let a mismatch be hypothesis's to shrink; anything else ends the search."""
@@ -138,6 +157,7 @@ class Search:
     def _found(self, walk: Walk, mismatch: Mismatch) -> None:
         walk.give_up(f"mismatch: {mismatch}")
         found = Found(tuple(walk.steps), mismatch)
+        self.shrinking = True
         if self.first is None:
             self.first = found
             self.now_s = walk.peer.now
@@ -153,8 +173,8 @@ class _Machine(RuleBasedStateMachine):
         super().__init__()
         self.search, self.verbs = search, search.kind.verbs.split()
         self.walk = search.begin()
-        if self.walk is not None:
-            self.act(self.walk.options("begin")[0])
+        for step in OPENING if self.walk is not None else ():
+            self.act(step)
 
     def act(self, step: Step) -> None:
         """Take a step."""
@@ -202,6 +222,8 @@ def powers_of(peer: Peer) -> Powers:
     """What a target offers, found out on a connection of its own."""
     other = peer.another()
     session = other.begin()
+    if session.remote_handle_max < _LEAST_HANDLE_MAX:
+        raise OutOfReach(f"handle-max is {session.remote_handle_max}, the case needs {_LEAST_HANDLE_MAX}")
     channels, handles = other.channel_max, session.remote_handle_max
     second = False
     try:
@@ -226,10 +248,12 @@ def walked(peer: Peer, kind: Kind) -> Verdict:
     if found is None:
         stages = ", ".join(f"{walks} walks of up to {steps} steps" for walks, steps in _STAGES)
         return holds(peer, True, f"{stages}, seed {kind.seed}: no mismatch", _EXPECTED)
-    seen = search.again(found)
-    if seen is None and search.first is not None and search.first is not found:
-        found, seen = search.first, search.again(search.first)
+    found = search.prune(found)
+    search.shrinking = False
+    seen = search.again(found.steps, f"the smallest walk that was found; {note}")
+    if seen is None and search.first is not None:
+        found = search.first
+        seen = search.again(found.steps, f"the walk that was found first; {note}")
     if seen is None:
         return Verdict(Outcome.INCONCLUSIVE, _EXPECTED, f"once, and not again: {found.describe()}")
-    peer.family[-1].transport.note(note)
     return holds(peer, False, f"{seen.describe()} (seed {kind.seed})", _EXPECTED)

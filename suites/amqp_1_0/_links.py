@@ -119,7 +119,8 @@ def refused_attach(peer: Peer, role: str) -> tuple[Link, Reaction]:
         link, reaction = asked(peer, role, address, channel)
         if link.refused or reaction.refusal is not None or reaction.closing is not None:
             return link, reaction
-        peer.end(channel)
+        with suppress(Unmet):
+            peer.end(channel)
     raise OutOfReach("the target makes a node of every address that was tried")
 
 

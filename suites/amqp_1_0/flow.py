@@ -186,7 +186,7 @@ def credit_that_a_sender_saw(peer: Peer) -> Verdict:
     address = peer.node()
     link = peer.receiver(address)
     initial = link.delivery_count
-    flow = peer.echo(link=link, link_credit=5)
+    flow = _answered(peer, link, link_credit=5)
     peer.claim("credit 5, and 3 after 2 messages")
     if flow["link_credit"] != 5:
         return equals(peer, flow["link_credit"], 5, "link-credit")
@@ -205,7 +205,7 @@ def credit_that_a_sender_used(peer: Peer) -> Verdict:
     """What a sender tells of delivery-count and credit is what it was given, however much it has used."""
     link = peer.receiver(filled(peer, 2))
     initial = link.delivery_count
-    flow = peer.echo(link=link, link_credit=5)
+    flow = _answered(peer, link, link_credit=5)
     peer.claim("delivery-count and credit that make 5 beyond the initial delivery-count")
     limit = serial(flow["delivery_count"] + flow["link_credit"] - initial)
     return equals(peer, limit, 5, "delivery-count and credit beyond the initial count")
@@ -332,6 +332,14 @@ def _of_no_link(peer: Peer, field: str, value: Any) -> Verdict:
         return holds(peer, False, f"{field} {own[0][field]!r} in a flow without handle")
     peer.flow(**{field: value})
     return borne(peer, peer.reaction())
+
+
+def _answered(peer: Peer, link: Link, **fields: Any) -> FrameArrived:
+    """As ``_answer``; raises OutOfReach for a target that does not answer to echo, which it need not."""
+    flow = _answer(peer, link, **fields)
+    if flow is None:
+        raise OutOfReach("the target tells no state of a link that rests")
+    return flow
 
 
 def _answer(peer: Peer, link: Link, **fields: Any) -> FrameArrived | None:

@@ -15,25 +15,26 @@ _BUDGET_S = 240.0
 _SEED = 20111007
 
 _SESSIONS = Kind(
-    verbs="look send send send credit credit settle-all window window attach attach begin begin end",
+    verbs="send send send credit credit look settle-all window window attach attach begin begin end",
     seed=_SEED,
     windows=True,
 )
 _LINKS = Kind(
-    verbs="send send credit credit settle attach attach attach close suspend reattach begin end",
+    verbs="attach attach attach send send credit credit settle close suspend reattach begin end",
     seed=_SEED + 1,
+    strict_about_closed=True,
 )
 _CREDIT = Kind(
-    verbs="look send send send credit credit credit settle settle attach close",
+    verbs="credit credit credit send send send look settle settle attach close",
     seed=_SEED + 2,
 )
 _SETTLEMENT = Kind(
-    verbs="send send start finish abort credit credit settle settle settle settle-all attach attach close begin",
+    verbs="settle settle settle send send start start finish abort abort credit credit settle-all attach close begin",
     seed=_SEED + 3,
     large=True,
 )
 _REATTACH = Kind(
-    verbs="look send send credit credit settle attach suspend reattach reattach begin",
+    verbs="suspend reattach reattach send send credit credit settle attach look begin",
     seed=_SEED + 4,
 )
 

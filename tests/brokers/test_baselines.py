@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,6 +19,7 @@ ROOT = Path(__file__).parents[2]
 TARGETS = [
     target for target in read_targets(ROOT / "targets.yaml").values() if target.broker and target.baseline
 ]
+FEW = 3
 BROKERS = sorted({target.broker for target in TARGETS})
 
 
@@ -43,25 +45,43 @@ def broker(request: pytest.FixtureRequest) -> Iterator[str]:
 def test_a_real_broker_meets_its_baselines_twice(broker: str, tmp_path: Path) -> None:
     for target in (target for target in TARGETS if target.broker == broker):
         folders = [tmp_path / target.name / str(number) for number in range(2)]
-        first, second = (certified(target.name, folder) for folder in folders)
-        assert first == second, target.name
+        (first, odd), (second, odder) = (certified(target.name, folder) for folder in folders)
+        assert {id for id in first if first[id] != second[id]} <= odd | odder, target.name
         assert first.keys() == load_suite(target.dialect).keys()
 
 
-def certified(name: str, out: Path) -> dict[str, str]:
-    run = amqpspec("run", "--target", name, "--json", "--out", str(out))
-    assert run.returncode == 0, run.stderr + _unexpected(run.stdout)
-    document = json.loads(run.stdout)
+def certified(name: str, folder: Path) -> tuple[dict[str, str], set[str]]:
+    """The verdicts of a run that meets its baseline, and the cases that had to be asked twice for that.
+
+    A broker's threads may cross on a busy machine as they never did when its baseline was verified: of what came out
+    otherwise than the baseline says, a few cases may be asked once more. What repeats is a failure.
+    """
+    document = ran(name, folder / "all")
     counted = document["run"] + document["not_applicable"] + document["blocked"] + document["excluded"]
     assert document["planned"] == counted == len(document["cases"])
-    return {case["id"]: case["verdict"] for case in document["cases"]}
+    assert document["exit_code"] in (0, 1, 5), document
+    odd = unexpected(document)
+    told = f"{name}: {json.dumps(odd, indent=1)}"
+    assert len(odd) <= FEW, told
+    if odd:
+        again = ran(name, folder / "again", *odd)
+        assert again["exit_code"] == 0, f"{told}\nand again: {json.dumps(unexpected(again), indent=1)}"
+        print(f"asked twice: {told}")
+    assert odd or document["exit_code"] == 0, document["exit_code"]
+    return {case["id"]: case["verdict"] for case in document["cases"]}, set(odd)
 
 
-def _unexpected(text: str) -> str:
-    document = json.loads(text)
-    lines = [
-        f"{c['id']}: {c['verdict']}: {c['observed']}"
-        for c in document["cases"]
-        if c["baseline"] == "unexpected"
-    ]
-    return "\n".join([*lines, *(f"stale {entry}" for entry in document["stale_baseline"])])
+def ran(name: str, folder: Path, *cases: str) -> dict[str, Any]:
+    run = amqpspec("run", "--target", name, *cases, "--json", "--out", str(folder))
+    assert run.stdout, run.stderr
+    document: dict[str, Any] = json.loads(run.stdout)
+    return document
+
+
+def unexpected(document: dict[str, Any]) -> dict[str, str]:
+    """What the baseline does not know, and what it knows and was not seen, with what was seen instead."""
+    seen = {
+        case["id"]: f"{case['verdict']}: {case['observed'] or case['reason']}" for case in document["cases"]
+    }
+    odd = {case["id"] for case in document["cases"] if case["baseline"] == "unexpected"}
+    return {id: seen[id] for id in sorted(odd | {entry["case"] for entry in document["stale_baseline"]})}

@@ -154,7 +154,8 @@ class Linking(Opening):
 
     def _session_barrier(self, channel: int) -> None:
         self.call("begin", channel)
-        self.call("end", channel)
+        with suppress(Unmet):
+            self.call("end", channel)
 
     def _known_address(self) -> Any:
         links = [link for session in self.books.sessions.values() for link in session.every_link]

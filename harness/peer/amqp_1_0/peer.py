@@ -203,7 +203,8 @@ class Peer(Watching):
                 self.disposition(delivery)
         self.detach(link)
         if fresh:
-            self.end(own)
+            with suppress(Unmet):
+                self.end(own)
         return found
 
     def _own_session(self, channel: int) -> tuple[int, bool]:
