@@ -70,12 +70,16 @@ def signature_of(oracle: Oracle, top: str, family: str, state: str) -> str:
 
 
 def write_finding(folder: Path, finding: Finding, blame: Blame, subject: Subject) -> Path:
-    """Write a finding below ``findings/`` of a campaign; gives its folder. ``finding.json`` comes last."""
+    """Write a finding below ``findings/`` of a campaign; gives its folder. ``finding.json`` comes last.
+
+    A case is written for the states of the 0-9 family into which a peer of the suites goes in one call.
+    """
     place = folder / "findings" / finding.name
     place.mkdir(parents=True, exist_ok=True)
     if finding.item is not None:
         (place / "input.bin").write_bytes(finding.item.octets)
-        (place / "case.py").write_text(_case(finding), encoding="utf-8")
+        if finding.item.state in _ENTER and subject.is_methods:
+            (place / "case.py").write_text(_case(finding), encoding="utf-8")
     if blame.spoken:
         _write_conversation(place, finding, blame, subject)
     if blame.log:
@@ -174,7 +178,7 @@ def _case(finding: Finding) -> str:
         steps="\n".join(lines), name=finding.name.replace("-", "."),
         requirement=requirement or "TODO: the row that this breaks",
         demand="The octets are refused." if refused else "The target lives on.",
-        enter=_ENTER.get(item.state, "peer.connect()"),
+        enter=_ENTER[item.state],
         judge="return rejects_violation(peer)" if refused
         else "peer.another().open_connection()\n    return holds(peer, True, 'another connection was opened')",
     )  # fmt: skip

@@ -143,8 +143,12 @@ class Triage:
         """Run inputs and ask the oracle again; a target that is spoilt by it is brought back."""
         self.trials += 1
         alone = len(items) < 2
-        executor = self._subject.executor(self._tempo.patient if alone else self._tempo)
+        patient = alone and seen.oracle in _OF_ONE_CONNECTION
+        executor = self._subject.executor(self._tempo.patient if patient else self._tempo)
         executor.recording = alone
+        if seen.oracle is Oracle.MEMORY:
+            # What grew once may have room from then on: only a fresh process shows it again.
+            self.renew()
         self._ready()
         try:
             outcomes = list(executor.run(items))

@@ -35,6 +35,7 @@ class Client:
         self.dialect, self.values, self.timeout_s = dialect, values, timeout_s
         self._hear = hearing(dialect)
         self._heard: deque[Heard] = deque()
+        self.passed: list[Heard] = []
         try:
             self._socket = socket.create_connection((address.host, address.port), timeout_s)
         except OSError as error:
@@ -71,7 +72,7 @@ class Client:
             raise Unanswered(f"the stream took no more octets: {error}") from error
 
     def wait(self, *names: str) -> Heard:
-        """The next thing of one of these names; others are passed over, a refusal ends the waiting."""
+        """The next thing of one of these names; others go to ``passed``, a refusal ends the waiting."""
         until_s = time.monotonic() + self.timeout_s
         wanted = " or ".join(names)
         while True:
@@ -82,6 +83,7 @@ class Client:
                 return said
             if said.refusal is not None:
                 raise Unanswered(f"expected {wanted}, actual: {said.refusal.scope} {said.refusal.code}")
+            self.passed.append(said)
 
     def next(self, until_s: float) -> Heard | None:
         """The next thing that the target says, or None when the clock passes ``until_s``."""

@@ -14,6 +14,7 @@ from dataclasses import replace
 from hashlib import blake2b
 
 from fuzz.executor.client import Client, Unanswered
+from fuzz.executor.hearing import Heard
 from fuzz.executor.loop import now_s
 from fuzz.executor.subject import Subject
 from fuzz.oracles.suspicion import Oracle, Suspicion
@@ -31,7 +32,7 @@ def _token(number: int, who: str) -> bytes:
 
 
 class _Cage:
-    """One login's queues."""
+    """One login's queues. Raises Unanswered."""
 
     def __init__(self, subject: Subject, values: Values, number: int) -> None:
         self.who = f"{values.user} at {values.vhost}"
@@ -66,7 +67,8 @@ class _Cage:
         came = [self.client.body()]
         while came[-1] != own and len(came) < 64:
             came.append(self.client.body())
-        came += self._rest()
+        came += [said.payload for said in (*self.client.passed, *self._rest()) if said.name == "content body"]
+        self.client.passed.clear()
         foreign = [body for body in came if body != own]
         if foreign or came.count(own) != 1:
             yield Suspicion(
@@ -75,11 +77,10 @@ class _Cage:
                 f"foreign ones: {[body[:24] for body in foreign[:3]]}",
             )  # fmt: skip
 
-    def _rest(self) -> Iterator[bytes]:
+    def _rest(self) -> Iterator[Heard]:
         until_s = now_s() + _QUIET_S
         while (said := self.client.next(until_s)) is not None:
-            if said.name == "content body":
-                yield said.payload
+            yield said
 
 
 def _around(actual: bytes, expected: bytes) -> str:

@@ -21,7 +21,8 @@ from fuzz.oracles.log import LogWatch, complaints
 from fuzz.oracles.process import Allowance, Gauge, gauge
 from fuzz.oracles.suspicion import Oracle, Suspicion
 
-_LOOK_S, _REST_S = 0.06, 4.0
+_LOOK_S, _REST_S = 0.1, 5.0
+_BUSY = 0.15
 _LOOKS, _BETWEEN_LOOKS_S = 4, 0.15
 _KEPT = 64
 _LATE_S = 0.5
@@ -151,7 +152,7 @@ class Monitor:
         while True:
             pause(_LOOK_S)
             this = gauge(self.subject.pid())
-            if this.pid is None or this.cpu_s - last.cpu_s < _LOOK_S / 2 or now_s() > until_s:
+            if this.pid is None or this.cpu_s - last.cpu_s < _LOOK_S * _BUSY or now_s() > until_s:
                 return this
             last = this
 

@@ -48,15 +48,30 @@ def _leak(session: Session, call: Call, go_on: SessionHandler) -> None:
     go_on(session, call)
 
 
+class _Burner:
+    """At most one thread burns, up to so long after the last strike."""
+
+    def __init__(self) -> None:
+        self._until_s = 0.0
+        self._thread: threading.Thread | None = None
+
+    def strike(self) -> None:
+        self._until_s = time.monotonic() + BURN_S
+        if self._thread is None or not self._thread.is_alive():
+            self._thread = threading.Thread(target=self._spin, daemon=True)
+            self._thread.start()
+
+    def _spin(self) -> None:
+        while time.monotonic() < self._until_s:
+            sum(range(1000))
+
+
+_burner = _Burner()
+
+
 def _burn(session: Session, call: Call, go_on: SessionHandler) -> None:
-    threading.Thread(target=_spin, daemon=True).start()
+    _burner.strike()
     go_on(session, call)
-
-
-def _spin() -> None:
-    until_s = time.monotonic() + BURN_S
-    while time.monotonic() < until_s:
-        sum(range(1000))
 
 
 def _late(session: Session, call: Call, go_on: SessionHandler) -> None:
@@ -81,7 +96,7 @@ def _corrupt(session: Session, call: Call, go_on: SessionHandler) -> None:
 def _bend(entry: Entry) -> None:
     body = bytearray(entry.message.body)
     if body:
-        body[len(body) // 2] ^= 0x10
+        body[:6] = b"spoilt"
         entry.message = replace(entry.message, body=bytes(body))
 
 

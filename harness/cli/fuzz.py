@@ -1,12 +1,13 @@
-"""``fuzz``: the cells of the fuzzer, and single inputs by id.
+"""``fuzz``: campaigns, the cells of the fuzzer, single inputs by id, findings again, the self-test.
 
-Knows: the catalogue of cells. Must not know: how inputs are made.
+Knows: the catalogue of cells, which verb has which module. Must not know: how inputs are made or sent.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 
 import click
 
@@ -18,22 +19,77 @@ from fuzz.words import in_words
 from harness.cli.common import one_line_errors
 from harness.spec.dialects import load_dialect, widest
 
+_CAMPAIGN = "campaign"
+_OF_THE_GROUP = frozenset({"--list-cells", "--selftest", "-h", "--help"})
 
-@click.group("fuzz", invoke_without_command=True, short_help="Bend what is sent, cell by cell.")
+
+class _Fuzz(click.Group):
+    """A group in which a campaign needs no name: ``fuzz URL`` is ``fuzz campaign URL``."""
+
+    def parse_args(self, context: click.Context, args: list[str]) -> list[str]:
+        """Put the name in where it is left out."""
+        if args and args[0] not in self.list_commands(context) and not _OF_THE_GROUP & set(args):
+            args = [_CAMPAIGN, *args]
+        return super().parse_args(context, args)
+
+    def list_commands(self, context: click.Context) -> list[str]:
+        """Verbs in the order of use."""
+        return [_CAMPAIGN, "replay", *super().list_commands(context)]
+
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        """Import what needs more than the catalogue when it is called."""
+        if name in (_CAMPAIGN, "replay"):
+            from harness.cli import fuzz_campaign
+
+            return fuzz_campaign.campaign if name == _CAMPAIGN else fuzz_campaign.replay
+        return super().get_command(context, name)
+
+
+@click.group("fuzz", cls=_Fuzz, invoke_without_command=True, short_help="Bend what is sent, cell by cell.")
 @click.option(
     "--list-cells", is_flag=True, help="List the cells: family, field role and state, with their inputs."
 )
+@click.option(
+    "--selftest", is_flag=True, help="Prove the oracles: planted defects are found, nothing else is."
+)
 @click.option("--dialect", "-d", "dialects", multiple=True, type=click.Choice(DIALECTS), help="Default: all.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.option(
+    "--out",
+    "-o",
+    type=click.Path(path_type=Path),
+    help="Where a self-test leaves its campaigns (default: nowhere).",
+)
+@click.option(
+    "--clean-budget", default="60s", show_default=True, help="How long the self-test seeks where nothing is."
+)
 @click.pass_context
-def fuzz(context: click.Context, list_cells: bool, dialects: tuple[str, ...], as_json: bool) -> None:
-    """Bend what is sent: families C1 to C14, crossed with field roles and protocol states."""
+def fuzz(
+    context: click.Context,
+    list_cells: bool,
+    selftest: bool,
+    dialects: tuple[str, ...],
+    as_json: bool,
+    out: Path | None,
+    clean_budget: str,
+) -> None:
+    """Bend what is sent: families C1 to C14, crossed with field roles and protocol states.
+
+    ``amqpspec fuzz URL`` leads a campaign (see ``amqpspec fuzz campaign --help``).
+    """
     if context.invoked_subcommand is not None:
         return
-    if not list_cells:
+    if selftest:
+        from harness.cli.fuzz_campaign import run_selftest
+
+        run_selftest(as_json, out, clean_budget)
+    elif list_cells:
+        _list_cells(dialects or DIALECTS, as_json)
+    else:
         click.echo(context.get_help())
-        return
-    chosen = dialects or DIALECTS
+
+
+def _list_cells(chosen: tuple[str, ...], as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps({"dialects": {d: _dialect_json(d) for d in chosen}}, indent=1))
         return

@@ -86,14 +86,22 @@ class Stream:
                 return b""
             self._wait(selectors.EVENT_READ, until_s)
 
-    def half_close(self) -> None:
-        """Shut the write side down."""
+    def half_close(self, last: bytes = b"") -> None:
+        """Shut the write side down; ``last`` and the end go out in one segment where the system can."""
+        if last:
+            self._hold_back()
+            self.send(last)
         self._write_dead = True
         if isinstance(self._socket, ssl.SSLSocket):
             self._say_goodbye(self._socket)
         with suppress(OSError):
             # Not SSLSocket.shutdown, which would end the reading of records, too.
             socket.socket.shutdown(self._socket, socket.SHUT_WR)
+
+    def _hold_back(self) -> None:
+        """What is sent from now on waits for the end of the stream, for a moment at least."""
+        with suppress(OSError, AttributeError):
+            self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, 1)
 
     def _say_goodbye(self, tls: ssl.SSLSocket) -> None:
         """Send close_notify; the other side may have said it already, and then nothing more can be read."""

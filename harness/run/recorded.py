@@ -113,10 +113,12 @@ class RecordedStream:
             if self.now() >= until_s:
                 return b""
 
-    def half_close(self) -> None:
-        """Shut the write side."""
+    def half_close(self, last: bytes = b"") -> None:
+        """Shut the write side, with these octets as the last."""
+        if last:
+            self._transcript.octets(monotonic_ns(), self._number, "out", last)
         self.note("write side shut")
-        self._stream.half_close()
+        self._stream.half_close(last)
 
     def close(self) -> None:
         """Close the stream."""

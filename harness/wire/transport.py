@@ -36,8 +36,11 @@ class Transport(Protocol):
         """What arrived, or ``b""`` when the clock passed ``until_s``; raises StreamEnded."""
         ...
 
-    def half_close(self) -> None:
-        """Shut the write side: the target sees the end of the stream, and can still be read."""
+    def half_close(self, last: bytes = b"") -> None:
+        """Shut the write side: the target sees the end of the stream, and can still be read.
+
+        ``last`` goes out together with the end, so that no time passes between them.
+        """
         ...
 
     def close(self) -> None:

@@ -10,7 +10,7 @@ then driven once more with full patience: a mismatch that does not come again is
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import hypothesis
@@ -25,7 +25,8 @@ from harness.run.oracles import holds
 from harness.run.verdict import Verdict
 from harness.wire.transport import StreamEnded
 from suites.amqp_1_0._histories_model import SECOND_MODE, Mismatch
-from suites.amqp_1_0._histories_walk import OPENING, Powers, Step, Walk, Watched
+from suites.amqp_1_0._histories_steps import OPENING, Powers, Step, Style
+from suites.amqp_1_0._histories_walk import Walk, Watched
 
 _SHRINK_TRIES, _SHRINK_REPLIES = 1000, 3
 _SHRINK_REPLY_S, _SHRINK_ENDING_S = 1.5, 2.0
@@ -44,9 +45,7 @@ class Kind:
 
     verbs: str
     seed: int
-    large: bool = False
-    windows: bool = False
-    strict_about_closed: bool = False
+    style: Style = field(default_factory=Style)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +100,7 @@ class Search:
             walk.open()
             walk.peer.transport.note(why)
             for step in steps:
-                if walk.fits(step):
+                if walk.menu.fits(step):
                     walk.take(step)
             walk.finish()
         except Mismatch as mismatch:
@@ -139,9 +138,7 @@ class Search:
         if self.shrinking:
             short = replace(context.patience, reply_s=min(context.patience.reply_s, _SHRINK_REPLY_S))
             context = replace(context, patience=replace(short, ending_s=_SHRINK_ENDING_S))
-        kind = self.kind
-        watched = Watched(context, peer.family)
-        return Walk(watched, self.powers, kind.large, kind.windows, kind.strict_about_closed)
+        return Walk(Watched(context, peer.family), self.powers, self.kind.style)
 
     def guarded(self, walk: Walk, act: Callable[[], object]) -> None:
         """Let a mismatch be hypothesis's to shrink; anything else ends the search."""
@@ -187,7 +184,7 @@ class _Machine(RuleBasedStateMachine):
     def step(self, data: st.DataObject) -> None:
         """One of the legal steps of one of the verbs that have any."""
         assert self.walk is not None
-        offers = {verb: self.walk.options(verb) for verb in self.verbs}
+        offers = {verb: self.walk.menu.options(verb) for verb in self.verbs}
         verb = data.draw(st.sampled_from([verb for verb in self.verbs if offers[verb]]))
         self.act(data.draw(st.sampled_from(offers[verb])))
 

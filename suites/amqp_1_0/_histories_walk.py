@@ -1,19 +1,15 @@
-"""Legal steps: which of them a history can take next, and how each is driven and compared with the model.
+"""Walks: how each step of a history is driven, and compared with the model.
 
 Knows: the peer's verbs, the model. Must not know: hypothesis, requirement rows.
-
-What is proposed follows from what the case itself has done, never from the target's timing: the same choices make the
-same steps against every target of the same powers. A step that finds nothing to do at its time does nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
 from typing import Any
 
 from harness.peer.amqp_1_0.arrivals import FrameArrived
-from harness.peer.amqp_1_0.books import SERIAL, Link
+from harness.peer.amqp_1_0.books import Link, Outgoing
 from harness.peer.amqp_1_0.peer import Peer
 from harness.peer.context import Context, Unmet
 from harness.peer.events import Arrival
@@ -21,68 +17,13 @@ from harness.peer.line import Line
 from harness.wire.amqp_1_0.message import encode_message
 from harness.wire.transport import StreamEnded
 from suites.amqp_1_0._histories_model import SECOND_MODE, Course, Fate, Message, Mismatch, Model, Reach
+from suites.amqp_1_0._histories_steps import NODES, Menu, Powers, Step, Style
 
-NODES = ("A", "B")
-_CHANNELS, _HANDLES = (0, 3, 1), (0, 1, 5, 2)
-_STARTS = (0, SERIAL - 3)
-_CREDITS = (1, 3, 0, 10)
-_COUNTS = (1, 2, 4)
-_WINDOWS = (2, 5, 1)
-_PIECES = (1, 3)
-_OUTCOMES = ("accepted", "released", "rejected")
-_LINKS_PER_SESSION = 3
 _MOST_RETURNS = 3
 _LOOKED_AT = 1000
 _FRAME_OCTETS = 512
 _LARGE_OCTETS = 1200
-
-
-@dataclass(frozen=True, slots=True)
-class Powers:
-    """What a target offers, as far as histories depend on it."""
-
-    channel_max: int
-    handle_max: int
-    second_mode: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One legal step: what to do, and to what; ``subject`` is a channel or the number of a link."""
-
-    verb: str
-    subject: int = 0
-    values: tuple[Any, ...] = ()
-
-    def __str__(self) -> str:
-        return _WORDS[self.verb].format(self.subject, *self.values)
-
-
-_WORDS = {
-    "begin": "begin channel {0} with next-outgoing-id {1} and incoming-window {2}",
-    "end": "end channel {0}",
-    "window": "widen the incoming-window of channel {0} by {1}",
-    "attach": "attach link {0} on channel {1} as {2} of node {3}, handle {4}, {5}",
-    "close": "detach link {0}, closed",
-    "suspend": "settle all on link {0} and detach it {1} its credit, not closed",
-    "reattach": "attach link {0} again on channel {1}, handle {2}",
-    "send": "send {1} messages on link {0}, {2}, in {3} transfers each",
-    "start": "send the first transfer of a delivery on link {0}",
-    "finish": "send the last transfer of the delivery on link {0}",
-    "abort": "abort the delivery on link {0}",
-    "credit": "give link {0} a credit of {1}",
-    "settle": "tell {1} of the oldest delivery on link {0}",
-    "settle-all": "accept everything on channel {0} by one disposition",
-    "look": "a round trip on channel {0}",
-}
-
-
-OPENING = (
-    Step("begin", 0, (0, "open")),
-    Step("attach", 0, (0, "sender", "A", 0, "unsettled")),
-    Step("attach", 1, (0, "receiver", "A", 1, "unsettled")),
-)
-"""How every walk begins: with a way into a node, and one out of it."""
+_ROOM = 3
 
 
 class Watched(Peer):
@@ -100,29 +41,21 @@ class Watched(Peer):
         return arrival
 
 
-@dataclass(eq=False)
 class Walk:
     """One history on one connection."""
 
-    peer: Watched
-    powers: Powers
-    large: bool = False
-    windows: bool = False
-    strict_about_closed: bool = False
-    steps: list[Step] = field(default_factory=list)
-    addresses: dict[str, str] = field(default_factory=dict)
-    numbers: int = 0
-    is_over: bool = False
-
-    @property
-    def model(self) -> Model:
-        """The model of this history."""
-        return self.peer.model
+    def __init__(self, peer: Watched, powers: Powers, style: Style) -> None:
+        self.peer, self.model, self.style = peer, peer.model, style
+        self.menu = Menu(peer.model, powers, style)
+        self.steps: list[Step] = []
+        self.addresses: dict[str, str] = {}
+        self.numbers = 0
+        self.is_over = False
 
     def open(self) -> None:
         """The connection, a session, and addresses of the walk's own."""
         self.addresses = {node: self.peer.node(node.lower()) for node in NODES}
-        self.peer.open_connection(**({"max_frame_size": _FRAME_OCTETS} if self.large else {}))
+        self.peer.open_connection(**({"max_frame_size": _FRAME_OCTETS} if self.style.large else {}))
 
     def give_up(self, why: str = "") -> None:
         """Leave the connection as it is; nothing is judged any more."""
@@ -130,66 +63,6 @@ class Walk:
         if why:
             self.peer.transport.note(why)
         self.peer.hang_up()
-
-    # --- what can come next
-
-    def options(self, verb: str) -> list[Step]:
-        """The legal steps of a verb, the simplest first."""
-        return list(_OPTIONS[verb](self))
-
-    def fits(self, step: Step) -> bool:
-        """Whether a step of another history is legal in this one, where its link may have another number."""
-        if step.verb == "attach" and step.subject in self.model.reaches:
-            return False
-        alike = [
-            replace(one, subject=step.subject) for one in self.options(step.verb) if one.verb == "attach"
-        ]
-        return step in alike or step in OPENING or step in self.options(step.verb)
-
-    def _begins(self) -> Iterator[Step]:
-        limit = self.powers.channel_max
-        for channel in (c for c in _CHANNELS if c <= limit and c not in self.model.courses):
-            for start in _STARTS:
-                for window in _WINDOWS if self.windows else ("open",):
-                    yield Step("begin", channel, (start, window))
-
-    def _on_sessions(self, verb: str) -> Iterator[Step]:
-        for channel in self.model.courses:
-            for value in _WINDOWS if verb == "window" else ("",):
-                yield Step(verb, channel, (value,))
-
-    def _handles(self, channel: int) -> list[int]:
-        used = {reach.link.handle for reach in self.model.live(channel=channel)}
-        free = [handle for handle in _HANDLES if handle not in used and handle < self.powers.handle_max]
-        return free if len(used) < _LINKS_PER_SESSION else []
-
-    def _attaches(self) -> Iterator[Step]:
-        modes = ("unsettled", "settled", *(("second",) if self.powers.second_mode else ()))
-        fresh = max(self.model.reaches, default=-1) + 1
-        for channel in self.model.courses:
-            for handle in self._handles(channel):
-                for node in NODES:
-                    yield Step(
-                        "attach", len(self.model.reaches), (channel, "sender", node, handle, "unsettled")
-                    )
-                    for mode in modes:
-                        yield Step(
-                            "attach", len(self.model.reaches), (channel, "receiver", node, handle, mode)
-                        )
-
-    def _reattaches(self) -> Iterator[Step]:
-        for reach in self.model.reaches.values():
-            for channel in self.model.courses if reach.state == "suspended" else ():
-                for handle in self._handles(channel):
-                    yield Step("reattach", reach.number, (channel, handle))
-
-    def _on_links(
-        self, verb: str, role: str, values: Sequence[tuple[Any, ...]] = ((),), opened: bool | None = None
-    ) -> Iterator[Step]:
-        for reach in self.model.live(role):
-            if opened in (None, reach.begun):
-                for value in values:
-                    yield Step(verb, reach.number, value)
 
     # --- taking a step
 
@@ -316,7 +189,7 @@ class Walk:
         self.model.parting(reach)
         answer = self.peer.detach(reach.link)
         self.model.parted(reach, "closed")
-        if self.strict_about_closed and answer["closed"] is not True:
+        if self.style.closing and answer["closed"] is not True:
             raise Mismatch("a closing detach in answer to a closing one", "detach without closed")
 
     def _suspend(self, step: Step) -> None:
@@ -347,7 +220,7 @@ class Walk:
 
     def _message(self, reach: Reach, fate: Fate = Fate.SENT) -> tuple[Message, bytes]:
         self.numbers += 1
-        body = f"{self.numbers}:".encode().ljust(_LARGE_OCTETS if self.large else 8, b"x")
+        body = f"{self.numbers}:".encode().ljust(_LARGE_OCTETS if self.style.large else 8, b"x")
         return self.model.new_message(reach.node, body, fate), encode_message(data=body)
 
     def _has_credit(self, reach: Reach) -> bool:
@@ -358,7 +231,7 @@ class Walk:
             if self.peer.over(reach.link) is not None:
                 raise
             return False
-        return reach.link.session.remote_incoming_window >= max(_PIECES)
+        return reach.link.session.remote_incoming_window >= _ROOM
 
     def _has_room(self, reach: Reach) -> None:
         """Wait until the target takes one transfer more in the session."""
@@ -370,22 +243,39 @@ class Walk:
     def _send(self, step: Step) -> None:
         reach = self.model.reaches[step.subject]
         count, how, pieces = step.values
-        sent = [
-            self._send_one(reach, how == "settled", pieces) for _ in range(count) if self._has_credit(reach)
-        ]
-        for outgoing in sent if how != "settled" else ():
-            assert outgoing is not None
+        if how == "mixed":
+            sent = self._send_mixed(reach, count, pieces)
+        else:
+            sent = [self._send_one(reach, pieces) for _ in range(count) if self._has_credit(reach)]
+        for outgoing in sent:
             self.peer.outcome(outgoing)
 
-    def _send_one(self, reach: Reach, settled: bool, pieces: int) -> Any:
-        message, octets = self._message(reach, Fate.LOOSE if settled else Fate.SENT)
-        size = -(-len(octets) // pieces)
-        cut = [octets[at : at + size] for at in range(0, len(octets), size)]
-        for number, piece in enumerate(cut, start=1):
-            more = number < len(cut)
-            outgoing = self.peer.transfer(reach.link, message=piece, settled=settled, more=more, wait=False)
-            self.model.sends(reach, outgoing, message)
+    def _send_one(self, reach: Reach, pieces: int) -> Outgoing:
+        octets, outgoing = self._octets(reach, pieces, settled=False)
+        self.peer.send_octets(octets)
         return outgoing
+
+    def _send_mixed(self, reach: Reach, count: int, pieces: int) -> list[Outgoing]:
+        """Settled and unsettled ones in turns, in one write: as many of each, as far as credit goes."""
+        written, sent = b"", []
+        for _ in range(count):
+            for settled in (True, False):
+                if not self._has_credit(reach):
+                    break
+                octets, outgoing = self._octets(reach, pieces, settled=settled)
+                written += octets
+                sent += [] if settled else [outgoing]
+        self.peer.send_octets(written)
+        return sent
+
+    def _octets(self, reach: Reach, pieces: int, *, settled: bool) -> tuple[bytes, Outgoing]:
+        message, octets = self._message(reach, Fate.LOOSE if settled else Fate.SENT)
+        chunk = -(-len(octets) // pieces) if pieces > 1 else None  # as the largest frame has it
+        written = self.peer.transfer_octets(reach.link, message=octets, settled=settled, chunk=chunk)
+        outgoing = reach.link.last_outgoing
+        assert outgoing is not None
+        self.model.sends(reach, outgoing, message)
+        return written, outgoing
 
     def _start(self, step: Step) -> None:
         reach = self.model.reaches[step.subject]
@@ -475,22 +365,4 @@ _DOES: dict[str, Callable[[Walk, Step], None]] = {
     "credit": Walk._credit,
     "settle": Walk._settle,
     "settle-all": Walk._settle_all,
-}
-_SENDS = [(count, how, pieces) for count in _COUNTS for how in ("unsettled", "settled") for pieces in _PIECES]
-_OPTIONS: dict[str, Callable[[Walk], Iterator[Step]]] = {
-    "begin": Walk._begins,
-    "end": lambda walk: walk._on_sessions("end"),
-    "window": lambda walk: walk._on_sessions("window"),
-    "look": lambda walk: walk._on_sessions("look"),
-    "attach": Walk._attaches,
-    "reattach": Walk._reattaches,
-    "close": lambda walk: walk._on_links("close", ""),
-    "suspend": lambda walk: walk._on_links("suspend", "", [("with",), ("without",)], opened=False),
-    "send": lambda walk: walk._on_links("send", "sender", _SENDS, opened=False),
-    "start": lambda walk: walk._on_links("start", "sender", opened=False),
-    "finish": lambda walk: walk._on_links("finish", "sender", opened=True),
-    "abort": lambda walk: walk._on_links("abort", "sender", opened=True),
-    "credit": lambda walk: walk._on_links("credit", "receiver", [(n,) for n in _CREDITS]),
-    "settle": lambda walk: walk._on_links("settle", "receiver", [(o,) for o in _OUTCOMES]),
-    "settle-all": lambda walk: walk._on_sessions("settle-all"),
 }

@@ -68,7 +68,7 @@ def nothing_received(deliveries: Iterable[Delivery]) -> dict[bytes, Any]:
 def known(peer: Peer, link: Link, tag: Any) -> None:
     """A prerequisite: the target holds the tag unsettled; raises OutOfReach."""
     if tag not in told_unsettled(link):
-        raise OutOfReach("the target keeps nothing of a delivery that was not whole")
+        raise OutOfReach("the target says that it holds nothing of the delivery any more")
 
 
 def begun_and_suspended(

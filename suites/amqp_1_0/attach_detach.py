@@ -270,8 +270,9 @@ def error_of_a_detach(peer: Peer) -> Verdict:
 
 
 def _refused_without(peer: Peer, missing: dict[str, Any]) -> Verdict:
-    peer.begin()
-    fields = {**peer.attach_fields(SENDER), "handle": 0, "initial_delivery_count": 0, **missing}
+    # Not the lowest handle, for that is the barrier's, and a target may take what should be refused.
+    handle = min(1, peer.begin().remote_handle_max)
+    fields = {**peer.attach_fields(SENDER), "handle": handle, "initial_delivery_count": 0, **missing}
     peer.send("attach", **fields)
     verdict = rejects_violation(peer)
     return replace(verdict, observed=f"without {next(iter(missing))}: {verdict.observed}")

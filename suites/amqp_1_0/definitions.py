@@ -238,14 +238,6 @@ def errors_of_the_partner(peer: Peer) -> Verdict:
 # --- constants
 
 
-@case("definitions.secure-port", covers=["definitions/secure-port"], hooks=["tls"])
-def protocol_header_within_tls(peer: Peer) -> Verdict:
-    """Where TLS comes first on a port, the first header within it is that of the layer above."""
-    peer.claim("TLS without a header before it, and in it the header that was sent")
-    peer.send_header(peer.first_header)
-    return equals(peer, peer.expect_header().octets, peer.first_header, "header")
-
-
 @case("definitions.min-max-frame-size.agreed", covers=["definitions/min-max-frame-size/agreed"])
 def frame_sizes_that_were_agreed(peer: Peer) -> Verdict:
     """Whatever the peers agree on, frames of both up to that size pass, and none of the target's is larger."""

@@ -10,6 +10,7 @@ from harness.peer.amqp_1_0.peer import Peer
 from harness.run.case import case
 from harness.run.verdict import Verdict
 from suites.amqp_1_0._histories_search import Kind, walked
+from suites.amqp_1_0._histories_steps import Style
 
 _BUDGET_S = 240.0
 _SEED = 20111007
@@ -17,12 +18,12 @@ _SEED = 20111007
 _SESSIONS = Kind(
     verbs="send send send credit credit look settle-all window window attach attach begin begin end",
     seed=_SEED,
-    windows=True,
+    style=Style(windows=True),
 )
 _LINKS = Kind(
     verbs="attach attach attach send send credit credit settle close suspend reattach begin end",
     seed=_SEED + 1,
-    strict_about_closed=True,
+    style=Style(closing=True),
 )
 _CREDIT = Kind(
     verbs="credit credit credit send send send look settle settle attach close",
@@ -31,7 +32,7 @@ _CREDIT = Kind(
 _SETTLEMENT = Kind(
     verbs="settle settle settle send send start start finish abort abort credit credit settle-all attach close begin",
     seed=_SEED + 3,
-    large=True,
+    style=Style(large=True, mixed=True),
 )
 _REATTACH = Kind(
     verbs="suspend reattach reattach send send credit credit settle attach look begin",

@@ -11,6 +11,7 @@ from harness.run.case import case
 from harness.run.oracles import equals, holds
 from harness.run.oracles_1_0 import without_effect
 from harness.run.verdict import Verdict
+from suites.amqp_1_0._connections import until_failure
 from suites.amqp_1_0._links import SENDER, bodies, filled
 from suites.amqp_1_0._sessions import (
     UNATTACHED,
@@ -21,6 +22,7 @@ from suites.amqp_1_0._sessions import (
 )
 
 _FREE_CHANNEL = 1
+_TIMES = 8
 _MANY = 700
 _FLOW: dict[str, Any] = {
     "next_incoming_id": 0,
@@ -46,8 +48,8 @@ def flow_without_session(peer: Peer) -> Verdict:
 
 @case("sessions.states.unmapped.end", covers=["sessions/states/unmapped"])
 def end_without_session(peer: Peer) -> Verdict:
-    """End on a channel without a session is refused, or has no effect."""
-    return _said_without_session(peer, "end")
+    """End on a channel without a session is refused, or has no effect; said often, for an answer to it can get lost."""
+    return until_failure(_said_without_session(peer.another(), "end") for _ in range(_TIMES))
 
 
 # --- half a session, a whole one

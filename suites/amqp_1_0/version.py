@@ -144,13 +144,9 @@ def id_that_is_not_taken(peer: Peer) -> Verdict:
     """A protocol id that the target does not take is answered by one that it takes."""
     reaction = answer_to(peer, protocol_header(_UNKNOWN_ID))
     verdict = judge_answer(peer, reaction)
-    named = header_in(reaction)
-    if verdict.outcome is not Outcome.PASS:
+    if verdict.outcome is Outcome.FAIL:
         return verdict
-    other = peer.another()
-    other.claim(f"the {told(named)}, which the target named, is served")
-    other.send_header(named)
-    return equals(other, other.expect_header().octets, named, "header")
+    return worst((_serves(peer.another(), header_in(reaction)), verdict))
 
 
 @case("version.protocol-id.choice", covers=["version/protocol-id/choice"])
@@ -166,6 +162,13 @@ def id_that_is_named(peer: Peer) -> Verdict:
 def _each(peer: Peer, values: tuple[bytes, ...]) -> list[tuple[Peer, bytes]]:
     """A connection for each value, the first being the case's own."""
     return [(peer if number == 0 else peer.another(), value) for number, value in enumerate(values)]
+
+
+def _serves(peer: Peer, named: bytes) -> Verdict:
+    """A header that the target named is answered by itself."""
+    peer.claim(f"the {told(named)}, which the target named, is served")
+    peer.send_header(named)
+    return equals(peer, peer.expect_header().octets, named, "header")
 
 
 def _answered_by_version(peer: Peer, major: int, minor: int, revision: int) -> Verdict:

@@ -51,7 +51,8 @@ class FakeTransport:
         self.clock_s += 0.001
         return said
 
-    def half_close(self) -> None:
+    def half_close(self, last: bytes = b"") -> None:
+        self.sent += last
         self.half_closed = True
 
     def close(self) -> None:

@@ -134,6 +134,7 @@ def test_what_has_no_case_says_why(rows: list[Requirement]) -> None:
         "definitions/condition/resource-locked",
         "definitions/condition/precondition-failed",
         "definitions/port",
+        "definitions/secure-port",
     }
 
 

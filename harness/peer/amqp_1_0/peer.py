@@ -217,11 +217,14 @@ class Peer(Watching):
         return channel, True
 
     def _listen(self, for_s: float) -> None:
-        """Read, and keep what arrives, until it was quiet for so long."""
+        """Read, and keep what arrives, until it was quiet for so long; a target that never is, is left in time."""
+        until_s = self.now() + self.patience_s
         while not isinstance(arrival := self.read(self.now() + for_s), Quiet):
             if isinstance(arrival, Ended | Garbled):
                 return
             self.keep(arrival)
+            if self.now() > until_s:
+                return
 
 
 def _id(delivery: Delivery | Outgoing | int) -> int:

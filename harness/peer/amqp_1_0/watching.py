@@ -127,15 +127,17 @@ class Watching(Linking):
         while True:
             arrival = self.read(until_s)
             if isinstance(arrival, Quiet):
-                watch.seen.append(Quiet(within_s))
-                return False
+                break
             if not isinstance(arrival, FrameArrived):
                 watch.seen.append(arrival)
                 if isinstance(arrival, Ended | Garbled):
                     return True
-                continue
-            if self._frame_decides(watch, arrival):
+            elif self._frame_decides(watch, arrival):
                 return True
+            if self.now() >= until_s:
+                break
+        watch.seen.append(Quiet(within_s))
+        return False
 
     def _frame_decides(self, watch: _Watch, arrival: FrameArrived) -> bool:
         if watch.is_answer(arrival):

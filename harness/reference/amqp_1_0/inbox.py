@@ -75,9 +75,6 @@ class Inbox:
             link.refuse("version/protocol-id/unacceptable", f"protocol id {protocol_id}")
         if link.phase is Phase.SECOND_HEADER and self.faulty("single-layer-only"):
             return
-        over_tls = link.transport.get_extra_info("ssl_object") is not None
-        if over_tls and self.faulty("tls-header-demanded-inside-tls"):
-            link.refuse("version/protocol-id/unacceptable", "no header of TLS")
         link.greet("amqp")
         link.phase = Phase.OPENING
 

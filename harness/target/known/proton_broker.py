@@ -48,10 +48,14 @@ class Queue:
                 return self.consumers[-1]
         return None
 
-    def leave(self, link: Sender) -> None:
-        """Takes back what the link did not settle, in the order of sending."""
+    def suspend(self, link: Sender) -> None:
+        """Sends nothing more on the link."""
         if link in self.consumers:
             self.consumers.remove(link)
+
+    def leave(self, link: Sender) -> None:
+        """Takes back what the link did not settle, in the order of sending."""
+        self.suspend(link)
         self.messages.extendleft(message for _, message in reversed(link.sent.values()))
         link.sent.clear()
         self.pump()
@@ -75,6 +79,7 @@ class Broker:
         self.prefix = prefix
         self.port = port
         self.queues: dict[str, Queue] = {}
+        self.links: dict[tuple[str, bool, str], Link] = {}
 
     def react(self, name: str, event: Event) -> None:
         """Does what is to be done at an event of that name, which may be nothing."""
@@ -104,7 +109,7 @@ class Broker:
         link = event.link
         link.snd_settle_mode = link.remote_snd_settle_mode
         link.rcv_settle_mode = link.remote_rcv_settle_mode
-        link.queue = None
+        link.queue, link.suspended, link.stolen = None, False, False
         if link.is_sender:
             link.tags, link.sent = itertools.count(), {}
         else:
@@ -116,24 +121,43 @@ class Broker:
         address = f"{self.prefix}{uuid.uuid4()}" if asked.dynamic else asked.address
         if asked.type == Terminus.COORDINATOR:
             _refuse(link, "amqp:not-implemented", "there are no transactions")
+        elif asked.type == Terminus.UNSPECIFIED:
+            _refuse(link, "amqp:invalid-field", "no source or target, or one of a type that is not known")
         elif not address or not address.startswith(self.prefix):
             _refuse(link, "amqp:not-found", f"no node {address!r}, only {self.prefix}*")
         else:
             _settle_termini(link, address, dynamic=asked.dynamic)
+            self._name(link)
             link.queue = self.queues.setdefault(address, Queue())
             link.open()
             _begin(link)
 
+    def _name(self, link: Link) -> None:
+        """One link of a name and direction for a container: who comes later has it, and an earlier one is stolen."""
+        link.key = (link.connection.remote_container, link.is_sender, link.name)
+        earlier = self.links.get(link.key)
+        if earlier is not None:
+            self._leave(earlier)
+            if not earlier.suspended:
+                earlier.condition = Condition("amqp:link:stolen", "attached elsewhere")
+                earlier.stolen = True
+                earlier.close()
+        self.links[link.key] = link
+
     def _on_link_flow(self, event: Event) -> None:
         link = event.link
-        if link.is_sender and link.queue is not None:
+        if link.stolen:
+            _errant(link)
+        elif link.is_sender and link.queue is not None:
             link.queue.pump()
             if link.drain_mode and link.credit:
                 link.drained()
 
     def _on_delivery(self, event: Event) -> None:
         delivery = event.delivery
-        if delivery.link.queue is None:
+        if delivery.link.stolen:
+            _errant(delivery.link)
+        elif delivery.link.queue is None:
             delivery.settle()
         elif delivery.link.is_sender:
             self._settled(delivery.link, delivery)
@@ -173,11 +197,15 @@ class Broker:
         link.queue.pump()
 
     def _on_link_remote_detach(self, event: Event) -> None:
-        _leave(event.link)
-        event.link.detach()
+        """Our termini last as long as their session does: what is unsettled stays so."""
+        link = event.link
+        if link.queue is not None and link.is_sender:
+            link.queue.suspend(link)
+        link.suspended = True
+        link.detach()
 
     def _on_link_remote_close(self, event: Event) -> None:
-        _leave(event.link)
+        self._leave(event.link)
         event.link.close()
 
     def _on_session_remote_close(self, event: Event) -> None:
@@ -195,8 +223,15 @@ class Broker:
         link = connection.link_head(0)
         while link is not None:
             if session is None or link.session == session:
-                _leave(link)
+                self._leave(link)
             link = link.next(0)
+
+    def _leave(self, link: Link) -> None:
+        queue, link.queue = getattr(link, "queue", None), None
+        if queue is not None:
+            del self.links[link.key]
+        if queue is not None and link.is_sender:
+            queue.leave(link)
 
 
 def _settle_termini(link: Link, address: str, *, dynamic: bool) -> None:
@@ -217,18 +252,18 @@ def _begin(link: Link) -> None:
         link.flow(CREDIT)
 
 
-def _leave(link: Link) -> None:
-    queue, link.queue = getattr(link, "queue", None), None
-    if queue is not None and link.is_sender:
-        queue.leave(link)
-
-
 def _refuse(link: Link, condition: str, why: str) -> None:
     """An attach without a terminus of ours, and the detach that tells why."""
     (link.source if link.is_sender else link.target).type = Terminus.UNSPECIFIED
     link.open()
     link.condition = Condition(condition, why)
     link.close()
+
+
+def _errant(link: Link) -> None:
+    """Input for a link that was detached with an error ends its session."""
+    link.session.condition = Condition("amqp:session:errant-link", f"link {link.name!r} was stolen")
+    link.session.close()
 
 
 class Guard(Handler):  # type: ignore[misc]  # proton has no types
@@ -247,7 +282,9 @@ class Guard(Handler):  # type: ignore[misc]  # proton has no types
             traceback.print_exc()
             if event.connection is None:
                 raise SystemExit(1) from error
-            event.connection.condition = Condition("amqp:internal-error", f"{type(error).__name__}: {error}")
+            unreadable = isinstance(error, UnicodeDecodeError)
+            condition = "amqp:decode-error" if unreadable else "amqp:internal-error"
+            event.connection.condition = Condition(condition, f"{type(error).__name__}: {error}")
             event.connection.close()
 
 

@@ -42,10 +42,5 @@ FAULTS = (
         "the broker's open goes out before its header",
     ),
     Fault("version-one-refused", ("version/supported",), "the broker refuses the version that it speaks"),
-    Fault(
-        "tls-header-demanded-inside-tls",
-        ("definitions/secure-port",),
-        "inside TLS, the broker wants the header of TLS first",
-    ),
     Fault("single-layer-only", ("version/supported",), "after the login, the second header is not answered"),
 )
