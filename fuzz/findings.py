@@ -22,6 +22,7 @@ from harness.net.clock import utc_now
 from harness.record.capture import write_capture
 from harness.record.transcript import Transcript
 from harness.run.family import family_of
+from harness.spec.dialects import widest
 
 _LOG_CHARS = 64 << 10
 
@@ -86,7 +87,13 @@ def write_finding(folder: Path, finding: Finding, blame: Blame, subject: Subject
         (place / "log.txt").write_text(blame.log[-_LOG_CHARS:], encoding="utf-8")
     replay = f"amqpspec fuzz replay {place}"
     (place / "REPLAY").write_text(replay + "\n", encoding="utf-8")
-    document = {**finding.to_json(), "target": subject.name, "recorded": utc_now(), "replay": replay}
+    document = {
+        **finding.to_json(),
+        "target": subject.name,
+        "url": subject.url,
+        "recorded": utc_now(),
+        "replay": replay,
+    }
     if blame.outcome is not None:
         document["reaction"] = blame.outcome.reaction
     partial = place / ".finding.json"
@@ -99,7 +106,7 @@ def _write_conversation(place: Path, finding: Finding, blame: Blame, subject: Su
     family = family_of(finding.dialect)
     path = place / "transcript.jsonl"
     secret = subject.values.password if subject.values.password != "guest" else ""
-    transcript = Transcript(path, lambda way: family.direction(finding.dialect, way), (secret,))
+    transcript = Transcript(path, lambda way: family.direction(widest(finding.dialect), way), (secret,))
     begun_ns = blame.spoken[0].t_ns
     ends = {"local": ["127.0.0.1", 50_000], "remote": [subject.address.host, subject.address.port]}
     transcript.write("open", begun_ns, conn=1, tls=False, **ends)
@@ -176,7 +183,7 @@ def _case(finding: Finding) -> str:
         state=item.state, way=states(item.dialect)[item.state].words or "nothing sent",
         oracle="rejects_violation" if refused else "holds",
         steps="\n".join(lines), name=finding.name.replace("-", "."),
-        requirement=requirement or "TODO: the row that this breaks",
+        requirement=requirement or "NAME THE ROW THAT THIS BREAKS",
         demand="The octets are refused." if refused else "The target lives on.",
         enter=_ENTER[item.state],
         judge="return rejects_violation(peer)" if refused

@@ -26,6 +26,9 @@ _SMALLER_TRIALS = 16
 NOISY = frozenset({Oracle.LATE, Oracle.CPU, Oracle.MEMORY, Oracle.CONFORMANCE})
 """Oracles that a busy machine can move: what cannot be repeated is no finding of theirs, it is only counted."""
 _COMPARED = frozenset({Oracle.LATE, Oracle.CPU, Oracle.MEMORY})
+_OF_THE_PROCESS = frozenset({Oracle.MEMORY, Oracle.CPU})
+_CHEAP = frozenset({Oracle.LOG, Oracle.CANARY, Oracle.LEAK, Oracle.CRASH})
+"""Oracles that answer at once, so that many trials are worth their time."""
 _OF_ONE_CONNECTION = frozenset({Oracle.LATE, Oracle.CONFORMANCE})
 """Oracles for which a new connection is fresh enough."""
 
@@ -102,12 +105,12 @@ class Triage:
     def _one(self, items: Sequence[FuzzInput], seen: Suspicion) -> FuzzInput | None:
         suspected = [item for item in items if item.id in set(seen.inputs)]
         suspected.sort(key=lambda item: seen.inputs.index(item.id))
+        if seen.oracle is Oracle.CONFORMANCE:
+            return suspected[0] if suspected else None
         if seen.oracle in _OF_ONE_CONNECTION:
             for item in suspected[:_ALONE_FIRST]:
                 if self._try([item], seen).fired:
                     return item
-        if seen.oracle is Oracle.CONFORMANCE:
-            return None
         left = list(items)
         if 0 < len(suspected) < len(items) and self._try(suspected, seen).fired:
             left = suspected
@@ -139,15 +142,15 @@ class Triage:
         assert last.fired is not None
         return Blame(status, last.fired, item, last.outcome, last.spoken, last.log)
 
-    def _try(self, items: Sequence[FuzzInput], seen: Suspicion) -> _Trial:
+    def _try(self, items: Sequence[FuzzInput], seen: Suspicion, *, hasty: bool = False) -> _Trial:
         """Run inputs and ask the oracle again; a target that is spoilt by it is brought back."""
         self.trials += 1
         alone = len(items) < 2
-        patient = alone and seen.oracle in _OF_ONE_CONNECTION
+        patient = alone and not hasty and seen.oracle in _OF_ONE_CONNECTION
         executor = self._subject.executor(self._tempo.patient if patient else self._tempo)
         executor.recording = alone
-        if seen.oracle is Oracle.MEMORY:
-            # What grew once may have room from then on: only a fresh process shows it again.
+        if seen.oracle in _OF_THE_PROCESS:
+            # What grew once may have room from then on, and what burns may burn on: only a fresh process tells.
             self.renew()
         self._ready()
         try:
@@ -179,15 +182,16 @@ class Triage:
             return blame
         best, trials = blame, 0
         progress = True
-        while progress and trials < _SMALLER_TRIALS:
+        limit = _SMALLER_TRIALS if blame.suspicion.oracle in _CHEAP else _SMALLER_TRIALS // 4
+        while progress and trials < limit:
             progress = False
             assert best.item is not None
             for steps in _simpler(best.item):
-                if trials >= _SMALLER_TRIALS:
+                if trials >= limit:
                     break
                 trials += 1
                 item = replace_steps(best.item, steps)
-                tried = self._try([item], blame.suspicion)
+                tried = self._try([item], blame.suspicion, hasty=True)
                 if tried.fired is not None and tried.fired.top == blame.suspicion.top:
                     best = replace(
                         best,

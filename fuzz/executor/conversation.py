@@ -95,7 +95,7 @@ class Conversation:
 
     def ended(self, end: End, now_s: float) -> None:
         """The stream has ended."""
-        reached = self._in_input
+        reached = self._in_input and end is not End.REFUSED
         self._finish(end, reached, "" if reached else f"{end} while waiting for {self._waited}")
 
     def tick(self, now_s: float) -> None:

@@ -32,6 +32,7 @@ class Subject:
 
     ``others`` are logins whose queues must hear nothing of ours; ``known`` are requirements that the target is known to
     break; ``hang_s`` is how long a sentinel waits for its answer; ``patience`` scales every wait.
+    ``url`` is where a replay finds the target, where that needs no secret.
     """
 
     name: str
@@ -46,6 +47,7 @@ class Subject:
     connections: int = 64
     patience: float = 1.0
     hang_s: float = 10.0
+    url: str = ""
 
     @property
     def is_methods(self) -> bool:

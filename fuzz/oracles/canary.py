@@ -14,14 +14,13 @@ from dataclasses import replace
 from hashlib import blake2b
 
 from fuzz.executor.client import Client, Unanswered
-from fuzz.executor.hearing import Heard
 from fuzz.executor.loop import now_s
 from fuzz.executor.subject import Subject
 from fuzz.oracles.suspicion import Oracle, Suspicion
 from fuzz.states import Values
 
 _PATIENCE_S = 10.0
-_QUIET_S = 0.02
+_DELIVERY_S, _QUIET_S = 3.0, 0.02
 _TYPED_BODY = b"amqpspec"
 
 
@@ -64,23 +63,27 @@ class _Cage:
             )  # fmt: skip
         own = _token(-number, self.who)
         self.client.publish(self.inbox, own)
-        came = [self.client.body()]
-        while came[-1] != own and len(came) < 64:
-            came.append(self.client.body())
-        came += [said.payload for said in (*self.client.passed, *self._rest()) if said.name == "content body"]
-        self.client.passed.clear()
-        foreign = [body for body in came if body != own]
-        if foreign or came.count(own) != 1:
-            yield Suspicion(
-                Oracle.LEAK, "foreign delivery",
-                f"{self.who}: expected its own message once, actual {len(came)} deliveries, "
-                f"foreign ones: {[body[:24] for body in foreign[:3]]}",
-            )  # fmt: skip
+        came = self._delivered(own)
+        if own not in came:
+            yield Suspicion(Oracle.CANARY, "delivery changed or lost", f"{self.who}: {_among(came)}")
+        elif len(came) != 1:
+            yield Suspicion(Oracle.LEAK, "foreign delivery", f"{self.who}: {_among(came)}")
 
-    def _rest(self) -> Iterator[Heard]:
-        until_s = now_s() + _QUIET_S
+    def _delivered(self, own: bytes) -> list[bytes]:
+        """Bodies that were delivered: up to one's own, and what comes right behind it."""
+        came = [said.payload for said in self.client.passed if said.name == "content body"]
+        self.client.passed.clear()
+        until_s = now_s() + _DELIVERY_S
         while (said := self.client.next(until_s)) is not None:
-            yield said
+            if said.name == "content body":
+                came.append(said.payload)
+                if said.payload == own:
+                    until_s = now_s() + _QUIET_S
+        return came
+
+
+def _among(came: list[bytes]) -> str:
+    return f"expected its own message once, actual {len(came)} deliveries: {[body[:24] for body in came[:3]]}"
 
 
 def _around(actual: bytes, expected: bytes) -> str:

@@ -27,6 +27,7 @@ _SIGNATURES = (
     ("native", re.compile(r"[Ss]egmentation fault|SIGSEGV|Assertion .* failed|corrupted (?:size|unsorted)")),
 )  # fmt: skip
 _PYTHON_TOP = re.compile(r"^[A-Za-z_][\w.]*(?:Error|Exception|Warning|Exit|Interrupt)\b.*")
+_PREFIX = re.compile(r"^\d{4}-\d\d-\d\d[ T]\S+ (?:\[\w+\] )?(?:<[\d.]+> ?)?")
 _REASON = re.compile(r"exception \w+|reason: |\*\* Reason", re.IGNORECASE)
 
 
@@ -82,5 +83,13 @@ def _top(runtime: str, lines: list[str], number: int) -> str:
     if runtime == "python":
         return next((line for line in rest[1:] if _PYTHON_TOP.match(line)), rest[0])
     if runtime == "beam":
-        return next((line for line in rest[:12] if _REASON.search(line)), rest[0])
-    return rest[0]
+        at = next((n for n, line in enumerate(rest[:12]) if _REASON.search(line)), 0)
+        # The line behind the reason names the function, with the arguments of this one time.
+        function = _bare(rest[at + 1]).partition("(")[0] if at and at + 1 < len(rest) else ""
+        return f"{_bare(rest[at])} {function}"
+    return _bare(rest[0])
+
+
+def _bare(line: str) -> str:
+    """A line without the time and the process that loggers put before it."""
+    return _PREFIX.sub("", line).strip()

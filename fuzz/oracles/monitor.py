@@ -18,11 +18,10 @@ from fuzz.identity import InputId
 from fuzz.oracles.answers import LATE_FACTOR, conformance, late
 from fuzz.oracles.canary import Canaries
 from fuzz.oracles.log import LogWatch, complaints
-from fuzz.oracles.process import Allowance, Gauge, gauge
+from fuzz.oracles.process import Allowance, Gauge, gauge, is_working
 from fuzz.oracles.suspicion import Oracle, Suspicion
 
-_LOOK_S, _REST_S = 0.1, 5.0
-_BUSY = 0.15
+_LOOK_S, _REST_S = 0.06, 16.0
 _LOOKS, _BETWEEN_LOOKS_S = 4, 0.15
 _KEPT = 64
 _LATE_S = 0.5
@@ -76,11 +75,15 @@ class Monitor:
         self._log.skip()
         self._before = Gauge(None)
         self._took_s = 0.0
+        self._rest_s = _REST_S
 
     def before(self) -> None:
         """Measure, and place canaries. Raises Unanswered where the target does not answer already now."""
         self._log.skip()
         self._canaries.place()
+        begun_s = now_s()
+        while is_working(self.subject.pid()) and now_s() - begun_s < self._rest_s:
+            pause(_LOOK_S)
         self._before = gauge(self.subject.pid())
 
     def after(self, outcomes: Sequence[Outcome], *, settle_s: float = 0.0) -> Check:
@@ -89,9 +92,9 @@ class Monitor:
             pause(settle_s)
         fatal = self._fatal(outcomes)
         found = [] if fatal else self._canary()
-        after = gauge(self.subject.pid()) if fatal else self._at_rest()
-        news = self._log.news()
         sent = sum(o.sent_octets for o in outcomes)
+        after = Gauge(None) if fatal else self._at_rest(sent, len(outcomes))
+        news = self._log.news()
         if fatal:
             self._canaries.drop()
             return Check((self._explained(fatal, news),), news)
@@ -145,16 +148,21 @@ class Monitor:
             return fatal
         return replace(fatal, top=f"{fatal.top}; {said.top}", detail=f"{fatal.detail}\n{said.detail}")
 
-    def _at_rest(self) -> Gauge:
-        """The gauge once the target has come to rest, or after a while: work may go on behind the last answer."""
-        until_s = now_s() + _REST_S
-        last = gauge(self.subject.pid())
+    def _at_rest(self, sent: int, inputs: int) -> Gauge:
+        """The gauge once the target has come to rest, or has burnt too much: work may go on behind the last answer.
+
+        A target that never rests is waited for a shorter while each time.
+        """
+        begun_s = now_s()
         while True:
             pause(_LOOK_S)
             this = gauge(self.subject.pid())
-            if this.pid is None or this.cpu_s - last.cpu_s < _LOOK_S * _BUSY or now_s() > until_s:
+            spent = self.allowance.cpu(self._before, this, sent, self.usual.cpu_s(inputs))
+            if spent or not is_working(this.pid):
                 return this
-            last = this
+            if now_s() - begun_s > self._rest_s:
+                self._rest_s = max(_LOOK_S, self._rest_s / 2)
+                return this
 
     def _canary(self) -> list[Suspicion]:
         begun_s = now_s()

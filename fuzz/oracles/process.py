@@ -6,6 +6,7 @@ Knows: /proc through psutil. Must not know: inputs, sockets.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import psutil
 
@@ -33,6 +34,22 @@ def gauge(pid: int | None) -> Gauge:
             return Gauge(pid, True, process.memory_info().rss, times.user + times.system)
     except psutil.Error:
         return Gauge(pid, False)
+
+
+def is_working(pid: int | None) -> bool:
+    """Whether any thread of a process could run just now, whether or not the machine has a processor for it."""
+    try:
+        tasks = list(Path(f"/proc/{pid}/task").iterdir())
+    except OSError:
+        return False
+    return any(_state(task) == "R" for task in tasks)
+
+
+def _state(task: Path) -> str:
+    try:
+        return (task / "stat").read_text().rpartition(")")[2].split()[0]
+    except (OSError, IndexError):
+        return ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,8 @@ from fuzz.states import Values
 _HOST = "127.0.0.1"
 _SECOND = Values(user="second", password="second", vhost="second")
 HANG_S = 2.5
+SEEDED = "seeded:"
+"""How names of such targets begin."""
 
 
 class SeededBroker:
@@ -75,6 +77,6 @@ class SeededBroker:
     def subject(self) -> Subject:
         """The broker as a target."""
         return Subject(
-            f"seeded:{self.defect}", DIALECT, Address(_HOST, self.port), others=(_SECOND,),
+            SEEDED + self.defect, DIALECT, Address(_HOST, self.port), others=(_SECOND,),
             restart=self.restart, pid=lambda: self.pid, log=self.log, hang_s=HANG_S,
         )  # fmt: skip

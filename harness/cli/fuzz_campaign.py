@@ -16,6 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 from typing import Any
+from urllib.parse import quote
 
 import click
 
@@ -28,6 +29,7 @@ from fuzz.grammar import DEPLOYED, DIALECTS
 from fuzz.oracles.monitor import Monitor
 from fuzz.oracles.suspicion import Oracle, Suspicion
 from fuzz.report import one_line, write_summary
+from fuzz.seeded.process import SEEDED, SeededBroker
 from fuzz.states import Values
 from fuzz.triage import Status, Triage
 from harness.cli.common import STATE_DIR, interactive, one_line_errors, stop
@@ -122,15 +124,12 @@ def replay(folder: Path, url: str | None, name: str | None, as_json: bool, **opt
         data = read_finding(folder)
         item = item_of(data)
         if url is None and name is None:
-            url = data.get("url") or None
-            name = None if url else data["target"]
+            url, name = (data["url"], None) if data.get("url") else (None, data["target"])
         options |= {"dialect": data["dialect"], "patience": 1.0, "connections": 1, "no_baseline": True}
-        target = _target(url, name, options)
         seen = Suspicion(Oracle(data["oracle"]), data["top"], data["detail"], (item.id,))
-        with live(target, state_dir=STATE_DIR) as running:
-            subject = _subject(running, options)
+        with _again(url, name, options) as subject:
             check_scope(subject.address.host, options["scope"])
-            tempo = Tempo.of(subject.round_trip_s())
+            tempo = Tempo.of(subject.round_trip_s(), hang_s=subject.hang_s)
             monitor = Monitor(subject)
             blame = Triage(subject, monitor, tempo).again(item, seen)
             monitor.close()
@@ -140,6 +139,20 @@ def replay(folder: Path, url: str | None, name: str | None, as_json: bool, **opt
     else:
         click.echo(f"{data['oracle']} {data['signature']}: {blame.status}; {blame.suspicion.detail}")
     raise click.exceptions.Exit(Exit.CONFORMING if blame.status is Status.LOST else Exit.DEVIATIONS)
+
+
+@contextmanager
+def _again(url: str | None, name: str | None, options: dict[str, Any]) -> Iterator[Subject]:
+    """The target of a finding; a broker with a planted defect is started for it."""
+    if url is None and name is not None and name.startswith(SEEDED):
+        with (
+            tempfile.TemporaryDirectory(prefix="amqpspec-") as scratch,
+            SeededBroker(name.removeprefix(SEEDED), Path(scratch)) as broker,
+        ):
+            yield broker.subject()
+        return
+    with live(_target(url, name, options), state_dir=STATE_DIR) as running:
+        yield _subject(running, options)
 
 
 def run_selftest(as_json: bool, out: Path | None, clean_budget: str) -> None:
@@ -192,8 +205,17 @@ def _subject(running: Live, options: dict[str, Any]) -> Subject:
         values=_values(running.login, running.login.vhost, queue), others=tuple(others),
         restart=_restart(running, pid), pid=lambda: pid.number, log=running.log,
         known=_known(target, options), connections=min(options["connections"], max(target.connections, 64)),
-        patience=options["patience"],
+        patience=options["patience"], url=_public(running),
     )  # fmt: skip
+
+
+def _public(running: Live) -> str:
+    """The URL of a target that has no name in targets.yaml; nothing where it holds a secret."""
+    if running.target.broker or running.target.url is None or running.secrets:
+        return ""
+    url = running.url
+    host = f"[{url.host}]" if ":" in url.host else url.host
+    return f"amqp://{url.user}:{url.password}@{host}:{url.port}/{quote(url.vhost, safe='')}"
 
 
 class _Pid:

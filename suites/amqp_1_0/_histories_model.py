@@ -24,6 +24,7 @@ from harness.peer.amqp_1_0.books import (
     number,
     serial,
 )
+from harness.wire.errors import WireError
 
 SETTLED_MODE, UNSETTLED_MODE, SECOND_MODE = 0x1, 0x0, 0x1
 _MODES = {"settled": SETTLED_MODE, "unsettled": UNSETTLED_MODE}
@@ -261,9 +262,10 @@ class Model:
         if delivery.settled is not (mode == SETTLED_MODE) and mode in _MODES.values():
             actual = "a settled delivery" if delivery.settled else "an unsettled delivery"
             raise Mismatch("deliveries as the snd-settle-mode of the target's attach has it", actual)
-        message = self.messages.get(delivery.body) if isinstance(delivery.body, bytes) else None
+        body = body_of(delivery)
+        message = self.messages.get(body) if isinstance(body, bytes) else None
         if message is None or message.node != reach.node:
-            raise Mismatch(f"messages that were sent to node {reach.node}", f"{delivery.body!r:.60}")
+            raise Mismatch(f"messages that were sent to node {reach.node}", f"{body!r:.60}")
         if message.fate not in (Fate.SENT, Fate.WAITING, Fate.LOOSE):
             raise Mismatch("messages that the node can hold", f"{_word(message)}, {message.fate}")
         message.fate = Fate.GONE if delivery.settled else Fate.LOOSE if reach.leaving else Fate.HELD
@@ -295,6 +297,15 @@ class Model:
         outgoing, message = course.sent[key[1]]
         if message.fate is Fate.SENT and not outgoing.settled:
             message.fate = Fate.WAITING if state == "accepted" else Fate.LOOSE
+
+
+def body_of(delivery: Delivery) -> object:
+    """The body of a message; raises Mismatch where the octets are none."""
+    try:
+        body: object = delivery.body
+    except WireError as error:
+        raise Mismatch("whole messages", str(error)) from error
+    return body
 
 
 # --- flows

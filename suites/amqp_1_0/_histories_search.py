@@ -31,7 +31,7 @@ from suites.amqp_1_0._histories_walk import Walk, Watched
 _SHRINK_TRIES, _SHRINK_REPLIES = 1000, 3
 _SHRINK_REPLY_S, _SHRINK_ENDING_S = 1.5, 2.0
 _LEAST_HANDLE_MAX = 3
-_STAGES = ((6, 12), (4, 30), (3, 80))
+_STAGES = ((8, 12), (5, 30), (3, 80))
 _EXPECTED = "each walk as the model has it"
 
 

@@ -40,12 +40,13 @@ class Style:
     """How the walks of a case differ from those of the others, besides their mix of steps.
 
     ``large`` messages come in several transfers; ``windows`` are small; ``mixed`` deliveries, settled and not, are sent
-    in one write; ``closing`` holds a target to its answer to a closing detach.
+    in one write; all links go to ``one_node``; ``closing`` holds a target to its answer to a closing detach.
     """
 
     large: bool = False
     windows: bool = False
     mixed: bool = False
+    one_node: bool = False
     closing: bool = False
 
 
@@ -130,7 +131,7 @@ class Menu:
         fresh = max(self.model.reaches, default=-1) + 1
         for channel in self.model.courses:
             for handle in self._handles(channel):
-                for node in NODES:
+                for node in NODES[:1] if self.style.one_node else NODES:
                     yield Step("attach", fresh, (channel, "sender", node, handle, "unsettled"))
                     for mode in modes:
                         yield Step("attach", fresh, (channel, "receiver", node, handle, mode))

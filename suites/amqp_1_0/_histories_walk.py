@@ -16,7 +16,16 @@ from harness.peer.events import Arrival
 from harness.peer.line import Line
 from harness.wire.amqp_1_0.message import encode_message
 from harness.wire.transport import StreamEnded
-from suites.amqp_1_0._histories_model import SECOND_MODE, Course, Fate, Message, Mismatch, Model, Reach
+from suites.amqp_1_0._histories_model import (
+    SECOND_MODE,
+    Course,
+    Fate,
+    Message,
+    Mismatch,
+    Model,
+    Reach,
+    body_of,
+)
 from suites.amqp_1_0._histories_steps import NODES, Menu, Powers, Step, Style
 
 _MOST_RETURNS = 3
@@ -112,10 +121,11 @@ class Walk:
 
     def _look_into(self, node: str) -> None:
         """What a node holds in the end: all that waits there, perhaps what is loose, nothing else."""
-        messages = {m.body: m for m in self.model.messages.values() if m.node == node}
-        waiting = {m.body for m in messages.values() if m.fate is Fate.WAITING}
+        messages: dict[object, Message] = {m.body: m for m in self.model.messages.values() if m.node == node}
+        waiting: set[object] = {m.body for m in messages.values() if m.fate is Fate.WAITING}
         other = Peer(self.peer.context, self.peer.family)
-        found = [d.body for d in other.fetch(self.addresses[node], len(waiting), count=_LOOKED_AT)]
+        fetched = other.fetch(self.addresses[node], len(waiting), count=_LOOKED_AT)
+        found = [body_of(delivery) for delivery in fetched]
         other.close()
         other.hang_up()
         wrong = [

@@ -103,13 +103,15 @@ def transfer_by_a_receiver(peer: Peer) -> Verdict:
 
 
 @case("definitions.condition.invalid-field", covers=["definitions/condition/invalid-field"])
-def field_of_another_type(peer: Peer) -> Verdict:
-    """Attach with a role that is a string, or a handle that is a symbol, is refused."""
-    wrong: tuple[dict[str, Any], ...] = (
-        {"role": Value("string", "sender")},
-        {"handle": Value("symbol", "handle")},
-    )
-    return worst(_refused(peer.another(), peer.attach_fields(SENDER), **fields) for fields in wrong)
+def role_that_is_a_string(peer: Peer) -> Verdict:
+    """Attach with a role that is a string is refused."""
+    return _refused(peer, peer.attach_fields(SENDER), role=Value("string", "sender"))
+
+
+@case("definitions.condition.invalid-field.handle", covers=["definitions/condition/invalid-field"])
+def handle_that_is_a_symbol(peer: Peer) -> Verdict:
+    """Attach with a handle that is a symbol is refused."""
+    return _refused(peer, peer.attach_fields(SENDER), handle=Value("symbol", "handle"))
 
 
 @case("definitions.condition.invalid-field.choice", covers=["definitions/condition/invalid-field"])

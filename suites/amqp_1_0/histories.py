@@ -28,15 +28,22 @@ _LINKS = Kind(
 _CREDIT = Kind(
     verbs="credit credit credit send send send look settle settle attach close",
     seed=_SEED + 2,
+    style=Style(one_node=True),
+)
+_TRANSFERS = Kind(
+    verbs="start start start finish finish abort send credit credit settle settle-all attach attach close",
+    seed=_SEED + 3,
+    style=Style(large=True, one_node=True),
 )
 _SETTLEMENT = Kind(
-    verbs="settle settle settle send send start start finish abort abort credit credit settle-all attach close begin",
-    seed=_SEED + 3,
-    style=Style(large=True, mixed=True),
+    verbs="settle settle settle send send credit credit settle-all attach close begin",
+    seed=_SEED + 5,
+    style=Style(mixed=True),
 )
 _REATTACH = Kind(
-    verbs="suspend reattach reattach send send credit credit settle attach look begin",
+    verbs="suspend suspend reattach reattach reattach credit credit send settle attach",
     seed=_SEED + 4,
+    style=Style(one_node=True),
 )
 
 
@@ -103,13 +110,28 @@ def credit(peer: Peer) -> Verdict:
 
 
 @case(
+    "histories.transfers",
+    covers=[
+        "transfers/large/not-within-link",
+        "transfers/large/abort-discard",
+        "transfers/large/interleaved-links",
+        "transfers/fragments",
+        "performatives/transfer/delivery-id/first",
+        "performatives/transfer/delivery-tag/first",
+    ],
+    slow=True,
+    budget_s=_BUDGET_S,
+)
+def transfers(peer: Peer) -> Verdict:
+    """Deliveries in pieces, with those of other links between them, some given up: what was completed arrives whole."""
+    return walked(peer, _TRANSFERS)
+
+
+@case(
     "histories.settlement",
     covers=[
         "transfers/delivery-tag/unique",
         "transfers/states/terminal",
-        "transfers/fragments",
-        "transfers/large/abort-discard",
-        "transfers/large/not-within-link",
         "links/settled-for-ever",
         "links/delivery-ids-per-session",
         "performatives/transfer/settled/mode-settled",
@@ -122,17 +144,17 @@ def credit(peer: Peer) -> Verdict:
     budget_s=_BUDGET_S,
 )
 def settlement(peer: Peer) -> Verdict:
-    """Deliveries in pieces, given up, accepted, released, rejected: each message is where its outcomes put it."""
+    """Deliveries settled and not, accepted, released, rejected: each message is where its outcomes put it."""
     return walked(peer, _SETTLEMENT)
 
 
 @case(
     "histories.reattach",
     covers=[
-        "performatives/attach/unsettled/reattaching",
-        "links/reattaching/update",
+        "links/flow/no-credit",
         "links/flow/initial-state",
         "links/detaching/announce",
+        "performatives/detach/closed",
         "performatives/detach/handle-freed",
     ],
     slow=True,

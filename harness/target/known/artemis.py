@@ -112,7 +112,11 @@ def _login_modules(guest: str) -> str:
 
 
 def _configuration(port: int, data: Path) -> str:
-    """Where it listens and keeps what it holds, who may do what, and which addresses links create."""
+    """Where it listens and keeps what it holds, who may do what, and which addresses links create.
+
+    Logins are not cached: a refused one without a name, such as a bare AMQP header makes, would be remembered against
+    other connections for seconds, and what a case sees would depend on its neighbours.
+    """
     acceptor = escape(f"tcp://{LOOPBACK}:{port}?protocols=AMQP;securityDomain={DOMAIN}")
     allowed = "".join(f'<permission type="{name}" roles="{FULL_RIGHTS}"/>' for name in PERMISSIONS)
     places = ("journal", "bindings", "paging", "large-messages")
@@ -124,6 +128,7 @@ def _configuration(port: int, data: Path) -> str:
         f"<name>amqpspec</name><persistence-enabled>true</persistence-enabled>\n{directories}\n"
         "<journal-type>NIO</journal-type><journal-min-files>2</journal-min-files>\n"
         "<max-disk-usage>-1</max-disk-usage><security-enabled>true</security-enabled>\n"
+        "<authentication-cache-size>0</authentication-cache-size>\n"
         f'<acceptors><acceptor name="amqp">{acceptor}</acceptor></acceptors>\n'
         f'<security-settings><security-setting match="#">{allowed}</security-setting></security-settings>\n'
         f"<address-settings>\n{_addresses('#', created=False)}{_addresses(NODES + '#', created=True)}"

@@ -17,7 +17,7 @@ from collections import deque
 from typing import Any
 
 import proton
-from proton import Condition, Delivery, Event, Handler, Link, Receiver, Sender, Terminus
+from proton import Condition, Delivery, Endpoint, Event, Handler, Link, Receiver, Sender, Terminus
 from proton.reactor import Container
 
 HOST = "127.0.0.1"
@@ -150,7 +150,7 @@ class Broker:
             _errant(link)
         elif link.is_sender and link.queue is not None:
             link.queue.pump()
-            if link.drain_mode and link.credit:
+            if link.drain_mode and link.credit and _lives(link):
                 link.drained()
 
     def _on_delivery(self, event: Event) -> None:
@@ -170,7 +170,7 @@ class Broker:
         if delivery.aborted:
             link.received = b""
             delivery.settle()
-            link.flow(1)
+            _grant(link, 1)
             return
         link.received += link.recv(delivery.pending) or b"" if delivery.pending else b""
         if delivery.partial:
@@ -180,7 +180,7 @@ class Broker:
         delivery.update(Delivery.ACCEPTED)
         if delivery.settled or link.rcv_settle_mode != Link.RCV_SECOND:
             delivery.settle()
-        link.flow(1)
+        _grant(link, 1)
         link.queue.messages.append(message)
         link.queue.pump()
 
@@ -249,7 +249,17 @@ def _begin(link: Link) -> None:
         link.queue.consumers.append(link)
         link.queue.pump()
     else:
-        link.flow(CREDIT)
+        _grant(link, CREDIT)
+
+
+def _grant(link: Receiver, credit: int) -> None:
+    """More credit, unless the partner has ended the session: then the engine writes a flow that lacks a field."""
+    if _lives(link):
+        link.flow(credit)
+
+
+def _lives(link: Link) -> bool:
+    return bool(link.session.state & Endpoint.REMOTE_ACTIVE)
 
 
 def _refuse(link: Link, condition: str, why: str) -> None:

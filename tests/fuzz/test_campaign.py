@@ -1,0 +1,261 @@
+"""Campaigns against the reference broker: order, journal, resume, shards, baselines, exit codes."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from fuzz.campaign import Campaign, Order, chosen_cells
+from fuzz.catalogue import resolve
+from fuzz.energy import Energy
+from fuzz.executor.loop import Address
+from fuzz.executor.outcome import End, Outcome, Timing
+from fuzz.executor.subject import Subject
+from fuzz.findings import FindingError, item_of, read_finding, signature_of
+from fuzz.grammar import grammar_hash
+from fuzz.identity import InputId
+from fuzz.journal import CampaignJournal, batches, read_progress
+from fuzz.mutation import origins
+from fuzz.oracles.suspicion import Oracle
+from harness.cli.main import cli
+from harness.record.journal import JournalError, read_journal
+from harness.reference.server import ReferenceBroker
+
+SMALL = ("C05/*/limits",)
+WRONG = "wrong-code:constant/frame-error"
+CELL = "C02/shortstr.size/ready"
+ROW = "constant/frame-error"
+
+
+@pytest.fixture
+def subject() -> Iterator[Subject]:
+    with ReferenceBroker("amqp-0-9-1") as broker:
+        yield Subject("reference", "amqp-0-9-1", Address(broker.host, broker.port), restart=broker.restart)
+
+
+def wrong() -> Iterator[Subject]:
+    with ReferenceBroker("amqp-0-9-1", faults=[WRONG]) as broker:
+        yield Subject("wrong", "amqp-0-9-1", Address(broker.host, broker.port), restart=broker.restart)
+
+
+wrong_subject = pytest.fixture(wrong)
+
+
+def begun(folder: Path) -> list[str]:
+    """Every id whose batch was begun, families' written out."""
+    found = []
+    for line in batches(folder):
+        if "ids" in line:
+            found += line["ids"]
+            continue
+        first, last = InputId.parse(line["first"]), InputId.parse(line["last"])
+        found += [str(first._replace(counter=n)) for n in range(first.counter, last.counter + 1)]
+    return found
+
+
+def test_a_clean_broker_has_no_findings_and_every_cell_is_covered(subject: Subject, tmp_path: Path) -> None:
+    summary = Campaign(Order(subject, tmp_path, patterns=SMALL, mutate=False)).run().summary()
+    cells = chosen_cells("amqp-0-9-1", SMALL)
+    assert summary["findings"] == [] and summary["ended"] == "all done"
+    assert summary["cells_planned"] == summary["covered"] == len(cells) > 0
+    assert summary["inputs"] == summary["reached"] == sum(cell.inputs for cell in cells)
+    assert begun(tmp_path) == [str(item.id) for cell in cells for item in cell]
+    kinds = [line["kind"] for line in read_journal(tmp_path)]
+    assert kinds[0] == "campaign" and kinds[-1] == "end" and kinds.count("batch") == kinds.count("done")
+
+
+def test_random_inputs_follow_the_families_until_the_budget_ends(subject: Subject, tmp_path: Path) -> None:
+    campaign = Campaign(Order(subject, tmp_path, 0.0, seed=7, patterns=("C05/none",), batch=16)).run()
+    assert campaign.ended == "budget spent" and campaign.tally.random == campaign.tally.inputs > 0
+    ids = [InputId.parse(text) for text in begun(tmp_path)]
+    assert {id.family for id in ids} == {"random"} and {id.seed for id in ids} == {7}
+    assert all(resolve(id).octets for id in ids)
+
+
+def test_shards_part_the_inputs(subject: Subject, tmp_path: Path) -> None:
+    for shard in (1, 2):
+        order = Order(subject, tmp_path / str(shard), patterns=SMALL, mutate=False, shard=(shard, 2))
+        Campaign(order).run()
+    total = sum(cell.inputs for cell in chosen_cells("amqp-0-9-1", SMALL))
+    counted = [read_progress(tmp_path / s)["tally"]["inputs"] for s in ("1", "2")]
+    assert sum(counted) == total and all(0 < count < total for count in counted)
+
+
+def test_a_resumed_campaign_goes_on_where_it_stands(subject: Subject, tmp_path: Path) -> None:
+    order = Order(subject, tmp_path, 0.0, patterns=SMALL, mutate=False, batch=8)
+    Campaign(order).run()
+    first = begun(tmp_path)
+    Campaign(replace(order, budget_s=60.0, resume=True)).run()
+    assert begun(tmp_path)[: len(first)] == first
+    assert set(begun(tmp_path)) == {str(i.id) for cell in chosen_cells("amqp-0-9-1", SMALL) for i in cell}
+
+
+def test_a_far_position_is_taken_up_at_once(subject: Subject, tmp_path: Path) -> None:
+    order = Order(subject, tmp_path, 0.0, patterns=("C05/none",), batch=4)
+    Campaign(order).run()
+    progress = read_progress(tmp_path)
+    progress["position"]["counter"] = 10**9
+    CampaignJournal(tmp_path).stand(progress)
+    Campaign(replace(order, resume=True)).run()
+    assert InputId.parse(begun(tmp_path)[-1]).counter in range(10**9, 10**9 + 4)
+
+
+def test_another_plan_is_not_resumed(subject: Subject, tmp_path: Path) -> None:
+    order = Order(subject, tmp_path, 0.0, patterns=SMALL, mutate=False)
+    Campaign(order).run()
+    with pytest.raises(JournalError, match="expected a campaign of"):
+        Campaign(replace(order, seed=9, resume=True))
+    with pytest.raises(JournalError, match="expected the folder of a campaign"):
+        read_progress(tmp_path / "none")
+
+
+def test_a_torn_line_does_not_spoil_the_next(tmp_path: Path) -> None:
+    (tmp_path / "journal.jsonl").write_text('{"kind": "batch"}\n{"kind": "ba', encoding="utf-8")
+    journal = CampaignJournal(tmp_path)
+    journal.line("batch", first="x")
+    journal.close()
+    assert [line.get("first") for line in batches(tmp_path)] == [None, "x"]
+
+
+def test_a_killed_campaign_loses_no_input(subject: Subject, tmp_path: Path) -> None:
+    """Killed right before a batch is sent: it stands in the journal, and is sent when the campaign goes on."""
+    script = (
+        "import os, signal, sys; from pathlib import Path; from fuzz.campaign import *\n"
+        "from fuzz.executor.subject import Subject; from fuzz.executor.loop import Address, Executor\n"
+        "seen = []\n"
+        "run = Executor.run\n"
+        "def kill(self, items):\n"
+        "    seen.append(1)\n"
+        "    if len(seen) == 3: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "    return run(self, items)\n"
+        "Executor.run = kill\n"
+        "host, port, out = sys.argv[1:]\n"
+        "subject = Subject('reference', 'amqp-0-9-1', Address(host, int(port)))\n"
+        f"Campaign(Order(subject, Path(out), patterns={SMALL!r}, mutate=False, batch=8)).run()\n"
+    )
+    where = (subject.address.host, str(subject.address.port), str(tmp_path))
+    done = subprocess.run([sys.executable, "-c", script, *where], check=False, cwd=Path(__file__).parents[2])
+    assert done.returncode == -signal.SIGKILL
+    killed = begun(tmp_path)
+    kinds = [line["kind"] for line in read_journal(tmp_path)]
+    assert kinds.count("batch") == 3 and kinds.count("done") == 2
+    Campaign(Order(subject, tmp_path, patterns=SMALL, mutate=False, batch=8, resume=True)).run()
+    again = begun(tmp_path)[len(killed) :]
+    last = next(line for line in reversed(list(batches(tmp_path))[:3]))
+    assert again[0] == last["first"]
+    assert set(killed) | set(again) == {str(i.id) for c in chosen_cells("amqp-0-9-1", SMALL) for i in c}
+
+
+def test_a_deviation_is_a_finding_with_all_that_belongs_to_it(wrong_subject: Subject, tmp_path: Path) -> None:
+    order = Order(
+        wrong_subject, tmp_path, patterns=(CELL,), mutate=False,
+        stop_when=lambda finding: True,
+    )  # fmt: skip
+    (found,) = Campaign(order).run().summary()["findings"]
+    place = tmp_path / "findings" / f"conformance-{found['signature']}"
+    assert found["requirement"] == ROW and found["status"] == "stable"
+    assert read_finding(place)["replay"] == f"amqpspec fuzz replay {place}"
+    assert (place / "input.bin").read_bytes() == item_of(found).octets
+    assert item_of(found).expectation.requirement == ROW
+    kinds = [json.loads(line)["kind"] for line in (place / "transcript.jsonl").read_text().splitlines()]
+    assert kinds[0] == "open" and kinds[-1] == "end" and "octets" in kinds
+    assert (place / "transcript.pcapng").stat().st_size > 100
+
+
+def test_what_the_baseline_knows_is_counted_only(wrong_subject: Subject, tmp_path: Path) -> None:
+    known = replace(wrong_subject, known=frozenset({ROW}))
+    order = Order(known, tmp_path, patterns=(CELL,), mutate=False)
+    summary = Campaign(order).run().summary()
+    assert summary["findings"] == [] and summary["suppressed"][ROW] > 0
+
+
+def test_a_folder_that_is_no_finding_is_told(tmp_path: Path) -> None:
+    with pytest.raises(FindingError, match="expected the folder of a finding"):
+        read_finding(tmp_path)
+    with pytest.raises(FindingError, match="a batch as a whole"):
+        item_of({"input": None})
+
+
+def test_a_signature_is_of_family_oracle_cause_and_state() -> None:
+    base = ("boom", "C04", "channel")
+    assert signature_of(Oracle.LOG, *base) == signature_of(Oracle.LOG, *base)
+    others = [
+        signature_of(Oracle.CRASH, *base), signature_of(Oracle.LOG, "bang", "C04", "channel"),
+        signature_of(Oracle.LOG, "boom", "C05", "channel"), signature_of(Oracle.LOG, "boom", "C04", "ready"),
+    ]  # fmt: skip
+    assert len({signature_of(Oracle.LOG, *base), *others}) == 5
+
+
+def test_energy_goes_to_origins_of_new_responses_and_is_kept() -> None:
+    energy = Energy("amqp-0-9-1")
+    role, state = origins("amqp-0-9-1")[5]
+    item = resolve(InputId(grammar_hash("amqp-0-9-1"), "random", role, state, 1, 1))
+    outcome = Outcome(item, True, ("basic.qos-ok",), None, End.OPEN, Timing(0.001, 0.1), 1, 1)
+    before = energy.weights[role, state]
+    assert energy.learn([outcome]) == 1 and energy.learn([outcome]) == 0
+    assert energy.weights[role, state] > before
+    again = Energy("amqp-0-9-1", energy.to_json())
+    assert again.weights == energy.weights and again.seen == energy.seen
+    again.mute((role, state))
+    assert again.weights[role, state] == 0
+
+
+# --- the verb
+
+
+def run(*args: str) -> tuple[int, str, str]:
+    result = CliRunner().invoke(cli, ["fuzz", *args])
+    return result.exit_code, result.stdout, result.stderr
+
+
+def test_the_verb_prints_and_writes_a_summary(tmp_path: Path) -> None:
+    out = tmp_path / "c"
+    code, text, _ = run("reference", "--out", str(out), "--cells", SMALL[0], "--families-only", "--json")
+    summary = json.loads(text)
+    assert code == summary["exit_code"] == 0 and summary["open"] == 0 and summary["covered"] > 0
+    assert json.loads((out / "summary.json").read_text()) == summary
+    assert "# Campaign against reference" in (out / "summary.md").read_text()
+    code, _, told = run("reference", "--out", str(out), "--cells", SMALL[0])
+    assert code == 2 and "--resume" in told
+
+
+def test_a_deviating_broker_is_found_and_the_finding_replayed(tmp_path: Path) -> None:
+    with ReferenceBroker("amqp-0-9-1", faults=[WRONG]) as broker:
+        out = str(tmp_path / "c")
+        code, text, _ = run(broker.url, "--out", out, "--cells", CELL, "--families-only")
+        assert code == 1 and ROW in text
+        place = min((tmp_path / "c" / "findings").iterdir())
+        code, text, _ = run("replay", str(place))
+        assert code == 1 and "stable" in text
+    with ReferenceBroker("amqp-0-9-1") as clean:
+        code, text, _ = run("replay", str(place), clean.url)
+        assert code == 0 and "lost" in text
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "text"),
+    [
+        (("amqp://192.0.2.7/",), 2, "expected a loopback address"),
+        (("amqp://127.0.0.1:1/",), 3, "cannot connect"),
+        (("reference", "-t", "x"), 2, "both or none"),
+        (("reference", "--budget", "long"), 2, "expected a time"),
+        (("reference", "--shard", "3/2"), 2, "expected I/N"),
+        (("reference", "--resume", ".", "--out", "x"), 2, "expected --resume or --out"),
+        (("replay", "nowhere"), 2, "expected the folder of a finding"),
+    ],
+)
+def test_wrong_orders_are_one_line(
+    args: tuple[str, ...], code: int, text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    actual, _, told = run(*args)
+    assert actual == code and text in told and told.count("\n") == 1
+    assert not list(tmp_path.glob("*/findings"))

@@ -1,0 +1,192 @@
+"""Each oracle by itself: what it complains about, and what it lets pass."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from fuzz.catalogue import FuzzInput, cells
+from fuzz.executor.loop import Address
+from fuzz.executor.outcome import End, Outcome, Timing
+from fuzz.executor.subject import Subject
+from fuzz.oracles.answers import conformance, deviates, late
+from fuzz.oracles.canary import Canaries
+from fuzz.oracles.log import LogWatch, complaints
+from fuzz.oracles.monitor import Monitor, Usual
+from fuzz.oracles.process import Allowance, Gauge, gauge
+from fuzz.oracles.suspicion import Oracle, steady
+from fuzz.states import Values
+from harness.net.ports import free_port
+from harness.reference.server import ReferenceBroker
+from harness.spec.model import Refusal, Scope
+
+SECOND = Values(user="second", password="second", vhost="second")
+
+
+def must_be_refused() -> FuzzInput:
+    cell = next(c for c in cells("amqp-0-9-1") if c.key == "amqp-0-9-1/C04/frame.end/ready")
+    return next(i for i in cell if i.expectation.must_refuse)
+
+
+def came(item: FuzzInput, refused: Refusal | None, end: End = End.OPEN, latency_s: float = 0.01) -> Outcome:
+    return Outcome(item, True, (), refused, end, Timing(latency_s, 0.1), 10, 10)
+
+
+def test_the_ledger_decides() -> None:
+    item = must_be_refused()
+    (accepted,) = item.expectation.accepts
+    assert not deviates(came(item, None, End.FIN))
+    assert accepted.scope is Scope.SOCKET
+    wrong = came(item, Refusal(Scope.CHANNEL, 404))
+    assert deviates(wrong) and deviates(came(item, None))
+    (seen,) = conformance([wrong])
+    assert seen.oracle is Oracle.CONFORMANCE and seen.inputs == (item.id,)
+    assert (
+        seen.detail == "amq_wlp_frame_02: expected connection closed without further data, actual channel 404"
+    )
+
+
+def test_what_was_not_reached_or_may_be_legal_is_not_judged() -> None:
+    item = must_be_refused()
+    assert not deviates(Outcome(item, False, (), None, End.OPEN, Timing(None, 0.1), 1, 1, "no tune in time"))
+    legal = next(i for c in cells("amqp-0-9-1") for i in c if not i.expectation.must_refuse)
+    assert not deviates(came(legal, None))
+
+
+def test_a_late_answer_names_the_slowest_first() -> None:
+    item, other = must_be_refused(), cells("amqp-0-9-1")[0].input(0)
+    outcomes = [came(item, None, latency_s=0.7), came(other, None, latency_s=0.9)]
+    (seen,) = late(outcomes, 0.5)
+    assert seen.inputs == (other.id, item.id)
+    assert not list(late(outcomes, 1.0))
+
+
+def test_a_zombie_is_gone() -> None:
+    assert gauge(os.getpid()).alive and gauge(os.getpid()).rss_octets > 1 << 20
+    child = subprocess.Popen([sys.executable, "-c", "pass"], stdout=subprocess.PIPE)
+    assert child.stdout is not None
+    child.stdout.read()
+    os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+    os.kill(child.pid, 0)
+    assert not gauge(child.pid).alive
+    child.wait()
+    child.stdout.close()
+    assert not gauge(child.pid).alive
+    assert gauge(None) == Gauge(None)
+
+
+def test_allowances_grow_with_what_was_sent() -> None:
+    allowed = Allowance()
+    before = Gauge(1, True, 100 << 20, 5.0)
+    assert allowed.memory(before, Gauge(1, True, 150 << 20, 5.0), 1000).startswith("memory grew by 50 MiB")
+    assert not allowed.memory(before, Gauge(1, True, 150 << 20, 5.0), 4 << 20)
+    assert not allowed.memory(before, Gauge(2, True, 900 << 20, 5.0), 1000)
+    assert allowed.cpu(before, Gauge(1, True, 0, 8.0), 1000, 0.5).startswith("3.0 s of processor time")
+    assert not allowed.cpu(before, Gauge(1, True, 0, 8.0), 1000, 2.5)
+
+
+@pytest.mark.parametrize(
+    ("text", "top"),
+    [
+        (
+            "Traceback (most recent call last):\n  File \"x.py\", line 1\nKeyError: 'a'\n",
+            "python: KeyError: 'a'",
+        ),
+        (
+            "2026-11-21 15:25:07.95+00:00 [error] <0.679.0>   crasher:\n"
+            "2026-11-21 15:25:07.95+00:00 [error] <0.679.0>     pid: <0.679.0>\n"
+            "2026-11-21 15:25:07.95+00:00 [error] <0.679.0>     exception error: no function clause matching\n"
+            "2026-11-21 15:25:07.95+00:00 [error] <0.679.0>         some_parser:parse_table(<<127,107>>) (x.erl)\n",
+            "beam: exception error: no function clause matching some_parser:parse_table",
+        ),
+        (
+            'Exception in thread "IO-7" java.lang.StackOverflowError\n\tat a.B.c(B.java:7)',
+            'jvm: Exception in thread "IO-N" java.lang.StackOverflowError',
+        ),
+        ("panic: runtime error: slice bounds out of range [5:3]", "go: panic: runtime error: slice bounds"),
+        ("==7==ERROR: AddressSanitizer: heap-buffer-overflow on 0x60", "sanitizer: ==N==ERROR: Address"),
+    ],
+)
+def test_runtimes_are_known_by_how_they_complain(text: str, top: str) -> None:
+    seen = next(complaints(f"INFO all is well\n{text}"))
+    assert seen.top.startswith(top) and seen.oracle is Oracle.LOG
+
+
+def test_an_ordinary_log_is_no_complaint() -> None:
+    text = "[warning] closing connection: client unexpectedly closed TCP connection\n[info] exception: none\n"
+    assert not list(complaints(text))
+
+
+def test_one_complaint_for_one_cause() -> None:
+    text = "ValueError: 0x1f at 7\n"
+    twice = f"Traceback (most recent call last):\n{text}" + f"Traceback (most recent call last):\n{text}"
+    assert len(list(complaints(twice))) == 1
+    assert steady("at 0x1f, <0.67.0> and 12") == "at N, N and N"
+
+
+def test_a_log_is_read_on_and_from_its_beginning_when_it_is_new(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    path.write_text("old\n", encoding="utf-8")
+    watch = LogWatch(path)
+    watch.skip()
+    with path.open("a", encoding="utf-8") as file:
+        file.write("new\n")
+    assert watch.news() == "new\n" and watch.news() == ""
+    path.write_text("x\n", encoding="utf-8")
+    assert watch.news() == "x\n"
+    assert LogWatch(tmp_path / "none").news() == "" and LogWatch(None).news() == ""
+
+
+def test_canaries_of_two_users_live_in_a_clean_broker() -> None:
+    with ReferenceBroker("amqp-0-9-1") as broker:
+        subject = Subject("r", "amqp-0-9-1", Address(broker.host, broker.port), others=(SECOND,))
+        canaries = Canaries(subject)
+        for _ in range(2):
+            canaries.place()
+            assert canaries.check() == []
+        canaries.drop()
+
+
+@pytest.mark.parametrize("fault", ["body-modified", "virtual-hosts-shared"])
+def test_a_modified_body_is_seen(fault: str) -> None:
+    with ReferenceBroker("amqp-0-9-1", faults=[fault]) as broker:
+        subject = Subject("r", "amqp-0-9-1", Address(broker.host, broker.port), others=(SECOND,))
+        canaries = Canaries(subject)
+        canaries.place()
+        found = {s.oracle for s in canaries.check()}
+        canaries.drop()
+    assert (Oracle.CANARY in found) is (fault == "body-modified")
+
+
+def test_a_message_goes_through_a_1_0_broker_and_back() -> None:
+    with ReferenceBroker("amqp-1-0") as broker:
+        subject = Subject("r", "amqp-1-0", Address(broker.host, broker.port))
+        canaries = Canaries(subject)
+        canaries.place()
+        assert canaries.check() == []
+
+
+def test_a_target_that_is_gone_has_crashed() -> None:
+    monitor = Monitor(Subject("r", "amqp-0-9-1", Address("127.0.0.1", free_port())))
+    (seen,) = monitor.after([]).suspicions
+    assert seen.oracle is Oracle.CRASH and "cannot connect" in seen.detail
+
+
+def test_a_clean_broker_gives_no_suspicion() -> None:
+    with ReferenceBroker("amqp-0-9-1") as broker:
+        monitor = Monitor(Subject("r", "amqp-0-9-1", Address(broker.host, broker.port)))
+        monitor.before()
+        assert monitor.after([]).suspicions == ()
+        monitor.close()
+
+
+def test_what_is_usual_is_learnt() -> None:
+    usual = Usual()
+    assert usual.late_s == 0.5
+    usual.learn([came(must_be_refused(), None, latency_s=0.1)] * 4, 2.0)
+    assert usual.late_s == pytest.approx(1.2)
+    assert usual.cpu_s(10) == pytest.approx(10.0)

@@ -1,0 +1,124 @@
+"""Blame: which input it was, how sure that is, and what of it is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from fuzz.catalogue import FuzzInput, by_key
+from fuzz.executor.conversation import Tempo
+from fuzz.executor.loop import Address
+from fuzz.executor.subject import Subject
+from fuzz.oracles.monitor import Monitor
+from fuzz.oracles.suspicion import Oracle, Suspicion
+from fuzz.seeded.process import SeededBroker
+from fuzz.triage import Status, TargetLost, Triage, _simpler, _Trial
+from harness.net.ports import free_port
+
+CELL = by_key("amqp-0-9-1")["amqp-0-9-1/C09/order.twice/channel"]
+ITEMS = [CELL.input(n) for n in range(40)]
+Fires = Callable[[Sequence[FuzzInput]], bool]
+
+
+class Simulated(Triage):
+    """Trials are decided by a function; what is tried is kept."""
+
+    def __init__(self, fires: Fires) -> None:
+        subject = Subject("simulated", "amqp-0-9-1", Address("127.0.0.1", 1))
+        super().__init__(subject, Monitor(subject), Tempo())
+        self.fires, self.tried = fires, list[int]()
+
+    def _try(self, items: Sequence[FuzzInput], seen: Suspicion, *, hasty: bool = False) -> _Trial:
+        self.tried.append(len(items))
+        return _Trial(seen if self.fires(items) else None)
+
+
+def guilty(*numbers: int) -> Fires:
+    return lambda items: any(item.id.counter in numbers for item in items)
+
+
+def seen(oracle: Oracle = Oracle.LOG, *numbers: int) -> Suspicion:
+    return Suspicion(oracle, "boom", "boom", tuple(CELL.id(n) for n in numbers))
+
+
+@pytest.mark.parametrize("number", [0, 1, 19, 20, 39])
+def test_bisection_finds_the_one(number: int) -> None:
+    triage = Simulated(guilty(number))
+    blame = triage.blame(ITEMS, seen())
+    assert blame.item is not None and blame.item.id == CELL.id(number) and blame.status is Status.STABLE
+    assert len(triage.tried) < 16
+
+
+def test_suspects_come_first_but_are_not_all() -> None:
+    triage = Simulated(guilty(7))
+    assert triage.blame(ITEMS, seen(Oracle.LOG, 6, 7)).item == ITEMS[7]
+    assert max(triage.tried) == 2
+    blame = Simulated(guilty(30)).blame(ITEMS, seen(Oracle.LOG, 6, 7))
+    assert blame.item is not None and blame.item.id == CELL.id(30)
+
+
+def test_of_several_one_is_blamed() -> None:
+    blame = Simulated(guilty(3, 33, 34)).blame(ITEMS, seen())
+    assert blame.item is not None and blame.item.id.counter in (3, 33, 34)
+
+
+def test_what_two_do_together_is_flaky_and_has_no_single_input() -> None:
+    def both(items: Sequence[FuzzInput]) -> bool:
+        return {1, 38} <= {item.id.counter for item in items}
+
+    blame = Simulated(both).blame(ITEMS, seen())
+    assert blame.item is None and blame.status is Status.FLAKY
+
+
+def test_what_does_not_happen_again_is_lost() -> None:
+    assert Simulated(guilty()).blame(ITEMS, seen()).status is Status.LOST
+
+
+def test_what_happens_at_times_is_flaky() -> None:
+    times = iter([True, False])
+    blame = Simulated(lambda items: next(times)).again(ITEMS[0], seen())
+    assert blame.status is Status.FLAKY
+
+
+def test_what_happens_without_any_input_is_nobodys_fault() -> None:
+    blame = Simulated(lambda items: True).again(ITEMS[0], seen(Oracle.CPU))
+    assert blame.status is Status.LOST
+    assert Simulated(lambda items: bool(items)).again(ITEMS[0], seen(Oracle.CPU)).status is Status.STABLE
+
+
+def test_a_target_that_stays_away_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Subject, "awake", lambda self, within_s: False)
+    subject = Subject("gone", "amqp-0-9-1", Address("127.0.0.1", free_port()))
+    with pytest.raises(TargetLost, match="gone does not answer"):
+        Triage(subject, Monitor(subject), Tempo()).blame(ITEMS, seen(Oracle.CRASH))
+
+
+@pytest.mark.parametrize("item", [ITEMS[0], ITEMS[17], CELL.input(CELL.inputs - 1)])
+def test_what_is_simpler_is_shorter(item: FuzzInput) -> None:
+    candidates = list(_simpler(item))
+    assert candidates
+    assert all(
+        sum(map(len, steps)) < len(item.octets) or len(steps) < len(item.steps) for steps in candidates
+    )
+
+
+def test_on_a_broker_with_a_defect_the_smallest_input_is_left(tmp_path: Path) -> None:
+    one = next(i for i in CELL if "tx.rollback" in i.words)
+    batch = [*ITEMS[:6], one, *ITEMS[6:9]]
+    with SeededBroker("throw@rare", tmp_path) as broker:
+        subject = broker.subject()
+        monitor = Monitor(subject)
+        monitor.before()
+        tempo = Tempo(quiet_s=0.2, settle_s=0.02, refusal_s=2.0, way_s=5.0)
+        executor = subject.executor(tempo)
+        check = monitor.after(list(executor.run(batch)))
+        executor.close()
+        (suspicion,) = [s for s in check.suspicions if s.oracle is Oracle.LOG]
+        triage = Triage(subject, monitor, tempo)
+        blame = triage.smaller(triage.blame(batch, suspicion))
+        monitor.close()
+    assert blame.item is not None and blame.item.id == one.id and blame.status is Status.STABLE
+    assert blame.item.octets == bytes.fromhex("01000100000004005a001ece")
+    assert "planted" in blame.log and blame.spoken
