@@ -24,7 +24,7 @@ from harness.peer.amqp_1_0.books import (
     number,
     serial,
 )
-from harness.wire.errors import WireError
+from harness.peer.context import Unmet
 
 SETTLED_MODE, UNSETTLED_MODE, SECOND_MODE = 0x1, 0x0, 0x1
 _MODES = {"settled": SETTLED_MODE, "unsettled": UNSETTLED_MODE}
@@ -150,13 +150,18 @@ class Model:
         return message
 
     def synchronized(self, channel: int) -> None:
-        """A round trip on a session: the target knows all that was said there."""
+        """A round trip on a session: the target knows all that was said there, but what waits for room may yet come."""
+        if self.courses[channel].room <= 0:
+            return
         for reach in self.live(channel=channel):
             reach.allowed = reach.allowed[-1:]
 
     def parting(self, reach: Reach) -> None:
         """A link is about to be detached: from now on, what it held can go elsewhere."""
         reach.leaving = True
+        if self.stalled(reach):
+            for message in self.waiting(reach.node):
+                message.fate = Fate.LOOSE
         for _, message in reach.held.values():
             message.fate = Fate.LOOSE
 
@@ -179,6 +184,13 @@ class Model:
     def waiting(self, node: str) -> list[Message]:
         """What a node is sure to hold, free to be delivered."""
         return [m for m in self.messages.values() if m.node == node and m.fate is Fate.WAITING]
+
+    def stalled(self, reach: Reach) -> bool:
+        """Whether a receiver has credit in a session without room: messages can be on their way to it, seen by nobody,
+        and are lost with it where it is one that takes them settled.
+        """
+        had_credit = reach.role == "receiver" and max(reach.allowed) > reach.used
+        return had_credit and self.courses[reach.channel].room <= 0
 
     def owing(self) -> str:
         """What the target has yet to do: a node holds messages, and a receiver has credit and room for them."""
@@ -303,7 +315,7 @@ def body_of(delivery: Delivery) -> object:
     """The body of a message; raises Mismatch where the octets are none."""
     try:
         body: object = delivery.body
-    except WireError as error:
+    except Unmet as error:
         raise Mismatch("whole messages", str(error)) from error
     return body
 

@@ -203,7 +203,7 @@ class Walk:
             raise Mismatch("a closing detach in answer to a closing one", "detach without closed")
 
     def _suspend(self, step: Step) -> None:
-        """Settle, then detach; a link on which deliveries came in between is left alone for good."""
+        """Settle, then detach; where that left deliveries unsettled, another link takes the place of this one later."""
         reach = self.model.reaches[step.subject]
         if reach.role == "receiver":
             if step.values[0] == "without":
@@ -214,8 +214,9 @@ class Walk:
             self._look(Step("look", reach.channel))
         self.model.parting(reach)
         answer = self.peer.detach(reach.link, closed=False)
-        again = answer["closed"] is not True and not reach.held
-        self.model.parted(reach, "suspended" if again else "closed")
+        if answer["closed"] is True or reach.held:
+            reach.name = self.peer.name("link")
+        self.model.parted(reach, "suspended")
 
     def _reattach(self, step: Step) -> None:
         reach = self.model.reaches[step.subject]

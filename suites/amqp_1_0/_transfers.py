@@ -14,7 +14,6 @@ from harness.peer.amqp_1_0.peer import Peer
 from harness.peer.context import OutOfReach, Unmet
 from harness.wire.amqp_1_0.message import encode_message
 from harness.wire.amqp_1_0.performatives import encode_composite
-from harness.wire.errors import WireError
 
 SMALLEST_FRAME_OCTETS = 512
 SECOND_MODE = 1
@@ -103,7 +102,7 @@ def body_of(delivery: Delivery) -> Any:
     """The body of a message, or what is wrong with it."""
     try:
         return delivery.body
-    except WireError as error:
+    except Unmet as error:
         return str(error)
 
 

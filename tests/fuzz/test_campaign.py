@@ -30,9 +30,9 @@ from harness.record.journal import JournalError, read_journal
 from harness.reference.server import ReferenceBroker
 
 SMALL = ("C05/*/limits",)
-WRONG = "wrong-code:constant/frame-error"
-CELL = "C02/shortstr.size/ready"
-ROW = "constant/frame-error"
+ROW = "wire/content/body-exceeds-size"
+WRONG = f"wrong-code:{ROW}"
+CELL = "C05/body.too-long/body"
 
 
 @pytest.fixture

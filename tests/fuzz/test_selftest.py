@@ -16,7 +16,7 @@ from fuzz.seeded.selftest import CELLS, Detection, SelfTest, seek
 from fuzz.states import Values, octets_of_step, states
 from fuzz.triage import Status
 
-CELL = by_key("amqp-0-9-1")["amqp-0-9-1/C09/order.client/channel"]
+CELL = by_key("amqp-0-9-1")["amqp-0-9-1/C09/order.client/consuming"]
 RARE = next(item for item in CELL if defect("crash@rare").is_in(item.octets))
 OTHER = next(item for item in CELL if not defect("crash@rare").is_in(item.octets))
 
@@ -60,8 +60,8 @@ def test_the_counts_of_a_self_test() -> None:
     assert not SelfTest([Detection(planted, finding(RARE), 5)], clean=[finding(OTHER)]).holds
 
 
-@pytest.mark.parametrize("name", ["crash@rare", "corrupt@rare", "wrong-user@rare"])
+@pytest.mark.parametrize("name", ["crash@rare", "wrong-user@rare"])
 def test_a_planted_defect_is_found_and_the_right_input_blamed(name: str, tmp_path: Path) -> None:
-    detection = seek(defect(name), tmp_path, cells=("C09/order.client/channel",))
+    detection = seek(defect(name), tmp_path, cells=("C09/order.client/consuming",))
     assert detection.right_blame and not detection.false, detection.line
     assert detection.finding is not None and detection.finding.status is Status.STABLE

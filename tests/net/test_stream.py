@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import select
 import socket
 import ssl
 import threading
@@ -98,6 +99,20 @@ def test_after_our_half_close_the_target_can_still_be_read() -> None:
         made.half_close()
         assert not made.send(b"more")
         assert read_all(made) == (b"got 5", StreamEnd.FIN)
+
+
+def test_the_last_octets_and_the_end_arrive_together() -> None:
+    def behave(client: socket.socket) -> None:
+        poller = select.poll()
+        poller.register(client, select.POLLIN | select.POLLRDHUP)
+        ((_, events),) = poller.poll(5000)
+        client.sendall(b"together" if events & select.POLLRDHUP else b"apart")
+        client.sendall(b", got %d" % len(drain(client)))
+
+    with stream(behave) as made:
+        made.half_close(b"12345")
+        assert not made.send(b"more")
+        assert read_all(made) == (b"together, got 5", StreamEnd.FIN)
 
 
 def test_a_target_that_shuts_its_side_can_still_be_written_to() -> None:

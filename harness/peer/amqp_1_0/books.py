@@ -12,8 +12,10 @@ from functools import cached_property
 from typing import Any
 
 from harness.peer.amqp_1_0.arrivals import FrameArrived
+from harness.peer.context import Unmet
 from harness.wire.amqp_1_0.composites import Composed
 from harness.wire.amqp_1_0.message import Message, decode_message
+from harness.wire.errors import WireError
 
 SERIAL = 1 << 32
 WINDOW = (1 << 31) - 1
@@ -102,8 +104,11 @@ class Delivery:
 
     @cached_property
     def message(self) -> Message:
-        """The message; raises WireError for octets that are none."""
-        return decode_message(self.payload)
+        """The message; raises Unmet for octets that are none: they are the target's, not ours."""
+        try:
+            return decode_message(self.payload)
+        except WireError as error:
+            raise Unmet("a message that can be decoded", str(error)) from error
 
     @property
     def body(self) -> Any:

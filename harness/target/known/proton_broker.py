@@ -146,7 +146,7 @@ class Broker:
 
     def _on_link_flow(self, event: Event) -> None:
         link = event.link
-        if link.stolen:
+        if link.stolen and link.is_receiver:  # the engine has events of this kind for its own transfers, too
             _errant(link)
         elif link.is_sender and link.queue is not None:
             link.queue.pump()
