@@ -17,7 +17,7 @@ from fuzz.energy import Energy
 from fuzz.executor.client import Unanswered
 from fuzz.executor.conversation import Tempo
 from fuzz.executor.loop import now_s
-from fuzz.executor.outcome import Outcome
+from fuzz.executor.outcome import End, Outcome
 from fuzz.executor.subject import Subject
 from fuzz.findings import Finding, read_finding, signature_of, write_finding
 from fuzz.grammar import grammar_hash
@@ -92,7 +92,7 @@ class Campaign:
         self.cells = chosen_cells(self.subject.dialect, order.patterns)
         self.tally, self.position = Tally(), Position()
         self.findings: list[Finding] = []
-        self.ended = ""
+        self.ended, self.target_lost = "", False
         kept = self._kept() if order.resume else None
         self.energy = Energy(self.subject.dialect, kept and kept["energy"])
         self._known: Counter[tuple[str, ...]] = Counter()
@@ -131,7 +131,7 @@ class Campaign:
                     break
             self.ended = self.ended or ("budget spent" if self._spent else "all done")
         except TargetLost as lost:
-            self.ended = str(lost)
+            self.ended, self.target_lost = str(lost), True
         except KeyboardInterrupt:
             self.ended = "stopped"
         finally:
@@ -204,7 +204,8 @@ class Campaign:
             reached += [outcome for outcome in outcomes if outcome.reached]
             fatal = any(s.oracle in SPOILS for s in check.suspicions)
             self._handle(left, batch, check)
-            done = {outcome.item.id for outcome in outcomes}
+            # What was under way to its state when the target went down was not tried yet.
+            done = {outcome.item.id for outcome in outcomes if outcome.reached or not fatal}
             left = [item for item in left if item.id not in done]
             if not left or not fatal or self._is_stopped(batch) or self._done or self._spent:
                 break
@@ -227,6 +228,7 @@ class Campaign:
         return outcomes, check
 
     def _count(self, outcomes: Sequence[Outcome]) -> None:
+        outcomes = [outcome for outcome in outcomes if outcome.end is not End.REFUSED]
         self.tally.inputs += len(outcomes)
         self.tally.reached += sum(outcome.reached for outcome in outcomes)
         self.tally.random += sum(outcome.item.id.family == RANDOM for outcome in outcomes)

@@ -100,9 +100,8 @@ def campaign(
             _check_place(order)
             led = Campaign(order).run()
         summary = led.summary()
-        lost = not summary["inputs"]
         found = bool(summary["findings"])
-        code = Exit.DEVIATIONS if found else Exit.TARGET if lost else Exit.CONFORMING
+        code = Exit.DEVIATIONS if found else Exit.TARGET if led.target_lost else Exit.CONFORMING
         summary["exit_code"] = int(code)
         write_summary(order.out, summary)
     _say(summary, order.out, as_json)

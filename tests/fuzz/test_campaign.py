@@ -259,3 +259,21 @@ def test_wrong_orders_are_one_line(
     actual, _, told = run(*args)
     assert actual == code and text in told and told.count("\n") == 1
     assert not list(tmp_path.glob("*/findings"))
+
+
+def test_a_target_that_goes_for_good_ends_the_campaign_and_is_a_finding(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Subject, "awake", lambda self, within_s: False)
+    with ReferenceBroker("amqp-0-9-1") as broker:
+        subject = Subject("going", "amqp-0-9-1", Address(broker.host, broker.port))
+
+        def stop(campaign: Campaign) -> None:
+            broker.stop()
+
+        order = Order(subject, tmp_path, patterns=SMALL, mutate=False, batch=4, told=stop)
+        campaign = Campaign(order).run()
+    assert campaign.target_lost and "going does not answer any more" in campaign.ended
+    assert read_progress(tmp_path)["tally"]["inputs"] == campaign.tally.inputs == 4
+    (found,) = campaign.findings
+    assert found.status == "lost" and found.suspicion.oracle is Oracle.CRASH and len(found.batch) == 4
