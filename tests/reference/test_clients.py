@@ -16,7 +16,7 @@ from harness.reference.server import ReferenceBroker
 pytestmark = pytest.mark.clients
 DIALECTS = ("amqp-0-9-1", "rabbitmq-0-9-1")
 AMQPLIB = "amqplib@0.10.9"
-_NPM_PATIENCE_S = 120.0
+_NPM_PATIENCE_S = 600.0
 
 
 @pytest.fixture(params=DIALECTS)
