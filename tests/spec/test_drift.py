@@ -98,7 +98,9 @@ def by_name(class_: AmqpClass) -> AmqpClass:
     return AmqpClass(class_.name, class_.index, methods, class_.properties)
 
 
-def test_classes_methods_and_fields_are_those_of_the_xml(dialect: MethodDialect, official: ET.Element) -> None:
+def test_classes_methods_and_fields_are_those_of_the_xml(
+    dialect: MethodDialect, official: ET.Element
+) -> None:
     expected = {c.attrib["name"]: xml_class(c) for c in official.findall("class")}
     actual = {c.name: by_name(c) for c in dialect.classes}
     assert list(actual) == list(expected)
@@ -123,7 +125,9 @@ def test_domains_are_those_of_the_xml(official: ET.Element) -> None:
     assert dict(DOMAINS) == {d.attrib["name"]: d.attrib["type"] for d in official.findall("domain")}
 
 
-def test_reply_codes_and_their_scopes_are_those_of_the_xml(dialect: MethodDialect, official: ET.Element) -> None:
+def test_reply_codes_and_their_scopes_are_those_of_the_xml(
+    dialect: MethodDialect, official: ET.Element
+) -> None:
     expected = {
         c.attrib["name"]: (int(c.attrib["value"]), SCOPES[c.get("class")])
         for c in official.findall("constant")

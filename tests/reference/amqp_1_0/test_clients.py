@@ -86,7 +86,7 @@ def rhea(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     folder = Path(cache.mkdir("rhea")) if cache else tmp_path_factory.mktemp("rhea")
     if not (folder / "node_modules" / "rhea").is_dir():
         command = ["npm", "install", "--no-audit", "--no-fund", "--prefix", str(folder), RHEA]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=_NPM_PATIENCE_S, check=False)
         if done.returncode:
             pytest.skip(f"npm install rhea failed: {done.stderr.strip().splitlines()[-1:]}")
     return folder
