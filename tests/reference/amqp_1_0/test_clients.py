@@ -13,7 +13,7 @@ from harness.reference.server import ReferenceBroker
 
 pytestmark = pytest.mark.clients
 RHEA = "rhea@3.0.4"
-_NPM_PATIENCE_S, _PATIENCE_S = 120.0, 10
+_NPM_PATIENCE_S, _PATIENCE_S = 600.0, 10
 
 
 # --- qpid proton
