@@ -277,7 +277,7 @@ class Campaign:
         except TargetLost:
             self._found(items, batch, key, Blame(Status.LOST, seen))
             raise
-        if blame.status is Status.LOST and seen.oracle in NOISY:
+        if (blame.status is Status.LOST or blame.item is None) and seen.oracle in NOISY:
             self.tally.unconfirmed += 1
             self._journal.line("unconfirmed", oracle=seen.oracle, top=seen.top, detail=seen.detail)
             return

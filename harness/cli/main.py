@@ -20,7 +20,7 @@ _VERBS = {
     "compare": ("harness.cli.report", "compare", "What changed between two runs."),
     "baseline": ("harness.cli.report", "baseline", "Write a baseline from a run's deviations."),
     "selftest": ("harness.cli.selftest", "selftest", "Prove every case: clean broker passes, faults are found."),
-    "fuzz": ("harness.cli.fuzz", "fuzz", "Bend what is sent, cell by cell: list the cells, show an input."),
+    "fuzz": ("harness.cli.fuzz", "fuzz", "Fuzz a target with bent frames; replay what was found."),
     "brokers": ("harness.cli.brokers", "brokers", "Install, start, stop and list known real brokers."),
     "reference": ("harness.cli.brokers", "reference", "Serve the reference broker, with or without named faults."),
 }  # fmt: skip
