@@ -45,7 +45,12 @@ class _Fuzz(click.Group):
         return super().get_command(context, name)
 
 
-@click.group("fuzz", cls=_Fuzz, invoke_without_command=True, short_help="Bend what is sent, cell by cell.")
+@click.group(
+    "fuzz",
+    cls=_Fuzz,
+    invoke_without_command=True,
+    short_help="Fuzz a target with bent frames; replay what was found.",
+)
 @click.option(
     "--list-cells", is_flag=True, help="List the cells: family, field role and state, with their inputs."
 )
