@@ -6,13 +6,10 @@ Knows: ledgers. Must not know: how octets are judged, what a target did.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
-from pathlib import Path
 
-from harness.spec.dialects import certified_dialects, deployed_as, load_dialect, load_ledger
+from harness.spec.dialects import certified_dialects, deployed_as, load_ledger
 from harness.spec.model import Refusal, Requirement
-from harness.spec.requirements import Ledger, read_ledger
+from harness.spec.requirements import Ledger
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,15 +37,9 @@ class Expectation:
 MAY_BE_LEGAL = Expectation()
 
 
-@cache
 def ledger(dialect_id: str) -> Ledger:
-    """The ledger of a dialect: that of the draft for the dialect in which it is deployed; also where no suite is."""
-    owner = next((d for d in certified_dialects() if deployed_as(d) == dialect_id), dialect_id)
-    try:
-        return load_ledger(owner)
-    except KeyError:
-        package = f"harness.spec.{dialect_id.replace('-', '_')}"
-        return read_ledger(Path(str(files(package) / "requirements.yaml")), load_dialect(dialect_id))
+    """The ledger of a dialect: that of the draft for the dialect in which it is deployed."""
+    return load_ledger(next((d for d in certified_dialects() if deployed_as(d) == dialect_id), dialect_id))
 
 
 def expect(dialect_id: str, requirement: str) -> Expectation:

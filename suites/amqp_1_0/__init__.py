@@ -3,9 +3,7 @@
 Modules with an underscore hold steps that cases share.
 """
 
-from importlib.util import find_spec
-
-_CHAPTERS = (
+ORDER = (
     "model",
     "version",
     "framing",
@@ -33,7 +31,5 @@ _CHAPTERS = (
     "disposition",
     "definitions",
     "definitions_conditions",
-    "sasl",
     "histories",
 )
-ORDER = tuple(name for name in _CHAPTERS if find_spec(f"{__name__}.{name}"))

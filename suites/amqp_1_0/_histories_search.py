@@ -215,7 +215,9 @@ def _settings(walks: int, steps: int) -> settings:
         verbosity=Verbosity.quiet,
         report_multiple_bugs=False,
         print_blob=False,
-        suppress_health_check=list(HealthCheck),
+        suppress_health_check=list(
+            HealthCheck
+        ),  # they mind slow walks; a target's pace is none of their business
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,11 +11,11 @@ from typing import Any
 import pytest
 
 from harness.reference.server import ReferenceBroker
+from tests.reference.npm import npm_package
 
 pytestmark = pytest.mark.clients
 DIALECTS = ("amqp-0-9-1", "rabbitmq-0-9-1")
 AMQPLIB = "amqplib@0.10.9"
-_NPM_PATIENCE_S = 180.0
 
 
 @pytest.fixture(params=DIALECTS)
@@ -201,21 +200,7 @@ def test_kombu(url: str) -> None:
 @pytest.fixture(scope="session")
 def amqplib(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder in which node finds amqplib; kept in pytest's cache between runs."""
-    if shutil.which("node") is None or shutil.which("npm") is None:
-        pytest.skip("node and npm are needed for amqplib")
-    cache = getattr(request.config, "cache", None)
-    folder = Path(cache.mkdir("amqplib")) if cache else tmp_path_factory.mktemp("amqplib")
-    if not (folder / "node_modules" / "amqplib").is_dir():
-        command = ["npm", "install", "--no-audit", "--no-fund", "--prefix", str(folder), AMQPLIB]
-        try:
-            done = subprocess.run(
-                command, capture_output=True, text=True, timeout=_NPM_PATIENCE_S, check=False
-            )
-        except subprocess.TimeoutExpired:
-            pytest.skip(f"npm install amqplib did not end within {_NPM_PATIENCE_S:.0f} s")
-        if done.returncode:
-            pytest.skip(f"npm install amqplib failed: {done.stderr.strip().splitlines()[-1:]}")
-    return folder
+    return npm_package("amqplib", AMQPLIB, request, tmp_path_factory)
 
 
 SCRIPT = """

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -10,11 +9,11 @@ from typing import Any
 import pytest
 
 from harness.reference.server import ReferenceBroker
+from tests.reference.npm import npm_package
 
 pytestmark = pytest.mark.clients
 RHEA = "rhea@3.0.4"
-_NPM_PATIENCE_S, _PATIENCE_S = 180.0, 10
-
+_PATIENCE_S = 10
 
 # --- qpid proton
 
@@ -80,21 +79,7 @@ def test_proton_makes_dynamic_nodes(proton: Any) -> None:
 @pytest.fixture(scope="session")
 def rhea(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder in which node finds rhea; kept in pytest's cache between runs."""
-    if shutil.which("node") is None or shutil.which("npm") is None:
-        pytest.skip("node and npm are needed for rhea")
-    cache = getattr(request.config, "cache", None)
-    folder = Path(cache.mkdir("rhea")) if cache else tmp_path_factory.mktemp("rhea")
-    if not (folder / "node_modules" / "rhea").is_dir():
-        command = ["npm", "install", "--no-audit", "--no-fund", "--prefix", str(folder), RHEA]
-        try:
-            done = subprocess.run(
-                command, capture_output=True, text=True, timeout=_NPM_PATIENCE_S, check=False
-            )
-        except subprocess.TimeoutExpired:
-            pytest.skip(f"npm install rhea did not end within {_NPM_PATIENCE_S:.0f} s")
-        if done.returncode:
-            pytest.skip(f"npm install rhea failed: {done.stderr.strip().splitlines()[-1:]}")
-    return folder
+    return npm_package("rhea", RHEA, request, tmp_path_factory)
 
 
 SCRIPT = """

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
+from scramp import ScramClient
 
 from harness.reference.server import ReferenceBroker
 from harness.spec.amqp_1_0 import HEADERS
@@ -45,8 +46,7 @@ def test_login(broker: ReferenceBroker, mechanism: str, response: bytes, code: i
 @pytest.mark.parametrize("mechanism", ["SCRAM-SHA-1", "SCRAM-SHA-256"])
 @pytest.mark.parametrize("password", ["guest", "wrong"])
 def test_login_by_scram(broker: ReferenceBroker, mechanism: str, password: str) -> None:
-    scramp = pytest.importorskip("scramp")
-    client = scramp.ScramClient([mechanism], "guest", password)
+    client = ScramClient([mechanism], "guest", password)
     with Talk(broker.url) as talk:
         talk.octets(HEADERS["sasl"])
         talk.header()
