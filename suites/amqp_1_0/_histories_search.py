@@ -10,7 +10,7 @@ then driven once more with full patience: a mismatch that does not come again is
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import hypothesis
@@ -26,7 +26,7 @@ from harness.run.oracles import holds
 from harness.run.verdict import Verdict
 from harness.wire.transport import StreamEnded
 from suites.amqp_1_0._histories_model import SECOND_MODE, Mismatch
-from suites.amqp_1_0._histories_steps import OPENING, Powers, Step, Style
+from suites.amqp_1_0._histories_steps import OPENING, Kind, Powers, Step
 from suites.amqp_1_0._histories_walk import Walk, Watched
 
 _SHRINK_TRIES, _SHRINK_REPLIES = 1000, 3
@@ -38,15 +38,6 @@ _EXPECTED = "each walk as the model has it"
 
 class _Halt(BaseException):
     """Ends the search at once, whatever hypothesis is about; the cause is what happened."""
-
-
-@dataclass(frozen=True, slots=True)
-class Kind:
-    """What the walks of a case are made of: verbs as words, those that stand several times being chosen more often."""
-
-    verbs: str
-    seed: int
-    style: Style = field(default_factory=Style)
 
 
 @dataclass(frozen=True, slots=True)

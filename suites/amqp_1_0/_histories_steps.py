@@ -9,7 +9,7 @@ same steps against every target of the same powers. A step that finds nothing to
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from harness.peer.amqp_1_0.books import SERIAL
@@ -48,6 +48,15 @@ class Style:
     mixed: bool = False
     one_node: bool = False
     closing: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What the walks of a case are made of: verbs as words, those that stand several times being chosen more often."""
+
+    verbs: str
+    seed: int
+    style: Style = field(default_factory=Style)
 
 
 @dataclass(frozen=True, slots=True)

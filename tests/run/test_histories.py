@@ -18,11 +18,11 @@ from harness.target.config import Target
 from harness.target.live import live
 from suites.amqp_1_0 import _histories_search as search
 from suites.amqp_1_0._histories_model import Mismatch, Model
-from suites.amqp_1_0._histories_steps import OPENING, Menu, Powers, Step, Style
+from suites.amqp_1_0._histories_steps import OPENING, Kind, Menu, Powers, Step, Style
 from suites.amqp_1_0._histories_walk import Walk
 
 MIX = "send send credit credit settle attach close suspend reattach look begin end"
-SHORT = search.Kind(verbs=MIX, seed=1)
+SHORT = Kind(verbs=MIX, seed=1)
 
 
 @pytest.fixture(autouse=True)
@@ -30,7 +30,7 @@ def few_and_short(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(search, "_STAGES", ((10, 25),))
 
 
-def walk(folder: Path, *faults: str, kind: search.Kind = SHORT) -> CaseRow:
+def walk(folder: Path, *faults: str, kind: Kind = SHORT) -> CaseRow:
     def body(peer: Peer) -> Verdict:
         """Walks."""
         return search.walked(peer, kind)
@@ -59,7 +59,7 @@ def test_the_same_seed_walks_the_same_steps(tmp_path: Path) -> None:
 
 def test_another_seed_walks_other_steps(tmp_path: Path) -> None:
     walk(tmp_path / "1")
-    walk(tmp_path / "2", kind=search.Kind(verbs=MIX, seed=2))
+    walk(tmp_path / "2", kind=Kind(verbs=MIX, seed=2))
     assert notes(tmp_path / "1", "step ") != notes(tmp_path / "2", "step ")
 
 
@@ -72,7 +72,7 @@ def test_another_seed_walks_other_steps(tmp_path: Path) -> None:
     ],
 )
 def test_a_mismatch_is_told_in_few_steps(tmp_path: Path, fault: str, style: Style, told: str) -> None:
-    row = walk(tmp_path, fault, kind=search.Kind(verbs=MIX, seed=1, style=style))
+    row = walk(tmp_path, fault, kind=Kind(verbs=MIX, seed=1, style=style))
     assert row.verdict is Outcome.FAIL
     assert told in row.observed and "seed 1" in row.observed
     assert " 10. " not in row.observed
