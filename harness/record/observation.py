@@ -1,0 +1,110 @@
+"""One observation: a case that ran or an input that was sent, as a row of fixed columns with 64-bit keys beside names.
+
+Knows: columns, their types, the keys and codes that group-bys use. Must not know: files, Spark, who observed.
+Columns are only ever added, at the end and nullable; SCHEMA grows with each addition. Needs pyarrow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from hashlib import blake2b
+from typing import Any
+
+import pyarrow as pa
+
+from harness.record.rows import Outcome
+
+SCHEMA = 1
+PREFIX_OCTETS = 16
+"""How many octets of what was sent and received stand in the row; all of them are in the evidence."""
+
+CASE, FUZZ = "case", "fuzz"
+
+VERDICT_CODES: Mapping[Outcome, int] = {
+    Outcome.EXCLUDED: 0,
+    Outcome.NOT_APPLICABLE: 1,
+    Outcome.PASS: 2,
+    Outcome.OBSERVED: 3,
+    Outcome.NONSTRICT: 4,
+    Outcome.BLOCKED: 5,
+    Outcome.INCONCLUSIVE: 6,
+    Outcome.ERROR: 7,
+    Outcome.FAIL: 8,
+}
+"""The worst verdict has the highest code, so that a maximum over codes is the worst of them."""
+
+_NAME = pa.dictionary(pa.int32(), pa.string())
+_TIME = pa.timestamp("us", tz="UTC")
+
+COLUMNS: tuple[tuple[str, pa.DataType, str], ...] = (
+    ("kind", _NAME, "case or fuzz"),
+    ("run", pa.string(), "id of the run or campaign"),
+    ("run_key", pa.int64(), "key of run"),
+    ("target", _NAME, "name in targets.yaml, or the URL without secrets"),
+    ("product", _NAME, "as announced"),
+    ("target_version", _NAME, "as announced"),
+    ("suite_version", _NAME, "of amqpspec"),
+    ("grammar", _NAME, "hash over the dialect's tables, fuzz only"),
+    ("dialect", _NAME, "amqp-0-9-1 …"),
+    ("case", _NAME, "case id; of an input its cell, FAMILY/ROLE/STATE"),
+    ("case_key", pa.int64(), "key of dialect and case"),
+    ("attempt", pa.int32(), "from 1"),
+    ("verdict", pa.int8(), "code of the verdict; fuzz: 2 as expected or nothing claimed, 8 a finding's input"),
+    ("baseline", _NAME, "known, unexpected or nothing"),
+    ("family", _NAME, "C01 … C14 or random, fuzz only"),
+    ("role", _NAME, "field role or production that was bent, fuzz only"),
+    ("input", pa.string(), "id of the input, fuzz only"),
+    ("input_key", pa.int64(), "key of input"),
+    ("state", _NAME, "protocol state in which the input was sent; of a case its suite module"),
+    ("end_state", _NAME, "how it ended: fin, rst, open, refused"),
+    ("production", _NAME, "what was sent, fuzz only"),
+    ("edge", pa.int64(), "key of state, production and reaction"),
+    ("reaction", _NAME, "what the target did, in words"),
+    ("signature", pa.int64(), "key of reaction"),
+    ("crash", _NAME, "signature of the finding that blames this input, or nothing"),
+    ("crash_key", pa.int64(), "key of crash, 0 for nothing"),
+    ("sent_octets", pa.int64(), ""),
+    ("received_octets", pa.int64(), ""),
+    ("sent_prefix", pa.binary(), "first octets sent"),
+    ("received_prefix", pa.binary(), "first octets received"),
+    ("latency_us", pa.int64(), "until the first answer, null where none came; of a case its duration"),
+    ("at_us", _TIME, "when it ended, UTC"),
+    ("worker", pa.int16(), "which process sent it"),
+    ("evidence", pa.string(), "path within the run's folder, or nothing"),
+    ("detail", pa.string(), "JSON, nullable"),
+)
+
+
+def arrow_schema() -> pa.Schema:
+    """The schema of a journal, with its version in the metadata."""
+    fields = [pa.field(name, kind, nullable=True) for name, kind, _ in COLUMNS]
+    return pa.schema(fields, metadata={"amqpspec.schema": str(SCHEMA)})
+
+
+def key(*parts: str) -> int:
+    """A signed 64-bit key of some names; the same on every machine."""
+    digest = blake2b("\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest, "big", signed=True)
+
+
+def row(**values: Any) -> dict[str, Any]:
+    """A whole row: what is not given is null, keys are computed from the names."""
+    names = {name for name, _, _ in COLUMNS}
+    if unknown := sorted(set(values) - names):
+        raise KeyError(f"observation: expected columns {', '.join(sorted(names))}, actual {unknown}")
+    filled = dict.fromkeys((name for name, _, _ in COLUMNS), None) | values
+    text = {name: str(filled[name] or "") for name in ("dialect", "state", "production", "reaction")}
+    return filled | {
+        "run_key": key(str(filled["run"] or "")),
+        "case_key": key(text["dialect"], str(filled["case"] or "")),
+        "input_key": key(filled["input"]) if filled["input"] else None,
+        "edge": key(text["dialect"], text["state"], text["production"], text["reaction"]),
+        "signature": key(text["reaction"]),
+        "crash_key": key(filled["crash"]) if filled["crash"] else 0,
+    }
+
+
+def utc(text: str) -> datetime:
+    """``2026-11-21T02:00:00Z`` as a time."""
+    return datetime.fromisoformat(text.replace("Z", "+00:00")).astimezone(UTC)
