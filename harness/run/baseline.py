@@ -14,6 +14,7 @@ A file::
         reason: sends connection.close 501 before closing
         link: https://…
         expires: 2027-11-21
+        flaky: true   # a race within the target: seen in some runs only, so that an entry not seen is not stale
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from harness.target.config import yaml_complaint
 
 DEVIATIONS = frozenset({Outcome.FAIL, Outcome.NONSTRICT, Outcome.INCONCLUSIVE, Outcome.BLOCKED})
 _TOP = frozenset({"target", "dialect", "versions", "entries"})
-_KEYS = frozenset({"case", "verdict", "observed", "reason", "link", "expires"})
+_KEYS = frozenset({"case", "verdict", "observed", "reason", "link", "expires", "flaky"})
 
 
 class BaselineError(ValueError):
@@ -51,6 +52,7 @@ class Entry:
     link: str
     expires: date
     observed: str = ""
+    flaky: bool = False
 
     def matches(self, row: CaseRow, today: date) -> bool:
         """Whether this entry excuses that row today."""
@@ -125,6 +127,8 @@ def _entry(path: Path, number: int, item: Any) -> Entry:
         raise BaselineError(
             f"{where}, key 'verdict': expected one of {sorted(map(str, DEVIATIONS))}, actual {item['verdict']!r}"
         )
+    if not isinstance(item.get("flaky", False), bool):
+        raise BaselineError(f"{where}, key 'flaky': expected true or false, actual {item['flaky']!r}")
     observed = str(item.get("observed", ""))
     try:
         re.compile(observed)
@@ -132,7 +136,8 @@ def _entry(path: Path, number: int, item: Any) -> Entry:
         raise BaselineError(f"{where}, key 'observed': {error}") from error
     verdict = Outcome(item["verdict"])
     reason = " ".join(str(item["reason"]).split())
-    return Entry(str(item["case"]), verdict, reason, str(item["link"]), item["expires"], observed)
+    flaky = item.get("flaky", False)
+    return Entry(str(item["case"]), verdict, reason, str(item["link"]), item["expires"], observed, flaky)
 
 
 def apply(
@@ -150,7 +155,9 @@ def apply(
         ids.add(row.id)
         judged.append(_mark(row, entries, used, today, baseline is not None))
     stale = [
-        {"case": entry.case, "why": _why_stale(entry, ids, today)} for entry in entries if entry not in used
+        {"case": entry.case, "why": _why_stale(entry, ids, today)}
+        for entry in entries
+        if entry not in used and not (entry.flaky and entry.case in ids and today <= entry.expires)
     ]
     silent = {*unasked, *(row.id for row in judged if _did_not_run(row))}
     return judged, [entry for entry in stale if entry["case"] not in silent]

@@ -71,6 +71,15 @@ def test_what_is_stale_is_said(
     assert why in stale[0]["why"]
 
 
+def test_what_a_race_shows_now_and_then_is_excused_and_never_stale(tmp_path: Path) -> None:
+    known = baseline(tmp_path, flaky="true")
+    assert apply([row("a", Outcome.FAIL)], known, TODAY)[0][0].baseline == "known"
+    assert apply([row("a", Outcome.PASS)], known, TODAY)[1] == []
+    assert apply([row("b", Outcome.PASS)], known, TODAY)[1][0]["why"].startswith("no such case")
+    late = baseline(tmp_path, flaky="true", expires="2026-01-01")
+    assert apply([row("a", Outcome.PASS)], late, TODAY)[1][0]["why"].startswith("expired")
+
+
 def test_exit_codes() -> None:
     assert code([row("a", Outcome.PASS)], None) is Exit.CONFORMING
     assert code([row("a", Outcome.FAIL)], None) is Exit.DEVIATIONS
