@@ -1,112 +1,104 @@
 """A campaign: families first, cell by cell, then random mutation until the budget ends; every batch watched and judged.
 
-Knows: the order of inputs, the journal, when to blame. Must not know: sockets, how a finding is shown.
+Knows: when to send, to ask, to blame, and what is written down when. Must not know: sockets, how a finding is shown.
 """
 
 from __future__ import annotations
 
+import secrets
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
-from pathlib import Path
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from importlib.metadata import version
 from typing import Any
 
-from fuzz.catalogue import Cell, FuzzInput, cells
+from fuzz.announced import announced
+from fuzz.catalogue import Cell, FuzzInput
 from fuzz.energy import Energy
 from fuzz.executor.client import Unanswered
 from fuzz.executor.conversation import Tempo
 from fuzz.executor.loop import now_s
-from fuzz.executor.outcome import End, Outcome
-from fuzz.executor.subject import Subject
+from fuzz.executor.outcome import End
+from fuzz.executor.pool import crew, utc_us
 from fuzz.findings import Finding, read_finding, signature_of, write_finding
-from fuzz.grammar import grammar_hash
-from fuzz.identity import RANDOM
-from fuzz.journal import CampaignJournal, read_progress
-from fuzz.mutation import random_id, random_input
+from fuzz.identity import RANDOM, InputId
+from fuzz.journal import CampaignJournal, findings_in, read_progress
+from fuzz.observations import Seen, Source, observation
 from fuzz.oracles.monitor import Check, Monitor
 from fuzz.oracles.suspicion import SPOILS, Oracle, Suspicion
+from fuzz.order import BATCH, Order
+from fuzz.pace import Pace
+from fuzz.schedule import Batch, Position, Schedule, chosen_cells
 from fuzz.tally import COVERED, STOPPED, UNREACHABLE, Tally
 from fuzz.triage import NOISY, Blame, Status, TargetLost, Triage
+from fuzz.verdicts import Verdicts
+from harness.net.clock import utc_now
+from harness.record.arrow_journal import ArrowJournal
 from harness.record.journal import JournalError
 
-BATCH = 128
+__all__ = ["BATCH", "Campaign", "Order"]
+
 _WAVES = 6
 _RANDOM_REPEATS = 3
-
-
-@dataclass(frozen=True, slots=True)
-class Order:
-    """What is wanted. ``patterns`` choose cells by glob (``C04/*/channel``); ``shard`` is (i, n), i from 1."""
-
-    subject: Subject
-    out: Path
-    budget_s: float = 600.0
-    seed: int = 1
-    shard: tuple[int, int] = (1, 1)
-    patterns: tuple[str, ...] = ()
-    mutate: bool = True
-    batch: int = BATCH
-    resume: bool = False
-    smaller: bool = True
-    stop_when: Callable[[Finding], bool] = lambda finding: False
-    told: Callable[[Campaign], None] = lambda campaign: None
-
-    @property
-    def plan(self) -> dict[str, Any]:
-        """What a resumed campaign has to have in common with its beginning."""
-        return {
-            "dialect": self.subject.dialect, "grammar": grammar_hash(self.subject.dialect), "seed": self.seed,
-            "shard": list(self.shard), "cells": list(self.patterns), "target": self.subject.name,
-        }  # fmt: skip
+_OF_ONE_INPUT = frozenset({Oracle.OBEDIENCE, Oracle.CONFORMANCE})
+"""Oracles that name the inputs that they complain of."""
 
 
 @dataclass(slots=True)
-class Position:
-    """Where the next batch begins: a number in a cell, or a counter of random inputs behind all cells."""
+class _Waves:
+    """What came of a batch: who reached its state, and what is left."""
 
-    cell: int = 0
-    number: int = 0
-    counter: int = 0
+    left: Sequence[FuzzInput]
+    reached: set[InputId] = field(default_factory=set)
+    undecided: set[InputId] = field(default_factory=set)
+    fatal: bool = False
 
-
-@dataclass(slots=True)
-class _Batch:
-    """Inputs that go together, and the cell that they are of."""
-
-    items: Sequence[FuzzInput]
-    cell: Cell | None
-    position: Position = field(default_factory=Position)
-
-    @property
-    def place(self) -> tuple[str, str]:
-        """Family and state, as far as all have them in common."""
-        return (self.cell.family, self.cell.state) if self.cell else (RANDOM, "")
+    @classmethod
+    def of(cls, parts: Sequence[_Waves], reached: set[InputId]) -> _Waves:
+        """Those of the parts of a batch together, behind others that were reached before."""
+        left = [item for part in parts for item in part.left]
+        return cls(
+            left, reached.union(*(p.reached for p in parts)), set().union(*(p.undecided for p in parts))
+        )
 
 
 class Campaign:
     """One campaign against one target. ``run`` once."""
 
     def __init__(self, order: Order) -> None:
-        self.order, self.subject = order, order.subject
-        self.cells = chosen_cells(self.subject.dialect, order.patterns)
+        subject = order.subject
+        self.restart_failed = ""
+        self.order, self.subject = order, replace(subject, restart=subject.restart and self._restart)
+        self.cells = chosen_cells(subject.dialect, order.patterns)
         self.tally, self.position = Tally(), Position()
         self.findings: list[Finding] = []
         self.ended, self.target_lost = "", False
         kept = self._kept() if order.resume else None
-        self.energy = Energy(self.subject.dialect, kept and kept["energy"])
+        self.energy = Energy(subject.dialect, kept and kept["energy"], order.origins)
         self._known: Counter[tuple[str, ...]] = Counter()
-        self._signatures: dict[str, str] = kept["signatures"] if kept else {}
+        self._signatures: dict[str, str] = kept["signatures"] | findings_in(order.out) if kept else {}
+        self._suite_version = version("amqpspec")
+        self.id, self.started = f"fuzz-{secrets.token_hex(6)}", utc_now()
+        self.product, self.target_version = "", ""
         if kept:
             self.tally = Tally.from_json(kept["tally"])
             self.position = Position(**kept["position"])
             self._known.update({tuple(key): count for key, count in kept["known"]})
+            self.id, self.started = kept.get("run", self.id), kept.get("started", self.started)
         self._begun_s = now_s()
         self._before_s = self.tally.seconds_s
-        self._journal = CampaignJournal(order.out)
+        self._journal, self._rows = CampaignJournal(order.out), ArrowJournal(order.out)
         self._monitor = Monitor(self.subject)
-        self._tempo = Tempo()
-        self._done = False
+        self.pace = Pace(order.batch, self._monitor.usual.cpu_s)
+        self._schedule = Schedule(
+            subject.dialect, self.cells, self.position, lambda: self.pace.size, self._is_stopped,
+            self.energy.weights, order.seed, order.shard, order.mutate, order.corpus,
+        )  # fmt: skip
+        self._verdicts = Verdicts(self._signatures, subject.known)
+        self._sent: Sequence[FuzzInput] = ()
+        self._done = self._complained = False
+        self.check = Check(())
 
     def _kept(self) -> dict[str, Any]:
         kept = read_progress(self.order.out)
@@ -119,33 +111,49 @@ class Campaign:
     # --- the whole
 
     def run(self) -> Campaign:
-        """Run until the budget ends. Raises Unanswered where the target is not there to begin with."""
-        self._tempo = Tempo.of(self.subject.round_trip_s(), self.subject.patience, self.subject.hang_s)
-        self._triage = Triage(self.subject, self._monitor, self._tempo)
-        self._executor = self.subject.executor(self._tempo)
-        self._journal.line("campaign", plan=self.order.plan, resumed=self.order.resume)
-        try:
-            for batch in self._batches():
-                self._one(batch)
-                if self._done or self._spent:
-                    break
-            self.ended = self.ended or ("budget spent" if self._spent else "all done")
-        except TargetLost as lost:
-            self.ended, self.target_lost = str(lost), True
-        except KeyboardInterrupt:
-            self.ended = "stopped"
-        finally:
-            self._close()
+        """Run until the budget ends. Raises Unanswered where the target is not there to begin with, JournalError."""
+        with ExitStack() as stack:
+            stack.callback(self._journal.close)
+            self._tempo = Tempo.of(self.subject.round_trip_s(), self.subject.patience, self.subject.hang_s)
+            self.product, self.target_version = announced(self.subject)
+            self._triage = Triage(self.subject, self._monitor, self._tempo)
+            self._executor = crew(self.subject, self._tempo, self.order.workers)
+            for close in (self._rows.close, self._executor.close, self._monitor.close, self._end):
+                stack.callback(close)
+            self._journal.line("campaign", **self._manifest(), resumed=self.order.resume)
+            try:
+                self._batches()
+            except (TargetLost, Unanswered) as lost:
+                self.ended, self.target_lost = self._lost(lost), True
+            except KeyboardInterrupt:
+                self.ended = "stopped"
+            except OSError as error:
+                self.ended = str(error)
+                raise
         return self
 
-    def _close(self) -> None:
-        self.tally.trials = self._triage.trials
+    def _batches(self) -> None:
+        while (batch := self._schedule.next()) is not None:
+            if not batch.items or self._one(batch):
+                self._after(batch)
+            if self._over:
+                break
+        self.ended = "budget spent" if self._spent and batch is not None else "all done"
+
+    def _after(self, batch: Batch) -> None:
+        for span in batch.spans:
+            if span.ends:
+                self.tally.cells.setdefault(span.cell.key, (COVERED, ""))
+        self.position = self._schedule.position = batch.after
+
+    def _end(self) -> None:
+        self.tally.trials += self._triage.trials
         self.tally.seconds_s = self._seconds_s
         self._stand()
-        self._journal.line("end", why=self.ended, inputs=self.tally.inputs, findings=len(self.findings))
-        self._journal.close()
-        self._executor.close()
-        self._monitor.close()
+        self._journal.line("end", why=self.ended, inputs=self.tally.inputs, findings=len(self._signatures))
+
+    def _lost(self, lost: Exception) -> str:
+        return f"{lost} (its restart failed: {self.restart_failed})" if self.restart_failed else str(lost)
 
     @property
     def _seconds_s(self) -> float:
@@ -155,103 +163,149 @@ class Campaign:
     def _spent(self) -> bool:
         return now_s() - self._begun_s >= self.order.budget_s
 
-    # --- what comes next
+    @property
+    def _over(self) -> bool:
+        return self._done or self._spent
 
-    def _batches(self) -> Iterator[_Batch]:
-        while self.position.cell < len(self.cells):
-            cell = self.cells[self.position.cell]
-            yield from self._of_cell(cell)
-            self.tally.cells.setdefault(cell.key, (COVERED, ""))
-            self.position.cell, self.position.number = self.position.cell + 1, 0
-        while self.order.mutate:
-            yield self._at_random()
+    def _manifest(self) -> dict[str, Any]:
+        """Everything that a reader of the rows has to know of the campaign."""
+        return {
+            "run": self.id, "started": self.started, "recorded": utc_now(), "plan": self.order.plan,
+            "target": self.subject.name, "url": self.subject.url, "product": self.product,
+            "version": self.target_version, "suite_version": self._suite_version, "workers": self.order.workers,
+        }  # fmt: skip
 
-    def _of_cell(self, cell: Cell) -> Iterator[_Batch]:
-        index, shards = self.order.shard
-        while self.position.number < cell.inputs:
-            if self.tally.cells.get(cell.key, ("",))[0] == STOPPED:
-                return
-            first = self.position.number
-            stop = min(cell.inputs, first + self.order.batch * shards)
-            items = [cell.input(n) for n in range(first, stop) if n % shards == index - 1]
-            if items:
-                yield _Batch(items, cell)
-            self.position.number = stop
-
-    def _at_random(self) -> _Batch:
-        index, shards = self.order.shard
-        dialect, seed = self.subject.dialect, self.order.seed
-        items = []
-        for step in range(self.order.batch):
-            counter = (self.position.counter + step) * shards + index - 1
-            items.append(random_input(dialect, random_id(dialect, seed, counter, self.energy.weights)))
-        # What is written down before the batch is sent points at its beginning.
-        batch = _Batch([item for item in items if item.octets], None)
-        self._next_counter = self.position.counter + self.order.batch
-        return batch
+    def _restart(self) -> None:
+        """The hook of the target; why it failed is kept, for whoever asks for it only learns that it did."""
+        assert self.order.subject.restart is not None
+        try:
+            self.order.subject.restart()
+        except Exception as error:
+            self.restart_failed = " ".join(str(error).split()) or type(error).__name__
+            self._journal.line("restart failed", why=self.restart_failed)
+            raise OSError(self.restart_failed) from error
+        self.restart_failed = ""
 
     # --- one batch
 
-    def _one(self, batch: _Batch) -> None:
+    def _one(self, batch: Batch) -> bool:
+        """Send a batch, as often as the target's ends ask for; False where the budget ended before it did."""
         self._stand()
-        ids = [str(item.id) for item in batch.items]
-        shown = {"ids": ids} if batch.cell is None else {"first": ids[0], "last": ids[-1]}
-        self._journal.line("batch", inputs=len(ids), **shown)
-        reached: list[Outcome] = []
-        left: Sequence[FuzzInput] = batch.items
-        for _ in range(_WAVES):
-            outcomes, check = self._wave(left)
-            reached += [outcome for outcome in outcomes if outcome.reached]
-            fatal = any(s.oracle in SPOILS for s in check.suspicions)
-            self._handle(left, batch, check)
-            # What was under way to its state when the target went down was not tried yet.
-            done = {outcome.item.id for outcome in outcomes if outcome.reached or not fatal}
-            left = [item for item in left if item.id not in done]
-            if not left or not fatal or self._is_stopped(batch) or self._done or self._spent:
-                break
-        self._cell_reached(batch, reached, len(batch.items) - len(left))
-        if batch.cell is None:
-            self.position.counter = self._next_counter
-        self._journal.line("done", inputs=len(ids) - len(left), left=[str(item.id) for item in left])
+        begun_s, self._complained = now_s(), False
+        self._journal.line("batch", inputs=len(batch.items), **batch.names)
+        came = self._waves(batch)
+        if came.left and came.fatal and len(batch.cells) > 1 and not self._over:
+            # Which cell spoils the target is not known: each goes on alone, so that only that one is stopped.
+            parts = [self._waves(part, first=2) for part in batch.parts(came.left)]
+            came = _Waves.of(parts, came.reached)
+        self._cells_reached(batch, came)
+        left = [str(item.id) for item in came.left]
+        self.tally.undecided += len({str(id) for id in came.undecided}.intersection(left))
+        self._journal.line("done", inputs=len(batch.items) - len(left), left=left)
         self.tally.seconds_s = self._seconds_s
+        if not self._complained:
+            self.pace.clean(len(batch.items), now_s() - begun_s)
         self.order.told(self)
+        return not (came.left and self._over)
 
-    def _wave(self, items: Sequence[FuzzInput]) -> tuple[list[Outcome], Check]:
+    def _waves(self, batch: Batch, first: int = 1) -> _Waves:
+        """Inputs of a batch until all have had their turn, or their cell is stopped."""
+        came = _Waves(batch.items)
+        for attempt in range(first, first + _WAVES):
+            seen, check = self._wave(came.left, attempt)
+            came.fatal = any(s.oracle in SPOILS for s in check.suspicions)
+            tried = [s.outcome for s in seen if s.outcome.end is not End.REFUSED]
+            # A target that took nothing of this was spoilt by what came before.
+            suspects = came.left if tried else self._sent or came.left
+            try:
+                self._handle(suspects, batch, check)
+            finally:
+                self._observe(seen, check)
+            self._sent = came.left if tried else self._sent
+            # What was under way to its state when the target went down was not tried yet.
+            done = {outcome.item.id for outcome in tried if outcome.reached or not came.fatal}
+            came.reached |= {outcome.item.id for outcome in tried if outcome.reached}
+            came.undecided |= {item.id for item in self._executor.undecided}
+            came.left = [item for item in came.left if item.id not in done]
+            again = came.fatal or self._executor.undecided or (attempt == 1 and came.reached)
+            if not (came.left and again) or self._over:
+                break
+            if came.fatal and (len(batch.cells) > 1 or any(map(self._is_stopped, batch.cells))):
+                break
+        return came
+
+    def _wave(self, items: Sequence[FuzzInput], attempt: int) -> tuple[list[Seen], Check]:
         try:
             self._monitor.before()
         except Unanswered:
             self._triage.revive()
             self._monitor.before()
-        outcomes = list(self._executor.run(items))
-        check = self._monitor.after(outcomes)
-        self._count(outcomes)
-        return outcomes, check
+        crew = self._executor
+        seen = [Seen(outcome, utc_us(), crew.worker, attempt) for outcome in crew.run(items)]
+        self._deaths()
+        self.check = self._monitor.after([s.outcome for s in seen])
+        self._count(seen)
+        return seen, self.check
 
-    def _count(self, outcomes: Sequence[Outcome]) -> None:
-        outcomes = [outcome for outcome in outcomes if outcome.end is not End.REFUSED]
+    def _deaths(self) -> None:
+        """Workers that died: said, whatever becomes of their inputs."""
+        for death in self._executor.deaths:
+            self.tally.workers_lost += 1
+            self._journal.line(
+                "worker", number=death.worker, ended=death.how, unfinished=death.unfinished, again=death.again
+            )
+        self._executor.deaths.clear()
+
+    def _count(self, seen: Sequence[Seen]) -> None:
+        outcomes = [s.outcome for s in seen if s.outcome.end is not End.REFUSED]
         self.tally.inputs += len(outcomes)
         self.tally.reached += sum(outcome.reached for outcome in outcomes)
         self.tally.random += sum(outcome.item.id.family == RANDOM for outcome in outcomes)
         self.tally.reactions.update(o.reaction if o.reached else "state not reached" for o in outcomes)
         self.energy.learn(outcomes)
 
-    def _cell_reached(self, batch: _Batch, reached: Sequence[Outcome], executed: int) -> None:
-        if batch.cell is not None and executed and not reached and not self._is_stopped(batch):
-            self.tally.cells[batch.cell.key] = (UNREACHABLE, f"{batch.cell.state} was not reached")
+    def _cells_reached(self, batch: Batch, came: _Waves) -> None:
+        """A cell of a state into which nobody came is not covered; nor is one of which much was never sent."""
+        left = {item.id._replace(counter=0) for item in came.left}
+        for cell in batch.cells:
+            state, _ = self.tally.cells.get(cell.key, ("", ""))
+            if not came.reached and state != STOPPED:
+                self.tally.cells[cell.key] = (UNREACHABLE, f"{cell.state} was not reached")
+            elif state == UNREACHABLE:
+                del self.tally.cells[cell.key]
+            if came.reached and cell.id(0) in left and state != STOPPED and not self._over:
+                self._stop_cell(cell, "some of its inputs could not be sent")
 
-    def _is_stopped(self, batch: _Batch) -> bool:
-        return batch.cell is not None and self.tally.cells.get(batch.cell.key, ("",))[0] == STOPPED
+    def _is_stopped(self, cell: Cell) -> bool:
+        return self.tally.cells.get(cell.key, ("",))[0] == STOPPED
+
+    # --- rows
+
+    def _observe(self, seen: Sequence[Seen], check: Check) -> None:
+        """One row for each input that was sent."""
+        source = Source(
+            self.id, self.subject.name, self.product, self.target_version, self._suite_version,
+            self.order.plan["grammar"], self.subject.dialect,
+        )  # fmt: skip
+        judged = self._verdicts.of(check, [s.outcome for s in seen])
+        self._rows.write([
+            observation(source, one, how)
+            for one, how in zip(seen, judged, strict=True) if one.outcome.end is not End.REFUSED
+        ])  # fmt: skip
 
     # --- suspicions
 
-    def _handle(self, items: Sequence[FuzzInput], batch: _Batch, check: Check) -> None:
+    def _handle(self, items: Sequence[FuzzInput], batch: Batch, check: Check) -> None:
         """The worst complaint about the whole, which may explain the others, and each kind of deviation once."""
-        whole = [s for s in check.suspicions if s.oracle is not Oracle.CONFORMANCE]
+        self._verdicts.blamed.clear()
+        whole = [s for s in check.suspicions if s.oracle not in _OF_ONE_INPUT]
         if whole:
+            self._complained = True
+            self.pace.complained()
             self._suspect(items, batch, whole[0])
         by_top: dict[str, Suspicion] = {}
         for suspicion in check.suspicions:
-            if suspicion.oracle is Oracle.CONFORMANCE:
+            if suspicion.oracle in _OF_ONE_INPUT:
                 requirement = suspicion.top.partition(":")[0]
                 if requirement in self.subject.known:
                     self.tally.suppressed[requirement] += 1
@@ -261,13 +315,14 @@ class Campaign:
             if not self._done:
                 self._suspect(items, batch, suspicion)
 
-    def _suspect(self, items: Sequence[FuzzInput], batch: _Batch, seen: Suspicion) -> None:
+    def _suspect(self, items: Sequence[FuzzInput], batch: Batch, seen: Suspicion) -> None:
         key = (*batch.place, str(seen.oracle), seen.top)
-        limit = 1 if batch.cell is not None else _RANDOM_REPEATS
+        limit = 1 if batch.spans else _RANDOM_REPEATS
         if self._known[key] >= limit:
             self.tally.repeats += 1
             if seen.oracle in SPOILS:
-                self._stop_cell(batch, f"{seen.oracle} again: {seen.top}")
+                if len(batch.cells) == 1:
+                    self._stop_cell(batch.cells[0], f"{seen.oracle} again: {seen.top}")
                 self._triage.revive()
             return
         try:
@@ -283,7 +338,7 @@ class Campaign:
             return
         self._found(items, batch, key, blame)
 
-    def _found(self, items: Sequence[FuzzInput], batch: _Batch, key: tuple[str, ...], blame: Blame) -> None:
+    def _found(self, items: Sequence[FuzzInput], batch: Batch, key: tuple[str, ...], blame: Blame) -> None:
         self._known[key] += 1
         item, seen = blame.item, blame.suspicion
         family, state = batch.place
@@ -292,9 +347,6 @@ class Campaign:
             if item.id.family == RANDOM and seen.oracle in SPOILS:
                 self.energy.mute((item.id.role, item.state))
         signature = signature_of(seen.oracle, seen.top, family, state)
-        if signature in self._signatures:
-            self.tally.repeats += 1
-            return
         suspects = () if item is not None else tuple(str(i.id) for i in items)
         finding = Finding(
             signature,
@@ -307,24 +359,37 @@ class Campaign:
             suspects,
             self._seconds_s,
         )
-        place = write_finding(self.order.out, finding, blame, self.subject)
-        self._signatures[signature] = place.name
-        self.findings.append(finding)
-        self._journal.line("finding", folder=place.name, **finding.to_json())
+        if item is not None:
+            self._verdicts.blamed[item.id] = (signature, finding.name)
+        if signature in self._signatures:
+            self.tally.repeats += 1
+            return
+        self._write(finding, blame)
         if self.order.stop_when(finding):
             self._done = True
 
-    def _stop_cell(self, batch: _Batch, why: str) -> None:
-        if batch.cell is not None:
-            self.tally.cells[batch.cell.key] = (STOPPED, why)
+    def _write(self, finding: Finding, blame: Blame) -> None:
+        """A finding goes to its folder; where there is no room for it, the error itself has to say what was found."""
+        self.findings.append(finding)
+        try:
+            place = write_finding(self.order.out, finding, blame, self.subject)
+            self._journal.line("finding", folder=place.name, **finding.to_json())
+        except OSError as error:
+            input = finding.item.id if finding.item else f"a batch of {len(finding.batch)}"
+            raise JournalError(
+                f"cannot write finding {finding.name} ({finding.suspicion.top}; {input}): "
+                f"{error.strerror or error}"
+            ) from error
+        self._signatures[finding.signature] = place.name
+
+    def _stop_cell(self, cell: Cell, why: str) -> None:
+        self.tally.cells[cell.key] = (STOPPED, why)
 
     def _stand(self) -> None:
         self._journal.stand({
-            "plan": self.order.plan,
-            "position": {
-                "cell": self.position.cell, "number": self.position.number, "counter": self.position.counter,
-            },
-            "tally": self.tally.to_json(), "energy": self.energy.to_json(), "signatures": self._signatures,
+            "plan": self.order.plan, "run": self.id, "started": self.started,
+            "position": self.position.to_json(), "tally": self.tally.to_json(),
+            "energy": self.energy.to_json(), "signatures": self._signatures,
             "known": [[list(key), count] for key, count in self._known.items()],
         })  # fmt: skip
 
@@ -332,28 +397,11 @@ class Campaign:
 
     def summary(self) -> dict[str, Any]:
         """The campaign in figures; findings are those in the folder, earlier parts of a resumed one included."""
-        stand = Counter(state for state, _ in self.tally.cells.values())
-        tally, seconds_s = self.tally, self.tally.seconds_s
         return {
-            **self.order.plan, "ended": self.ended, "inputs": tally.inputs, "random": tally.random,
-            "reached": tally.reached, "seconds": round(seconds_s, 1),
-            "rate_per_s": round(tally.inputs / seconds_s, 1) if seconds_s else 0.0,
-            "cells_planned": len(self.cells), "covered": stand[COVERED], "not_reachable": stand[UNREACHABLE],
-            "stopped": stand[STOPPED], "open": len(self.cells) - sum(stand.values()),
-            "cells_not_covered": {k: f"{s}: {w}" for k, (s, w) in tally.cells.items() if s != COVERED},
-            "response_states": len(self.energy.seen), "suppressed": dict(tally.suppressed),
-            "repeats": tally.repeats, "unconfirmed": tally.unconfirmed, "trials": tally.trials,
+            **self.order.plan, "run": self.id, "started": self.started, "product": self.product,
+            "version": self.target_version, "ended": self.ended, "workers": self.order.workers,
+            "response_states": len(self.energy.seen), **self.tally.figures(len(self.cells)),
             "findings": [
                 dict(read_finding(self.order.out / "findings" / name)) for name in self._signatures.values()
             ],
         }  # fmt: skip
-
-
-def chosen_cells(dialect: str, patterns: Sequence[str]) -> tuple[Cell, ...]:
-    """The cells that any of the globs fits, with the dialect before them or without; all where there are none."""
-    return tuple(
-        cell
-        for cell in cells(dialect)
-        if not patterns
-        or any(fnmatchcase(name, p) for p in patterns for name in (cell.key, cell.key.partition("/")[2]))
-    )

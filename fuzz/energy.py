@@ -16,10 +16,12 @@ _FIRST, _MORE, _MOST = 4, 8, 64
 
 
 class Energy:
-    """Weights of all origins, and the response states seen so far."""
+    """Weights of all origins, those of a corpus (``more``) among them, and the response states seen so far."""
 
-    def __init__(self, dialect: str, kept: Mapping[str, object] | None = None) -> None:
-        self.weights: dict[Origin, int] = dict.fromkeys(origins(dialect), _FIRST)
+    def __init__(
+        self, dialect: str, kept: Mapping[str, object] | None = None, more: Iterable[Origin] = ()
+    ) -> None:
+        self.weights: dict[Origin, int] = dict.fromkeys((*origins(dialect), *more), _FIRST)
         self.seen: set[str] = set()
         if kept is not None:
             self._restore(kept)

@@ -62,6 +62,7 @@ class Finding:
             "requirement": item.expectation.requirement if item else "",
             "steps": [step.hex() for step in item.steps] if item else [],
             "batch": list(self.batch), "found_after_s": round(self.found_after_s, 2),
+            **({"corpus": f"corpus/{item.id.role}.bin"} if item and item.id.role.startswith("corpus-") else {}),
         }  # fmt: skip
 
 

@@ -2,7 +2,8 @@
 
 Knows: files that survive a kill at any point. Must not know: what the lines mean.
 
-A batch is written down before it is sent. ``progress.json`` is replaced as a whole, and says where the next batch
+A batch is written down before it is sent (``batch``), and again when all of it has been seen to (``done``); in between,
+its rows are (``harness.record.arrow_journal``). ``progress.json`` is replaced as a whole, and says where the next batch
 begins; a campaign that was killed sends the batch again that was under way.
 """
 
@@ -11,9 +12,11 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from fuzz.identity import InputId
 from harness.record.journal import JournalError, read_journal
 
 PROGRESS = "progress.json"
@@ -75,6 +78,24 @@ def read_progress(folder: Path) -> dict[str, Any]:
     except (OSError, ValueError) as error:
         raise JournalError(f"{folder}: expected the folder of a campaign, actual: {error}") from error
     return data
+
+
+def findings_in(folder: Path) -> dict[str, str]:
+    """The findings that a campaign has written down, folders by signature; what was under way in a kill is none."""
+    found = {}
+    for path in sorted((folder / "findings").glob("*/finding.json")):
+        with suppress(OSError, ValueError, KeyError, TypeError):
+            found[str(json.loads(path.read_text(encoding="utf-8"))["signature"])] = path.parent.name
+    return found
+
+
+def inputs_of(batch: Mapping[str, Any]) -> Iterator[str]:
+    """The id of every input that a ``batch`` line names, in order; raises IdError."""
+    yield from batch.get("ids", ())
+    for first, last, step in batch.get("spans", ()):
+        id = InputId.parse(first)
+        for counter in range(id.counter, InputId.parse(last).counter + 1, step):
+            yield str(id._replace(counter=counter))
 
 
 def batches(folder: Path) -> Iterator[dict[str, Any]]:

@@ -66,6 +66,9 @@ _RULES: dict[str, dict[str, str]] = {
 _TABLE_PLACES = ("table", "array", "field value", "field name")
 _NAME = re.compile(r"[A-Za-z$#][A-Za-z0-9_$#]{0,127}")
 _STANDARD_CLASSES_END = 0xF000
+_IDS_OCTETS, _SIZE_OCTETS = 4, 4
+_FIELDS_OCTETS = 1100
+"""More than the fields before a table take."""
 _CONTENT_STATES = {"content": None, "body": 8}
 """States in which the connection is in the midst of a content, and how many octets of body are still to come."""
 
@@ -226,7 +229,16 @@ def _of_method(
     if len(errors) < len(_codecs(dialect_id)) or any("nesting" in error.expected for error in errors):
         yield "doubt"
     else:
-        yield "table" if errors[-1].where in _TABLE_PLACES else "arguments"
+        inside = errors[-1].where in _TABLE_PLACES or _is_in_table(
+            _codecs(dialect_id)[-1], frame.payload, errors[-1]
+        )
+        yield "table" if inside else "arguments"
+
+
+def _is_in_table(codec: Codec, payload: bytes, error: WireError) -> bool:
+    """Whether what cannot be read lies in a table: with an empty one in its place, all before it can be read."""
+    ends = range(_IDS_OCTETS, min(error.offset, _FIELDS_OCTETS) + 1)
+    return any(_error_of(codec, payload[:end] + bytes(_SIZE_OCTETS)) is None for end in ends)
 
 
 def _has_odd_text(value: object) -> bool:
@@ -309,7 +321,7 @@ def _of_header_payload(dialect_id: str, payload: bytes, class_id: int) -> Iterat
         flags = any(e.where == "property flags" for e in errors if e)
         # Two rows speak of a broken table in a header, and name other codes.
         yield "doubt" if flags or table else "content-header"
-    elif any(errors):
+    elif any(errors) or _has_odd_text(list(_codecs(dialect_id)[-1].decode_header(payload).properties.values())):
         yield "doubt"
 
 

@@ -9,10 +9,11 @@ the state that it follows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cache
+from operator import attrgetter
 
 from fuzz.grammar import Grammar, grammar, tables
 from harness.spec.model import MethodDialect, Side
@@ -21,7 +22,8 @@ from harness.spec.model import MethodDialect, Side
 class Slot(StrEnum):
     """What a way leaves open until the target is known."""
 
-    PLAIN = "response of mechanism PLAIN"
+    MECHANISM = "mechanism of the login"
+    RESPONSE = "first response of that mechanism"
     VHOST = "virtual host"
     QUEUE = "name of a queue of one's own"
     CHANNEL_MAX = "channel-max that the target offered"
@@ -42,19 +44,41 @@ class Values:
     frame_max_octets: int = 131_072
     hostname: str = "localhost"
     container: str = "amqpspec-fuzz"
+    mechanism: str = "PLAIN"
 
     def of(self, slot: Slot) -> str | bytes | int:
         """What stands in a slot."""
-        filling: dict[Slot, str | bytes | int] = {
-            Slot.PLAIN: f"\0{self.user}\0{self.password}".encode(),
-            Slot.VHOST: self.vhost,
-            Slot.QUEUE: self.queue,
-            Slot.CHANNEL_MAX: self.channel_max,
-            Slot.FRAME_MAX: self.frame_max_octets,
-            Slot.HOSTNAME: self.hostname,
-            Slot.CONTAINER: self.container,
-        }
-        return filling[slot]
+        value: str | bytes | int = _FILLING[slot](self)
+        return value
+
+    @property
+    def response(self) -> bytes:
+        """What the mechanism has to be told at first."""
+        if self.mechanism == "PLAIN":
+            return f"\0{self.user}\0{self.password}".encode()
+        if self.mechanism == "AMQPLAIN":
+            from fuzz.states_methods import amqplain
+
+            return amqplain(self.user, self.password)
+        return self.user.encode() if self.mechanism == "ANONYMOUS" else b""
+
+
+_FILLING: dict[Slot, Callable[[Values], str | bytes | int]] = {
+    Slot.MECHANISM: attrgetter("mechanism"),
+    Slot.RESPONSE: attrgetter("response"),
+    Slot.VHOST: attrgetter("vhost"),
+    Slot.QUEUE: attrgetter("queue"),
+    Slot.CHANNEL_MAX: attrgetter("channel_max"),
+    Slot.FRAME_MAX: attrgetter("frame_max_octets"),
+    Slot.HOSTNAME: attrgetter("hostname"),
+    Slot.CONTAINER: attrgetter("container"),
+}
+
+MECHANISMS = (
+    ("PLAIN", "AMQPLAIN", "ANONYMOUS", "EXTERNAL"),
+    ("PLAIN", "ANONYMOUS", "EXTERNAL", "NONE"),
+)
+"""Mechanisms of one response, in the 0-9 family and in AMQP 1.0; NONE is a way without the security layer."""
 
 
 Argument = object
@@ -115,11 +139,42 @@ class State:
 
 
 Render = Callable[[Say, Values], bytes]
+_KEPT_STEPS = 4096
+_rendered: dict[tuple[object, ...], bytes] = {}
+
+
+def way(dialect_id: str, name: str, mechanism: str = "PLAIN") -> tuple[Step, ...]:
+    """The steps into a state for a login by a mechanism: NONE leaves the security layer out behind which states lie."""
+    steps = states(dialect_id)[name].steps
+    if mechanism != "NONE" or not any("sasl-outcome" in step.wait_for for step in steps):
+        return steps
+    return tuple(step for step in steps if not all("SASL" in say.words for say in step.says))
 
 
 def octets_of_step(dialect_id: str, step: Step, values: Values) -> bytes:
-    """What a step sends, slots filled in."""
-    return b"".join(_renderer(dialect_id)(say, values) for say in step.says)
+    """What a step sends, slots filled in; kept, as long as the same stands in them."""
+    key = (dialect_id, step, *[values.of(slot) for slot in _slots_of(step)])
+    octets = _rendered.get(key)
+    if octets is None:
+        if len(_rendered) >= _KEPT_STEPS:
+            _rendered.clear()
+        octets = b"".join(_renderer(dialect_id)(say, values) for say in step.says)
+        _rendered[key] = octets
+    return octets
+
+
+@cache
+def _slots_of(step: Step) -> tuple[Slot, ...]:
+    """The slots of a step, however deep."""
+    return tuple(dict.fromkeys(slot for say in step.says for slot in _slots_in(say.args)))
+
+
+def _slots_in(value: object) -> Iterator[Slot]:
+    if isinstance(value, Slot):
+        yield value
+    elif isinstance(value, tuple):
+        for part in value:
+            yield from _slots_in(part)
 
 
 def filled(args: tuple[tuple[str, Argument], ...], values: Values) -> dict[str, object]:

@@ -6,6 +6,7 @@ Knows: its handshake, and what opens, consumes and publishes. Must not know: wha
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 from fuzz.grammar.methods import CHANNEL
 from fuzz.states import Argument, Render, Say, Slot, State, Step, Values, filled
@@ -29,7 +30,9 @@ def _method(name: str, channel: int = CHANNEL, **args: Argument) -> Say:
 def states_of(dialect_id: str, dialect: MethodDialect) -> Iterator[State]:
     """Every state in the order of a conversation."""
     header = Say("HEADER", octets=dialect.protocol_header)
-    start_ok = _method("connection.start-ok", 0, mechanism="PLAIN", response=Slot.PLAIN, locale="en_US")
+    start_ok = _method(
+        "connection.start-ok", 0, mechanism=Slot.MECHANISM, response=Slot.RESPONSE, locale="en_US"
+    )
     open_ = _method("connection.open", 0, virtual_host=Slot.VHOST)
     start = (Step((header,), ("connection.start",)),)
     tune = (*start, Step((start_ok,), ("connection.tune",)))
@@ -102,6 +105,13 @@ def _channel_methods(dialect: MethodDialect) -> tuple[str, ...]:
         for m in dialect.methods.values()
         if m.sent_by is not Side.SERVER and m.class_name not in apart and not m.name.endswith("-ok")
     )
+
+
+@lru_cache(maxsize=16)
+def amqplain(user: str, password: str) -> bytes:
+    """A table of both, without its size."""
+    table = codec_for(widest("amqp-0-9-1")).tables.encode({"LOGIN": user, "PASSWORD": password})
+    return table[4:]
 
 
 def renderer(dialect_id: str) -> Render:

@@ -39,7 +39,7 @@ def _begins(*starts: str) -> tuple[str, ...]:
 
 def states_of() -> Iterator[State]:
     """Every state in the order of a conversation."""
-    init = _say("sasl-init", mechanism="PLAIN", initial_response=Slot.PLAIN, hostname=Slot.HOSTNAME)
+    init = _say("sasl-init", mechanism=Slot.MECHANISM, initial_response=Slot.RESPONSE, hostname=Slot.HOSTNAME)
     sasl = (Step((_SASL,), ("header", "sasl-mechanisms")),)
     known = (*sasl, Step((init,), ("sasl-outcome",)))
     header = (*known, Step((_AMQP,), ("header",)))

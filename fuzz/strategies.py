@@ -1,6 +1,6 @@
 """Hypothesis strategies from the tables: legal productions, legal ways of a conversation, and bent inputs.
 
-Knows: grammars and states. Must not know: which test draws from them. The only module here that needs hypothesis.
+Knows: grammars and states. Must not know: which test draws from them. Legal values are in ``fuzz.strategies_values``.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from fuzz.catalogue import FuzzInput, cells
 from fuzz.choices import Choices
+from fuzz.conversations import beginnings, choices, facts_in, turn_of
 from fuzz.grammar import Production, grammar
 from fuzz.mutation import random_id, random_input
 from fuzz.states import State, Step, Values, octets_of_step, states
@@ -35,6 +36,24 @@ def legal_sequences(
     following = grammar(dialect_id)[draw(st.sampled_from(state.next))]
     sent = tuple(octets_of_step(dialect_id, step, values or Values()) for step in steps)
     return state, (*sent, octets_of(following.tree))
+
+
+@st.composite
+def legal_conversations(
+    draw: st.DrawFn, dialect_id: str, most: int = 6
+) -> tuple[State, tuple[str, ...], tuple[bytes, ...]]:
+    """A state, and productions that may legally come one after the other behind it: their names and their octets."""
+    state = draw(st.sampled_from(beginnings(dialect_id)))
+    here, facts, names = state.name, facts_in(dialect_id, state), list[str]()
+    for _ in range(draw(st.integers(1, most))):
+        fitting = choices(dialect_id, here, facts)
+        if not fitting:
+            break
+        names.append(draw(st.sampled_from(fitting)))
+        turn = turn_of(dialect_id, names[-1])
+        assert turn is not None
+        here, facts = turn.to or here, turn.after(facts)
+    return state, tuple(names), tuple(octets_of(grammar(dialect_id)[name].tree) for name in names)
 
 
 @st.composite

@@ -24,6 +24,8 @@ class Tally:
     trials: int = 0
     unconfirmed: int = 0
     repeats: int = 0
+    workers_lost: int = 0
+    undecided: int = 0
     suppressed: Counter[str] = field(default_factory=Counter)
     reactions: Counter[str] = field(default_factory=Counter)
     cells: dict[str, tuple[str, str]] = field(default_factory=dict)
@@ -33,16 +35,34 @@ class Tally:
         return {
             "inputs": self.inputs, "reached": self.reached, "random": self.random, "seconds_s": self.seconds_s,
             "trials": self.trials, "unconfirmed": self.unconfirmed, "repeats": self.repeats,
+            "workers_lost": self.workers_lost, "undecided": self.undecided,
             "suppressed": dict(self.suppressed), "reactions": dict(self.reactions),
             "cells": {key: list(state) for key, state in self.cells.items()},
+        }  # fmt: skip
+
+    def figures(self, cells_planned: int) -> dict[str, Any]:
+        """For a summary; the counts of cells add up to those planned."""
+        stand = Counter(state for state, _ in self.cells.values())
+        return {
+            "inputs": self.inputs, "random": self.random, "reached": self.reached,
+            "seconds": round(self.seconds_s, 1),
+            "rate_per_s": round(self.inputs / self.seconds_s, 1) if self.seconds_s else 0.0,
+            "cells_planned": cells_planned, "covered": stand[COVERED], "not_reachable": stand[UNREACHABLE],
+            "stopped": stand[STOPPED], "open": cells_planned - sum(stand.values()),
+            "cells_not_covered": {k: f"{s}: {w}" for k, (s, w) in self.cells.items() if s != COVERED},
+            "suppressed": dict(self.suppressed), "repeats": self.repeats, "unconfirmed": self.unconfirmed,
+            "trials": self.trials, "workers_lost": self.workers_lost, "undecided": self.undecided,
         }  # fmt: skip
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Tally:
         """What ``to_json`` gave."""
-        plain = ("inputs", "reached", "random", "seconds_s", "trials", "unconfirmed", "repeats")
+        plain = (
+            "inputs", "reached", "random", "seconds_s", "trials", "unconfirmed", "repeats", "workers_lost",
+            "undecided",
+        )  # fmt: skip
         return cls(
-            **{name: data[name] for name in plain},
+            **{name: data.get(name, 0) for name in plain},
             suppressed=Counter(data["suppressed"]),
             reactions=Counter(data["reactions"]),
             cells={key: (state[0], state[1]) for key, state in data["cells"].items()},

@@ -17,19 +17,20 @@ from fuzz.executor.outcome import Outcome
 from fuzz.executor.subject import Subject
 from fuzz.oracles.monitor import Monitor
 from fuzz.oracles.suspicion import SPOILS, Oracle, Suspicion
+from fuzz.shrink import is_sequence, smaller_steps
 from fuzz.tree import octets_of
 
 _TRIES = 2
 _SETTLE_S = 0.2
 _ALONE_FIRST = 3
 _SMALLER_TRIALS = 16
-NOISY = frozenset({Oracle.LATE, Oracle.CPU, Oracle.MEMORY, Oracle.CONFORMANCE})
+NOISY = frozenset({Oracle.LATE, Oracle.CPU, Oracle.MEMORY, Oracle.OBEDIENCE, Oracle.CONFORMANCE})
 """Oracles that a busy machine can move: what cannot be repeated is no finding of theirs, it is only counted."""
 _COMPARED = frozenset({Oracle.LATE, Oracle.CPU, Oracle.MEMORY})
 _OF_THE_PROCESS = frozenset({Oracle.MEMORY, Oracle.CPU})
 _CHEAP = frozenset({Oracle.LOG, Oracle.CANARY, Oracle.LEAK, Oracle.CRASH})
 """Oracles that answer at once, so that many trials are worth their time."""
-_OF_ONE_CONNECTION = frozenset({Oracle.LATE, Oracle.CONFORMANCE})
+_OF_ONE_CONNECTION = frozenset({Oracle.LATE, Oracle.OBEDIENCE, Oracle.CONFORMANCE})
 """Oracles for which a new connection is fresh enough."""
 
 
@@ -180,9 +181,9 @@ class Triage:
         """The same blame with the smallest input that was found to have the same signature. Raises TargetLost."""
         if blame.status is not Status.STABLE or blame.item is None:
             return blame
-        best, trials = blame, 0
         progress = True
         limit = _SMALLER_TRIALS if blame.suspicion.oracle in _CHEAP else _SMALLER_TRIALS // 4
+        best, trials = self._shorter(blame, limit)
         while progress and trials < limit:
             progress = False
             assert best.item is not None
@@ -190,20 +191,46 @@ class Triage:
                 if trials >= limit:
                     break
                 trials += 1
-                item = replace_steps(best.item, steps)
-                tried = self._try([item], blame.suspicion, hasty=True)
-                if tried.fired is not None and tried.fired.top == blame.suspicion.top:
-                    best = replace(
-                        best,
-                        item=item,
-                        suspicion=tried.fired,
-                        outcome=tried.outcome,
-                        spoken=tried.spoken,
-                        log=tried.log,
-                    )
+                tried = self._smaller_one(best, steps)
+                if tried is not None:
+                    best = tried
                     progress = True
                     break
         return best
+
+    def _shorter(self, blame: Blame, limit: int) -> tuple[Blame, int]:
+        """The same blame with fewer steps and frames, as hypothesis shrinks a sequence; and how many trials it took."""
+        assert blame.item is not None
+        if not is_sequence(blame.item):
+            return blame, 0
+        found: dict[tuple[bytes, ...], Blame] = {}
+        asked = 0
+
+        def keeps(steps: tuple[bytes, ...]) -> bool:
+            nonlocal asked
+            asked += 1
+            tried = self._smaller_one(blame, steps)
+            if tried is not None:
+                found[steps] = tried
+            return tried is not None
+
+        return found.get(smaller_steps(blame.item, keeps, limit), blame), asked
+
+    def _smaller_one(self, blame: Blame, steps: tuple[bytes, ...]) -> Blame | None:
+        """The blame with other steps, where they have the same signature."""
+        assert blame.item is not None
+        item = replace_steps(blame.item, steps)
+        tried = self._try([item], blame.suspicion, hasty=True)
+        if tried.fired is None or tried.fired.top != blame.suspicion.top:
+            return None
+        return replace(
+            blame,
+            item=item,
+            suspicion=tried.fired,
+            outcome=tried.outcome,
+            spoken=tried.spoken,
+            log=tried.log,
+        )
 
 
 def replace_steps(item: FuzzInput, steps: tuple[bytes, ...]) -> FuzzInput:

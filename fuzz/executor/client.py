@@ -14,7 +14,7 @@ from typing import Any, Self
 
 from fuzz.executor.hearing import Heard, hearing
 from fuzz.executor.loop import READ_OCTETS, Address
-from fuzz.states import Values, octets_of_step, states
+from fuzz.states import Values, octets_of_step, way
 from harness.spec.dialects import widest
 from harness.wire.frames import FrameWriter
 from harness.wire.methods import ContentHeader, codec_for
@@ -36,11 +36,8 @@ class Client:
         self._hear = hearing(dialect)
         self._heard: deque[Heard] = deque()
         self.passed: list[Heard] = []
-        try:
-            self._socket = socket.create_connection((address.host, address.port), timeout_s)
-        except OSError as error:
-            raise Unanswered(f"cannot connect: {error}", refused_connect=True) from error
-        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.offered: tuple[str, ...] = ()
+        self._socket = _connected(address, timeout_s)
 
     def __enter__(self) -> Self:
         return self
@@ -57,7 +54,7 @@ class Client:
     def enter(self, state: str) -> Heard | None:
         """Go the way into a state; gives the last thing that was waited for."""
         last = None
-        for step in states(self.dialect)[state].steps:
+        for step in way(self.dialect, state, self.values.mechanism):
             self.send(octets_of_step(self.dialect, step, self.values))
             for name in step.wait_for:
                 last = self.wait(name)
@@ -78,11 +75,16 @@ class Client:
         while True:
             said = self.next(until_s)
             if said is None:
-                raise Unanswered(f"expected {wanted}, actual: nothing in {self.timeout_s:.1f} s", silent=True)
+                raise Unanswered(
+                    f"expected {wanted}, actual: nothing in {self.timeout_s:.1f} s{self._unoffered}",
+                    silent=True,
+                )
             if said.name in names:
                 return said
             if said.refusal is not None:
-                raise Unanswered(f"expected {wanted}, actual: {said.refusal.scope} {said.refusal.code}")
+                raise Unanswered(
+                    f"expected {wanted}, actual: {said.refusal.scope} {said.refusal.code}{self._unoffered}"
+                )
             self.passed.append(said)
 
     def next(self, until_s: float) -> Heard | None:
@@ -96,15 +98,21 @@ class Client:
             except OSError as error:
                 raise Unanswered(f"the stream broke: {error}") from error
             if not octets:
-                raise Unanswered("the target ended the stream")
+                raise Unanswered(f"the target ended the stream{self._unoffered}")
             self._heard.extend(self._hear(octets))
         said = self._heard.popleft()
+        self.offered = said.mechanisms or self.offered
         if said.limits is not None:
-            channel_max, frame_max = said.limits
-            self.values = replace(
-                self.values, channel_max=channel_max or 65_535, frame_max_octets=frame_max or 131_072
-            )
+            channel_max, frame_max_octets = said.limits
+            self.values = replace(self.values, channel_max=channel_max, frame_max_octets=frame_max_octets)
         return said
+
+    @property
+    def _unoffered(self) -> str:
+        """That the login's mechanism was not among those offered, where this is so."""
+        if not self.offered or self.values.mechanism in self.offered:
+            return ""
+        return f" (mechanism {self.values.mechanism}; offered: {', '.join(self.offered)})"
 
     # --- classes and methods
 
@@ -114,14 +122,14 @@ class Client:
         write = FrameWriter(codec.dialect.layout).frame
         self.send(write(codec.dialect.layout.types["method"], channel, codec.encode_method(name, args)))
 
-    def publish(self, queue: str, body: bytes) -> None:
+    def publish(self, queue: str, body: bytes, channel: int = 1) -> None:
         """A message straight to a queue."""
         codec = codec_for(widest(self.dialect))
         write, types = FrameWriter(codec.dialect.layout).frame, codec.dialect.layout.types
         header = codec.encode_header(ContentHeader(codec.dialect.classes_by_name["basic"].index, len(body)))
         method = codec.encode_method("basic.publish", {"routing_key": queue})
         parts = (("method", method), ("header", header), ("body", body))
-        self.send(b"".join(write(types[kind], 1, payload) for kind, payload in parts))
+        self.send(b"".join(write(types[kind], channel, payload) for kind, payload in parts))
 
     def body(self) -> bytes:
         """The body of the content that comes next, of one frame."""
@@ -131,3 +139,20 @@ class Client:
         """One message out of a queue, or None."""
         self.say("basic.get", queue=queue, no_ack=True)
         return None if self.wait("basic.get-ok", "basic.get-empty").name.endswith("empty") else self.body()
+
+
+def _connected(address: Address, timeout_s: float) -> socket.socket:
+    """A stream to the target, of TLS where it is to be. Raises Unanswered."""
+    try:
+        raw = socket.create_connection((address.host, address.port), timeout_s)
+    except OSError as error:
+        raise Unanswered(f"cannot connect: {error}", refused_connect=True) from error
+    raw.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    if address.tls is None:
+        return raw
+    try:
+        return address.tls.context.wrap_socket(raw, server_hostname=address.tls.server_name(address.host))
+    except (OSError, ValueError) as error:
+        raw.close()
+        silent = isinstance(error, TimeoutError)
+        raise Unanswered(f"no TLS with {address.host}:{address.port}: {error}", silent=silent) from error

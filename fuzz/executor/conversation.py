@@ -7,11 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from enum import Enum
+from zlib import crc32
 
 from fuzz.catalogue import FuzzInput
 from fuzz.executor.hearing import Hear, Heard, hearing
-from fuzz.executor.outcome import End, Outcome, Timing
-from fuzz.states import Step, Values, octets_of_step, states
+from fuzz.executor.onward import Onward
+from fuzz.executor.outcome import End, Obedience, Outcome, Timing
+from fuzz.states import Step, Values, octets_of_step, way
+from fuzz.states_onward import BROKEN, Traces, is_methods, traces, used_channels
+from harness.spec.model import Scope
+
+ASKED_ONE_IN = 8
+"""Of inputs that were answered, and of those that end in the midst of a frame, so many are gone on behind."""
+
+_PARTIAL = frozenset({Scope.CHANNEL, Scope.SESSION, Scope.LINK})
+"""Refusals behind which a connection has to go on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,24 +30,38 @@ class Tempo:
     """How long is waited, in seconds; made from the round trip that was measured.
 
     ``quiet_s``: where nothing is owed and nothing came; ``settle_s``: behind an answer; ``refusal_s``: where a refusal
-    is owed; ``way_s``: for each answer on the way.
+    is owed; ``way_s``: for each answer on the way; ``partial_s``: behind octets that end in the midst of a frame.
     """
 
     quiet_s: float = 1.0
     settle_s: float = 0.03
     refusal_s: float = 5.0
     way_s: float = 8.0
+    partial_s: float = 0.3
 
     @classmethod
     def of(cls, round_trip_s: float, patience: float = 1.0, hang_s: float = 10.0) -> Tempo:
         """The tempo of a target whose handshake takes so long, many connections at a time."""
         quiet_s = min(3.0, max(1.0, 8 * round_trip_s)) * patience
-        return cls(quiet_s, max(0.03, round_trip_s) * patience, 5.0 * patience, 0.8 * hang_s * patience)
+        settle_s, partial_s = max(0.03, round_trip_s), max(0.3, 8 * round_trip_s)
+        return cls(
+            quiet_s,
+            settle_s * patience,
+            5.0 * patience,
+            0.8 * hang_s * patience,
+            min(quiet_s, partial_s * patience),
+        )
 
     @property
     def patient(self) -> Tempo:
         """The tempo of a second look: nothing is missed for haste."""
-        return replace(self, quiet_s=max(self.quiet_s, 2.0), settle_s=max(self.settle_s, 0.2), refusal_s=13.0)
+        return replace(
+            self,
+            quiet_s=max(self.quiet_s, 2.0),
+            settle_s=max(self.settle_s, 0.2),
+            refusal_s=13.0,
+            partial_s=2.0,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,26 +73,44 @@ class Spoken:
     t_ns: int
 
 
-class Conversation:
-    """What goes out stands in ``out``; the driver takes it from there and says what came and when."""
+class _Part(Enum):
+    """How far a conversation is: on the way into the state, at the input, or beyond it."""
 
-    def __init__(self, item: FuzzInput, values: Values, tempo: Tempo, now_s: float) -> None:
-        self.item, self._values, self._tempo = item, values, tempo
-        self._steps: tuple[Step, ...] = states(item.dialect)[item.state].steps
+    WAY = 0
+    INPUT = 1
+    ONWARD = 2
+
+
+class Conversation:
+    """What goes out stands in ``out``; the driver takes it from there and says what came and when.
+
+    Behind an input that is not refused it goes on legally: where silence is all that can be expected, since the answer
+    that then comes shows that the input has been read; of the others one in so many, or all where ``thorough``.
+    """
+
+    def __init__(
+        self, item: FuzzInput, values: Values, tempo: Tempo, now_s: float, *, thorough: bool = False
+    ) -> None:
+        self.item, self._values, self._tempo, self._thorough = item, values, tempo, thorough
+        self._steps: tuple[Step, ...] = way(item.dialect, item.state, values.mechanism)
         self._hear: Hear = hearing(item.dialect)
         self._next_step = 0
         self._waiting: list[str] = []
-        self._in_input = False
+        self._part = _Part.WAY
         self._owed = item.expectation.must_refuse
         self.out = bytearray()
         self._since_s = self._begun_s = now_s
         self._sent_s: float | None = None
         self._way_took_s = self._slowest_s = 0.0
         self.deadline_s = now_s + tempo.way_s
+        self._looked = False
         self._arrivals: list[str] = []
         self._refused: Heard | None = None
+        self._astray: Heard | None = None
         self._latency_s: float | None = None
         self._sent_octets = self._received_octets = 0
+        self._traces: Traces | None = None
+        self._onward: Onward | None = None
         self.outcome: Outcome | None = None
         self.spoken: list[Spoken] | None = None
 
@@ -79,9 +122,9 @@ class Conversation:
 
     def flushed(self, now_s: float) -> None:
         """All of ``out`` has been taken."""
-        if self._in_input and self._sent_s is None:
+        if self._part is _Part.INPUT and self._sent_s is None:
             self._sent_s = now_s
-            self.deadline_s = now_s + (self._tempo.refusal_s if self._owed else self._tempo.quiet_s)
+            self.deadline_s = now_s + (self._tempo.refusal_s if self._owed else self._tempo.settle_s)
 
     def heard(self, octets: bytes, now_s: float) -> None:
         """Octets have come."""
@@ -95,20 +138,29 @@ class Conversation:
 
     def ended(self, end: End, now_s: float) -> None:
         """The stream has ended."""
-        reached = self._in_input and end is not End.REFUSED
+        if self._onward is not None:
+            self._onward.ended(end)
+            # The end of a stream whose input was cut short is an answer to what came behind it.
+            self._finish(end if self._left.whole else End.OPEN, True)
+            return
+        reached = self._part is not _Part.WAY and end is not End.REFUSED
         self._finish(end, reached, "" if reached else f"{end} while waiting for {self._waited}")
 
     def tick(self, now_s: float) -> None:
         """The clock has moved; past the deadline, waiting is over."""
-        if self.outcome is None and now_s >= self.deadline_s:
-            if self._in_input and self._sent_s is not None:
-                self._finish(End.OPEN, True)
-            elif self._in_input:
-                self._finish(End.OPEN, True, "not all octets were taken")
-            else:
-                self._finish(End.OPEN, False, f"no {self._waited} in time")
+        if self.outcome is not None or now_s < self.deadline_s:
+            return
+        if self._onward is not None:
+            self._onward.silent()
+            self._finish(End.OPEN, True)
+        elif self._part is _Part.INPUT and self._sent_s is not None:
+            self._settled(now_s, self._sent_s)
+        elif self._part is _Part.INPUT:
+            self._finish(End.OPEN, True, "not all octets were taken")
+        else:
+            self._finish(End.OPEN, False, f"no {self._waited} in time")
 
-    # --- inside
+    # --- the way
 
     @property
     def _waited(self) -> str:
@@ -116,21 +168,16 @@ class Conversation:
 
     def _take(self, said: Heard, now_s: float) -> None:
         if said.limits is not None:
-            channel_max, frame_max = said.limits
-            self._values = replace(
-                self._values, channel_max=channel_max or 65_535, frame_max_octets=frame_max or 131_072
-            )
-        if not self._in_input:
+            channel_max, frame_max_octets = said.limits
+            self._values = replace(self._values, channel_max=channel_max, frame_max_octets=frame_max_octets)
+        if self._astray is None and said.channel > 1 and self._is_astray(said):
+            self._astray = said
+        if self._part is _Part.WAY:
             self._on_the_way(said, now_s)
-            return
-        self._arrivals.append(said.name)
-        if self._latency_s is None:
-            self._latency_s = max(0.0, now_s - (self._sent_s if self._sent_s is not None else now_s))
-        if said.refusal is not None:
-            self._refused = said
-            self._finish(End.OPEN, True)
-        elif not self._owed and self._sent_s is not None:
-            self.deadline_s = now_s + self._tempo.settle_s
+        elif self._part is _Part.INPUT:
+            self._react(said, now_s)
+        else:
+            self._obey(said, now_s)
 
     def _on_the_way(self, said: Heard, now_s: float) -> None:
         if said.refusal is not None:
@@ -152,22 +199,114 @@ class Conversation:
         self._since_s = now_s
         self.deadline_s = now_s + self._tempo.way_s
         if not self._waiting:
-            self._in_input = True
+            self._part = _Part.INPUT
             self._way_took_s = now_s - self._begun_s
             self._say(self.item.octets, now_s)
+
+    # --- the input
+
+    @property
+    def _left(self) -> Traces:
+        """What the input leaves behind."""
+        if self._traces is None:
+            self._traces = traces(self.item.dialect, self.item.octets)
+        return self._traces
+
+    def _react(self, said: Heard, now_s: float) -> None:
+        self._note(said, now_s)
+        if said.refusal is not None:
+            self._refused = said
+            if not (said.refusal.scope in _PARTIAL and self._is_asked and self._ask(now_s, said)):
+                self._finish(End.OPEN, True)
+        elif not self._owed and self._sent_s is not None:
+            self.deadline_s = now_s + self._tempo.settle_s
+
+    def _note(self, said: Heard, now_s: float) -> None:
+        self._arrivals.append(said.name)
+        if self._latency_s is None:
+            self._latency_s = max(0.0, now_s - (self._sent_s if self._sent_s is not None else now_s))
+
+    def _settled(self, now_s: float, sent_s: float) -> None:
+        """Nothing came for a while: look longer where something may yet come, go on, or leave it at that."""
+        if self._owed:
+            self._finish(End.OPEN, True)
+            return
+        if not self._arrivals and not self._looked:
+            self._looked = True
+            if self._left.owes or not self._ask(now_s):
+                self.deadline_s = sent_s + (
+                    self._tempo.quiet_s if self._left.whole else self._tempo.partial_s
+                )
+            return
+        if not (self._is_asked and self._ask(now_s)):
+            self._finish(End.OPEN, True)
+
+    @property
+    def _is_asked(self) -> bool:
+        return self._thorough or crc32(str(self.item.id).encode()) % ASKED_ONE_IN == 0
+
+    # --- beyond it
+
+    def _ask(self, now_s: float, refused: Heard | None = None) -> bool:
+        """Go on legally, where that is possible."""
+        onward = Onward(self.item.dialect, self.item.state, self._left, tuple(self._arrivals))
+        octets = onward.begin(self._values) if onward.possible else b""
+        if not octets:
+            return False
+        if refused is not None:
+            octets = onward.farewell(refused, self._values) + octets
+        self._onward, self._part = onward, _Part.ONWARD
+        if self._latency_s is None:  # what comes from now on answers the new question: the silence before was no delay
+            self._sent_s = now_s
+        self._say(octets, now_s)
+        self.deadline_s = now_s + self._ask_s
+        return True
+
+    @property
+    def _ask_s(self) -> float:
+        assert self._onward is not None
+        return self._tempo.refusal_s if self._onward.has_no_excuse else self._tempo.quiet_s
+
+    def _obey(self, said: Heard, now_s: float) -> None:
+        assert self._onward is not None
+        reply = self._onward.take(said, self._values)
+        if reply is None:
+            self._note(said, now_s)
+            if said.refusal is not None and self._refused is None:
+                self._refused = said
+                self._say(self._onward.farewell(said, self._values), now_s)
+            return
+        if self._onward.obedience is Obedience.ENDS and self._left.whole and self._refused is None:
+            self._refused = said if said.refusal is not None else None
+        if self._onward.obedience is not Obedience.NOT_ASKED:
+            self._finish(End.OPEN, True)
+            return
+        self._say(reply, now_s)
+        self.deadline_s = now_s + self._ask_s
+
+    def _is_astray(self, said: Heard) -> bool:
+        """Whether an answer came on a channel that neither the way nor an input that can be read has used."""
+        if not is_methods(self.item.dialect) or (self._onward is not None and self._part is _Part.ONWARD):
+            return False
+        used = used_channels(self.item.dialect, self.item.state, BROKEN)
+        if said.channel in used:
+            return False
+        return self._part is _Part.WAY or (self._left.whole and said.channel not in self._left.channels)
 
     def _say(self, octets: bytes, now_s: float) -> None:
         self.out += octets
         self._sent_octets += len(octets)
-        if self.spoken is not None:
+        if self.spoken is not None and octets:
             self.spoken.append(Spoken("out", octets, int(now_s * 1e9)))
 
     def _finish(self, end: End, reached: bool, why: str = "") -> None:
-        timing = Timing(self._latency_s, self._way_took_s, self._slowest_s)
-        refused = self._refused.refusal if self._refused is not None else None
+        onward = self._onward
         self.outcome = Outcome(
-            self.item, reached, tuple(self._arrivals), refused, end, timing,
-            self._sent_octets, self._received_octets, why,
+            self.item, reached, tuple(self._arrivals), self._refused.refusal if self._refused is not None else None,
+            end, Timing(self._latency_s, self._way_took_s, self._slowest_s), self._sent_octets, self._received_octets,
+            why, onward.obedience if onward is not None else Obedience.NOT_ASKED,
+            onward.complaint if onward is not None else "",
+            f"{self._astray.name} on channel {self._astray.channel}" if self._astray is not None else "",
         )  # fmt: skip
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache, partial
 
 from fuzz.grammar import tables
 from harness.spec.dialects import widest
@@ -18,19 +19,28 @@ from harness.wire.methods import Codec, codec_for
 
 UNREADABLE = "unreadable octets"
 _MAX_OCTETS = 8 << 20
+_CHANNELS, _FRAME_MAX_OCTETS = 65_535, 131_072
+"""What zero means as a limit of the 0-9 family."""
 _CLOSES = {"connection.close": Scope.CONNECTION, "channel.close": Scope.CHANNEL}
 _ENDS = {"close": Scope.CONNECTION, "end": Scope.SESSION, "detach": Scope.LINK}
 
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """One thing that the target said; ``limits`` are channel-max and frame-max where it offers them."""
+    """One thing that the target said.
+
+    ``limits`` are channel-max and frame-max where it offers them; ``remote`` is the channel that a session of AMQP 1.0
+    answers; ``mechanisms`` are those it offers; a login that failed is not ``good``.
+    """
 
     name: str
     refusal: Refusal | None = None
     limits: tuple[int, int] | None = None
     payload: bytes = b""
     channel: int = 0
+    remote: int | None = None
+    mechanisms: tuple[str, ...] = ()
+    good: bool = True
 
 
 Hear = Callable[[bytes], Iterator[Heard]]
@@ -39,8 +49,7 @@ Hear = Callable[[bytes], Iterator[Heard]]
 
 def hearing(dialect_id: str) -> Hear:
     """An ear for one connection."""
-    dialect = tables(dialect_id)
-    hear = _methods(dialect_id, dialect) if isinstance(dialect, MethodDialect) else _typed()
+    hear = _ears(dialect_id)()
 
     def safely(octets: bytes) -> Iterator[Heard]:
         try:
@@ -51,9 +60,20 @@ def hearing(dialect_id: str) -> Hear:
     return safely
 
 
-def _methods(dialect_id: str, dialect: MethodDialect) -> Hear:
-    codec = codec_for(widest(dialect_id))
-    kinds = {code: name for name, code in dialect.layout.types.items()}
+@cache
+def _ears(dialect_id: str) -> Callable[[], Hear]:
+    """What makes ears for a dialect."""
+    dialect = tables(dialect_id)
+    return (
+        partial(_methods, *_of_methods(dialect_id, dialect)) if isinstance(dialect, MethodDialect) else _typed
+    )
+
+
+def _of_methods(dialect_id: str, dialect: MethodDialect) -> tuple[MethodDialect, Codec, dict[int, str]]:
+    return dialect, codec_for(widest(dialect_id)), {code: name for name, code in dialect.layout.types.items()}
+
+
+def _methods(dialect: MethodDialect, codec: Codec, kinds: dict[int, str]) -> Hear:
     reader = FrameReader(dialect.layout, max_payload_octets=_MAX_OCTETS)
 
     def hear(octets: bytes) -> Iterator[Heard]:
@@ -61,15 +81,11 @@ def _methods(dialect_id: str, dialect: MethodDialect) -> Hear:
         while (item := reader.next()) is not None:
             if not isinstance(item, Frame):
                 yield Heard("protocol-header")
-            elif kinds.get(item.type) == "method":
+            elif (kind := kinds.get(item.type)) == "method":
                 yield _method(codec, item)
             else:
-                kind = (
-                    f"content {kinds[item.type]}"
-                    if kinds.get(item.type) in ("header", "body")
-                    else "heartbeat"
-                )
-                yield Heard(kind, None, None, item.payload, item.channel)
+                name = f"content {kind}" if kind in ("header", "body") else "heartbeat"
+                yield Heard(name, None, None, item.payload, item.channel)
 
     return hear
 
@@ -81,13 +97,18 @@ def _method(codec: Codec, frame: Frame) -> Heard:
     if method is None:
         return Heard(f"method {ids[0]}.{ids[1]}")
     refusal = limits = None
+    mechanisms: tuple[str, ...] = ()
     if method.name in _CLOSES:
         code = codec.decode_method(frame.payload)["reply-code"]
         refusal = Refusal(_CLOSES[method.name], code)
     elif method.name == "connection.tune":
         call = codec.decode_method(frame.payload)
-        limits = (call["channel-max"], call["frame-max"])
-    return Heard(method.name, refusal, limits, frame.payload, frame.channel)
+        limits = (call["channel-max"] or _CHANNELS, call["frame-max"] or _FRAME_MAX_OCTETS)
+    elif method.name == "connection.start":
+        offer = codec.decode_method(frame.payload)["mechanisms"]
+        text = offer.decode("utf-8", "replace") if isinstance(offer, bytes) else str(offer)
+        mechanisms = tuple(text.split())
+    return Heard(method.name, refusal, limits, frame.payload, frame.channel, None, mechanisms)
 
 
 def _typed() -> Hear:
@@ -102,8 +123,24 @@ def _typed() -> Hear:
 
 
 def _performative(frame: TypedFrame) -> Heard:
-    refusal = None
-    performative = frame.performative
-    if performative is not None and frame.name in _ENDS and performative["error"]:
-        refusal = Refusal(_ENDS[frame.name], str(performative["error"]["condition"]))
-    return Heard(frame.name, refusal, None, frame.payload, frame.channel)
+    name, performative = frame.name, frame.performative
+    refusal = limits = remote = None
+    mechanisms: tuple[str, ...] = ()
+    good = True
+    if performative is None:
+        return Heard(name, None, None, frame.payload, frame.channel)
+    if name in _ENDS and performative["error"]:
+        refusal = Refusal(_ENDS[name], str(performative["error"]["condition"]))
+    elif name == "open":
+        limits = (_number(performative["channel_max"]), _number(performative["max_frame_size"]))
+    elif name == "begin":
+        remote = performative["remote_channel"]
+    elif name == "sasl-outcome":
+        good = str(performative["code"]) in ("ok", "0")
+    elif name == "sasl-mechanisms":
+        mechanisms = tuple(str(offered) for offered in performative["sasl_server_mechanisms"] or ())
+    return Heard(name, refusal, limits, frame.payload, frame.channel, remote, mechanisms, good)
+
+
+def _number(limit: object) -> int:
+    return int(limit) if isinstance(limit, int) else _CHANNELS

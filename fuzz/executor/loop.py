@@ -13,43 +13,63 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from heapq import heappop, heappush
 
 from fuzz.catalogue import FuzzInput
 from fuzz.executor.conversation import Conversation, Filling, Tempo
 from fuzz.executor.outcome import End, Outcome
+from fuzz.executor.tls import Pipe, Tls
 
 READ_OCTETS = 65_536
 _RESET = struct.pack("ii", 1, 0)
+_AT_ONCE_OCTETS = 1 << 20
 _MANY_STUCK = 8
-_CLOCK_S = 0.02
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where the target listens."""
+    """Where the target listens; ``tls`` are the settings of a TLS stream, those of its URL."""
 
     host: str
     port: int
+    tls: Tls | None = None
 
 
 class _Line:
-    """A socket with its conversation."""
+    """A socket with its conversation. ``due_s`` is when the loop looks at it at the latest."""
 
-    __slots__ = ("events", "on", "talk")
+    __slots__ = ("begun", "due_s", "events", "on", "pipe", "talk")
 
-    def __init__(self, on: socket.socket, talk: Conversation) -> None:
-        self.on, self.talk, self.events = on, talk, selectors.EVENT_READ | selectors.EVENT_WRITE
+    def __init__(self, on: socket.socket, talk: Conversation, pipe: Pipe | None) -> None:
+        self.on, self.talk, self.pipe = on, talk, pipe
+        self.events, self.due_s, self.begun = 0, talk.deadline_s, pipe is None
+
+    def is_done(self) -> bool:
+        """Whether there is an outcome."""
+        return self.talk.outcome is not None
 
 
 class Executor:
     """Runs inputs, so many connections at a time."""
 
-    def __init__(self, address: Address, filling: Filling, tempo: Tempo, connections: int = 64) -> None:
+    def __init__(
+        self,
+        address: Address,
+        filling: Filling,
+        tempo: Tempo,
+        connections: int = 64,
+        *,
+        thorough: bool = False,
+    ) -> None:
         self.address, self.filling, self.tempo, self.connections = address, filling, tempo, connections
+        self.thorough = thorough
         self._selector = selectors.DefaultSelector()
+        self._family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
         self._number = 0
         self._stuck = 0
         self._down = False
+        self._due: list[tuple[float, int, _Line]] = []
+        self._pushed = 0
         self.recording = False
         self.last: Conversation | None = None
 
@@ -58,6 +78,7 @@ class Executor:
         self._down, self._stuck = False, 0
         waiting = iter(inputs)
         lines: set[_Line] = set()
+        self._due.clear()
         more = True
         try:
             while True:
@@ -73,7 +94,7 @@ class Executor:
                         lines.add(begun)
                 if not lines:
                     return
-                for line in self._turn(lines):
+                for line in self._turn():
                     lines.discard(line)
                     assert line.talk.outcome is not None
                     yield self._noted(line.talk.outcome)
@@ -98,12 +119,11 @@ class Executor:
     def _begin(self, item: FuzzInput) -> _Line | Outcome:
         self._number += 1
         now_s = time.monotonic()
-        talk = Conversation(item, self.filling(self._number), self.tempo, now_s)
+        talk = Conversation(item, self.filling(self._number), self.tempo, now_s, thorough=self.thorough)
         self.last = talk
         if self.recording:
             talk.spoken = []
-        family = socket.AF_INET6 if ":" in self.address.host else socket.AF_INET
-        on = socket.socket(family, socket.SOCK_STREAM)
+        on = socket.socket(self._family, socket.SOCK_STREAM)
         on.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
         on.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         on.setblocking(False)
@@ -113,29 +133,54 @@ class Executor:
             talk.ended(End.REFUSED, now_s)
             assert talk.outcome is not None
             return talk.outcome
-        line = _Line(on, talk)
+        line = _Line(on, talk, Pipe(self.address.tls, self.address.host) if self.address.tls else None)
+        if line.begun:
+            talk.connected(now_s)
+        line.events = selectors.EVENT_READ | selectors.EVENT_WRITE
         self._selector.register(on, line.events, line)
-        talk.connected(now_s)
+        self._remind(line)
         return line
 
-    def _turn(self, lines: set[_Line]) -> list[_Line]:
+    def _remind(self, line: _Line) -> None:
+        self._pushed += 1
+        line.due_s = line.talk.deadline_s
+        heappush(self._due, (line.due_s, self._pushed, line))
+
+    def _turn(self) -> list[_Line]:
         """Wait for something to happen; gives the lines that are done."""
+        until_s = self._due[0][0] if self._due else 0.0
+        ready = self._selector.select(max(0.0, min(until_s - time.monotonic(), 1.0)))
         now_s = time.monotonic()
-        until_s = min(line.talk.deadline_s for line in lines)
-        ready = self._selector.select(max(0.0, min(until_s - now_s, 1.0)))
-        now_s = time.monotonic()
+        done = []
         for key, events in ready:
             line: _Line = key.data
             if events & selectors.EVENT_READ:
                 self._read(line, now_s)
-            if line.talk.outcome is None and (line.talk.out or events & selectors.EVENT_WRITE):
+            if not line.is_done() and (line.talk.out or line.pipe or events & selectors.EVENT_WRITE):
                 self._write(line, now_s)
-        done = []
-        for line in lines:
-            line.talk.tick(now_s)
-            if line.talk.outcome is not None:
-                self._drop(line)
+            if line.is_done():
                 done.append(line)
+            elif line.talk.deadline_s < line.due_s:
+                self._remind(line)
+        done += self._overdue(now_s)
+        for line in done:
+            self._drop(line)
+        return done
+
+    def _overdue(self, now_s: float) -> list[_Line]:
+        """Lines whose waiting is over; a reminder that came too early is put off."""
+        done = []
+        while self._due and self._due[0][0] <= now_s:
+            at_s, _, line = heappop(self._due)
+            if line.is_done() or at_s != line.due_s:
+                continue
+            line.talk.tick(now_s)
+            if not line.is_done() and line.talk.out:
+                self._write(line, now_s)
+            if line.is_done():
+                done.append(line)
+            else:
+                self._remind(line)
         return done
 
     def _read(self, line: _Line, now_s: float) -> None:
@@ -149,22 +194,34 @@ class Executor:
         except OSError:
             line.talk.ended(End.RST, now_s)
             return
+        over = not octets
+        if line.pipe is not None:
+            octets, over = line.pipe.arrived(octets)
         if octets:
             line.talk.heard(octets, now_s)
-        else:
+        if over and not line.is_done():
             line.talk.ended(End.FIN, now_s)
 
     def _write(self, line: _Line, now_s: float) -> None:
         out = line.talk.out
+        if line.pipe is not None:
+            line.pipe.leave(out)
+            if line.pipe.agreed and not line.begun:
+                line.begun = True
+                line.talk.connected(now_s)
+                line.pipe.leave(out)
+            out = line.pipe.out
         if out:
             try:
-                del out[: line.on.send(memoryview(out)[:1048576].tobytes())]
+                sent = line.on.send(out if len(out) <= _AT_ONCE_OCTETS else out[:_AT_ONCE_OCTETS])
+                del out[:sent]
             except BlockingIOError:
                 pass
             except OSError:
                 # Reading tells how it ended, after what had arrived before.
                 out.clear()
-        if not out:
+                line.talk.out.clear()
+        if line.begun and not out and not line.talk.out:
             line.talk.flushed(now_s)
         wanted = selectors.EVENT_READ | (selectors.EVENT_WRITE if out else 0)
         if wanted != line.events:

@@ -23,6 +23,16 @@ class End(StrEnum):
     REFUSED = "connect refused"
 
 
+class Obedience(StrEnum):
+    """What a target did when the conversation went on legally behind an input that it had not refused."""
+
+    NOT_ASKED = ""
+    GOES_ON = "goes on"
+    SILENT = "no longer answers"
+    WRONG = "answers wrongly"
+    ENDS = "refuses or ends"
+
+
 @dataclass(frozen=True, slots=True)
 class Timing:
     """Times in seconds: from the last octet of the input to the first answer (None: none came), and of the way."""
@@ -34,7 +44,11 @@ class Timing:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """One input, executed. ``reached`` says whether its state was reached and all of it was taken."""
+    """One input, executed. ``reached`` says whether its state was reached and all of it was taken.
+
+    ``disobeys`` says what was expected and what came when the conversation went on, where the target had no excuse;
+    ``astray`` is an answer on a channel that nobody had used.
+    """
 
     item: FuzzInput
     reached: bool
@@ -45,6 +59,9 @@ class Outcome:
     sent_octets: int
     received_octets: int
     why: str = ""
+    obedience: Obedience = Obedience.NOT_ASKED
+    disobeys: str = ""
+    astray: str = ""
 
     @property
     def refusal(self) -> Refusal | None:

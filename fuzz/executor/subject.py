@@ -32,6 +32,7 @@ class Subject:
 
     ``others`` are logins whose queues must hear nothing of ours; ``known`` are requirements that the target is known to
     break; ``hang_s`` is how long a sentinel waits for its answer; ``patience`` scales every wait.
+    ``thorough``: the conversation goes on behind every input that was not refused, not only behind some.
     ``url`` is where a replay finds the target, where that needs no secret.
     """
 
@@ -48,6 +49,7 @@ class Subject:
     patience: float = 1.0
     hang_s: float = 10.0
     url: str = ""
+    thorough: bool = False
 
     @property
     def is_methods(self) -> bool:
@@ -61,7 +63,7 @@ class Subject:
 
     def executor(self, tempo: Tempo) -> Executor:
         """An executor for this target."""
-        return Executor(self.address, self.filling, tempo, self.connections)
+        return Executor(self.address, self.filling, tempo, self.connections, thorough=self.thorough)
 
     @property
     def sentinel_state(self) -> str:

@@ -8,8 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fuzz.families.base import Bend, Family, Spot, bend, is_methods, next_productions, spots_at
+from fuzz.families.kit import kit
+from fuzz.grammar import grammar
+from fuzz.grammar.methods import BODY
 from fuzz.states import State
-from fuzz.tree import Node, Place, Role, edited, walk
+from fuzz.tree import Node, Place, Role, edited, octets_of, walk
 from fuzz.values import LONG_TEXTS, TEXTS
 from harness.wire.malformed import table as raw_table
 from harness.wire.malformed import table_field
@@ -45,6 +48,8 @@ def _spots(dialect_id: str, state: State) -> Iterator[Spot]:
         for place in walk(production.tree)
         if place.node.kind == "table"
     ][:2]
+    if state.name == "consuming":
+        yield Spot("headers.delivered", lambda: _delivered(dialect_id), _TOUCHES)
     if tables:
         yield Spot("table.tag", lambda: _tags(tables), _TOUCHES)
         yield Spot("table.name", lambda: _names(tables), _TOUCHES)
@@ -95,6 +100,31 @@ def _shapes(tables: list[tuple[Node, Place]]) -> Iterator[Bend]:
             entry = bytes(table_field(b"", "S", b"\0\0\0\0"))
             octets = bytes(raw_table(entry * count))
             yield bend(f"{place.path} with {count} empty entries", edited(root, place.way, octets))
+
+
+def _delivered(dialect_id: str) -> Iterator[Bend]:
+    """Tables that are none in the headers of messages that are routed, stored and handed to a consumer.
+
+    A server may look into them only then, where nobody waits for what they do any more.
+    """
+    tools = kit(dialect_id)
+    root = next(p.tree for name, p in grammar(dialect_id).items() if name.startswith("table/"))
+    way = next(place.way for place in walk(root) if place.node.kind == "table")
+    for number, (words, octets) in enumerate(_odd_tables()):
+        header = octets_of(edited(root, way, octets))
+        yield bend(f"headers {words}", tools.delivered(f"amqpspec.fuzz.headers.{number}", header, BODY))
+
+
+def _odd_tables() -> Iterator[tuple[str, bytes]]:
+    field = bytes(table_field(b"key", "S", b"\0\0\0\5value"))
+    for count in range(1, len(field)):
+        yield f"cut after {count} octets", bytes(raw_table(field[:count]))
+    for words, name in TEXTS:
+        yield f"name: {words}", bytes(raw_table(bytes(table_field(name, "S", b"\0\0\0\1v"))))
+    for tag in range(256):
+        for value in (b"", b"\0", b"\xff" * 4, b"\0" * 8):
+            words = f"tag 0x{tag:02x} before {value.hex() or 'nothing'}"
+            yield words, bytes(raw_table(bytes(table_field(b"k", tag, value))))
 
 
 FAMILY = Family("C11", "field-table tags, text encoding", _spots)

@@ -71,6 +71,8 @@ def _spots(dialect_id: str, state: State) -> Iterator[Spot]:
         return
     touches = ("wire/content/malformed-header", "wire/content/property-flags", "content-header/flags")
     yield from spots_at(dialect_id, state, _flags, _flipped, *touches)
+    if state.name == "consuming":
+        yield Spot("content.unpacked", lambda: _unpacked(kit(dialect_id)), ("wire/content/unmodified",))
     if can_say(dialect_id, state, "basic.publish"):
         tools = kit(dialect_id)
         kept = ("wire/content/unmodified",)
@@ -100,6 +102,17 @@ def _packed(tools: Kit) -> Iterator[Bend]:
         for words, body in bodies:
             sent = tools.publish(body, properties={"content_encoding": coding})
             yield Bend(f"content-encoding {coding}, body {words}", (sent,))
+
+
+def _unpacked(tools: Kit) -> Iterator[Bend]:
+    """Packed bodies for a consumer, for whom a server may unpack them: zeros in so many members, 4 MiB each."""
+    member = packed(b"\0" * (1 << 22))
+    for coding in _CODINGS[:4]:
+        for count in (1, 16, 64):
+            body = member * count
+            header = tools.header(len(body), content_encoding=coding)
+            sent = tools.delivered(f"amqpspec.fuzz.{coding}.{count}", header, body)
+            yield Bend(f"content-encoding {coding}, {4 * count} MiB of zeros delivered", (sent,))
 
 
 def _properties(tools: Kit) -> Iterator[Bend]:

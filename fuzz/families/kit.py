@@ -13,6 +13,7 @@ from fuzz.families.base import next_productions
 from fuzz.grammar import tables
 from fuzz.grammar.methods import CHANNEL
 from fuzz.states import State
+from fuzz.states_methods import SMALL_FRAME_MAX_OCTETS
 from harness.spec.dialects import widest
 from harness.spec.model import MethodDialect, TypeTag
 from harness.wire.frames import FrameWriter
@@ -66,6 +67,14 @@ class Kit:
         method = self.method("basic.publish", channel, exchange=exchange, routing_key=routing_key)
         header = self.header(len(body), channel, **(properties or {}))
         return method + header + (self.body(body, channel) if body else b"")
+
+    def delivered(self, key: str, header: bytes, body: bytes) -> bytes:
+        """A message to the queue that the channel declared last, over a binding of its own, in small frames."""
+        bind = self.method("queue.bind", exchange="amq.direct", routing_key=key)
+        publish = self.method("basic.publish", exchange="amq.direct", routing_key=key)
+        step = SMALL_FRAME_MAX_OCTETS - self.dialect.layout.overhead_octets
+        parts = (self.body(body[at : at + step]) for at in range(0, len(body), step))
+        return b"".join((bind, publish, header, *parts))
 
     def tag(self, primitive: str) -> TypeTag | None:
         """The tag of a primitive, where the dialect has one."""

@@ -96,6 +96,7 @@ def windows(dialect_id: str, state: State) -> Iterator[Spot]:
         yield Spot(
             "transfer.fragments", _fragments, ("transfers/fragments", "transfers/large/additional-transfers")
         )
+        yield Spot("transfer.many-fragments", _many_fragments, ("transfers/fragments",))
         yield Spot(
             "transfer.no-credit", _without_credit, ("links/flow/no-credit", "links/flow/delivery-limit")
         )
@@ -144,6 +145,14 @@ def _fragments() -> Iterator[Bend]:
         says = [transfer(0, part, more=True) if n == 0 else say("transfer", handle=SENDER, more=True, payload=part)
                 for n, part in enumerate(parts)]  # fmt: skip
         yield Bend(f"a message in parts of {size}", (*says, say("transfer", handle=SENDER)))
+
+
+def _many_fragments() -> Iterator[Bend]:
+    """One delivery in as many transfers as a peer cares to send, of one octet each."""
+    more = say("transfer", handle=SENDER, more=True, payload=b"x")
+    for count in (16_384, 65_536, 262_144):
+        sent = transfer(0, b"", more=True) + more * count
+        yield Bend(f"{count} transfers of a delivery", (sent, say("transfer", handle=SENDER, aborted=True)))
 
 
 def _without_credit() -> Iterator[Bend]:

@@ -18,7 +18,7 @@ CHANNEL = 1
 """The channel that a state opens, and on which productions travel."""
 
 BODY = b"amqpspec"
-_WIDTHS = {
+WIDTHS_OCTETS = {
     "octet": 1, "short": 2, "long": 4, "longlong": 8, "timestamp": 8, "boolean": 1, "int8": 1, "uint8": 1, "int16": 2,
     "uint16": 2, "int32": 4, "uint32": 4, "int64": 8, "uint64": 8, "float": 4, "double": 8,
 }  # fmt: skip
@@ -168,7 +168,7 @@ def primitive(name: str, kind: str, value: object, role: Role | None = None) -> 
             "text" if kind != "bytes" else "data", Role.TEXT if kind != "bytes" else Role.OPAQUE, octets
         )
         return group(name, size_of(1 if kind == "shortstr" else 4, text.name, kind=told), text, kind=kind)
-    octets = value if isinstance(value, bytes) else int(str(value)).to_bytes(_WIDTHS[kind], "big")
+    octets = value if isinstance(value, bytes) else int(str(value)).to_bytes(WIDTHS_OCTETS[kind], "big")
     return leaf(name, role or (Role.TIME if kind == "timestamp" else Role.NUMBER), octets, kind)
 
 
@@ -203,7 +203,7 @@ def tagged(dialect: MethodDialect, tag: TypeTag, depth: int = 1) -> tuple[Node, 
     if tag.primitive == "decimal":
         scale, unscaled = number("scale", Role.NUMBER, 1, 2), number("unscaled", Role.NUMBER, 4, 100)
         return octet, group("value", scale, unscaled, kind="decimal")
-    return octet, primitive("value", tag.primitive, tag_value(tag.primitive, _WIDTHS.get(tag.primitive, 0)))
+    return octet, primitive("value", tag.primitive, tag_value(tag.primitive, WIDTHS_OCTETS.get(tag.primitive, 0)))
 
 
 def table_tree(dialect: MethodDialect, tag: TypeTag) -> Node:

@@ -144,7 +144,7 @@ class Maker:
             return self.composite(field.name, self.dialect.composites[field.type], value)
         if field.multiple:
             return self.value(field.name, "array", (self.dialect.base(field.type), value))
-        role = _ROLES.get(field.type) or (Role.SEQUENCE if field.name in _SEQUENCES else None)
+        role = role_of_field(field)
         if field.type == "*":
             kind, value = value
             composites = self.dialect.composites
@@ -205,6 +205,11 @@ class Maker:
         return self.message(
             self.described("amqp-value", row, group("value", *value.children, kind=value.kind))
         )
+
+
+def role_of_field(field: TypedField) -> Role | None:
+    """What a field is there for, where its type or name says so."""
+    return _ROLES.get(field.type) or (Role.SEQUENCE if field.name in _SEQUENCES else None)
 
 
 def _length(node: Node) -> int:

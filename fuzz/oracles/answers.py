@@ -1,4 +1,4 @@
-"""Oracles over single answers: the refusal that the ledger demands, and answers that come late.
+"""Oracles over single answers: the refusal that the ledger demands, answers that are late, astray, or not given.
 
 Knows: expectations, outcomes. Must not know: processes, logs.
 """
@@ -42,6 +42,27 @@ def conformance(outcomes: Iterable[Outcome]) -> Iterator[Suspicion]:
             top = f"{expected.requirement}: {outcome.reaction}"
             detail = f"{expected.requirement}: expected {wanted}, actual {outcome.reaction}"
             yield Suspicion(Oracle.CONFORMANCE, top, detail, (outcome.item.id,))
+
+
+def obedience(outcomes: Iterable[Outcome]) -> Iterator[Suspicion]:
+    """A suspicion for each kind of target that took an input and then no longer did what it was legally asked."""
+    by_top: dict[str, list[Outcome]] = {}
+    for outcome in outcomes:
+        if outcome.disobeys:
+            asked = outcome.disobeys.partition(" on channel")[0].partition(",")[0]
+            by_top.setdefault(f"{outcome.obedience}: {asked}", []).append(outcome)
+    for top, found in by_top.items():
+        yield Suspicion(Oracle.OBEDIENCE, top, found[0].disobeys, tuple(o.item.id for o in found))
+
+
+def astray(outcomes: Iterable[Outcome]) -> Iterator[Suspicion]:
+    """A suspicion of all inputs during which something came on a channel that their connection had not used."""
+    found = [outcome for outcome in outcomes if outcome.astray]
+    if found:
+        detail = f"expected answers on channels in use, actual {found[0].astray}"
+        yield Suspicion(
+            Oracle.LEAK, "answer on a channel that was not used", detail, tuple(o.item.id for o in found)
+        )
 
 
 def late(outcomes: Iterable[Outcome], limit_s: float) -> Iterator[Suspicion]:

@@ -2,25 +2,30 @@
 
 Knows: what was put where. Must not know: inputs, processes.
 
-For each login there is one connection, with a queue that stores a message over the batch and a queue that is consumed
-from; both are exclusive. A stored message that has changed is a canary; a delivery that was not sent there, a leak.
+For each login there is one connection, with a queue that stores a message over the batch and two queues that are
+consumed from, each on a channel of its own; all are exclusive. On one more channel nothing is ever asked. A stored
+message that has changed is a canary; a delivery that was not sent there, or came on another channel, is a leak.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from hashlib import blake2b
 
 from fuzz.executor.client import Client, Unanswered
+from fuzz.executor.hearing import Heard
 from fuzz.executor.loop import now_s
 from fuzz.executor.subject import Subject
+from fuzz.oracles.cage_types import TypedCage
 from fuzz.oracles.suspicion import Oracle, Suspicion
 from fuzz.states import Values
 
 _PATIENCE_S = 10.0
-_DELIVERY_S, _QUIET_S = 3.0, 0.02
+_DELIVERY_S, _REST_S = 3.0, 0.02
+_FIRST, _SECOND, _QUIET = 1, 2, 3
+"""Channels of a cage: the last one hears nothing."""
 _TYPED_BODY = b"amqpspec"
 
 
@@ -35,15 +40,30 @@ class _Cage:
 
     def __init__(self, subject: Subject, values: Values, number: int) -> None:
         self.who = f"{values.user} at {values.vhost}"
-        self.store, self.inbox = f"amqpspec.canary.{number}.s", f"amqpspec.canary.{number}.i"
+        self.store, self.inboxes = f"amqpspec.canary.{number}.s", {_FIRST: f"amqpspec.canary.{number}.i"}
         self.expected = b""
         self.client = Client(subject.address, subject.dialect, values, _PATIENCE_S)
-        self.client.enter("channel")
-        for queue in (self.store, self.inbox):
-            self.client.say("queue.declare", queue=queue, exclusive=True)
-            self.client.wait("queue.declare-ok")
-        self.client.say("basic.consume", queue=self.inbox, no_ack=True)
-        self.client.wait("basic.consume-ok")
+        try:
+            self._settle()
+        except Unanswered:
+            self.client.close()
+            raise
+
+    def _settle(self) -> None:
+        """Open the channels, where the target allows so many, and the queues."""
+        client = self.client
+        client.enter("channel")
+        if client.values.channel_max >= _QUIET:
+            self.inboxes[_SECOND] = f"{self.inboxes[_FIRST]}2"
+            for channel in (_SECOND, _QUIET):
+                client.say("channel.open", channel)
+                client.wait("channel.open-ok")
+        for channel, queue in ((_FIRST, self.store), *self.inboxes.items()):
+            client.say("queue.declare", channel, queue=queue, exclusive=True)
+            client.wait("queue.declare-ok")
+        for channel, queue in self.inboxes.items():
+            client.say("basic.consume", channel, queue=queue, no_ack=True)
+            client.wait("basic.consume-ok")
 
     def place(self, number: int) -> None:
         """Store a message."""
@@ -61,25 +81,44 @@ class _Cage:
                 Oracle.CANARY, "stored message changed",
                 f"{self.who}: expected the {len(self.expected)} octets that were stored, actual {actual}",
             )  # fmt: skip
-        own = _token(-number, self.who)
-        self.client.publish(self.inbox, own)
-        came = self._delivered(own)
-        if own not in came:
-            yield Suspicion(Oracle.CANARY, "delivery changed or lost", f"{self.who}: {_among(came)}")
-        elif len(came) != 1:
-            yield Suspicion(Oracle.LEAK, "foreign delivery", f"{self.who}: {_among(came)}")
+        own = {channel: _token(-number, f"{self.who} {channel}") for channel in self.inboxes}
+        for channel, body in own.items():
+            self.client.publish(self.inboxes[channel], body, channel)
+        yield from self._judged(own, self._delivered(own))
 
-    def _delivered(self, own: bytes) -> list[bytes]:
-        """Bodies that were delivered: up to one's own, and what comes right behind it."""
-        came = [said.payload for said in self.client.passed if said.name == "content body"]
+    def _judged(self, own: Mapping[int, bytes], came: Sequence[tuple[int, bytes]]) -> Iterator[Suspicion]:
+        """What was wrong with the deliveries: lost, on another channel, or of somebody else."""
+        for channel, body in own.items():
+            here = [found for at, found in came if at == channel]
+            elsewhere = [at for at, found in came if found == body and at != channel]
+            if elsewhere:
+                detail = (
+                    f"{self.who}: expected a delivery on channel {channel}, actual on channel {elsewhere[0]}"
+                )
+                yield Suspicion(Oracle.LEAK, "delivery on another channel", detail)
+            elif body not in here:
+                yield Suspicion(Oracle.CANARY, "delivery changed or lost", f"{self.who}: {_among(here)}")
+            elif len(here) != 1:
+                yield Suspicion(Oracle.LEAK, "foreign delivery", f"{self.who}: {_among(here)}")
+        if astray := [at for at, _ in came if at not in own]:
+            detail = f"{self.who}: expected nothing on channel {astray[0]}, actual: something came there"
+            yield Suspicion(Oracle.LEAK, "answer on a channel that asked nothing", detail)
+
+    def _delivered(self, own: Mapping[int, bytes]) -> list[tuple[int, bytes]]:
+        """Bodies by their channels: up to all of one's own, and what comes right behind them; all of other channels."""
+        came = [(said.channel, said.payload) for said in self.client.passed if self._counts(said)]
         self.client.passed.clear()
+        left = set(own.values())
         until_s = now_s() + _DELIVERY_S
         while (said := self.client.next(until_s)) is not None:
-            if said.name == "content body":
-                came.append(said.payload)
-                if said.payload == own:
-                    until_s = now_s() + _QUIET_S
+            if self._counts(said):
+                came.append((said.channel, said.payload))
+                left.discard(said.payload)
+                until_s = until_s if left else min(until_s, now_s() + _REST_S)
         return came
+
+    def _counts(self, said: Heard) -> bool:
+        return said.name == "content body" or said.channel not in (0, *self.inboxes)
 
 
 def _among(came: list[bytes]) -> str:
@@ -96,14 +135,15 @@ class Canaries:
 
     def __init__(self, subject: Subject) -> None:
         self._subject = subject
-        self._cages: list[_Cage] = []
+        self._cages: list[_Cage | TypedCage] = []
+        self._through_only = False
         self._number = self._opened = 0
         self.off = ""
 
     def place(self) -> None:
         """Before a batch. Raises Unanswered."""
         self._number += 1
-        if self.off or not self._subject.is_methods:
+        if self.off or self._through_only:
             return
         if not self._cages:
             self._open()
@@ -119,7 +159,7 @@ class Canaries:
         if self.off:
             return []
         try:
-            if not self._subject.is_methods:
+            if self._through_only:
                 return list(self._through())
             return [s for cage in self._cages for s in cage.check(self._number)]
         except Unanswered:
@@ -133,13 +173,18 @@ class Canaries:
         self._cages.clear()
 
     def _open(self) -> None:
+        make = _Cage if self._subject.is_methods else TypedCage
         for values in (self._subject.values, *self._subject.others):
             self._opened += 1
             number = (id(self) & 0xFFFF) << 16 | self._opened
             with suppress(Unanswered):
-                self._cages.append(_Cage(self._subject, values, number))
-        if not self._cages:
+                self._cages.append(make(self._subject, values, number))
+        if self._cages:
+            return
+        if self._subject.is_methods:
             raise Unanswered("no login of the target could open queues for canaries")
+        self._subject.greet(_PATIENCE_S)
+        self._through_only = True
 
     def _through(self) -> Iterator[Suspicion]:
         """A message through a queue and back, on a connection of its own."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 
 from fuzz.oracles.suspicion import Oracle, Suspicion, steady
@@ -19,7 +20,7 @@ _SIGNATURES = (
     ("python", re.compile(r"^Traceback \(most recent call last\)")),
     ("jvm", re.compile(rf"{_HEAPS_AND_STACKS}|[Uu]ncaught exception|Exception in thread \"")),
     ("jvm", re.compile(r"Unhandled (?:exception|error)|java\.lang\.(?:NullPointer|ClassCast|IllegalState)Exception")),
-    ("jvm", re.compile(r"java\.lang\.(?:ArrayIndexOutOfBounds|NegativeArraySize|StringIndexOutOfBounds)")),
+    ("jvm", re.compile(r"java\.lang\.(?:\w*IndexOutOfBounds|NegativeArraySize)|java\.nio\.Buffer(?:Under|Over)flow")),
     ("beam", re.compile(r"\bcrasher:|CRASH REPORT|=CRASH|terminat\w+ with reason:|Error in process <")),
     ("beam", re.compile(r"\bcrash report\b|eheap_alloc|no more index entries in atom_tab")),
     ("go", re.compile(r"^(?:\S+ )*panic: |^goroutine \d+ \[running\]|fatal error: ")),
@@ -28,6 +29,15 @@ _SIGNATURES = (
 )  # fmt: skip
 _PYTHON_TOP = re.compile(r"^[A-Za-z_][\w.]*(?:Error|Exception|Warning|Exit|Interrupt)\b.*")
 _PREFIX = re.compile(r"^\d{4}-\d\d-\d\d[ T]\S+ (?:\[\w+\] )?(?:<[\d.]+> ?)?")
+_THROWN = re.compile(r"((?:[a-z]\w*\.)+\w+(?:Exception|Error))(?::|$)")
+_AT = re.compile(r"\s+at (?:[\w.@]+/)?([\w.$]+(?:<init>)?)\(")
+_WHERE = re.compile(
+    r"(?:in function|in call from|no function clause matching|\[\{)\s*([a-z]\w*)(?::|,\s*'?)([a-z_]\w*)"
+)
+_RUNTIME = frozenset({"erlang", "gen_server", "gen_server2", "gen", "proc_lib", "lists", "supervisor"})
+_WORDS = re.compile(
+    r"[{\[\s]*(no function clause matching|no match of right hand side|[a-z_]\w*(?: (?!in function)\w+)*)"
+)
 _REASON = re.compile(r"exception \w+|reason: |\*\* Reason", re.IGNORECASE)
 
 
@@ -83,11 +93,34 @@ def _top(runtime: str, lines: list[str], number: int) -> str:
     if runtime == "python":
         return next((line for line in rest[1:] if _PYTHON_TOP.match(line)), rest[0])
     if runtime == "beam":
-        at = next((n for n, line in enumerate(rest[:12]) if _REASON.search(line)), 0)
-        # The line behind the reason names the function, with the arguments of this one time.
-        function = _bare(rest[at + 1]).partition("(")[0] if at and at + 1 < len(rest) else ""
-        return f"{_bare(rest[at])} {function}"
+        return _of_beam(rest)
+    if runtime == "jvm":
+        return _of_jvm(rest)
     return _bare(rest[0])
+
+
+def _of_jvm(rest: list[str]) -> str:
+    """The class of an exception, and the first function that is not the runtime's own; messages hold values."""
+    thrown = _THROWN.match(rest[0])
+    if thrown is None:
+        return _bare(rest[0])
+    frames = (_AT.match(line) for line in takewhile(_AT.match, rest[1:]))
+    places = [frame[1] for frame in frames if frame and not frame[1].startswith(("java.", "jdk.", "sun."))]
+    # Where a stack or a heap was at its end is chance.
+    return (
+        thrown[1] if re.search(_HEAPS_AND_STACKS, thrown[1]) or not places else f"{thrown[1]} in {places[0]}"
+    )
+
+
+def _of_beam(rest: list[str]) -> str:
+    """Reason and function, without the values of this one time: a term that did not match, a function's arguments."""
+    at = next((n for n, line in enumerate(rest[:12]) if _REASON.search(line)), 0)
+    text = " ".join(_bare(line) for line in rest[at:])
+    found = next((match for match in _WHERE.finditer(text) if match[1] not in _RUNTIME), None)
+    where = f" {found[1]}:{found[2]}" if found else ""
+    kind, _, reason = text.partition(": ")
+    words = _WORDS.match(reason) if at else None
+    return f"{kind}: {words[1]}{where}" if words else _bare(rest[at])
 
 
 def _bare(line: str) -> str:

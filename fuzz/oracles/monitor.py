@@ -15,7 +15,7 @@ from fuzz.executor.loop import now_s, pause
 from fuzz.executor.outcome import End, Outcome
 from fuzz.executor.subject import Subject
 from fuzz.identity import InputId
-from fuzz.oracles.answers import LATE_FACTOR, conformance, late
+from fuzz.oracles.answers import LATE_FACTOR, astray, conformance, late, obedience
 from fuzz.oracles.canary import Canaries
 from fuzz.oracles.log import LogWatch, complaints
 from fuzz.oracles.process import Allowance, Gauge, gauge, is_working
@@ -100,6 +100,8 @@ class Monitor:
             return Check((self._explained(fatal, news),), news)
         found += self._of_process(after, sent, len(outcomes))
         found += complaints(news)
+        found += astray(outcomes)
+        found += obedience(outcomes)
         found += late(outcomes, self.usual.late_s)
         found += conformance(outcomes)
         order = list(Oracle)

@@ -22,6 +22,7 @@ class Oracle(StrEnum):
     MEMORY = "memory"
     CPU = "cpu"
     LOG = "log"
+    OBEDIENCE = "obedience"
     LATE = "late"
     CONFORMANCE = "conformance"
 

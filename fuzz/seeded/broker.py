@@ -1,166 +1,112 @@
-"""The reference broker with one planted defect, in a process of its own, so that its death and its memory are real.
+"""Reference brokers with one planted defect, each in a process of its own, so that its death and its memory are real.
 
-Knows: handlers of the reference broker, what each defect does. Must not know: oracles, campaigns.
+Knows: where frames come in, how a process is split off. Must not know: what defects do, oracles, campaigns.
 
-``python -m fuzz.seeded.broker DEFECT PORT LOG``; ``none`` plants nothing. Ends with its standard input.
+``python -m fuzz.seeded.broker DEFECT DIALECT LOG FAULT…`` is a nursery: it has everything loaded, and for each line
+``start PORT`` of its standard input ends the broker that it has, splits off another one, and answers ``PORT PID``. DEFECT is
+a line of JSON or ``none``. It ends with its standard input, and its broker with it.
 """
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import os
+import signal
 import sys
-import threading
-import time
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Any
 
-from fuzz.seeded.defects import DIALECT, Defect, defect
-from harness.reference.methods import outgoing
-from harness.reference.methods.handlers import SESSION_HANDLERS, SessionHandler
-from harness.reference.methods.link import Link
-from harness.reference.methods.session import Session
-from harness.reference.model import Entry, Message, Queue
-from harness.reference.refusing import RefusedError
+from fuzz.seeded.defects import Defect
+from fuzz.seeded.effects import EFFECTS
+from fuzz.seeded.spots import Said, method_frame, typed_frame
+from harness.reference.amqp_1_0 import inbox as typed_inbox
+from harness.reference.methods import inbox as methods_inbox
 from harness.reference.server import ReferenceBroker
-from harness.wire.methods import Call
 
-LEAK_OCTETS, LEAKS_AT_MOST = 50 << 20, 6
-BURN_S, LATE_S, HANG_S = 3.0, 0.8, 3600.0
-_LOG = logging.getLogger("amqpspec.seeded")
-_kept: list[bytes] = []
+NONE = "none"
 
-Effect = Callable[[Session, Call, SessionHandler], None]
+_ANSWER_OCTETS = 64
 
 
-def _crash(session: Session, call: Call, go_on: SessionHandler) -> None:
-    os._exit(70)
+def plant(defect: Defect) -> None:
+    """Let a defect strike in this process from now on: wherever a frame of its spot comes in."""
+    effect, spot = EFFECTS[defect.kind], defect.spot
+
+    def wrapped(inbox: Any, of_frame: Callable[[Any], Said], link_of: str) -> None:
+        go_on = inbox.on_frame
+
+        def on_frame(self: Any, incoming: Any) -> None:
+            if spot.is_at(of_frame(incoming)):
+                effect(getattr(self, link_of), lambda: go_on(self, incoming))
+            else:
+                go_on(self, incoming)
+
+        inbox.on_frame = on_frame
+
+    if defect.dialect == "amqp-1-0":
+        wrapped(typed_inbox.Inbox, lambda i: typed_frame(i.channel, i.body), "_connection")
+    else:
+        dialect = defect.dialect
+        wrapped(methods_inbox.Inbox, lambda i: method_frame(dialect, i.kind, i.channel, i.payload), "_link")
 
 
-def _hang(session: Session, call: Call, go_on: SessionHandler) -> None:
-    time.sleep(HANG_S)
+class Nursery:
+    """Splits brokers off, one at a time; has no threads, so that what is split off is whole."""
 
+    def __init__(self, defect: str, dialect: str, log: str, faults: Sequence[str]) -> None:
+        self.defect = None if defect == NONE else Defect.from_json(defect)
+        self.dialect, self.log, self.faults = dialect, log, faults
+        self._pid = 0
+        self._life = os.pipe()
 
-def _leak(session: Session, call: Call, go_on: SessionHandler) -> None:
-    if len(_kept) < LEAKS_AT_MOST:
-        _kept.append(b"x" * LEAK_OCTETS)
-    go_on(session, call)
+    def start(self, port: int) -> str:
+        """End the broker that there is; gives port and pid of another one, or nothing where it did not come up."""
+        self.end()
+        told = os.pipe()
+        self._pid = os.fork()
+        if not self._pid:
+            os.close(told[0])
+            os.close(self._life[1])
+            self._serve(port, told[1])
+        os.close(told[1])
+        with os.fdopen(told[0], "rb") as said:
+            listening = said.read(_ANSWER_OCTETS).decode()
+        return f"{listening} {self._pid}" if listening else ""
 
+    def end(self) -> None:
+        """End the broker."""
+        pid, self._pid = self._pid, 0
+        if pid:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
 
-class _Burner:
-    """At most one thread burns, each time so many seconds of processor time, however busy the machine is."""
-
-    def __init__(self) -> None:
-        self._thread: threading.Thread | None = None
-
-    def strike(self) -> None:
-        if self._thread is None or not self._thread.is_alive():
-            self._thread = threading.Thread(target=self._spin, daemon=True)
-            self._thread.start()
-
-    def _spin(self) -> None:
-        while time.thread_time() < BURN_S:
-            sum(range(1000))
-
-
-_burner = _Burner()
-
-
-def _burn(session: Session, call: Call, go_on: SessionHandler) -> None:
-    _burner.strike()
-    go_on(session, call)
-
-
-def _late(session: Session, call: Call, go_on: SessionHandler) -> None:
-    def later() -> None:
+    def _serve(self, port: int, told: int) -> None:
+        """The broker's own process; never returns."""
         try:
-            go_on(session, call)
-        except RefusedError as refused:
-            session.link.say(refused, session.number)
-        session.link.core.flush()
-
-    asyncio.get_running_loop().call_later(LATE_S, later)
-
-
-def _corrupt(session: Session, call: Call, go_on: SessionHandler) -> None:
-    for vhost in session.link.core.vhosts.values():
-        for queue in vhost.queues.values():
-            for entry in queue.ready():
-                _bend(entry)
-    go_on(session, call)
+            logging.basicConfig(filename=self.log, level=logging.WARNING)
+            if self.defect is not None:
+                plant(self.defect)
+            broker = ReferenceBroker(self.dialect, self.faults, port=port)
+            broker.start()
+            os.write(told, str(broker.port).encode())
+            os.close(told)
+            os.read(self._life[0], 1)
+        except BaseException:
+            logging.getLogger("amqpspec.seeded").exception("the broker did not come up")
+        finally:
+            os._exit(0)
 
 
-def _bend(entry: Entry) -> None:
-    body = bytearray(entry.message.body)
-    if body:
-        body[:6] = b"spoilt"
-        entry.message = replace(entry.message, body=bytes(body))
-
-
-def _to_wrong_user(session: Session, call: Call, go_on: SessionHandler) -> None:
-    mine = session.link.user
-    for link in tuple(session.link.core.links):
-        if isinstance(link, Link) and link.user is not mine:
-            for other in link.sessions.values():
-                for consumer in other.consumers.values():
-                    _slip(other, consumer.queue)
-    go_on(session, call)
-
-
-def _slip(other: Session, queue: Queue) -> None:
-    """A message that nobody sent there."""
-    stored = next((entry.message for q in other.vhost.queues.values() for entry in q.ready()), None)
-    if stored is not None:
-        consumer = next(c for c in other.consumers.values() if c.queue is queue)
-        foreign: Message = replace(stored, body=b"what another user said")
-        outgoing.deliver(other, consumer, Entry(_with_size(foreign), 0), False)
-
-
-def _with_size(message: Message) -> Message:
-    """A message whose header announces the body that it has."""
-    size = len(message.body).to_bytes(8, "big")
-    return replace(message, header=message.header[:4] + size + message.header[12:])
-
-
-def _throw(session: Session, call: Call, go_on: SessionHandler) -> None:
+def main(defect: str, dialect: str, log: str, *faults: str) -> None:
+    """Obey standard input until it ends."""
+    nursery = Nursery(defect, dialect, log, faults)
     try:
-        raise RuntimeError("planted: an index that does not fit its table")
-    except RuntimeError:
-        _LOG.exception("while handling a method")
-    go_on(session, call)
-
-
-_EFFECTS: dict[str, Effect] = {
-    "crash": _crash, "hang": _hang, "leak": _leak, "cpu": _burn, "late": _late, "corrupt": _corrupt,
-    "wrong-user": _to_wrong_user, "throw": _throw,
-}  # fmt: skip
-
-
-def plant(planted: Defect) -> None:
-    """Let a defect strike in this process from now on."""
-    effect = _EFFECTS[planted.kind]
-    for name in planted.methods:
-        SESSION_HANDLERS[name] = _struck(effect, SESSION_HANDLERS[name])
-
-
-def _struck(effect: Effect, go_on: SessionHandler) -> SessionHandler:
-    def handler(session: Session, call: Call) -> None:
-        effect(session, call, go_on)
-
-    return handler
-
-
-def main(name: str, port: str, log: str) -> None:
-    """Serve until standard input ends; says the port first."""
-    logging.basicConfig(filename=log, level=logging.WARNING)
-    broker = ReferenceBroker(DIALECT, port=int(port))
-    if name != "none":
-        plant(defect(name))
-    broker.start()
-    print(broker.port, flush=True)
-    sys.stdin.read()
-    os._exit(0)
+        for line in sys.stdin:
+            print(nursery.start(int(line.split()[1])), flush=True)
+    finally:
+        nursery.end()
 
 
 if __name__ == "__main__":

@@ -1,25 +1,31 @@
-"""The planted defects: what goes wrong, at which method, and which oracle has to see it.
+"""The planted defects: what goes wrong, in which dialect, at which frames, and which oracle has to see it.
 
-Knows: names of methods, oracles. Must not know: how a defect is done.
+Knows: names of frames, oracles. Must not know: how a defect is done.
 """
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 
+from fuzz.grammar import DIALECTS
 from fuzz.oracles.suspicion import Oracle
-from harness.spec.dialects import load_methods, widest
-from harness.wire.errors import WireError
-from harness.wire.frames import Frame, FrameReader
-from harness.wire.methods import codec_for
+from fuzz.seeded.spots import Spot
 
-DIALECT = "amqp-0-9-1"
-
-SPOTS = {
-    "rare": frozenset({"tx.rollback"}),
-    "common": frozenset({"exchange.declare", "exchange.delete", "queue.bind", "queue.unbind"}),
+_METHODS = {
+    "rare": Spot(frozenset({"tx.rollback"})),
+    "common": Spot(frozenset({"exchange.declare", "exchange.delete", "queue.bind", "queue.unbind"})),
 }
-"""Methods at which a defect strikes; no sentinel and no canary uses any of them."""
+SPOTS = {
+    "amqp-0-9-1": _METHODS,
+    "amqp-wire-9-1": _METHODS,
+    "amqp-1-0": {
+        "rare": Spot(frozenset({"attach"}), "max_message_size", "1048576"),
+        "common": Spot(frozenset({"detach", "disposition"})),
+    },
+}
+"""Frames at which a defect strikes, by dialect; no way into a state, no sentinel and no canary sends any of them."""
 
 KINDS = {
     "crash": Oracle.CRASH,
@@ -36,50 +42,48 @@ KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class Defect:
-    """One planted defect."""
+    """One planted defect; ``place`` is what its spot is called."""
 
     kind: str
-    spot: str
+    place: str
+    spot: Spot
+    dialect: str
 
     @property
     def name(self) -> str:
-        """``crash@rare``."""
-        return f"{self.kind}@{self.spot}"
+        """``amqp-1-0/crash@rare``."""
+        return f"{self.dialect}/{self.kind}@{self.place}"
 
     @property
     def oracle(self) -> Oracle:
         """Who has to see it."""
         return KINDS[self.kind]
 
-    @property
-    def methods(self) -> frozenset[str]:
-        """Where it strikes."""
-        return SPOTS[self.spot]
-
     def is_in(self, octets: bytes) -> bool:
-        """Whether octets hold a whole frame with one of its methods."""
-        return bool(self.methods & _methods_in(octets))
+        """Whether octets hold a frame at which it strikes."""
+        return self.spot.is_in(self.dialect, octets)
+
+    def to_json(self) -> str:
+        """As one line of JSON."""
+        return json.dumps({**self.spot.to_json(), "kind": self.kind, "place": self.place, "dialect": self.dialect})
+
+    @classmethod
+    def from_json(cls, line: str) -> Defect:
+        """From one line of JSON."""
+        row = json.loads(line)
+        return cls(row["kind"], row["place"], Spot.from_json(row), row["dialect"])
 
 
-def defects() -> tuple[Defect, ...]:
-    """Every defect at every spot."""
-    return tuple(Defect(kind, spot) for kind in KINDS for spot in SPOTS)
+def defects(dialects: Iterable[str] = DIALECTS) -> tuple[Defect, ...]:
+    """Every defect at every spot, dialect by dialect."""
+    return tuple(
+        Defect(kind, place, spot, dialect)
+        for dialect in dialects
+        for kind in KINDS
+        for place, spot in SPOTS[dialect].items()
+    )
 
 
 def defect(name: str) -> Defect:
     """A defect by name; raises KeyError."""
     return {d.name: d for d in defects()}[name]
-
-
-def _methods_in(octets: bytes) -> frozenset[str]:
-    codec = codec_for(widest(DIALECT))
-    reader = FrameReader(load_methods(DIALECT).layout)
-    reader.feed(octets)
-    found: set[str] = set()
-    try:
-        while (item := reader.next()) is not None:
-            if isinstance(item, Frame) and item.type == codec.dialect.layout.types["method"]:
-                found.add(codec.decode_method(item.payload).name)
-    except WireError:
-        pass
-    return frozenset(found)

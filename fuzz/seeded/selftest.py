@@ -12,12 +12,14 @@ from typing import Any
 
 from fuzz.campaign import Campaign, Order
 from fuzz.findings import Finding
+from fuzz.grammar import DIALECTS
 from fuzz.seeded.defects import Defect, defects
 from fuzz.seeded.process import SeededBroker
 
 CELLS = ("C09/*",)
 """Cells in which each planted defect is struck at least once; the clean broker goes through them, too."""
 BUDGET_S, CLEAN_BUDGET_S = 120.0, 60.0
+Told = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,24 +47,42 @@ class Detection:
         return f"{self.defect.name}: {self.finding.status}, found after {after_s:.1f} s, blames {blamed}: {named}"
 
 
+@dataclass(frozen=True, slots=True)
+class Clean:
+    """What a campaign reported of a clean broker, and what it saw once and could not repeat."""
+
+    dialect: str
+    inputs: int
+    unconfirmed: int
+    findings: tuple[Finding, ...]
+
+    @property
+    def line(self) -> str:
+        """One line for people."""
+        return (
+            f"{self.dialect}, clean broker: {len(self.findings)} findings in {self.inputs} inputs, "
+            f"{self.unconfirmed} suspicions not confirmed"
+        )
+
+
 @dataclass(slots=True)
 class SelfTest:
-    """All detections, and what was reported of the clean broker."""
+    """All detections, and what was reported of the clean brokers."""
 
     detections: list[Detection] = field(default_factory=list)
-    clean: list[Finding] = field(default_factory=list)
-    clean_inputs: int = 0
+    clean: list[Clean] = field(default_factory=list)
 
     def to_json(self) -> dict[str, Any]:
         """``seeded``, ``found``, ``right_blame``, ``false_alarms``; then one row for each defect."""
+        alarms = [f for d in self.detections for f in d.false] + [f for c in self.clean for f in c.findings]
         return {
             "seeded": len(self.detections),
             "found": sum(d.finding is not None for d in self.detections),
             "right_blame": sum(d.right_blame for d in self.detections),
-            "false_alarms": len(self.clean) + sum(len(d.false) for d in self.detections),
-            "clean_inputs": self.clean_inputs,
+            "false_alarms": len(alarms),
+            "clean_inputs": sum(c.inputs for c in self.clean),
             "detections": [_row(d) for d in self.detections],
-            "alarms": [f.to_json() for f in (*self.clean, *(f for d in self.detections for f in d.false))],
+            "alarms": [f.to_json() for f in alarms],
         }
 
     @property
@@ -71,11 +91,36 @@ class SelfTest:
         said = self.to_json()
         return said["seeded"] == said["found"] == said["right_blame"] and not said["false_alarms"]
 
+    @property
+    def table(self) -> list[str]:
+        """Defects by dialects: the time to the first detection in seconds."""
+        return table([(d.defect.dialect, _label(d.defect), _cell(d)) for d in self.detections])
+
+
+def table(cells: Sequence[tuple[str, str, str]]) -> list[str]:
+    """Lines of a table of (column, row, text)."""
+    columns, rows = list(dict.fromkeys(c for c, _, _ in cells)), list(dict.fromkeys(r for _, r, _ in cells))
+    at = {(column, row): text for column, row, text in cells}
+    body = [["", *columns], *([row, *(at.get((column, row), "") for column in columns)] for row in rows)]
+    widths = [max(len(line[n]) for line in body) for n in range(len(columns) + 1)]
+    return ["  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip() for line in body]
+
+
+def _label(defect: Defect) -> str:
+    return f"{defect.kind}@{defect.place} ({defect.oracle})"
+
+
+def _cell(detection: Detection) -> str:
+    if detection.finding is None:
+        return "not found"
+    return f"{detection.finding.found_after_s:.1f} s" + ("" if detection.right_blame else ", wrong blame")
+
 
 def _row(detection: Detection) -> dict[str, Any]:
     found = detection.finding
     return {
-        "defect": detection.defect.name, "oracle": str(detection.defect.oracle), "inputs": detection.inputs,
+        "defect": detection.defect.name, "dialect": detection.defect.dialect,
+        "oracle": str(detection.defect.oracle), "spot": detection.defect.spot.words, "inputs": detection.inputs,
         "found_after_s": round(found.found_after_s, 1) if found else None,
         "status": str(found.status) if found else "not found",
         "input": str(found.item.id) if found and found.item else None, "right_blame": detection.right_blame,
@@ -86,26 +131,36 @@ def selftest(
     folder: Path,
     chosen: Sequence[Defect] | None = None,
     *,
+    dialects: Sequence[str] = DIALECTS,
     clean_budget_s: float = CLEAN_BUDGET_S,
-    told: Callable[[str], None] = lambda line: None,
+    told: Told = lambda line: None,
 ) -> SelfTest:
-    """Seek each defect, then go through the same cells and random inputs on the clean broker."""
+    """Seek each defect, then go through the same cells and random inputs on a clean broker of each dialect.
+
+    ``clean_budget_s`` is for all clean brokers together.
+    """
     result = SelfTest()
-    for defect in defects() if chosen is None else chosen:
-        result.detections.append(seek(defect, folder / defect.name.replace("@", "-")))
+    for defect in defects(dialects) if chosen is None else chosen:
+        result.detections.append(seek(defect, folder / _folder(defect)))
         told(result.detections[-1].line)
     if clean_budget_s:
-        with SeededBroker("none", folder / "clean") as broker:
-            order = Order(broker.subject(), folder / "clean", clean_budget_s, patterns=CELLS)
-            campaign = Campaign(order).run()
-        result.clean, result.clean_inputs = campaign.findings, campaign.tally.inputs
-        told(f"clean broker: {len(result.clean)} findings in {result.clean_inputs} inputs")
+        for dialect in dialects:
+            result.clean.append(clean(dialect, folder / f"clean-{dialect}", clean_budget_s / len(dialects)))
+            told(result.clean[-1].line)
     return result
+
+
+def clean(dialect: str, folder: Path, budget_s: float) -> Clean:
+    """A campaign where there is nothing to find."""
+    with SeededBroker(None, folder, dialect) as broker:
+        campaign = Campaign(Order(broker.subject(), folder, budget_s, patterns=CELLS)).run()
+    tally = campaign.tally
+    return Clean(dialect, tally.inputs, tally.unconfirmed, tuple(campaign.findings))
 
 
 def seek(defect: Defect, folder: Path, cells: Sequence[str] = CELLS, budget_s: float = BUDGET_S) -> Detection:
     """A campaign that stops with the first finding of the defect's oracle."""
-    with SeededBroker(defect.name, folder) as broker:
+    with SeededBroker(defect, folder) as broker:
         order = Order(
             broker.subject(), folder, budget_s, patterns=tuple(cells), mutate=False, smaller=False,
             stop_when=lambda finding: finding.suspicion.oracle is defect.oracle,
@@ -114,6 +169,10 @@ def seek(defect: Defect, folder: Path, cells: Sequence[str] = CELLS, budget_s: f
     right = [f for f in campaign.findings if f.suspicion.oracle is defect.oracle]
     false = tuple(f for f in campaign.findings if not _strikes(defect, f))
     return Detection(defect, right[0] if right else None, campaign.tally.inputs, false)
+
+
+def _folder(defect: Defect) -> str:
+    return defect.name.replace("/", "-").replace("@", "-")
 
 
 def _strikes(defect: Defect, finding: Finding) -> bool:

@@ -10,6 +10,7 @@ import os
 import signal
 import ssl
 import threading
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,7 +36,7 @@ def list_brokers(as_json: bool) -> None:
 
     rows = []
     with one_line_errors():
-        for name in KNOWN:
+        for name in (*KNOWN, *_others(KNOWN)):
             broker = known_broker(name, STATE_DIR / name)
             running = broker.running()
             rows.append({"name": name, "version": broker.version(), "url": running.url if running else None})
@@ -49,32 +50,48 @@ def list_brokers(as_json: bool) -> None:
         click.echo(f"{known:{names}}  {version:{versions}}  {state}")
 
 
-def _known(name: str) -> KnownBroker:
-    """The broker of that name; one that nobody knows is a mistake of the user."""
-    from harness.target.known import KNOWN, known_broker
+def _others(known: Iterable[str]) -> list[str]:
+    """Releases beside the usual ones of which something lies here."""
+    names = (path.name for path in STATE_DIR.glob("*@*"))
+    return sorted(name for name in names if name.partition("@")[0] in known)
 
-    if name not in KNOWN:
+
+def _known(name: str, release: str | None = None) -> KnownBroker:
+    """The broker of that name; one that nobody knows is a mistake of the user."""
+    from harness.target.known import KNOWN, is_known, known_broker
+
+    full = f"{name}@{release}" if release else name
+    if name.partition("@")[0] not in KNOWN:
         stop(Exit.USAGE, f"no broker {name!r}, expected one of {sorted(KNOWN)}")
-    return known_broker(name, STATE_DIR / name)
+    if not is_known(full):
+        stop(Exit.USAGE, f"no broker {full!r}, expected a version like 7.0.4 behind the name")
+    return known_broker(full, STATE_DIR / full)
+
+
+_release = click.option(
+    "--version", "release", metavar="VERSION", help="Another release, as in NAME@VERSION."
+)
 
 
 @brokers.command()
 @click.argument("name")
-def install(name: str) -> None:
+@_release
+def install(name: str, release: str | None) -> None:
     """Install a broker from Debian's packages, Maven Central or PyPI."""
     with one_line_errors():
-        broker = _known(name)
+        broker = _known(name, release)
         broker.install()
-        click.echo(f"{name} {broker.version()} installed")
+        click.echo(f"{broker.name} {broker.version()} installed")
 
 
 @brokers.command()
 @click.argument("name")
+@_release
 @click.option("--port", type=click.IntRange(1, 65535), help="Default: a free one.")
-def start(name: str, port: int | None) -> None:
+def start(name: str, release: str | None, port: int | None) -> None:
     """Start a broker on loopback and print its URL."""
     with one_line_errors():
-        running = _known(name).start(port)
+        running = _known(name, release).start(port)
         click.echo(
             f"{running.name} {running.version} at {running.url} (pid {running.pid}, log {running.log})"
         )
@@ -82,21 +99,23 @@ def start(name: str, port: int | None) -> None:
 
 @brokers.command("stop")
 @click.argument("name")
-def stop_broker(name: str) -> None:
+@_release
+def stop_broker(name: str, release: str | None) -> None:
     """Stop a broker that was started here."""
     with one_line_errors():
-        broker = _known(name)
+        broker = _known(name, release)
         was_running = broker.running() is not None
         broker.stop()
-    click.echo(f"{name} {'stopped' if was_running else 'was not running'}")
+    click.echo(f"{broker.full_name} {'stopped' if was_running else 'was not running'}")
 
 
 @brokers.command(short_help="Restart a broker on the same port and data.")
 @click.argument("name")
-def restart(name: str) -> None:
+@_release
+def restart(name: str, release: str | None) -> None:
     """Restart a broker that was started here, on the same port and data."""
     with one_line_errors():
-        click.echo(_known(name).restart().url)
+        click.echo(_known(name, release).restart().url)
 
 
 @click.command(short_help="Serve the reference broker.")

@@ -34,7 +34,7 @@ class _Fuzz(click.Group):
 
     def list_commands(self, context: click.Context) -> list[str]:
         """Verbs in the order of use."""
-        return [_CAMPAIGN, "replay", *super().list_commands(context)]
+        return [_CAMPAIGN, "replay", "export-boofuzz", *super().list_commands(context)]
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
         """Import what needs more than the catalogue when it is called."""
@@ -42,6 +42,10 @@ class _Fuzz(click.Group):
             from harness.cli import fuzz_campaign
 
             return fuzz_campaign.campaign if name == _CAMPAIGN else fuzz_campaign.replay
+        if name == "export-boofuzz":
+            from harness.cli.fuzz_interop import export_boofuzz
+
+            return export_boofuzz
         return super().get_command(context, name)
 
 
@@ -66,8 +70,12 @@ class _Fuzz(click.Group):
     help="Where a self-test leaves its campaigns (default: nowhere).",
 )
 @click.option(
-    "--clean-budget", default="60s", show_default=True, help="How long the self-test seeks where nothing is."
+    "--clean-budget", default="60s", show_default=True, help="How long the self-test seeks where nothing is, in all."
 )
+@click.option(
+    "--blame", type=click.IntRange(1), metavar="N", help="With --selftest: how often of N the right input is blamed."
+)
+@click.option("--seed", default=1, show_default=True, type=click.IntRange(0), help="Of what --blame plants.")
 @click.pass_context
 def fuzz(
     context: click.Context,
@@ -77,6 +85,8 @@ def fuzz(
     as_json: bool,
     out: Path | None,
     clean_budget: str,
+    blame: int | None,
+    seed: int,
 ) -> None:
     """Bend what is sent: families C1 to C14, crossed with field roles and protocol states.
 
@@ -85,9 +95,11 @@ def fuzz(
     if context.invoked_subcommand is not None:
         return
     if selftest:
-        from harness.cli.fuzz_campaign import run_selftest
+        from harness.cli.fuzz_selftest import run_blame, run_selftest
 
-        run_selftest(as_json, out, clean_budget)
+        if blame is not None:
+            run_blame(dialects or DIALECTS, as_json, out, blame, seed)
+        run_selftest(dialects or DIALECTS, as_json, out, clean_budget)
     elif list_cells:
         _list_cells(dialects or DIALECTS, as_json)
     else:

@@ -6,6 +6,7 @@ Knows: how target, baseline, campaign and summary fit together. Must not know: h
 from __future__ import annotations
 
 import json
+import os
 import re
 import signal
 import sys
@@ -15,24 +16,27 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import FrameType
-from typing import Any
-from urllib.parse import quote
+from typing import Any, NoReturn
+from urllib.parse import quote, urlencode
 
 import click
 
 from fuzz.campaign import BATCH, Campaign, Order
 from fuzz.executor.conversation import Tempo
 from fuzz.executor.loop import Address
+from fuzz.executor.pool import workers_for
 from fuzz.executor.subject import Subject, check_scope
+from fuzz.executor.tls import Tls
 from fuzz.findings import item_of, read_finding
 from fuzz.grammar import DEPLOYED, DIALECTS
 from fuzz.oracles.monitor import Monitor
 from fuzz.oracles.suspicion import Oracle, Suspicion
 from fuzz.report import one_line, write_summary
 from fuzz.seeded.process import SEEDED, SeededBroker
-from fuzz.states import Values
+from fuzz.states import MECHANISMS, Values
 from fuzz.triage import Status, Triage
 from harness.cli.common import STATE_DIR, interactive, one_line_errors, stop
+from harness.cli.fuzz_interop import ENGINES, keep_seeds, run_boofuzz, seeds_of
 from harness.peer.context import Login
 from harness.run.baseline import read_baseline
 from harness.run.case import load_suite
@@ -64,15 +68,27 @@ _OUT = Path("campaign")
 )
 @click.option("--cells", multiple=True, metavar="GLOB", help="Only cells like C04/*/channel.")
 @click.option("--families-only", is_flag=True, help="No random mutation behind the families.")
+@click.option(
+    "--workers", "-w", type=click.IntRange(1, 64), show_default="half of more than 2 processors, at most 4",
+    help="Processes that send.",
+)  # fmt: skip
 @click.option("--connections", "-n", default=64, show_default=True, type=click.IntRange(1, 512))
 @click.option(
     "--patience", default=1.0, show_default=True, type=click.FloatRange(0.1, 20), help="Scales waits."
 )
+@click.option("--thorough", is_flag=True, help="Go on legally behind every input that was not refused.")
 @click.option(
     "--scope", type=click.Path(path_type=Path, exists=True), help="Hosts beyond loopback, one a line."
 )
 @click.option("--baseline", "baseline_file", type=click.Path(path_type=Path), help="Known deviations (YAML).")
 @click.option("--no-baseline", is_flag=True, help="Ignore the target's baseline.")
+@click.option(
+    "--engine", default=ENGINES[0], show_default=True, type=click.Choice(ENGINES), help="Who makes inputs."
+)
+@click.option(
+    "--seeds", type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="A capture (pcap, pcapng) whose conversations are bent, too.",
+)  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 @click.option("--quiet", "-q", is_flag=True, help="Print nothing but the last line.")
 def campaign(
@@ -80,46 +96,64 @@ def campaign(
 ) -> None:
     """Lead a campaign: every cell, then random mutation until the budget ends; findings go to --out.
 
-    Exit codes: 0 no findings, 1 findings, 2 usage, 3 target not reached, 4 error.
+    Exit codes: 0 no findings, 1 findings, 2 usage, 3 target not reached or lost for good, 4 error.
     """
     if (url is None) is (name is None):
         stop(Exit.USAGE, "expected a URL or --target, actual: both or none")
     if options["resume"] is not None and options["out"] is not None:
         stop(Exit.USAGE, "expected --resume or --out, actual both: a resumed campaign stays in its folder")
-    with one_line_errors(), _terminable():
-        budget_s, parts = _seconds_s(budget), _shard(shard)
+    with one_line_errors(), terminable():
+        budget_s, parts = seconds_of(budget), _shard(shard)
         target = _target(url, name, options)
         with live(target, state_dir=STATE_DIR) as running:
             subject = _subject(running, options)
             check_scope(subject.address.host, options["scope"])
+            seeds = seeds_of(subject.dialect, options)
             order = Order(
                 subject, options["resume"] or options["out"] or _OUT, budget_s, options["seed"], parts,
                 options["cells"], not options["families_only"], BATCH, options["resume"] is not None,
-                told=_progress(as_json or options["quiet"]),
+                told=_progress(as_json or options["quiet"]), corpus=seeds.corpus,
+                origins=tuple(seed.origin for seed in seeds.entries),
+                workers=options["workers"] or workers_for(os.cpu_count()),
             )  # fmt: skip
             _check_place(order)
-            led = Campaign(order).run()
+            keep_seeds(order, seeds, options)
+            led = run_boofuzz(order, options) if options["engine"] == "boofuzz" else Campaign(order).run()
         summary = led.summary()
         found = bool(summary["findings"])
-        code = Exit.DEVIATIONS if found else Exit.TARGET if led.target_lost else Exit.CONFORMING
+        code = Exit.TARGET if led.target_lost else Exit.DEVIATIONS if found else Exit.CONFORMING
         summary["exit_code"] = int(code)
         write_summary(order.out, summary)
     _say(summary, order.out, as_json)
     raise click.exceptions.Exit(code)
 
 
-@click.command("replay", short_help="Try a finding's input again.")
-@click.argument("folder", type=click.Path(path_type=Path))
+@click.command("replay", short_help="Try an input again: a finding's, or one by id or octets.")
+@click.argument("what", metavar="FOLDER|ID|OCTETS")
 @click.argument("url", required=False)
 @click.option("--target", "-t", "name", help="A target of targets.yaml (default: the finding's).")
 @click.option("--targets", "targets_file", type=click.Path(path_type=Path), help="Another targets.yaml.")
+@click.option("--state", metavar="STATE", help="Where to send OCTETS: hex, steps parted by commas.")
+@click.option(
+    "--oracle", "oracles", multiple=True, type=click.Choice([oracle.value for oracle in Oracle]),
+    help="Of an id or octets: ask only this oracle (default: every one).",
+)  # fmt: skip
 @click.option(
     "--scope", type=click.Path(path_type=Path, exists=True), help="Hosts beyond loopback, one a line."
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
-def replay(folder: Path, url: str | None, name: str | None, as_json: bool, **options: Any) -> None:
-    """Send the input of FOLDER again, and ask the oracle that found it; exit code 1 where it happens again."""
-    with one_line_errors(), _terminable():
+def replay(
+    what: str, url: str | None, name: str | None, state: str | None, oracles: tuple[str, ...], as_json: bool,
+    **options: Any,
+) -> None:  # fmt: skip
+    """Send an input again, and ask its oracle; exit code 1 where it happens again.
+
+    FOLDER is a finding. An ID, or OCTETS with --state, is sent once to a URL or --target, and every oracle is asked.
+    """
+    if state is not None or what.startswith("g:"):
+        _replay_one(what, url, name, state, oracles, as_json, options)
+    with one_line_errors(), terminable():
+        folder = Path(what)
         data = read_finding(folder)
         item = item_of(data)
         if url is None and name is None:
@@ -140,36 +174,36 @@ def replay(folder: Path, url: str | None, name: str | None, as_json: bool, **opt
     raise click.exceptions.Exit(Exit.CONFORMING if blame.status is Status.LOST else Exit.DEVIATIONS)
 
 
+def _replay_one(
+    what: str, url: str | None, name: str | None, state: str | None, oracles: tuple[str, ...], as_json: bool,
+    options: dict[str, Any],
+) -> NoReturn:  # fmt: skip
+    from fuzz.again import given, look, named
+    from harness.cli.fuzz_again import say
+
+    if url is None and name is None:
+        stop(Exit.USAGE, "expected a URL or --target with an id or octets, actual: none")
+    options |= {"dialect": None, "patience": 1.0, "connections": 1, "no_baseline": True}
+    with one_line_errors(), terminable(), _again(url, name, options) as subject:
+        check_scope(subject.address.host, options["scope"])
+        item = given(subject.dialect, state, what) if state is not None else named(subject.dialect, what)
+        seen = look(subject, item, [Oracle(oracle) for oracle in oracles] or list(Oracle))
+    say(item, seen, as_json)
+    raise click.exceptions.Exit(Exit.DEVIATIONS if seen.complaints else Exit.CONFORMING)
+
+
 @contextmanager
 def _again(url: str | None, name: str | None, options: dict[str, Any]) -> Iterator[Subject]:
     """The target of a finding; a broker with a planted defect is started for it."""
     if url is None and name is not None and name.startswith(SEEDED):
         with (
             tempfile.TemporaryDirectory(prefix="amqpspec-") as scratch,
-            SeededBroker(name.removeprefix(SEEDED), Path(scratch)) as broker,
+            SeededBroker.named(name.removeprefix(SEEDED), Path(scratch)) as broker,
         ):
             yield broker.subject()
         return
     with live(_target(url, name, options), state_dir=STATE_DIR) as running:
         yield _subject(running, options)
-
-
-def run_selftest(as_json: bool, out: Path | None, clean_budget: str) -> None:
-    """Seek every planted defect; exit code 1 where one is not found, wrongly blamed, or something else is."""
-    from fuzz.seeded.selftest import selftest
-
-    def told(line: str) -> None:
-        click.echo(line, err=as_json)
-
-    with one_line_errors(), _terminable(), tempfile.TemporaryDirectory(prefix="amqpspec-") as scratch:
-        result = selftest(out or Path(scratch), clean_budget_s=_seconds_s(clean_budget), told=told)
-    said = result.to_json()
-    click.echo(
-        json.dumps(said, indent=1) if as_json
-        else f"{said['found']} of {said['seeded']} found, {said['right_blame']} rightly blamed, "
-        f"{said['false_alarms']} false alarms ({said['clean_inputs']} inputs on the clean broker)"
-    )  # fmt: skip
-    raise click.exceptions.Exit(Exit.CONFORMING if result.holds else Exit.DEVIATIONS)
 
 
 # --- the target
@@ -189,9 +223,8 @@ def _target(url: str | None, name: str | None, options: dict[str, Any]) -> Targe
 
 def _subject(running: Live, options: dict[str, Any]) -> Subject:
     """A running target as the fuzzer needs it; an embedded reference broker has no process of its own."""
-    if running.url.tls:
-        raise ConfigError(f"{running.url.redacted}: expected a target without TLS, actual: amqps")
     target = running.target
+    _check_mechanism(running)
     queue = target.address.replace("{name}", "amqpspec.fuzz.q")
     pid = _Pid(running)
     others = [
@@ -200,11 +233,12 @@ def _subject(running: Live, options: dict[str, Any]) -> Subject:
         if role == "second"
     ]
     return Subject(
-        name=target.name, dialect=target.dialect, address=Address(running.url.host, running.url.port),
+        name=target.name, dialect=target.dialect,
+        address=Address(running.url.host, running.url.port, Tls.of(running.url)),
         values=_values(running.login, running.login.vhost, queue), others=tuple(others),
         restart=_restart(running, pid), pid=lambda: pid.number, log=running.log,
         known=_known(target, options), connections=min(options["connections"], max(target.connections, 64)),
-        patience=options["patience"], url=_public(running),
+        patience=options["patience"], url=_public(running), thorough=options.get("thorough", False),
     )  # fmt: skip
 
 
@@ -214,7 +248,18 @@ def _public(running: Live) -> str:
         return ""
     url = running.url
     host = f"[{url.host}]" if ":" in url.host else url.host
-    return f"amqp://{url.user}:{url.password}@{host}:{url.port}/{quote(url.vhost, safe='')}"
+    query = f"?{urlencode(url.query)}" if url.query else ""
+    scheme = "amqps" if url.tls else "amqp"
+    return f"{scheme}://{url.user}:{url.password}@{host}:{url.port}/{quote(url.vhost, safe='')}{query}"
+
+
+def _check_mechanism(running: Live) -> None:
+    """A login by more than one response is not led by a way, which is the same for all connections."""
+    known = MECHANISMS[running.target.dialect == "amqp-1-0"]
+    if running.login.mechanism not in known:
+        raise ConfigError(
+            f"{running.url.redacted}: expected a login by one of {', '.join(known)}, actual {running.login.mechanism}"
+        )
 
 
 class _Pid:
@@ -253,7 +298,9 @@ def _restart(running: Live, pid: _Pid) -> Callable[[], None] | None:
 
 
 def _values(login: Login, vhost: str, queue: str) -> Values:
-    return Values(user=login.user, password=login.password, vhost=vhost, queue=queue)
+    return Values(
+        user=login.user, password=login.password, vhost=vhost, queue=queue, mechanism=login.mechanism
+    )
 
 
 def _known(target: Target, options: dict[str, Any]) -> frozenset[str]:
@@ -302,7 +349,7 @@ def _progress(quiet: bool) -> Callable[[Campaign], None]:
 # --- small print
 
 
-def _seconds_s(text: str) -> float:
+def seconds_of(text: str) -> float:
     found = re.fullmatch(r"(\d+(?:\.\d+)?)([smh]?)", text)
     if found is None:
         raise ConfigError(f"expected a time like 90s, 10m or 8h, actual {text!r}")
@@ -323,7 +370,7 @@ def _check_place(order: Order) -> None:
 
 
 @contextmanager
-def _terminable() -> Iterator[None]:
+def terminable() -> Iterator[None]:
     """TERM ends like an interrupt from the keyboard: what was found is written down."""
 
     def end(number: int, frame: FrameType | None) -> None:

@@ -50,7 +50,12 @@ COLUMNS: tuple[tuple[str, pa.DataType, str], ...] = (
     ("case", _NAME, "case id; of an input its cell, FAMILY/ROLE/STATE"),
     ("case_key", pa.int64(), "key of dialect and case"),
     ("attempt", pa.int32(), "from 1"),
-    ("verdict", pa.int8(), "code of the verdict; fuzz: 2 as expected or nothing claimed, 8 a finding's input"),
+    (
+        "verdict",
+        pa.int8(),
+        "code of the verdict; fuzz: 2 as expected or nothing claimed, 5 state not reached, 6 a deviation that did not "
+        "repeat, 8 one that did, or a finding's input",
+    ),
     ("baseline", _NAME, "known, unexpected or nothing"),
     ("family", _NAME, "C01 … C14 or random, fuzz only"),
     ("role", _NAME, "field role or production that was bent, fuzz only"),

@@ -17,7 +17,7 @@ import yaml
 
 from harness.peer.context import Login
 from harness.spec.dialects import certified_dialects, features
-from harness.target.known import KNOWN
+from harness.target.known import KNOWN, is_known
 from harness.target.url import AmqpUrl, UrlError, parse_url
 
 _PUBLIC = ("guest", "second", "limited")
@@ -258,7 +258,7 @@ def _texts(name: str, known: Collection[str]) -> Callable[[_Reader, Any, str, Pa
 
 def _broker(reader: _Reader, node: Any, key: str, folder: Path) -> dict[str, Any]:
     name, known = reader.text(node, key), ("reference", *KNOWN)
-    if name not in known:
+    if name != "reference" and not is_known(name):
         raise reader.error(node.start_mark.line + 1, key, f"expected one of {sorted(known)}, actual {name!r}")
     return {"broker": name}
 

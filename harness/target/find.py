@@ -5,9 +5,11 @@ Knows: where targets.yaml lies. Must not know: how a target is started.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from harness.target.config import ConfigError, Target, read_targets, target_of_url
+from harness.target.known import is_known
 
 TARGETS_FILE = Path("targets.yaml")
 
@@ -18,13 +20,20 @@ def is_target(text: str) -> bool:
 
 
 def find_target(text: str, file: Path | None = None) -> Target:
-    """The target by URL or by name; without a file, ``targets.yaml`` here or beside the package. Raises ConfigError."""
+    """The target by URL or by name; without a file, ``targets.yaml`` here or beside the package. Raises ConfigError.
+
+    ``NAME@VERSION`` is a target on a known broker, and of that broker another release.
+    """
     if is_target(text) and (file is None or "://" in text or ":" in text):
         return target_of_url(text)
     path = file or TARGETS_FILE
     if file is None and not path.exists():
         path = Path(__file__).resolve().parents[2] / "targets.yaml"
     targets = read_targets(path, text)
-    if text not in targets:
+    if text in targets:
+        return targets[text]
+    plain, _, release = text.partition("@")
+    broker = targets[plain].broker if release and plain in targets else ""
+    if not is_known(f"{broker}@{release}"):
         raise ConfigError(f"{path}: no target {text!r}, expected one of {sorted(targets)}")
-    return targets[text]
+    return replace(read_targets(path, plain)[plain], name=text, broker=f"{broker}@{release}")

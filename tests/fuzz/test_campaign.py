@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from fuzz.campaign import Campaign, Order, chosen_cells
+from fuzz.campaign import Campaign, Order
 from fuzz.catalogue import resolve
 from fuzz.energy import Energy
 from fuzz.executor.loop import Address
@@ -22,9 +22,10 @@ from fuzz.executor.subject import Subject
 from fuzz.findings import FindingError, item_of, read_finding, signature_of
 from fuzz.grammar import grammar_hash
 from fuzz.identity import InputId
-from fuzz.journal import CampaignJournal, batches, read_progress
+from fuzz.journal import CampaignJournal, batches, inputs_of, read_progress
 from fuzz.mutation import origins
 from fuzz.oracles.suspicion import Oracle
+from fuzz.schedule import chosen_cells
 from harness.cli.main import cli
 from harness.record.journal import JournalError, read_journal
 from harness.reference.server import ReferenceBroker
@@ -51,14 +52,7 @@ wrong_subject = pytest.fixture(wrong)
 
 def begun(folder: Path) -> list[str]:
     """Every id whose batch was begun, families' written out."""
-    found = []
-    for line in batches(folder):
-        if "ids" in line:
-            found += line["ids"]
-            continue
-        first, last = InputId.parse(line["first"]), InputId.parse(line["last"])
-        found += [str(first._replace(counter=n)) for n in range(first.counter, last.counter + 1)]
-    return found
+    return [id for line in batches(folder) for id in inputs_of(line)]
 
 
 def test_a_clean_broker_has_no_findings_and_every_cell_is_covered(subject: Subject, tmp_path: Path) -> None:
@@ -150,7 +144,7 @@ def test_a_killed_campaign_loses_no_input(subject: Subject, tmp_path: Path) -> N
     Campaign(Order(subject, tmp_path, patterns=SMALL, mutate=False, batch=8, resume=True)).run()
     again = begun(tmp_path)[len(killed) :]
     last = next(line for line in reversed(list(batches(tmp_path))[:3]))
-    assert again[0] == last["first"]
+    assert again[0] == next(inputs_of(last))
     assert set(killed) | set(again) == {str(i.id) for c in chosen_cells("amqp-0-9-1", SMALL) for i in c}
 
 

@@ -2,28 +2,39 @@
 
 from __future__ import annotations
 
+import pickle
 import socket
+import ssl
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import trustme
 
 from fuzz.catalogue import FuzzInput, cells
 from fuzz.executor.client import Client, Unanswered
 from fuzz.executor.conversation import Conversation, Tempo
 from fuzz.executor.hearing import UNREADABLE, hearing
 from fuzz.executor.loop import Address, Executor
-from fuzz.executor.outcome import End, Outcome
+from fuzz.executor.outcome import End, Obedience, Outcome
 from fuzz.executor.subject import OutOfScope, Subject, check_scope
+from fuzz.executor.tls import Tls
 from fuzz.identity import InputId
-from fuzz.states import Values, states
+from fuzz.states import Say, Step, Values, octets_of_step, states
 from harness.net.ports import free_port
+from harness.reference.methods.handlers import SESSION_HANDLERS
+from harness.reference.methods.phases import Phase
+from harness.reference.methods.session import Session
 from harness.reference.server import ReferenceBroker
 from harness.spec.model import Refusal, Scope
+from harness.target.url import parse_url
+from harness.wire.methods import Call
 
 QUICK = Tempo(quiet_s=0.2, settle_s=0.05, refusal_s=5.0, way_s=5.0)
+PATIENT = Tempo(quiet_s=30.0, settle_s=0.05, refusal_s=30.0, way_s=30.0)
 
 
 def named(n: int) -> Values:
@@ -196,3 +207,238 @@ def test_only_loopback_is_in_scope(tmp_path: Path) -> None:
     check_scope("broker.example", scope)
     with pytest.raises(OutOfScope, match="not among them"):
         check_scope("other.example", scope)
+
+
+# --- TLS and logins
+
+
+class Certificates:
+    """A CA, a server's certificate for localhost, and a client's for guest, as files."""
+
+    def __init__(self, folder: Path) -> None:
+        authority = trustme.CA()
+        self.ca, self.client = folder / "ca.pem", folder / "client.pem"
+        authority.cert_pem.write_to_path(str(self.ca))
+        chain = authority.issue_cert("guest@example.org", common_name="guest").private_key_and_cert_chain_pem
+        chain.write_to_path(str(self.client))
+        self.server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        authority.issue_cert("localhost", "127.0.0.1").configure_cert(self.server)
+        authority.configure_trust(self.server)
+        self.server.verify_mode = ssl.CERT_OPTIONAL
+
+
+def over_tls(port: int, query: str) -> Address:
+    url = parse_url(f"amqps://guest:guest@localhost:{port}/?{query}")
+    return Address(url.host, url.port, Tls.of(url))
+
+
+@pytest.mark.parametrize("dialect", ["amqp-0-9-1", "amqp-1-0"])
+def test_every_state_is_reached_over_tls(dialect: str, tmp_path: Path) -> None:
+    certificates = Certificates(tmp_path)
+    items = [item(name, b"\x00", dialect=dialect) for name in states(dialect)]
+    with ReferenceBroker(dialect, tls=certificates.server) as broker:
+        address = over_tls(broker.port, f"cacertfile={certificates.ca}")
+        found = outcomes(address, *items)
+        with Client(address, dialect, Values(), 5.0) as client:
+            client.enter("channel" if dialect == "amqp-0-9-1" else "session")
+    assert not [(o.item.state, o.why) for o in found if not o.reached] and len(found) == len(items)
+
+
+def test_a_refusal_and_large_inputs_go_through_tls(tmp_path: Path) -> None:
+    certificates = Certificates(tmp_path)
+    empty = bytes.fromhex("08000000000000ce")
+    with ReferenceBroker("amqp-0-9-1", tls=certificates.server) as broker:
+        address = over_tls(broker.port, f"cacertfile={certificates.ca}")
+        many, bad = outcomes(
+            address, item("channel", empty * 100_000), item("channel", bytes.fromhex("09000100000000ce"))
+        )
+    if many.item.octets != empty * 100_000:
+        many, bad = bad, many
+    assert many.reached and not many.why and many.refusal is None and many.sent_octets > 800_000
+    assert bad.refusal in (Refusal(Scope.CONNECTION, 501), Refusal(Scope.SOCKET))
+
+
+def test_a_stream_without_tls_agreed_reaches_no_state(tmp_path: Path) -> None:
+    certificates, other = Certificates(tmp_path), tmp_path / "other.pem"
+    trustme.CA().cert_pem.write_to_path(str(other))
+    with ReferenceBroker("amqp-0-9-1", tls=certificates.server) as broker:
+        (found,) = outcomes(over_tls(broker.port, f"cacertfile={other}"), item("raw", b"x"))
+        assert not found.reached and found.why == "fin while waiting for the stream"
+        with pytest.raises(Unanswered, match="no TLS with localhost"):
+            Client(over_tls(broker.port, f"cacertfile={other}"), "amqp-0-9-1", Values(), 5.0)
+
+
+@pytest.mark.parametrize("dialect", ["amqp-0-9-1", "amqp-1-0"])
+def test_a_client_certificate_logs_in(dialect: str, tmp_path: Path) -> None:
+    certificates = Certificates(tmp_path)
+    name = "channel" if dialect == "amqp-0-9-1" else "session"
+    nobody = Values(user="nobody", password="wrong", mechanism="EXTERNAL")
+    with ReferenceBroker(dialect, tls=certificates.server) as broker:
+        address = over_tls(broker.port, f"cacertfile={certificates.ca}&certfile={certificates.client}")
+        executor = Executor(address, lambda n: nobody, QUICK, 1)
+        (found,) = executor.run([item(name, b"\x00", dialect=dialect)])
+        executor.close()
+    assert found.reached
+
+
+@pytest.mark.parametrize(
+    ("dialect", "mechanism"),
+    [("rabbitmq-0-9-1", "AMQPLAIN"), ("amqp-1-0", "ANONYMOUS"), ("amqp-1-0", "NONE")],
+)
+def test_each_mechanism_leads_into_every_state(dialect: str, mechanism: str) -> None:
+    spoken = "amqp-1-0" if dialect == "amqp-1-0" else "amqp-0-9-1"
+    items = [item(name, b"\x00", dialect=spoken) for name in states(spoken)]
+    with ReferenceBroker(dialect) as broker:
+        filling = lambda n: Values(queue=f"q{n}", container=f"c{n}", mechanism=mechanism)  # noqa: E731
+        executor = Executor(Address(broker.host, broker.port), filling, QUICK, 8)
+        found = list(executor.run(items))
+        executor.close()
+    assert not [(o.item.state, o.why) for o in found if not o.reached] and len(found) == len(items)
+
+
+def test_a_mechanism_that_is_not_offered_is_told() -> None:
+    with ReferenceBroker("amqp-0-9-1") as broker:
+        address = Address(broker.host, broker.port)
+        with (
+            Client(address, "amqp-0-9-1", Values(mechanism="EXTERNAL"), 5.0) as client,
+            pytest.raises(Unanswered, match=r"mechanism EXTERNAL; offered: .*PLAIN"),
+        ):
+            client.enter("channel")
+
+
+# --- going on behind an input
+
+
+def asked(
+    found: FuzzInput, dialect: str = "amqp-0-9-1", faults: tuple[str, ...] = (), tempo: Tempo = PATIENT
+) -> Outcome:
+    with ReferenceBroker(dialect, faults=faults) as broker:
+        executor = Executor(Address(broker.host, broker.port), named, tempo, 1, thorough=True)
+        (outcome,) = executor.run([found])
+        executor.close()
+    assert outcome.reached
+    return outcome
+
+
+def method(name: str, channel: int = 1, **args: object) -> bytes:
+    return octets_of_step("amqp-0-9-1", Step((Say(name, name, channel, tuple(args.items())),)), Values())
+
+
+def performative(name: str, channel: int = 0, **args: object) -> bytes:
+    return octets_of_step("amqp-1-0", Step((Say(name, name, channel, tuple(args.items())),)), Values())
+
+
+HEARTBEAT = bytes.fromhex("08000000000000ce")
+
+
+@pytest.mark.parametrize(
+    ("state", "octets"),
+    [
+        ("channel", method("basic.qos", prefetch_count=1)),
+        ("channel", method("basic.recover-async")),
+        ("channel", method("queue.declare", queue="none", passive=True)),
+        ("ready", HEARTBEAT),
+        ("tune", HEARTBEAT),
+        ("open", method("connection.open", 0, virtual_host="/")),
+        ("raw", b"AMQP\x00\x00\x09\x01"),
+        ("limits", method("channel.open", 2)),
+    ],
+)
+def test_a_clean_broker_goes_on(state: str, octets: bytes) -> None:
+    found = asked(item(state, octets))
+    assert (found.obedience, found.disobeys, found.astray) == (Obedience.GOES_ON, "", "")
+
+
+@pytest.mark.parametrize(
+    ("state", "octets"),
+    [
+        ("session", performative("flow", incoming_window=1, next_outgoing_id=0, outgoing_window=1)),
+        ("session", bytes.fromhex("0000000802000000")),
+        ("open", performative("begin", 1, next_outgoing_id=0, incoming_window=1, outgoing_window=1)),
+        ("sasl-header", performative("sasl-init", mechanism="ANONYMOUS")),
+        ("header", performative("open", container_id="bent", max_frame_size=4096)),
+    ],
+)
+def test_a_clean_broker_of_amqp_1_0_goes_on(state: str, octets: bytes) -> None:
+    found = asked(item(state, octets, dialect="amqp-1-0"), "amqp-1-0")
+    assert (found.obedience, found.disobeys, found.astray) == (Obedience.GOES_ON, "", "")
+
+
+def test_a_channel_that_was_refused_leaves_the_others_alone() -> None:
+    found = asked(item("channel", method("queue.declare", queue="none", passive=True)))
+    assert found.refused == Refusal(Scope.CHANNEL, 404) and found.obedience is Obedience.GOES_ON
+
+
+def test_what_a_lying_size_swallows_is_no_disobedience() -> None:
+    found = asked(item("channel", bytes.fromhex("0100010000ffff") + b"\x00\x14"), tempo=QUICK)
+    assert found.obedience is Obedience.SILENT and not found.disobeys and found.reaction == "silence"
+
+
+def test_after_a_close_nothing_is_asked() -> None:
+    found = asked(item("channel", method("connection.close", 0, reply_code=200, reply_text="bye")))
+    assert found.obedience is Obedience.NOT_ASKED
+
+
+def test_a_broker_that_reads_no_more_no_longer_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    def mute(session: Session, call: Call) -> None:
+        session.send("basic.qos-ok")
+        session.link.core.flush()
+        session.link.phase = Phase.MUTE
+
+    monkeypatch.setitem(SESSION_HANDLERS, "basic.qos", mute)
+    found = asked(item("channel", method("basic.qos")), tempo=replace(PATIENT, refusal_s=1.0))
+    assert found.reaction == "answer basic.qos-ok" and found.end is End.OPEN
+    assert found.obedience is Obedience.SILENT
+    assert found.disobeys == "expected channel.open-ok on channel 2, actual nothing"
+
+
+def test_an_answer_on_a_foreign_channel_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    def astray(session: Session, call: Call) -> None:
+        session.link.send(7 if session.number == 2 else session.number, "basic.qos-ok")
+
+    monkeypatch.setitem(SESSION_HANDLERS, "basic.qos", astray)
+    found = asked(item("channel", method("basic.qos")))
+    assert found.obedience is Obedience.WRONG
+    assert found.disobeys == "expected basic.qos-ok on channel 2, actual basic.qos-ok on channel 7"
+
+
+def test_an_answer_to_the_input_on_a_foreign_channel_is_astray(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(
+        SESSION_HANDLERS, "basic.qos", lambda session, call: session.link.send(9, "basic.qos-ok")
+    )
+    found = asked(item("channel", method("basic.qos")))
+    assert found.astray == "basic.qos-ok on channel 9"
+
+
+def test_one_in_so_many_is_asked_and_always_the_same() -> None:
+    octets = method("basic.qos")
+    items = [replace(item("channel", octets), id=item("channel").id._replace(counter=n)) for n in range(40)]
+    with ReferenceBroker("amqp-0-9-1") as broker:
+        address = Address(broker.host, broker.port)
+        runs = [{o.item.id.counter for o in outcomes(address, *items) if o.obedience} for _ in range(2)]
+    assert runs[0] == runs[1] and 0 < len(runs[0]) < 20
+
+
+def test_an_input_that_owes_no_answer_is_read_when_what_follows_is_answered() -> None:
+    with ReferenceBroker("amqp-0-9-1") as broker:
+        (found,) = outcomes(
+            Address(broker.host, broker.port), item("channel", method("basic.recover-async")), tempo=PATIENT
+        )
+    assert found.reaction == "silence" and found.obedience is Obedience.GOES_ON
+
+
+@pytest.mark.parametrize("dialect", ["amqp-0-9-1", "amqp-wire-9-1", "amqp-1-0"])
+def test_nothing_is_claimed_of_a_clean_broker(dialect: str) -> None:
+    every = [cell.input(0) for cell in cells(dialect) if cell.inputs]
+    items = [found for found in every if len(found.octets) < 4096][::3]
+    with ReferenceBroker(dialect) as broker:
+        executor = Executor(Address(broker.host, broker.port), named, QUICK, 32, thorough=True)
+        found = list(executor.run(items))
+        executor.close()
+    assert [(str(o.item.id), o.disobeys, o.astray) for o in found if o.disobeys or o.astray] == []
+    assert sum(o.obedience is Obedience.GOES_ON for o in found) > len(found) // 10
+
+
+def test_outcomes_can_be_sent_to_another_process() -> None:
+    found = asked(item("channel", method("basic.qos")))
+    assert pickle.loads(pickle.dumps(found)) == found

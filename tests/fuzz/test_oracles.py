@@ -5,15 +5,18 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from fuzz.catalogue import FuzzInput, cells
+from fuzz.executor.client import Client
 from fuzz.executor.loop import Address
-from fuzz.executor.outcome import End, Outcome, Timing
+from fuzz.executor.outcome import End, Obedience, Outcome, Timing
 from fuzz.executor.subject import Subject
-from fuzz.oracles.answers import conformance, deviates, late
+from fuzz.oracles.answers import astray, conformance, deviates, late, obedience
 from fuzz.oracles.canary import Canaries
 from fuzz.oracles.log import LogWatch, complaints
 from fuzz.oracles.monitor import Monitor, Usual
@@ -21,6 +24,9 @@ from fuzz.oracles.process import Allowance, Gauge, gauge
 from fuzz.oracles.suspicion import Oracle, steady
 from fuzz.states import Values
 from harness.net.ports import free_port
+from harness.reference.methods.handlers import SESSION_HANDLERS
+from harness.reference.methods.link import Link
+from harness.reference.methods.session import Session
 from harness.reference.server import ReferenceBroker
 from harness.spec.model import Refusal, Scope
 
@@ -104,6 +110,27 @@ def test_allowances_grow_with_what_was_sent() -> None:
             "beam: exception error: no function clause matching some_parser:parse_table",
         ),
         (
+            "2026-11-21 15:25:07.95+00:00 [error] <0.68.0>   crasher:\n"
+            '2026-11-21 15:25:07.95+00:00 [error] <0.68.0>     exception exit: {{badmatch,<<"text",7,8>>},\n'
+            "2026-11-21 15:25:07.95+00:00 [error] <0.68.0>         [{some_framing,decode_properties,2,\n"
+            "2026-11-21 15:25:07.95+00:00 [error] <0.68.0>       in function  gen_server2:terminate/3 (g.erl)\n",
+            "beam: exception exit: badmatch some_framing:decode_properties",
+        ),
+        (
+            "[error] <0.6.0>   crasher:\n    exception error: bad argument\n      in function  split_binary/2\n"
+            "         called as split_binary(<<>>,1)\n      in call from some_parser:parse/1 (p.erl, line 1)\n",
+            "beam: exception error: bad argument some_parser:parse",
+        ),
+        (
+            'java.lang.NullPointerException: value of "a17" is null\n\tat java.base/java.util.X.y(X.java:1)\n'
+            "\tat org.some.Link.open(Link.java:500)\n",
+            "jvm: java.lang.NullPointerException in org.some.Link.open",
+        ),
+        (
+            "java.lang.StackOverflowError\n\tat org.some.Codec.read(Codec.java:5)\n",
+            "jvm: java.lang.StackOverflowError",
+        ),
+        (
             'Exception in thread "IO-7" java.lang.StackOverflowError\n\tat a.B.c(B.java:7)',
             'jvm: Exception in thread "IO-N" java.lang.StackOverflowError',
         ),
@@ -114,6 +141,7 @@ def test_allowances_grow_with_what_was_sent() -> None:
 def test_runtimes_are_known_by_how_they_complain(text: str, top: str) -> None:
     seen = next(complaints(f"INFO all is well\n{text}"))
     assert seen.top.startswith(top) and seen.oracle is Oracle.LOG
+    assert "text" not in seen.top and "Codec" not in seen.top
 
 
 def test_an_ordinary_log_is_no_complaint() -> None:
@@ -168,6 +196,7 @@ def test_a_message_goes_through_a_1_0_broker_and_back() -> None:
         canaries = Canaries(subject)
         canaries.place()
         assert canaries.check() == []
+        canaries.drop()
 
 
 def test_a_target_that_is_gone_has_crashed() -> None:
@@ -190,3 +219,74 @@ def test_what_is_usual_is_learnt() -> None:
     usual.learn([came(must_be_refused(), None, latency_s=0.1)] * 4, 2.0)
     assert usual.late_s == pytest.approx(1.2)
     assert usual.cpu_s(10) == pytest.approx(10.0)
+
+
+def heard_while_served(monkeypatch: pytest.MonkeyPatch, effect: Callable[[Session], None]) -> set[str]:
+    """What the canaries complain about when the broker does more than it should at each queue.purge of another one."""
+    with ReferenceBroker("amqp-0-9-1") as broker:
+        monkeypatch.setitem(SESSION_HANDLERS, "queue.purge", lambda session, call: effect(session))
+        subject = Subject("r", "amqp-0-9-1", Address(broker.host, broker.port))
+        canaries = Canaries(subject)
+        canaries.place()
+        with Client(subject.address, subject.dialect, Values(), 5.0) as client:
+            client.enter("channel")
+            client.say("queue.purge", queue="any")
+            client.wait("queue.purge-ok")
+        found = {f"{s.oracle}: {s.top}" for s in canaries.check()}
+        canaries.drop()
+    return found
+
+
+def watchers(session: Session) -> Iterator[Session]:
+    """The sessions of other connections."""
+    for link in session.link.core.links:
+        if isinstance(link, Link) and link is not session.link:
+            yield from link.sessions.values()
+
+
+def test_an_answer_on_a_channel_that_asked_nothing_is_a_leak(monkeypatch: pytest.MonkeyPatch) -> None:
+    def sent_astray(session: Session) -> None:
+        for other in watchers(session):
+            if not other.consumers:
+                other.send("queue.purge-ok", message_count=0)
+                other.link.core.flush()
+        session.send("queue.purge-ok", message_count=0)
+
+    assert heard_while_served(monkeypatch, sent_astray) == {"leak: answer on a channel that asked nothing"}
+
+
+def test_a_delivery_on_another_channel_is_a_leak(monkeypatch: pytest.MonkeyPatch) -> None:
+    def sent_astray(session: Session) -> None:
+        one, two = (other for other in watchers(session) if other.consumers)
+        one.number, two.number = two.number, one.number
+        session.send("queue.purge-ok", message_count=0)
+
+    assert "leak: delivery on another channel" in heard_while_served(monkeypatch, sent_astray)
+
+
+def test_a_clean_answer_is_no_leak(monkeypatch: pytest.MonkeyPatch) -> None:
+    def clean(session: Session) -> None:
+        session.send("queue.purge-ok", message_count=0)
+
+    assert heard_while_served(monkeypatch, clean) == set()
+
+
+def test_a_target_that_no_longer_obeys_is_suspected_by_what_it_was_asked() -> None:
+    item, other = must_be_refused(), cells("amqp-0-9-1")[0].input(0)
+    silent = "expected channel.open-ok on channel 2, actual nothing"
+    found = [
+        replace(came(i, None), obedience=Obedience.SILENT, disobeys=silent.replace("2", str(n)))
+        for n, i in enumerate((item, other), 2)
+    ]
+    (seen,) = obedience(found)
+    assert seen.oracle is Oracle.OBEDIENCE and seen.inputs == (item.id, other.id)
+    assert seen.top == "no longer answers: expected channel.open-ok" and seen.detail == silent
+    assert not list(obedience([came(item, None)]))
+
+
+def test_an_answer_astray_is_a_leak() -> None:
+    item = must_be_refused()
+    (seen,) = astray([came(item, None), replace(came(item, None), astray="basic.deliver on channel 9")])
+    assert seen.oracle is Oracle.LEAK and seen.inputs == (item.id,)
+    assert seen.detail == "expected answers on channels in use, actual basic.deliver on channel 9"
+    assert not list(astray([came(item, None)]))

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from fuzz.campaign import chosen_cells
 from fuzz.catalogue import by_key
 from fuzz.findings import Finding
 from fuzz.oracles.suspicion import Oracle, Suspicion
+from fuzz.schedule import chosen_cells
 from fuzz.seeded.broker import _EFFECTS
 from fuzz.seeded.defects import KINDS, SPOTS, defect, defects
 from fuzz.seeded.selftest import CELLS, Detection, SelfTest, seek

@@ -84,9 +84,9 @@ class Inbox:
         link = self._connection
         value = decode(incoming.body)[0] if incoming.type == wire.SASL else None
         if isinstance(value, Composed) and value.name == "sasl-init":
-            self._step(link.login.first(str(value.get("mechanism", "")), value.get("initial_response", b"")))
+            self._step(link.login.first(str(value.get("mechanism", "")), _octets(value.get("initial_response", b""))))
         elif isinstance(value, Composed) and value.name == "sasl-response":
-            self._step(link.login.second(value.get("response", b"")))
+            self._step(link.login.second(_octets(value.get("response", b""))))
         else:
             link.end()
 
@@ -237,6 +237,11 @@ class Inbox:
             self.session = Session(link, channel, None)
             link.sessions[channel] = self.session
             self.session.on_frame(frame, b"")
+
+
+def _octets(value: object) -> bytes:
+    """A response as octets; a value of another type answers nothing."""
+    return value if isinstance(value, bytes) else b""
 
 
 def _is_bare(error: object) -> bool:

@@ -6,6 +6,7 @@ Must not know: how any of them is provisioned.
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from harness.target.known.artemis import Artemis
@@ -15,8 +16,9 @@ from harness.target.known.qpid_broker_j import QpidBrokerJ
 from harness.target.known.qpid_proton import QpidProton
 from harness.target.known.rabbitmq import RabbitMQ
 
-__all__ = ["KNOWN", "BrokerError", "KnownBroker", "Running", "Tls", "known_broker"]
+__all__ = ["KNOWN", "BrokerError", "KnownBroker", "Running", "Tls", "is_known", "known_broker"]
 
+_RELEASE = re.compile(r"\d+(?:\.\w+)*")
 KNOWN: dict[str, type[KnownBroker]] = {
     broker.name: broker for broker in (RabbitMQ, GarageMQ, QpidBrokerJ, Artemis, QpidProton)
 }
@@ -25,7 +27,17 @@ KNOWN: dict[str, type[KnownBroker]] = {
 def known_broker(
     name: str, state_dir: Path | None = None, *, plugins: tuple[str, ...] = (), tls: Tls | None = None
 ) -> KnownBroker:
-    """The broker of that name, with its state in ``state_dir`` or else in ``.brokers/NAME``."""
-    if name not in KNOWN:
+    """The broker of that name, with its state in ``state_dir`` or else in ``.brokers/NAME``.
+
+    ``NAME@VERSION`` is another release than the usual one, where the broker has several.
+    """
+    if not is_known(name):
         raise BrokerError(f"broker {name!r}: expected one of {', '.join(sorted(KNOWN))}")
-    return KNOWN[name](state_dir, plugins=plugins, tls=tls)
+    plain, _, release = name.partition("@")
+    return KNOWN[plain](state_dir, plugins=plugins, tls=tls, release=release)
+
+
+def is_known(name: str) -> bool:
+    """Whether a broker of that name is known, with or without ``@VERSION``."""
+    plain, at, release = name.partition("@")
+    return plain in KNOWN and bool(_RELEASE.fullmatch(release)) is bool(at)

@@ -59,12 +59,18 @@ class KnownBroker(ABC):
     extra_ports: ClassVar[int] = 0
     takes_plugins: ClassVar[bool] = False
     takes_tls: ClassVar[bool] = False
+    takes_release: ClassVar[bool] = False
     mechanism: ClassVar[str] = ""
     start_timeout_s: ClassVar[float] = 60.0
     stop_timeout_s: ClassVar[float] = 20.0
 
     def __init__(
-        self, state_dir: Path | None = None, *, plugins: tuple[str, ...] = (), tls: Tls | None = None
+        self,
+        state_dir: Path | None = None,
+        *,
+        plugins: tuple[str, ...] = (),
+        tls: Tls | None = None,
+        release: str = "",
     ) -> None:
         if plugins and not self.takes_plugins:
             raise BrokerError(
@@ -72,9 +78,17 @@ class KnownBroker(ABC):
             )
         if tls and not self.takes_tls:
             raise BrokerError(f"{self.name}: expected no TLS files, it has no TLS listener")
-        self.state_dir = (state_dir or Path(".brokers") / self.name).absolute()
+        if release and not self.takes_release:
+            raise BrokerError(f"{self.name}: expected no version, there is one only; asked for {release}")
+        self.release = release
+        self.state_dir = (state_dir or Path(".brokers") / self.full_name).absolute()
         self.options = Options(plugins, tls)
         self._file = StateFile(self.state_dir)
+
+    @property
+    def full_name(self) -> str:
+        """The name, with the release where one was asked for."""
+        return f"{self.name}@{self.release}" if self.release else self.name
 
     @abstractmethod
     def version(self) -> str | None:
@@ -131,7 +145,7 @@ class KnownBroker(ABC):
     def _launch(self, port: int | None, tls_port: int | None, options: Options) -> Running:
         version = self.version()
         if version is None:
-            hint = f"run: amqpspec brokers install {self.name}"
+            hint = f"run: amqpspec brokers install {self.full_name}"
             raise BrokerError(f"{self.name}: expected it to be installed, it is not; {hint}")
         self._end_remains()
         ports = self._choose_ports(port, tls_port, options)

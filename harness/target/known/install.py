@@ -18,6 +18,7 @@ from harness.target.known.base import BrokerError
 
 INSTALL_TIMEOUT_S = 900.0
 QUERY_TIMEOUT_S = 30.0
+_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def run(argv: Sequence[str], *, cwd: Path | None = None, timeout_s: float = INSTALL_TIMEOUT_S) -> str:
@@ -41,7 +42,7 @@ def run(argv: Sequence[str], *, cwd: Path | None = None, timeout_s: float = INST
 
 def _gist(output: str) -> str:
     """The first line that looks like an error, or else the last one."""
-    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    lines = [line.strip() for line in _COLOURS.sub("", output).splitlines() if line.strip()]
     return next(
         (line for line in lines if re.match(r"E:|\[?ERROR", line)), lines[-1] if lines else "no output"
     )

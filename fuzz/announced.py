@@ -1,0 +1,32 @@
+"""Who a target says that it is, as far as it says so before anybody has logged in.
+
+Knows: where a server's properties stand. Must not know: what is made of a name.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from fuzz.executor.client import Client, Unanswered
+from fuzz.executor.subject import Subject
+from harness.run.family import text
+from harness.spec.dialects import widest
+from harness.wire.errors import WireError
+from harness.wire.methods import codec_for
+
+_TIMEOUT_S = 10.0
+
+
+def announced(subject: Subject) -> tuple[str, str]:
+    """Product and version; empty where the dialect or the target does not say."""
+    if not subject.is_methods:
+        return "", ""
+    with (
+        suppress(Unanswered, WireError, KeyError),
+        Client(subject.address, subject.dialect, subject.values, _TIMEOUT_S) as client,
+    ):
+        said = client.enter("start")
+        if said is not None:
+            properties = codec_for(widest(subject.dialect)).decode_method(said.payload)["server-properties"]
+            return text(properties.get("product")), text(properties.get("version"))
+    return "", ""

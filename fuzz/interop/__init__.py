@@ -1,0 +1,1 @@
+"""The grammar and the states for other people's tools, and their recordings for ours."""

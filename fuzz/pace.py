@@ -1,0 +1,45 @@
+"""How large the next batch is: it grows while nothing happens, and falls back when somebody complains.
+
+Knows: sizes. Must not know: what a batch holds, who complained.
+
+What is measured around a batch costs the same for a large one. But a large one hides more: its processor time may be so
+much that what one input burns does not show; and it has to be tried again in halves. Its time is what a kill can cost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+MOST = 2048
+_HIDDEN_CPU_S = 1.0
+"""More than so much processor time of harmless inputs would hide an input that burns."""
+_LONGEST_S = 10.0
+
+
+class Pace:
+    """Sizes of batches. ``usual_cpu_s`` says what so many harmless inputs are allowed."""
+
+    def __init__(self, least: int, usual_cpu_s: Callable[[int], float], most: int = MOST) -> None:
+        self.least, self.most = least, max(least, most)
+        self._usual_cpu_s = usual_cpu_s
+        self._size = least
+        self._fits = self.most
+
+    @property
+    def size(self) -> int:
+        """How many inputs go together next."""
+        size = min(self._size, self._fits)
+        while size > self.least and self._usual_cpu_s(size) > _HIDDEN_CPU_S:
+            size //= 2
+        return max(self.least, size)
+
+    def clean(self, inputs: int, took_s: float) -> None:
+        """A batch that nobody complained of; only one of full size says that more would do."""
+        if inputs >= self.least:
+            self._fits = int(inputs * _LONGEST_S / took_s) if took_s > 0 else self.most
+        if inputs >= self._size // 2:
+            self._size = min(self.most, 2 * self._size)
+
+    def complained(self) -> None:
+        """Somebody complained of the last batch as a whole."""
+        self._size = self.least

@@ -1,0 +1,173 @@
+"""From a lake to marts: refresh the rollups, make each mart, write it as Parquet, CSV and JSON, swap it in as a whole.
+
+Knows: reading, writing, the marts' manifest. Must not know: what any mart is made of.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+
+from reports.files import atomic_text
+from reports.pipeline.export import export
+from reports.pipeline.grain import check_grain
+from reports.pipeline.lake import Lake, dimension, observations, open_lake
+from reports.pipeline.rollups import ROLLUPS
+from reports.pipeline.rollups.store import Refreshed, Store, open_store
+from reports.pipeline.schema import DIMENSIONS, LakeError
+from reports.pipeline.tables import MARTS, Mart, differential
+
+MANIFEST = "manifest.json"
+MART_SCHEMA = 1
+Told = Callable[[str], None]
+
+
+def _silent(line: str) -> None:
+    """Tells nobody."""
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """What a build left behind: rows of each mart, what happened to each rollup."""
+
+    out: Path
+    as_of: date
+    marts: Mapping[str, int]
+    rollups: Mapping[str, Refreshed]
+
+
+def build(
+    spark: SparkSession, lake: Lake | Path, out: Path, as_of: date | None = None, told: Told = _silent
+) -> Built:
+    """Marts of everything up to the day ``as_of`` (the lake's last one where it is not given) in the folder ``out``.
+
+    Raises LakeError, and GrainError where a mart is not unique by its grain; the marts from before stay then.
+    """
+    source = lake if isinstance(lake, Lake) else open_lake(lake, told=told)
+    day = as_of or _last_day(source)
+    _check_place(out)
+    draft = out.with_name(f".{out.name}.{os.getpid()}.tmp")
+    shutil.rmtree(draft, ignore_errors=True)
+    try:
+        with open_store(source) as store:
+            refreshed = {rollup.name: store.refresh(spark, rollup, told) for rollup in ROLLUPS}
+            inputs = read_inputs(spark, store)
+            rows = {mart.name: _write(spark, mart, inputs, source, day, draft, told) for mart in MARTS}
+            _write_manifest(draft, store, day, rows, refreshed)
+        _swap(draft, out)
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+    return Built(out, day, rows, refreshed)
+
+
+def read_inputs(spark: SparkSession, store: Store) -> dict[str, DataFrame]:
+    """All rollups and dimensions by name."""
+    return {rollup.name: store.read(spark, rollup) for rollup in ROLLUPS} | {
+        name: dimension(spark, store.lake, name) for name in DIMENSIONS
+    }
+
+
+def _write(
+    spark: SparkSession, mart: Mart, inputs: Mapping[str, DataFrame], lake: Lake, as_of: date, draft: Path, told: Told
+) -> int:
+    """One mart: written, checked, exported; how many rows it has."""
+    told(mart.name)
+    folder = draft / mart.name
+    reads = {name: inputs[name] for name in mart.reads}
+    written = _written(spark, mart, mart.make(reads, as_of), folder)
+    if mart.name == differential.MART.name:
+        bare = draft / f".{mart.name}"
+        folder.rename(bare)
+        unnamed = spark.read.schema(mart.schema).parquet(str(bare.resolve()))
+        written = _written(spark, mart, differential.named(unnamed, _sampled(spark, lake, as_of)), folder)
+        shutil.rmtree(bare)
+    check_grain(mart.name, written, mart.grain)
+    return export(folder, mart.name)
+
+
+def _written(spark: SparkSession, mart: Mart, table: DataFrame, folder: Path) -> DataFrame:
+    """The table in one file, in the order of its grain; read back."""
+    ordered = table.repartition(1).sortWithinPartitions(*mart.grain)
+    ordered.write.mode("overwrite").parquet(str(folder.resolve()))
+    return spark.read.schema(mart.schema).parquet(str(folder.resolve()))
+
+
+def _sampled(spark: SparkSession, lake: Lake, as_of: date) -> DataFrame:
+    """The facts among which the inputs of the differential mart are."""
+    first = date.fromordinal(as_of.toordinal() - differential.HORIZON_DAYS + 1)
+    days = [dt for dt in lake.days("fuzz") if first <= date.fromisoformat(dt) <= as_of]
+    return observations(spark, lake, days=days, kind="fuzz")
+
+
+def _write_manifest(
+    draft: Path, store: Store, as_of: date, rows: Mapping[str, int], refreshed: Mapping[str, Refreshed]
+) -> None:
+    lake = store.lake
+    document: dict[str, Any] = {
+        "schema": MART_SCHEMA,
+        "as_of": as_of.isoformat(),
+        "lake": {"manifest": lake.snapshot.number, "facts": sum(e.rows for e in lake.snapshot.files.values())},
+        "rollups": {
+            rollup.name: {
+                "grain": rollup.grain,
+                "rows": refreshed[rollup.name].rows,
+                "days": store.prints(rollup),
+            }
+            for rollup in ROLLUPS
+        },
+        "dimensions": {name: lake.dimension_print(name) for name in DIMENSIONS},
+        "marts": {
+            mart.name: {
+                "grain": mart.grain,
+                "columns": [part.split()[0] for part in mart.schema.split(", ")],
+                "rows": rows[mart.name],
+                "reads": mart.reads,
+                "horizon_days": mart.horizon_days,
+            }
+            for mart in MARTS
+        },
+    }
+    with atomic_text(draft / MANIFEST) as file:
+        json.dump(document, file, indent=1)
+        file.write("\n")
+
+
+def _last_day(lake: Lake) -> date:
+    days = list(lake.days())
+    if not days:
+        raise LakeError(f"{lake.root}: expected observations, actual: the lake has none")
+    return date.fromisoformat(days[-1])
+
+
+def _check_place(out: Path) -> None:
+    """Whether the folder may be replaced: it is not there, empty, or holds marts."""
+    aside = _aside(out)
+    if aside.exists() and not out.exists():
+        aside.rename(out)
+    if out.exists() and not out.is_dir():
+        raise LakeError(f"{out}: expected a folder for marts, actual: a file")
+    if out.exists() and not (out / MANIFEST).is_file() and any(out.iterdir()):
+        raise LakeError(f"{out}: expected marts or an empty folder, actual: files without a {MANIFEST}")
+    out.parent.mkdir(parents=True, exist_ok=True)
+
+
+def _aside(out: Path) -> Path:
+    return out.with_name(f".{out.name}.old")
+
+
+def _swap(draft: Path, out: Path) -> None:
+    """The new marts take the place of the old ones; a kill between the two renames is mended by the next build."""
+    aside = _aside(out)
+    shutil.rmtree(aside, ignore_errors=True)
+    if out.exists():
+        out.rename(aside)
+    draft.rename(out)
+    shutil.rmtree(aside, ignore_errors=True)

@@ -1,0 +1,43 @@
+"""How a target reacted to each input on a day: the raw material of differences between brokers.
+
+Knows: inputs and the keys of reactions. Must not know: which inputs differ.
+
+There are nearly as many groups as facts. Aggregating before the shuffle would fill a hash table and throw nothing
+away, so the facts are shuffled first, by the input alone, and aggregated once, in pieces that fit into memory.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from reports.pipeline.grain import fitted
+from reports.pipeline.rollups.rollup import Rollup
+
+GRAIN = ("dt", "run_key", "input_key")
+SCHEMA = (
+    "dt DATE, run_key BIGINT, input_key BIGINT, signature_low BIGINT, signature_high BIGINT, times BIGINT, "
+    "known TINYINT"
+)
+PARTITIONS = 4
+
+
+def rollup(facts: DataFrame, partitions: int = PARTITIONS) -> DataFrame:
+    """A case is an input, too: its key stands for one. Low and high differ where reactions did."""
+    rows = facts.select(
+        "dt",
+        "run_key",
+        F.coalesce("input_key", "case_key").alias("input_key"),
+        "signature",
+        F.when(F.col("baseline") == "known", F.lit(1)).otherwise(F.lit(0)).alias("known"),
+    )
+    table = rows.repartition(partitions, "input_key").groupBy(*GRAIN).agg(
+        F.min("signature").alias("signature_low"),
+        F.max("signature").alias("signature_high"),
+        F.count(F.lit(1)).alias("times"),
+        F.max("known").alias("known"),
+    )
+    return fitted(table, SCHEMA)
+
+
+ROLLUP = Rollup("reaction_days", GRAIN, SCHEMA, rollup, small=False)

@@ -1,0 +1,43 @@
+"""What a rollup is: a name, a grain, a schema and a pure function of the facts.
+
+Knows: the shape that all rollups share. Must not know: files, days that changed.
+
+Group-bys have keys and buffers of fixed width only, or keys that are strings of few values: Spark then aggregates by hash, in
+place, without sorting. Exemplars are minima of 64-bit keys.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+
+@dataclass(frozen=True, slots=True)
+class Rollup:
+    """``make(facts, partitions)`` gives ``schema``, unique by ``grain``; ``version`` grows when its meaning changes.
+
+    ``kind`` is the only kind of facts that it needs; ``keyed`` says that it groups by exactly its grain, so that the
+    grain holds by construction; ``small`` that a day of it is far smaller than a day of facts.
+    """
+
+    name: str
+    grain: tuple[str, ...]
+    schema: str
+    make: Callable[[DataFrame, int], DataFrame]
+    kind: str | None = None
+    keyed: bool = True
+    small: bool = True
+    version: int = 1
+
+
+def micros(column: str = "at_us") -> Column:
+    """A time as microseconds since 1970: a primitive to aggregate."""
+    return F.unix_micros(column)
+
+
+def count_where(condition: Column) -> Column:
+    """How many rows meet a condition; null does not."""
+    return F.sum(F.when(condition, F.lit(1).cast("bigint")).otherwise(F.lit(0).cast("bigint")))

@@ -1,0 +1,206 @@
+"""A lake, or a campaign's Arrow journal, of synthetic observations, written in batches: memory does not grow with rows.
+
+Knows: how synthetic rows become a lake's files, dimensions and manifest. Must not know: Spark, how rows are made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, date, datetime, time, timedelta
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from harness.record.observation import FUZZ, key
+from reports.pipeline.manifest import DimEntry, FileEntry, Snapshot, commit, writing
+from reports.pipeline.schema import DIMENSIONS, FACTS, FEW_VALUES, KINDS, fitted
+from reports.pipeline.synthetic import LINES, Nights, Pool, RunOf, pool_of
+
+ROW_GROUP_ROWS = 1 << 18
+FILE_ROWS = 4 << 20
+_LEVELS = ("MUST", "MUST", "SHOULD", "MAY", "statement")
+_REQUIREMENTS = 260
+
+
+def write_lake(root: Path, nights: Nights) -> int:
+    """A lake of these nights in a new folder; how many facts it has."""
+    with writing(root) as before:
+        files = dict(_facts(root, nights))
+        runs = [run for day in nights.dates() for run in nights.runs(day)]
+        dims = {name: _dimension(root, name, rows) for name, rows in _dimension_rows(runs).items()}
+        commit(root, before, Snapshot(files=files, dims=dims))
+    return sum(entry.rows for entry in files.values())
+
+
+def _facts(root: Path, nights: Nights) -> Iterator[tuple[str, FileEntry]]:
+    for day in nights.dates():
+        for kind in KINDS:
+            runs = [run for run in nights.runs(day) if run.kind == kind and run.rows]
+            batches = (batch for run in runs for batch in nights.batches(run))
+            yield from _parts(root, f"observations/dt={day}/kind={kind}", batches)
+
+
+def _parts(
+    root: Path, folder: str, batches: Iterable[pa.RecordBatch]
+) -> Iterator[tuple[str, FileEntry]]:
+    """Files of at most ``FILE_ROWS`` rows, named for their content's place."""
+    (root / folder).mkdir(parents=True, exist_ok=True)
+    writer, rows, number = None, 0, 0
+    for table in _groups(batches):
+        if writer is None:
+            name = f"{folder}/part-{key(folder, str(number)) & (2**64 - 1):016x}.parquet"
+            writer = pq.ParquetWriter(root / name, FACTS, compression="zstd", use_dictionary=list(FEW_VALUES))
+        writer.write_table(table, row_group_size=ROW_GROUP_ROWS)
+        rows += table.num_rows
+        if rows >= FILE_ROWS:
+            writer.close()
+            yield name, _entry(root, name, rows)
+            writer, rows, number = None, 0, number + 1
+    if writer is not None:
+        writer.close()
+        yield name, _entry(root, name, rows)
+
+
+def _groups(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
+    """Batches joined to whole row groups."""
+    kept: list[pa.RecordBatch] = []
+    for batch in batches:
+        kept.append(fitted(_without_texts(batch), FACTS))
+        if sum(part.num_rows for part in kept) >= ROW_GROUP_ROWS:
+            yield pa.Table.from_batches(kept)
+            kept = []
+    if kept:
+        yield pa.Table.from_batches(kept)
+
+
+def _without_texts(batch: pa.RecordBatch) -> pa.RecordBatch:
+    return batch.select([name for name in batch.schema.names if name in FACTS.names])
+
+
+def _entry(root: Path, name: str, rows: int) -> FileEntry:
+    return FileEntry(rows, (root / name).stat().st_size, (f"synthetic:{name}:{rows}",))
+
+
+def _dimension(root: Path, name: str, rows: list[dict[str, Any]]) -> DimEntry:
+    table = pa.Table.from_pylist(rows, schema=DIMENSIONS[name])
+    path = f"dims/{name}/part-{key(name, str(len(rows))) & (2**64 - 1):016x}.parquet"
+    (root / path).parent.mkdir(parents=True, exist_ok=True)
+    pq.write_table(table, root / path, compression="zstd")
+    return DimEntry(path, _entry(root, path, len(rows)))
+
+
+def _dimension_rows(runs: list[RunOf]) -> Mapping[str, list[dict[str, Any]]]:
+    first = min(run.day for run in runs)
+    pools = [pool_of(dialect) for dialect in dict.fromkeys(line.dialect for line in LINES)]
+    seen = {"seen_at": _at(first)}
+    signatures = {signature: text for pool in pools for signature, text in _pairs(pool.signatures, pool.reactions)}
+    return {
+        "runs": [_run(run) for run in runs],
+        "targets": list({row["target_key"]: row for row in map(_target, runs)}.values()),
+        "cases": [row | seen for pool in pools for row in _cases(pool)],
+        "requirements": [row | seen for pool in pools for row in _requirements(pool)],
+        "case_requirements": [row | seen for pool in pools for row in _links(pool)],
+        "signatures": [{"signature": key_, "reaction": text} for key_, text in signatures.items()],
+        "crashes": [_crash(run, pool_of(run.line.dialect), n) for run in runs if run.kind == FUZZ for n in range(40)],
+    }
+
+
+def _pairs(keys: pa.Array, texts: pa.Array) -> Iterator[tuple[int, str]]:
+    return zip(keys.to_pylist(), texts.to_pylist(), strict=True)
+
+
+def _at(day: date) -> datetime:
+    return datetime.combine(day, time(2), UTC)
+
+
+def _identity(run: RunOf) -> dict[str, Any]:
+    line = run.line
+    return {
+        "target_key": key(line.target, line.product, run.target_version, line.dialect),
+        "target": line.target,
+        "product": line.product,
+        "target_version": run.target_version,
+        "dialect": line.dialect,
+        "seen_at": _at(run.day),
+    }
+
+
+def _run(run: RunOf) -> dict[str, Any]:
+    return _identity(run) | {
+        "run_key": key(run.id),
+        "run": run.id,
+        "kind": run.kind,
+        "suite_version": run.suite_version,
+        "grammar": run.grammar or None,
+        "started_at": _at(run.day) - timedelta(hours=2) + timedelta(seconds=run.index),
+        "ended_at": _at(run.day) + timedelta(hours=22),
+        "partial": False,
+        "strict": False,
+        "folder": f"out/{run.id}",
+    }
+
+
+def _target(run: RunOf) -> dict[str, Any]:
+    return _identity(run) | {"profile": "amqp", "url": "amqp://127.0.0.1:5672/", "announced": "{}"}
+
+
+def _cases(pool: Pool) -> Iterator[dict[str, Any]]:
+    names = zip(pool.case_keys.to_pylist(), pool.cases.to_pylist(), pool.suites.to_pylist(), strict=True)
+    for number, (case_key, case, suite) in enumerate(names):
+        level = _LEVELS[number % len(_LEVELS)]
+        yield _case(pool, case_key, case) | {"suite": suite, "title": f"What {case} demands.", "level": level}
+
+
+def _case(pool: Pool, case_key: int, case: str) -> dict[str, Any]:
+    return {"case_key": case_key, "dialect": pool.dialect, "case": case, "suite_version": "0.1.0"}
+
+
+def _requirements(pool: Pool) -> Iterator[dict[str, Any]]:
+    for number in range(_REQUIREMENTS):
+        name = f"chapter{number % 9}/duty-{number}"
+        yield {
+            "requirement_key": key(pool.dialect, name),
+            "dialect": pool.dialect,
+            "requirement": name,
+            "level": _LEVELS[number % len(_LEVELS)],
+            "section": f"chapter{number % 9}#{number}",
+            "says": f"Duty {number} is kept.",
+            "excluded": "client side only" if number % 40 == 39 else None,
+        }
+
+
+def _links(pool: Pool) -> Iterator[dict[str, Any]]:
+    rows = [row for row in _requirements(pool) if not row["excluded"]]
+    for number, (case_key, case) in enumerate(_pairs(pool.case_keys, pool.cases)):
+        row = rows[number % (len(rows) - 3)]
+        yield {
+            "case_key": case_key,
+            "requirement_key": row["requirement_key"],
+            "dialect": pool.dialect,
+            "case": case,
+            "requirement": row["requirement"],
+        }
+
+
+def _crash(run: RunOf, pool: Pool, number: int) -> dict[str, Any]:
+    crash = pool.crashes[number].as_py()
+    return {
+        "crash_key": pool.crash_keys[number].as_py(),
+        "run_key": key(run.id),
+        "crash": crash,
+        "oracle": ("crash", "hang", "log", "memory")[number % 4],
+        "status": ("stable", "flaky")[number % 2],
+        "top": f"handle_method/{number}",
+        "dialect": pool.dialect,
+        "family": pool.families[number].as_py(),
+        "state": pool.states[number].as_py(),
+        "input": f"g:{run.grammar}/{pool.cells[number].as_py()}/s0/{number}",
+        "words": "a size that lies",
+        "input_octets": 16 + number,
+        "replay": f"amqpspec fuzz replay out/{run.id}/findings/crash-{crash}",
+        "folder": f"out/{run.id}/findings/crash-{crash}",
+        "found_after_ms": number * 1000,
+        "seen_at": _at(run.day),
+    }

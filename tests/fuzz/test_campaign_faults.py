@@ -1,0 +1,487 @@
+"""Campaigns under misfortune: the target goes, its restart fails, the disk is full, processes are killed at any point."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import resource
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fuzz import schedule
+from fuzz.campaign import Campaign, Order
+from fuzz.catalogue import FuzzInput
+from fuzz.energy import Energy
+from fuzz.executor.loop import Address
+from fuzz.executor.pool import ExecutorPool
+from fuzz.executor.subject import Subject
+from fuzz.findings import read_finding
+from fuzz.journal import CampaignJournal, findings_in, inputs_of, read_progress
+from fuzz.mutation import Origin, random_id
+from fuzz.oracles.suspicion import Oracle
+from fuzz.pace import Pace
+from fuzz.schedule import Position, Schedule, chosen_cells
+from harness.record.arrow_journal import observation_files, read_observations
+from harness.record.journal import JournalError, read_journal
+from harness.record.observation import VERDICT_CODES
+from harness.record.rows import Outcome as Verdict
+from harness.reference.server import ReferenceBroker
+
+ROOT = Path(__file__).parents[2]
+ROW = "wire/content/body-exceeds-size"
+CELLS = ("C05/body.too-long/body", "C05/*/limits")
+WANTED = {str(item.id) for cell in chosen_cells("amqp-0-9-1", CELLS) for item in cell}
+
+
+@pytest.fixture
+def broker() -> Iterator[ReferenceBroker]:
+    with ReferenceBroker("amqp-0-9-1", faults=[f"wrong-code:{ROW}"]) as broker:
+        yield broker
+
+
+def subject_of(broker: ReferenceBroker, **more: Any) -> Subject:
+    return Subject("wrong", "amqp-0-9-1", Address(broker.host, broker.port), **more)
+
+
+def rows(folder: Path) -> list[dict[str, Any]]:
+    return [
+        row
+        for path in observation_files(folder)
+        for batch in read_observations(path)
+        for row in batch.to_pylist()
+    ]
+
+
+def check_journal(folder: Path) -> None:
+    """Every batch that is done has a row for each input, but for those that it says are left."""
+    seen = {row["input"] for row in rows(folder)}
+    begun: set[str] = set()
+    for line in read_journal(folder):
+        if line["kind"] == "batch":
+            begun = set(inputs_of(line))
+        elif line["kind"] == "done":
+            assert begun - set(line["left"]) <= seen and len(begun) - len(line["left"]) == line["inputs"]
+    named = {id for line in read_journal(folder) if line["kind"] == "batch" for id in inputs_of(line)}
+    assert seen <= named
+    for place in (folder / "findings").glob("*"):
+        if (place / "finding.json").exists():
+            assert read_finding(place)["signature"] and (place / "input.bin").exists()
+
+
+def test_every_input_has_a_row_that_says_what_became_of_it(broker: ReferenceBroker, tmp_path: Path) -> None:
+    campaign = Campaign(
+        Order(subject_of(broker), tmp_path, patterns=CELLS, mutate=False, smaller=False)
+    ).run()
+    found = rows(tmp_path)
+    assert {row["input"] for row in found} == WANTED and len(found) == campaign.tally.inputs
+    check_journal(tmp_path)
+    (signature,) = findings_in(tmp_path)
+    failed = [row for row in found if row["verdict"] == VERDICT_CODES[Verdict.FAIL]]
+    assert {row["family"] for row in failed} == {"C05"} and {row["crash"] for row in failed} == {signature}
+    assert all(row["case"].startswith("C05/body.too-long/body") for row in failed)
+    assert {row["evidence"] for row in failed} == {f"findings/conformance-{signature}"}
+    passed = next(row for row in found if row["state"] == "limits")
+    assert passed["verdict"] == VERDICT_CODES[Verdict.PASS] and passed["crash"] is None
+    (manifest,) = [line for line in read_journal(tmp_path) if line["kind"] == "campaign"]
+    assert {row["run"] for row in found} == {manifest["run"]} and manifest["started"].endswith("Z")
+    assert passed["product"] == manifest["product"] != "" and passed["grammar"] == manifest["plan"]["grammar"]
+    assert passed["sent_prefix"] == bytes.fromhex(passed["sent_prefix"].hex()) and passed["sent_octets"] > 16
+
+
+def test_what_the_baseline_knows_is_a_known_failure_of_a_row(broker: ReferenceBroker, tmp_path: Path) -> None:
+    subject = subject_of(broker, known=frozenset({ROW}))
+    Campaign(Order(subject, tmp_path, patterns=CELLS[:1], mutate=False)).run()
+    assert {row["baseline"] for row in rows(tmp_path) if row["verdict"] == VERDICT_CODES[Verdict.FAIL]} == {
+        "known"
+    }
+    assert not findings_in(tmp_path)
+
+
+# --- the target
+
+
+def test_a_target_that_is_gone_for_good_is_gone_on_with_when_it_is_back(
+    broker: ReferenceBroker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(campaign: Campaign) -> None:
+        broker.stop()
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Subject, "awake", lambda self, within_s: False)
+        order = Order(
+            subject_of(broker), tmp_path, patterns=CELLS, mutate=False, batch=4, told=stop, smaller=False
+        )
+        lost = Campaign(order).run()
+    assert lost.target_lost and lost.tally.inputs == 4 and "does not answer any more" in lost.ended
+    check_journal(tmp_path)
+    assert [line["why"] for line in read_journal(tmp_path) if line["kind"] == "end"] == [lost.ended]
+    kept = set(findings_in(tmp_path))
+    with ReferenceBroker("amqp-0-9-1", port=broker.port) as again:
+        assert again.port == broker.port
+        resumed = Campaign(replace(order, resume=True, told=lambda campaign: None, budget_s=600.0)).run()
+    assert resumed.ended == "all done" and resumed.id == lost.id
+    assert {row["input"] for row in rows(tmp_path)} == WANTED
+    assert {found["signature"] for found in resumed.summary()["findings"]} >= kept != set()
+
+
+def test_a_restart_that_fails_is_one_clear_line(
+    broker: ReferenceBroker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Subject, "awake", lambda self, within_s: False)
+
+    def restart() -> None:
+        raise RuntimeError("the service manager\nis not there")
+
+    order = Order(
+        subject_of(broker, restart=restart), tmp_path, patterns=CELLS, mutate=False, batch=4,
+        told=lambda campaign: broker.stop(),
+    )  # fmt: skip
+    lost = Campaign(order).run()
+    why = "the service manager is not there"
+    assert lost.target_lost and lost.ended.endswith(f"(its restart failed: {why})") and "\n" not in lost.ended
+    assert [line["why"] for line in read_journal(tmp_path) if line["kind"] == "restart failed"][:1] == [why]
+    # What it took last is suspected, not what it did not take any more.
+    (finding,) = [finding for finding in lost.findings if finding.suspicion.oracle is Oracle.CRASH]
+    assert set(finding.batch) <= {row["input"] for row in rows(tmp_path)} and finding.batch
+
+
+def test_a_state_that_is_not_reached_makes_no_covered_cell(broker: ReferenceBroker, tmp_path: Path) -> None:
+    from fuzz.states import Values
+
+    wrong = subject_of(broker, values=Values(vhost="no-such-host"))
+    campaign = Campaign(Order(wrong, tmp_path, 0.0, patterns=("C05/*/limits",), mutate=False)).run()
+    assert campaign.tally.reached == 0
+    assert {row["verdict"] for row in rows(tmp_path)} == {VERDICT_CODES[Verdict.BLOCKED]}
+    assert campaign.summary()["covered"] == 0 and campaign.summary()["not_reachable"] > 0
+
+
+# --- the disk
+
+
+def test_a_journal_that_cannot_be_written_is_one_line(broker: ReferenceBroker, tmp_path: Path) -> None:
+    full = os.open("/dev/full", os.O_WRONLY)
+
+    def fill(campaign: Campaign) -> None:
+        os.dup2(full, campaign._journal._fd)
+
+    order = Order(
+        subject_of(broker), tmp_path, patterns=CELLS, mutate=False, batch=4, told=fill, smaller=False
+    )
+    with pytest.raises(JournalError, match=r"cannot write .*journal.jsonl: No space left"):
+        Campaign(order).run()
+    os.close(full)
+    check_journal(tmp_path)
+    assert len(findings_in(tmp_path)) == 1
+    resumed = Campaign(replace(order, resume=True, told=lambda campaign: None)).run()
+    assert resumed.ended == "all done" and {row["input"] for row in rows(tmp_path)} == WANTED
+    assert [found["requirement"] for found in resumed.summary()["findings"]] == [ROW]
+
+
+def test_a_finding_without_room_is_told_by_the_error(
+    broker: ReferenceBroker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*args: object) -> Path:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("fuzz.campaign.write_finding", full)
+    order = Order(subject_of(broker), tmp_path, patterns=CELLS, mutate=False, smaller=False)
+    with pytest.raises(JournalError) as told:
+        Campaign(order).run()
+    text = str(told.value)
+    assert ROW in text and "C05/body.too-long/body" in text and "No space left" in text and "\n" not in text
+    assert rows(tmp_path), "what was sent has its rows nevertheless"
+
+
+def test_a_disk_that_fills_up_ends_the_verb_with_one_line(broker: ReferenceBroker, tmp_path: Path) -> None:
+    """A quota on files: the journal reaches it first."""
+    out = tmp_path / "c"
+    command = [
+        sys.executable, "-m", "harness.cli.main", "fuzz", broker.url, "--out", str(out), "--cells", "C05/none",
+        "--budget", "10m", "--workers", "1", "--no-baseline",
+    ]  # fmt: skip
+    ran = subprocess.run(
+        command, check=False, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (30_000, 30_000)),
+    )  # fmt: skip
+    assert ran.returncode == 4, ran.stderr
+    assert ran.stderr.startswith("amqpspec: cannot write ") and ran.stderr.count("\n") == 1
+    check_journal(out)
+    assert rows(out) and read_progress(out)["plan"]["dialect"] == "amqp-0-9-1"
+
+
+# --- kills
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from fuzz.campaign import Campaign, Order
+from fuzz.executor.loop import Address
+from fuzz.executor.subject import Subject
+host, port, out, workers, at, torn, resume = sys.argv[1:]
+left = int(at)
+write = os.write
+
+def counted(fd, octets):
+    # Every line and every batch of rows is one write: so many, and the process is killed in the middle of one, or behind it.
+    global left
+    left -= 1
+    if left:
+        return write(fd, octets)
+    write(fd, octets[: len(octets) // 2] if torn == "torn" else octets)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+os.write = counted
+subject = Subject("wrong", "amqp-0-9-1", Address(host, int(port)))
+order = Order(
+    subject, Path(out), patterns=CELLS, mutate=False, batch=8, smaller=False, workers=int(workers),
+    resume=resume == "resume",
+)
+Campaign(order).run()
+"""
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_campaign_killed_again_and_again_comes_to_the_same_end(
+    broker: ReferenceBroker, tmp_path: Path, workers: int
+) -> None:
+    whole = Campaign(
+        Order(subject_of(broker), tmp_path / "whole", patterns=CELLS, mutate=False, smaller=False)
+    ).run()
+    out, draw = tmp_path / "killed", random.Random(f"kills {workers}")
+    script = KILLED.replace("CELLS", repr(CELLS))
+    for number in range(5):
+        at, torn = draw.randrange(2, 14), draw.choice(("torn", "whole"))
+        where = [broker.host, str(broker.port), str(out), str(workers), str(at), torn]
+        resume = "resume" if (out / "progress.json").exists() else "begin"
+        ran = subprocess.run([sys.executable, "-c", script, *where, resume], check=False, cwd=ROOT)
+        assert ran.returncode == -signal.SIGKILL, (number, at, torn)
+        check_journal(out)
+    order = Order(
+        subject_of(broker),
+        out,
+        patterns=CELLS,
+        mutate=False,
+        batch=8,
+        smaller=False,
+        workers=workers,
+        resume=True,
+    )
+    ended = Campaign(order).run()
+    check_journal(out)
+    assert ended.ended == "all done" and {row["input"] for row in rows(out)} == WANTED
+    assert ended.tally.cells == whole.tally.cells
+    signatures = {found["signature"] for found in whole.summary()["findings"]}
+    assert {found["signature"] for found in ended.summary()["findings"]} == signatures != set()
+    assert len(observation_files(out)) >= 2
+
+
+def test_a_finding_that_was_written_right_before_a_kill_is_not_forgotten(
+    broker: ReferenceBroker, tmp_path: Path
+) -> None:
+    order = Order(subject_of(broker), tmp_path, 0.0, patterns=CELLS, mutate=False, batch=64, smaller=False)
+    Campaign(order).run()
+    (signature,) = findings_in(tmp_path)
+    progress = read_progress(tmp_path)
+    journal = CampaignJournal(tmp_path)
+    journal.stand(progress | {"signatures": {}, "position": Position(cell=1).to_json()})
+    journal.close()
+    (tmp_path / "findings" / "log-torn").mkdir()
+    (tmp_path / "findings" / "log-torn" / ".finding.json").write_text("{", encoding="utf-8")
+    resumed = Campaign(replace(order, resume=True)).run()
+    assert [found["signature"] for found in resumed.summary()["findings"]] == [signature]
+
+
+def test_a_worker_that_is_killed_is_said_and_its_inputs_are_not_lost(
+    broker: ReferenceBroker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, killed = ExecutorPool.run, []
+
+    def dying(self: ExecutorPool, inputs: list[FuzzInput]) -> Iterator[Any]:
+        for outcome in run(self, inputs):
+            yield outcome
+            if not killed:
+                killed.append(self.pids[1 - self.worker])
+                os.kill(killed[0], signal.SIGKILL)
+
+    monkeypatch.setattr(ExecutorPool, "run", dying)
+    order = Order(subject_of(broker), tmp_path, patterns=CELLS, mutate=False, smaller=False, workers=2)
+    summary = Campaign(order).run().summary()
+    (line,) = [line for line in read_journal(tmp_path) if line["kind"] == "worker"]
+    assert line["ended"] == "signal 9" and line["again"] and set(line["unfinished"]) <= WANTED
+    assert summary["workers_lost"] == 1 and summary["undecided"] == 0 and summary["workers"] == 2
+    assert {row["input"] for row in rows(tmp_path)} == WANTED
+    assert {row["worker"] for row in rows(tmp_path)} == {0, 1}
+    assert [found["requirement"] for found in summary["findings"]] == [ROW]
+
+
+def test_inputs_that_no_worker_lives_through_are_named(
+    broker: ReferenceBroker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    give = ExecutorPool._give
+
+    def deadly(self: ExecutorPool, number: int, share: dict[int, FuzzInput], losses: dict[int, int]) -> None:
+        give(self, number, share, losses)
+        if number == 1:
+            os.kill(self.pids[1], signal.SIGKILL)
+
+    monkeypatch.setattr(ExecutorPool, "_give", deadly)
+    order = Order(subject_of(broker), tmp_path, patterns=CELLS[:1], mutate=False, smaller=False, workers=2)
+    summary = Campaign(order).run().summary()
+    left = [id for line in read_journal(tmp_path) if line["kind"] == "done" for id in line["left"]]
+    assert summary["undecided"] == len(left) > 0 and summary["workers_lost"] > 3
+    assert {row["input"] for row in rows(tmp_path)}.isdisjoint(left)
+    assert summary["stopped"] == 1 and "could not be sent" in str(summary["cells_not_covered"])
+
+
+# --- far positions
+
+
+def counted(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
+    """How many random ids were made since it was asked last."""
+    made: list[int] = []
+
+    def counting(dialect: str, seed: int, counter: int, weights: Any) -> Any:
+        made.append(counter)
+        return random_id(dialect, seed, counter, weights)
+
+    monkeypatch.setattr(schedule, "random_id", counting)
+
+    def since() -> int:
+        count = len(made)
+        made.clear()
+        return count
+
+    return since
+
+
+def planned(position: Position, shard: tuple[int, int] = (1, 1), size: int = 16) -> Schedule:
+    weights: dict[Origin, int] = Energy("amqp-0-9-1").weights
+    cells = chosen_cells("amqp-0-9-1", ())
+    return Schedule("amqp-0-9-1", cells, position, lambda: size, lambda cell: False, weights, shard=shard)
+
+
+@pytest.mark.parametrize("shard", [(1, 1), (3, 7)])
+def test_a_far_counter_costs_no_more_than_a_near_one(
+    monkeypatch: pytest.MonkeyPatch, shard: tuple[int, int]
+) -> None:
+    made = counted(monkeypatch)
+    end = len(chosen_cells("amqp-0-9-1", ()))
+    for counter in (0, 10**9, 10**15):
+        batch = planned(Position(cell=end, counter=counter), shard).next()
+        assert batch is not None and made() == 16 and batch.after.counter == counter + 16
+        places = {item.id.counter for item in batch.items}
+        assert places <= {n * shard[1] + shard[0] - 1 for n in range(counter, counter + 16)}
+
+
+def test_a_place_deep_in_a_cell_is_taken_up_without_what_is_before_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    cells = chosen_cells("amqp-0-9-1", ())
+    at, large = max(enumerate(cells), key=lambda pair: pair[1].inputs)
+    asked: list[int] = []
+    input_of = type(large).input
+    monkeypatch.setattr(type(large), "input", lambda self, n: asked.append(n) or input_of(self, n))
+    batch = planned(Position(cell=at, number=large.inputs - 20), (2, 5), size=3).next()
+    assert batch is not None and asked == [item.id.counter for item in batch.items] and len(asked) == 3
+    assert all(n >= large.inputs - 20 and n % 5 == 1 for n in asked)
+
+
+def test_resuming_far_away_makes_as_many_calls_as_nearby(broker: ReferenceBroker, tmp_path: Path) -> None:
+    order = Order(subject_of(broker), tmp_path, 0.0, patterns=("C05/none",), batch=4)
+    Campaign(order).run()
+    progress = read_progress(tmp_path)
+    calls = {}
+    for counter in (10, 10**9):
+        progress["position"]["counter"] = counter
+        journal = CampaignJournal(tmp_path)
+        journal.stand(progress)
+        journal.close()
+        calls[counter] = _calls(lambda: Campaign(replace(order, resume=True)))
+    assert abs(calls[10] - calls[10**9]) < 50
+
+
+def _calls(act: Callable[[], Campaign]) -> int:
+    count = 0
+
+    def tick(frame: object, event: str, arg: object) -> None:
+        nonlocal count
+        count += event == "call"
+
+    sys.setprofile(tick)
+    try:
+        campaign = act()
+    finally:
+        sys.setprofile(None)
+    campaign._journal.close()
+    return count
+
+
+# --- batches
+
+
+def test_batches_join_cells_of_one_family_and_state_only() -> None:
+    plan = planned(Position(), size=300)
+    named: list[str] = []
+    while plan.position.cell < len(plan.cells):
+        batch = plan.next()
+        assert batch is not None and 0 < len(batch.items) <= 300
+        assert {(item.id.family, item.state) for item in batch.items} == {batch.place}
+        assert list(inputs_of(json.loads(json.dumps(batch.names)))) == [str(item.id) for item in batch.items]
+        parts = list(batch.parts(batch.items))
+        assert [item for part in parts for item in part.items] == list(batch.items)
+        assert all(len(part.cells) == 1 for part in parts)
+        named += [str(item.id) for item in batch.items]
+        plan.position = batch.after
+    assert named == [str(item.id) for cell in plan.cells for item in cell]
+
+
+def test_shards_part_every_cell() -> None:
+    found: list[str] = []
+    for index in (1, 2, 3):
+        plan = planned(Position(), (index, 3), size=50)
+        while plan.position.cell < 40:
+            batch = plan.next()
+            assert batch is not None
+            found += [str(item.id) for item in batch.items if item.id in _first(plan, 40)]
+            plan.position = batch.after
+    assert len(found) == len(set(found)) and set(found) == {str(id) for id in _first(plan, 40)}
+
+
+def _first(plan: Schedule, cells: int) -> set[Any]:
+    if "ids" not in _CACHE:
+        _CACHE["ids"] = {item.id for cell in plan.cells[:cells] for item in cell}
+    return _CACHE["ids"]
+
+
+_CACHE: dict[str, set[Any]] = {}
+
+
+def test_a_batch_grows_while_nobody_complains() -> None:
+    pace = Pace(128, lambda inputs: 0.0)
+    sizes = []
+    for _ in range(6):
+        sizes.append(pace.size)
+        pace.clean(pace.size, 0.1)
+    assert sizes == [128, 256, 512, 1024, 2048, 2048]
+    pace.complained()
+    assert pace.size == 128
+
+
+def test_a_batch_hides_no_burning_input_and_takes_no_age() -> None:
+    dear = Pace(128, lambda inputs: inputs * 0.002)
+    slow = Pace(128, lambda inputs: 0.0)
+    small = Pace(128, lambda inputs: 0.0)
+    for _ in range(6):
+        dear.clean(2048, 0.1)
+        slow.clean(128, 4.0)
+        small.clean(5, 1.0)
+    assert dear.size == 256 and slow.size == 320 and small.size == 128

@@ -1,0 +1,141 @@
+"""Strategies of legal values and sequences: codecs take the values, reference brokers take the sequences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from fuzz.catalogue import FuzzInput
+from fuzz.conversations import beginnings, choices, facts_in, turn_of
+from fuzz.executor.conversation import Tempo
+from fuzz.executor.loop import Address
+from fuzz.executor.outcome import End
+from fuzz.executor.subject import Subject
+from fuzz.grammar import DIALECTS, grammar, grammar_hash, tables
+from fuzz.grammar.types import Maker
+from fuzz.identity import InputId
+from fuzz.states import states
+from fuzz.strategies import legal_conversations
+from fuzz.strategies_values import bodies, legal_headers, legal_methods, legal_performatives, typed_values
+from fuzz.tree import octets_of
+from harness.reference.server import ReferenceBroker
+from harness.spec.dialects import widest
+from harness.spec.typed import TypedDialect
+from harness.wire.amqp_1_0.frames import TypedFrame, TypedReader
+from harness.wire.amqp_1_0.message import decode_message
+from harness.wire.frames import Frame, FrameReader
+from harness.wire.methods import codec_for
+
+METHODS = [d for d in DIALECTS if d != "amqp-1-0"]
+TEMPO = Tempo(quiet_s=0.3, settle_s=0.05, refusal_s=2.0, way_s=20.0)
+
+
+def read(dialect: str, octets: bytes) -> Frame:
+    """The one frame that octets are."""
+    reader = FrameReader(codec_for(widest(dialect)).dialect.layout, max_payload_octets=1 << 20)
+    reader.feed(octets)
+    frame = reader.next()
+    assert isinstance(frame, Frame) and reader.pending_octets == 0
+    return frame
+
+
+@pytest.mark.parametrize("dialect", METHODS)
+@given(data=st.data())
+def test_methods_of_any_values_are_read_and_written_back(dialect: str, data: st.DataObject) -> None:
+    codec = codec_for(widest(dialect))
+    method, tree = data.draw(legal_methods(dialect))
+    frame = read(dialect, octets_of(tree))
+    call = codec.decode_method(frame.payload)
+    assert call.name == method.name
+    assert codec.encode_method(call.name, call.args) == frame.payload
+
+
+@pytest.mark.parametrize("dialect", METHODS)
+@given(data=st.data())
+def test_headers_of_any_properties_are_read_and_written_back(dialect: str, data: st.DataObject) -> None:
+    codec = codec_for(widest(dialect))
+    row, tree = data.draw(legal_headers(dialect))
+    frame = read(dialect, octets_of(tree))
+    header = codec.decode_header(frame.payload)
+    assert header.class_id == row.index
+    assert codec.encode_header(header) == frame.payload
+
+
+@pytest.mark.parametrize("dialect", METHODS)
+@given(data=st.data())
+def test_bodies_are_frames(dialect: str, data: st.DataObject) -> None:
+    frame = read(dialect, octets_of(data.draw(bodies(dialect))))
+    assert codec_for(widest(dialect)).dialect.layout.type_name(frame.type) == "body"
+
+
+@given(legal_performatives("amqp-1-0"))
+def test_performatives_of_any_values_have_no_problems(drawn: tuple[object, object]) -> None:
+    row, tree = drawn
+    reader = TypedReader()
+    reader.feed(octets_of(tree))  # type: ignore[arg-type]
+    frame = reader.next()
+    assert isinstance(frame, TypedFrame) and reader.pending_octets == 0
+    assert frame.name == row.name and frame.error is None and frame.problems == ()  # type: ignore[attr-defined]
+
+
+@given(st.data())
+def test_values_of_any_encoding_have_no_problems(data: st.DataObject) -> None:
+    dialect = tables("amqp-1-0")
+    assert isinstance(dialect, TypedDialect)
+    reader = TypedReader()
+    reader.feed(octets_of(Maker(dialect).amqp_value(data.draw(typed_values(dialect)))))
+    frame = reader.next()
+    assert isinstance(frame, TypedFrame) and frame.problems == ()
+    assert decode_message(frame.payload).problems == ()
+
+
+# --- sequences
+
+
+@pytest.fixture(scope="module")
+def brokers() -> Iterator[dict[str, Subject]]:
+    """A clean broker for each dialect."""
+    running = {dialect: ReferenceBroker(dialect).start() for dialect in DIALECTS}
+    yield {d: Subject("reference", d, Address(b.host, b.port)) for d, b in running.items()}
+    for broker in running.values():
+        broker.stop()
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_reference_brokers_never_refuse_a_legal_sequence(
+    brokers: dict[str, Subject], dialect: str, data: st.DataObject
+) -> None:
+    state, names, octets = data.draw(legal_conversations(dialect))
+    item = FuzzInput(InputId(grammar_hash(dialect), "random", "legal", state.name, 0, 0), dialect, state.name, octets, "")
+    executor = brokers[dialect].executor(TEMPO)
+    try:
+        (outcome,) = executor.run([item])
+    finally:
+        executor.close()
+    assert outcome.reached and outcome.refusal is None and outcome.end is End.OPEN, (names, outcome)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_turns_lead_to_states_and_belong_to_productions(dialect: str) -> None:
+    for production in grammar(dialect):
+        turn = turn_of(dialect, production)
+        assert turn is None or not turn.to or turn.to in states(dialect)
+    assert len(beginnings(dialect)) >= 8
+    assert any(len(choices(dialect, s.name, facts_in(dialect, s))) > 10 for s in beginnings(dialect))
+
+
+def test_a_sequence_is_longer_than_one() -> None:
+    seen = set[int]()
+
+    @settings(max_examples=60, database=None)
+    @given(legal_conversations("amqp-0-9-1"))
+    def lengths(drawn: tuple[object, tuple[str, ...], tuple[bytes, ...]]) -> None:
+        seen.add(len(drawn[1]))
+
+    lengths()
+    assert max(seen) >= 4
