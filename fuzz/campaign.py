@@ -39,7 +39,7 @@ from harness.record.journal import JournalError
 
 __all__ = ["BATCH", "Campaign", "Order"]
 
-_WAVES = 6
+_WAVES, _WAVES_AFTER_DEATHS = 6, 4
 _RANDOM_REPEATS = 3
 _OF_ONE_INPUT = frozenset({Oracle.OBEDIENCE, Oracle.CONFORMANCE})
 """Oracles that name the inputs that they complain of."""
@@ -225,9 +225,10 @@ class Campaign:
             # What was under way to its state when the target went down was not tried yet.
             done = {outcome.item.id for outcome in tried if outcome.reached or not came.fatal}
             came.reached |= {outcome.item.id for outcome in tried if outcome.reached}
+            undecided = self._executor.undecided if attempt < first + _WAVES_AFTER_DEATHS else []
             came.undecided |= {item.id for item in self._executor.undecided}
             came.left = [item for item in came.left if item.id not in done]
-            again = came.fatal or self._executor.undecided or (attempt == 1 and came.reached)
+            again = came.fatal or undecided or (attempt == 1 and came.reached)
             if not (came.left and again) or self._over:
                 break
             if came.fatal and (len(batch.cells) > 1 or any(map(self._is_stopped, batch.cells))):

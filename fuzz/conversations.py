@@ -39,8 +39,13 @@ class Turn:
 
 
 def _turn(*, needs: str = "", lacks: str = "", gives: str = "", takes: str = "", to: str = "") -> Turn:
-    words = (frozenset(text.split()) for text in (needs, lacks, gives, takes))
-    return Turn(*words, to)
+    return Turn(
+        frozenset(needs.split()),
+        frozenset(lacks.split()),
+        frozenset(gives.split()),
+        frozenset(takes.split()),
+        to,
+    )
 
 
 _METHODS: Mapping[str, Turn] = {

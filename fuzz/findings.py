@@ -14,6 +14,7 @@ from typing import Any
 
 from fuzz.catalogue import FuzzInput
 from fuzz.executor.subject import Subject
+from fuzz.exported import case_of
 from fuzz.identity import InputId
 from fuzz.oracles.suspicion import Oracle, Suspicion
 from fuzz.states import states
@@ -72,16 +73,13 @@ def signature_of(oracle: Oracle, top: str, family: str, state: str) -> str:
 
 
 def write_finding(folder: Path, finding: Finding, blame: Blame, subject: Subject) -> Path:
-    """Write a finding below ``findings/`` of a campaign; gives its folder. ``finding.json`` comes last.
-
-    A case is written for the states of the 0-9 family into which a peer of the suites goes in one call.
-    """
+    """Write a finding below ``findings/`` of a campaign; gives its folder. ``finding.json`` comes last."""
     place = folder / "findings" / finding.name
     place.mkdir(parents=True, exist_ok=True)
     if finding.item is not None:
         (place / "input.bin").write_bytes(finding.item.octets)
-        if finding.item.state in _ENTER and subject.is_methods:
-            (place / "case.py").write_text(_case(finding), encoding="utf-8")
+        if source := case_of(finding.name, finding.item, finding.suspicion):
+            (place / "case.py").write_text(source, encoding="utf-8")
     if blame.spoken:
         _write_conversation(place, finding, blame, subject)
     if blame.log:
@@ -140,63 +138,3 @@ def item_of(data: Mapping[str, Any]) -> FuzzInput:
     return FuzzInput(
         InputId.parse(data["input"]), data["dialect"], data["state"], steps, data.get("words", "")
     )
-
-
-# --- as a case
-
-_CASE = '''"""Found by the fuzzer: {top}
-
-Input {id} ({words}), state {state}: {way}
-"""
-
-from __future__ import annotations
-
-from harness.peer.peer import Peer
-from harness.run.case import case
-from harness.run.oracles import {oracle}
-from harness.run.verdict import Verdict
-
-STEPS = (
-{steps}
-)
-
-
-@case("fuzz.{name}", covers=["{requirement}"])
-def found_by_the_fuzzer(peer: Peer) -> Verdict:
-    """{demand}"""
-    {enter}
-    peer.claim("{demand}")
-    for octets in STEPS:
-        peer.send_octets(bytes.fromhex(octets))
-    {judge}
-'''
-
-
-def _case(finding: Finding) -> str:
-    """The finding as a case; the requirement's row says what is expected, or else that the target lives on."""
-    item = finding.item
-    assert item is not None
-    requirement = item.expectation.requirement
-    refused = bool(requirement) and finding.suspicion.oracle is Oracle.CONFORMANCE
-    lines = [f'    "{step.hex()}",' for step in item.steps]
-    return _CASE.format(
-        top=finding.suspicion.top.replace("\\", "").replace('"', "'"), id=item.id, words=item.words,
-        state=item.state, way=states(item.dialect)[item.state].words or "nothing sent",
-        oracle="rejects_violation" if refused else "holds",
-        steps="\n".join(lines), name=finding.name.replace("-", "."),
-        requirement=requirement or "NAME THE ROW THAT THIS BREAKS",
-        demand="The octets are refused." if refused else "The target lives on.",
-        enter=_ENTER[item.state],
-        judge="return rejects_violation(peer)" if refused
-        else "peer.another().open_connection()\n    return holds(peer, True, 'another connection was opened')",
-    )  # fmt: skip
-
-
-_ENTER = {
-    "raw": "peer.connect()",
-    "header": "peer.connect()\n    peer.send_header()",
-    "start": "peer.greet()",
-    "ready": "peer.open_connection()",
-    "channel": "peer.open_channel()",
-    "consuming": "peer.open_channel()\n    peer.consume(peer.queue())",
-}

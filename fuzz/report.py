@@ -43,6 +43,8 @@ def markdown(summary: Mapping[str, Any]) -> Iterator[str]:
         f"Seen again: {summary['repeats']}. Not to be repeated, and so no findings: {summary['unconfirmed']}. "
         f"Trials to blame and to make smaller: {summary['trials']}."
     )
+    if summary.get("memory_limit_mib"):
+        yield f"The target's process may write to {summary['memory_limit_mib']} MiB at most."
     yield from _findings(summary)
     yield from _cells(summary)
     yield from _known(summary)

@@ -136,9 +136,10 @@ def _find(elements: Sequence[_Element], search: _Search) -> None:
     @st.composite
     def candidates(draw: st.DrawFn) -> Steps:
         kept = draw(halves(elements))
-        if kept and not draw(st.integers(0, _KEEP)):
-            last = kept[-1]
-            kept[-1] = _Element(last.step, last.octets[: draw(st.integers(0, len(last.octets) - 1))])
+        # Nearly every length is beyond the frame's end, and keeps it whole.
+        length_octets = draw(st.integers(0, longest_octets * _KEEP))
+        if kept:
+            kept[-1] = _Element(kept[-1].step, kept[-1].octets[:length_octets])
         return _steps([element for element in kept if element.octets])
 
     begun = False
@@ -150,6 +151,7 @@ def _find(elements: Sequence[_Element], search: _Search) -> None:
         return begun and search(steps)
 
     whole = _steps(elements)
+    longest_octets = max(len(element.octets) for element in elements)
     options = settings(
         max_examples=_MAX_EXAMPLES,
         derandomize=True,

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from functools import cache
+from functools import cache, cached_property
 from operator import attrgetter
 
 from fuzz.grammar import Grammar, grammar, tables
@@ -96,7 +96,7 @@ class Say:
     octets: bytes = b""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Step:
     """What is sent at once, and what is waited for then.
 
@@ -106,6 +106,11 @@ class Step:
 
     says: tuple[Say, ...]
     wait_for: tuple[str, ...] = ()
+
+    @cached_property
+    def slots(self) -> tuple[Slot, ...]:
+        """What it leaves open, however deep."""
+        return tuple(dict.fromkeys(slot for say in self.says for slot in _slots_in(say.args)))
 
     @property
     def words(self) -> str:
@@ -140,7 +145,8 @@ class State:
 
 Render = Callable[[Say, Values], bytes]
 _KEPT_STEPS = 4096
-_rendered: dict[tuple[object, ...], bytes] = {}
+_rendered: dict[tuple[object, ...], tuple[Step, bytes]] = {}
+"""By the step's identity, which is its own as long as the step is kept beside the octets: hashing it takes longer."""
 
 
 def way(dialect_id: str, name: str, mechanism: str = "PLAIN") -> tuple[Step, ...]:
@@ -153,20 +159,13 @@ def way(dialect_id: str, name: str, mechanism: str = "PLAIN") -> tuple[Step, ...
 
 def octets_of_step(dialect_id: str, step: Step, values: Values) -> bytes:
     """What a step sends, slots filled in; kept, as long as the same stands in them."""
-    key = (dialect_id, step, *[values.of(slot) for slot in _slots_of(step)])
-    octets = _rendered.get(key)
-    if octets is None:
+    key = (dialect_id, id(step), *[values.of(slot) for slot in step.slots])
+    kept = _rendered.get(key)
+    if kept is None or kept[0] is not step:
         if len(_rendered) >= _KEPT_STEPS:
             _rendered.clear()
-        octets = b"".join(_renderer(dialect_id)(say, values) for say in step.says)
-        _rendered[key] = octets
-    return octets
-
-
-@cache
-def _slots_of(step: Step) -> tuple[Slot, ...]:
-    """The slots of a step, however deep."""
-    return tuple(dict.fromkeys(slot for say in step.says for slot in _slots_in(say.args)))
+        kept = _rendered[key] = (step, b"".join(_renderer(dialect_id)(say, values) for say in step.says))
+    return kept[1]
 
 
 def _slots_in(value: object) -> Iterator[Slot]:

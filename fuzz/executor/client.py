@@ -12,7 +12,7 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self
 
-from fuzz.executor.hearing import Heard, hearing
+from fuzz.executor.hearing import Heard, hearing, offered
 from fuzz.executor.loop import READ_OCTETS, Address
 from fuzz.states import Values, octets_of_step, way
 from harness.spec.dialects import widest
@@ -101,7 +101,7 @@ class Client:
                 raise Unanswered(f"the target ended the stream{self._unoffered}")
             self._heard.extend(self._hear(octets))
         said = self._heard.popleft()
-        self.offered = said.mechanisms or self.offered
+        self.offered = offered(self.dialect, said) or self.offered
         if said.limits is not None:
             channel_max, frame_max_octets = said.limits
             self.values = replace(self.values, channel_max=channel_max, frame_max_octets=frame_max_octets)

@@ -167,7 +167,8 @@ class Conversation:
         return self._waiting[0] if self._waiting else "the stream"
 
     def _take(self, said: Heard, now_s: float) -> None:
-        if said.limits is not None:
+        settled = self._values.channel_max, self._values.frame_max_octets
+        if said.limits is not None and said.limits != settled:
             channel_max, frame_max_octets = said.limits
             self._values = replace(self._values, channel_max=channel_max, frame_max_octets=frame_max_octets)
         if self._astray is None and said.channel > 1 and self._is_astray(said):

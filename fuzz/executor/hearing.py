@@ -30,7 +30,7 @@ class Heard:
     """One thing that the target said.
 
     ``limits`` are channel-max and frame-max where it offers them; ``remote`` is the channel that a session of AMQP 1.0
-    answers; ``mechanisms`` are those it offers; a login that failed is not ``good``.
+    answers; ``mechanisms`` are those that AMQP 1.0 offers; a login that failed is not ``good``.
     """
 
     name: str
@@ -97,18 +97,24 @@ def _method(codec: Codec, frame: Frame) -> Heard:
     if method is None:
         return Heard(f"method {ids[0]}.{ids[1]}")
     refusal = limits = None
-    mechanisms: tuple[str, ...] = ()
     if method.name in _CLOSES:
         code = codec.decode_method(frame.payload)["reply-code"]
         refusal = Refusal(_CLOSES[method.name], code)
     elif method.name == "connection.tune":
         call = codec.decode_method(frame.payload)
         limits = (call["channel-max"] or _CHANNELS, call["frame-max"] or _FRAME_MAX_OCTETS)
-    elif method.name == "connection.start":
-        offer = codec.decode_method(frame.payload)["mechanisms"]
-        text = offer.decode("utf-8", "replace") if isinstance(offer, bytes) else str(offer)
-        mechanisms = tuple(text.split())
-    return Heard(method.name, refusal, limits, frame.payload, frame.channel, None, mechanisms)
+    return Heard(method.name, refusal, limits, frame.payload, frame.channel)
+
+
+def offered(dialect_id: str, said: Heard) -> tuple[str, ...]:
+    """The mechanisms that a target offers; none where it says something else, or what cannot be read."""
+    if said.name != "connection.start":
+        return said.mechanisms
+    try:
+        offer = codec_for(widest(dialect_id)).decode_method(said.payload)["mechanisms"]
+    except WireError:
+        return ()
+    return tuple((offer.decode("utf-8", "replace") if isinstance(offer, bytes) else str(offer)).split())
 
 
 def _typed() -> Hear:

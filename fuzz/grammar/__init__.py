@@ -6,13 +6,12 @@ Knows: which grammar a dialect has, and when it has changed. Must not know: stat
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, is_dataclass
-from enum import Enum
+from dataclasses import dataclass
 from functools import cache
 from hashlib import blake2b
-from typing import Any
 
 from fuzz.tree import Node
+from harness.spec.canonical import canonical
 from harness.spec.dialects import load_dialect, widest
 from harness.spec.model import Dialect, MethodDialect, Side
 from harness.spec.typed import TypedDialect
@@ -71,21 +70,3 @@ def grammar_hash(dialect_id: str) -> str:
 def dialect_of(hash8: str) -> str | None:
     """The dialect whose grammar has a hash, if there is one."""
     return next((d for d in (*DIALECTS, *DEPLOYED) if grammar_hash(d) == hash8), None)
-
-
-def canonical(value: Any) -> str:
-    """A declaration as text in which nothing depends on the process: no addresses, no order of sets."""
-    if is_dataclass(value) and not isinstance(value, type):
-        body = ",".join(f"{f.name}={canonical(getattr(value, f.name))}" for f in fields(value))
-        return f"{type(value).__name__}({body})"
-    if isinstance(value, Enum):
-        return repr(value.value)
-    if isinstance(value, Mapping):
-        return "{" + ",".join(f"{canonical(k)}:{canonical(v)}" for k, v in value.items()) + "}"
-    if isinstance(value, tuple | list):
-        return "(" + ",".join(map(canonical, value)) + ")"
-    if value is None or isinstance(value, bool | int | float | str | bytes):
-        return repr(value)
-    raise TypeError(
-        f"declaration: expected rows, mappings, sequences and constants, actual {type(value).__name__}"
-    )

@@ -203,7 +203,9 @@ def tagged(dialect: MethodDialect, tag: TypeTag, depth: int = 1) -> tuple[Node, 
     if tag.primitive == "decimal":
         scale, unscaled = number("scale", Role.NUMBER, 1, 2), number("unscaled", Role.NUMBER, 4, 100)
         return octet, group("value", scale, unscaled, kind="decimal")
-    return octet, primitive("value", tag.primitive, tag_value(tag.primitive, WIDTHS_OCTETS.get(tag.primitive, 0)))
+    return octet, primitive(
+        "value", tag.primitive, tag_value(tag.primitive, WIDTHS_OCTETS.get(tag.primitive, 0))
+    )
 
 
 def table_tree(dialect: MethodDialect, tag: TypeTag) -> Node:

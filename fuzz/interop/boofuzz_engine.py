@@ -12,6 +12,7 @@ import sys
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable
+from contextlib import closing
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
@@ -116,7 +117,7 @@ class BoofuzzRun:
 
     def _fuzz(self) -> None:
         stream = Stream(self.subject.address, self.subject.dialect, self.tempo.way_s)
-        with warnings.catch_warnings():
+        with closing(stream), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             from boofuzz import Target
 

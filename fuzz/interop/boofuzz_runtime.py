@@ -25,7 +25,11 @@ from boofuzz import (
     TCPSocketConnection,
     Word,
 )
-from boofuzz.exception import BoofuzzTargetConnectionAborted, BoofuzzTargetConnectionReset
+from boofuzz.exception import (
+    BoofuzzTargetConnectionAborted,
+    BoofuzzTargetConnectionFailedError,
+    BoofuzzTargetConnectionReset,
+)
 
 __all__ = [
     "Block",
@@ -181,8 +185,21 @@ def alive(definition: Definition, host: str, port: int, timeout_s: float) -> Cal
     return still_alive
 
 
+def reachable(host: str, port: int) -> bool:
+    """Whether anybody listens; says so where not: boofuzz ends without a word."""
+    another = TCPSocketConnection(host, port)
+    try:
+        another.open()
+    except BoofuzzTargetConnectionFailedError as error:
+        print(f"{host}:{port} takes no connection: {error}")
+    else:
+        another.close()
+        return True
+    return False
+
+
 def main(definition: Definition, host: str, port: int) -> int:
-    """Fuzz from the command line; 1 where something failed."""
+    """Fuzz from the command line; 1 where something failed, 3 where nobody listens."""
     parser = argparse.ArgumentParser(description=f"boofuzz session for {definition.dialect}")
     parser.add_argument("--host", default=host)
     parser.add_argument("--port", type=int, default=port)
@@ -225,4 +242,6 @@ def main(definition: Definition, host: str, port: int) -> int:
     else:
         session.fuzz(name=args.case, max_depth=1)
     print(f"{case.number - 1} test cases, {len(session.monitor_results)} failed")
-    return 1 if session.monitor_results else 0
+    if session.monitor_results:
+        return 1
+    return 0 if reachable(args.host, args.port) else 3

@@ -142,7 +142,8 @@ def _packets(path: Path | str) -> Iterator[_Packet]:
     from scapy.utils import PcapReader
 
     try:
-        with PcapReader(str(path)) as reader:
+        # scapy leaves a file open that it does not know.
+        with Path(path).open("rb") as file, PcapReader(file) as reader:
             for packet in reader:
                 yield from _segment(packet)
     except (Scapy_Exception, EOFError) as error:

@@ -29,6 +29,8 @@ _SIGNATURES = (
 )  # fmt: skip
 _PYTHON_TOP = re.compile(r"^[A-Za-z_][\w.]*(?:Error|Exception|Warning|Exit|Interrupt)\b.*")
 _PREFIX = re.compile(r"^\d{4}-\d\d-\d\d[ T]\S+ (?:\[\w+\] )?(?:<[\d.]+> ?)?")
+_CAUSE = "Caused by: "
+_OF_A_TRACE = re.compile(rf"\s+(?:at |\.\.\. |Suppressed: )|{_CAUSE}")
 _THROWN = re.compile(r"((?:[a-z]\w*\.)+\w+(?:Exception|Error))(?::|$)")
 _AT = re.compile(r"\s+at (?:[\w.@]+/)?([\w.$]+(?:<init>)?)\(")
 _WHERE = re.compile(
@@ -77,10 +79,16 @@ def complaints(text: str) -> Iterator[Suspicion]:
     """A suspicion for each kind of complaint in a log, in order, each kind once."""
     lines = text.splitlines()
     seen: set[str] = set()
+    told = False
     for number, line in enumerate(lines):
-        runtime = next((name for name, pattern in _SIGNATURES if pattern.search(line)), None)
+        # The cause of an exception of which something was said already is no complaint of its own.
+        told = told and _OF_A_TRACE.match(line) is not None
+        runtime = (
+            None if told else next((name for name, pattern in _SIGNATURES if pattern.search(line)), None)
+        )
         if runtime is None:
             continue
+        told = runtime == "jvm"
         top = f"{runtime}: {steady(_top(runtime, lines, number))}"
         if top not in seen:
             seen.add(top)
@@ -101,7 +109,7 @@ def _top(runtime: str, lines: list[str], number: int) -> str:
 
 def _of_jvm(rest: list[str]) -> str:
     """The class of an exception, and the first function that is not the runtime's own; messages hold values."""
-    thrown = _THROWN.match(rest[0])
+    thrown = _THROWN.match(rest[0].removeprefix(_CAUSE))
     if thrown is None:
         return _bare(rest[0])
     frames = (_AT.match(line) for line in takewhile(_AT.match, rest[1:]))

@@ -18,10 +18,11 @@ from fuzz.identity import InputId
 from fuzz.oracles.answers import LATE_FACTOR, astray, conformance, late, obedience
 from fuzz.oracles.canary import Canaries
 from fuzz.oracles.log import LogWatch, complaints
-from fuzz.oracles.process import Allowance, Gauge, gauge, is_working
+from fuzz.oracles.process import Allowance, Gauge, gauge, held_back_s, is_working
 from fuzz.oracles.suspicion import Oracle, Suspicion
 
 _LOOK_S, _REST_S = 0.06, 16.0
+_HELD_BACK_S = 60.0
 _LOOKS, _BETWEEN_LOOKS_S = 4, 0.15
 _KEPT = 64
 _LATE_S = 0.5
@@ -62,7 +63,7 @@ class Usual:
 
 
 class Monitor:
-    """Looks at one target. ``before`` and ``after`` come in pairs."""
+    """Looks at one target. ``before`` and ``after`` come in pairs. Oracles ``without`` which it does cost nothing."""
 
     def __init__(
         self, subject: Subject, allowance: Allowance | None = None, without: frozenset[Oracle] = frozenset()
@@ -71,6 +72,7 @@ class Monitor:
         self.usual = Usual()
         self.hang_s = subject.hang_s * subject.patience
         self._canaries = Canaries(subject)
+        self._canaries.off = "" if self._asks(Oracle.CANARY, Oracle.LEAK) else "not asked"
         self._log = LogWatch(subject.log)
         self._log.skip()
         self._before = Gauge(None)
@@ -82,7 +84,7 @@ class Monitor:
         self._log.skip()
         self._canaries.place()
         begun_s = now_s()
-        while is_working(self.subject.pid()) and now_s() - begun_s < self._rest_s:
+        while self._weighs and is_working(self.subject.pid()) and now_s() - begun_s < self._rest_s:
             pause(_LOOK_S)
         self._before = gauge(self.subject.pid())
 
@@ -90,7 +92,7 @@ class Monitor:
         """Ask every oracle. A crash or a hang explains the rest, which then is not asked."""
         if settle_s:
             pause(settle_s)
-        fatal = self._fatal(outcomes)
+        fatal = self._fatal(outcomes) if self._asks(Oracle.CRASH, Oracle.HANG) else None
         found = [] if fatal else self._canary()
         sent = sum(o.sent_octets for o in outcomes)
         after = Gauge(None) if fatal else self._at_rest(sent, len(outcomes))
@@ -99,11 +101,11 @@ class Monitor:
             self._canaries.drop()
             return Check((self._explained(fatal, news),), news)
         found += self._of_process(after, sent, len(outcomes))
-        found += complaints(news)
+        found += complaints(news) if self._asks(Oracle.LOG) else ()
         found += astray(outcomes)
         found += obedience(outcomes)
         found += late(outcomes, self.usual.late_s)
-        found += conformance(outcomes)
+        found += conformance(outcomes) if self._asks(Oracle.CONFORMANCE) else ()
         order = list(Oracle)
         found = sorted(
             (s for s in found if s.oracle not in self.without), key=lambda s: order.index(s.oracle)
@@ -122,6 +124,14 @@ class Monitor:
         self._canaries.drop()
 
     # --- single oracles
+
+    def _asks(self, *oracles: Oracle) -> bool:
+        """Whether any of these is asked."""
+        return not self.without.issuperset(oracles)
+
+    @property
+    def _weighs(self) -> bool:
+        return self._asks(Oracle.MEMORY, Oracle.CPU)
 
     def _fatal(self, outcomes: Sequence[Outcome]) -> Suspicion | None:
         """A crash or a hang. A stream that breaks is looked at again: the process may be on its way out just then."""
@@ -153,16 +163,20 @@ class Monitor:
     def _at_rest(self, sent: int, inputs: int) -> Gauge:
         """The gauge once the target has come to rest, or has burnt too much: work may go on behind the last answer.
 
-        A target that never rests is waited for a shorter while each time.
+        A target that never rests is waited for a shorter while each time. What it waits for a processor itself does not
+        count: on a busy machine it may come to its work late.
         """
-        begun_s = now_s()
+        begun_s, held_s = now_s(), held_back_s(self.subject.pid())
         while True:
+            if not self._weighs:
+                return gauge(self.subject.pid())
             pause(_LOOK_S)
             this = gauge(self.subject.pid())
             spent = self.allowance.cpu(self._before, this, sent, self.usual.cpu_s(inputs))
             if spent or not is_working(this.pid):
                 return this
-            if now_s() - begun_s > self._rest_s:
+            waited_s = now_s() - begun_s
+            if waited_s > _HELD_BACK_S or waited_s - (held_back_s(this.pid) - held_s) > self._rest_s:
                 self._rest_s = max(_LOOK_S, self._rest_s / 2)
                 return this
 

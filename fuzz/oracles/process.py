@@ -45,6 +45,22 @@ def is_working(pid: int | None) -> bool:
     return any(_state(task) == "R" for task in tasks)
 
 
+def held_back_s(pid: int | None) -> float:
+    """How long its threads have waited for a processor, in sum: what they did not do then is no sign of rest."""
+    try:
+        tasks = list(Path(f"/proc/{pid}/task").iterdir())
+    except OSError:
+        return 0.0
+    return sum(_run_delay_ns(task) for task in tasks) / 1e9
+
+
+def _run_delay_ns(task: Path) -> int:
+    try:
+        return int((task / "schedstat").read_text().split()[1])
+    except (OSError, IndexError, ValueError):
+        return 0
+
+
 def _state(task: Path) -> str:
     try:
         return (task / "stat").read_text().rpartition(")")[2].split()[0]

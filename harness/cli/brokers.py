@@ -56,7 +56,7 @@ def _others(known: Iterable[str]) -> list[str]:
     return sorted(name for name in names if name.partition("@")[0] in known)
 
 
-def _known(name: str, release: str | None = None) -> KnownBroker:
+def _known(name: str, release: str | None = None, memory_limit_mib: int | None = None) -> KnownBroker:
     """The broker of that name; one that nobody knows is a mistake of the user."""
     from harness.target.known import KNOWN, is_known, known_broker
 
@@ -65,9 +65,13 @@ def _known(name: str, release: str | None = None) -> KnownBroker:
         stop(Exit.USAGE, f"no broker {name!r}, expected one of {sorted(KNOWN)}")
     if not is_known(full):
         stop(Exit.USAGE, f"no broker {full!r}, expected a version like 7.0.4 behind the name")
-    return known_broker(full, STATE_DIR / full)
+    return known_broker(full, STATE_DIR / full, memory_limit_mib=memory_limit_mib)
 
 
+_memory_limit = click.option(
+    "--memory-limit", "memory_limit_mib", type=click.IntRange(64), metavar="MIB",
+    help="What its process may write to at most (default: the broker's usual limit).",
+)  # fmt: skip
 _release = click.option(
     "--version", "release", metavar="VERSION", help="Another release, as in NAME@VERSION."
 )
@@ -87,13 +91,15 @@ def install(name: str, release: str | None) -> None:
 @brokers.command()
 @click.argument("name")
 @_release
+@_memory_limit
 @click.option("--port", type=click.IntRange(1, 65535), help="Default: a free one.")
-def start(name: str, release: str | None, port: int | None) -> None:
+def start(name: str, release: str | None, port: int | None, memory_limit_mib: int | None) -> None:
     """Start a broker on loopback and print its URL."""
     with one_line_errors():
-        running = _known(name, release).start(port)
+        running = _known(name, release, memory_limit_mib).start(port)
+        limit = f", at most {running.memory_limit_mib} MiB" if running.memory_limit_mib else ""
         click.echo(
-            f"{running.name} {running.version} at {running.url} (pid {running.pid}, log {running.log})"
+            f"{running.name} {running.version} at {running.url} (pid {running.pid}, log {running.log}{limit})"
         )
 
 
@@ -112,10 +118,11 @@ def stop_broker(name: str, release: str | None) -> None:
 @brokers.command(short_help="Restart a broker on the same port and data.")
 @click.argument("name")
 @_release
-def restart(name: str, release: str | None) -> None:
-    """Restart a broker that was started here, on the same port and data."""
+@_memory_limit
+def restart(name: str, release: str | None, memory_limit_mib: int | None) -> None:
+    """Restart a broker that was started here, on the same port and data, under the same limit or another one."""
     with one_line_errors():
-        click.echo(_known(name, release).restart().url)
+        click.echo(_known(name, release, memory_limit_mib).restart().url)
 
 
 @click.command(short_help="Serve the reference broker.")

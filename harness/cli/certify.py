@@ -31,7 +31,7 @@ from harness.run.family import Identity, ProbeFailed
 from harness.run.plan import Limits, Planned, make_plan
 from harness.run.recorded import Stopped
 from harness.run.results import Exit, Results, judge, last_attempts
-from harness.run.select import select
+from harness.run.select import select, with_files
 from harness.spec.dialects import load_ledger
 from harness.target.config import ConfigError, Target
 from harness.target.known import BrokerError
@@ -68,8 +68,8 @@ class Order:
 def certify(order: Order) -> dict[str, Any]:
     """Run and report; gives the results document. Raises what ``one_line_errors`` knows."""
     baseline = _baseline(order)
-    suite = load_suite(order.target.dialect)
-    cases = select(suite, order.patterns)
+    suite, patterns = with_files(load_suite(order.target.dialect), order.patterns, order.target.dialect)
+    cases = select(suite, patterns)
     excluded = {case.id for case in select(suite, order.exclude)} if order.exclude else set()
     limits = Limits(excluded, order.shared_target)
     folder = _place(order)

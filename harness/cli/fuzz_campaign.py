@@ -46,6 +46,7 @@ from harness.spec.dialects import deployed_as
 from harness.target.config import ConfigError, Target
 from harness.target.find import find_target
 from harness.target.known import BrokerError, known_broker
+from harness.target.known.memory import limit_in_force_mib
 from harness.target.live import Live, live
 
 _UNITS_S = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
@@ -118,8 +119,9 @@ def campaign(
             )  # fmt: skip
             _check_place(order)
             keep_seeds(order, seeds, options)
+            limit_mib = limit_in_force_mib(subject.pid())
             led = run_boofuzz(order, options) if options["engine"] == "boofuzz" else Campaign(order).run()
-        summary = led.summary()
+        summary = {**led.summary(), "memory_limit_mib": limit_mib}
         found = bool(summary["findings"])
         code = Exit.TARGET if led.target_lost else Exit.DEVIATIONS if found else Exit.CONFORMING
         summary["exit_code"] = int(code)

@@ -18,9 +18,11 @@ _VERBS = {
     "replay": ("harness.cli.replay", "replay", "Send a transcript's octets again, or write it as pcapng."),
     "report": ("harness.cli.report", "report", "Make the reports of one or more runs."),
     "compare": ("harness.cli.report", "compare", "What changed between two runs."),
+    "certificate": ("harness.cli.certificate", "certificate", "Certify a run by its evidence; check a certificate."),
     "baseline": ("harness.cli.report", "baseline", "Write a baseline from a run's deviations."),
     "selftest": ("harness.cli.selftest", "selftest", "Prove every case: clean broker passes, faults are found."),
     "fuzz": ("harness.cli.fuzz", "fuzz", "Fuzz a target with bent frames; replay what was found."),
+    "pipeline": ("harness.cli.pipeline", "pipeline", "Bring runs and campaigns into a lake and make marts of it."),
     "brokers": ("harness.cli.brokers", "brokers", "Install, start, stop and list known real brokers."),
     "reference": ("harness.cli.brokers", "reference", "Serve the reference broker, with or without named faults."),
 }  # fmt: skip

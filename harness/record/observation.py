@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
 
@@ -93,20 +94,26 @@ def key(*parts: str) -> int:
     return int.from_bytes(digest, "big", signed=True)
 
 
+_EMPTY: dict[str, Any] = dict.fromkeys((name for name, _, _ in COLUMNS), None)
+_known_key = lru_cache(maxsize=1 << 12)(key)
+"""For names that come again and again."""
+
+
 def row(**values: Any) -> dict[str, Any]:
     """A whole row: what is not given is null, keys are computed from the names."""
-    names = {name for name, _, _ in COLUMNS}
-    if unknown := sorted(set(values) - names):
-        raise KeyError(f"observation: expected columns {', '.join(sorted(names))}, actual {unknown}")
-    filled = dict.fromkeys((name for name, _, _ in COLUMNS), None) | values
-    text = {name: str(filled[name] or "") for name in ("dialect", "state", "production", "reaction")}
+    if unknown := sorted(values.keys() - _EMPTY.keys()):
+        raise KeyError(f"observation: expected columns {', '.join(sorted(_EMPTY))}, actual {unknown}")
+    filled = _EMPTY | values
+    dialect, state, production, reaction = (
+        str(filled[name] or "") for name in ("dialect", "state", "production", "reaction")
+    )
     return filled | {
-        "run_key": key(str(filled["run"] or "")),
-        "case_key": key(text["dialect"], str(filled["case"] or "")),
+        "run_key": _known_key(str(filled["run"] or "")),
+        "case_key": _known_key(dialect, str(filled["case"] or "")),
         "input_key": key(filled["input"]) if filled["input"] else None,
-        "edge": key(text["dialect"], text["state"], text["production"], text["reaction"]),
-        "signature": key(text["reaction"]),
-        "crash_key": key(filled["crash"]) if filled["crash"] else 0,
+        "edge": _known_key(dialect, state, production, reaction),
+        "signature": _known_key(reaction),
+        "crash_key": _known_key(filled["crash"]) if filled["crash"] else 0,
     }
 
 

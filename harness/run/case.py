@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -74,8 +76,12 @@ def case(
     heavy: bool = False,
     slow: bool = False,
     budget_s: float = 60.0,
+    dialect: str = "",
 ) -> Callable[[Body], Body]:
-    """Declare the function below as a case; its docstring's first line is the title."""
+    """Declare the function below as a case; its docstring's first line is the title.
+
+    ``dialect`` is for cases that stand outside of the suites' packages, which say it by themselves.
+    """
 
     def declare(body: Body) -> Body:
         if not body.__doc__:
@@ -86,7 +92,7 @@ def case(
             title=body.__doc__.strip().splitlines()[0].rstrip("."),
             covers=tuple(covers),
             body=body,
-            dialect=next((d for d, p in _SUITES.items() if p == package), package),
+            dialect=dialect or next((d for d, p in _SUITES.items() if p == package), package),
             suite=suite,
             needs=tuple(needs),
             hooks=tuple(hooks) + (("restart",) if restarts else ()),
@@ -113,6 +119,19 @@ def load_suite(dialect: str) -> Mapping[str, Case]:
             if declared.id in cases:
                 raise TypeError(f"case {declared.id}: expected an id of its own, actual: declared twice")
             cases[declared.id] = declared
+    return cases
+
+
+def load_file(path: Path) -> Mapping[str, Case]:
+    """The cases of one file outside of the suites, by id; raises OSError, SyntaxError, ImportError, KeyError, TypeError."""
+    spec = spec_from_file_location(f"amqpspec_case_file.{path.stem}", path)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{path}: expected a Python file")
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    cases = {declared.id: declared for declared in cases_of(module)}
+    for declared in cases.values():
+        assert declared.requirements
     return cases
 
 

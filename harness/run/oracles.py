@@ -15,6 +15,7 @@ from harness.peer.peer import Peer
 from harness.record.rows import Outcome
 from harness.run.verdict import Verdict
 from harness.spec.model import Level, Refusal, Requirement
+from harness.wire.transport import StreamEnded
 
 
 def rejects_violation(
@@ -90,6 +91,17 @@ def ends_connection(peer: Line, arrival: Arrival, row: str = "") -> Verdict:
     )
 
 
+def lives_on(peer: Any, reaction: Reaction) -> Verdict:
+    """The target still opens connections, whatever it did about what was sent last; looked at twice: it may die of it late."""
+    expected, observed = peer.claimed or "the target lives on", reaction.describe(peer.dialect)
+    try:
+        for _ in range(2):
+            peer.another().open_connection()
+    except (Unmet, StreamEnded) as gone:
+        return Verdict(Outcome.FAIL, expected, f"{observed}; then no other connection could be opened: {gone}")
+    return Verdict(Outcome.PASS, expected, f"{observed}; then other connections were opened")
+
+
 def does_not_apply(peer: Line, why: str) -> Verdict:
     """What the case is about is an option that this target does not offer, as it says itself."""
     return Verdict(Outcome.NOT_APPLICABLE, peer.claimed or requirement_of(peer).paraphrase, why)
@@ -127,6 +139,7 @@ __all__ = [
     "holds",
     "judge_arrival",
     "judge_reaction",
+    "lives_on",
     "must_refuse",
     "observed_either_way",
     "rejects_violation",

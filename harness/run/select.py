@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from harness.run.case import Case
+from harness.run.case import Case, load_file
 
 
 class SelectionError(ValueError):
@@ -23,6 +23,36 @@ def select(cases: Mapping[str, Case], patterns: Iterable[str]) -> list[Case]:
         return list(cases.values())
     named = {name for pattern in wanted for name in _named(cases, pattern)}
     return [case for case in cases.values() if case.id in named]
+
+
+def with_files(
+    cases: Mapping[str, Case], patterns: Iterable[str], dialect: str
+) -> tuple[Mapping[str, Case], list[str]]:
+    """The suite with the cases of those patterns that are files (``folder/case.py``), and patterns that name them.
+
+    Raises SelectionError for a file without cases, or with those of another dialect.
+    """
+    known, names = dict(cases), list[str]()
+    for pattern in expand(patterns):
+        if not pattern.endswith(".py"):
+            names.append(pattern)
+            continue
+        for case in _in_file(pattern).values():
+            if case.dialect != dialect:
+                raise SelectionError(f"{pattern}: expected a case of {dialect}, actual: one of {case.dialect}")
+            known[case.id] = case
+            names.append(case.id)
+    return known, names
+
+
+def _in_file(pattern: str) -> Mapping[str, Case]:
+    try:
+        found = load_file(Path(pattern))
+    except (OSError, SyntaxError, ImportError, KeyError, TypeError) as error:
+        raise SelectionError(f"{pattern}: expected a file with cases, actual: {error}") from error
+    if not found:
+        raise SelectionError(f"{pattern}: expected a file with cases, actual: none in it")
+    return found
 
 
 def expand(patterns: Iterable[str]) -> Iterable[str]:

@@ -35,7 +35,7 @@ class Target:
     those that it has without announcing them in the usual place;
     ``ending_s`` is how long it may take to end a connection that it refuses; ``patience`` scales every wait, and
     ``connections`` is how many cases it stands at once, where the user does not say. A ``fresh`` one is restarted after
-    each case.
+    each case. ``memory_limit_mib`` is the limit under which a known broker has to run, where there is one.
     """
 
     name: str
@@ -55,6 +55,7 @@ class Target:
     patience: float = 1.0
     connections: int = 16
     fresh: bool = False
+    memory_limit_mib: int = 0
     address: str = "{name}"
     hostname: str = "{name}"
 
@@ -317,6 +318,7 @@ _KEYS: dict[str, Callable[[_Reader, Any, str, Path], dict[str, Any]]] = {
     "patience": lambda reader, node, key, folder: {"patience": reader.positive(node, key)},
     "connections": lambda reader, node, key, folder: {"connections": reader.count(node, key)},
     "fresh": lambda reader, node, key, folder: {"fresh": reader.flag(node, key)},
+    "memory_limit_mib": lambda reader, node, key, folder: {"memory_limit_mib": reader.count(node, key)},
     "address": _template,
     "hostname": _template,
 }

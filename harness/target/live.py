@@ -18,7 +18,7 @@ from harness.peer.context import Login
 from harness.reference.server import ReferenceBroker
 from harness.spec.dialects import widest
 from harness.target.config import ConfigError, Target, secret_passwords
-from harness.target.known import KnownBroker, known_broker
+from harness.target.known import KnownBroker, Running, known_broker
 from harness.target.url import AmqpUrl, parse_url
 
 _HOOK_PATIENCE_S = 120.0
@@ -104,6 +104,7 @@ def _known(target: Target, state_dir: Path) -> Live:
         raise TargetError(
             f"expected a running broker, actual: none that was started from this directory; try: {hint}"
         )
+    _check_limit(target, running)
     url = parse_url(running.url)
     logins = {role: Login(user, password) for role, (user, password) in running.users.items()}
     return Live(
@@ -117,6 +118,17 @@ def _known(target: Target, state_dir: Path) -> Live:
         running.log,
         running.pid,
     )
+
+
+def _check_limit(target: Target, running: Running) -> None:
+    """A broker that is to run under a limit does; who started it otherwise is told, and it is left alone."""
+    wanted_mib, actual_mib = target.memory_limit_mib, running.memory_limit_mib
+    if wanted_mib and (actual_mib is None or actual_mib > wanted_mib):
+        hint = f"amqpspec brokers restart {target.broker} --memory-limit {wanted_mib}"
+        raise TargetError(
+            f"expected {target.name} under a memory limit of {wanted_mib} MiB, actual: "
+            f"{f'{actual_mib} MiB' if actual_mib else 'none'}; try: {hint}"
+        )
 
 
 def _restart(broker: KnownBroker) -> None:

@@ -18,12 +18,12 @@ from pyspark.sql import DataFrame, SparkSession
 
 from reports.files import atomic_text
 from reports.pipeline.export import export
-from reports.pipeline.grain import check_grain
 from reports.pipeline.lake import Lake, dimension, observations, open_lake
 from reports.pipeline.rollups import ROLLUPS
 from reports.pipeline.rollups.store import Refreshed, Store, open_store
 from reports.pipeline.schema import DIMENSIONS, LakeError
-from reports.pipeline.tables import MARTS, Mart, differential
+from reports.pipeline.tables import MARTS, differential
+from reports.pipeline.tables.mart import Mart
 
 MANIFEST = "manifest.json"
 MART_SCHEMA = 1
@@ -76,28 +76,32 @@ def read_inputs(spark: SparkSession, store: Store) -> dict[str, DataFrame]:
 
 
 def _write(
-    spark: SparkSession, mart: Mart, inputs: Mapping[str, DataFrame], lake: Lake, as_of: date, draft: Path, told: Told
+    spark: SparkSession,
+    mart: Mart,
+    inputs: Mapping[str, DataFrame],
+    lake: Lake,
+    as_of: date,
+    draft: Path,
+    told: Told,
 ) -> int:
     """One mart: written, checked, exported; how many rows it has."""
     told(mart.name)
     folder = draft / mart.name
     reads = {name: inputs[name] for name in mart.reads}
-    written = _written(spark, mart, mart.make(reads, as_of), folder)
+    _write_table(mart, mart.make(reads, as_of), folder)
     if mart.name == differential.MART.name:
         bare = draft / f".{mart.name}"
         folder.rename(bare)
         unnamed = spark.read.schema(mart.schema).parquet(str(bare.resolve()))
-        written = _written(spark, mart, differential.named(unnamed, _sampled(spark, lake, as_of)), folder)
+        _write_table(mart, differential.named(unnamed, _sampled(spark, lake, as_of)), folder)
         shutil.rmtree(bare)
-    check_grain(mart.name, written, mart.grain)
-    return export(folder, mart.name)
+    return export(folder, mart.name, mart.grain)
 
 
-def _written(spark: SparkSession, mart: Mart, table: DataFrame, folder: Path) -> DataFrame:
-    """The table in one file, in the order of its grain; read back."""
+def _write_table(mart: Mart, table: DataFrame, folder: Path) -> None:
+    """The table in one file, in the order of its grain."""
     ordered = table.repartition(1).sortWithinPartitions(*mart.grain)
     ordered.write.mode("overwrite").parquet(str(folder.resolve()))
-    return spark.read.schema(mart.schema).parquet(str(folder.resolve()))
 
 
 def _sampled(spark: SparkSession, lake: Lake, as_of: date) -> DataFrame:
@@ -114,7 +118,10 @@ def _write_manifest(
     document: dict[str, Any] = {
         "schema": MART_SCHEMA,
         "as_of": as_of.isoformat(),
-        "lake": {"manifest": lake.snapshot.number, "facts": sum(e.rows for e in lake.snapshot.files.values())},
+        "lake": {
+            "manifest": lake.snapshot.number,
+            "facts": sum(e.rows for e in lake.snapshot.files.values()),
+        },
         "rollups": {
             rollup.name: {
                 "grain": rollup.grain,

@@ -21,7 +21,7 @@ BIG_ROWS = 4_000_000
 
 
 def compact(root: Path, more_than: int = 1) -> int:
-    """Compact each day and kind that has more small files than that; how many files fewer. Raises LakeError, OSError."""
+    """Compact each day and kind with more small files than that; how many files fewer. Raises LakeError, OSError."""
     with writing(root) as snapshot:
         after = compacted(root, snapshot, more_than)
         if after is not snapshot:
@@ -72,7 +72,7 @@ def _swapped(
                 writer.add(
                     batch if without is None else batch.filter(pc.not_equal(batch.column("run_key"), without))
                 )
-        made = writer.finish_pieces(left)
+        made = writer.finish_pieces(left, instead_of=old)
     except BaseException:
         writer.abandon()
         raise

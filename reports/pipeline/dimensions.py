@@ -3,7 +3,8 @@
 Knows: rows of dimensions, which of two wins. Must not know: journals, Spark.
 
 Of several rows with the same key the one seen last wins (``seen_at``: the start of the run that says so); of those seen
-at once, the greatest. So what a lake says does not depend on what was ingested first.
+at once, the greatest. So what a lake says does not depend on what was ingested first. What a journal says of itself,
+its run and its findings, replaces what it said before.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from reports.pipeline.manifest import DimEntry, Snapshot
 from reports.pipeline.parquet import write_table
 from reports.pipeline.schema import DIMENSIONS, GRAIN, LakeError, check_columns, fitted
 
+_OF_A_JOURNAL = frozenset({"runs", "crashes"})
+
 Rows = dict[str, list[dict[str, Any]]]
 """New rows by dimension."""
 
@@ -32,7 +35,7 @@ def merge(
     for name, new in rows.items():
         table = pa.Table.from_pylist(list(new), schema=DIMENSIONS[name])
         if table.num_rows:
-            merged = _merged(name, [*_old(root, snapshot, name), table])
+            merged = _merged(name, [*_kept(name, _old(root, snapshot, name), table), table])
             dims[name] = DimEntry(*write_table(root, f"dims/{name}", merged))
     return dims
 
@@ -56,13 +59,21 @@ def _old(root: Path, snapshot: Snapshot, name: str) -> list[pa.Table]:
     return [pa.Table.from_batches(whole, DIMENSIONS[name])]
 
 
+def _kept(name: str, old: Sequence[pa.Table], new: pa.Table) -> list[pa.Table]:
+    """What stays of the old rows before the new ones come."""
+    if name not in _OF_A_JOURNAL:
+        return list(old)
+    told = pc.unique(new.column("run_key"))
+    return [table.filter(pc.invert(pc.is_in(table.column("run_key"), told))) for table in old]
+
+
 def _merged(name: str, tables: Sequence[pa.Table]) -> pa.Table:
     table = pa.concat_tables(tables)
     grain = GRAIN[name]
     last = ("seen_at",) if "seen_at" in table.column_names else ()
     rest = [column for column in table.column_names if column not in (*grain, *last)]
     order = [(column, "ascending") for column in (*grain, *last, *rest)]
-    table = table.take(pc.sort_indices(table, sort_keys=order, null_placement="at_start")).combine_chunks()
+    table = table.take(pc.sort_indices(table, sort_keys=order)).combine_chunks()
     table = table.filter(_last_of_each(table, grain))
     return _newest_links(table) if name == "case_requirements" else table
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import date, datetime
 from pathlib import Path
 from typing import Any
@@ -15,21 +15,29 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from reports.files import atomic_text
+from reports.pipeline.grain import GrainError, broken
 
 BATCH_ROWS = 10_000
 
 
-def export(folder: Path, name: str) -> int:
-    """Write ``NAME.csv`` and ``NAME.json`` (a list of objects) into the mart's folder; how many rows there are."""
+def export(folder: Path, name: str, grain: Sequence[str]) -> int:
+    """Write ``NAME.csv`` and ``NAME.json`` (a list of objects) into the mart's folder; how many rows there are.
+
+    The rows lie in the order of their grain, so that two of the same key are neighbours: raises GrainError then.
+    """
     _without_leftovers(folder)
     files = sorted(folder.glob("*.parquet"))
     columns = pq.read_schema(files[0]).names
-    rows = 0
+    rows, before = 0, None
     with atomic_text(folder / f"{name}.csv") as table, atomic_text(folder / f"{name}.json") as document:
         lines = csv.writer(table, lineterminator="\n")
         lines.writerow(columns)
         document.write("[")
         for row in _rows(files):
+            here = tuple(row[column] for column in grain)
+            if here == before or None in here:
+                raise GrainError(broken(name, grain, here))
+            before = here
             lines.writerow([_text(value) for value in row.values()])
             document.write(("," if rows else "") + "\n" + json.dumps(row, ensure_ascii=False, default=_text))
             rows += 1

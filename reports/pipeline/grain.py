@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
+from pyspark.sql import functions as fn
 
 from reports.pipeline.schema import LakeError
 
@@ -19,16 +19,21 @@ class GrainError(LakeError):
 
 def check_grain(what: str, table: DataFrame, grain: Sequence[str]) -> DataFrame:
     """The table, if it is unique by its grain and no column of it is null; raises GrainError."""
-    holes = F.when(F.greatest(*(F.col(name).isNull() for name in grain)), F.lit(1))
-    counted = table.groupBy(*grain).agg(F.sum(F.lit(1)).alias("rows"), F.count(holes).alias("holes"))
+    holes = fn.when(fn.greatest(*(fn.col(name).isNull() for name in grain)), fn.lit(1))
+    counted = table.groupBy(*grain).agg(fn.sum(fn.lit(1)).alias("rows"), fn.count(holes).alias("holes"))
     bad = counted.where("rows > 1 OR holes > 0").limit(1).collect()
     if bad:
-        example = ", ".join(f"{name}={bad[0][name]!r}" for name in grain)
-        raise GrainError(f"{what}: expected one row for each {', '.join(grain)}, actual: {bad[0]['rows']} of {example}")
+        raise GrainError(broken(what, grain, [bad[0][name] for name in grain]))
     return table
+
+
+def broken(what: str, grain: Sequence[str], example: Sequence[object]) -> str:
+    """The line that says where a grain does not hold."""
+    told = ", ".join(f"{name}={value!r}" for name, value in zip(grain, example, strict=True))
+    return f"{what}: expected one row for each {', '.join(grain)}, actual: more, or a key that is not whole, at {told}"
 
 
 def fitted(table: DataFrame, schema: str) -> DataFrame:
     """The columns of a DDL schema, in its order and of its types."""
     columns = (part.strip().rsplit(" ", 1) for part in schema.split(","))
-    return table.select(*(F.col(name).cast(kind).alias(name) for name, kind in columns))
+    return table.select(*(fn.col(name).cast(kind).alias(name) for name, kind in columns))

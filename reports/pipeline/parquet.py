@@ -64,14 +64,14 @@ class FactWriter:
         """Close all files and give them their names, which follow from ``piece``: what is in them."""
         return self.finish_pieces((piece,))
 
-    def finish_pieces(self, pieces: Iterable[str]) -> dict[str, FileEntry]:
-        """As ``finish``, of several pieces."""
+    def finish_pieces(self, pieces: Iterable[str], instead_of: Iterable[str] = ()) -> dict[str, FileEntry]:
+        """As ``finish``, of several pieces, from files that these replace: never under the name of another one."""
         known = tuple(sorted(pieces))
         made = {}
         try:
             for folder, parts in sorted(self._parts.items()):
                 for number, part in enumerate(parts):
-                    name = f"{folder}/part-{_hash(folder, str(number), *known)}.parquet"
+                    name = f"{folder}/part-{_hash(folder, str(number), *known, *sorted(instead_of))}.parquet"
                     self._close(part)
                     part.path.replace(self._root / name)
                     made[name] = FileEntry(part.rows, (self._root / name).stat().st_size, known)
@@ -117,7 +117,11 @@ class FactWriter:
         place = self._root / folder
         place.mkdir(parents=True, exist_ok=True)
         path = place / f".part-{os.getpid()}-{len(self._parts.get(folder, ()))}.parquet.tmp"
-        writer = pq.ParquetWriter(path, FACTS, compression="zstd", use_dictionary=list(FEW_VALUES))
+        try:
+            writer = pq.ParquetWriter(path, FACTS, compression="zstd", use_dictionary=list(FEW_VALUES))
+        except BaseException:
+            path.unlink(missing_ok=True)
+            raise
         return _Part(folder, path, writer)
 
     def _flush(self, part: _Part) -> None:

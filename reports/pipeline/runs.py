@@ -198,9 +198,9 @@ def ledger_rows(dialect: str) -> list[RequirementRow]:
 
 def requirement_rows(dialect: str, ledger: Iterable[RequirementRow]) -> Iterator[dict[str, Any]]:
     """Rows of the dimension ``requirements``."""
-    for row in ledger:
+    for item in ledger:
         yield {
-            "requirement_key": key(dialect, row.id), "dialect": dialect, "requirement": row.id, "level": row.level,
-            "binds": row.binds, "section": row.section, "says": row.says, "reading": row.reading,
-            "same_as": row.same_as, "source": row.source, "excluded": row.excluded,
+            "requirement_key": key(dialect, item.id), "dialect": dialect, "requirement": item.id, "level": item.level,
+            "binds": item.binds, "section": item.section, "says": item.says, "reading": item.reading,
+            "same_as": item.same_as, "source": item.source, "excluded": item.excluded,
         }  # fmt: skip

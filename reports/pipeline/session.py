@@ -50,11 +50,12 @@ def spark(
     remote: str | None = None,
     *,
     memory: str = MEMORY,
-    archive: bool = True,
+    record: bool = True,
     settings: Mapping[str, str] | None = None,
 ) -> SparkSession:
     """A session: local, of a standalone master (``spark://…``), of a Connect server (``remote="sc://…"``), or,
-    below ``spark-submit``, the one that was started for us. Raises EngineError, one line.
+    below ``spark-submit``, the one that was started for us. With ``record``, a first session records what makes later
+    ones start quicker. Raises EngineError, one line.
     """  # fmt: skip
     try:
         from pyspark.sql import SparkSession
@@ -65,7 +66,7 @@ def spark(
         return _connected(SparkSession.builder, remote, given)
     if "PYSPARK_GATEWAY_PORT" in os.environ:
         return _built(SparkSession.builder, given)
-    return _started(SparkSession.builder, master, {**_own(master, memory), **given}, archive)
+    return _started(SparkSession.builder, master, {**_own(master, memory), **given}, record)
 
 
 @contextmanager
@@ -129,10 +130,10 @@ def _scratch(name: str) -> str:
     return str(Path(tempfile.gettempdir()) / f"amqpspec-{os.getuid()}-{name}")
 
 
-def _started(builder: Any, master: str, settings: Mapping[str, str], archive: bool) -> SparkSession:
+def _started(builder: Any, master: str, settings: Mapping[str, str], record: bool) -> SparkSession:
     import pyspark
 
-    prepared = prepare(find_java(), f"{pyspark.__version__} {pyspark.__file__}", archive=archive)
+    prepared = prepare(find_java(), f"{pyspark.__version__} {pyspark.__file__}", record=record)
     options = (f"-XX:MaxDirectMemorySize={_BESIDE_HEAP}", *prepared.options)
     asked = settings.get("spark.driver.extraJavaOptions", "")
     joined = " ".join((*options, asked)).strip()

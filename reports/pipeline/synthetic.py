@@ -181,7 +181,10 @@ class _Fuzz(_Rows):
         finite = pc.less(sent, max(1, self.run.rows // 4))
         night = (self.run.day - date(2026, 1, 1)).days
         origin = pc.if_else(finite, pa.scalar(0, pa.uint64()), pa.scalar(night, pa.uint64()))
-        ident = _mix(pc.add(pc.multiply(origin, pa.scalar(1 << 40, pa.uint64())), sent), self.seed * 31 + key(line.dialect) % 97)
+        ident = _mix(
+            pc.add(pc.multiply(origin, pa.scalar(1 << 40, pa.uint64())), sent),
+            self.seed * 31 + key(line.dialect) % 97,
+        )
         cell = _skewed(_mix(ident, 5), _CELLS)
         own = pc.less(_below(_mix(ident, 100 + line.number), 1000), 30).cast(pa.uint64())
         way = _below(pc.add(_skewed(_mix(ident, 6), _WAYS), own), _WAYS)
@@ -350,5 +353,7 @@ def _signed(values: pa.Array) -> pa.Array:
 
 
 def _octets(values: pa.Array) -> pa.Array:
-    eight = pa.Array.from_buffers(pa.binary(8), len(values), [None, values.buffers()[1]], offset=values.offset)
+    eight = pa.Array.from_buffers(
+        pa.binary(8), len(values), [None, values.buffers()[1]], offset=values.offset
+    )
     return eight.cast(pa.binary())

@@ -1,101 +1,60 @@
-"""A lake, or a campaign's Arrow journal, of synthetic observations, written in batches: memory does not grow with rows.
+"""A lake of synthetic observations, written in batches: memory does not grow with the rows.
 
-Knows: how synthetic rows become a lake's files, dimensions and manifest. Must not know: Spark, how rows are made.
+Knows: how synthetic rows become a lake's files, dimensions and manifest. Must not know: Spark, how facts are made.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from harness.record.observation import FUZZ, key
 from reports.pipeline.manifest import DimEntry, FileEntry, Snapshot, commit, writing
-from reports.pipeline.schema import DIMENSIONS, FACTS, FEW_VALUES, KINDS, fitted
+from reports.pipeline.parquet import FactWriter, write_table
+from reports.pipeline.schema import DIMENSIONS, fitted
 from reports.pipeline.synthetic import LINES, Nights, Pool, RunOf, pool_of
 
-ROW_GROUP_ROWS = 1 << 18
-FILE_ROWS = 4 << 20
 _LEVELS = ("MUST", "MUST", "SHOULD", "MAY", "statement")
 _REQUIREMENTS = 260
 
 
 def write_lake(root: Path, nights: Nights) -> int:
-    """A lake of these nights in a new folder; how many facts it has."""
+    """Facts and dimensions of these nights, instead of what was in the lake; how many facts there are."""
     with writing(root) as before:
-        files = dict(_facts(root, nights))
+        files = {name: entry for day in nights.dates() for name, entry in _night(root, nights, day).items()}
         runs = [run for day in nights.dates() for run in nights.runs(day)]
         dims = {name: _dimension(root, name, rows) for name, rows in _dimension_rows(runs).items()}
         commit(root, before, Snapshot(files=files, dims=dims))
     return sum(entry.rows for entry in files.values())
 
 
-def _facts(root: Path, nights: Nights) -> Iterator[tuple[str, FileEntry]]:
-    for day in nights.dates():
-        for kind in KINDS:
-            runs = [run for run in nights.runs(day) if run.kind == kind and run.rows]
-            batches = (batch for run in runs for batch in nights.batches(run))
-            yield from _parts(root, f"observations/dt={day}/kind={kind}", batches)
-
-
-def _parts(
-    root: Path, folder: str, batches: Iterable[pa.RecordBatch]
-) -> Iterator[tuple[str, FileEntry]]:
-    """Files of at most ``FILE_ROWS`` rows, named for their content's place."""
-    (root / folder).mkdir(parents=True, exist_ok=True)
-    writer, rows, number = None, 0, 0
-    for table in _groups(batches):
-        if writer is None:
-            name = f"{folder}/part-{key(folder, str(number)) & (2**64 - 1):016x}.parquet"
-            writer = pq.ParquetWriter(root / name, FACTS, compression="zstd", use_dictionary=list(FEW_VALUES))
-        writer.write_table(table, row_group_size=ROW_GROUP_ROWS)
-        rows += table.num_rows
-        if rows >= FILE_ROWS:
-            writer.close()
-            yield name, _entry(root, name, rows)
-            writer, rows, number = None, 0, number + 1
-    if writer is not None:
-        writer.close()
-        yield name, _entry(root, name, rows)
-
-
-def _groups(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
-    """Batches joined to whole row groups."""
-    kept: list[pa.RecordBatch] = []
-    for batch in batches:
-        kept.append(fitted(_without_texts(batch), FACTS))
-        if sum(part.num_rows for part in kept) >= ROW_GROUP_ROWS:
-            yield pa.Table.from_batches(kept)
-            kept = []
-    if kept:
-        yield pa.Table.from_batches(kept)
-
-
-def _without_texts(batch: pa.RecordBatch) -> pa.RecordBatch:
-    return batch.select([name for name in batch.schema.names if name in FACTS.names])
-
-
-def _entry(root: Path, name: str, rows: int) -> FileEntry:
-    return FileEntry(rows, (root / name).stat().st_size, (f"synthetic:{name}:{rows}",))
+def _night(root: Path, nights: Nights, day: date) -> dict[str, FileEntry]:
+    writer = FactWriter(root)
+    try:
+        for run in nights.runs(day):
+            for batch in nights.batches(run):
+                writer.add(fitted(batch))
+        return writer.finish(f"synthetic {nights.seed} {nights.rows_a_day} {day}")
+    except BaseException:
+        writer.abandon()
+        raise
 
 
 def _dimension(root: Path, name: str, rows: list[dict[str, Any]]) -> DimEntry:
-    table = pa.Table.from_pylist(rows, schema=DIMENSIONS[name])
-    path = f"dims/{name}/part-{key(name, str(len(rows))) & (2**64 - 1):016x}.parquet"
-    (root / path).parent.mkdir(parents=True, exist_ok=True)
-    pq.write_table(table, root / path, compression="zstd")
-    return DimEntry(path, _entry(root, path, len(rows)))
+    return DimEntry(*write_table(root, f"dims/{name}", pa.Table.from_pylist(rows, schema=DIMENSIONS[name])))
 
 
 def _dimension_rows(runs: list[RunOf]) -> Mapping[str, list[dict[str, Any]]]:
     first = min(run.day for run in runs)
     pools = [pool_of(dialect) for dialect in dict.fromkeys(line.dialect for line in LINES)]
     seen = {"seen_at": _at(first)}
-    signatures = {signature: text for pool in pools for signature, text in _pairs(pool.signatures, pool.reactions)}
+    signatures = {
+        signature: text for pool in pools for signature, text in _pairs(pool.signatures, pool.reactions)
+    }
     return {
         "runs": [_run(run) for run in runs],
         "targets": list({row["target_key"]: row for row in map(_target, runs)}.values()),
@@ -103,7 +62,9 @@ def _dimension_rows(runs: list[RunOf]) -> Mapping[str, list[dict[str, Any]]]:
         "requirements": [row | seen for pool in pools for row in _requirements(pool)],
         "case_requirements": [row | seen for pool in pools for row in _links(pool)],
         "signatures": [{"signature": key_, "reaction": text} for key_, text in signatures.items()],
-        "crashes": [_crash(run, pool_of(run.line.dialect), n) for run in runs if run.kind == FUZZ for n in range(40)],
+        "crashes": [
+            _crash(run, pool_of(run.line.dialect), n) for run in runs if run.kind == FUZZ for n in range(40)
+        ],
     }
 
 

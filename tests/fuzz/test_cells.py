@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 
 from fuzz.catalogue import absent, cells, family, resolve
 from fuzz.families import families
-from fuzz.grammar import DIALECTS, canonical, dialect_of, grammar_hash, tables
+from fuzz.grammar import DIALECTS, dialect_of, grammar_hash, tables
 from fuzz.identity import IdError, InputId
 from fuzz.mutation import MAX_STEP_OCTETS, corpus_role, origins, random_id, random_input
 from fuzz.states import Slot, Values, octets_of_step, states
 from fuzz.strategies import family_inputs, random_inputs
+from harness.spec.canonical import canonical
 
 FAMILIES = tuple(f"C{number:02}" for number in range(1, 15))
 
@@ -107,6 +108,7 @@ import sys
 from hashlib import blake2b
 from fuzz.catalogue import by_key, resolve
 from fuzz.identity import InputId
+from harness.spec.canonical import canonical
 for text in sys.argv[1:]:
     found = resolve(InputId.parse(text))
     print(blake2b(b"|".join(found.steps), digest_size=16).hexdigest())

@@ -149,6 +149,15 @@ def test_an_ordinary_log_is_no_complaint() -> None:
     assert not list(complaints(text))
 
 
+def test_the_cause_of_an_exception_is_a_complaint_where_nothing_else_is() -> None:
+    known = "java.lang.IllegalStateException: a\n\tat a.B.c(B.java:1)\n"
+    unknown = "org.some.OwnException: a\n\tat a.B.d(B.java:1)\n"
+    cause = "Caused by: java.lang.NullPointerException: b\n\tat a.B.e(B.java:2)\n\t... 3 more\n"
+    assert [s.top for s in complaints(known + cause)] == ["jvm: java.lang.IllegalStateException in a.B.c"]
+    assert [s.top for s in complaints(unknown + cause)] == ["jvm: java.lang.NullPointerException in a.B.e"]
+    assert len(list(complaints(known + "INFO b\n" + unknown + cause))) == 2
+
+
 def test_one_complaint_for_one_cause() -> None:
     text = "ValueError: 0x1f at 7\n"
     twice = f"Traceback (most recent call last):\n{text}" + f"Traceback (most recent call last):\n{text}"

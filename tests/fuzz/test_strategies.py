@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import ExitStack, closing
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -98,10 +99,9 @@ def test_values_of_any_encoding_have_no_problems(data: st.DataObject) -> None:
 @pytest.fixture(scope="module")
 def brokers() -> Iterator[dict[str, Subject]]:
     """A clean broker for each dialect."""
-    running = {dialect: ReferenceBroker(dialect).start() for dialect in DIALECTS}
-    yield {d: Subject("reference", d, Address(b.host, b.port)) for d, b in running.items()}
-    for broker in running.values():
-        broker.stop()
+    with ExitStack() as stack:
+        running = {dialect: stack.enter_context(ReferenceBroker(dialect)) for dialect in DIALECTS}
+        yield {d: Subject("reference", d, Address(b.host, b.port)) for d, b in running.items()}
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
@@ -111,12 +111,11 @@ def test_reference_brokers_never_refuse_a_legal_sequence(
     brokers: dict[str, Subject], dialect: str, data: st.DataObject
 ) -> None:
     state, names, octets = data.draw(legal_conversations(dialect))
-    item = FuzzInput(InputId(grammar_hash(dialect), "random", "legal", state.name, 0, 0), dialect, state.name, octets, "")
-    executor = brokers[dialect].executor(TEMPO)
-    try:
+    item = FuzzInput(
+        InputId(grammar_hash(dialect), "random", "legal", state.name, 0, 0), dialect, state.name, octets, ""
+    )
+    with closing(brokers[dialect].executor(TEMPO)) as executor:
         (outcome,) = executor.run([item])
-    finally:
-        executor.close()
     assert outcome.reached and outcome.refusal is None and outcome.end is End.OPEN, (names, outcome)
 
 
@@ -126,7 +125,7 @@ def test_turns_lead_to_states_and_belong_to_productions(dialect: str) -> None:
         turn = turn_of(dialect, production)
         assert turn is None or not turn.to or turn.to in states(dialect)
     assert len(beginnings(dialect)) >= 8
-    assert any(len(choices(dialect, s.name, facts_in(dialect, s))) > 10 for s in beginnings(dialect))
+    assert any(len(choices(dialect, s.name, facts_in(dialect, s))) > 8 for s in beginnings(dialect))
 
 
 def test_a_sequence_is_longer_than_one() -> None:

@@ -12,6 +12,8 @@ from reports.pipeline import session
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
-    made = session.spark("local[2]", memory="768m", settings={"spark.sql.shuffle.partitions": "2"})
+    made = session.spark(
+        "local[2]", memory="768m", record=False, settings={"spark.sql.shuffle.partitions": "2"}
+    )
     yield made
     session.stop(made)

@@ -25,7 +25,12 @@ KNOWN: dict[str, type[KnownBroker]] = {
 
 
 def known_broker(
-    name: str, state_dir: Path | None = None, *, plugins: tuple[str, ...] = (), tls: Tls | None = None
+    name: str,
+    state_dir: Path | None = None,
+    *,
+    plugins: tuple[str, ...] = (),
+    tls: Tls | None = None,
+    memory_limit_mib: int | None = None,
 ) -> KnownBroker:
     """The broker of that name, with its state in ``state_dir`` or else in ``.brokers/NAME``.
 
@@ -34,7 +39,9 @@ def known_broker(
     if not is_known(name):
         raise BrokerError(f"broker {name!r}: expected one of {', '.join(sorted(KNOWN))}")
     plain, _, release = name.partition("@")
-    return KNOWN[plain](state_dir, plugins=plugins, tls=tls, release=release)
+    return KNOWN[plain](
+        state_dir, plugins=plugins, tls=tls, release=release, memory_limit_mib=memory_limit_mib
+    )
 
 
 def is_known(name: str) -> bool:

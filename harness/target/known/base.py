@@ -16,6 +16,7 @@ from urllib.parse import quote
 
 from harness.net.ports import LOOPBACK, free_ports, is_listening
 from harness.target.known import process
+from harness.target.known.memory import limit_in_force_mib, limited
 from harness.target.known.process import Command, Process
 from harness.target.known.state import Options, Ports, State, StateFile, Tls
 
@@ -33,7 +34,10 @@ class BrokerError(Exception):
 
 @dataclass(frozen=True)
 class Running:
-    """A broker that answers; a role that it cannot offer is absent from ``users`` or ``vhosts``."""
+    """A broker that answers; a role that it cannot offer is absent from ``users`` or ``vhosts``.
+
+    ``memory_limit_mib`` bounds what its process may write to, as the system says; None where nothing does.
+    """
 
     name: str
     url: str
@@ -43,6 +47,7 @@ class Running:
     users: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     vhosts: Mapping[str, str] = field(default_factory=dict)
     tls_url: str | None = None
+    memory_limit_mib: int | None = None
 
 
 class KnownBroker(ABC):
@@ -71,6 +76,7 @@ class KnownBroker(ABC):
         plugins: tuple[str, ...] = (),
         tls: Tls | None = None,
         release: str = "",
+        memory_limit_mib: int | None = None,
     ) -> None:
         if plugins and not self.takes_plugins:
             raise BrokerError(
@@ -82,7 +88,7 @@ class KnownBroker(ABC):
             raise BrokerError(f"{self.name}: expected no version, there is one only; asked for {release}")
         self.release = release
         self.state_dir = (state_dir or Path(".brokers") / self.full_name).absolute()
-        self.options = Options(plugins, tls)
+        self.options = Options(plugins, tls, memory_limit_mib)
         self._file = StateFile(self.state_dir)
 
     @property
@@ -123,7 +129,9 @@ class KnownBroker(ABC):
             if state is None:
                 raise BrokerError(f"{self.name}: expected one started before, found none in {self.state_dir}")
             self._end(state, stop_timeout_s)
-            return self._launch(state.ports.amqp, state.ports.tls, state.options)
+            limit_mib = self.options.memory_limit_mib or state.options.memory_limit_mib
+            options = replace(state.options, memory_limit_mib=limit_mib)
+            return self._launch(state.ports.amqp, state.ports.tls, options)
 
     def stop(self) -> None:
         """Stops the broker if it was started from this state directory; its data stay."""
@@ -168,7 +176,8 @@ class KnownBroker(ABC):
         return Ports(port or free[0], tls, free[2:])
 
     def _spawn(self, state: State) -> State:
-        commands = self._commands(state.ports, state.options)
+        *helpers, broker = self._commands(state.ports, state.options)
+        commands = (*helpers, limited(broker, state.options.memory_limit_mib))
         for command in commands:
             started = self._spawn_one(command, state)
             state = state.with_process(started, complete=command is commands[-1])
@@ -238,6 +247,7 @@ class KnownBroker(ABC):
             users=dict(self.users),
             vhosts=dict(self.vhosts),
             tls_url=f"amqps://{authority}:{state.ports.tls}/{query}" if state.ports.tls else None,
+            memory_limit_mib=limit_in_force_mib(state.processes[-1].pid),
         )
 
 

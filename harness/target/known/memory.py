@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 import resource
-from collections.abc import Sequence
 from dataclasses import replace
 
 from harness.target.known.process import Command
@@ -37,11 +36,6 @@ def _lowered(word: str, limit_mib: int) -> str:
     most_mib = limit_mib // _JVM_SHARES[found[1]]
     wanted_mib = int(found[2]) * _UNITS[found[3].lower()] // _MIB
     return f"{found[1]}{min(wanted_mib, most_mib)}m"
-
-
-def under_limit(argv: Sequence[str], octets: int) -> tuple[str, ...]:
-    """A command line that sets the limit and then becomes the command."""
-    return ("/bin/sh", "-c", 'ulimit -d "$0" && exec "$@"', str(octets >> 10), *argv)
 
 
 def limit_in_force_mib(pid: int | None) -> int | None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-import resource
+import shutil
 import signal
 import subprocess
 import time
@@ -96,7 +96,7 @@ def spawn(command: Command, cwd: Path, log: Path) -> Process:
     """Starts a command in a session of its own, so that it outlives us; its output is appended to ``log``."""
     with log.open("ab") as output, _on_one_cpu() if command.one_cpu else contextlib.nullcontext():
         child = subprocess.Popen(
-            command.argv,
+            _under_limit(command),
             env=command.env,
             cwd=cwd,
             stdin=subprocess.DEVNULL,
@@ -105,9 +105,19 @@ def spawn(command: Command, cwd: Path, log: Path) -> Process:
             start_new_session=True,
         )
     _children[child.pid] = child
-    if command.data_limit_octets is not None and hasattr(resource, "prlimit"):
-        _limit_data(child.pid, command.data_limit_octets)
     return Process(child.pid, birth(child.pid) or "ended at once")
+
+
+def _under_limit(command: Command) -> Sequence[str]:
+    """What to execute so that the limit is there before the command's first instruction.
+
+    Bounds what the process may write to, not what it may map: runtimes reserve far more than they use. A command that
+    is not there is left as it is: whoever starts it is to say so.
+    """
+    if command.data_limit_octets is None or shutil.which(command.argv[0], path=command.env.get("PATH")) is None:
+        return command.argv
+    kib = str(command.data_limit_octets >> 10)
+    return ("/bin/sh", "-c", 'ulimit -d "$0" && exec "$@"', kib, *command.argv)
 
 
 @contextlib.contextmanager
@@ -122,12 +132,6 @@ def _on_one_cpu() -> Iterator[None]:
         yield
     finally:
         os.sched_setaffinity(0, usual)
-
-
-def _limit_data(pid: int, octets: int) -> None:
-    """Bounds what the process may write to, not what it may map: runtimes reserve far more than they use."""
-    with contextlib.suppress(ProcessLookupError):
-        resource.prlimit(pid, resource.RLIMIT_DATA, (octets, octets))
 
 
 def end(process: Process, timeout_s: float) -> bool:

@@ -33,6 +33,7 @@ class Options:
 
     plugins: tuple[str, ...] = ()
     tls: Tls | None = None
+    memory_limit_mib: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +117,7 @@ def _from_json(row: dict[str, Any]) -> State:
         options=Options(
             plugins=tuple(row["options"]["plugins"]),
             tls=Tls(**{name: Path(path) for name, path in tls.items()}) if tls else None,
+            memory_limit_mib=row["options"].get("memory_limit_mib"),
         ),
         log=Path(row["log"]),
         log_offset_octets=row["log_offset_octets"],

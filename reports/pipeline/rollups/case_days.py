@@ -6,7 +6,7 @@ Knows: attempts, worst and best verdict, what the baseline knew, when. Must not 
 from __future__ import annotations
 
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
+from pyspark.sql import functions as fn
 
 from harness.record.observation import VERDICT_CODES
 from harness.record.rows import Outcome
@@ -24,15 +24,15 @@ _GREEN = (VERDICT_CODES[Outcome.PASS], VERDICT_CODES[Outcome.OBSERVED])
 def rollup(facts: DataFrame, partitions: int = 0) -> DataFrame:
     """``green`` counts attempts that were; ``latency_us`` is the sum over all of them."""
     table = facts.groupBy(*GRAIN).agg(
-        F.count(F.lit(1)).alias("attempts"),
-        count_where(F.col("verdict").isin(*_GREEN)).alias("green"),
-        F.max("verdict").alias("worst"),
-        F.min("verdict").alias("best"),
-        count_where(F.col("baseline") == "known").alias("known"),
-        count_where(F.col("baseline") == "unexpected").alias("unexpected"),
-        F.min(micros()).alias("first_us"),
-        F.max(micros()).alias("last_us"),
-        F.sum("latency_us").alias("latency_us"),
+        fn.count(fn.lit(1)).alias("attempts"),
+        count_where(fn.col("verdict").isin(*_GREEN)).alias("green"),
+        fn.max("verdict").alias("worst"),
+        fn.min("verdict").alias("best"),
+        count_where(fn.col("baseline") == "known").alias("known"),
+        count_where(fn.col("baseline") == "unexpected").alias("unexpected"),
+        fn.min(micros()).alias("first_us"),
+        fn.max(micros()).alias("last_us"),
+        fn.sum("latency_us").alias("latency_us"),
     )
     return fitted(table, SCHEMA)
 

@@ -6,7 +6,7 @@ Knows: inputs that a finding blames. Must not know: what a finding is; that stan
 from __future__ import annotations
 
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
+from pyspark.sql import functions as fn
 
 from reports.pipeline.grain import fitted
 from reports.pipeline.rollups.rollup import Rollup, micros
@@ -20,12 +20,12 @@ SCHEMA = (
 
 def rollup(facts: DataFrame, partitions: int = 0) -> DataFrame:
     """Only inputs that are blamed for something."""
-    blamed = facts.where(F.col("crash_key") != 0)
+    blamed = facts.where(fn.col("crash_key") != 0)
     table = blamed.groupBy(*GRAIN).agg(
-        F.count(F.lit(1)).alias("inputs"),
-        F.min(micros()).alias("first_us"),
-        F.max(micros()).alias("last_us"),
-        F.min("sent_octets").alias("smallest_octets"),
+        fn.count(fn.lit(1)).alias("inputs"),
+        fn.min(micros()).alias("first_us"),
+        fn.max(micros()).alias("last_us"),
+        fn.min("sent_octets").alias("smallest_octets"),
     )
     return fitted(table, SCHEMA)
 

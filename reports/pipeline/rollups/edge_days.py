@@ -6,7 +6,7 @@ Knows: edges, their names, the families that found them. Must not know: targets,
 from __future__ import annotations
 
 from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F
+from pyspark.sql import functions as fn
 
 from reports.pipeline.grain import fitted
 from reports.pipeline.rollups.rollup import Rollup, micros
@@ -22,19 +22,19 @@ RANDOM_BIT = 0
 
 def family_bit() -> Column:
     """The bit of a fact's family; what follows no C is no number."""
-    number = F.coalesce(F.substring("family", 2, 2).try_cast("int"), F.lit(RANDOM_BIT))
-    return F.call_function("shiftleft", F.lit(1).cast("bigint"), number)
+    number = fn.coalesce(fn.substring("family", 2, 2).try_cast("int"), fn.lit(RANDOM_BIT))
+    return fn.call_function("shiftleft", fn.lit(1).cast("bigint"), number)
 
 
 def rollup(facts: DataFrame, partitions: int = 0) -> DataFrame:
     """An edge's key is made of its names, so that grouping by both splits nothing."""
-    names = [F.coalesce(F.col(name), F.lit("")).alias(name) for name in ("state", "production")]
+    names = [fn.coalesce(fn.col(name), fn.lit("")).alias(name) for name in ("state", "production")]
     table = facts.groupBy("dt", "run_key", "edge", "signature", *names).agg(
-        F.count(F.lit(1)).alias("inputs"),
-        F.max("verdict").alias("worst"),
-        F.bit_or(family_bit()).alias("families"),
-        F.min(micros()).alias("first_us"),
-        F.max(micros()).alias("last_us"),
+        fn.count(fn.lit(1)).alias("inputs"),
+        fn.max("verdict").alias("worst"),
+        fn.bit_or(family_bit()).alias("families"),
+        fn.min(micros()).alias("first_us"),
+        fn.max(micros()).alias("last_us"),
     )
     return fitted(table, SCHEMA)
 

@@ -9,7 +9,7 @@ away, so the facts are shuffled first, by the input alone, and aggregated once, 
 from __future__ import annotations
 
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
+from pyspark.sql import functions as fn
 
 from reports.pipeline.grain import fitted
 from reports.pipeline.rollups.rollup import Rollup
@@ -27,15 +27,19 @@ def rollup(facts: DataFrame, partitions: int = PARTITIONS) -> DataFrame:
     rows = facts.select(
         "dt",
         "run_key",
-        F.coalesce("input_key", "case_key").alias("input_key"),
+        fn.coalesce("input_key", "case_key").alias("input_key"),
         "signature",
-        F.when(F.col("baseline") == "known", F.lit(1)).otherwise(F.lit(0)).alias("known"),
+        fn.when(fn.col("baseline") == "known", fn.lit(1)).otherwise(fn.lit(0)).alias("known"),
     )
-    table = rows.repartition(partitions, "input_key").groupBy(*GRAIN).agg(
-        F.min("signature").alias("signature_low"),
-        F.max("signature").alias("signature_high"),
-        F.count(F.lit(1)).alias("times"),
-        F.max("known").alias("known"),
+    table = (
+        rows.repartition(partitions, "input_key")
+        .groupBy(*GRAIN)
+        .agg(
+            fn.min("signature").alias("signature_low"),
+            fn.max("signature").alias("signature_high"),
+            fn.count(fn.lit(1)).alias("times"),
+            fn.max("known").alias("known"),
+        )
     )
     return fitted(table, SCHEMA)
 

@@ -2,8 +2,8 @@
 
 Knows: the shape that all rollups share. Must not know: files, days that changed.
 
-Group-bys have keys and buffers of fixed width only, or keys that are strings of few values: Spark then aggregates by hash, in
-place, without sorting. Exemplars are minima of 64-bit keys.
+Group-bys have buffers of fixed width only, and keys of fixed width or of few values: Spark then aggregates by hash, in
+place, without sorting.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F
+from pyspark.sql import functions as fn
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +35,9 @@ class Rollup:
 
 def micros(column: str = "at_us") -> Column:
     """A time as microseconds since 1970: a primitive to aggregate."""
-    return F.unix_micros(column)
+    return fn.unix_micros(column)
 
 
 def count_where(condition: Column) -> Column:
     """How many rows meet a condition; null does not."""
-    return F.sum(F.when(condition, F.lit(1).cast("bigint")).otherwise(F.lit(0).cast("bigint")))
+    return fn.sum(fn.when(condition, fn.lit(1).cast("bigint")).otherwise(fn.lit(0).cast("bigint")))

@@ -70,7 +70,10 @@ class Store:
         self, spark: SparkSession, rollup: Rollup, told: Callable[[str], None] = lambda line: None
     ) -> Refreshed:
         """Bring a rollup up to date with the lake."""
-        wanted = {dt: _made_of(rollup, facts) for dt, facts in self.lake.days(rollup.kind).items()}
+        wanted = {
+            dt: _made_of(rollup, facts, self._rows(rollup, dt))
+            for dt, facts in self.lake.days(rollup.kind).items()
+        }
         have = self.days.setdefault(rollup.name, {})
         stale = [dt for dt, made_of in wanted.items() if dt not in have or have[dt].made_of != made_of]
         for gone in set(have) - set(wanted):
@@ -122,7 +125,9 @@ class Store:
             spread = table.repartition("dt") if rollup.small else table
             spread.write.mode("overwrite").partitionBy("dt").parquet(str(draft.resolve()))
         if not rollup.keyed:
-            check_grain(rollup.name, spark.read.schema(rollup.schema).parquet(str(draft.resolve())), rollup.grain)
+            check_grain(
+                rollup.name, spark.read.schema(rollup.schema).parquet(str(draft.resolve())), rollup.grain
+            )
         made = {dt: self._moved(draft, rollup, dt, made_of) for dt, made_of in wanted.items()}
         shutil.rmtree(draft)
         return made
@@ -188,9 +193,9 @@ def _read_manifest(path: Path) -> dict[str, dict[str, Day]]:
     }
 
 
-def _made_of(rollup: Rollup, facts: str) -> str:
-    """A name for a day's facts and what is made of them."""
-    return f"{key(facts, rollup.name, rollup.schema, str(rollup.version)) & (2**64 - 1):016x}"
+def _made_of(rollup: Rollup, facts: str, rows: int) -> str:
+    """A name for a day's facts and what is made of them; damaged files that are left out are not among the rows."""
+    return f"{key(facts, str(rows), rollup.name, rollup.schema, str(rollup.version)) & (2**64 - 1):016x}"
 
 
 @contextmanager

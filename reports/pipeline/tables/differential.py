@@ -12,7 +12,7 @@ from __future__ import annotations
 from datetime import date, timedelta
 
 from pyspark.sql import DataFrame, Window
-from pyspark.sql import functions as F
+from pyspark.sql import functions as fn
 
 from harness.record.observation import CASE, FUZZ
 from reports.pipeline.grain import fitted
@@ -33,19 +33,21 @@ _LINE = ("target", "dialect", "kind")
 def table(inputs: Inputs, as_of: date) -> DataFrame:
     """``inputs`` is how many inputs brought about this vector. ``sample`` names a case; of an input ``named`` does."""
     reactions = _reactions(inputs, as_of)
-    stable = F.when(F.col("signature") != _VARIES_KEY, F.col("signature"))
+    stable = fn.when(fn.col("signature") != _VARIES_KEY, fn.col("signature"))
     differing = (
         reactions.groupBy("dialect", "kind", "input_key")
         .agg(
-            F.lower(F.hex(F.bit_xor(F.xxhash64("target", "signature")))).alias("vector"),
-            F.count(F.lit(1)).alias("targets"),
-            F.min(stable).alias("low"),
-            F.max(stable).alias("high"),
+            fn.lower(fn.hex(fn.bit_xor(fn.xxhash64("target", "signature")))).alias("vector"),
+            fn.count(fn.lit(1)).alias("targets"),
+            fn.min(stable).alias("low"),
+            fn.max(stable).alias("high"),
         )
         .where("low < high")
     )
     vectors = differing.groupBy(*_VECTOR).agg(
-        F.count(F.lit(1)).alias("inputs"), F.max("targets").alias("targets"), F.min("input_key").alias("sample_key")
+        fn.count(fn.lit(1)).alias("inputs"),
+        fn.max("targets").alias("targets"),
+        fn.min("input_key").alias("sample_key"),
     )
     members = reactions.join(
         vectors.withColumnRenamed("sample_key", "input_key"), ["dialect", "kind", "input_key"]
@@ -56,15 +58,15 @@ def table(inputs: Inputs, as_of: date) -> DataFrame:
 def _reactions(inputs: Inputs, as_of: date) -> DataFrame:
     """One row an input and target: the reaction of its newest version, if it is not declared."""
     days = _within(inputs["reaction_days"], as_of)
-    rows = days.join(F.broadcast(_newest_runs(inputs, as_of)), "run_key")
-    reaction = F.when(F.col("low") == F.col("high"), F.col("low")).otherwise(F.lit(_VARIES_KEY))
+    rows = days.join(fn.broadcast(_newest_runs(inputs, as_of)), "run_key")
+    reaction = fn.when(fn.col("low") == fn.col("high"), fn.col("low")).otherwise(fn.lit(_VARIES_KEY))
     return (
         rows.groupBy("input_key", *_LINE)
         .agg(
-            F.min("signature_low").alias("low"),
-            F.max("signature_high").alias("high"),
-            F.max("known").alias("known"),
-            F.max("run_key").alias("run_key"),
+            fn.min("signature_low").alias("low"),
+            fn.max("signature_high").alias("high"),
+            fn.max("known").alias("known"),
+            fn.max("run_key").alias("run_key"),
         )
         .where("known = 0 AND low IS NOT NULL")
         .select("input_key", *_LINE, "run_key", reaction.alias("signature"))
@@ -73,21 +75,23 @@ def _reactions(inputs: Inputs, as_of: date) -> DataFrame:
 
 def _within(rollup: DataFrame, as_of: date) -> DataFrame:
     """The days of the horizon."""
-    return until(rollup, as_of).where(F.col("dt") > F.lit(as_of - timedelta(days=HORIZON_DAYS)))
+    return until(rollup, as_of).where(fn.col("dt") > fn.lit(as_of - timedelta(days=HORIZON_DAYS)))
 
 
 def _newest_runs(inputs: Inputs, as_of: date) -> DataFrame:
     """``run_key, target, dialect, kind``: the runs of the version that each target was last seen with."""
-    ended = _within(inputs["case_days"], as_of).groupBy("run_key").agg(F.max("last_us").alias("last_us"))
+    ended = _within(inputs["case_days"], as_of).groupBy("run_key").agg(fn.max("last_us").alias("last_us"))
     runs = ended.join(_runs(inputs), "run_key")
-    last = F.max(F.struct("last_us", "target_version")).over(Window.partitionBy(*_LINE))
-    return runs.withColumn("last", last).where("target_version = last.target_version").select("run_key", *_LINE)
+    last = fn.max(fn.struct("last_us", "target_version")).over(Window.partitionBy(*_LINE))
+    return (
+        runs.withColumn("last", last).where("target_version = last.target_version").select("run_key", *_LINE)
+    )
 
 
 def _runs(inputs: Inputs) -> DataFrame:
     """Runs and campaigns alike."""
     cases, inputs_of = (
-        named_runs(inputs["runs"], kind).withColumn("kind", F.lit(kind)) for kind in (CASE, FUZZ)
+        named_runs(inputs["runs"], kind).withColumn("kind", fn.lit(kind)) for kind in (CASE, FUZZ)
     )
     return cases.unionByName(inputs_of).withColumnRenamed("run_dialect", "dialect")
 
@@ -96,11 +100,11 @@ def _told(inputs: Inputs, members: DataFrame) -> DataFrame:
     """Members of vectors with words for keys."""
     runs = _runs(inputs).select("run_key", "target_version", "product", "run", "folder")
     words = inputs["signatures"].select("signature", "reaction")
-    cases = inputs["cases"].select(F.col("case_key").alias("sample_key"), F.col("case").alias("sample"))
-    varies = F.when(F.col("signature") == _VARIES_KEY, F.lit(VARIES)).otherwise(F.col("reaction"))
-    is_case = F.when(F.col("kind") == CASE, F.col("sample"))
+    cases = inputs["cases"].select(fn.col("case_key").alias("sample_key"), fn.col("case").alias("sample"))
+    varies = fn.when(fn.col("signature") == _VARIES_KEY, fn.lit(VARIES)).otherwise(fn.col("reaction"))
+    is_case = fn.when(fn.col("kind") == CASE, fn.col("sample"))
     return (
-        members.join(F.broadcast(runs), "run_key", "left")
+        members.join(fn.broadcast(runs), "run_key", "left")
         .join(words, "signature", "left")
         .join(cases, "sample_key", "left")
         .withColumns({"reaction": varies, "sample": is_case})
@@ -109,10 +113,12 @@ def _told(inputs: Inputs, members: DataFrame) -> DataFrame:
 
 def named(mart: DataFrame, facts: DataFrame) -> DataFrame:
     """The mart with the ids of its sample inputs, from the facts of its days: the second small join."""
-    wanted = mart.where("sample IS NULL").select(F.col("sample_key").alias("input_key")).distinct()
-    ids = facts.select("input_key", "input").join(F.broadcast(wanted), "input_key")
-    names = ids.groupBy(F.col("input_key").alias("sample_key")).agg(F.min("input").alias("id"))
-    joined = mart.join(F.broadcast(names), "sample_key", "left").withColumn("sample", F.coalesce("sample", "id"))
+    wanted = mart.where("sample IS NULL").select(fn.col("sample_key").alias("input_key")).distinct()
+    ids = facts.select("input_key", "input").join(fn.broadcast(wanted), "input_key")
+    names = ids.groupBy(fn.col("input_key").alias("sample_key")).agg(fn.min("input").alias("id"))
+    joined = mart.join(fn.broadcast(names), "sample_key", "left").withColumn(
+        "sample", fn.coalesce("sample", "id")
+    )
     return fitted(joined, SCHEMA)
 
 

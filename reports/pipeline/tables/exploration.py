@@ -9,7 +9,7 @@ from datetime import date
 from functools import reduce
 
 from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F
+from pyspark.sql import functions as fn
 
 from reports.pipeline.grain import fitted
 from reports.pipeline.rollups.edge_days import RANDOM_BIT
@@ -17,7 +17,8 @@ from reports.pipeline.tables.mart import Inputs, Mart, campaigns, in_order, unti
 
 GRAIN = ("target", "dialect", "dimension", "dt")
 SCHEMA = (
-    "target STRING, dialect STRING, dimension STRING, dt DATE, met BIGINT, new BIGINT, covered BIGINT, inputs BIGINT"
+    "target STRING, dialect STRING, dimension STRING, dt DATE, met BIGINT, new BIGINT, covered BIGINT, "
+    "inputs BIGINT"
 )
 DIMENSIONS = ("state", "production", "family", "edge", "reaction", "cell")
 _LINE = ("target", "dialect")
@@ -26,41 +27,45 @@ _FAMILIES = 63
 
 def table(inputs: Inputs, as_of: date) -> DataFrame:
     """``met`` that day, ``new`` for the first time, ``covered`` since the first day; a row for each day of fuzzing."""
-    runs = F.broadcast(campaigns(inputs).select("run_key", *_LINE))
+    runs = fn.broadcast(campaigns(inputs).select("run_key", *_LINE))
     edges = until(inputs["edge_days"], as_of).join(runs, "run_key")
     cells = until(inputs["case_days"], as_of).join(runs, "run_key")
     met = reduce(DataFrame.unionByName, [_met(edges, cells, dimension) for dimension in DIMENSIONS])
     keys = (*_LINE, "dimension")
-    first = met.withColumn("first", F.min("dt").over(in_order((*keys, "value"), "dt")))
+    first = met.withColumn("first", fn.min("dt").over(in_order((*keys, "value"), "dt")))
     daily = first.groupBy(*keys, "dt").agg(
-        F.count(F.lit(1)).alias("met"),
-        F.sum((F.col("first") == F.col("dt")).cast("bigint")).alias("new"),
-        F.sum("inputs").alias("inputs"),
+        fn.count(fn.lit(1)).alias("met"),
+        fn.sum((fn.col("first") == fn.col("dt")).cast("bigint")).alias("new"),
+        fn.sum("inputs").alias("inputs"),
     )
-    return fitted(daily.withColumn("covered", F.sum("new").over(in_order(keys, "dt"))), SCHEMA)
+    return fitted(daily.withColumn("covered", fn.sum("new").over(in_order(keys, "dt"))), SCHEMA)
 
 
 def _met(edges: DataFrame, cells: DataFrame, dimension: str) -> DataFrame:
     """What was met of one dimension on a day: its values, with the inputs that met them."""
     if dimension == "cell":
-        rows = cells.select(*_LINE, "dt", F.col("case_key").cast("string").alias("value"), F.col("attempts").alias("n"))
+        rows = cells.select(
+            *_LINE, "dt", fn.col("case_key").cast("string").alias("value"), fn.col("attempts").alias("n")
+        )
     elif dimension == "family":
-        rows = edges.select(*_LINE, "dt", F.explode(_families()).alias("value"), F.lit(None).cast("bigint").alias("n"))
+        rows = edges.select(
+            *_LINE, "dt", fn.explode(_families()).alias("value"), fn.lit(None).cast("bigint").alias("n")
+        )
     else:
-        column = F.col("signature" if dimension == "reaction" else dimension).cast("string")
-        rows = edges.select(*_LINE, "dt", column.alias("value"), F.col("inputs").alias("n"))
-    counted = rows.where("value <> ''").groupBy(*_LINE, "dt", "value").agg(F.sum("n").alias("inputs"))
-    return counted.withColumn("dimension", F.lit(dimension))
+        column = fn.col("signature" if dimension == "reaction" else dimension).cast("string")
+        rows = edges.select(*_LINE, "dt", column.alias("value"), fn.col("inputs").alias("n"))
+    counted = rows.where("value <> ''").groupBy(*_LINE, "dt", "value").agg(fn.sum("n").alias("inputs"))
+    return counted.withColumn("dimension", fn.lit(dimension))
 
 
 def _families() -> Column:
     """The names of the families whose bits are set."""
-    numbers = F.sequence(F.lit(0), F.lit(_FAMILIES - 1))
-    is_set = F.filter(numbers, lambda n: F.call_function("getbit", "families", n) == 1)
-    return F.transform(
+    numbers = fn.sequence(fn.lit(0), fn.lit(_FAMILIES - 1))
+    is_set = fn.filter(numbers, lambda n: fn.call_function("getbit", "families", n) == 1)
+    return fn.transform(
         is_set,
-        lambda n: F.when(n == RANDOM_BIT, F.lit("random")).otherwise(
-            F.concat(F.lit("C"), F.lpad(n.cast("string"), 2, "0"))
+        lambda n: fn.when(n == RANDOM_BIT, fn.lit("random")).otherwise(
+            fn.concat(fn.lit("C"), fn.lpad(n.cast("string"), 2, "0"))
         ),
     )
 

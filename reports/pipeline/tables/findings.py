@@ -8,7 +8,7 @@ from __future__ import annotations
 from datetime import date, timedelta
 
 from pyspark.sql import Column, DataFrame, Window
-from pyspark.sql import functions as F
+from pyspark.sql import functions as fn
 
 from reports.pipeline.grain import fitted
 from reports.pipeline.tables.mart import Inputs, Mart, at, campaigns, newest_versions, until
@@ -37,11 +37,23 @@ def table(inputs: Inputs, as_of: date) -> DataFrame:
         .join(_newest_fuzzed(inputs, as_of), ["target", "dialect"], "left")
         .select(
             *clusters.columns,
-            *("oracle", "status", "family", "state", "top", "detail", "requirement", "words", "replay", "folder", "run"),
-            (F.col("last_version") == F.col("newest_version")).alias("open"),
-            F.coalesce("crash", F.lower(F.hex("crash_key"))).alias("crash"),
-            F.coalesce("input_octets", "sent_octets").alias("smallest_octets"),
-            F.col("input").alias("smallest_input"),
+            *(
+                "oracle",
+                "status",
+                "family",
+                "state",
+                "top",
+                "detail",
+                "requirement",
+                "words",
+                "replay",
+                "folder",
+                "run",
+            ),
+            (fn.col("last_version") == fn.col("newest_version")).alias("open"),
+            fn.coalesce("crash", fn.lower(fn.hex("crash_key"))).alias("crash"),
+            fn.coalesce("input_octets", "sent_octets").alias("smallest_octets"),
+            fn.col("input").alias("smallest_input"),
             at("first_us").alias("first_seen"),
             at("last_us").alias("last_seen"),
         )
@@ -51,16 +63,16 @@ def table(inputs: Inputs, as_of: date) -> DataFrame:
 
 def _clusters(seen: DataFrame, as_of: date) -> DataFrame:
     return seen.groupBy(*_CLUSTER).agg(
-        F.countDistinct("run_key").alias("campaigns"),
-        F.countDistinct("dt").alias("days"),
-        F.sum("inputs").alias("inputs"),
-        F.sum(_inputs_between(as_of, 0)).alias("recent"),
-        F.sum(_inputs_between(as_of, 1)).alias("earlier"),
-        F.min("first_us").alias("first_us"),
-        F.max("last_us").alias("last_us"),
-        F.min("smallest_octets").alias("sent_octets"),
-        F.min_by("target_version", F.struct("first_us", "run_key")).alias("first_version"),
-        F.max_by("target_version", F.struct("last_us", "run_key")).alias("last_version"),
+        fn.countDistinct("run_key").alias("campaigns"),
+        fn.countDistinct("dt").alias("days"),
+        fn.sum("inputs").alias("inputs"),
+        fn.sum(_inputs_between(as_of, 0)).alias("recent"),
+        fn.sum(_inputs_between(as_of, 1)).alias("earlier"),
+        fn.min("first_us").alias("first_us"),
+        fn.max("last_us").alias("last_us"),
+        fn.min("smallest_octets").alias("sent_octets"),
+        fn.min_by("target_version", fn.struct("first_us", "run_key")).alias("first_version"),
+        fn.max_by("target_version", fn.struct("last_us", "run_key")).alias("last_version"),
     )
 
 
@@ -68,21 +80,25 @@ def _seen(inputs: Inputs, as_of: date) -> DataFrame:
     """Each campaign's clusters by day: inputs that were blamed, and findings that blame no single input."""
     days = until(inputs["crash_days"], as_of)
     blamed = days.select("run_key", "crash_key").distinct()
-    recorded_us = F.unix_micros("seen_at")
-    bare = _findings(inputs, as_of).join(blamed, ["run_key", "crash_key"], "anti").select(
-        F.to_date("seen_at").alias("dt"),
-        "run_key",
-        "crash_key",
-        F.lit(0).alias("inputs"),
-        recorded_us.alias("first_us"),
-        recorded_us.alias("last_us"),
-        F.lit(None).cast("bigint").alias("smallest_octets"),
+    recorded_us = fn.unix_micros("seen_at")
+    bare = (
+        _findings(inputs, as_of)
+        .join(blamed, ["run_key", "crash_key"], "anti")
+        .select(
+            fn.to_date("seen_at").alias("dt"),
+            "run_key",
+            "crash_key",
+            fn.lit(0).alias("inputs"),
+            recorded_us.alias("first_us"),
+            recorded_us.alias("last_us"),
+            fn.lit(None).cast("bigint").alias("smallest_octets"),
+        )
     )
     return days.unionByName(bare).join(campaigns(inputs), "run_key")
 
 
 def _findings(inputs: Inputs, as_of: date) -> DataFrame:
-    return inputs["crashes"].where((F.col("crash_key") != 0) & (F.to_date("seen_at") <= F.lit(as_of)))
+    return inputs["crashes"].where((fn.col("crash_key") != 0) & (fn.to_date("seen_at") <= fn.lit(as_of)))
 
 
 def _newest_fuzzed(inputs: Inputs, as_of: date) -> DataFrame:
@@ -93,16 +109,16 @@ def _newest_fuzzed(inputs: Inputs, as_of: date) -> DataFrame:
 
 def _inputs_between(as_of: date, weeks_ago: int) -> Column:
     last = as_of - timedelta(days=GROWTH_DAYS * weeks_ago)
-    within = (F.col("dt") <= F.lit(last)) & (F.col("dt") > F.lit(last - timedelta(days=GROWTH_DAYS)))
-    return F.when(within, F.col("inputs")).otherwise(F.lit(0))
+    within = (fn.col("dt") <= fn.lit(last)) & (fn.col("dt") > fn.lit(last - timedelta(days=GROWTH_DAYS)))
+    return fn.when(within, fn.col("inputs")).otherwise(fn.lit(0))
 
 
 def _smallest(inputs: Inputs, as_of: date) -> DataFrame:
     """Of each cluster the finding with the smallest input, whose words and replay stand for all of them."""
     found = _findings(inputs, as_of).drop("dialect")
     rows = found.join(campaigns(inputs).select("run_key", "run", "target", "dialect"), "run_key")
-    order = (F.asc_nulls_last("input_octets"), F.desc("seen_at"), F.asc("run_key"))
-    placed = rows.withColumn("_place", F.row_number().over(Window.partitionBy(*_CLUSTER).orderBy(*order)))
+    order = (fn.asc_nulls_last("input_octets"), fn.desc("seen_at"), fn.asc("run_key"))
+    placed = rows.withColumn("_place", fn.row_number().over(Window.partitionBy(*_CLUSTER).orderBy(*order)))
     return placed.where("_place = 1").drop("_place")
 
 

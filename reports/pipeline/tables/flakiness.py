@@ -8,7 +8,7 @@ from __future__ import annotations
 from datetime import date
 
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
+from pyspark.sql import functions as fn
 
 from reports.pipeline.grain import fitted
 from reports.pipeline.tables.mart import Inputs, Mart, at, case_runs, in_order, verdict_word
@@ -27,25 +27,25 @@ def table(inputs: Inputs, as_of: date) -> DataFrame:
     ``mixed_runs`` had attempts of different verdicts. Cases that were always the same are left out.
     """
     rows = case_runs(inputs, as_of)
-    before = F.lag("worst").over(in_order(GRAIN, "last_us", "run_key"))
-    flipped = rows.withColumn("flip", F.coalesce((before != F.col("worst")).cast("bigint"), F.lit(0)))
+    before = fn.lag("worst").over(in_order(GRAIN, "last_us", "run_key"))
+    flipped = rows.withColumn("flip", fn.coalesce((before != fn.col("worst")).cast("bigint"), fn.lit(0)))
     counted = flipped.groupBy(*GRAIN).agg(
-        F.first("suite").alias("suite"),
-        F.first("level").alias("level"),
-        F.count(F.lit(1)).alias("runs"),
-        F.sum("flip").alias("flips"),
-        F.sum((F.col("worst") != F.col("best")).cast("bigint")).alias("mixed_runs"),
-        F.sum("attempts").alias("attempts"),
-        F.sum("green").alias("green"),
-        F.min("best").alias("best"),
-        F.max("worst").alias("worst"),
-        F.min("first_us").alias("first_us"),
-        F.max(F.when(F.col("flip") == 1, F.col("last_us"))).alias("flip_us"),
-        F.max("last_us").alias("last_us"),
+        fn.first("suite").alias("suite"),
+        fn.first("level").alias("level"),
+        fn.count(fn.lit(1)).alias("runs"),
+        fn.sum("flip").alias("flips"),
+        fn.sum((fn.col("worst") != fn.col("best")).cast("bigint")).alias("mixed_runs"),
+        fn.sum("attempts").alias("attempts"),
+        fn.sum("green").alias("green"),
+        fn.min("best").alias("best"),
+        fn.max("worst").alias("worst"),
+        fn.min("first_us").alias("first_us"),
+        fn.max(fn.when(fn.col("flip") == 1, fn.col("last_us"))).alias("flip_us"),
+        fn.max("last_us").alias("last_us"),
     )
     unstable = counted.where("flips > 0 OR mixed_runs > 0").select(
         "*",
-        F.when(F.col("runs") > 1, F.col("flips") / (F.col("runs") - 1)).alias("flip_rate"),
+        fn.when(fn.col("runs") > 1, fn.col("flips") / (fn.col("runs") - 1)).alias("flip_rate"),
         verdict_word("best").alias("best_verdict"),
         verdict_word("worst").alias("worst_verdict"),
         at("first_us").alias("first_at"),

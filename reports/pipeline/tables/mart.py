@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from pyspark.sql import Column, DataFrame, Window, WindowSpec
-from pyspark.sql import functions as F
+from pyspark.sql import functions as fn
 
 from harness.record.observation import CASE, FUZZ, VERDICT_CODES
 from harness.record.rows import Outcome
@@ -41,15 +41,18 @@ class Mart:
 
 def until(rollup: DataFrame, as_of: date) -> DataFrame:
     """What was known on that day."""
-    return rollup.where(F.col("dt") <= F.lit(as_of))
+    return rollup.where(fn.col("dt") <= fn.lit(as_of))
 
 
 def named_runs(runs: DataFrame, kind: str) -> DataFrame:
     """Runs of a kind: who was certified, by which suite, and where the run lies."""
-    texts = [F.coalesce(F.col(name), F.lit("")).alias(name) for name in ("product", "target_version", "suite_version")]
-    target = F.coalesce("target", F.lit(""))
-    dialect = F.coalesce("dialect", F.lit(""))
-    return runs.where(F.col("kind") == kind).select(
+    texts = [
+        fn.coalesce(fn.col(name), fn.lit("")).alias(name)
+        for name in ("product", "target_version", "suite_version")
+    ]
+    target = fn.coalesce("target", fn.lit(""))
+    dialect = fn.coalesce("dialect", fn.lit(""))
+    return runs.where(fn.col("kind") == kind).select(
         "run_key", "run", target.alias("target"), *texts, dialect.alias("run_dialect"), "folder"
     )
 
@@ -64,20 +67,20 @@ def case_runs(inputs: Inputs, as_of: date) -> DataFrame:
     )
     return joined.select(
         *joined.drop("dialect", "case", "run_dialect").columns,
-        F.coalesce("dialect", "run_dialect").alias("dialect"),
-        F.coalesce("case", F.lower(F.hex("case_key"))).alias("case"),
+        fn.coalesce("dialect", "run_dialect").alias("dialect"),
+        fn.coalesce("case", fn.lower(fn.hex("case_key"))).alias("case"),
     )
 
 
 def _whole_runs(days: DataFrame) -> DataFrame:
     """A run over midnight as one."""
-    sums = [F.sum(name).alias(name) for name in ("attempts", "green", "known", "unexpected")]
+    sums = [fn.sum(name).alias(name) for name in ("attempts", "green", "known", "unexpected")]
     return days.groupBy("run_key", "case_key").agg(
         *sums,
-        F.max("worst").alias("worst"),
-        F.min("best").alias("best"),
-        F.min("first_us").alias("first_us"),
-        F.max("last_us").alias("last_us"),
+        fn.max("worst").alias("worst"),
+        fn.min("best").alias("best"),
+        fn.min("first_us").alias("first_us"),
+        fn.max("last_us").alias("last_us"),
     )
 
 
@@ -88,53 +91,53 @@ def campaigns(inputs: Inputs) -> DataFrame:
 
 def newest(rows: DataFrame, keys: tuple[str, ...]) -> DataFrame:
     """Of the rows with the same keys the one that ended last; of those that ended together, one and always the same."""
-    ordered = Window.partitionBy(*keys).orderBy(F.desc("last_us"), F.desc("run_key"))
-    return rows.withColumn("_place", F.row_number().over(ordered)).where("_place = 1").drop("_place")
+    ordered = Window.partitionBy(*keys).orderBy(fn.desc("last_us"), fn.desc("run_key"))
+    return rows.withColumn("_place", fn.row_number().over(ordered)).where("_place = 1").drop("_place")
 
 
 def newest_versions(rows: DataFrame) -> DataFrame:
     """``target, dialect, target_version``: the version that each target was last seen with in a dialect."""
-    seen = rows.groupBy("target", "dialect", "target_version").agg(F.max("last_us").alias("last_us"))
-    ordered = Window.partitionBy("target", "dialect").orderBy(F.desc("last_us"), F.desc("target_version"))
-    first = seen.withColumn("_place", F.row_number().over(ordered)).where("_place = 1")
+    seen = rows.groupBy("target", "dialect", "target_version").agg(fn.max("last_us").alias("last_us"))
+    ordered = Window.partitionBy("target", "dialect").orderBy(fn.desc("last_us"), fn.desc("target_version"))
+    first = seen.withColumn("_place", fn.row_number().over(ordered)).where("_place = 1")
     return first.select("target", "dialect", "target_version")
 
 
 def verdict_word(code: str) -> Column:
     """A verdict's code as its word."""
-    word = F.lit(None).cast("string")
+    word = fn.lit(None).cast("string")
     for outcome, number in VERDICT_CODES.items():
-        word = F.when(F.col(code) == number, F.lit(str(outcome))).otherwise(word)
+        word = fn.when(fn.col(code) == number, fn.lit(str(outcome))).otherwise(word)
     return word
 
 
 def baseline_word() -> Column:
     """``unexpected`` where one attempt was, else ``known`` where one was, else nothing."""
-    known = F.when(F.col("known") > 0, F.lit("known")).otherwise(F.lit(""))
-    return F.when(F.col("unexpected") > 0, F.lit("unexpected")).otherwise(known)
+    known = fn.when(fn.col("known") > 0, fn.lit("known")).otherwise(fn.lit(""))
+    return fn.when(fn.col("unexpected") > 0, fn.lit("unexpected")).otherwise(known)
 
 
 def evidence() -> Column:
     """Where a case's transcript lies, if the case ran."""
-    path = F.concat_ws("/", "folder", F.lit("evidence"), F.concat("case", F.lit(".jsonl")))
-    return F.when(F.col("worst") > _NOT_RUN, path)
+    path = fn.concat_ws("/", "folder", fn.lit("evidence"), fn.concat("case", fn.lit(".jsonl")))
+    return fn.when(fn.col("worst") > _NOT_RUN, path)
 
 
 def at(column: str) -> Column:
     """Microseconds since 1970 as a time."""
-    return F.timestamp_micros(F.col(column))
+    return fn.timestamp_micros(fn.col(column))
 
 
 def version_order(version: Column) -> Column:
     """Versions in the order of releases: 3.9 before 3.10, 4.0-rc.1 before 4.0 before 4.0.1."""
-    parts = F.filter(F.split(version, "[^0-9A-Za-z]+"), lambda part: part != "")
-    ranked = F.transform(
+    parts = fn.filter(fn.split(version, "[^0-9A-Za-z]+"), lambda part: part != "")
+    ranked = fn.transform(
         parts,
-        lambda part: F.when(part.rlike("^[0-9]+$"), F.concat(F.lit("2"), F.lpad(part, 12, "0"))).otherwise(
-            F.concat(F.lit("0"), part)
-        ),
+        lambda part: fn.when(
+            part.rlike("^[0-9]+$"), fn.concat(fn.lit("2"), fn.lpad(part, 12, "0"))
+        ).otherwise(fn.concat(fn.lit("0"), part)),
     )
-    return F.concat(ranked, F.array(F.lit("1")))
+    return fn.concat(ranked, fn.array(fn.lit("1")))
 
 
 def in_order(keys: tuple[str, ...], *order: str) -> WindowSpec:

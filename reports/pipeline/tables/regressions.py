@@ -2,9 +2,9 @@
 
 Knows: the last verdict under each pair of versions. Must not know: changes within one pair; that is flakiness.
 
-Two neighbours are compared at a time: the next version of the target under the same suite, and the next version of the suite
-on the same target. Where a pair has neither neighbour, because both were changed at once, it is compared with the pair that
-was seen before it, and the row says ``both``: nobody can know whose change it was.
+Two neighbours are compared at a time: the next version of the target under the same suite, and the next version of
+the suite on the same target. Where a pair has neither neighbour, because both were changed at once, it is compared with
+the pair that was seen before it, and the row says ``both``: nobody can know whose change it was.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 from datetime import date
 
 from pyspark.sql import Column, DataFrame, Window, WindowSpec
-from pyspark.sql import functions as F
+from pyspark.sql import functions as fn
 
 from reports.pipeline.grain import fitted
 from reports.pipeline.tables.mart import (
@@ -41,17 +41,19 @@ TARGET, SUITE, BOTH = "target-version", "suite-version", "both"
 
 
 def table(inputs: Inputs, as_of: date) -> DataFrame:
-    """``direction``: regressed from green, fixed to green, else changed. ``flaky``: one side had other verdicts, too."""
+    """``direction``: regressed from green, fixed to green, else changed. ``flaky``: a side had other verdicts, too."""
     pairs = _pairs(case_runs(inputs, as_of)).select(
         "*",
-        version_order(F.col("target_version")).alias("target_order"),
-        version_order(F.col("suite_version")).alias("suite_order"),
+        version_order(fn.col("target_version")).alias("target_order"),
+        version_order(fn.col("suite_version")).alias("suite_order"),
     )
     by_target = _before(Window.partitionBy(*_CASE, "suite_version").orderBy("target_order", "target_version"))
     by_suite = _before(Window.partitionBy(*_CASE, "target_version").orderBy("suite_order", "suite_version"))
     by_time = _before(Window.partitionBy(*_CASE).orderBy("first_us", "target_order", "suite_order"))
-    placed = pairs.select("*", by_target.alias("by_target"), by_suite.alias("by_suite"), by_time.alias("by_time"))
-    alone = F.col("by_target").isNull() & F.col("by_suite").isNull()
+    placed = pairs.select(
+        "*", by_target.alias("by_target"), by_suite.alias("by_suite"), by_time.alias("by_time")
+    )
+    alone = fn.col("by_target").isNull() & fn.col("by_suite").isNull()
     compared = [
         _compared(placed, TARGET, "by_target"),
         _compared(placed, SUITE, "by_suite"),
@@ -63,31 +65,31 @@ def table(inputs: Inputs, as_of: date) -> DataFrame:
 def _pairs(rows: DataFrame) -> DataFrame:
     """One row a case and pair of versions: its last run, when it was first seen, whether its runs agree."""
     same = Window.partitionBy(*_PAIR)
-    mixed = (F.max("worst").over(same) != F.min("worst").over(same)) | (
-        F.max(F.col("worst") - F.col("best")).over(same) > 0
+    mixed = (fn.max("worst").over(same) != fn.min("worst").over(same)) | (
+        fn.max(fn.col("worst") - fn.col("best")).over(same) > 0
     )
-    return newest(rows.withColumns({"mixed": mixed, "first_us": F.min("first_us").over(same)}), _PAIR)
+    return newest(rows.withColumns({"mixed": mixed, "first_us": fn.min("first_us").over(same)}), _PAIR)
 
 
 def _before(window: WindowSpec) -> Column:
     """The pair before this one, as a struct."""
-    return F.lag(F.struct(*_CARRIED)).over(window)
+    return fn.lag(fn.struct(*_CARRIED)).over(window)
 
 
 def _compared(placed: DataFrame, change: str, before: str) -> DataFrame:
     """Each pair beside the one before it, where the verdicts differ."""
-    old = F.col(before)
-    rows = placed.where(old.isNotNull() & (old["worst"] != F.col("worst"))).select(
+    old = fn.col(before)
+    rows = placed.where(old.isNotNull() & (old["worst"] != fn.col("worst"))).select(
         *_CASE, "suite", "level", "folder", "worst",
-        F.lit(change).alias("change"),
-        F.col("target_version").alias("to_target_version"),
-        F.col("suite_version").alias("to_suite_version"),
+        fn.lit(change).alias("change"),
+        fn.col("target_version").alias("to_target_version"),
+        fn.col("suite_version").alias("to_suite_version"),
         old["target_version"].alias("from_target_version"),
         old["suite_version"].alias("from_suite_version"),
         old["worst"].alias("was"),
-        (old["mixed"] | F.col("mixed")).alias("flaky"),
+        (old["mixed"] | fn.col("mixed")).alias("flaky"),
         old["run"].alias("from_run"),
-        F.col("run").alias("to_run"),
+        fn.col("run").alias("to_run"),
         at("first_us").alias("at"),
     )  # fmt: skip
     return rows.withColumns(
@@ -101,11 +103,11 @@ def _compared(placed: DataFrame, change: str, before: str) -> DataFrame:
 
 
 def _direction() -> Column:
-    was_green, is_green = F.col("was").isin(*GREEN), F.col("worst").isin(*GREEN)
+    was_green, is_green = fn.col("was").isin(*GREEN), fn.col("worst").isin(*GREEN)
     return (
-        F.when(was_green & ~is_green & (F.col("worst") > F.col("was")), F.lit("regressed"))
-        .when(~was_green & is_green & (F.col("was") > F.col("worst")), F.lit("fixed"))
-        .otherwise(F.lit("changed"))
+        fn.when(was_green & ~is_green & (fn.col("worst") > fn.col("was")), fn.lit("regressed"))
+        .when(~was_green & is_green & (fn.col("was") > fn.col("worst")), fn.lit("fixed"))
+        .otherwise(fn.lit("changed"))
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from datetime import date
 
 from pyspark.sql import Column, DataFrame, Window
-from pyspark.sql import functions as F
+from pyspark.sql import functions as fn
 
 from reports.pipeline.grain import fitted
 from reports.pipeline.tables import verdicts
@@ -36,9 +36,9 @@ def table(inputs: Inputs, as_of: date) -> DataFrame:
         *(column for column in rows.columns if column not in ("cases", "judged", "green")),
         _status().alias("status"),
         verdict_word("worst").alias("verdict"),
-        F.col("worst").alias("verdict_code"),
+        fn.col("worst").alias("verdict_code"),
         baseline_word().alias("baseline"),
-        *(F.coalesce(name, F.lit(0)).alias(name) for name in ("cases", "judged", "green")),
+        *(fn.coalesce(name, fn.lit(0)).alias(name) for name in ("cases", "judged", "green")),
         at("last_us").alias("at"),
         evidence().alias("evidence"),
     )
@@ -55,7 +55,7 @@ def _targets_times_requirements(inputs: Inputs, latest: DataFrame) -> DataFrame:
 
 def _linked(inputs: Inputs) -> DataFrame:
     """How many cases speak about a requirement."""
-    return inputs["case_requirements"].groupBy("requirement_key").agg(F.count(F.lit(1)).alias("cases"))
+    return inputs["case_requirements"].groupBy("requirement_key").agg(fn.count(fn.lit(1)).alias("cases"))
 
 
 def _worst(inputs: Inputs, latest: DataFrame) -> DataFrame:
@@ -64,19 +64,19 @@ def _worst(inputs: Inputs, latest: DataFrame) -> DataFrame:
     same = Window.partitionBy(*_WHO, "requirement_key")
     rows = latest.join(links, "case_key").select(
         *_WHO, "requirement_key", "case", "run", "folder", "worst", "last_us", "known", "unexpected",
-        F.count(F.lit(1)).over(same).alias("judged"),
-        F.sum((F.col("green") == F.col("attempts")).cast("bigint")).over(same).alias("green"),
-        F.row_number().over(same.orderBy(F.desc("worst"), "case")).alias("_place"),
+        fn.count(fn.lit(1)).over(same).alias("judged"),
+        fn.sum((fn.col("green") == fn.col("attempts")).cast("bigint")).over(same).alias("green"),
+        fn.row_number().over(same.orderBy(fn.desc("worst"), "case")).alias("_place"),
     )  # fmt: skip
     return rows.where("_place = 1").drop("_place")
 
 
 def _status() -> Column:
     return (
-        F.when(F.col("worst").isNotNull(), F.lit("judged"))
-        .when(F.length(F.coalesce("excluded", F.lit(""))) > 0, F.lit("excluded"))
-        .when(F.col("cases") > 0, F.lit("not-run"))
-        .otherwise(F.lit("open"))
+        fn.when(fn.col("worst").isNotNull(), fn.lit("judged"))
+        .when(fn.length(fn.coalesce("excluded", fn.lit(""))) > 0, fn.lit("excluded"))
+        .when(fn.col("cases") > 0, fn.lit("not-run"))
+        .otherwise(fn.lit("open"))
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from datetime import date
 
 from pyspark.sql import DataFrame, Window
-from pyspark.sql import functions as F
+from pyspark.sql import functions as fn
 
 from reports.pipeline.grain import fitted
 from reports.pipeline.tables.mart import (
@@ -34,10 +34,10 @@ SCHEMA = (
 def latest(inputs: Inputs, as_of: date) -> DataFrame:
     """The last run of each target, version, dialect and case; ``runs`` counts all of them."""
     rows = case_runs(inputs, as_of)
-    counted = rows.withColumn("runs", F.count(F.lit(1)).over(Window.partitionBy(*GRAIN)))
-    newest_one = newest_versions(rows).withColumn("newest", F.lit(True))
+    counted = rows.withColumn("runs", fn.count(fn.lit(1)).over(Window.partitionBy(*GRAIN)))
+    newest_one = newest_versions(rows).withColumn("newest", fn.lit(True))
     joined = newest(counted, GRAIN).join(newest_one, ["target", "dialect", "target_version"], "left")
-    return joined.withColumn("newest", F.coalesce("newest", F.lit(False)))
+    return joined.withColumn("newest", fn.coalesce("newest", fn.lit(False)))
 
 
 def table(inputs: Inputs, as_of: date) -> DataFrame:
@@ -45,7 +45,7 @@ def table(inputs: Inputs, as_of: date) -> DataFrame:
     rows = latest(inputs, as_of).select(
         "*",
         verdict_word("worst").alias("verdict"),
-        F.col("worst").alias("verdict_code"),
+        fn.col("worst").alias("verdict_code"),
         baseline_word().alias("baseline"),
         at("last_us").alias("at"),
         evidence().alias("evidence"),

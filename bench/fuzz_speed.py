@@ -1,0 +1,299 @@
+"""The fuzzer's speed beside a loop that only connects, sends, receives and closes, and beside boofuzz; one run.
+
+All have the same inputs and the same target. Then what each oracle costs, and a resume far out.
+
+Knows: all three ways to send an input. Must not know: what inputs mean.
+
+The target is the reference broker in a process of its own, and a RabbitMQ where one runs that was started from here.
+The plain loop is handed inputs that are answered: it has no other way to know when to go on.
+"""
+
+from __future__ import annotations
+
+import json
+import socket
+import statistics
+import struct
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from bench.row import Row
+from fuzz.campaign import Campaign, Order
+from fuzz.catalogue import FuzzInput, cells
+from fuzz.executor.conversation import Tempo
+from fuzz.executor.loop import Address, Executor
+from fuzz.executor.subject import Subject
+from fuzz.identity import InputId
+from fuzz.mutation import origins, random_id, random_input
+from fuzz.oracles.monitor import Monitor
+from fuzz.oracles.suspicion import Oracle
+from fuzz.seeded.process import SeededBroker
+from fuzz.states import Values, octets_of_step, states
+from harness.target.known import known_broker
+from harness.target.url import parse_url
+
+DIALECT = "amqp-0-9-1"
+STATES = ("raw", "channel")
+ROUNDS, INPUTS, BATCH = 5, 1000, 128
+FAR = 10**9
+_RESET = struct.pack("ii", 1, 0)
+_PATIENCE_S, _HEARS_S = 10.0, 1.0
+_GROUPS = (
+    frozenset({Oracle.CRASH, Oracle.HANG}),
+    frozenset({Oracle.CANARY, Oracle.LEAK}),
+    frozenset({Oracle.MEMORY, Oracle.CPU}),
+    frozenset({Oracle.LOG}),
+    frozenset({Oracle.CONFORMANCE}),
+)
+"""Oracles that look together."""
+
+Way = Callable[[Subject, Sequence[FuzzInput]], int]
+
+
+def rows() -> Iterator[Row]:
+    """Speed and processor time beside both others, oracles, and a resume."""
+    with targets() as found:
+        for subject in found:
+            for state in STATES:
+                yield from beside_the_loop(subject, answered(subject, state, INPUTS), state)
+        yield from beside_boofuzz(found[0], INPUTS)
+        yield from of_oracles(found[0], ROUNDS)
+    yield resumed(FAR)
+
+
+@contextmanager
+def targets() -> Iterator[list[Subject]]:
+    """The reference broker, and RabbitMQ where it runs."""
+    with tempfile.TemporaryDirectory() as folder, SeededBroker(None, Path(folder), DIALECT) as broker:
+        found = [replace(broker.subject(), name="reference")]
+        rabbitmq = known_broker("rabbitmq", Path(".brokers") / "rabbitmq").running()
+        if rabbitmq is not None:
+            url = parse_url(rabbitmq.url)
+            values = Values(user=url.user, password=url.password, vhost=url.vhost)
+            found.append(Subject("rabbitmq", DIALECT, Address(url.host, url.port), values))
+        yield found
+
+
+def answered(subject: Subject, state: str, count: int) -> list[FuzzInput]:
+    """Inputs of a state that this target answers, over and over until there are enough."""
+    claimed = [item for cell in cells(DIALECT) if cell.state == state for item in _some(cell, 40)]
+    executor = subject.executor(Tempo())
+    found = [outcome.item for outcome in executor.run(claimed) if outcome.refusal is not None]
+    executor.close()
+    return (found * (count // len(found) + 1))[:count]
+
+
+def _some(cell: Any, most: int) -> Iterator[FuzzInput]:
+    for number in range(min(most, cell.inputs)):
+        item = cell.input(number)
+        if item.expectation.must_refuse and len(item.octets) < 4096:
+            yield item
+
+
+# --- three ways
+
+
+def ours(subject: Subject, items: Sequence[FuzzInput]) -> int:
+    """The executor: many connections at once, one for each input."""
+    executor = subject.executor(Tempo())
+    done = sum(outcome.reached for outcome in executor.run(items))
+    executor.close()
+    return done
+
+
+def plain(subject: Subject, items: Sequence[FuzzInput]) -> int:
+    """Connect, send, receive, close; the way into the state with its answers before that."""
+    ways = {item.state: _octets_of_way(item.state, subject.values) for item in items}
+    where = (subject.address.host, subject.address.port)
+    done = 0
+    for item in items:
+        with socket.create_connection(where, _PATIENCE_S) as on:
+            on.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            on.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
+            for octets in ways[item.state]:
+                on.sendall(octets)
+                on.recv(65_536)
+            try:
+                on.sendall(item.octets)
+                on.recv(65_536)
+            except ConnectionError:
+                pass
+            done += 1
+    return done
+
+
+def _octets_of_way(state: str, values: Values) -> list[bytes]:
+    """The way's steps; steps for which nothing is waited go with what comes next."""
+    found, held = [], b""
+    for step in states(DIALECT)[state].steps:
+        held += octets_of_step(DIALECT, step, values)
+        if step.wait_for:
+            found.append(held)
+            held = b""
+    return found
+
+
+def beside_the_loop(subject: Subject, items: Sequence[FuzzInput], state: str) -> Iterator[Row]:
+    """Inputs a second, and processor time for each input in this process."""
+    yield from _side_by_side(f"fuzz speed: {subject.name}, {state}", "loop", subject, items, plain)
+
+
+def _side_by_side(
+    name: str, other: str, subject: Subject, items: Sequence[FuzzInput], way: Way
+) -> Iterator[Row]:
+    taken: dict[Way, list[tuple[float, float]]] = {ours: [], way: []}
+    for number in range(ROUNDS):
+        for side in (ours, way) if number % 2 == 0 else (way, ours):
+            taken[side].append(_taken(side, subject, items))
+    rates = [statistics.median(rate for rate, _ in taken[side]) for side in (ours, way)]
+    costs = [statistics.median(cost for _, cost in taken[side]) for side in (ours, way)]
+    yield Row(
+        f"{name}, beside a {other}",
+        round(rates[0]),
+        round(rates[1]),
+        round(rates[0] / rates[1], 2),
+        "inputs/s",
+    )
+    yield Row(
+        f"{name}, beside a {other}: processor", round(costs[0]), round(costs[1]), round(costs[0] / costs[1], 2),
+        "us of CPU/input",
+    )  # fmt: skip
+
+
+def _taken(way: Way, subject: Subject, items: Sequence[FuzzInput]) -> tuple[float, float]:
+    """Inputs a second, and microseconds of this process for each."""
+    begun_s, cpu_s = time.perf_counter(), time.process_time()
+    done = way(subject, items)
+    assert done, "nothing was sent"
+    return done / (time.perf_counter() - begun_s), (time.process_time() - cpu_s) / done * 1e6
+
+
+# --- boofuzz
+
+
+def beside_boofuzz(subject: Subject, count: int) -> Iterator[Row]:
+    """boofuzz with the exported session, and then the very inputs that it sent by the executor, which hears answers.
+
+    boofuzz has no page, no log, no pause, no check behind a case, and keeps nothing of a case that passed: once blind,
+    and once as it has to be to hear what its input is answered.
+    """
+    for name, hears in (("boofuzz", True), ("boofuzz that hears nothing", False)):
+        sent: list[FuzzInput] = []
+        theirs = _taken(partial(_boofuzz, count, sent, hears), subject, ())
+        mine = _taken(ours, subject, sent)
+        label, unit = f"fuzz speed: {subject.name}, beside {name}", "us of CPU/input"
+        yield Row(label, round(mine[0]), round(theirs[0]), round(mine[0] / theirs[0], 2), "inputs/s")
+        yield Row(
+            f"{label}: processor", round(mine[1]), round(theirs[1]), round(mine[1] / theirs[1], 2), unit
+        )
+
+
+def _boofuzz(
+    count: int, sent: list[FuzzInput], hears: bool, subject: Subject, items: Sequence[FuzzInput]
+) -> int:
+    """So many cases of boofuzz; what each one sent is put into ``sent``."""
+    import boofuzz
+
+    from fuzz.interop.boofuzz_engine import load_session
+    from fuzz.interop.graph import session_graph
+
+    module = load_session(subject)
+    edges = {(edge.after, edge.request): edge for edge in session_graph(DIALECT).edges}
+    line: list[bytes] = []
+
+    class Connection(boofuzz.TCPSocketConnection):  # type: ignore[misc]
+        """Its own connection, that says what was sent."""
+
+        def open(self) -> None:
+            super().open()
+            line.clear()
+
+        def send(self, data: bytes) -> int:
+            line.append(data)
+            return int(super().send(data))
+
+    def note(session: Any, **kwargs: Any) -> None:
+        path = ["", *session.current_test_case_name.partition(":")[0].split("->")]
+        edge = edges[path[-2], path[-1]]
+        steps = tuple(line[-1 - len(edge.since) :])
+        number = InputId("0" * 8, "random", "boofuzz", edge.state, 0, len(sent))
+        sent.append(FuzzInput(number, DIALECT, edge.state, steps, session.current_test_case_name))
+
+    with tempfile.TemporaryDirectory() as folder:
+        where = subject.address
+        session, _ = module.session_of(
+            module.DEFINITION,
+            boofuzz.Target(connection=Connection(where.host, where.port, recv_timeout=_HEARS_S)),
+            index_end=count, sleep_time=0.0, fuzz_loggers=[], post_test_case_callbacks=[note],
+            db_filename=str(Path(folder) / "results.db"), fuzz_db_keep_only_n_pass_cases=1,
+            receive_data_after_fuzz=hears, check_data_received_each_request=False,
+        )  # fmt: skip
+        session.fuzz()
+    return len(sent)
+
+
+# --- oracles
+
+
+def of_oracles(subject: Subject, rounds: int) -> Iterator[Row]:
+    """A batch with all oracles beside one without some of them; without any at the end."""
+    items = answered(subject, "channel", BATCH)
+    for group in (*_GROUPS, frozenset(Oracle)):
+        name = "all" if len(group) > len(_GROUPS) else " and ".join(sorted(group))
+        sides = (Monitor(subject), Monitor(subject, without=group))
+        taken: tuple[list[float], list[float]] = ([], [])
+        for number in range(rounds):
+            for side in (0, 1) if number % 2 == 0 else (1, 0):
+                taken[side].append(_batch_ms(subject, sides[side], items))
+        for monitor in sides:
+            monitor.close()
+        with_ms, without_ms = statistics.median(taken[0]), statistics.median(taken[1])
+        ratio = round(with_ms / without_ms, 2)
+        yield Row(f"fuzz oracles: {name}", round(with_ms), round(without_ms), ratio, f"ms/batch of {BATCH}")
+
+
+def _batch_ms(subject: Subject, monitor: Monitor, items: Sequence[FuzzInput]) -> float:
+    executor: Executor = subject.executor(Tempo())
+    begun_s = time.perf_counter()
+    monitor.before()
+    monitor.after(list(executor.run(items)))
+    executor.close()
+    return (time.perf_counter() - begun_s) * 1e3
+
+
+# --- resume
+
+
+def resumed(number: int) -> Row:
+    """A campaign resumed at a number, up to its first batch, beside one resumed at the beginning."""
+    with tempfile.TemporaryDirectory() as folder:
+        far = [_resume_ms(Path(folder) / f"far{n}", number) for n in range(ROUNDS)]
+        near = [_resume_ms(Path(folder) / f"near{n}", 0) for n in range(ROUNDS)]
+    mine, other = statistics.median(far), statistics.median(near)
+    return Row(f"fuzz resume: at {number:.0e}", round(mine, 1), round(other, 1), round(mine / other, 2), "ms")
+
+
+def _resume_ms(folder: Path, number: int) -> float:
+    subject = Subject("nobody", DIALECT, Address("127.0.0.1", 1))
+    begun = Campaign(Order(subject, folder, patterns=("C14/*",)))
+    begun._stand()
+    _move(folder / "progress.json", number)
+    begun_s = time.perf_counter()
+    Campaign(Order(subject, folder, patterns=("C14/*",), resume=True))
+    weights = dict.fromkeys(origins(DIALECT), 4)
+    for counter in range(number, number + BATCH):
+        random_input(DIALECT, random_id(DIALECT, 1, counter, weights))
+    return (time.perf_counter() - begun_s) * 1e3
+
+
+def _move(progress: Path, number: int) -> None:
+    """Let a campaign stand behind all cells, at a number of random inputs."""
+    kept = json.loads(progress.read_text(encoding="utf-8"))
+    kept["position"] |= {"cell": FAR, "number": 0, "counter": number}
+    progress.write_text(json.dumps(kept), encoding="utf-8")

@@ -1,0 +1,68 @@
+"""The benchmark of the fuzzer's speed: all ways send the same inputs, each row is one of the shape that is promised."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from bench import fuzz_speed
+from fuzz.catalogue import FuzzInput
+from fuzz.executor.conversation import Tempo
+from fuzz.executor.subject import Subject
+from harness.spec.model import Scope
+
+
+@pytest.fixture(scope="module")
+def subject() -> Iterator[Subject]:
+    with fuzz_speed.targets() as found:
+        yield found[0]
+
+
+@pytest.mark.parametrize("state", fuzz_speed.STATES)
+def test_both_ways_send_every_input(subject: Subject, state: str) -> None:
+    items = fuzz_speed.answered(subject, state, 12)
+    assert len(items) == 12 and {item.state for item in items} == {state}
+    assert fuzz_speed.ours(subject, items) == fuzz_speed.plain(subject, items) == 12
+
+
+def test_rows_beside_the_loop(subject: Subject, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fuzz_speed, "ROUNDS", 1)
+    items = fuzz_speed.answered(subject, "raw", 8)
+    speed, processor = fuzz_speed.beside_the_loop(subject, items, "raw")
+    assert speed.unit == "inputs/s" and speed.ours > 0 and speed.theirs > 0
+    assert processor.unit == "us of CPU/input" and processor.ours > 0
+
+
+def test_what_boofuzz_sent_is_sent_by_the_executor(subject: Subject, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("boofuzz")
+    seen: list[FuzzInput] = []
+    ours = fuzz_speed.ours
+
+    def noted(subject: Subject, items: list[FuzzInput]) -> int:
+        seen.extend(items)
+        return ours(subject, items)
+
+    monkeypatch.setattr(fuzz_speed, "ours", noted)
+    rows = list(fuzz_speed.beside_boofuzz(subject, 6))
+    assert [row.unit for row in rows] == ["inputs/s", "us of CPU/input"] * 2
+    assert len(seen) == 12 and len({item.octets for item in seen}) >= 6
+    executor = subject.executor(Tempo())
+    refused = {outcome.refusal.scope for outcome in executor.run(seen) if outcome.refusal}
+    executor.close()
+    assert refused <= {Scope.HEADER, Scope.SOCKET, Scope.CONNECTION}
+
+
+def test_each_group_of_oracles_has_a_row(subject: Subject, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fuzz_speed, "BATCH", 4)
+    rows = list(fuzz_speed.of_oracles(subject, 1))
+    assert [row.name.removeprefix("fuzz oracles: ") for row in rows] == [
+        "crash and hang", "canary and leak", "cpu and memory", "log", "conformance", "all",
+    ]  # fmt: skip
+    assert all(row.ours > 0 for row in rows)
+
+
+def test_a_resume_far_out_is_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fuzz_speed, "ROUNDS", 1)
+    row = fuzz_speed.resumed(10**9)
+    assert row.unit == "ms" and row.ours > 0 and row.theirs > 0

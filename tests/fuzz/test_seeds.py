@@ -1,0 +1,371 @@
+"""Captures as corpus: streams in order, no handshake, no login, and campaigns that bend what was recorded."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import socket
+import subprocess
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fuzz.catalogue import FuzzInput, resolve
+from fuzz.corpus import tree_of
+from fuzz.executor.client import Client
+from fuzz.executor.loop import Address
+from fuzz.findings import item_of
+from fuzz.grammar import DIALECTS, grammar, grammar_hash
+from fuzz.identity import IdError, InputId
+from fuzz.interop.captures import CaptureError, Half, client_streams
+from fuzz.interop.seeds import Seed, SeedError, Seeds, cut, dialects_of, read_corpus, read_seeds, write_corpus
+from fuzz.journal import batches
+from fuzz.mutation import corpus_role, random_input
+from fuzz.states import Values, octets_of_step, states
+from fuzz.tree import octets_of, walk
+from harness.cli.main import cli
+from harness.record.capture import write_capture
+from harness.reference.server import ReferenceBroker
+from harness.wire.capture import Segment, write_pcapng
+
+EACH = pytest.mark.parametrize("dialect", DIALECTS)
+METHODS = ("method/queue.declare", "content/basic.publish", "method/basic.get", "method/queue.purge")
+TYPES = ("performative/attach", "performative/flow/bare", "performative/detach")
+PASSWORD = "recorded-secret"
+
+
+def said(dialect: str, password: str = PASSWORD) -> list[bytes]:
+    """What a client says in a short conversation, login first, on channel 1 or 0."""
+    state = states(dialect)["session" if dialect == "amqp-1-0" else "channel"]
+    steps = [octets_of_step(dialect, step, Values(password=password)) for step in state.steps]
+    names = TYPES if dialect == "amqp-1-0" else METHODS
+    return [*steps, *(octets_of(grammar(dialect)[name].tree) for name in names)]
+
+
+def segments(pieces: list[bytes], conn: int = 1) -> Iterator[Segment]:
+    ends = ("127.0.0.1", 40_000 + conn), ("127.0.0.1", 5672)
+    for number, octets in enumerate(pieces):
+        yield Segment(1_000 * number, conn, "out", octets, *ends)
+        yield Segment(1_000 * number + 1, conn, "in", b"answer", *ends)
+
+
+def capture(path: Path, *conversations: list[bytes]) -> Path:
+    write_pcapng(path, [s for conn, pieces in enumerate(conversations, 1) for s in segments(pieces, conn)])
+    return path
+
+
+# --- from a capture to streams
+
+
+def test_streams_of_our_own_captures(tmp_path: Path) -> None:
+    first, second = said("amqp-0-9-1"), said("amqp-1-0")
+    path = capture(tmp_path / "c.pcapng", first, second, [b"GET / HTTP/1.1\r\n\r\n"])
+    assert [stream.octets for stream in client_streams(path)] == [
+        b"".join(first),
+        b"".join(second),
+        b"GET / HTTP/1.1\r\n\r\n",
+    ]
+    assert all(stream.whole for stream in client_streams(path))
+
+
+def test_a_capture_of_a_transcript(tmp_path: Path) -> None:
+    transcript = tmp_path / "transcript.jsonl"
+    lines: list[dict[str, Any]] = [
+        {"kind": "open", "conn": 1, "t_ns": 0, "local": ["127.0.0.1", 50_000], "remote": ["127.0.0.1", 5999]}
+    ]
+    for number, octets in enumerate(said("amqp-0-9-1")):
+        lines.append({"kind": "octets", "conn": 1, "t_ns": number, "dir": "out", "hex": octets.hex()})
+    transcript.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    seeds = read_seeds(write_capture(transcript), "amqp-0-9-1")
+    assert seeds.streams == 1 and {seed.state for seed in seeds.entries} == {"ready", "channel"}
+
+
+@given(st.data())
+def test_segments_in_any_order_and_sent_again_give_the_same_octets(data: st.DataObject) -> None:
+    octets = data.draw(st.binary(min_size=1, max_size=200))
+    first_seq = data.draw(st.sampled_from([0, 1, 2**32 - 50, 2**31 - 3]))
+    cuts = sorted({0, len(octets), *data.draw(st.lists(st.integers(0, len(octets)), max_size=8))})
+    pieces = [(at, octets[at:end]) for at, end in pairwise(cuts)]
+    overlapping = data.draw(st.lists(st.integers(0, len(octets) - 1), max_size=4))
+    pieces += [(at, octets[at : at + 30]) for at in overlapping]
+    half = Half()
+    half.begin((first_seq - 1) % 2**32)
+    for at, piece in data.draw(st.permutations(pieces)):
+        half.feed((first_seq + at) % 2**32, piece)
+    assert bytes(half.octets) == octets and not half.gap
+
+
+def test_a_stream_ends_at_a_gap() -> None:
+    half = Half()
+    half.begin(99)
+    half.feed(100, b"begin")
+    half.feed(110, b"behind")
+    assert bytes(half.octets) == b"begin" and half.gap
+    half.feed(100, b"begin and", missing_octets=3)
+    assert bytes(half.octets) == b"begin and" and half.gap
+
+
+def test_what_came_first_counts() -> None:
+    half = Half()
+    half.begin(0)
+    half.feed(1, b"first")
+    half.feed(1, b"other and more")
+    assert bytes(half.octets) == b"first and more"
+
+
+def test_classic_captures_lost_handshakes_and_port_reuse(tmp_path: Path) -> None:
+    from scapy.layers.inet import IP, TCP
+    from scapy.layers.l2 import Ether
+    from scapy.utils import wrpcap
+
+    def packet(sport: int, seq: int, flags: str, octets: bytes = b"", back: bool = False) -> Any:
+        ends = {"sport": 5672, "dport": sport} if back else {"sport": sport, "dport": 5672}
+        pad = b"\0" * 6 if not octets else b""
+        return (
+            Ether() / IP(src="127.0.0.1", dst="127.0.0.1") / TCP(seq=seq, flags=flags, **ends) / octets / pad
+        )
+
+    def short(octets: bytes) -> Any:
+        whole = bytes(
+            Ether()
+            / IP(src="127.0.0.1", dst="127.0.0.1")
+            / TCP(sport=7, dport=5672, seq=1, flags="PA")
+            / octets
+        )
+        return Ether(whole[:-4])
+
+    path = tmp_path / "classic.pcap"
+    wrpcap(
+        str(path),
+        [
+            packet(1, 50, "PA", b"AMQP no handshake"), packet(1, 9, "PA", b"answer", back=True),
+            packet(2, 10, "S"), packet(2, 11, "PA", b"one"), packet(2, 11, "PA", b"one"), packet(2, 14, "PA", b" two"),
+            packet(2, 900, "S"), packet(2, 901, "PA", b"again"),
+            short(b"cut off here"),
+        ],
+    )  # fmt: skip
+    found = client_streams(path)
+    assert [stream.octets for stream in found] == [b"AMQP no handshake", b"one two", b"again", b"cut off "]
+    assert [stream.whole for stream in found] == [True, True, True, False]
+
+
+def test_what_is_no_capture_is_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "c.pcap"
+    path.write_bytes(b"nonsense")
+    with pytest.raises(CaptureError, match="expected a capture"):
+        client_streams(path)
+    done = CliRunner().invoke(cli, ["fuzz", "reference", "--seeds", str(path), "-o", str(tmp_path / "c")])
+    assert done.exit_code == 2 and done.output.count("\n") == 1 and "expected a capture" in done.output
+
+
+# --- from streams to entries
+
+
+@EACH
+def test_headers_tell_dialects(dialect: str) -> None:
+    assert dialect in dialects_of(b"".join(said(dialect)))
+    assert dialects_of(b"GET / HTTP/1.1") == () == dialects_of(b"AMQP\1\1\x63\x63")
+
+
+@EACH
+def test_entries_hold_no_handshake_and_no_login(dialect: str) -> None:
+    pieces = said(dialect)
+    entries = list(cut(dialect, b"".join(pieces)))
+    whole, inside = ("open", "session") if dialect == "amqp-1-0" else ("ready", "channel")
+    assert [seed.state for seed in entries] == [whole, inside]
+    names = TYPES if dialect == "amqp-1-0" else METHODS
+    behind = b"".join(octets_of(grammar(dialect)[name].tree) for name in names)
+    assert entries[1].octets == behind
+    assert entries[0].octets.endswith(behind) and len(entries[0].octets) > len(behind)
+    assert PASSWORD.encode() in b"".join(pieces)
+    assert not [seed for seed in entries if PASSWORD.encode() in seed.octets]
+
+
+def test_channels_become_the_one_that_is_open() -> None:
+    pieces = said("amqp-0-9-1")
+    octets = b"".join(octet[:1] + b"\0\7" + octet[3:] for octet in pieces[-2:])
+    (whole, seed) = cut("amqp-0-9-1", b"".join(pieces[:3]) + octets)
+    assert seed.octets == b"".join(pieces[-2:]) and "channel 7" in seed.source
+    assert whole.octets == octets
+
+
+def test_long_conversations_are_cut_between_utterances() -> None:
+    content = octets_of(grammar("amqp-0-9-1")["content/basic.publish"].tree)
+    pieces = [*said("amqp-0-9-1")[:4], *[content] * 9]
+    inside = [seed for seed in cut("amqp-0-9-1", b"".join(pieces)) if seed.state == "channel"]
+    assert [seed.octets for seed in inside] == [content * 4, content * 4, content]
+
+
+def test_streams_that_are_left_out_are_counted(tmp_path: Path) -> None:
+    lone = [states("amqp-0-9-1")["start"].steps[0].says[0].octets]
+    path = capture(
+        tmp_path / "c.pcapng",
+        said("amqp-0-9-1"),
+        said("amqp-0-9-1"),
+        said("amqp-1-0"),
+        [b"\x16\x03\x01 TLS"],
+        lone,
+    )
+    seeds = read_seeds(path, "amqp-0-9-1")
+    assert seeds.streams == 5 and len(seeds.entries) == 2 and sum(seeds.left_out.values()) == 3
+    assert (
+        "2 entries from 2 of 5 streams" in seeds.words
+        and "1 streams without a protocol header" in seeds.words
+    )
+    with pytest.raises(SeedError, match="expected a conversation in amqp-wire-9-1"):
+        read_seeds(path, "amqp-wire-9-1")
+
+
+def test_a_corpus_is_read_as_it_was_written(tmp_path: Path) -> None:
+    seeds = Seeds((Seed("ready", b"\1\2", "here"), Seed("channel", b"\3", "there")), 3, {"why": 1})
+    write_corpus(tmp_path, seeds)
+    assert read_corpus(tmp_path) == seeds
+    assert read_corpus(tmp_path / "nowhere") == Seeds(())
+    (tmp_path / "corpus" / f"{seeds.entries[0].role}.bin").write_bytes(b"other")
+    with pytest.raises(SeedError, match="expected the octets of"):
+        read_corpus(tmp_path)
+
+
+# --- from entries to inputs
+
+
+@EACH
+def test_recorded_payloads_are_as_fine_as_productions(dialect: str) -> None:
+    for production in grammar(dialect).values():
+        octets = octets_of(production.tree)
+        tree = tree_of(dialect, octets)
+        assert octets_of(tree) == octets
+        if production.name.startswith(
+            ("method/", "header/", "table/", "performative/", "section/", "type/", "state/")
+        ):
+            wanted = sorted(
+                (p.node.role, p.node.octets) for p in walk(production.tree) if not p.node.is_group
+            )
+            assert sorted((p.node.role, p.node.octets) for p in walk(tree) if not p.node.is_group) == wanted
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@given(data=st.data())
+def test_any_octets_become_a_tree_of_the_same_octets(dialect: str, data: st.DataObject) -> None:
+    octets = bytearray(b"".join(said(dialect)))
+    for _ in range(data.draw(st.integers(0, 6))):
+        octets[data.draw(st.integers(0, len(octets) - 1))] = data.draw(st.integers(0, 255))
+    assert octets_of(tree_of(dialect, bytes(octets))) == bytes(octets)
+
+
+def test_an_id_with_a_corpus_is_an_input_and_without_it_none() -> None:
+    octets = b"".join(said("amqp-0-9-1")[4:])
+    role = corpus_role(octets)
+    id = InputId.parse(f"g:{grammar_hash('amqp-0-9-1')}/random/{role}/channel/s1/5")
+    one, again = (random_input("amqp-0-9-1", id, {role: octets}) for _ in range(2))
+    assert one.steps == again.steps and one.octets != octets
+    with pytest.raises(IdError, match="corpus at hand"):
+        resolve(id)
+
+
+def test_a_campaign_bends_what_was_recorded_and_its_findings_are_replayed(tmp_path: Path) -> None:
+    path, out = capture(tmp_path / "c.pcapng", said("amqp-0-9-1")), tmp_path / "campaign"
+    with ReferenceBroker("amqp-0-9-1", faults=["not-refused:amq_wlp_frame_02"]) as broker:
+        url = f"amqp://guest:guest@{broker.host}:{broker.port}/"
+        args = [
+            "fuzz",
+            url,
+            "--seeds",
+            str(path),
+            "--cells",
+            "C05/none",
+            "-o",
+            str(out),
+            "--seed",
+            "3",
+            "--budget",
+        ]
+        done = CliRunner().invoke(cli, [*args, "15s", "--no-baseline"])
+        assert done.exit_code in (0, 1), done.output
+        assert "2 entries from 1 of 1 streams" in done.output
+        ids = [id for line in batches(out) for id in line.get("ids", ())]
+        assert {id.split("/")[2] for id in ids if "/corpus-" in id} == set(read_corpus(out).corpus)
+        again = CliRunner().invoke(cli, ["fuzz", url, "--resume", str(out), "--cells", "C05/none", "--seed", "3",
+                                         "--budget", "1s", "--no-baseline"])  # fmt: skip
+        assert again.exit_code in (0, 1), again.output
+
+
+def test_a_finding_of_a_corpus_entry_names_it() -> None:
+    from fuzz.findings import Finding
+    from fuzz.oracles.suspicion import Oracle, Suspicion
+    from fuzz.triage import Status
+
+    octets = said("amqp-0-9-1")[4]
+    id = InputId(grammar_hash("amqp-0-9-1"), "random", corpus_role(octets), "channel", 1, 5)
+    item = FuzzInput(id, "amqp-0-9-1", "channel", (octets,), "")
+    finding = Finding(
+        "0", Status.STABLE, Suspicion(Oracle.LOG, "boom", "boom"), "amqp-0-9-1", "random", "channel", item
+    )
+    data = finding.to_json()
+    assert data["corpus"] == f"corpus/{corpus_role(octets)}.bin"
+    assert item_of(data).steps == (octets,)
+
+
+# --- a capture that others wrote
+
+
+@pytest.mark.skipif(shutil.which("dumpcap") is None, reason="needs dumpcap")
+def test_a_capture_from_the_loopback_interface(tmp_path: Path) -> None:
+    path = tmp_path / "live.pcapng"
+    with ReferenceBroker("amqp-0-9-1") as broker:
+        command = [
+            "dumpcap",
+            "-q",
+            "-i",
+            "lo",
+            "-f",
+            f"tcp port {broker.port}",
+            "-w",
+            str(path),
+            "-a",
+            "duration:60",
+        ]
+        writer = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+        try:
+            if not listening(writer, path):
+                pytest.skip("dumpcap may not capture here")
+            converse(broker)
+            wait_for(path, broker)
+        finally:
+            writer.terminate()
+            writer.communicate(timeout=30)
+    seeds = read_seeds(path, "amqp-0-9-1")
+    assert [seed.state for seed in seeds.entries[:2]] == ["ready", "channel"]
+    assert seeds.entries[1].octets == b"".join(said("amqp-0-9-1")[4:])
+
+
+def listening(writer: subprocess.Popen[str], path: Path) -> bool:
+    """Whether the capture has begun: it says so, or ends."""
+    assert writer.stderr is not None
+    return any(line.startswith("File:") for line in writer.stderr)
+
+
+def converse(broker: ReferenceBroker) -> None:
+    with Client(Address(broker.host, broker.port), "amqp-0-9-1", Values(), 10.0) as client:
+        client.enter("channel")
+        for octets in said("amqp-0-9-1")[4:]:
+            client.send(octets)
+        client.wait("queue.declare-ok")
+
+
+def wait_for(path: Path, broker: ReferenceBroker) -> None:
+    """Until the conversation stands in the file: others are led, whose packets push it out."""
+    for _ in range(200):
+        if path.exists() and said("amqp-0-9-1")[-1] in path.read_bytes():
+            return
+        with socket.create_connection((broker.host, broker.port)) as another:
+            another.sendall(b"push" * Random(0).randrange(1, 200))
+            another.recv(1)
+    pytest.skip("dumpcap keeps what it has")
