@@ -272,9 +272,11 @@ def _batch_ms(subject: Subject, monitor: Monitor, items: Sequence[FuzzInput]) ->
 
 def resumed(number: int) -> Row:
     """A campaign resumed at a number, up to its first batch, beside one resumed at the beginning."""
+    far, near = [], []
     with tempfile.TemporaryDirectory() as folder:
-        far = [_resume_ms(Path(folder) / f"far{n}", number) for n in range(ROUNDS)]
-        near = [_resume_ms(Path(folder) / f"near{n}", 0) for n in range(ROUNDS)]
+        for n in range(ROUNDS):
+            near.append(_resume_ms(Path(folder) / f"near{n}", 0))
+            far.append(_resume_ms(Path(folder) / f"far{n}", number))
     mine, other = statistics.median(far), statistics.median(near)
     return Row(f"fuzz resume: at {number:.0e}", round(mine, 1), round(other, 1), round(mine / other, 2), "ms")
 

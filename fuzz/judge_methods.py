@@ -281,8 +281,9 @@ def _of_place(
         if channel in state.channels or channel > highest:
             yield "doubt"
     elif channel not in state.channels:
-        # Close-ok comes late where both sides close at once.
-        yield "channel-not-open" if not name.endswith("-ok") and name != "channel.close" else "doubt"
+        # Close-ok comes late where both sides close at once. Who puts contents together first sees the channel later.
+        late = name.endswith("-ok") or name == "channel.close" or dialect.methods[name].content
+        yield "doubt" if late else "channel-not-open"
 
 
 def _of_content(
@@ -300,8 +301,13 @@ def _of_content(
         elif len(frame.payload) > content.left:
             yield "body-too-long"
         return
-    if content.class_id is None or content.left is not None:
-        yield "unexpected-header" if content.class_id is None else "doubt"
+    if content.class_id is None:
+        # One that cannot be read may be refused for that.
+        basic = dialect.classes_by_name["basic"].index
+        yield "doubt" if any(_of_header_payload(dialect_id, frame.payload, basic)) else "unexpected-header"
+        return
+    if content.left is not None:
+        yield "doubt"
         return
     yield from _of_header_payload(dialect_id, frame.payload, content.class_id)
 
@@ -321,7 +327,9 @@ def _of_header_payload(dialect_id: str, payload: bytes, class_id: int) -> Iterat
         flags = any(e.where == "property flags" for e in errors if e)
         # Two rows speak of a broken table in a header, and name other codes.
         yield "doubt" if flags or table else "content-header"
-    elif any(errors) or _has_odd_text(list(_codecs(dialect_id)[-1].decode_header(payload).properties.values())):
+    elif any(errors) or _has_odd_text(
+        list(_codecs(dialect_id)[-1].decode_header(payload).properties.values())
+    ):
         yield "doubt"
 
 

@@ -22,6 +22,7 @@ from fuzz.catalogue import Cell, FuzzInput, cells
 from fuzz.executor.client import Unanswered
 from fuzz.executor.conversation import Tempo
 from fuzz.executor.loop import now_s
+from fuzz.executor.subject import Subject
 from fuzz.grammar import DIALECTS
 from fuzz.mutation import random_id, random_input
 from fuzz.oracles.monitor import Monitor
@@ -31,7 +32,7 @@ from fuzz.seeded.process import SeededBroker
 from fuzz.seeded.selftest import Told, table
 from fuzz.seeded.spots import Said, Spot, frames_in
 from fuzz.states import Values, octets_of_step, states
-from fuzz.triage import Blame, Status, Triage
+from fuzz.triage import NOISY, Blame, Status, Triage
 from harness.reference.faults import all_faults
 
 CONFORMANCE = "conformance"
@@ -87,6 +88,12 @@ class Blamed:
         return self.blame.item is not None and self.draw.is_right(self.blame.item)
 
     @property
+    def is_finding(self) -> bool:
+        """Whether a campaign would report it: what only a busy machine may have caused is not, when it does not repeat."""
+        seen_once = self.blame.item is None or self.blame.status is Status.LOST
+        return not (seen_once and self.draw.oracle in NOISY)
+
+    @property
     def line(self) -> str:
         """One line for people."""
         named = str(self.blame.item.id) if self.blame.item else "the whole batch"
@@ -109,10 +116,11 @@ class Blamed:
 
 @dataclass(slots=True)
 class BlameResult:
-    """All blames; ``unseen`` are draws of which no oracle complained."""
+    """All blames; ``unseen`` are draws of which no oracle complained, ``unconfirmed`` those that made no finding."""
 
     blamed: list[Blamed] = field(default_factory=list)
     unseen: Counter[str] = field(default_factory=Counter)
+    unconfirmed: Counter[str] = field(default_factory=Counter)
 
     @property
     def share(self) -> float:
@@ -135,10 +143,11 @@ class BlameResult:
         return table([(*key, f"{right[key]} of {count}") for key, count in all_.items()])
 
     def to_json(self) -> dict[str, Any]:
-        """``blames``, ``right``, ``share``, ``unseen``, and a row for each."""
+        """``blames``, ``right``, ``share``, ``unseen``, ``unconfirmed``, and a row for each."""
         return {
             "blames": len(self.blamed), "right": sum(b.is_right for b in self.blamed),
-            "share": round(self.share, 4), "unseen": dict(self.unseen), "rows": [b.to_json() for b in self.blamed],
+            "share": round(self.share, 4), "unseen": dict(self.unseen), "unconfirmed": dict(self.unconfirmed),
+            "rows": [b.to_json() for b in self.blamed],
         }  # fmt: skip
 
 
@@ -159,12 +168,13 @@ def blame_many(
         for again in range(_TRIES):
             drawn = draw(dialect, kind, Random(f"{seed} {number} {again}"))
             one = _blamed(drawn, folder / f"{number}-{again}")
-            if one is not None:
+            if one is not None and one.is_finding:
                 break
-            result.unseen[kind] += 1
+            (result.unseen if one is None else result.unconfirmed)[kind] += 1
         else:
             told(f"{dialect}/{kind}: nothing seen in {_TRIES} draws")
             continue
+        assert one is not None
         result.blamed.append(one)
         told(f"{len(result.blamed)}: {one.line}")
     return result
@@ -178,16 +188,11 @@ def _blamed(drawn: Draw, folder: Path) -> Blamed | None:
         monitor = Monitor(subject)
         try:
             tempo = Tempo.of(subject.round_trip_s(), subject.patience, subject.hang_s)
-            monitor.before()
-            if monitor.after([]).suspicions:
+            if _sent(subject, monitor, tempo, [item for item in drawn.items if not drawn.is_right(item)]):
                 return None
-            monitor.before()
+            seen = _of(drawn.oracle, _sent(subject, monitor, tempo, drawn.items))
         except Unanswered:
             return None
-        executor = subject.executor(tempo)
-        outcomes = list(executor.run(drawn.items))
-        executor.close()
-        seen = _of(drawn.oracle, monitor.after(outcomes).suspicions)
         if seen is None:
             return None
         begun_s = now_s()
@@ -195,6 +200,17 @@ def _blamed(drawn: Draw, folder: Path) -> Blamed | None:
         blame = triage.blame(drawn.items, seen)
         monitor.close()
     return Blamed(drawn, blame, triage.trials, now_s() - begun_s)
+
+
+def _sent(
+    subject: Subject, monitor: Monitor, tempo: Tempo, items: Sequence[FuzzInput]
+) -> tuple[Suspicion, ...]:
+    """What the oracles say of a batch; of one that meets nothing, they learn what is usual. Raises Unanswered."""
+    monitor.before()
+    executor = subject.executor(tempo)
+    outcomes = list(executor.run(items))
+    executor.close()
+    return monitor.after(outcomes).suspicions
 
 
 def _of(oracle: Oracle, suspicions: Sequence[Suspicion]) -> Suspicion | None:
@@ -278,4 +294,4 @@ def _usual(dialect: str) -> tuple[Said, ...]:
     return tuple(said)
 
 
-__all__ = ["CONFORMANCE", "BlameResult", "Blamed", "Draw", "Status", "blame_many", "draw"]
+__all__ = ["CONFORMANCE", "BlameResult", "Blamed", "Draw", "blame_many", "draw"]

@@ -51,8 +51,8 @@ def list_brokers(as_json: bool) -> None:
 
 
 def _others(known: Iterable[str]) -> list[str]:
-    """Releases beside the usual ones of which something lies here."""
-    names = (path.name for path in STATE_DIR.glob("*@*"))
+    """Releases beside the usual ones that are installed here."""
+    names = (path.parent.name for path in STATE_DIR.glob("*@*/jars"))
     return sorted(name for name in names if name.partition("@")[0] in known)
 
 

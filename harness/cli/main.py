@@ -23,6 +23,7 @@ _VERBS = {
     "selftest": ("harness.cli.selftest", "selftest", "Prove every case: clean broker passes, faults are found."),
     "fuzz": ("harness.cli.fuzz", "fuzz", "Fuzz a target with bent frames; replay what was found."),
     "pipeline": ("harness.cli.pipeline", "pipeline", "Bring runs and campaigns into a lake and make marts of it."),
+    "query": ("harness.cli.query", "query", "Ask the marts: 'status:fail target:rabbitmq is:different'."),
     "brokers": ("harness.cli.brokers", "brokers", "Install, start, stop and list known real brokers."),
     "reference": ("harness.cli.brokers", "reference", "Serve the reference broker, with or without named faults."),
 }  # fmt: skip

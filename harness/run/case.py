@@ -123,7 +123,7 @@ def load_suite(dialect: str) -> Mapping[str, Case]:
 
 
 def load_file(path: Path) -> Mapping[str, Case]:
-    """The cases of one file outside of the suites, by id; raises OSError, SyntaxError, ImportError, KeyError, TypeError."""
+    """The cases of one file outside of the suites, by id; raises what reading and executing it raises."""
     spec = spec_from_file_location(f"amqpspec_case_file.{path.stem}", path)
     if spec is None or spec.loader is None:
         raise ImportError(f"{path}: expected a Python file")

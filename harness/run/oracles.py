@@ -92,7 +92,7 @@ def ends_connection(peer: Line, arrival: Arrival, row: str = "") -> Verdict:
 
 
 def lives_on(peer: Any, reaction: Reaction) -> Verdict:
-    """The target still opens connections, whatever it did about what was sent last; looked at twice: it may die of it late."""
+    """The target still opens connections, whatever it did about what was sent last; looked at twice."""
     expected, observed = peer.claimed or "the target lives on", reaction.describe(peer.dialect)
     try:
         for _ in range(2):

@@ -28,7 +28,7 @@ from reports.load import ReportError
 OLDEST = 17
 WANTED = f"Java {OLDEST} or newer with its standard modules; pip install 'amqpspec[pipeline]' brings one"
 VECTOR = "jdk.incubator.vector"
-_MODULES = frozenset(
+MODULES = frozenset(
     {"java.base", "java.management", "java.naming", "java.sql", "java.xml", "jdk.unsupported"}
 )
 _AOT = 25
@@ -77,7 +77,7 @@ class Java:
         """Why Spark cannot run on it; nothing where it can."""
         if self.major < OLDEST:
             return f"version {self.version}"
-        missing = sorted(_MODULES - self.modules)
+        missing = sorted(MODULES - self.modules)
         return f"version {self.version} without {', '.join(missing)}" if missing else ""
 
 

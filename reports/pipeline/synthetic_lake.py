@@ -1,23 +1,28 @@
-"""A lake of synthetic observations, written in batches: memory does not grow with the rows.
+"""A lake, or a campaign's journal, of synthetic observations, written in batches: memory does not grow with the rows.
 
-Knows: how synthetic rows become a lake's files, dimensions and manifest. Must not know: Spark, how facts are made.
+Knows: how synthetic rows become files of a lake or a campaign. Must not know: Spark, how facts are made.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.ipc
 
-from harness.record.observation import FUZZ, key
+from harness.record.observation import FUZZ, arrow_schema, key
 from reports.pipeline.manifest import DimEntry, FileEntry, Snapshot, commit, writing
 from reports.pipeline.parquet import FactWriter, write_table
 from reports.pipeline.schema import DIMENSIONS, fitted
 from reports.pipeline.synthetic import LINES, Nights, Pool, RunOf, pool_of
 
+OBSERVATIONS = "observations"
+JOURNAL_BATCH_ROWS = 4096
+"""About as many as a campaign writes at once."""
 _LEVELS = ("MUST", "MUST", "SHOULD", "MAY", "statement")
 _REQUIREMENTS = 260
 
@@ -165,3 +170,31 @@ def _crash(run: RunOf, pool: Pool, number: int) -> dict[str, Any]:
         "found_after_ms": number * 1000,
         "seen_at": _at(run.day),
     }
+
+
+def write_campaign(folder: Path, nights: Nights, run: RunOf) -> int:
+    """The folder of a campaign as the fuzzer leaves it: manifest and Arrow journal, no findings; how many rows."""
+    (folder / OBSERVATIONS).mkdir(parents=True)
+    plan = {
+        "target": run.line.target,
+        "dialect": run.line.dialect,
+        "grammar": run.grammar,
+        "seed": nights.seed,
+    }
+    manifest = {
+        "kind": "campaign", "run": run.id, "started": _at(run.day).isoformat(), "plan": plan,
+        "product": run.line.product, "version": run.target_version, "suite_version": run.suite_version,
+    }  # fmt: skip
+    (folder / "journal.jsonl").write_text(json.dumps(manifest) + "\n", encoding="utf-8")
+    schema = arrow_schema()
+    with pa.ipc.new_stream(folder / OBSERVATIONS / "000001.arrows", schema) as stream:
+        for batch in nights.batches(run, JOURNAL_BATCH_ROWS):
+            stream.write_batch(_encoded(fitted(batch), schema))
+    return run.rows
+
+
+def _encoded(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+    """The batch with names as dictionaries, as a journal has them."""
+    names = [pa.types.is_dictionary(field.type) for field in schema]
+    columns = [c.dictionary_encode() if name else c for c, name in zip(batch.columns, names, strict=True)]
+    return pa.record_batch(columns, schema=schema)

@@ -2,47 +2,78 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
-from fuzz.catalogue import by_key
+from fuzz.campaign import chosen_cells
+from fuzz.catalogue import FuzzInput, by_key
+from fuzz.executor.client import Client, Unanswered
 from fuzz.findings import Finding
+from fuzz.grammar import DIALECTS
+from fuzz.oracles.process import gauge
 from fuzz.oracles.suspicion import Oracle, Suspicion
-from fuzz.schedule import chosen_cells
-from fuzz.seeded.broker import _EFFECTS
-from fuzz.seeded.defects import KINDS, SPOTS, defect, defects
-from fuzz.seeded.selftest import CELLS, Detection, SelfTest, seek
+from fuzz.seeded.defects import KINDS, SPOTS, Defect, defect, defects
+from fuzz.seeded.effects import EFFECTS
+from fuzz.seeded.process import SeededBroker
+from fuzz.seeded.selftest import CELLS, Clean, Detection, SelfTest, seek
+from fuzz.seeded.spots import Spot, frames_in
 from fuzz.states import Values, octets_of_step, states
 from fuzz.triage import Status
 
 CELL = by_key("amqp-0-9-1")["amqp-0-9-1/C09/order.client/consuming"]
-RARE = next(item for item in CELL if defect("crash@rare").is_in(item.octets))
-OTHER = next(item for item in CELL if not defect("crash@rare").is_in(item.octets))
+RARE = next(item for item in CELL if defect("amqp-0-9-1/crash@rare").is_in(item.octets))
+OTHER = next(item for item in CELL if not defect("amqp-0-9-1/crash@rare").is_in(item.octets))
+PUBLISH = bytes.fromhex("01000100000009003c0028000000000000ce")
 
 
-def finding(item: object, oracle: Oracle = Oracle.CRASH) -> Finding:
-    return Finding("0" * 12, Status.STABLE, Suspicion(oracle, "x", "x"), "amqp-0-9-1", "C09", "channel", item)  # type: ignore[arg-type]
+def finding(item: FuzzInput | None, oracle: Oracle = Oracle.CRASH) -> Finding:
+    return Finding("0" * 12, Status.STABLE, Suspicion(oracle, "x", "x"), "amqp-0-9-1", "C09", "channel", item)
 
 
-def test_each_oracle_over_the_target_has_a_defect_at_two_spots() -> None:
-    assert set(KINDS.values()) == set(Oracle) - {Oracle.CONFORMANCE}
-    assert len(defects()) == 2 * len(KINDS) == 16
-    assert set(_EFFECTS) == set(KINDS)
+def test_each_oracle_over_the_target_has_a_defect_at_two_spots_of_each_dialect() -> None:
+    answers = {Oracle.CONFORMANCE, Oracle.OBEDIENCE}
+    assert set(KINDS.values()) == set(Oracle) - answers
+    assert len(defects()) == 2 * len(KINDS) * len(DIALECTS) == 48
+    assert set(EFFECTS) == set(KINDS) and set(SPOTS) == set(DIALECTS)
+    assert len({d.name for d in defects()}) == 48
 
 
-@pytest.mark.parametrize("spot", SPOTS)
-def test_cells_of_the_self_test_strike_and_ways_do_not(spot: str) -> None:
-    planted = next(d for d in defects() if d.spot == spot)
-    hits = [i for cell in chosen_cells("amqp-0-9-1", CELLS) for i in cell if planted.is_in(i.octets)]
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("place", ["rare", "common"])
+def test_cells_of_the_self_test_strike_and_ways_do_not(dialect: str, place: str) -> None:
+    planted = next(d for d in defects((dialect,)) if d.place == place)
+    hits = [i for cell in chosen_cells(dialect, CELLS) for i in cell if planted.is_in(i.octets)]
     assert len(hits) >= 10
-    for state in states("amqp-0-9-1").values():
-        way = b"".join(octets_of_step("amqp-0-9-1", step, Values()) for step in state.steps)
-        assert not planted.is_in(way.removeprefix(b"AMQP\x00\x00\x09\x01"))
+    for state in states(dialect).values():
+        for step in state.steps:
+            assert not planted.is_in(octets_of_step(dialect, step, Values()))
+
+
+def test_a_spot_is_a_name_a_value_or_octets() -> None:
+    (said,) = frames_in("amqp-0-9-1", PUBLISH)
+    assert said.name == "basic.publish" and said.channel == 1 and said.fields["routing_key"] == "''"
+    assert Spot(frozenset({"basic.publish"})).is_at(said) and not Spot(frozenset({"basic.get"})).is_at(said)
+    assert Spot(field="mandatory", value="False").is_at(said) and not Spot(field="mandatory", value="True").is_at(said)
+    assert Spot(octets=b"\x3c\x00\x28").is_at(said) and not Spot(octets=b"\x3c\x00\x29").is_at(said)
+    assert not Spot(frozenset({"basic.publish"})).is_in("amqp-0-9-1", PUBLISH[:-1])
+
+
+def test_frames_of_both_families_are_cut_up_to_what_cannot_be() -> None:
+    assert [s.name for s in frames_in("amqp-0-9-1", PUBLISH + PUBLISH[:-1] + b"\x00" + PUBLISH)] == ["basic.publish"]
+    end = bytes.fromhex("0000000c02000000" + "00531745")
+    assert [s.name for s in frames_in("amqp-1-0", b"AMQP\0\1\0\0" + end + end + end[:-1])] == ["end", "end"]
+
+
+def test_a_defect_travels_as_one_line() -> None:
+    planted = Defect("throw", "drawn", Spot(frozenset({"attach"}), "role", "True", b"\x00\xff"), "amqp-1-0")
+    assert Defect.from_json(planted.to_json()) == planted
+    assert "\n" not in planted.to_json()
 
 
 def test_a_detection_counts_by_what_it_blames() -> None:
-    planted = defect("crash@rare")
+    planted = defect("amqp-0-9-1/crash@rare")
     assert Detection(planted, finding(RARE), 1).right_blame
     assert not Detection(planted, finding(OTHER), 1).right_blame
     assert not Detection(planted, finding(None), 1).right_blame
@@ -50,18 +81,66 @@ def test_a_detection_counts_by_what_it_blames() -> None:
 
 
 def test_the_counts_of_a_self_test() -> None:
-    planted = defect("crash@rare")
+    planted = defect("amqp-0-9-1/crash@rare")
     good = SelfTest([Detection(planted, finding(RARE), 5)])
     said = good.to_json()
     assert (said["seeded"], said["found"], said["right_blame"], said["false_alarms"]) == (1, 1, 1, 0)
-    assert good.holds
+    assert good.holds and "0.0 s" in good.table[1]
     assert not SelfTest([Detection(planted, None, 5)]).holds
     assert not SelfTest([Detection(planted, finding(RARE), 5, (finding(OTHER),))]).holds
-    assert not SelfTest([Detection(planted, finding(RARE), 5)], clean=[finding(OTHER)]).holds
+    clean = [Clean("amqp-0-9-1", 10, 0, (finding(OTHER),))]
+    assert not SelfTest([Detection(planted, finding(RARE), 5)], clean).holds
 
 
-@pytest.mark.parametrize("name", ["crash@rare", "wrong-user@rare"])
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_a_seeded_broker_dies_for_good_and_comes_back_on_its_port(dialect: str, tmp_path: Path) -> None:
+    with SeededBroker(None, tmp_path, dialect) as broker:
+        subject, first, port = broker.subject(), broker.pid, broker.port
+        subject.greet(10.0)
+        assert first is not None and first != os.getpid()
+        os.kill(first, 9)
+        while gauge(first).alive:
+            pass
+        broker.restart()
+        assert broker.port == port and broker.pid != first
+        subject.greet(10.0)
+        last = broker.pid
+    assert not gauge(last).alive
+
+
+def test_a_nursery_whose_parent_is_gone_takes_its_broker_along(tmp_path: Path) -> None:
+    broker = SeededBroker(None, tmp_path, "amqp-1-0")
+    broker.start()
+    pid = broker.pid
+    assert broker._nursery is not None
+    broker._nursery.kill()
+    broker.stop()
+    while gauge(pid).alive:
+        pass
+
+
+@pytest.mark.parametrize("name", ["amqp-0-9-1/crash@rare", "amqp-wire-9-1/wrong-user@rare"])
 def test_a_planted_defect_is_found_and_the_right_input_blamed(name: str, tmp_path: Path) -> None:
     detection = seek(defect(name), tmp_path, cells=("C09/order.client/consuming",))
     assert detection.right_blame and not detection.false, detection.line
     assert detection.finding is not None and detection.finding.status is Status.STABLE
+
+
+@pytest.mark.parametrize("kind", ["wrong-user", "corrupt", "throw"])
+def test_defects_of_amqp_1_0_are_found(kind: str, tmp_path: Path) -> None:
+    detection = seek(defect(f"amqp-1-0/{kind}@rare"), tmp_path, cells=("C09/order.client/session",))
+    assert detection.right_blame and not detection.false, detection.line
+
+
+@pytest.mark.parametrize(("faults", "answer"), [((), "protocol-header"), (("unknown-header-not-answered",), "")])
+def test_a_process_of_its_own_takes_faults_of_the_reference_broker(
+    faults: tuple[str, ...], answer: str, tmp_path: Path
+) -> None:
+    with SeededBroker(None, tmp_path, "amqp-0-9-1", faults) as broker:
+        with Client(broker.subject().address, "amqp-0-9-1", Values(), 5.0) as client:
+            client.send(b"AMQP\x09\x09\x09\x09")
+            if answer:
+                assert client.wait(answer).name == answer
+            else:
+                with pytest.raises(Unanswered, match="ended"):
+                    client.wait("protocol-header")

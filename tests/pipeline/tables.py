@@ -41,7 +41,7 @@ def made(spark: SparkSession, mart: Mart, as_of: date = AS_OF, **rows: list[Row]
     assert set(rows) <= set(mart.reads)
     inputs = {name: frame(spark, _SCHEMAS[name], rows.get(name, [])) for name in mart.reads}
     table = mart.make(inputs, as_of)
-    assert table.schema == spark.createDataFrame([], mart.schema).schema
+    assert table.dtypes == frame(spark, mart.schema, []).dtypes
     found = [row.asDict() for row in table.collect()]
     grains = [tuple(row[name] for name in mart.grain) for row in found]
     assert len(set(grains)) == len(grains)

@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+import json
+import os
 import shutil
+import subprocess
+import sys
 from collections import Counter
 from datetime import UTC, date, datetime, timedelta
 from itertools import permutations
 from pathlib import Path
 
+import click
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from click.testing import CliRunner
 
+from harness.cli.pipeline import pipeline
 from harness.record.journal import Journal
 from harness.record.observation import VERDICT_CODES, key
 from harness.record.rows import Outcome
 from reports.pipeline.compact import compact
 from reports.pipeline.ingest import ingest
 from reports.pipeline.lake import open_lake
-from reports.pipeline.parquet import GROUP_ROWS
-from tests.pipeline.journals import CampaignFolder, case, finish_run, finished, write_run
+from reports.pipeline.parquet import GROUP_ROWS, FactWriter
+from reports.pipeline.schema import OBSERVATION, fitted
+from tests.pipeline.journals import CampaignFolder, case, finish_run, finished, input_row, write_run
 from tests.pipeline.lakes import content, facts
 
 TODAY = date(2026, 11, 21)
@@ -128,12 +137,6 @@ def test_facts_hold_no_texts_of_reactions_and_no_needless_dictionary(tmp_path: P
 
 
 def test_row_groups_are_large(tmp_path: Path) -> None:
-    from reports.pipeline.parquet import FactWriter
-    from reports.pipeline.schema import OBSERVATION, fitted
-    from tests.pipeline.journals import input_row
-
-    import pyarrow as pa  # isort: skip
-
     one = pa.RecordBatch.from_pylist([input_row("fuzz-1", 1, datetime(2026, 11, 20, tzinfo=UTC))] * 20_000)
     writer = FactWriter(tmp_path)
     for _ in range(30):
@@ -332,3 +335,62 @@ def test_what_was_torn_goes_in_when_it_is_whole(tmp_path: Path) -> None:
 def _cut(path: Path, octets: int) -> None:
     with path.open("r+b") as file:
         file.truncate(path.stat().st_size - octets)
+
+
+# --- the verb
+
+
+def test_the_verb_says_what_went_in(tmp_path: Path) -> None:
+    folder, root = (
+        finished(tmp_path / "run", [case("basic.qos"), case("channel.open.twice")]),
+        tmp_path / "lake",
+    )
+    assert _verb("ingest", folder, "--lake", root) == (
+        0,
+        f"{root}: 2 observations of 1 journals; 0 unchanged\n",
+        "",
+    )
+    code, said, _ = _verb("ingest", folder, "--lake", root, "--json")
+    assert code == 0 and json.loads(said) == {
+        "journals": 0, "unchanged": 1, "rows": 0, "files": 0, "remarks": [], "refused": [],
+    }  # fmt: skip
+    assert _verb("compact", "--lake", root) == (0, f"{root}: 0 files fewer\n", "")
+    assert json.loads(_verb("status", "--lake", root, "--json")[1])["rows"] == 2
+
+
+def test_what_is_refused_is_one_line_and_exit_code_2(tmp_path: Path) -> None:
+    folder = finished(tmp_path / "run", [case("basic.qos")])
+    code, said, complaint = _verb("ingest", tmp_path / "none", folder, "--lake", tmp_path / "lake")
+    assert (code, said) == (2, f"{tmp_path / 'lake'}: 1 observations of 1 journals; 0 unchanged\n")
+    assert (
+        complaint
+        == f"amqpspec: refused: cannot read {tmp_path / 'none' / 'journal.jsonl'}: No such file or directory\n"
+    )
+    [part] = open_lake(tmp_path / "lake").parts()
+    part.path.write_bytes(b"")
+    code, _, complaint = _verb("status", "--lake", tmp_path / "lake")
+    assert code == 2 and complaint.startswith(f"amqpspec: {part.path}: expected ")
+    assert _verb("status", "--lake", tmp_path / "elsewhere")[0] == 2
+
+
+def test_the_package_is_the_same_each_time_and_can_be_imported(tmp_path: Path) -> None:
+    code, said, _ = _verb("package", "--out", tmp_path / "one.zip")
+    assert code == 0 and f"--py-files {tmp_path / 'one.zip'}" in said
+    _verb("package", "--out", tmp_path / "two.zip")
+    assert (tmp_path / "one.zip").read_bytes() == (tmp_path / "two.zip").read_bytes()
+    program = "import reports.pipeline.job as job; print(job.__file__)"
+    ran = subprocess.run(
+        [sys.executable, "-P", "-c", program], env={**os.environ, "PYTHONPATH": str(tmp_path / "one.zip")},
+        capture_output=True, text=True, cwd=tmp_path,
+    )  # fmt: skip
+    assert ran.returncode == 0 and "one.zip" in ran.stdout, ran.stderr
+
+
+def _verb(*arguments: object) -> tuple[int, str, str]:
+    """Exit code, standard output and error of a verb below ``pipeline``."""
+    ran = CliRunner().invoke(pipeline, [str(argument) for argument in arguments], standalone_mode=False)
+    assert ran.exception is None or isinstance(ran.exception, click.exceptions.Exit), ran.exception
+    code = (
+        ran.exception.exit_code if isinstance(ran.exception, click.exceptions.Exit) else ran.return_value or 0
+    )
+    return code, ran.stdout, ran.stderr

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
+from pyspark.sql.functions import unix_micros
 
 from harness.record.observation import key
 from reports.pipeline.ingest import ingest
@@ -53,7 +53,7 @@ def test_spark_sees_the_same_rows_as_pyarrow(spark: SparkSession, root: Path) ->
         for row in facts(root)
     }
     table = observations(spark, open_lake(root)).select(
-        "input", "latency_us", F.unix_micros("at_us"), "edge", "sent_prefix"
+        "input", "latency_us", unix_micros("at_us"), "edge", "sent_prefix"
     )
     theirs = {
         (row[0], row[1], datetime.fromtimestamp(row[2] // 1_000_000, UTC), row[3], row[4] and bytes(row[4]))

@@ -70,12 +70,22 @@ def test_a_requirement_is_as_bad_as_its_worst_case(spark: SparkSession) -> None:
         case_days=[judged("run", "a.x", DAY, "pass"), judged("run", "a.y", DAY, "fail", known=1)],
         runs=[run("run")],
         cases=[case("a.x"), case("a.y"), case("a.z")],
-        requirements=[requirement("both"), requirement("left", "client side"), requirement("none"), requirement("z")],
+        requirements=[
+            requirement("both"),
+            requirement("left", "client side"),
+            requirement("none"),
+            requirement("z"),
+        ],
         case_requirements=[link("a.x", "both"), link("a.y", "both"), link("a.z", "z")],
     )
     told = {row["requirement"]: row for row in rows}
     both = told["both"]
-    assert (both["status"], both["verdict"], both["case"], both["baseline"]) == ("judged", "fail", "a.y", "known")
+    assert (both["status"], both["verdict"], both["case"], both["baseline"]) == (
+        "judged",
+        "fail",
+        "a.y",
+        "known",
+    )
     assert (both["cases"], both["judged"], both["green"]) == (2, 2, 1)
     assert both["evidence"] == "out/run/evidence/a.y.jsonl"
     assert [told[name]["status"] for name in ("left", "none", "z")] == ["excluded", "open", "not-run"]
@@ -105,7 +115,11 @@ def test_a_regression_says_whose_version_changed(spark: SparkSession) -> None:
     assert (told["target-version"]["direction"], told["target-version"]["flaky"]) == ("regressed", False)
     assert (told["suite-version"]["from_run"], told["suite-version"]["to_run"]) == ("a", "c")
     assert (told["suite-version"]["to_verdict"], told["suite-version"]["flaky"]) == ("fail", True)
-    assert (told["both"]["from_run"], told["both"]["to_run"], told["both"]["direction"]) == ("c", "d", "fixed")
+    assert (told["both"]["from_run"], told["both"]["to_run"], told["both"]["direction"]) == (
+        "c",
+        "d",
+        "fixed",
+    )
 
 
 def test_versions_stand_in_the_order_of_releases(spark: SparkSession) -> None:

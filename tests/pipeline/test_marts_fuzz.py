@@ -12,7 +12,10 @@ from tests.pipeline.tables import AS_OF, DIALECT, Row, case, frame, judged, made
 
 DAY, LATER = date(2026, 11, 20), date(2026, 11, 29)
 ANSWERS, CLOSES = key("answers"), key("close 505")
-SIGNATURES = [{"signature": ANSWERS, "reaction": "answers"}, {"signature": CLOSES, "reaction": "close 505"}]
+SIGNATURES: list[Row] = [
+    {"signature": ANSWERS, "reaction": "answers"},
+    {"signature": CLOSES, "reaction": "close 505"},
+]
 
 
 def crashed(campaign: str, crash: str, day: date, inputs: int = 1) -> Row:
@@ -68,7 +71,12 @@ def test_a_cluster_tells_since_when_how_often_and_by_which_input(spark: SparkSes
     assert (boom["smallest_octets"], boom["smallest_input"], boom["run"]) == (17, "i17", "new")
     assert (boom["first_version"], boom["last_version"]) == ("4.0", "4.1")
     assert (boom["first_seen"].day, boom["last_seen"].day) == (DAY.day, LATER.day)
-    assert (batch["crash"], batch["inputs"], batch["open"], batch["first_version"]) == ("batch", 0, False, "4.0")
+    assert (batch["crash"], batch["inputs"], batch["open"], batch["first_version"]) == (
+        "batch",
+        0,
+        False,
+        "4.0",
+    )
 
 
 def test_inputs_with_the_same_reactions_of_the_same_targets_are_one_vector(spark: SparkSession) -> None:
@@ -107,7 +115,12 @@ def test_the_newest_version_speaks_for_a_target_on_whatever_day(spark: SparkSess
         differential.MART,
         reaction_days=days,
         case_days=[*ended("older", "q", day=DAY), *ended("newer"), *ended("past", day=date(2026, 9, 1))],
-        runs=[run("older", version="3.9"), run("newer"), run("q", target="qpid"), run("past", target="artemis")],
+        runs=[
+            run("older", version="3.9"),
+            run("newer"),
+            run("q", target="qpid"),
+            run("past", target="artemis"),
+        ],
         cases=[case("a.x"), case("a.y")],
         signatures=SIGNATURES,
     )
@@ -123,7 +136,9 @@ def test_the_sample_of_a_vector_gets_its_id_from_the_facts(spark: SparkSession) 
         {"dialect": DIALECT, "kind": "fuzz", "vector": "v", "target": "r", "sample_key": 7},
         {"dialect": DIALECT, "kind": "case", "vector": "w", "target": "r", "sample_key": 8, "sample": "a.x"},
     ]
-    facts = spark.createDataFrame([(7, "g:1/C01/0"), (7, "g:1/C01/0"), (9, "no")], "input_key BIGINT, input STRING")
+    facts = spark.createDataFrame(
+        [(7, "g:1/C01/0"), (7, "g:1/C01/0"), (9, "no")], "input_key BIGINT, input STRING"
+    )
     rows = differential.named(frame(spark, differential.SCHEMA, bare), facts).collect()
     assert {row["vector"]: row["sample"] for row in rows} == {"v": "g:1/C01/0", "w": "a.x"}
 
@@ -147,5 +162,7 @@ def test_coverage_grows_by_what_is_met_for_the_first_time(spark: SparkSession) -
     assert told["family", LATER] == (3, 2, 3)
     assert told["reaction", LATER] == (2, 1, 2)
     assert told["cell", LATER] == (1, 0, 1)
-    assert not [row for row in rows if row["dimension"] == "production"], "a name that is empty is nothing met"
+    assert not [row for row in rows if row["dimension"] == "production"], (
+        "a name that is empty is nothing met"
+    )
     assert all(row["dt"] <= AS_OF for row in rows)

@@ -1,4 +1,4 @@
-"""The session: a Java that will do, quiet and bounded locally; a master, spark-submit and a Connect server unchanged."""
+"""The session: a Java that will do, quiet and bounded here; a master, spark-submit and a Connect server likewise."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from reports.pipeline import java
 from reports.pipeline.ingest import ingest
 from reports.pipeline.java import VECTOR, EngineError, Java, find_java, look_at, prepare
 from reports.pipeline.package import write_package
-from reports.pipeline.session import engine_errors, session
+from reports.pipeline.session import engine_errors
 from tests.pipeline.journals import CampaignFolder, case, finished
 
 HOME = Path(str(pyspark.__file__)).parent
-MODULES = java._MODULES
+MODULES = java.MODULES
 _PATIENCE_S = 300
 
 _JOB = """
@@ -72,7 +72,7 @@ def test_the_java_of_java_home_comes_first(tmp_path: Path, monkeypatch: pytest.M
     [
         (_listed("11.0.2"), "version 11.0.2"),
         ("java.base@21.0.1\\njava.xml@21.0.1\\n", "version 21.0.1 without java.management, java.naming"),
-        ("Unrecognized option: --list-modules\\n", "older than Java 9, or broken"),
+        ("Unrecognized option: --list-modules\\n", "says nothing of its modules: older than Java 9"),
     ],
 )
 def test_a_java_that_will_not_do_is_named_in_one_line(
@@ -248,11 +248,17 @@ def test_spark_submit_with_the_package(lake: Path, locally: list[str], master: s
         "import reports\nassert 'amqpspec.zip' in reports.__file__, reports.__file__\n" + _JOB
     )
     settings = ["spark.executor.memory=512m", "spark.driver.host=127.0.0.1", "spark.ui.enabled=false"]
-    command = [HOME / "bin" / "spark-submit", "--master", master, "--py-files", tmp_path / "amqpspec.zip"]
+    command: list[str | Path] = [
+        HOME / "bin" / "spark-submit",
+        "--master",
+        master,
+        "--py-files",
+        tmp_path / "amqpspec.zip",
+    ]
     command += [part for setting in settings for part in ("--conf", setting)]
     ended = subprocess.run(
         [*command, tmp_path / "job.py", lake, "{}"], env=_environment(), cwd=tmp_path, text=True,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=_PATIENCE_S,
+        capture_output=True, timeout=_PATIENCE_S,
     )  # fmt: skip
     assert ended.returncode == 0, ended.stderr[-3000:]
     assert _rows(ended.stdout) == locally
@@ -289,8 +295,8 @@ def test_a_connect_server_that_is_not_there_is_one_line(tmp_path: Path) -> None:
 def _run(lake: Path, options: dict[str, object], expect: int = 0) -> str:
     """The job in a process of its own; what it said, of errors the last."""
     ended = subprocess.run(
-        [sys.executable, "-c", _JOB, lake, json.dumps(options)], text=True, stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE, timeout=_PATIENCE_S,
+        [sys.executable, "-c", _JOB, lake, json.dumps(options)], text=True, capture_output=True,
+        timeout=_PATIENCE_S,
     )  # fmt: skip
     assert ended.returncode == expect, ended.stderr[-3000:]
     return ended.stderr if expect else ended.stdout

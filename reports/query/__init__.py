@@ -1,0 +1,1 @@
+"""Questions to marts: ``status:fail target:rabbitmq -is:known``."""

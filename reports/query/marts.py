@@ -1,0 +1,158 @@
+"""The marts as rows to be asked, and what ``is:`` means of each.
+
+Knows: names of marts and columns. Must not know: Spark, how a question is typed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from reports.load import ReportError
+from reports.query.evaluate import Row, Test
+
+DEFAULT = "verdicts"
+_GREEN = frozenset({"pass", "observed"})
+_UNRUN = frozenset({"not-applicable", "excluded", "blocked"})
+_BATCH_ROWS = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One mart to be asked; ``shown`` are the columns of a table on a terminal."""
+
+    name: str
+    columns: tuple[str, ...]
+    shown: tuple[str, ...]
+    folder: Path
+    flags: Mapping[str, Test]
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Every row, in the order of the mart's grain."""
+        yield from _rows(self.folder)
+
+
+_SHOWN = {
+    "verdicts": ("target", "target_version", "dialect", "case", "level", "verdict", "baseline"),
+    "requirement_coverage": ("target", "target_version", "requirement", "level", "status", "verdict", "case"),
+    "regressions": ("target", "case", "change", "from_verdict", "to_verdict", "to_target_version", "to_suite_version"),
+    "flakiness": ("target", "target_version", "case", "runs", "flips", "flip_rate", "worst_verdict"),
+    "findings": ("target", "oracle", "family", "state", "status", "top", "campaigns", "last_seen"),
+    "differential": ("dialect", "kind", "target", "target_version", "reaction", "inputs", "sample"),
+    "exploration": ("target", "dialect", "dimension", "dt", "new", "covered", "inputs"),
+}  # fmt: skip
+
+
+def asked(marts: Path, name: str = DEFAULT) -> Asked:
+    """A mart below a folder of marts; raises ReportError where there is none."""
+    known = names(marts)
+    if name not in known:
+        raise ReportError(f"{marts}: expected one of the marts {', '.join(known) or 'none'}, actual {name}")
+    columns = tuple(_schema(marts / name).names)
+    shown = tuple(column for column in _SHOWN.get(name, columns) if column in columns)
+    return Asked(name, columns, shown or columns, marts / name, _flags(marts, name, columns))
+
+
+def names(marts: Path) -> list[str]:
+    """The marts in a folder; raises ReportError where it is no such folder."""
+    manifest = marts / "manifest.json"
+    try:
+        return sorted(json.loads(manifest.read_text(encoding="utf-8"))["marts"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ReportError(
+            f"{manifest}: expected the folder of `amqpspec pipeline build`, actual: {error}"
+        ) from error
+
+
+def _flags(marts: Path, name: str, columns: tuple[str, ...]) -> dict[str, Test]:
+    """What may stand behind ``is:``, as far as the mart has the columns for it."""
+    flags: dict[str, Test] = {}
+    if "verdict" in columns:
+        flags |= {
+            "green": lambda row: row["verdict"] in _GREEN,
+            "deviation": lambda row: row["verdict"] in ("fail", "nonstrict", "inconclusive", "error"),
+        }
+    if "baseline" in columns:
+        flags |= {f: _baseline(f) for f in ("known", "unexpected")}
+    for column in ("newest", "open", "flaky"):
+        if column in columns:
+            flags[column] = _holds(column)
+    if name == DEFAULT:
+        flags |= {
+            "different": _among(_different(marts / name), ("dialect", "case")),
+            "flaky": _among(_keys(marts / "flakiness", "flips"), _CASE),
+            "regressed": _among(
+                _keys(marts / "regressions", "direction", "worse"), ("target", "dialect", "case")
+            ),
+        }
+    return flags
+
+
+_CASE = ("target", "target_version", "dialect", "case")
+
+
+def _baseline(word: str) -> Test:
+    return lambda row: row["baseline"] == word
+
+
+def _holds(column: str) -> Test:
+    return lambda row: bool(row[column])
+
+
+def _among(keys: set[tuple[Any, ...]], columns: tuple[str, ...]) -> Test:
+    return lambda row: tuple(row[column] for column in columns) in keys
+
+
+def _different(folder: Path) -> set[tuple[Any, ...]]:
+    """Cases of a dialect that ran on several targets, newest versions, green on one and not on another."""
+    seen: dict[tuple[Any, ...], set[bool]] = defaultdict(set)
+    for row in _rows(folder, ("dialect", "case", "verdict", "newest")):
+        if row["newest"] and row["verdict"] not in _UNRUN:
+            seen[row["dialect"], row["case"]].add(row["verdict"] in _GREEN)
+    return {key for key, greens in seen.items() if len(greens) > 1}
+
+
+def _keys(folder: Path, column: str, value: object = None) -> set[tuple[Any, ...]]:
+    """The cases in another mart where a column has a value, or holds."""
+    if not folder.is_dir():
+        return set()
+    key = _CASE if value is None else ("target", "dialect", "case")
+    rows = _rows(folder, (*key, column))
+    return {tuple(row[k] for k in key) for row in rows if (row[column] == value if value else row[column])}
+
+
+def _schema(folder: Path) -> pa.Schema:
+    return _read(_files(folder)[0]).schema_arrow
+
+
+def _rows(folder: Path, columns: tuple[str, ...] | None = None) -> Iterator[dict[str, Any]]:
+    for path in _files(folder):
+        with _read(path) as file:
+            for batch in file.iter_batches(_BATCH_ROWS, columns=columns):
+                yield from batch.to_pylist()
+
+
+def _read(path: Path) -> pq.ParquetFile:
+    try:
+        return pq.ParquetFile(path)
+    except (OSError, pa.ArrowException) as error:
+        raise ReportError(f"{path}: expected Parquet, actual: {error}") from error
+
+
+def _files(folder: Path) -> list[Path]:
+    files = sorted(folder.glob("*.parquet"))
+    if not files:
+        raise ReportError(f"{folder}: expected Parquet files, actual: none")
+    return files
+
+
+def answers(mart: Asked, test: Test) -> Iterator[Row]:
+    """The rows that answer; those of older versions of a target only where the mart does not say which is newest."""
+    return (row for row in mart.rows() if test(row))
