@@ -24,6 +24,7 @@ from fuzz.executor.pool import crew, utc_us
 from fuzz.findings import Finding, read_finding, signature_of, write_finding
 from fuzz.identity import RANDOM, InputId
 from fuzz.journal import CampaignJournal, findings_in, read_progress
+from fuzz.limits import BlameLimit
 from fuzz.observations import Seen, Source, observation
 from fuzz.oracles.monitor import Check, Monitor
 from fuzz.oracles.suspicion import SPOILS, Oracle, Suspicion
@@ -77,6 +78,7 @@ class Campaign:
         kept = self._kept() if order.resume else None
         self.energy = Energy(subject.dialect, kept and kept["energy"], order.origins)
         self._known: Counter[tuple[str, ...]] = Counter()
+        self._limit = BlameLimit(kept.get("limits") if kept else None)
         self._signatures: dict[str, str] = kept["signatures"] | findings_in(order.out) if kept else {}
         self._suite_version = version("amqpspec")
         self.id, self.started = f"fuzz-{secrets.token_hex(6)}", utc_now()
@@ -326,6 +328,10 @@ class Campaign:
                     self._stop_cell(batch.cells[0], f"{seen.oracle} again: {seen.top}")
                 self._triage.revive()
             return
+        if not self._limit.allows(seen):
+            self._again(batch, seen)
+            return
+        begun_s = now_s()
         try:
             blame = self._triage.blame(items, seen)
             if self.order.smaller:
@@ -333,11 +339,21 @@ class Campaign:
         except TargetLost:
             self._found(items, batch, key, Blame(Status.LOST, seen))
             raise
+        finally:
+            self._limit.spent(seen, now_s() - begun_s)
         if (blame.status is Status.LOST or blame.item is None) and seen.oracle in NOISY:
             self.tally.unconfirmed += 1
             self._journal.line("unconfirmed", oracle=seen.oracle, top=seen.top, detail=seen.detail)
             return
         self._found(items, batch, key, blame)
+
+    def _again(self, batch: Batch, seen: Suspicion) -> None:
+        """What was blamed often enough is counted where it comes again."""
+        self.tally.repeats += 1
+        self._limit.again(seen, batch.place)
+        self._journal.line("again", oracle=seen.oracle, top=seen.top, place="/".join(batch.place))
+        if seen.oracle in SPOILS:
+            self._triage.revive()
 
     def _found(self, items: Sequence[FuzzInput], batch: Batch, key: tuple[str, ...], blame: Blame) -> None:
         self._known[key] += 1
@@ -391,7 +407,7 @@ class Campaign:
             "plan": self.order.plan, "run": self.id, "started": self.started,
             "position": self.position.to_json(), "tally": self.tally.to_json(),
             "energy": self.energy.to_json(), "signatures": self._signatures,
-            "known": [[list(key), count] for key, count in self._known.items()],
+            "known": [[list(key), count] for key, count in self._known.items()], "limits": self._limit.to_json(),
         })  # fmt: skip
 
     # --- what came of it
@@ -402,6 +418,7 @@ class Campaign:
             **self.order.plan, "run": self.id, "started": self.started, "product": self.product,
             "version": self.target_version, "ended": self.ended, "workers": self.order.workers,
             "response_states": len(self.energy.seen), **self.tally.figures(len(self.cells)),
+            "unblamed": self._limit.repeats,
             "findings": [
                 dict(read_finding(self.order.out / "findings" / name)) for name in self._signatures.values()
             ],

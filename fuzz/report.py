@@ -46,6 +46,7 @@ def markdown(summary: Mapping[str, Any]) -> Iterator[str]:
     if summary.get("memory_limit_mib"):
         yield f"The target's process may write to {summary['memory_limit_mib']} MiB at most."
     yield from _findings(summary)
+    yield from _unblamed(summary)
     yield from _cells(summary)
     yield from _known(summary)
 
@@ -57,6 +58,16 @@ def _findings(summary: Mapping[str, Any]) -> Iterator[str]:
         what = " ".join(str(found["detail"]).split())[:200].replace("|", "\\|")
         name = f"{found['oracle']}-{found['signature']}"
         yield f"| {name} | {found['status']} | {what} | {found['input'] or 'a batch'} | `{found['replay']}` |"
+
+
+def _unblamed(summary: Mapping[str, Any]) -> Iterator[str]:
+    """What was blamed often enough before it came again, and where it did."""
+    found = summary.get("unblamed", {})
+    if found:
+        yield from ("", "| came again, not blamed any more | where |", "|---|---|")
+    for cause, places in found.items():
+        where = ", ".join(f"{place} ({count})" for place, count in places.items())
+        yield f"| {cause[:200].replace('|', chr(92) + '|')} | {where} |"
 
 
 def _cells(summary: Mapping[str, Any]) -> Iterator[str]:

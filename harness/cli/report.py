@@ -5,6 +5,7 @@ Knows: run folders and results. Must not know: targets, sockets.
 
 from __future__ import annotations
 
+import json
 from datetime import timedelta
 from pathlib import Path
 
@@ -13,7 +14,6 @@ import yaml
 
 from harness.cli.common import one_line_errors, stop
 from harness.net.clock import today
-from harness.record.rows import CaseRow
 from harness.run.baseline import DEVIATIONS
 from harness.run.results import Exit
 
@@ -51,21 +51,22 @@ def report(runs: tuple[Path, ...], out: Path | None, evidence: str) -> None:
 @click.command(short_help="What changed between two runs.")
 @click.argument("before", type=_RUN)
 @click.argument("after", type=_RUN)
-def compare(before: Path, after: Path) -> None:
-    """List cases whose verdict differs; exit code 1 where one got worse."""
+@click.option(
+    "--format", "form", type=click.Choice(["text", "markdown", "json"]), default="text", show_default=True
+)
+def compare(before: Path, after: Path, form: str) -> None:
+    """List cases whose verdict differs, or write a note for a pull request; exit code 1 where one got worse."""
+    from reports.compare import compared, lines, markdown
     from reports.load import load_run
 
     with one_line_errors():
-        old = {case.id: case for case in load_run(before).cases}
-        new = {case.id: case for case in load_run(after).cases}
-    worse = 0
-    for name in sorted(old.keys() | new.keys()):
-        was, now = old.get(name), new.get(name)
-        if was is None or now is None or was.verdict is not now.verdict:
-            worse += _is_worse(was, now)
-            click.echo(f"{name}: {_said(was)} → {_said(now)}")
-    click.echo(f"{worse} worse")
-    raise click.exceptions.Exit(Exit.DEVIATIONS if worse else Exit.CONFORMING)
+        found = compared(load_run(before), load_run(after))
+    if form == "json":
+        click.echo(json.dumps(found.to_json(), indent=1, ensure_ascii=False))
+    else:
+        for line in markdown(found) if form == "markdown" else lines(found):
+            click.echo(line)
+    raise click.exceptions.Exit(Exit.DEVIATIONS if found.worse else Exit.CONFORMING)
 
 
 @click.command(short_help="Write a baseline from a run's deviations.")
@@ -114,13 +115,3 @@ def _series(version: str) -> str:
     if len(parts) < 2 or not all(part.isdigit() for part in parts):
         return ""
     return f">={parts[0]}.{parts[1]},<{parts[0]}.{int(parts[1]) + 1}"
-
-
-def _said(case: CaseRow | None) -> str:
-    return "absent" if case is None else f"{case.verdict} ({case.observed or case.reason})"
-
-
-def _is_worse(was: CaseRow | None, now: CaseRow | None) -> bool:
-    if now is None:
-        return True
-    return now.verdict in DEVIATIONS and (was is None or was.verdict not in DEVIATIONS)

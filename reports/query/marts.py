@@ -89,7 +89,7 @@ def _flags(marts: Path, name: str, columns: tuple[str, ...]) -> dict[str, Test]:
             "different": _among(_different(marts / name), ("dialect", "case")),
             "flaky": _among(_keys(marts / "flakiness", "flips"), _CASE),
             "regressed": _among(
-                _keys(marts / "regressions", "direction", "worse"), ("target", "dialect", "case")
+                _keys(marts / "regressions", "direction", "regressed"), ("target", "dialect", "case")
             ),
         }
     return flags

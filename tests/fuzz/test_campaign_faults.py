@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 from fuzz import schedule
 from fuzz.campaign import Campaign, Order
@@ -30,8 +31,9 @@ from fuzz.journal import CampaignJournal, findings_in, inputs_of, read_progress
 from fuzz.mutation import Origin, random_id
 from fuzz.oracles.suspicion import Oracle
 from fuzz.pace import Pace
-from fuzz.schedule import Position, Schedule, chosen_cells
+from fuzz.schedule import Batch, Position, Schedule, chosen_cells
 from fuzz.states import Values
+from harness.cli.main import cli
 from harness.record.arrow_journal import observation_files, read_observations
 from harness.record.journal import JournalError, read_journal
 from harness.record.observation import VERDICT_CODES
@@ -138,6 +140,31 @@ def test_a_target_that_is_gone_for_good_is_gone_on_with_when_it_is_back(
     assert resumed.ended == "all done" and resumed.id == lost.id
     assert {row["input"] for row in rows(tmp_path)} == wanted()
     assert {found["signature"] for found in resumed.summary()["findings"]} >= kept != set()
+
+
+def test_the_verb_says_that_a_target_was_lost(
+    broker: ReferenceBroker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    after = Campaign._after
+
+    def stopping(self: Campaign, batch: Batch) -> None:
+        after(self, batch)
+        broker.stop()
+
+    monkeypatch.setattr(Campaign, "_after", stopping)
+    monkeypatch.setattr(Subject, "awake", lambda self, within_s: False)
+    out = str(tmp_path / "c")
+    where = ["--cells", "C05/*/limits", "--cells", "C10/*/start", "--families-only", "--no-baseline"]
+    args = ["fuzz", broker.url, *where, "--workers", "2"]
+    ran = CliRunner().invoke(cli, [*args, "--out", out, "--json"])
+    summary = json.loads((tmp_path / "c" / "summary.json").read_text(encoding="utf-8"))
+    assert ran.exit_code == summary["exit_code"] == 3 and summary["workers"] == 2
+    assert (
+        "does not answer any more" in summary["ended"] and summary["inputs"] == len(rows(tmp_path / "c")) > 0
+    )
+    check_journal(tmp_path / "c")
+    again = CliRunner().invoke(cli, [*args, "--resume", out])
+    assert again.exit_code == 3 and again.stderr.count("\n") == 1, again.stderr
 
 
 def test_a_restart_that_fails_is_one_clear_line(

@@ -31,6 +31,7 @@ def tree(name: str, path: str, octets: bytes, dialect: str = "amqp-0-9-1") -> by
 
 
 TAG = "frame.payload.args.arguments.entries.k.tag"
+LENGTH = "frame.payload.args.arguments.entries.k.value.size"
 
 METHODS = [
     ("raw", b"AMQP\0\0\x09\x09", "amq_wlp_header_03"),
@@ -45,6 +46,7 @@ METHODS = [
     ("ready", tree("frame/heartbeat", "frame.channel", b"\0\1"), "amq_wlp_heartbeat_01"),
     ("ready", K.method("channel.open"), ""),
     ("ready", K.method("queue.declare"), "channel/grammar"),
+    ("ready", K.method("basic.publish"), ""),
     ("ready", K.method("queue.declare", 0), "wire/frame/channel-class-on-zero"),
     ("channel", K.method("connection.open", 1), "wire/frame/channel-zero-for-connection"),
     ("channel", K.method("channel.open-ok"), "wire/method/server-only"),
@@ -54,10 +56,12 @@ METHODS = [
     ("channel", K.payload("method", b"\x00\x3c\x00\x0a"), "constant/frame-error"),
     ("channel", tree("method/queue.declare", TAG, b"!"), "wire/table/malformed"),
     ("channel", tree("method/queue.declare", TAG, b"L"), ""),
+    ("channel", tree("method/queue.declare", LENGTH, b"\x7f\xff\xff\xff"), "wire/table/malformed"),
     ("channel", tree("method/queue.declare", "frame.payload.args.arguments", bytes(nested_tables(200))), ""),
     ("ready", K.method("queue.declare", arguments={"": "v"}), ""),
     ("ready", K.method("queue.declare", queue="a\0b"), ""),
     ("channel", K.header(0), "wire/content/unexpected-header"),
+    ("channel", K.payload("header", b"\0\x3c" + bytes(8)), ""),
     ("channel", K.body(b"x"), "wire/content/unexpected-body"),
     ("channel", K.header(0, 0), "amq_wlp_content_03"),
     ("channel", K.publish(b"x"), ""),

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 
 from fuzz.catalogue import FuzzInput, resolve
 from fuzz.corpus import tree_of
+from fuzz.energy import Energy
 from fuzz.executor.client import Client
 from fuzz.executor.loop import Address
 from fuzz.findings import item_of
@@ -26,8 +27,8 @@ from fuzz.grammar import DIALECTS, grammar, grammar_hash
 from fuzz.identity import IdError, InputId
 from fuzz.interop.captures import CaptureError, Half, client_streams
 from fuzz.interop.seeds import Seed, SeedError, Seeds, cut, dialects_of, read_corpus, read_seeds, write_corpus
-from fuzz.journal import batches
-from fuzz.mutation import corpus_role, random_input
+from fuzz.journal import read_progress
+from fuzz.mutation import corpus_role, random_id, random_input
 from fuzz.states import Values, octets_of_step, states
 from fuzz.tree import octets_of, walk
 from harness.cli.main import cli
@@ -270,31 +271,32 @@ def test_an_id_with_a_corpus_is_an_input_and_without_it_none() -> None:
         resolve(id)
 
 
-def test_a_campaign_bends_what_was_recorded_and_its_findings_are_replayed(tmp_path: Path) -> None:
+def test_what_was_recorded_is_drawn_among_productions() -> None:
+    entries = tuple(cut("amqp-0-9-1", b"".join(said("amqp-0-9-1"))))
+    seeds = Seeds(entries, 1)
+    weights = Energy("amqp-0-9-1", None, tuple(seed.origin for seed in entries)).weights
+    ids = [random_id("amqp-0-9-1", 3, number, weights) for number in range(4000)]
+    drawn = [id for id in ids if id.role in seeds.corpus]
+    assert {(id.role, id.state) for id in drawn} == {seed.origin for seed in entries}
+    for id in drawn:
+        random_input("amqp-0-9-1", id, seeds.corpus)
+
+
+def test_a_campaign_keeps_its_corpus_and_goes_on_with_it(tmp_path: Path) -> None:
     path, out = capture(tmp_path / "c.pcapng", said("amqp-0-9-1")), tmp_path / "campaign"
-    with ReferenceBroker("amqp-0-9-1", faults=["not-refused:amq_wlp_frame_02"]) as broker:
+    common = ["--cells", "C05/none", "--budget", "0s"]
+    with ReferenceBroker("amqp-0-9-1") as broker:
         url = f"amqp://guest:guest@{broker.host}:{broker.port}/"
-        args = [
-            "fuzz",
-            url,
-            "--seeds",
-            str(path),
-            "--cells",
-            "C05/none",
-            "-o",
-            str(out),
-            "--seed",
-            "3",
-            "--budget",
-        ]
-        done = CliRunner().invoke(cli, [*args, "15s", "--no-baseline"])
-        assert done.exit_code in (0, 1), done.output
+        done = CliRunner().invoke(cli, ["fuzz", url, "--seeds", str(path), "-o", str(out), *common])
+        assert done.exit_code == 0, done.output
         assert "2 entries from 1 of 1 streams" in done.output
-        ids = [id for line in batches(out) for id in line.get("ids", ())]
-        assert {id.split("/")[2] for id in ids if "/corpus-" in id} == set(read_corpus(out).corpus)
-        again = CliRunner().invoke(cli, ["fuzz", url, "--resume", str(out), "--cells", "C05/none", "--seed", "3",
-                                         "--budget", "1s", "--no-baseline"])  # fmt: skip
-        assert again.exit_code in (0, 1), again.output
+        corpus = read_corpus(out).corpus
+        assert len(corpus) == 2
+        assert sorted(corpus) == sorted(read_progress(out)["plan"]["corpus"])
+        again = CliRunner().invoke(cli, ["fuzz", url, "--resume", str(out), *common])
+        assert again.exit_code == 0, again.output
+        both = CliRunner().invoke(cli, ["fuzz", url, "--resume", str(out), "--seeds", str(path), *common])
+        assert both.exit_code == 2 and "--resume" in both.output
 
 
 def test_a_finding_of_a_corpus_entry_names_it() -> None:

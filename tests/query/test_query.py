@@ -35,8 +35,8 @@ def marts(tmp_path: Path) -> Path:
         "flips": 2,
     }
     _write(tmp_path, "flakiness", [flaky, {**flaky, "case": "two", "flips": 0}])
-    worse: dict[str, object] = {"target": "b", "dialect": "d", "case": "two", "direction": "worse"}
-    _write(tmp_path, "regressions", [worse, {**worse, "case": "one", "direction": "better"}])
+    worse: dict[str, object] = {"target": "b", "dialect": "d", "case": "two", "direction": "regressed"}
+    _write(tmp_path, "regressions", [worse, {**worse, "case": "one", "direction": "fixed"}])
     marts: dict[str, object] = {name: {} for name in ("verdicts", "flakiness", "regressions")}
     (tmp_path / "manifest.json").write_text(json.dumps({"marts": marts}))
     return tmp_path
