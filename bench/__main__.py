@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 
-MODULES = ("codec", "codec_1_0", "fuzz_inputs", "fuzz_speed", "process", "suite")
+MODULES = ("codec", "codec_1_0", "fuzz_inputs", "fuzz_speed", "pipeline", "process", "suite")
 
 
 def main(names: list[str]) -> int:

@@ -6,7 +6,6 @@ Knows: when to send, to ask, to blame, and what is written down when. Must not k
 from __future__ import annotations
 
 import secrets
-from collections import Counter
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -15,16 +14,16 @@ from typing import Any
 
 from fuzz.announced import announced
 from fuzz.catalogue import Cell, FuzzInput
+from fuzz.complaints import Complaints
 from fuzz.energy import Energy
 from fuzz.executor.client import Unanswered
 from fuzz.executor.conversation import Tempo
 from fuzz.executor.loop import now_s
 from fuzz.executor.outcome import End
 from fuzz.executor.pool import crew, utc_us
-from fuzz.findings import Finding, read_finding, signature_of, write_finding
+from fuzz.findings import Finding, read_finding
 from fuzz.identity import RANDOM, InputId
-from fuzz.journal import CampaignJournal, findings_in, read_progress
-from fuzz.limits import BlameLimit
+from fuzz.journal import CampaignJournal, read_progress
 from fuzz.observations import Seen, Source, observation
 from fuzz.oracles.monitor import Check, Monitor
 from fuzz.oracles.suspicion import SPOILS, Oracle, Suspicion
@@ -32,8 +31,7 @@ from fuzz.order import BATCH, Order
 from fuzz.pace import Pace
 from fuzz.schedule import Batch, Position, Schedule, chosen_cells
 from fuzz.tally import COVERED, STOPPED, UNREACHABLE, Tally
-from fuzz.triage import NOISY, Blame, Status, TargetLost, Triage
-from fuzz.verdicts import Verdicts
+from fuzz.triage import TargetLost, Triage
 from harness.net.clock import utc_now
 from harness.record.arrow_journal import ArrowJournal
 from harness.record.journal import JournalError
@@ -41,9 +39,7 @@ from harness.record.journal import JournalError
 __all__ = ["BATCH", "Campaign", "Order"]
 
 _WAVES, _WAVES_AFTER_DEATHS = 6, 4
-_RANDOM_REPEATS = 3
-_OF_ONE_INPUT = frozenset({Oracle.OBEDIENCE, Oracle.CONFORMANCE})
-"""Oracles that name the inputs that they complain of."""
+_GONE = {False: (Oracle.CRASH, "the target is gone"), True: (Oracle.HANG, "no answer to a sentinel")}
 
 
 @dataclass(slots=True)
@@ -73,20 +69,15 @@ class Campaign:
         self.order, self.subject = order, replace(subject, restart=subject.restart and self._restart)
         self.cells = chosen_cells(subject.dialect, order.patterns)
         self.tally, self.position = Tally(), Position()
-        self.findings: list[Finding] = []
         self.ended, self.target_lost = "", False
         kept = self._kept() if order.resume else None
         self.energy = Energy(subject.dialect, kept and kept["energy"], order.origins)
-        self._known: Counter[tuple[str, ...]] = Counter()
-        self._limit = BlameLimit(kept.get("limits") if kept else None)
-        self._signatures: dict[str, str] = kept["signatures"] | findings_in(order.out) if kept else {}
         self._suite_version = version("amqpspec")
         self.id, self.started = f"fuzz-{secrets.token_hex(6)}", utc_now()
         self.product, self.target_version = "", ""
         if kept:
             self.tally = Tally.from_json(kept["tally"])
             self.position = Position(**kept["position"])
-            self._known.update({tuple(key): count for key, count in kept["known"]})
             self.id, self.started = kept.get("run", self.id), kept.get("started", self.started)
         self._begun_s = now_s()
         self._before_s = self.tally.seconds_s
@@ -97,9 +88,17 @@ class Campaign:
             subject.dialect, self.cells, self.position, lambda: self.pace.size, self._is_stopped,
             self.energy.weights, order.seed, order.shard, order.mutate, order.corpus,
         )  # fmt: skip
-        self._verdicts = Verdicts(self._signatures, subject.known)
-        self._sent: Sequence[FuzzInput] = ()
-        self._done = self._complained = False
+        self._complaints = Complaints(
+            order,
+            self.subject,
+            self.tally,
+            self.energy,
+            self.pace,
+            self._journal,
+            lambda: self._seconds_s,
+            kept,
+        )
+        self._sent: Batch | None = None
         self.check = Check(())
 
     def _kept(self) -> dict[str, Any]:
@@ -152,10 +151,17 @@ class Campaign:
         self.tally.trials += self._triage.trials
         self.tally.seconds_s = self._seconds_s
         self._stand()
-        self._journal.line("end", why=self.ended, inputs=self.tally.inputs, findings=len(self._signatures))
+        self._journal.line(
+            "end", why=self.ended, inputs=self.tally.inputs, findings=len(self._complaints.signatures)
+        )
 
     def _lost(self, lost: Exception) -> str:
         return f"{lost} (its restart failed: {self.restart_failed})" if self.restart_failed else str(lost)
+
+    @property
+    def findings(self) -> list[Finding]:
+        """What was found since this part of the campaign began."""
+        return self._complaints.findings
 
     @property
     def _seconds_s(self) -> float:
@@ -167,7 +173,7 @@ class Campaign:
 
     @property
     def _over(self) -> bool:
-        return self._done or self._spent
+        return self._complaints.done or self._spent
 
     def _manifest(self) -> dict[str, Any]:
         """Everything that a reader of the rows has to know of the campaign."""
@@ -193,7 +199,7 @@ class Campaign:
     def _one(self, batch: Batch) -> bool:
         """Send a batch, as often as the target's ends ask for; False where the budget ended before it did."""
         self._stand()
-        begun_s, self._complained = now_s(), False
+        begun_s, before = now_s(), self._complaints.of_a_whole
         self._journal.line("batch", inputs=len(batch.items), **batch.names)
         came = self._waves(batch)
         if came.left and came.fatal and len(batch.cells) > 1 and not self._over:
@@ -205,7 +211,7 @@ class Campaign:
         self.tally.undecided += len({str(id) for id in came.undecided}.intersection(left))
         self._journal.line("done", inputs=len(batch.items) - len(left), left=left)
         self.tally.seconds_s = self._seconds_s
-        if not self._complained:
+        if self._complaints.of_a_whole == before:
             self.pace.clean(len(batch.items), now_s() - begun_s)
         self.order.told(self)
         return not (came.left and self._over)
@@ -218,12 +224,12 @@ class Campaign:
             came.fatal = any(s.oracle in SPOILS for s in check.suspicions)
             tried = [s.outcome for s in seen if s.outcome.end is not End.REFUSED]
             # A target that took nothing of this was spoilt by what came before.
-            suspects = came.left if tried else self._sent or came.left
+            suspects = self._sent if self._sent is not None and not tried else replace(batch, items=came.left)
             try:
-                self._handle(suspects, batch, check)
+                self._complaints.take(self._triage, suspects, check)
             finally:
                 self._observe(seen, check)
-            self._sent = came.left if tried else self._sent
+            self._sent = replace(batch, items=came.left) if tried else self._sent
             # What was under way to its state when the target went down was not tried yet.
             done = {outcome.item.id for outcome in tried if outcome.reached or not came.fatal}
             came.reached |= {outcome.item.id for outcome in tried if outcome.reached}
@@ -238,17 +244,32 @@ class Campaign:
         return came
 
     def _wave(self, items: Sequence[FuzzInput], attempt: int) -> tuple[list[Seen], Check]:
-        try:
-            self._monitor.before()
-        except Unanswered:
-            self._triage.revive()
-            self._monitor.before()
+        self._ready()
         crew = self._executor
-        seen = [Seen(outcome, utc_us(), crew.worker, attempt) for outcome in crew.run(items)]
-        self._deaths()
+        try:
+            seen = [Seen(outcome, utc_us(), crew.worker, attempt) for outcome in crew.run(items)]
+        finally:
+            self._deaths()
         self.check = self._monitor.after([s.outcome for s in seen])
         self._count(seen)
         return seen, self.check
+
+    def _ready(self) -> None:
+        """Before a batch: a target that has gone since the last one was asked about is a complaint of that one."""
+        try:
+            self._monitor.before()
+            return
+        except Unanswered as unanswered:
+            told = unanswered
+        self._monitor.forget()
+        if not self.subject.awake(self._monitor.hang_s):
+            oracle, top = _GONE[told.silent]
+            if self._sent is None:
+                self._triage.revive()
+            else:
+                late = Suspicion(oracle, top, f"after the batch had been seen to: {told}")
+                self._complaints.take(self._triage, self._sent, Check((late,)))
+        self._monitor.before()
 
     def _deaths(self) -> None:
         """Workers that died: said, whatever becomes of their inputs."""
@@ -272,12 +293,12 @@ class Campaign:
         left = {item.id._replace(counter=0) for item in came.left}
         for cell in batch.cells:
             state, _ = self.tally.cells.get(cell.key, ("", ""))
-            if not came.reached and state != STOPPED:
+            if not came.reached and state != STOPPED and not (left and self._over):
                 self.tally.cells[cell.key] = (UNREACHABLE, f"{cell.state} was not reached")
             elif state == UNREACHABLE:
                 del self.tally.cells[cell.key]
             if came.reached and cell.id(0) in left and state != STOPPED and not self._over:
-                self._stop_cell(cell, "some of its inputs could not be sent")
+                self.tally.stop(cell.key, "some of its inputs could not be sent")
 
     def _is_stopped(self, cell: Cell) -> bool:
         return self.tally.cells.get(cell.key, ("",))[0] == STOPPED
@@ -290,124 +311,17 @@ class Campaign:
             self.id, self.subject.name, self.product, self.target_version, self._suite_version,
             self.order.plan["grammar"], self.subject.dialect,
         )  # fmt: skip
-        judged = self._verdicts.of(check, [s.outcome for s in seen])
+        judged = self._complaints.verdicts.of(check, [s.outcome for s in seen])
         self._rows.write([
             observation(source, one, how)
             for one, how in zip(seen, judged, strict=True) if one.outcome.end is not End.REFUSED
         ])  # fmt: skip
 
-    # --- suspicions
-
-    def _handle(self, items: Sequence[FuzzInput], batch: Batch, check: Check) -> None:
-        """The worst complaint about the whole, which may explain the others, and each kind of deviation once."""
-        self._verdicts.blamed.clear()
-        whole = [s for s in check.suspicions if s.oracle not in _OF_ONE_INPUT]
-        if whole:
-            self._complained = True
-            self.pace.complained()
-            self._suspect(items, batch, whole[0])
-        by_top: dict[str, Suspicion] = {}
-        for suspicion in check.suspicions:
-            if suspicion.oracle in _OF_ONE_INPUT:
-                requirement = suspicion.top.partition(":")[0]
-                if requirement in self.subject.known:
-                    self.tally.suppressed[requirement] += 1
-                elif by_top.setdefault(suspicion.top, suspicion) is not suspicion:
-                    self.tally.repeats += 1
-        for suspicion in by_top.values():
-            if not self._done:
-                self._suspect(items, batch, suspicion)
-
-    def _suspect(self, items: Sequence[FuzzInput], batch: Batch, seen: Suspicion) -> None:
-        key = (*batch.place, str(seen.oracle), seen.top)
-        limit = 1 if batch.spans else _RANDOM_REPEATS
-        if self._known[key] >= limit:
-            self.tally.repeats += 1
-            if seen.oracle in SPOILS:
-                if len(batch.cells) == 1:
-                    self._stop_cell(batch.cells[0], f"{seen.oracle} again: {seen.top}")
-                self._triage.revive()
-            return
-        if not self._limit.allows(seen):
-            self._again(batch, seen)
-            return
-        begun_s = now_s()
-        try:
-            blame = self._triage.blame(items, seen)
-            if self.order.smaller:
-                blame = self._triage.smaller(blame)
-        except TargetLost:
-            self._found(items, batch, key, Blame(Status.LOST, seen))
-            raise
-        finally:
-            self._limit.spent(seen, now_s() - begun_s)
-        if (blame.status is Status.LOST or blame.item is None) and seen.oracle in NOISY:
-            self.tally.unconfirmed += 1
-            self._journal.line("unconfirmed", oracle=seen.oracle, top=seen.top, detail=seen.detail)
-            return
-        self._found(items, batch, key, blame)
-
-    def _again(self, batch: Batch, seen: Suspicion) -> None:
-        """What was blamed often enough is counted where it comes again."""
-        self.tally.repeats += 1
-        self._limit.again(seen, batch.place)
-        self._journal.line("again", oracle=seen.oracle, top=seen.top, place="/".join(batch.place))
-        if seen.oracle in SPOILS:
-            self._triage.revive()
-
-    def _found(self, items: Sequence[FuzzInput], batch: Batch, key: tuple[str, ...], blame: Blame) -> None:
-        self._known[key] += 1
-        item, seen = blame.item, blame.suspicion
-        family, state = batch.place
-        if item is not None:
-            family, state = item.id.family, item.state
-            if item.id.family == RANDOM and seen.oracle in SPOILS:
-                self.energy.mute((item.id.role, item.state))
-        signature = signature_of(seen.oracle, seen.top, family, state)
-        suspects = () if item is not None else tuple(str(i.id) for i in items)
-        finding = Finding(
-            signature,
-            blame.status,
-            seen,
-            self.subject.dialect,
-            family,
-            state,
-            item,
-            suspects,
-            self._seconds_s,
-        )
-        if item is not None:
-            self._verdicts.blamed[item.id] = (signature, finding.name)
-        if signature in self._signatures:
-            self.tally.repeats += 1
-            return
-        self._write(finding, blame)
-        if self.order.stop_when(finding):
-            self._done = True
-
-    def _write(self, finding: Finding, blame: Blame) -> None:
-        """A finding goes to its folder; where there is no room for it, the error itself has to say what was found."""
-        self.findings.append(finding)
-        try:
-            place = write_finding(self.order.out, finding, blame, self.subject)
-            self._journal.line("finding", folder=place.name, **finding.to_json())
-        except OSError as error:
-            input = finding.item.id if finding.item else f"a batch of {len(finding.batch)}"
-            raise JournalError(
-                f"cannot write finding {finding.name} ({finding.suspicion.top}; {input}): "
-                f"{error.strerror or error}"
-            ) from error
-        self._signatures[finding.signature] = place.name
-
-    def _stop_cell(self, cell: Cell, why: str) -> None:
-        self.tally.cells[cell.key] = (STOPPED, why)
-
     def _stand(self) -> None:
         self._journal.stand({
             "plan": self.order.plan, "run": self.id, "started": self.started,
             "position": self.position.to_json(), "tally": self.tally.to_json(),
-            "energy": self.energy.to_json(), "signatures": self._signatures,
-            "known": [[list(key), count] for key, count in self._known.items()], "limits": self._limit.to_json(),
+            "energy": self.energy.to_json(), **self._complaints.to_json(),
         })  # fmt: skip
 
     # --- what came of it
@@ -418,8 +332,8 @@ class Campaign:
             **self.order.plan, "run": self.id, "started": self.started, "product": self.product,
             "version": self.target_version, "ended": self.ended, "workers": self.order.workers,
             "response_states": len(self.energy.seen), **self.tally.figures(len(self.cells)),
-            "unblamed": self._limit.repeats,
+            "unblamed": self._complaints.limit.repeats,
             "findings": [
-                dict(read_finding(self.order.out / "findings" / name)) for name in self._signatures.values()
+                dict(read_finding(self.order.out / "findings" / name)) for name in self._complaints.signatures.values()
             ],
         }  # fmt: skip

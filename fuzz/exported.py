@@ -2,8 +2,8 @@
 
 Knows: how peers of both families go into each state, what a case can see of each oracle. Must not know: files.
 
-What only the target's process or its log shows (memory, processor time, log, lateness) no case can see: its case demands
-that the target lives on, and says so.
+What only the target's process or its log shows (memory, processor time, log, lateness) no case can see: its case
+demands that the target lives on, and says so.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def found_by_the_fuzzer(peer: Peer) -> Verdict:
 _KEPT = {
     "methods": (
         'keeper = peer.another().open_channel()\nkept = keeper.queue()\nkeeper.publish(kept, b"kept for later")',
-        'got = keeper.get(kept)\nbody = None if got is None else got.body\n'
+        "got = keeper.get(kept)\nbody = None if got is None else got.body\n"
         'return equals(peer, body, b"kept for later", "stored body")',
     ),
     "types": (
@@ -110,7 +110,7 @@ _HEARD = {
     ),
     "types": (
         'other = peer.another("second")\nears = other.receiver(other.node(), credit=10)',
-        'other.barrier()\nheard = other.received(ears)\n'
+        "other.barrier()\nheard = other.received(ears)\n"
         'return equals(peer, len(heard), 0, "deliveries to another user")',
     ),
 }

@@ -21,7 +21,9 @@ Key = tuple[str, str]
 class BlameLimit:
     """Each cause is blamed a few times in a campaign; what comes again later is counted with its family and state."""
 
-    def __init__(self, kept: Mapping[str, Any] | None = None, blames: int = BLAMES, blame_s: float = BLAME_S) -> None:
+    def __init__(
+        self, kept: Mapping[str, Any] | None = None, blames: int = BLAMES, blame_s: float = BLAME_S
+    ) -> None:
         self._blames, self._blame_s = blames, blame_s
         self._count: Counter[Key] = Counter()
         self._seconds_s: dict[Key, float] = {}

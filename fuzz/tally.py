@@ -30,6 +30,10 @@ class Tally:
     reactions: Counter[str] = field(default_factory=Counter)
     cells: dict[str, tuple[str, str]] = field(default_factory=dict)
 
+    def stop(self, cell: str, why: str) -> None:
+        """A cell of which no more is sent."""
+        self.cells[cell] = (STOPPED, why)
+
     def to_json(self) -> dict[str, Any]:
         """For ``progress.json``."""
         return {

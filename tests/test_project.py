@@ -117,7 +117,7 @@ def test_sockets_and_clocks_stand_in_their_folders(path: Path) -> None:
     if where.startswith(("harness/net/", "harness/reference/", "fuzz/executor/")):
         return
     allowed = {"harness/target/live.py": {"ssl"}, "harness/cli/brokers.py": {"ssl"}}.get(where, set())
-    allowed |= {"time", "asyncio"} if where == "fuzz/seeded/broker.py" else set()
+    allowed |= {"time", "asyncio"} if where == "fuzz/seeded/effects.py" else set()
     allowed |= {"time"} if where.startswith("harness/target/known/") else set()
     assert not tops(path) & {"socket", "ssl", "selectors", "select", "time", "asyncio"} - allowed
 

@@ -71,7 +71,9 @@ class TypedCage:
         return client
 
     def _attach(self, handle: int, role: str, address: str) -> None:
-        more: dict[str, Any] = {"initial_delivery_count": 0} if role == "sender" else {"snd_settle_mode": "settled"}
+        more: dict[str, Any] = (
+            {"initial_delivery_count": 0} if role == "sender" else {"snd_settle_mode": "settled"}
+        )
         self.client.send(
             performative_frame(
                 "attach", 0, name=f"amqpspec-canary-{self._number}-{handle}", handle=handle, role=role,

@@ -34,7 +34,8 @@ _OF_A_TRACE = re.compile(rf"\s+(?:at |\.\.\. |Suppressed: )|{_CAUSE}")
 _THROWN = re.compile(r"((?:[a-z]\w*\.)+\w+(?:Exception|Error))(?::|$)")
 _AT = re.compile(r"\s+at (?:[\w.@]+/)?([\w.$]+(?:<init>)?)\(")
 _WHERE = re.compile(
-    r"(?:in function|in call from|no function clause matching|\[\{)\s*([a-z]\w*)(?::|,\s*'?)([a-z_]\w*)"
+    r"(?:in function|in call from|no function clause matching)\s+([a-z]\w*):([a-z_]\w*)"
+    r"|\[\{([a-z]\w*),\s*'?([a-z_]\w*)[^,]{0,40},\s*[\d\[]"
 )
 _RUNTIME = frozenset({"erlang", "gen_server", "gen_server2", "gen", "proc_lib", "lists", "supervisor"})
 _WORDS = re.compile(
@@ -124,8 +125,9 @@ def _of_beam(rest: list[str]) -> str:
     """Reason and function, without the values of this one time: a term that did not match, a function's arguments."""
     at = next((n for n, line in enumerate(rest[:12]) if _REASON.search(line)), 0)
     text = " ".join(_bare(line) for line in rest[at:])
-    found = next((match for match in _WHERE.finditer(text) if match[1] not in _RUNTIME), None)
-    where = f" {found[1]}:{found[2]}" if found else ""
+    places = ([part for part in match.groups() if part] for match in _WHERE.finditer(text))
+    found = next((place for place in places if place[0] not in _RUNTIME), None)
+    where = f" {found[0]}:{found[1]}" if found else ""
     kind, _, reason = text.partition(": ")
     words = _WORDS.match(reason) if at else None
     return f"{kind}: {words[1]}{where}" if words else _bare(rest[at])

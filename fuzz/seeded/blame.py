@@ -2,9 +2,9 @@
 
 Knows: how spots are drawn, what the right answer is. Must not know: how blame is found.
 
-Each draw takes a batch as a campaign would send it, a frame of one of its inputs, and a condition on that frame (its name, a
-field's value, octets in it) that holds for few inputs of the batch and for nothing else that the fuzzer says. A batch of which no
-oracle complains (nobody was owed an answer that could be late) is drawn again, and counted.
+Each draw takes a batch as a campaign would send it, a frame of one of its inputs, and a condition on that frame (its
+name, a field's value, octets in it) that holds for few inputs of the batch and for nothing that is said on the way. A
+batch of which the oracle does not complain (nobody was owed an answer that could be late) is drawn again, and counted.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class Blamed:
 
     @property
     def is_finding(self) -> bool:
-        """Whether a campaign would report it: what only a busy machine may have caused is not, when it does not repeat."""
+        """Whether a campaign would report it: what a busy machine can cause is not, when it does not repeat."""
         seen_once = self.blame.item is None or self.blame.status is Status.LOST
         return not (seen_once and self.draw.oracle in NOISY)
 
@@ -226,7 +226,9 @@ def draw(dialect: str, kind: str, random: Random) -> Draw:
         drawn = _fault(dialect, random) if kind == CONFORMANCE else _defect(dialect, kind, random)
         if drawn is not None and 0 < drawn.hits <= _HITS_AT_MOST:
             return drawn
-    raise LookupError(f"{dialect}/{kind}: expected a spot that few inputs hit, actual: none in {_DRAWS} draws")
+    raise LookupError(
+        f"{dialect}/{kind}: expected a spot that few inputs hit, actual: none in {_DRAWS} draws"
+    )
 
 
 def _defect(dialect: str, kind: str, random: Random) -> Draw | None:

@@ -3,8 +3,8 @@
 Knows: where frames come in, how a process is split off. Must not know: what defects do, oracles, campaigns.
 
 ``python -m fuzz.seeded.broker DEFECT DIALECT LOG FAULT…`` is a nursery: it has everything loaded, and for each line
-``start PORT`` of its standard input ends the broker that it has, splits off another one, and answers ``PORT PID``. DEFECT is
-a line of JSON or ``none``. It ends with its standard input, and its broker with it.
+``start PORT`` of its standard input ends the broker that it has, splits off another one, and answers ``PORT PID``.
+DEFECT is a line of JSON or ``none``. It ends with its standard input, and its broker with it.
 """
 
 from __future__ import annotations

@@ -65,7 +65,9 @@ class Defect:
 
     def to_json(self) -> str:
         """As one line of JSON."""
-        return json.dumps({**self.spot.to_json(), "kind": self.kind, "place": self.place, "dialect": self.dialect})
+        return json.dumps(
+            {**self.spot.to_json(), "kind": self.kind, "place": self.place, "dialect": self.dialect}
+        )
 
     @classmethod
     def from_json(cls, line: str) -> Defect:

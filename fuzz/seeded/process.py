@@ -71,7 +71,15 @@ class SeededBroker:
 
     def _opened(self) -> subprocess.Popen[str]:
         planted = self.defect.to_json() if self.defect is not None else _NONE
-        command = [sys.executable, "-m", "fuzz.seeded.broker", planted, self.dialect, str(self.log), *self.faults]
+        command = [
+            sys.executable,
+            "-m",
+            "fuzz.seeded.broker",
+            planted,
+            self.dialect,
+            str(self.log),
+            *self.faults,
+        ]
         root = Path(__file__).resolve().parents[2]
         return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=root)
 

@@ -103,7 +103,10 @@ def table(cells: Sequence[tuple[str, str, str]]) -> list[str]:
     at = {(column, row): text for column, row, text in cells}
     body = [["", *columns], *([row, *(at.get((column, row), "") for column in columns)] for row in rows)]
     widths = [max(len(line[n]) for line in body) for n in range(len(columns) + 1)]
-    return ["  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip() for line in body]
+    return [
+        "  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip()
+        for line in body
+    ]
 
 
 def _label(defect: Defect) -> str:

@@ -27,9 +27,11 @@ _SHOWN_CHARS = 200
 
 
 class Said:
-    """One frame of a client: its name (a method, a performative, ``header``, ``body`` …), channel, and fields as text."""
+    """One frame of a client: its name (a method, a performative, ``header`` …), channel, and fields as text."""
 
-    def __init__(self, name: str, channel: int, payload: bytes, read: Callable[[], Mapping[str, Any]]) -> None:
+    def __init__(
+        self, name: str, channel: int, payload: bytes, read: Callable[[], Mapping[str, Any]]
+    ) -> None:
         self.name, self.channel, self.payload = name, channel, payload
         self._read = read
 
@@ -98,7 +100,9 @@ def method_frame(dialect: str, kind: str, channel: int, payload: bytes) -> Said:
     """One frame as the broker has cut it."""
     codec, by_ids = _codec(dialect)
     name = by_ids.get((payload[:2], payload[2:4])) if kind == "method" else kind
-    return Said(name or "", channel, payload, lambda: codec.decode_method(payload).args if kind == "method" else {})
+    return Said(
+        name or "", channel, payload, lambda: codec.decode_method(payload).args if kind == "method" else {}
+    )
 
 
 @cache

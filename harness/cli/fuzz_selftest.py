@@ -24,7 +24,10 @@ def run_selftest(dialects: Sequence[str], as_json: bool, out: Path | None, clean
 
     with one_line_errors(), terminable(), tempfile.TemporaryDirectory(prefix="amqpspec-") as scratch:
         result = selftest(
-            out or Path(scratch), dialects=dialects, clean_budget_s=seconds_of(clean_budget), told=_told(as_json)
+            out or Path(scratch),
+            dialects=dialects,
+            clean_budget_s=seconds_of(clean_budget),
+            told=_told(as_json),
         )
     said = result.to_json()
     _show(said, as_json, [

@@ -5,9 +5,9 @@ Knows: threads, phases, liveness, what to do when a target dies. Must not know: 
 Phases: ordinary cases side by side, the slow ones begun first, then destructive ones side by side, then heavy ones one
 at a time, then all that need a restart around one restart. The target is looked at once a second. Where it has died,
 what ended since it was last seen alive is withdrawn, the target is restarted, and those cases go again one at a time,
-so that the right one is blamed. With one connection the target is looked at after every case instead, and nothing is
-withdrawn. A target that is wanted fresh gets one case at a time, is looked at before the case closes its connections,
-and is restarted after it. Observers are told of rows as they are written; they must not raise.
+so that the right one is blamed. With one connection, or one case and no restart, the target is looked at after every
+case instead, and nothing is withdrawn. A target that is wanted fresh gets one case at a time, is looked at before the
+case closes its connections, and is restarted after it. Observers are told of rows as they are written; they must not raise.
 """
 
 from __future__ import annotations
@@ -146,7 +146,7 @@ class Engine:
 
     def _phase(self, cases: Sequence[Case], attempt: int) -> None:
         """Cases side by side; where the target dies, those that it may have died of again, one at a time."""
-        if self._settings.connections == 1:
+        if self._settings.connections == 1 or (len(cases) == 1 and self._world.live.restart is None):
             for case in cases:
                 self._alone(case, attempt)
             return

@@ -39,7 +39,9 @@ def with_files(
             continue
         for case in _in_file(pattern).values():
             if case.dialect != dialect:
-                raise SelectionError(f"{pattern}: expected a case of {dialect}, actual: one of {case.dialect}")
+                raise SelectionError(
+                    f"{pattern}: expected a case of {dialect}, actual: one of {case.dialect}"
+                )
             known[case.id] = case
             names.append(case.id)
     return known, names

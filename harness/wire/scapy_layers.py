@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from itertools import groupby
+from itertools import groupby, takewhile
 from keyword import iskeyword
 from typing import Any
 
 from harness.spec.dialects import load_methods
 from harness.spec.model import Field, MethodDialect, TypeTag
-from harness.wire.capture import Segment, read_pcapng, write_pcapng
+from harness.wire.capture import AMQP_PORT, Segment, read_pcapng, write_pcapng
 
 __all__ = ["AmqpLayers", "Segment", "layers_for", "read_pcapng", "write_pcapng"]
 
@@ -28,6 +28,7 @@ _NUMBERS = {
 _LENGTHS = {"shortstr": "B", "longstr": "I", "bytes": "I"}
 _MAX_ENTRIES = 1 << 20
 _FLAG_BITS = 16
+_HEADER_OCTETS = 8
 
 
 @cache
@@ -39,9 +40,10 @@ def layers_for(dialect_id: str) -> AmqpLayers:
 class AmqpLayers:
     """The layers of one dialect.
 
-    ``frame`` is one frame, ``stream`` frames one after the other; ``methods`` are by name, ``headers`` (content
-    headers) by class name; ``table`` and ``array`` hold ``entry`` and ``item`` layers, whose ``value`` is one of
-    ``values`` by tag. Fields are named as arguments are, ``global`` is ``global_``.
+    ``frame`` is one frame, ``protocol_header`` what comes before all, ``stream`` both one after the other, and what is
+    not complete as ``Raw``; ``methods`` are by name, ``headers`` (content headers) by class name; ``table`` and
+    ``array`` hold ``entry`` and ``item`` layers, whose ``value`` is one of ``values`` by tag. Fields are named as
+    arguments are, ``global`` is ``global_``. ``bind`` lets scapy find the layers by port.
     """
 
     def __init__(self, dialect: MethodDialect) -> None:
@@ -57,8 +59,16 @@ class AmqpLayers:
         }
         self.headers = {c.name: self._header(c.name, c.index, c.properties) for c in dialect.classes}
         self.frame = self._frame(dialect)
-        frames = _scapy().PacketListField("frames", [], self.frame, max_count=_MAX_ENTRIES)
-        self.stream = _packet("AmqpStream", [frames])
+        self.protocol_header = protocol_header_layer("AmqpProtocolHeader", dialect.protocol_header)
+        self.stream = stream_layer("AmqpStream", self.frame, self.protocol_header, _frame_octets(dialect))
+
+    def bind(self, *ports: int) -> None:
+        """Dissect TCP segments from and to these ports as streams of this dialect, 5672 where none is given."""
+        bind(self.stream, ports)
+
+    def unbind(self, *ports: int) -> None:
+        """Take ``bind`` back."""
+        unbind(self.stream, ports)
 
     # --- tables
 
@@ -91,6 +101,7 @@ class AmqpLayers:
             f.ShortField("weight", 0),
             f.LongField("body_size_octets", 0),
             f.FlagsField("flags", 0, _FLAG_BITS, flag_names),
+            f.ConditionalField(_more_flags(), _flagged(1)),
         ]
         parts = (
             f.ConditionalField(part, _flagged(1 << _FLAG_BITS - 1 - number))
@@ -130,7 +141,91 @@ class AmqpLayers:
         )
 
 
+# --- streams, as both families have them
+
+
+def protocol_header_layer(name: str, octets: bytes) -> Any:
+    """The eight octets that begin a conversation."""
+    f = _scapy()
+    numbers = [f.ByteField(f"octet_{at}", octet) for at, octet in enumerate(octets[4:], start=4)]
+    return _packet(name, [f.StrFixedLenField("magic", octets[:4], length=4), *numbers])
+
+
+def stream_layer(
+    name: str, frame: Any, protocol_header: Any, frame_octets: Callable[[bytes], int | None]
+) -> Any:
+    """Frames and protocol headers one after the other; ``frame_octets`` says how long the next frame is, if it can."""
+
+    def octets_of_next(octets: bytes) -> int | None:
+        return _HEADER_OCTETS if octets[:4] == b"AMQP" else frame_octets(octets)
+
+    def choose(packet: Any, before: Any, last: Any, left: bytes) -> Any:
+        size = octets_of_next(left)
+        if not left or size is None or size > len(left):
+            return _raw() if left else None
+        return protocol_header if left[:4] == b"AMQP" else frame
+
+    def whole(cls: Any, data: bytes, metadata: Any, session: Any) -> Any:
+        """A packet once nothing is missing at its end: what scapy's TCPSession asks."""
+        at = 0
+        while at < len(data):
+            size = octets_of_next(data[at:])
+            if size is None or at + size > len(data):
+                return None
+            at += size
+        return cls(data)
+
+    field = _scapy().PacketListField("frames", [], next_cls_cb=choose, max_count=_MAX_ENTRIES)
+    return _packet(name, [field], tcp_reassemble=classmethod(whole))
+
+
+def bind(stream: Any, ports: Sequence[int]) -> None:
+    """Let scapy dissect TCP segments of ports as streams."""
+    from scapy.layers.inet import TCP
+    from scapy.packet import bind_layers
+
+    for port in ports or (AMQP_PORT,):
+        bind_layers(TCP, stream, dport=port)
+        bind_layers(TCP, stream, sport=port)
+
+
+def unbind(stream: Any, ports: Sequence[int]) -> None:
+    """Take ``bind`` back."""
+    from scapy.layers.inet import TCP
+    from scapy.packet import split_layers
+
+    for port in ports or (AMQP_PORT,):
+        split_layers(TCP, stream, dport=port)
+        split_layers(TCP, stream, sport=port)
+
+
+def _frame_octets(dialect: MethodDialect) -> Callable[[bytes], int | None]:
+    layout = dialect.layout
+    at = sum(width for name, width in takewhile(lambda part: part[0] != "size", layout.header))
+
+    def octets_of(octets: bytes) -> int | None:
+        if len(octets) < layout.header_octets:
+            return None
+        return layout.overhead_octets + int.from_bytes(octets[at : at + 4], "big")
+
+    return octets_of
+
+
 # --- scapy's vocabulary
+
+
+@cache
+def _more_flags() -> Any:
+    """Flag words behind the first one, as octets: each says in its lowest bit whether another follows."""
+
+    def getfield(self: Any, packet: Any, octets: bytes) -> tuple[bytes, bytes]:
+        at = 2
+        while at < len(octets) and octets[at - 1] & 1:
+            at += 2
+        return octets[at:], octets[:at]
+
+    kind = type("MoreFlagsField", (_scapy().StrField,), {"getfield": getfield, "__slots__": ()})
+    return kind("more_flags", b"\0\0")
 
 
 @cache
@@ -146,7 +241,7 @@ def _raw() -> Any:
     return Raw
 
 
-def _packet(name: str, fields_desc: Iterable[Any]) -> Any:
+def _packet(name: str, fields_desc: Iterable[Any], **more: Any) -> Any:
     """A Packet class that leaves what follows it to the packet around it."""
     from scapy.packet import Packet
 
@@ -158,6 +253,7 @@ def _packet(name: str, fields_desc: Iterable[Any]) -> Any:
         "name": name,
         "fields_desc": list(fields_desc),
         "extract_padding": lambda self, octets: (b"", octets),
+        **more,
     }
     return type(Packet)(title.replace(" ", ""), (Packet,), dict(members))
 

@@ -9,7 +9,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -51,7 +51,7 @@ def build(
 
     Raises LakeError, and GrainError where a mart is not unique by its grain; the marts from before stay then.
     """
-    source = lake if isinstance(lake, Lake) else open_lake(lake, told=told)
+    source = _telling_once(lake if isinstance(lake, Lake) else open_lake(lake, told=told))
     day = as_of or _last_day(source)
     _check_place(out)
     draft = out.with_name(f".{out.name}.{os.getpid()}.tmp")
@@ -66,6 +66,18 @@ def build(
     finally:
         shutil.rmtree(draft, ignore_errors=True)
     return Built(out, day, rows, refreshed)
+
+
+def _telling_once(lake: Lake) -> Lake:
+    """The lake, which is looked at often, but says only once what it leaves out."""
+    told: set[str] = set()
+
+    def tell(line: str) -> None:
+        if line not in told:
+            told.add(line)
+            lake.told(line)
+
+    return replace(lake, told=tell)
 
 
 def read_inputs(spark: SparkSession, store: Store) -> dict[str, DataFrame]:

@@ -33,6 +33,8 @@ from reports.pipeline.stream import streamed_runs
 
 _CHUNK_OCTETS = 1 << 20
 _TOLERATED = timedelta(days=1)
+_GROUP_JOURNALS = 64
+_GROUP_ROWS = 1_000_000
 _NOTHING = (0, "", 0)
 
 
@@ -75,27 +77,59 @@ def ingest(
     """
     done = Ingested()
     with writing(root) as snapshot:
+        group = _Group(root, snapshot)
         for folder in folders:
             try:
-                after = _one(root, snapshot, folder, today, done, landing)
+                group.add(*_one(root, group.snapshot, folder, today, done, landing))
             except (ReportError, JournalError) as problem:
                 done.refused.append(str(problem))
                 told(f"refused: {problem}")
-                continue
-            snapshot = after
+        snapshot = group.commit()
         after = snapshot if landing else compacted(root, snapshot, more_than=AUTOMATIC_FILES)
         if after is not snapshot:
             commit(root, snapshot, after)
     return done
 
 
+class _Group:
+    """Journals that become part of the lake together: each commit waits for the disk, and most runs are small."""
+
+    def __init__(self, root: Path, snapshot: Snapshot) -> None:
+        self._root, self._committed = root, snapshot
+        self.snapshot = snapshot
+        self._dims: Rows = {}
+        self._journals = self._rows = 0
+
+    def add(self, after: Snapshot, dims: Rows, rows: int) -> None:
+        """One journal more, with the rows of dimensions that it brings."""
+        if after is self.snapshot:
+            return
+        self.snapshot = after
+        for name, new in dims.items():
+            self._dims.setdefault(name, []).extend(new)
+        self._journals, self._rows = self._journals + 1, self._rows + rows
+        if self._journals >= _GROUP_JOURNALS or self._rows >= _GROUP_ROWS:
+            self.commit()
+
+    def commit(self) -> Snapshot:
+        """What was added counts from now on."""
+        if self.snapshot is not self._committed:
+            dims = merge(self._root, self.snapshot, self._dims)
+            self._committed = self.snapshot = commit(
+                self._root, self._committed, replace(self.snapshot, dims=dims)
+            )
+            self._dims, self._journals, self._rows = {}, 0, 0
+        return self._committed
+
+
 def _one(
     root: Path, snapshot: Snapshot, folder: Path, today: date, done: Ingested, landing: bool
-) -> Snapshot:
+) -> tuple[Snapshot, Rows, int]:
+    """The lake with one journal more; not committed, its dimensions apart."""
     work = _work(snapshot, folder, done)
     if work is None:
         done.unchanged += 1
-        return snapshot
+        return snapshot, {}, 0
     _check_fit(snapshot, work, folder, landing)
     writer = FactWriter(root)
     rows, signatures, latest = 0, _Signatures(), date.min
@@ -121,11 +155,10 @@ def _one(
     after = replace(
         before,
         files={**before.files, **files},
-        dims=merge(root, before, {**work.dims, "signatures": signatures.rows()}),
         sources={**before.sources, f"{source.kind}/{source.run}": source},
     )
     done.journals, done.rows, done.files = done.journals + 1, done.rows + rows, done.files + len(files)
-    return commit(root, snapshot, after)
+    return after, {**work.dims, "signatures": signatures.rows()}, rows
 
 
 def _check_fit(snapshot: Snapshot, work: _Work, folder: Path, landing: bool) -> None:

@@ -27,8 +27,9 @@ from fuzz.executor.pool import ExecutorPool
 from fuzz.executor.subject import Subject
 from fuzz.findings import read_finding
 from fuzz.identity import InputId
-from fuzz.journal import CampaignJournal, findings_in, inputs_of, read_progress
+from fuzz.journal import CampaignJournal, batches, findings_in, inputs_of, read_progress
 from fuzz.mutation import Origin, random_id
+from fuzz.oracles.canary import Canaries
 from fuzz.oracles.suspicion import Oracle
 from fuzz.pace import Pace
 from fuzz.schedule import Batch, Position, Schedule, chosen_cells
@@ -142,6 +143,45 @@ def test_a_target_that_is_gone_for_good_is_gone_on_with_when_it_is_back(
     assert {found["signature"] for found in resumed.summary()["findings"]} >= kept != set()
 
 
+def test_a_target_that_goes_between_batches_is_a_complaint_of_the_last_one(
+    broker: ReferenceBroker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stopped: list[int] = []
+
+    def stop(campaign: Campaign) -> None:
+        if not stopped:
+            stopped.append(campaign.tally.inputs)
+            broker.stop()
+
+    def restart() -> None:
+        broker.stop()
+        broker.start()
+
+    # A canary that is to be placed notices first, or else the batch that is not taken any more.
+    place = Canaries.place
+    for noticed_by_canaries in (True, False):
+        stopped.clear()
+        out = tmp_path / str(noticed_by_canaries)
+
+        def placed(self: Canaries, first: bool = noticed_by_canaries) -> None:
+            if first:
+                self.drop()
+            place(self)
+
+        monkeypatch.setattr(Canaries, "place", placed)
+        monkeypatch.setattr(Subject, "awake", lambda self, within_s: within_s > 30 or not stopped)
+        subject = subject_of(broker, restart=restart)
+        order = Order(subject, out, patterns=CELLS, mutate=False, batch=4, smaller=False, told=stop)
+        campaign = Campaign(order).run()
+        (crash,) = [f for f in campaign.findings if f.suspicion.oracle is Oracle.CRASH]
+        assert stopped == [4] and len(crash.batch) == 4 and set(crash.batch) == set(next(_begun(out)))
+        assert campaign.ended == "all done" and {row["input"] for row in rows(out)} == wanted()
+
+
+def _begun(folder: Path) -> Iterator[list[str]]:
+    return (list(inputs_of(line)) for line in batches(folder))
+
+
 def test_the_verb_says_that_a_target_was_lost(
     broker: ReferenceBroker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -228,7 +268,7 @@ def test_a_finding_without_room_is_told_by_the_error(
     def full(*args: object) -> Path:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("fuzz.campaign.write_finding", full)
+    monkeypatch.setattr("fuzz.complaints.write_finding", full)
     order = Order(subject_of(broker), tmp_path, patterns=CELLS, mutate=False, smaller=False)
     with pytest.raises(JournalError) as told:
         Campaign(order).run()

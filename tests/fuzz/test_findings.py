@@ -18,6 +18,7 @@ from fuzz.seeded.process import SeededBroker
 from fuzz.states import states
 from fuzz.triage import Blame, Status
 from harness.cli.certify import Order, certify
+from harness.peer.context import Login
 from harness.reference.server import ReferenceBroker
 from harness.run.case import load_file
 from harness.run.select import SelectionError, with_files
@@ -44,12 +45,13 @@ def run(target: Target, files: list[str], out: Path) -> dict[str, Any]:
 
 def on(broker: SeededBroker, dialect: str) -> Target:
     url = f"amqp://guest:guest@127.0.0.1:{broker.port}/"
-    return Target("seeded", dialect=dialect, url=target_of_url(url).url, ending_s=2.0)
+    second = {"second": Login("second", "second")}
+    return Target("seeded", dialect=dialect, url=target_of_url(url).url, logins=second, ending_s=2.0)
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_every_state_has_a_case_that_a_sound_broker_passes(dialect: str, tmp_path: Path) -> None:
-    files = []
+    files: list[str] = []
     for state in states(dialect):
         item = next(cell for cell in cells(dialect) if cell.state == state).input(0)
         oracle = (Oracle.CRASH, Oracle.CANARY, Oracle.LEAK, Oracle.LOG)[len(files) % 4]
@@ -75,7 +77,9 @@ def test_a_case_of_a_planted_defect_fails_there_and_passes_elsewhere(
     dialect: str, state: str, kind: str, oracle: Oracle, tmp_path: Path
 ) -> None:
     spot = SPOTS[dialect]["rare"]
-    item = next(i for cell in cells(dialect) if cell.state == state for i in cell if spot.is_in(dialect, i.octets))
+    item = next(
+        i for cell in cells(dialect) if cell.state == state for i in cell if spot.is_in(dialect, i.octets)
+    )
     defect = Defect(kind, "rare", spot, dialect)
     path = source(tmp_path, item, oracle)
     for planted, verdict in ((None, "pass"), (defect, "fail")):
@@ -120,7 +124,11 @@ def test_a_file_of_another_dialect_or_without_cases_is_refused(tmp_path: Path) -
     assert list(known) == ["fuzz.crash.1"] and names == ["fuzz.crash.1", "basic.*"]
     with pytest.raises(SelectionError, match=r"expected a case of amqp-1-0, actual: one of amqp-0-9-1"):
         with_files({}, [path], "amqp-1-0")
-    for text, why in (("", "none in it"), ("1 +", "invalid syntax"), ("import no_such_thing", "no_such_thing")):
+    for text, why in (
+        ("", "none in it"),
+        ("1 +", "invalid syntax"),
+        ("import no_such_thing", "no_such_thing"),
+    ):
         empty = tmp_path / "empty.py"
         empty.write_text(text)
         with pytest.raises(SelectionError, match=why):
@@ -135,7 +143,8 @@ def test_a_finding_is_written_and_read_back(tmp_path: Path) -> None:
         subject = broker.subject()
     seen = suspicion(Oracle.CRASH)
     finding = Finding(
-        signature_of(Oracle.CRASH, "boom", "C09", "channel"), Status.STABLE, seen, "amqp-0-9-1", "C09", "channel", ROLLBACK
+        signature_of(Oracle.CRASH, "boom", "C09", "channel"), Status.STABLE, seen, "amqp-0-9-1", "C09", "channel",
+        ROLLBACK,
     )  # fmt: skip
     place = write_finding(tmp_path, finding, Blame(Status.STABLE, seen, ROLLBACK), subject)
     data = read_finding(place)
@@ -145,5 +154,3 @@ def test_a_finding_is_written_and_read_back(tmp_path: Path) -> None:
     (place / "finding.json").write_text(json.dumps({"dialect": "x"}))
     with pytest.raises(FindingError, match="expected finding.json with"):
         read_finding(place)
-
-

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from fuzz.campaign import chosen_cells
 from fuzz.catalogue import FuzzInput, by_key
 from fuzz.executor.client import Client, Unanswered
 from fuzz.findings import Finding
 from fuzz.grammar import DIALECTS
 from fuzz.oracles.process import gauge
 from fuzz.oracles.suspicion import Oracle, Suspicion
+from fuzz.schedule import chosen_cells
 from fuzz.seeded.defects import KINDS, SPOTS, Defect, defect, defects
 from fuzz.seeded.effects import EFFECTS
 from fuzz.seeded.process import SeededBroker
@@ -55,13 +55,17 @@ def test_a_spot_is_a_name_a_value_or_octets() -> None:
     (said,) = frames_in("amqp-0-9-1", PUBLISH)
     assert said.name == "basic.publish" and said.channel == 1 and said.fields["routing_key"] == "''"
     assert Spot(frozenset({"basic.publish"})).is_at(said) and not Spot(frozenset({"basic.get"})).is_at(said)
-    assert Spot(field="mandatory", value="False").is_at(said) and not Spot(field="mandatory", value="True").is_at(said)
+    assert Spot(field="mandatory", value="False").is_at(said) and not Spot(
+        field="mandatory", value="True"
+    ).is_at(said)
     assert Spot(octets=b"\x3c\x00\x28").is_at(said) and not Spot(octets=b"\x3c\x00\x29").is_at(said)
     assert not Spot(frozenset({"basic.publish"})).is_in("amqp-0-9-1", PUBLISH[:-1])
 
 
 def test_frames_of_both_families_are_cut_up_to_what_cannot_be() -> None:
-    assert [s.name for s in frames_in("amqp-0-9-1", PUBLISH + PUBLISH[:-1] + b"\x00" + PUBLISH)] == ["basic.publish"]
+    assert [s.name for s in frames_in("amqp-0-9-1", PUBLISH + PUBLISH[:-1] + b"\x00" + PUBLISH)] == [
+        "basic.publish"
+    ]
     end = bytes.fromhex("0000000c02000000" + "00531745")
     assert [s.name for s in frames_in("amqp-1-0", b"AMQP\0\1\0\0" + end + end + end[:-1])] == ["end", "end"]
 
@@ -132,7 +136,9 @@ def test_defects_of_amqp_1_0_are_found(kind: str, tmp_path: Path) -> None:
     assert detection.right_blame and not detection.false, detection.line
 
 
-@pytest.mark.parametrize(("faults", "answer"), [((), "protocol-header"), (("unknown-header-not-answered",), "")])
+@pytest.mark.parametrize(
+    ("faults", "answer"), [((), "protocol-header"), (("unknown-header-not-answered",), "")]
+)
 def test_a_process_of_its_own_takes_faults_of_the_reference_broker(
     faults: tuple[str, ...], answer: str, tmp_path: Path
 ) -> None:

@@ -20,7 +20,6 @@ _JVM_SHARES = {"-Xmx": 2, "-XX:MaxDirectMemorySize=": 4}
 """What part of the limit a JVM's heap and its direct memory may take at most: the rest is for itself."""
 
 
-
 def limited(command: Command, limit_mib: int | None) -> Command:
     """The command under a limit, where one is wanted; a JVM's own limits are lowered to fit into it."""
     if limit_mib is None:

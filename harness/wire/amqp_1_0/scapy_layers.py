@@ -14,6 +14,7 @@ from typing import Any
 
 from harness.spec.amqp_1_0 import DIALECT, LAYOUT
 from harness.spec.typed import Category, Composite, Encoding, TypedField
+from harness.wire.scapy_layers import bind, protocol_header_layer, stream_layer, unbind
 
 __all__ = ["TypedLayers", "typed_layers"]
 
@@ -38,7 +39,8 @@ def typed_layers() -> TypedLayers:
 class TypedLayers:
     """The layers of AMQP 1.0.
 
-    ``frame`` is one frame, ``stream`` frames one after the other; ``values`` are by the name of their encoding,
+    ``frame`` is one frame, ``protocol_header`` what begins a layer, ``stream`` both one after the other, and what is
+    not complete as ``Raw``; ``bind`` lets scapy find them by port. ``values`` are by the name of their encoding,
     ``described`` is a described value, ``composites`` are by name, with a field for each of theirs. The body of a
     frame is a composite of ``bodies``, which has the ``payload_octets`` behind it.
     """
@@ -56,8 +58,16 @@ class TypedLayers:
             row.name: _packet(row.name, [*self._composite(row), _rest("payload_octets")]) for row in framed
         }
         self.frame = _packet("amqp-1-0-frame", self._frame())
-        frames = _scapy().PacketListField("frames", [], self.frame, max_count=_MAX_ITEMS)
-        self.stream = _packet("amqp-1-0-stream", [frames])
+        self.protocol_header = protocol_header_layer("Amqp10ProtocolHeader", LAYOUT.headers["amqp"])
+        self.stream = stream_layer("Amqp10Stream", self.frame, self.protocol_header, _frame_octets)
+
+    def bind(self, *ports: int) -> None:
+        """Dissect TCP segments from and to these ports as streams of AMQP 1.0, 5672 where none is given."""
+        bind(self.stream, ports)
+
+    def unbind(self, *ports: int) -> None:
+        """Take ``bind`` back."""
+        unbind(self.stream, ports)
 
     # --- values
 
@@ -178,6 +188,12 @@ def _when(code: int) -> Callable[[Any], bool]:
 def _name(field: TypedField) -> str:
     taken = field.key in ("name", "payload", "time", "fields", "count", "size") or iskeyword(field.key)
     return f"{field.key}_" if taken else field.key
+
+
+def _frame_octets(octets: bytes) -> int | None:
+    """How long a frame says it is; None where that has not come yet, or cannot be."""
+    size = int.from_bytes(octets[:4], "big")
+    return size if len(octets) >= 4 and size >= LAYOUT.header_octets else None
 
 
 def _extended_octets(packet: Any) -> int:

@@ -12,9 +12,11 @@ import fcntl
 import json
 import os
 import shutil
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -25,7 +27,7 @@ from reports.files import atomic_text
 from reports.pipeline.grain import check_grain
 from reports.pipeline.lake import Lake, observations
 from reports.pipeline.rollups.rollup import Rollup
-from reports.pipeline.schema import LakeError
+from reports.pipeline.schema import KINDS, LakeError
 
 FOLDER, MANIFEST = "rollups", "manifest.json"
 PARTITION_ROWS = 750_000
@@ -61,6 +63,14 @@ class Store:
     lake: Lake
     days: dict[str, dict[str, Day]] = field(default_factory=dict)
 
+    @cached_property
+    def _facts(self) -> Mapping[tuple[str, str], int]:
+        """How many facts each day and kind has in files that are sound."""
+        rows: Counter[tuple[str, str]] = Counter()
+        for part in self.lake.parts():
+            rows[part.dt, part.kind] += part.entry.rows
+        return rows
+
     @property
     def root(self) -> Path:
         """Where they lie."""
@@ -76,13 +86,15 @@ class Store:
         }
         have = self.days.setdefault(rollup.name, {})
         stale = [dt for dt, made_of in wanted.items() if dt not in have or have[dt].made_of != made_of]
-        for gone in set(have) - set(wanted):
-            del have[gone]
+        gone = set(have) - set(wanted)
+        for dt in gone:
+            del have[dt]
         for chunk in self._chunks(rollup, stale):
             told(f"{rollup.name}: {chunk[0]}" + (f" to {chunk[-1]}" if len(chunk) > 1 else ""))
             have.update(self._write(spark, rollup, {dt: wanted[dt] for dt in chunk}))
             self._commit()
-        self._commit()
+        if gone:
+            self._commit()
         return Refreshed(len(have), tuple(stale), sum(day.rows for day in have.values()))
 
     def read(self, spark: SparkSession, rollup: Rollup) -> DataFrame:
@@ -100,7 +112,7 @@ class Store:
         return {dt: day.made_of for dt, day in sorted(self.days.get(rollup.name, {}).items())}
 
     def _rows(self, rollup: Rollup, dt: str) -> int:
-        return sum(part.entry.rows for part in self.lake.parts([dt], rollup.kind))
+        return sum(self._facts.get((dt, kind), 0) for kind in ((rollup.kind,) if rollup.kind else KINDS))
 
     def _chunks(self, rollup: Rollup, days: Sequence[str]) -> Iterator[list[str]]:
         chunk: list[str] = []

@@ -30,7 +30,7 @@ def table(inputs: Inputs, as_of: date) -> DataFrame:
     runs = fn.broadcast(campaigns(inputs).select("run_key", *_LINE))
     edges = until(inputs["edge_days"], as_of).join(runs, "run_key")
     cells = until(inputs["case_days"], as_of).join(runs, "run_key")
-    met = reduce(DataFrame.unionByName, [_met(edges, cells, dimension) for dimension in DIMENSIONS])
+    met = reduce(_union, (_met(edges, cells, dimension) for dimension in DIMENSIONS))
     keys = (*_LINE, "dimension")
     first = met.withColumn("first", fn.min("dt").over(in_order((*keys, "value"), "dt")))
     daily = first.groupBy(*keys, "dt").agg(
@@ -39,6 +39,10 @@ def table(inputs: Inputs, as_of: date) -> DataFrame:
         fn.sum("inputs").alias("inputs"),
     )
     return fitted(daily.withColumn("covered", fn.sum("new").over(in_order(keys, "dt"))), SCHEMA)
+
+
+def _union(first: DataFrame, second: DataFrame) -> DataFrame:
+    return first.unionByName(second)
 
 
 def _met(edges: DataFrame, cells: DataFrame, dimension: str) -> DataFrame:
