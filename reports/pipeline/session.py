@@ -225,10 +225,16 @@ def _reason(error: Exception, said: IO[bytes]) -> str:
 
 
 def _cause(error: Exception) -> str:
-    """The innermost cause that Java names, else the first line."""
-    text = str(error)
-    causes = [line.split(":", 1)[1] for line in text.splitlines() if line.startswith("Caused by:")]
-    return " ".join(causes[-1].split())[:500] if causes else _line(error)
+    """What Spark says of it, which names the file, and the innermost cause that Java names; on one line."""
+    lines = [line.strip() for line in str(error).splitlines()]
+    causes = [line.partition(":")[2] for line in lines if line.startswith("Caused by:")]
+    telling = (line for line in lines if line and not line.startswith("An error occurred while calling"))
+    head = (
+        next(telling, type(error).__name__)
+        .removeprefix(": ")
+        .removeprefix("org.apache.spark.SparkException: ")
+    )
+    return " ".join(f"{head} ({causes[-1]})".split())[:500] if causes else head[:500]
 
 
 def _line(error: Exception) -> str:

@@ -21,6 +21,7 @@ from fuzz.interop import boofuzz_engine
 from fuzz.interop.boofuzz_engine import BoofuzzMissing, BoofuzzOrder, BoofuzzRun, load_session
 from fuzz.interop.boofuzz_script import ScriptTarget, script
 from fuzz.interop.graph import session_graph
+from fuzz.seeded.process import SeededBroker
 from fuzz.states import Slot, Values, octets_of_step, states
 from fuzz.tree import Role, octets_of, walk
 from harness.cli.main import cli
@@ -192,28 +193,43 @@ def test_the_budget_ends_it(clean: Subject, tmp_path: Path) -> None:
 def test_a_broken_rule_is_a_finding_with_boofuzz_name_for_the_case(tmp_path: Path) -> None:
     with ReferenceBroker("amqp-0-9-1", faults=["not-refused:amq_wlp_frame_02"]) as broker:
         subject = Subject("wrong", "amqp-0-9-1", Address(broker.host, broker.port), restart=broker.restart)
-        first = index_of("amqp-0-9-1", "channel_open.frame.end")
+        first = index_of("amqp-0-9-1", "channel_open", "channel_open.frame.end")
         run = BoofuzzRun(BoofuzzOrder(subject, tmp_path, 300.0, first, first, smaller=False)).run()
     (finding,) = run.findings
     assert finding.status == "stable" and finding.suspicion.oracle == "conformance"
     (folder,) = (tmp_path / "findings").iterdir()
     data = read_finding(folder)
     assert "channel_open.frame.end" in data["words"] and data["state"] == "ready"
-    item = item_of(data)
-    assert item.octets == finding.item.octets if finding.item else False
+    assert finding.item is not None and item_of(data).octets == finding.item.octets
     assert data["requirement"] == finding.suspicion.top.partition(":")[0]
 
 
-def index_of(dialect: str, element: str) -> int:
-    """boofuzz' number of the first case that bends an element behind its own request, on the way."""
-    module = loaded(dialect)
-    index = 0
-    for name in ("header", "connection_start_ok", "connection_tune_ok", "connection_open", "channel_open"):
-        for mutations in module.REQUESTS[name]().get_mutations():
-            index += 1
-            if mutations[0].qualified_name == element:
-                return index
-    raise AssertionError(element)
+def index_of(dialect: str, wanted: str, element: str = "") -> int:
+    """boofuzz' number of the first case of a request, or of one of its elements; it goes down each path first."""
+    module, graph = loaded(dialect), session_graph(dialect)
+    made = {name: make() for name, make in module.REQUESTS.items()}
+
+    def cases(after: str) -> Iterator[tuple[str, str]]:
+        for edge in graph.edges:
+            if edge.after == after:
+                for mutations in made[edge.request].get_mutations():
+                    yield edge.request, mutations[0].qualified_name
+                yield from cases(edge.request)
+
+    return next(
+        n for n, (name, bent) in enumerate(cases(""), 1) if name == wanted and bent.startswith(element)
+    )
+
+
+def test_a_crash_is_blamed_on_its_case_and_the_session_goes_on(tmp_path: Path) -> None:
+    first = index_of("amqp-0-9-1", "method_tx_rollback")
+    with SeededBroker.named("amqp-0-9-1/crash@rare", tmp_path) as broker:
+        out = tmp_path / "campaign"
+        run = BoofuzzRun(BoofuzzOrder(broker.subject(), out, 300.0, first, first + 19, smaller=False)).run()
+    (finding,) = run.findings
+    assert finding.suspicion.oracle == "crash" and finding.status == "stable"
+    assert finding.item is not None and "method_tx_rollback:[" in finding.item.words
+    assert run.ended == "all done" and run.tally.inputs == 20
 
 
 def test_a_target_that_goes_away_ends_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

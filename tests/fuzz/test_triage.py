@@ -13,6 +13,7 @@ from fuzz.executor.loop import Address
 from fuzz.executor.subject import Subject
 from fuzz.oracles.monitor import Monitor
 from fuzz.oracles.suspicion import Oracle, Suspicion
+from fuzz.seeded.defects import defect
 from fuzz.seeded.process import SeededBroker
 from fuzz.triage import Status, TargetLost, Triage, _simpler, _Trial
 from harness.net.ports import free_port
@@ -88,6 +89,16 @@ def test_what_happens_without_any_input_is_nobodys_fault() -> None:
     assert Simulated(lambda items: bool(items)).again(ITEMS[0], seen(Oracle.CPU)).status is Status.STABLE
 
 
+@pytest.mark.parametrize("oracle", [Oracle.LATE, Oracle.CPU, Oracle.MEMORY])
+def test_what_a_busy_machine_does_at_times_is_lost(oracle: Oracle) -> None:
+    times = iter([True, True, False, True, True, False])
+    assert Simulated(lambda items: bool(items) and next(times)).again(ITEMS[0], seen(oracle)).status in (
+        Status.STABLE if oracle is not Oracle.LATE else Status.LOST,
+    )
+    times = iter([True, False, True, True, True])
+    assert Simulated(lambda items: bool(items) and next(times)).again(ITEMS[0], seen(oracle)).status is Status.LOST
+
+
 def test_a_target_that_stays_away_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Subject, "awake", lambda self, within_s: False)
     subject = Subject("gone", "amqp-0-9-1", Address("127.0.0.1", free_port()))
@@ -107,7 +118,7 @@ def test_what_is_simpler_is_shorter(item: FuzzInput) -> None:
 def test_on_a_broker_with_a_defect_the_smallest_input_is_left(tmp_path: Path) -> None:
     one = next(i for i in CELL if "tx.rollback" in i.words)
     batch = [*ITEMS[:6], one, *ITEMS[6:9]]
-    with SeededBroker("throw@rare", tmp_path) as broker:
+    with SeededBroker(defect("amqp-0-9-1/throw@rare"), tmp_path) as broker:
         subject = broker.subject()
         monitor = Monitor(subject)
         monitor.before()

@@ -174,6 +174,17 @@ def test_a_lost_file_or_manifest_is_made_again(spark: SparkSession, tmp_path: Pa
     json.loads(manifest.read_text())
 
 
+def test_a_rollup_that_breaks_its_grain_is_not_kept(spark: SparkSession, tmp_path: Path) -> None:
+    write_lake(tmp_path, replace(SMALL, days=1))
+    broken = replace(edge_days.ROLLUP, grain=("dt", "run_key"))
+    with (
+        open_store(open_lake(tmp_path)) as store,
+        pytest.raises(GrainError, match="edge_days: expected one row for"),
+    ):
+        store.refresh(spark, broken)
+    assert not list((tmp_path / "rollups").rglob("*.parquet"))
+
+
 def test_two_builds_at_once_are_refused(tmp_path: Path) -> None:
     write_lake(tmp_path, replace(SMALL, days=1))
     with (

@@ -19,12 +19,14 @@ from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 
 from harness.record.observation import key
 from reports.files import atomic_text
-from reports.pipeline.grain import check_grain
+from reports.pipeline.grain import GrainError, broken
 from reports.pipeline.lake import Lake, observations
 from reports.pipeline.rollups.rollup import Rollup
 from reports.pipeline.schema import KINDS, LakeError
@@ -136,10 +138,6 @@ class Store:
         with _several_writers(spark):
             spread = table.repartition("dt") if rollup.small else table
             spread.write.mode("overwrite").partitionBy("dt").parquet(str(draft.resolve()))
-        if not rollup.keyed:
-            check_grain(
-                rollup.name, spark.read.schema(rollup.schema).parquet(str(draft.resolve())), rollup.grain
-            )
         made = {dt: self._moved(draft, rollup, dt, made_of) for dt, made_of in wanted.items()}
         shutil.rmtree(draft)
         return made
@@ -153,6 +151,8 @@ class Store:
             rows += pq.read_metadata(path).num_rows
             path.replace(self.root / name)
             files.append(name)
+        if files and not rollup.keyed:
+            _check_day(rollup, dt, [self.root / name for name in files])
         return Day(made_of, tuple(files), rows)
 
     def _commit(self) -> None:
@@ -208,6 +208,16 @@ def _read_manifest(path: Path) -> dict[str, dict[str, Day]]:
 def _made_of(rollup: Rollup, facts: str, rows: int) -> str:
     """A name for a day's facts and what is made of them; damaged files that are left out are not among the rows."""
     return f"{key(facts, str(rows), rollup.name, rollup.schema, str(rollup.version)) & (2**64 - 1):016x}"
+
+
+def _check_day(rollup: Rollup, dt: str, files: Sequence[Path]) -> None:
+    """That a day is unique by its grain; raises GrainError."""
+    keys = [name for name in rollup.grain if name != "dt"]
+    rows = pa.concat_tables(pq.read_table(path, columns=keys, partitioning=None) for path in files)
+    counted = rows.group_by(keys).aggregate([([], "count_all")])
+    bad = counted.filter(pc.greater(counted.column("count_all"), 1)).slice(0, 1).to_pylist()
+    if bad:
+        raise GrainError(broken(rollup.name, rollup.grain, [dt, *(bad[0][name] for name in keys)]))
 
 
 @contextmanager
