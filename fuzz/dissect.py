@@ -59,7 +59,7 @@ def method_parts(dialect: MethodDialect, kind: str, payload: bytes) -> tuple[Nod
 
 
 def typed_parts(dialect: TypedDialect, body: bytes) -> tuple[Node, Node] | None:
-    """A performative and what follows it in its frame, as groups ``body`` and ``payload``; None where none can be read."""
+    """A performative and what follows it in its frame, as groups ``body`` and ``payload``; None where there is none."""
 
     def read() -> tuple[Node, Node]:
         values, cursor = _Values(dialect), _Cursor(body)

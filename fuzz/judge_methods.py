@@ -63,6 +63,8 @@ _RULES: dict[str, dict[str, str]] = {
         "heartbeat-channel": "amq_wlp_heartbeat_01",
     },
 }
+_AT_ONCE = frozenset({"type", "end", "too-large"})
+"""Rules on frames: whoever reads them sees the breach before anything that follows."""
 _TABLE_PLACES = ("table", "array", "field value", "field name")
 _NAME = re.compile(r"[A-Za-z$#][A-Za-z0-9_$#]{0,127}")
 _STANDARD_CLASSES_END = 0xF000
@@ -128,9 +130,21 @@ def _of_frames(dialect_id: str, state: State, octets: bytes) -> str:
             return ""
         broken = list(_breaches(dialect_id, dialect, state, item, content))
         if broken:
-            return broken[0] if len(broken) == 1 else ""
+            first = broken[0] in _AT_ONCE or _is_first(reader, item.channel)
+            return broken[0] if len(broken) == 1 and first else ""
         if not content.takes(item):
             return ""
+
+
+def _is_first(reader: FrameReader, channel: int) -> bool:
+    """Whether nothing that follows can be refused earlier: a target may serve each channel by itself."""
+    try:
+        while (item := reader.next()) is not None:
+            if not isinstance(item, Frame) or item.channel != channel:
+                return False
+    except WireError:
+        return False
+    return True
 
 
 def _of_bad_end(dialect: MethodDialect, state: State, octets: bytes) -> str:

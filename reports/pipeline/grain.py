@@ -17,16 +17,6 @@ class GrainError(LakeError):
     """Two rows have the same key, or a key is not whole; one line names table, grain and an example."""
 
 
-def check_grain(what: str, table: DataFrame, grain: Sequence[str]) -> DataFrame:
-    """The table, if it is unique by its grain and no column of it is null; raises GrainError."""
-    holes = fn.when(fn.greatest(*(fn.col(name).isNull() for name in grain)), fn.lit(1))
-    counted = table.groupBy(*grain).agg(fn.sum(fn.lit(1)).alias("rows"), fn.count(holes).alias("holes"))
-    bad = counted.where("rows > 1 OR holes > 0").limit(1).collect()
-    if bad:
-        raise GrainError(broken(what, grain, [bad[0][name] for name in grain]))
-    return table
-
-
 def broken(what: str, grain: Sequence[str], example: Sequence[object]) -> str:
     """The line that says where a grain does not hold."""
     told = ", ".join(f"{name}={value!r}" for name, value in zip(grain, example, strict=True))

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from reports.pipeline.grain import GrainError, check_grain
+from reports.pipeline.grain import GrainError
 from reports.pipeline.lake import observations, open_lake
 from reports.pipeline.rollups import ROLLUPS, case_days, crash_days, edge_days, reaction_days
 from reports.pipeline.rollups.rollup import Rollup
@@ -193,13 +193,3 @@ def test_two_builds_at_once_are_refused(tmp_path: Path) -> None:
         open_store(open_lake(tmp_path)),
     ):
         pass
-
-
-def test_a_grain_that_does_not_hold_names_an_example(spark: SparkSession) -> None:
-    table = spark.createDataFrame([("a", 1), ("b", 1), ("b", 1)], "name STRING, number INT")
-    with pytest.raises(
-        GrainError, match=r"table: expected one row for each name, number.*name='b', number=1"
-    ):
-        check_grain("table", table, ("name", "number"))
-    with pytest.raises(GrainError, match="not whole"):
-        check_grain("table", spark.createDataFrame([(None, 1)], "name STRING, number INT"), ("name",))

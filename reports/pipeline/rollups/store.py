@@ -180,8 +180,10 @@ def open_store(lake: Lake) -> Iterator[Store]:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         store = Store(lake, _read_manifest(root / MANIFEST))
         store.tidy()
-        yield store
-        store.tidy()
+        try:
+            yield store
+        finally:
+            store.tidy()
     except BlockingIOError as error:
         raise LakeError(f"{root}: expected no other build, actual: one is at work") from error
     finally:

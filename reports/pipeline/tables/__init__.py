@@ -9,6 +9,7 @@ from reports.pipeline.tables import (
     flakiness,
     regressions,
     requirement_coverage,
+    scores,
     verdicts,
 )
 from reports.pipeline.tables.mart import Mart
@@ -21,4 +22,5 @@ MARTS: tuple[Mart, ...] = (
     findings.MART,
     differential.MART,
     exploration.MART,
+    scores.MART,
 )
