@@ -332,7 +332,9 @@ class Campaign:
             **self.order.plan, "run": self.id, "started": self.started, "product": self.product,
             "version": self.target_version, "ended": self.ended, "workers": self.order.workers,
             "response_states": len(self.energy.seen), **self.tally.figures(len(self.cells)),
-            "unblamed": self._complaints.limit.repeats,
+            "unblamed": self._complaints.limit.repeats, "url": self.subject.url,
+            "suite_version": self._suite_version, "reactions": dict(self.tally.reactions),
+            "cell_states": self.tally.states(((c.key, c.counted) for c in self.cells), self.ended),
             "findings": [
                 dict(read_finding(self.order.out / "findings" / name)) for name in self._complaints.signatures.values()
             ],

@@ -67,6 +67,12 @@ class Cell:
         """How many inputs there are."""
         return len(self.bends)
 
+    @property
+    def counted(self) -> int | None:
+        """How many inputs there are, where that was already asked for: counting makes them all."""
+        found: int | None = vars(self).get("inputs")
+        return found
+
     @cached_property
     def requirements(self) -> tuple[str, ...]:
         """The rows of the ledger that the inputs break or touch."""

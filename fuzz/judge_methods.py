@@ -130,21 +130,18 @@ def _of_frames(dialect_id: str, state: State, octets: bytes) -> str:
             return ""
         broken = list(_breaches(dialect_id, dialect, state, item, content))
         if broken:
-            first = broken[0] in _AT_ONCE or _is_first(reader, item.channel)
-            return broken[0] if len(broken) == 1 and first else ""
+            sure = broken[0] in _AT_ONCE or _is_last(reader)
+            return broken[0] if len(broken) == 1 and sure else ""
         if not content.takes(item):
             return ""
 
 
-def _is_first(reader: FrameReader, channel: int) -> bool:
-    """Whether nothing that follows can be refused earlier: a target may serve each channel by itself."""
+def _is_last(reader: FrameReader) -> bool:
+    """Whether nothing follows that may be refused earlier: a target may read on while it judges."""
     try:
-        while (item := reader.next()) is not None:
-            if not isinstance(item, Frame) or item.channel != channel:
-                return False
+        return reader.next() is None
     except WireError:
         return False
-    return True
 
 
 def _of_bad_end(dialect: MethodDialect, state: State, octets: bytes) -> str:

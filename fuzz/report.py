@@ -1,6 +1,6 @@
 """A campaign in words: one line while it runs, a page when it has ended.
 
-Knows: summaries. Must not know: how campaigns run.
+Knows: summaries, the stand that a campaign leaves behind. Must not know: how campaigns run.
 """
 
 from __future__ import annotations
@@ -10,13 +10,67 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from fuzz.findings import read_finding
+from fuzz.grammar import grammar_hash
+from fuzz.journal import PROGRESS, findings_in, read_progress
+from fuzz.schedule import chosen_cells
+from fuzz.tally import Tally
+from harness.record.journal import JournalError, read_journal
+
 _NAMED_CELLS = 20
+_CUT_SHORT = "cut short, or still under way"
+_OF_THE_MANIFEST = ("url", "product", "version", "suite_version", "workers")
 
 
 def write_summary(folder: Path, summary: Mapping[str, Any]) -> None:
     """Write ``summary.json`` and ``summary.md`` into a campaign's folder."""
     (folder / "summary.json").write_text(json.dumps(summary, indent=1, ensure_ascii=False) + "\n", "utf-8")
     (folder / "summary.md").write_text("\n".join(markdown(summary)) + "\n", "utf-8")
+
+
+def summary_of(folder: Path) -> dict[str, Any]:
+    """The summary of a campaign; as far as it came, where it went on since it wrote one. Raises JournalError.
+
+    What an older version did not write down, how each cell stands, is taken from where the campaign stands.
+    """
+    told = _told(folder)
+    if told is not None and not (folder / PROGRESS).exists():
+        return told
+    kept = read_progress(folder)
+    try:
+        over = told is not None and told.get("inputs") == kept["tally"]["inputs"]
+        found = _stand(folder, kept, str((told or {}).get("ended", "")) if over else _CUT_SHORT)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise JournalError(f"{folder / PROGRESS}: expected where a campaign stands, actual: {error!r}") from error
+    if told is None or not over:
+        return found
+    return {**found, **told} if told.get("cell_states") else {**told, "cell_states": found["cell_states"]}
+
+
+def _told(folder: Path) -> dict[str, Any] | None:
+    try:
+        told = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return told if isinstance(told, dict) else None
+
+
+def _stand(folder: Path, kept: Mapping[str, Any], ended: str) -> dict[str, Any]:
+    """A summary from the journal, ``progress.json`` and the folders of findings."""
+    plan, tally = kept["plan"], Tally.from_json(kept["tally"])
+    begun = next((line for line in read_journal(folder) if line.get("kind") == "campaign"), {})
+    # Of other tables than ours, only the cells that were begun are known.
+    ours = grammar_hash(plan["dialect"]) == plan["grammar"]
+    planned = [cell.key for cell in chosen_cells(plan["dialect"], tuple(plan["cells"]))] if ours else []
+    keys = list(dict.fromkeys([*planned, *tally.cells]))
+    places = [folder / "findings" / name for name in findings_in(folder).values()]
+    return {
+        **plan, "run": kept.get("run", ""), "started": kept.get("started", ""), "ended": ended,
+        **{name: begun[name] for name in _OF_THE_MANIFEST if name in begun},
+        "response_states": len(kept["energy"].get("seen", ())), **tally.figures(len(keys)),
+        "reactions": dict(tally.reactions), "cell_states": tally.states(((key, None) for key in keys), ended),
+        "findings": [dict(read_finding(place)) for place in places],
+    }  # fmt: skip
 
 
 def one_line(summary: Mapping[str, Any]) -> str:

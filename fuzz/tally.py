@@ -6,11 +6,11 @@ Knows: counts. Must not know: how they came about.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-COVERED, UNREACHABLE, STOPPED = "covered", "not reachable", "stopped"
+COVERED, UNREACHABLE, STOPPED, OPEN = "covered", "not reachable", "stopped", "open"
 
 
 @dataclass(slots=True)
@@ -57,6 +57,11 @@ class Tally:
             "suppressed": dict(self.suppressed), "repeats": self.repeats, "unconfirmed": self.unconfirmed,
             "trials": self.trials, "workers_lost": self.workers_lost, "undecided": self.undecided,
         }  # fmt: skip
+
+    def states(self, planned: Iterable[tuple[str, int | None]], ended: str) -> dict[str, list[Any]]:
+        """Every planned cell: how it stands, why, and how many inputs it has where that was counted."""
+        rest = (OPEN, f"not finished: {ended or 'the campaign did not come to its end'}")
+        return {key: [*self.cells.get(key, rest), inputs] for key, inputs in planned}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Tally:

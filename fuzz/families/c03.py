@@ -28,6 +28,10 @@ def _spots(dialect_id: str, state: State) -> Iterator[Spot]:
         touches = ("wire/table/malformed", "field-tables/format")
         for kind, nested in _NESTED.items():
             yield Spot(f"nested.{kind}", partial(_bends, dialect_id, state, nested), touches)
+    if any(p.name in _LOOKED_AT for p in next_productions(dialect_id, state)):
+        for kind in ("table", "array"):
+            role = f"nested.{kind}.looked-at"
+            yield Spot(role, partial(_named, dialect_id, state, kind), ("wire/table/malformed",))
 
 
 def _tables(depth: int) -> bytes:
@@ -72,6 +76,34 @@ def _bends(dialect_id: str, state: State, nested: Callable[[int], bytes]) -> Ite
             if place is not None:
                 tree = edited(production.tree, place.way, octets)
                 yield bend(f"{production.name} {place.path}: {depth} deep", tree)
+
+
+_LOOKED_AT = {
+    "method/connection.start-ok": ("product", "version", "platform", "capabilities"),
+    "method/queue.declare": ("x-message-ttl", "x-dead-letter-exchange"),
+    "method/exchange.declare": ("alternate-exchange",),
+    "method/queue.bind": ("x-match",),
+    "method/basic.consume": ("x-priority",),
+}
+"""Names that servers look for: what is held under others may never be read."""
+
+_TAGS = {"table": "F", "array": "A"}
+_NAMED_DEPTHS = sorted({*DEPTHS, 570, 800})
+"""All depths, and what fits into the smallest frame: 7 octets a table, 5 an array."""
+
+
+def _named(dialect_id: str, state: State, kind: str) -> Iterator[Bend]:
+    """Nested values under names that a server reads, and may turn into a text."""
+    for production in next_productions(dialect_id, state):
+        names = _LOOKED_AT.get(production.name, ())
+        place = next((place for place in walk(production.tree) if place.node.kind == "table"), None)
+        for name in names if place is not None else ():
+            for depth in _NAMED_DEPTHS:
+                value = bytes(nested_tables(depth) if kind == "table" else nested_arrays(depth))
+                entry = bytes(table_field(name.encode(), _TAGS[kind], value))
+                if len(entry) <= _MAX_OCTETS and place is not None:
+                    tree = edited(production.tree, place.way, len(entry).to_bytes(4, "big") + entry)
+                    yield bend(f"{production.name} {name}: {depth} deep", tree)
 
 
 FAMILY = Family("C03", "nesting without bound", _spots)

@@ -35,7 +35,7 @@ _THROWN = re.compile(r"((?:[a-z]\w*\.)+\w+(?:Exception|Error))(?::|$)")
 _AT = re.compile(r"\s+at (?:[\w.@]+/)?([\w.$]+(?:<init>)?)\(")
 _WHERE = re.compile(
     r"(?:in function|in call from|no function clause matching)\s+([a-z]\w*):([a-z_]\w*)"
-    r"|\[\{([a-z]\w*),\s*'?([a-z_]\w*)[^,]{0,40},\s*[\d\[]"
+    r"|\[\{([a-z]\w*_\w*),\s*'?([a-z_]\w*)[^,]{0,40},\s*[\d\[]"
 )
 _RUNTIME = frozenset({"erlang", "gen_server", "gen_server2", "gen", "proc_lib", "lists", "supervisor"})
 _WORDS = re.compile(

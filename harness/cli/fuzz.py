@@ -34,7 +34,7 @@ class _Fuzz(click.Group):
 
     def list_commands(self, context: click.Context) -> list[str]:
         """Verbs in the order of use."""
-        return [_CAMPAIGN, "replay", "export-boofuzz", *super().list_commands(context)]
+        return [_CAMPAIGN, "replay", "report", "export-boofuzz", *super().list_commands(context)]
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
         """Import what needs more than the catalogue when it is called."""
@@ -42,6 +42,10 @@ class _Fuzz(click.Group):
             from harness.cli import fuzz_campaign
 
             return fuzz_campaign.campaign if name == _CAMPAIGN else fuzz_campaign.replay
+        if name == "report":
+            from harness.cli.fuzz_report import report
+
+            return report
         if name == "export-boofuzz":
             from harness.cli.fuzz_interop import export_boofuzz
 

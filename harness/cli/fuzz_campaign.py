@@ -31,12 +31,13 @@ from fuzz.findings import item_of, read_finding
 from fuzz.grammar import DEPLOYED, DIALECTS
 from fuzz.oracles.monitor import Monitor
 from fuzz.oracles.suspicion import Oracle, Suspicion
-from fuzz.report import one_line, write_summary
+from fuzz.report import one_line
 from fuzz.seeded.process import SEEDED, SeededBroker
 from fuzz.states import MECHANISMS, Values
 from fuzz.triage import Status, Triage
 from harness.cli.common import STATE_DIR, interactive, one_line_errors, stop
 from harness.cli.fuzz_interop import ENGINES, keep_seeds, run_boofuzz, seeds_of
+from harness.cli.fuzz_report import write_reports
 from harness.peer.context import Login
 from harness.run.baseline import read_baseline
 from harness.run.case import load_suite
@@ -125,7 +126,7 @@ def campaign(
         found = bool(summary["findings"])
         code = Exit.TARGET if led.target_lost else Exit.DEVIATIONS if found else Exit.CONFORMING
         summary["exit_code"] = int(code)
-        write_summary(order.out, summary)
+        write_reports(order.out, summary)
     _say(summary, order.out, as_json)
     raise click.exceptions.Exit(code)
 
@@ -328,7 +329,7 @@ def _say(summary: dict[str, Any], folder: Path, as_json: bool) -> None:
         click.echo(
             f"{found['oracle']} {found['status']}: {detail}\n  {found['input'] or 'a batch'}\n  {found['replay']}"
         )
-    click.echo(f"{one_line(summary)}; {summary['ended']}; {folder / 'summary.md'}")
+    click.echo(f"{one_line(summary)}; {summary['ended']}; {folder / 'campaign.html'}")
 
 
 def _progress(quiet: bool) -> Callable[[Campaign], None]:

@@ -16,7 +16,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
+from harness.net.stream import Endpoint, Stream
 from reports.pipeline.java import EngineError, find_java, prepare
 
 if TYPE_CHECKING:
@@ -28,6 +30,7 @@ _BESIDE_HEAP = "256m"
 _EXTRA = "pip install 'amqpspec[pipeline]'"
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 _END_TIMEOUT_S = 20
+_CONNECT_PORT = 15002
 
 _ALWAYS: Mapping[str, str] = {
     "spark.sql.session.timeZone": "UTC",
@@ -156,7 +159,18 @@ def _built(builder: Any, settings: Mapping[str, str]) -> SparkSession:
     return made
 
 
+def _knock(remote: str) -> None:
+    """That somebody listens there: the client itself would try again for ten minutes. Raises EngineError."""
+    place = urlsplit(remote)
+    try:
+        endpoint = Endpoint(place.hostname or "", place.port or _CONNECT_PORT)
+        Stream(endpoint).close()
+    except (OSError, ValueError) as error:
+        raise EngineError(f"Spark Connect at {remote}: {error}") from error
+
+
 def _connected(builder: Any, remote: str, settings: Mapping[str, str]) -> SparkSession:
+    _knock(remote)
     try:
         made = _built(builder.remote(remote), settings)
         made.sql("SELECT 1").collect()
@@ -227,7 +241,7 @@ def _reason(error: Exception, said: IO[bytes]) -> str:
 def _cause(error: Exception) -> str:
     """What Spark says of it, which names the file, and the innermost cause that Java names; on one line."""
     lines = [line.strip() for line in str(error).splitlines()]
-    causes = [line.partition(":")[2] for line in lines if line.startswith("Caused by:")]
+    causes = [line.partition(": ")[2] for line in lines if line.startswith("Caused by:")]
     telling = (line for line in lines if line and not line.startswith("An error occurred while calling"))
     head = (
         next(telling, type(error).__name__)

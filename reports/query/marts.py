@@ -5,23 +5,21 @@ Knows: names of marts and columns. Must not know: Spark, how a question is typed
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
 from reports.load import ReportError
+from reports.marts import columns as columns_of
+from reports.marts import names
+from reports.marts import rows as rows_of
 from reports.query.evaluate import Row, Test
 
 DEFAULT = "verdicts"
 _GREEN = frozenset({"pass", "observed"})
 _UNRUN = frozenset({"not-applicable", "excluded", "blocked"})
-_BATCH_ROWS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +34,7 @@ class Asked:
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """Every row, in the order of the mart's grain."""
-        yield from _rows(self.folder)
+        yield from rows_of(self.folder)
 
 
 _SHOWN = {
@@ -55,20 +53,9 @@ def asked(marts: Path, name: str = DEFAULT) -> Asked:
     known = names(marts)
     if name not in known:
         raise ReportError(f"{marts}: expected one of the marts {', '.join(known) or 'none'}, actual {name}")
-    columns = tuple(_schema(marts / name).names)
+    columns = columns_of(marts / name)
     shown = tuple(column for column in _SHOWN.get(name, columns) if column in columns)
     return Asked(name, columns, shown or columns, marts / name, _flags(marts, name, columns))
-
-
-def names(marts: Path) -> list[str]:
-    """The marts in a folder; raises ReportError where it is no such folder."""
-    manifest = marts / "manifest.json"
-    try:
-        return sorted(json.loads(manifest.read_text(encoding="utf-8"))["marts"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ReportError(
-            f"{manifest}: expected the folder of `amqpspec pipeline build`, actual: {error}"
-        ) from error
 
 
 def _flags(marts: Path, name: str, columns: tuple[str, ...]) -> dict[str, Test]:
@@ -113,7 +100,7 @@ def _among(keys: set[tuple[Any, ...]], columns: tuple[str, ...]) -> Test:
 def _different(folder: Path) -> set[tuple[Any, ...]]:
     """Cases of a dialect that ran on several targets, newest versions, green on one and not on another."""
     seen: dict[tuple[Any, ...], set[bool]] = defaultdict(set)
-    for row in _rows(folder, ("dialect", "case", "verdict", "newest")):
+    for row in rows_of(folder, ("dialect", "case", "verdict", "newest")):
         if row["newest"] and row["verdict"] not in _UNRUN:
             seen[row["dialect"], row["case"]].add(row["verdict"] in _GREEN)
     return {key for key, greens in seen.items() if len(greens) > 1}
@@ -124,33 +111,8 @@ def _keys(folder: Path, column: str, value: object = None) -> set[tuple[Any, ...
     if not folder.is_dir():
         return set()
     key = _CASE if value is None else ("target", "dialect", "case")
-    rows = _rows(folder, (*key, column))
+    rows = rows_of(folder, (*key, column))
     return {tuple(row[k] for k in key) for row in rows if (row[column] == value if value else row[column])}
-
-
-def _schema(folder: Path) -> pa.Schema:
-    return _read(_files(folder)[0]).schema_arrow
-
-
-def _rows(folder: Path, columns: tuple[str, ...] | None = None) -> Iterator[dict[str, Any]]:
-    for path in _files(folder):
-        with _read(path) as file:
-            for batch in file.iter_batches(_BATCH_ROWS, columns=columns):
-                yield from batch.to_pylist()
-
-
-def _read(path: Path) -> pq.ParquetFile:
-    try:
-        return pq.ParquetFile(path)
-    except (OSError, pa.ArrowException) as error:
-        raise ReportError(f"{path}: expected Parquet, actual: {error}") from error
-
-
-def _files(folder: Path) -> list[Path]:
-    files = sorted(folder.glob("*.parquet"))
-    if not files:
-        raise ReportError(f"{folder}: expected Parquet files, actual: none")
-    return files
 
 
 def answers(mart: Asked, test: Test) -> Iterator[Row]:

@@ -50,7 +50,7 @@ METHODS = [
     ("channel", K.method("queue.purge", 7), "channel/grammar"),
     ("channel", K.method("queue.purge", 7) + K.method("tx.rollback"), ""),
     ("channel", K.method("queue.purge", 7) + b"\1\0\1\0\0\0\0\0", ""),
-    ("channel", K.method("queue.purge", 7) + K.method("queue.purge", 7), "channel/grammar"),
+    ("channel", K.method("queue.purge", 7) + K.payload("method", b"\0\x14\0\2", 7), ""),
     ("ready", K.method("queue.declare", 0), "wire/frame/channel-class-on-zero"),
     ("channel", K.method("connection.open", 1), "wire/frame/channel-zero-for-connection"),
     ("channel", K.method("channel.open-ok"), "wire/method/server-only"),

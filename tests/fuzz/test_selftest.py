@@ -25,7 +25,7 @@ from fuzz.triage import Status
 CELL = by_key("amqp-0-9-1")["amqp-0-9-1/C09/order.client/consuming"]
 RARE = next(item for item in CELL if defect("amqp-0-9-1/crash@rare").is_in(item.octets))
 OTHER = next(item for item in CELL if not defect("amqp-0-9-1/crash@rare").is_in(item.octets))
-PUBLISH = bytes.fromhex("01000100000009003c0028000000000000ce")
+PUBLISH = bytes.fromhex("01000100000009003c00280000000000ce")
 
 
 def finding(item: FuzzInput | None, oracle: Oracle = Oracle.CRASH) -> Finding:
@@ -142,11 +142,13 @@ def test_defects_of_amqp_1_0_are_found(kind: str, tmp_path: Path) -> None:
 def test_a_process_of_its_own_takes_faults_of_the_reference_broker(
     faults: tuple[str, ...], answer: str, tmp_path: Path
 ) -> None:
-    with SeededBroker(None, tmp_path, "amqp-0-9-1", faults) as broker:
-        with Client(broker.subject().address, "amqp-0-9-1", Values(), 5.0) as client:
-            client.send(b"AMQP\x09\x09\x09\x09")
-            if answer:
-                assert client.wait(answer).name == answer
-            else:
-                with pytest.raises(Unanswered, match="ended"):
-                    client.wait("protocol-header")
+    with (
+        SeededBroker(None, tmp_path, "amqp-0-9-1", faults) as broker,
+        Client(broker.subject().address, "amqp-0-9-1", Values(), 5.0) as client,
+    ):
+        client.send(b"AMQP\x09\x09\x09\x09")
+        if answer:
+            assert client.wait(answer).name == answer
+        else:
+            with pytest.raises(Unanswered, match="ended"):
+                client.wait("protocol-header")

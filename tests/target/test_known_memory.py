@@ -27,7 +27,8 @@ def test_without_a_wish_a_command_stays_as_it_is() -> None:
 @pytest.mark.parametrize(
     ("word", "lowered"),
     [
-        ("-Xmx512m", "-Xmx512m"), ("-Xmx4g", "-Xmx1024m"), ("-XX:MaxDirectMemorySize=1536m", "-XX:MaxDirectMemorySize=512m"),
+        ("-Xmx512m", "-Xmx512m"), ("-Xmx4g", "-Xmx1024m"),
+        ("-XX:MaxDirectMemorySize=1536m", "-XX:MaxDirectMemorySize=512m"),
         ("-Xms4g", "-Xms4g"), ("broker", "broker"),
     ],
 )  # fmt: skip

@@ -1,0 +1,89 @@
+"""Writing campaign.html: one file, no network, in the style of the matrix.
+
+Knows: the template and what it is given. Must not know: how cells and findings come together (model).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+import reports.html
+from reports.campaign import model
+from reports.campaign.load import STANDS, LoadedCampaign, count, counts, number, text
+from reports.campaign.words import ORACLES
+from reports.campaign.words import STANDS as STAND_WORDS
+from reports.files import atomic_text
+from reports.html.page import breakable
+from reports.outcomes import dialect_title
+from reports.text import plural, visible
+
+_HERE = Path(__file__).parent
+_STYLE = Path(reports.html.__file__).parent / "style.css"
+REACTIONS_MAX = 40
+TONES = {"covered": "pass", "not reachable": "blocked", "stopped": "error", "open": "excluded"}
+STATUS_TONES = {"stable": "fail", "flaky": "nonstrict", "lost": "not-applicable"}
+
+
+def write_page(path: Path, campaign: LoadedCampaign) -> None:
+    """Write the campaign as one self-contained HTML file; only links to files of findings lead out of it."""
+    with atomic_text(path) as out:
+        out.writelines(_environment().get_template("campaign.html.j2").generate(_context(campaign)))
+
+
+def _context(campaign: LoadedCampaign) -> dict[str, Any]:
+    said = campaign.summary
+    reactions = counts(said, "reactions")
+    head, tone = model.headline(campaign)
+    return {
+        "campaign": campaign,
+        "dialect": dialect_title(campaign.dialect),
+        "product": " ".join(part for part in (text(said, "product"), text(said, "version")) if part),
+        "headline": head, "tone": tone,
+        "facts": [fact for fact in model.facts(campaign) if fact],
+        "sums": list(model.sums(campaign)),
+        "inputs": count(said, "inputs"), "rate": number(said, "rate_per_s"),
+        "response_states": count(said, "response_states"),
+        "stands": campaign.stands(), "planned": count(said, "cells_planned"),
+        "states": model.states(campaign), "families": model.families(campaign),
+        "elsewhere": campaign.elsewhere(),
+        "findings": list(model.findings(campaign)), "oracles": model.oracles(campaign.findings),
+        "suppressed": counts(said, "suppressed"), "unblamed": _unblamed(said.get("unblamed")),
+        "reactions": list(reactions.items())[:REACTIONS_MAX], "more_reactions": max(0, len(reactions) - REACTIONS_MAX),
+        "resume": model.resume(campaign),
+    }  # fmt: skip
+
+
+def _unblamed(value: object) -> list[tuple[str, list[tuple[str, str]]]]:
+    rows = value.items() if isinstance(value, dict) else ()
+    return [(str(cause), [(str(place), str(n)) for place, n in places.items()]) for cause, places in rows
+            if isinstance(places, dict)]  # fmt: skip
+
+
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(_HERE), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
+        lstrip_blocks=True, finalize=_fit,
+    )  # fmt: skip
+    environment.filters["breakable"] = breakable
+    environment.filters["path"] = lambda value: quote(str(value), errors="backslashreplace")
+    environment.globals.update(
+        TONES=TONES, STATUS_TONES=STATUS_TONES, STANDS=STANDS, STAND_WORDS=STAND_WORDS, ORACLES=ORACLES,
+        plural=plural, in_words=model.in_words, when=_after,
+        css=Markup("\n".join(file.read_text(encoding="utf-8") for file in (_STYLE, _HERE / "campaign.css"))),
+        js=Markup((_HERE / "campaign.js").read_text(encoding="utf-8")),
+    )  # fmt: skip
+    return environment
+
+
+def _after(seconds: float) -> str:
+    return model.duration(seconds)
+
+
+def _fit(value: object) -> object:
+    """Everything that goes into the page is fit to show; markup of our own passes."""
+    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value

@@ -1,0 +1,87 @@
+"""The folder of a site: written beside the old one, then swapped in as a whole.
+
+Knows: which files a site has, copies of the marts among them. Must not know: what stands on a page.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from reports.files import atomic_text
+from reports.load import ReportError
+from reports.marts import names
+from reports.site.load import load
+from reports.site.pages import pages
+
+MANIFEST = "site.json"
+DATA = "data"
+SITE_SCHEMA = 1
+
+
+def write_site(marts: Path, out: Path) -> Path:
+    """Write all pages of these marts, and their CSV and JSON, into the folder ``out``; returns the page to open.
+
+    Raises ReportError where the marts are not whole, or ``out`` holds anything but a site; the old site stays then.
+    """
+    _check_place(out)
+    loaded = load(marts)
+    draft = out.with_name(f".{out.name}.{os.getpid()}.tmp")
+    shutil.rmtree(draft, ignore_errors=True)
+    try:
+        files = dict(_copied(marts, draft / DATA))
+        written = []
+        for name, chunks in pages(loaded, files, out):
+            with atomic_text(draft / name) as file:
+                file.writelines(chunks)
+            written.append(name)
+        _write_manifest(draft, loaded.as_of, written, files)
+        _swap(draft, out)
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+    return out / "index.html"
+
+
+def _copied(marts: Path, data: Path) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Each mart's name with its files in the forms that people read, copied."""
+    data.mkdir(parents=True)
+    for name in names(marts):
+        found = [path for path in (marts / name / f"{name}.{form}" for form in ("csv", "json")) if path.is_file()]
+        for path in found:
+            shutil.copyfile(path, data / path.name)
+        yield name, tuple(f"{DATA}/{path.name}" for path in found)
+
+
+def _write_manifest(draft: Path, as_of: str, written: list[str], files: Mapping[str, tuple[str, ...]]) -> None:
+    told = {"schema": SITE_SCHEMA, "as_of": as_of, "pages": written, "data": files}
+    with atomic_text(draft / MANIFEST) as file:
+        json.dump(told, file, indent=1)
+        file.write("\n")
+
+
+def _aside(out: Path) -> Path:
+    return out.with_name(f".{out.name}.old")
+
+
+def _check_place(out: Path) -> None:
+    """Whether the folder may be replaced: it is not there, empty, or holds a site."""
+    if _aside(out).exists() and not out.exists():
+        _aside(out).rename(out)
+    if out.exists() and not out.is_dir():
+        raise ReportError(f"{out}: expected a folder for pages, actual: a file")
+    if out.exists() and not (out / MANIFEST).is_file() and any(out.iterdir()):
+        raise ReportError(f"{out}: expected a site or an empty folder, actual: files without a {MANIFEST}")
+    out.parent.mkdir(parents=True, exist_ok=True)
+
+
+def _swap(draft: Path, out: Path) -> None:
+    """The new site takes the place of the old one; a kill between the two renames is mended by the next."""
+    aside = _aside(out)
+    shutil.rmtree(aside, ignore_errors=True)
+    if out.exists():
+        out.rename(aside)
+    draft.rename(out)
+    shutil.rmtree(aside, ignore_errors=True)

@@ -1,0 +1,157 @@
+"""The pages as text: an index, one for each target, one for what differs; no script, nothing fetched.
+
+Knows: templates and what they are given.
+Must not know: files of the site, Parquet.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from hashlib import blake2b
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+import reports.html
+from harness.record.rows import Outcome
+from reports.outcomes import LOOKS, dialect_title
+from reports.site import model, plots, svg
+from reports.site.counts import Share
+from reports.site.load import Loaded
+from reports.site.model import Sheet
+from reports.text import one_line, plural, visible
+
+ROWS_MAX = 200
+"""Rows of a long table; what is left out is said, and stands in the mart's CSV."""
+_HERE = Path(__file__).parent
+_STYLES = (Path(reports.html.__file__).parent / "style.css", _HERE / "site.css")
+
+Pages = Iterator[tuple[str, Iterator[str]]]
+
+
+def pages(loaded: Loaded, files: Mapping[str, tuple[str, ...]], site: Path) -> Pages:
+    """The name and the text of each page; ``files`` are copies of the marts, ``site`` where the pages will lie."""
+    sheets = model.sheets(loaded)
+    targets = {name: page_name(name) for name in sorted({sheet.target for sheet in sheets})}
+    environment = _environment(site)
+    shared = {
+        "as_of": loaded.as_of,
+        "files": {name: (loaded.marts.get(name, 0), paths) for name, paths in files.items()},
+        "targets": targets,
+        "dialects": _dialects(sheets),
+    }
+    yield "index.html", _stream(environment, "index.html.j2", shared | _totals(loaded, sheets))
+    for name, page in targets.items():
+        own = [sheet for sheet in sheets if sheet.target == name]
+        yield page, _stream(environment, "target.html.j2", shared | {"target": name, "sheets": own})
+    differences = {"vectors": model.vectors(loaded.differences), "vector_counts": loaded.vectors}
+    yield "differences.html", _stream(environment, "differences.html.j2", shared | differences)
+
+
+def page_name(target: str) -> str:
+    """The file of a target's page; a name that is no plain word gets digits that tell it apart."""
+    plain = re.sub(r"[^a-z0-9]+", "-", target.lower()).strip("-")[:60]
+    digits = "" if plain == target else "-" + blake2b(target.encode("utf-8", "replace"), digest_size=4).hexdigest()
+    return f"target-{plain}{digits}.html"
+
+
+def _dialects(sheets: Sequence[Sheet]) -> list[tuple[str, list[Sheet]]]:
+    return [(dialect, list(own)) for dialect, own in groupby(sheets, key=lambda sheet: sheet.dialect)]
+
+
+def _totals(loaded: Loaded, sheets: Sequence[Sheet]) -> dict[str, Any]:
+    return {
+        "versions": len({(sheet.target, version.name) for sheet in sheets for version in sheet.versions}),
+        "runs": len({run.run for sheet in sheets for run in sheet.runs}),
+        "open_findings": sum(len(sheet.open_findings) for sheet in sheets),
+        "most_earlier": max((len(sheet.versions) - 1 for sheet in sheets), default=0),
+    }
+
+
+def _stream(environment: Environment, template: str, context: Mapping[str, Any]) -> Iterator[str]:
+    return environment.get_template(template).generate(context)
+
+
+def _environment(site: Path) -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(_HERE),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_fit,
+    )
+    environment.filters.update(
+        breakable=_breakable, one_line=one_line, title=dialect_title, day=_day, anchor=_anchor, cut=_cut
+    )
+    environment.globals.update(
+        LOOKS=LOOKS,
+        Outcome=Outcome,
+        ROWS_MAX=ROWS_MAX,
+        Share=Share,
+        model=model,
+        plots=plots,
+        svg=svg,
+        plural=plural,
+        evidence_link=_Links(site),
+        requirement_counts=_requirement_counts,
+        css=Markup("\n".join(path.read_text(encoding="utf-8") for path in _STYLES)),
+    )
+    return environment
+
+
+class _Links:
+    """Where a transcript lies as seen from the site; empty if it is not there."""
+
+    def __init__(self, site: Path) -> None:
+        self._site = site.resolve()
+
+    def __call__(self, evidence: str | None) -> str:
+        path = Path(evidence or "")
+        try:
+            there = bool(evidence) and path.is_file()
+        except (OSError, ValueError):
+            there = False
+        return quote(os.path.relpath(path.resolve(), self._site).replace(os.sep, "/")) if there else ""
+
+
+def _requirement_counts(sheet: Sheet) -> list[tuple[str, Counter[str]]]:
+    """Requirements by level and status; of those judged, how many are green."""
+    counts: dict[str, Counter[str]] = {}
+    for row in sheet.requirements:
+        own = counts.setdefault(row.level or "", Counter())
+        own[row.status] += 1
+        own["kept"] += row.status == "judged" and row.judged == row.green
+    return sorted(counts.items(), key=lambda item: (model.level_place(item[0]), item[0]))
+
+
+def _fit(value: object) -> object:
+    """Everything that goes into a page is fit to show; markup of our own passes; nothing stays nothing."""
+    if value is None:
+        return ""
+    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def _breakable(id: str | None) -> Markup:
+    """An id that a narrow column breaks between its words."""
+    return Markup("<wbr>").join(re.split(r"(?<=[./_-])", visible(id or "")))
+
+
+def _day(at: Any) -> str:
+    return f"{at:%Y-%m-%d}" if at else ""
+
+
+def _cut(text: str | None, limit: int = 300) -> str:
+    return one_line(text or "", limit)
+
+
+def _anchor(text: str) -> str:
+    """A name for a place on a page."""
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
