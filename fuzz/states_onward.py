@@ -245,7 +245,8 @@ def used_channels(dialect_id: str, state: str, found: Traces) -> frozenset[int]:
     return states(dialect_id)[state].channels | found.channels | {0, first}
 
 
-_MUTE = frozenset({"closing"})
+MUTE = frozenset({"closing"})
+"""States in which nothing more may be said."""
 _FILLED = frozenset({"content", "body", "consuming", "transfer"})
 _NEUTRAL = frozenset({"heartbeat", "empty"})
 _ANSWERED_ANYWAY = frozenset({"header", "sasl-header"})
@@ -254,7 +255,7 @@ _ANSWERED_ANYWAY = frozenset({"header", "sasl-header"})
 
 def rest(dialect_id: str, state: str, found: Traces, answers: tuple[str, ...]) -> tuple[Step, ...] | None:
     """What of the handshake is left to say; None where nothing may legally be said, or nobody can tell."""
-    if state in _MUTE or "close" in found.names or "connection.close" in found.names:
+    if state in MUTE or "close" in found.names or "connection.close" in found.names:
         return None
     before, reached = _before(dialect_id, state), rung(dialect_id, answers)
     if is_open(dialect_id, max(before, reached)):
@@ -274,12 +275,17 @@ def rest(dialect_id: str, state: str, found: Traces, answers: tuple[str, ...]) -
 
 def has_no_excuse(dialect_id: str, state: str, found: Traces, answers: tuple[str, ...]) -> bool:
     """Whether a target that took the input has to go on, beyond doubt."""
-    if not found.whole or not found.sound or state in _FILLED | _MUTE:
+    if not found.whole or not found.sound or state in _FILLED | MUTE:
         return False
     before = _before(dialect_id, state)
     if is_open(dialect_id, before):
         return not found.moves
     return len(found.names) == 1 and rung(dialect_id, answers) > before
+
+
+def opens(dialect_id: str, state: str) -> bool:
+    """Whether the way into a state opens the connection."""
+    return is_open(dialect_id, _before(dialect_id, state))
 
 
 def _before(dialect_id: str, state: str) -> int:

@@ -14,15 +14,18 @@ from fuzz.catalogue import FuzzInput
 from fuzz.executor.hearing import Hear, Heard, hearing
 from fuzz.executor.onward import Onward
 from fuzz.executor.outcome import End, Obedience, Outcome, Timing
+from fuzz.executor.silence import SIGN, Silence, settled_by
 from fuzz.states import Step, Values, octets_of_step, way
-from fuzz.states_onward import BROKEN, Traces, is_methods, traces, used_channels
-from harness.spec.model import Scope
+from fuzz.states_onward import BROKEN, MUTE, Traces, is_methods, opens, traces, used_channels
+from harness.spec.model import Refusal, Scope
 
 ASKED_ONE_IN = 8
 """Of inputs that were answered, and of those that end in the midst of a frame, so many are gone on behind."""
 
 _PARTIAL = frozenset({Scope.CHANNEL, Scope.SESSION, Scope.LINK})
 """Refusals behind which a connection has to go on."""
+_AT_ONCE_S = 0.5
+"""What ends a connection sooner is no silence, whatever was announced."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +76,10 @@ class Spoken:
     t_ns: int
 
 
+def _ends_all(refusal: Refusal) -> bool:
+    return refusal.scope not in _PARTIAL
+
+
 class _Part(Enum):
     """How far a conversation is: on the way into the state, at the input, or beyond it."""
 
@@ -102,7 +109,8 @@ class Conversation:
         self._since_s = self._begun_s = now_s
         self._sent_s: float | None = None
         self._way_took_s = self._slowest_s = 0.0
-        self.deadline_s = now_s + tempo.way_s
+        self._until_s = now_s + tempo.way_s
+        self._silence = Silence(now_s)
         self._looked = False
         self._arrivals: list[str] = []
         self._refused: Heard | None = None
@@ -116,6 +124,11 @@ class Conversation:
 
     # --- what the driver says
 
+    @property
+    def deadline_s(self) -> float:
+        """When the driver looks at the clock again at the latest."""
+        return min(self._until_s, self._silence.due_s)
+
     def connected(self, now_s: float) -> None:
         """The stream is there."""
         self._go_on(now_s)
@@ -124,7 +137,7 @@ class Conversation:
         """All of ``out`` has been taken."""
         if self._part is _Part.INPUT and self._sent_s is None:
             self._sent_s = now_s
-            self.deadline_s = now_s + (self._tempo.refusal_s if self._owed else self._tempo.settle_s)
+            self._until_s = now_s + (self._tempo.refusal_s if self._owed else self._tempo.settle_s)
 
     def heard(self, octets: bytes, now_s: float) -> None:
         """Octets have come."""
@@ -138,6 +151,9 @@ class Conversation:
 
     def ended(self, end: End, now_s: float) -> None:
         """The stream has ended."""
+        if self._part is not _Part.WAY and self._is_due_to_silence(now_s):
+            self._kept_silent()
+            return
         if self._onward is not None:
             self._onward.ended(end)
             # The end of a stream whose input was cut short is an answer to what came behind it.
@@ -150,9 +166,10 @@ class Conversation:
         """The clock has moved; past the deadline, waiting is over."""
         if self.outcome is not None or now_s < self.deadline_s:
             return
-        if self._onward is not None:
-            self._onward.silent()
-            self._finish(End.OPEN, True)
+        if now_s < self._until_s:
+            self._live(now_s)
+        elif self._onward is not None:
+            self._kept_silent()
         elif self._part is _Part.INPUT and self._sent_s is not None:
             self._settled(now_s, self._sent_s)
         elif self._part is _Part.INPUT:
@@ -171,6 +188,11 @@ class Conversation:
         if said.limits is not None and said.limits != settled:
             channel_max, frame_max_octets = said.limits
             self._values = replace(self._values, channel_max=channel_max, frame_max_octets=frame_max_octets)
+        if said.idle_s:
+            self._silence.announced(said.idle_s, now_s)
+        if said.refusal is not None and self._part is not _Part.WAY and self._is_due_to_silence(now_s, said):
+            self._kept_silent()
+            return
         if self._astray is None and said.channel > 1 and self._is_astray(said):
             self._astray = said
         if self._part is _Part.WAY:
@@ -198,7 +220,7 @@ class Conversation:
             self._say(octets_of_step(self.item.dialect, step, self._values), now_s)
             self._waiting = list(step.wait_for)
         self._since_s = now_s
-        self.deadline_s = now_s + self._tempo.way_s
+        self._until_s = now_s + self._tempo.way_s
         if not self._waiting:
             self._part = _Part.INPUT
             self._way_took_s = now_s - self._begun_s
@@ -213,6 +235,31 @@ class Conversation:
             self._traces = traces(self.item.dialect, self.item.octets)
         return self._traces
 
+    def _live(self, now_s: float) -> None:
+        """A sign of life, where a whole frame may legally go out of itself."""
+        before, names = self.item.state, () if self._part is _Part.WAY else self._left.names
+        ended = before in MUTE or not {"close", "connection.close"}.isdisjoint(names)
+        whole = self._part is _Part.WAY or (self._left.whole and self._sent_s is not None)
+        if self.out or ended or not whole or not (opens(self.item.dialect, before) or "open" in names):
+            self._silence.cannot_be_broken()
+        else:
+            self._say(SIGN, now_s)
+
+    def _is_due_to_silence(self, now_s: float, said: Heard | None = None) -> bool:
+        """Whether the connection ends since nothing more was said on it: that is no answer to the input."""
+        waited_s = 0.0 if self._sent_s is None else now_s - self._sent_s
+        if waited_s < _AT_ONCE_S or (said is not None and said.refusal is not None and not _ends_all(said.refusal)):
+            return False
+        if self._silence.ends_it(now_s) or (said is not None and said.blames_silence):
+            return True
+        return 0 < settled_by(self.item.dialect, self.item.octets) <= waited_s
+
+    def _kept_silent(self) -> None:
+        """Nothing that counts came behind the input, or behind what was asked then."""
+        if self._onward is not None:
+            self._onward.silent()
+        self._finish(End.OPEN, True)
+
     def _react(self, said: Heard, now_s: float) -> None:
         self._note(said, now_s)
         if said.refusal is not None:
@@ -220,7 +267,7 @@ class Conversation:
             if not (said.refusal.scope in _PARTIAL and self._is_asked and self._ask(now_s, said)):
                 self._finish(End.OPEN, True)
         elif not self._owed and self._sent_s is not None:
-            self.deadline_s = now_s + self._tempo.settle_s
+            self._until_s = now_s + self._tempo.settle_s
 
     def _note(self, said: Heard, now_s: float) -> None:
         self._arrivals.append(said.name)
@@ -235,7 +282,7 @@ class Conversation:
         if not self._arrivals and not self._looked:
             self._looked = True
             if self._left.owes or not self._ask(now_s):
-                self.deadline_s = sent_s + (
+                self._until_s = sent_s + (
                     self._tempo.quiet_s if self._left.whole else self._tempo.partial_s
                 )
             return
@@ -260,7 +307,7 @@ class Conversation:
         if self._latency_s is None:  # what comes from now on answers the new question: the silence before was no delay
             self._sent_s = now_s
         self._say(octets, now_s)
-        self.deadline_s = now_s + self._ask_s
+        self._until_s = now_s + self._ask_s
         return True
 
     @property
@@ -283,7 +330,7 @@ class Conversation:
             self._finish(End.OPEN, True)
             return
         self._say(reply, now_s)
-        self.deadline_s = now_s + self._ask_s
+        self._until_s = now_s + self._ask_s
 
     def _is_astray(self, said: Heard) -> bool:
         """Whether an answer came on a channel that neither the way nor an input that can be read has used."""
@@ -297,6 +344,7 @@ class Conversation:
     def _say(self, octets: bytes, now_s: float) -> None:
         self.out += octets
         self._sent_octets += len(octets)
+        self._silence.broken(now_s)
         if self.spoken is not None and octets:
             self.spoken.append(Spoken("out", octets, int(now_s * 1e9)))
 

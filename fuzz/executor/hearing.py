@@ -22,6 +22,7 @@ _MAX_OCTETS = 8 << 20
 _CHANNELS, _FRAME_MAX_OCTETS = 65_535, 131_072
 """What zero means as a limit of the 0-9 family."""
 _CLOSES = {"connection.close": Scope.CONNECTION, "channel.close": Scope.CHANNEL}
+_TOO_MUCH, _SILENCE = "amqp:resource-limit-exceeded", ("idle", "timeout", "time-out", "timed out", "heartbeat")
 _ENDS = {"close": Scope.CONNECTION, "end": Scope.SESSION, "detach": Scope.LINK}
 
 
@@ -30,7 +31,8 @@ class Heard:
     """One thing that the target said.
 
     ``limits`` are channel-max and frame-max where it offers them; ``remote`` is the channel that a session of AMQP 1.0
-    answers; ``mechanisms`` are those that AMQP 1.0 offers; a login that failed is not ``good``.
+    answers; ``mechanisms`` are those that AMQP 1.0 offers; a login that failed is not ``good``. ``idle_s`` is how long
+    it bears silence, zero where it says nothing of that; ``blames_silence`` is a close that says that it bore no more.
     """
 
     name: str
@@ -41,6 +43,8 @@ class Heard:
     remote: int | None = None
     mechanisms: tuple[str, ...] = ()
     good: bool = True
+    idle_s: float = 0.0
+    blames_silence: bool = False
 
 
 Hear = Callable[[bytes], Iterator[Heard]]
@@ -132,20 +136,35 @@ def _performative(frame: TypedFrame) -> Heard:
     name, performative = frame.name, frame.performative
     refusal = limits = remote = None
     mechanisms: tuple[str, ...] = ()
-    good = True
+    good, idle_s, blames_silence = True, 0.0, False
     if performative is None:
         return Heard(name, None, None, frame.payload, frame.channel)
     if name in _ENDS and performative["error"]:
-        refusal = Refusal(_ENDS[name], str(performative["error"]["condition"]))
+        error = performative["error"]
+        refusal = Refusal(_ENDS[name], str(error["condition"]))
+        blames_silence = name == "close" and _is_of_silence(refusal, error["description"])
     elif name == "open":
         limits = (_number(performative["channel_max"]), _number(performative["max_frame_size"]))
+        idle_s = _milliseconds_s(performative["idle_time_out"])
     elif name == "begin":
         remote = performative["remote_channel"]
     elif name == "sasl-outcome":
         good = str(performative["code"]) in ("ok", "0")
     elif name == "sasl-mechanisms":
         mechanisms = tuple(str(offered) for offered in performative["sasl_server_mechanisms"] or ())
-    return Heard(name, refusal, limits, frame.payload, frame.channel, remote, mechanisms, good)
+    return Heard(
+        name, refusal, limits, frame.payload, frame.channel, remote, mechanisms, good, idle_s, blames_silence
+    )
+
+
+def _is_of_silence(refusal: Refusal, description: object) -> bool:
+    """Whether a close is for want of signs of life, by its condition and its words."""
+    words = str(description or "").lower()
+    return refusal.code == _TOO_MUCH and any(word in words for word in _SILENCE)
+
+
+def _milliseconds_s(time: object) -> float:
+    return time / 1000 if isinstance(time, int) else 0.0
 
 
 def _number(limit: object) -> int:

@@ -78,6 +78,8 @@ CARRIERS: dict[str, str] = {
 """The production into which values of any kind go, for each state."""
 
 _PLACES = ("properties", "unsettled", "amqp-value", "state", "initial-response", "offered-capabilities")
+_INSIDE = "amqp-value.value"
+"""The value in its section; in place of the section itself, it stands where none is."""
 
 
 def value_places(state: State) -> Iterator[tuple[str, Node, Place]]:
@@ -87,7 +89,8 @@ def value_places(state: State) -> Iterator[tuple[str, Node, Place]]:
         if production.name != wanted:
             continue
         for place in walk(production.tree):
-            if place.node.is_group and place.node.name in _PLACES and place.node.children:
+            named = place.node.name in _PLACES or place.path.endswith(_INSIDE)
+            if named and place.node.is_group and place.node.children:
                 yield production.name, production.tree, place
 
 

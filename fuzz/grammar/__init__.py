@@ -22,8 +22,9 @@ DIALECTS = ("amqp-0-9-1", "amqp-wire-9-1", "amqp-1-0")
 DEPLOYED = ("amqp-0-8",)
 """Dialects in which brokers in use answer one of those; they have cells and ids of their own."""
 
-REVISION = 1
-"""To be raised by one when the same id would give other octets for another reason than a change of the tables."""
+REVISION = {"amqp-1-0": 2}
+"""Of a dialect, 1 where none is named: to be raised by one when the same id would give other octets for another reason
+than a change of the tables."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +64,7 @@ def tables(dialect_id: str) -> Dialect:
 @cache
 def grammar_hash(dialect_id: str) -> str:
     """Eight hex digits that change with any row of the dialect's tables; the same in every process."""
-    declared = f"{dialect_id}\0{REVISION}\0{canonical(tables(dialect_id))}"
+    declared = f"{dialect_id}\0{REVISION.get(dialect_id, 1)}\0{canonical(tables(dialect_id))}"
     return blake2b(declared.encode(), digest_size=4).hexdigest()
 
 

@@ -9,14 +9,13 @@ import json
 import os
 import re
 import signal
-import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import FrameType
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 from urllib.parse import quote, urlencode
 
 import click
@@ -35,8 +34,9 @@ from fuzz.report import one_line
 from fuzz.seeded.process import SEEDED, SeededBroker
 from fuzz.states import MECHANISMS, Values
 from fuzz.triage import Status, Triage
-from harness.cli.common import STATE_DIR, interactive, one_line_errors, stop
+from harness.cli.common import STATE_DIR, one_line_errors, stop
 from harness.cli.fuzz_interop import ENGINES, keep_seeds, run_boofuzz, seeds_of
+from harness.cli.fuzz_live import view_of
 from harness.cli.fuzz_report import write_reports
 from harness.peer.context import Login
 from harness.run.baseline import read_baseline
@@ -49,6 +49,9 @@ from harness.target.find import find_target
 from harness.target.known import BrokerError, known_broker
 from harness.target.known.memory import limit_in_force_mib
 from harness.target.live import Live, live
+
+if TYPE_CHECKING:
+    from fuzz.interop.boofuzz_engine import BoofuzzRun
 
 _UNITS_S = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
 _OUT = Path("campaign")
@@ -92,6 +95,9 @@ _OUT = Path("campaign")
     help="A capture (pcap, pcapng) whose conversations are bent, too.",
 )  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
+@click.option(
+    "--json-lines", is_flag=True, help="Progress and findings as JSON, one object a line, on standard error."
+)
 @click.option("--quiet", "-q", is_flag=True, help="Print nothing but the last line.")
 def campaign(
     url: str | None, name: str | None, budget: str, shard: str, as_json: bool, **options: Any
@@ -111,22 +117,28 @@ def campaign(
             subject = _subject(running, options)
             check_scope(subject.address.host, options["scope"])
             seeds = seeds_of(subject.dialect, options)
+            view = view_of(budget_s, as_json or options["quiet"], options["json_lines"])
             order = Order(
                 subject, options["resume"] or options["out"] or _OUT, budget_s, options["seed"], parts,
                 options["cells"], not options["families_only"], BATCH, options["resume"] is not None,
-                told=_progress(as_json or options["quiet"]), corpus=seeds.corpus,
+                told=view.told, corpus=seeds.corpus,
                 origins=tuple(seed.origin for seed in seeds.entries),
                 workers=options["workers"] or workers_for(os.cpu_count()),
             )  # fmt: skip
             _check_place(order)
             keep_seeds(order, seeds, options)
             limit_mib = limit_in_force_mib(subject.pid())
-            led = run_boofuzz(order, options) if options["engine"] == "boofuzz" else Campaign(order).run()
+            if options["engine"] == "boofuzz":
+                led: BoofuzzRun | Campaign = run_boofuzz(order, options)
+            else:
+                with view:
+                    led = Campaign(order).run()
         summary = {**led.summary(), "memory_limit_mib": limit_mib}
         found = bool(summary["findings"])
         code = Exit.TARGET if led.target_lost else Exit.DEVIATIONS if found else Exit.CONFORMING
         summary["exit_code"] = int(code)
         write_reports(order.out, summary)
+        view.end(summary)
     _say(summary, order.out, as_json)
     raise click.exceptions.Exit(code)
 
@@ -330,23 +342,6 @@ def _say(summary: dict[str, Any], folder: Path, as_json: bool) -> None:
             f"{found['oracle']} {found['status']}: {detail}\n  {found['input'] or 'a batch'}\n  {found['replay']}"
         )
     click.echo(f"{one_line(summary)}; {summary['ended']}; {folder / 'campaign.html'}")
-
-
-def _progress(quiet: bool) -> Callable[[Campaign], None]:
-    """A line on standard error that is written over; nothing where nobody looks."""
-    if quiet or not interactive():
-        return lambda campaign: None
-
-    def told(campaign: Campaign) -> None:
-        tally = campaign.tally
-        rate = tally.inputs / tally.seconds_s if tally.seconds_s else 0.0
-        sys.stderr.write(
-            f"\r\033[K{tally.inputs} inputs, {rate:.0f}/s, cells {len(tally.cells)} of {len(campaign.cells)}, "
-            f"{len(campaign.energy.seen)} response states, {len(campaign.findings)} findings"
-        )
-        sys.stderr.flush()
-
-    return told
 
 
 # --- small print

@@ -9,7 +9,9 @@ from pathlib import Path
 
 import click
 
-from harness.cli.common import one_line_errors
+from harness.cli.common import one_line_errors, stop
+from harness.record.journal import JournalError
+from harness.run.results import Exit
 
 
 @click.command("report", short_help="Make the reports of a campaign anew.")
@@ -22,7 +24,11 @@ def report(folder: Path) -> None:
     from fuzz.report import summary_of
 
     with one_line_errors():
-        for path in write_reports(folder, summary_of(folder)):
+        try:
+            summary = summary_of(folder)
+        except JournalError as error:
+            stop(Exit.USAGE, " ".join(str(error).split()))
+        for path in write_reports(folder, summary):
             click.echo(path)
 
 

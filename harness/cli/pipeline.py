@@ -1,4 +1,4 @@
-"""``pipeline``: from runs and campaigns to a lake, and from there to marts.
+"""``pipeline``: from runs and campaigns to a lake, from there to marts, and to pages.
 
 Knows: options, exit codes, what a terminal shows. Must not know: Parquet, Spark.
 """
@@ -172,6 +172,21 @@ def build(
     click.echo(
         f"{out}: {', '.join(f'{name} {rows}' for name, rows in made.marts.items())}; as of {made.as_of}"
     )
+
+
+@pipeline.command(short_help="Write static pages of marts.")
+@click.option("--marts", required=True, type=_PATH, help="The folder of `pipeline build`.")
+@click.option("--out", default=Path("site"), show_default=True, type=_PATH, help="The folder of the pages.")
+def pages(marts: Path, out: Path) -> None:
+    """Write an index, a page for each target, and what differs between them, with the marts as CSV and JSON.
+
+    The pages need no script and no network. An older site in the folder is replaced as a whole.
+    """
+    from reports.site import write_site
+
+    with one_line_errors():
+        index = write_site(marts, out)
+    click.echo(index)
 
 
 @pipeline.command(short_help="Write the package as a zip for spark-submit --py-files.")

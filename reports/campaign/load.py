@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from reports.campaign.words import ORACLES
 from reports.load import ReportError
 
 SUMMARY = "summary.json"
@@ -198,12 +199,19 @@ def _cells(summary: Mapping[str, Any]) -> Iterator[CellRow]:
 
 
 def _findings(folder: Path, dialect: str, told: object) -> Iterator[FindingRow]:
-    """Those of the summary, in its order, then those whose folder it does not name: none is lost."""
+    """Those of the summary and those whose folder it does not name, the worst oracle first: none is lost."""
     listed = [row for row in told if isinstance(row, dict)] if isinstance(told, list) else []
     seen = {_name(row) for row in listed}
     more = [row for row in _in_folder(folder) if _name(row) not in seen]
-    for row in [*listed, *more]:
-        yield _finding(folder, dialect, row)
+    yield from sorted((_finding(folder, dialect, row) for row in [*listed, *more]), key=_rank)
+
+
+def _rank(row: FindingRow) -> tuple[int, int, float, str]:
+    """What is worse and more certain first, then what was found earlier."""
+    oracles, statuses = list(ORACLES), ("stable", "flaky", "lost")
+    oracle = oracles.index(row.oracle) if row.oracle in oracles else len(oracles)
+    status = statuses.index(row.status) if row.status in statuses else len(statuses)
+    return oracle, status, row.found_after_s, row.name
 
 
 def _in_folder(folder: Path) -> Iterator[Mapping[str, Any]]:

@@ -31,6 +31,7 @@ from reports.text import plural
 
 HEX_OCTETS_MAX = 512
 DETAIL_CHARS_MAX = 6000
+_REASONS = 6
 _TONES = ((STOPPED, "error"), (UNREACHABLE, "blocked"))
 
 
@@ -68,6 +69,13 @@ class Square:
         said = [f"{plural(len(self.cells), 'cell')}", *in_words(self.stands)]
         found = f"; {plural(len(self.findings), 'finding')}" if self.findings else ""
         return f"{self.family} in {self.state}: {', '.join(said)}{found}"
+
+    @property
+    def reasons(self) -> str:
+        """The same with why, where a cell is not covered."""
+        why = [f"{stand}: {why} ({len(cells)})" for stand, why, cells in self.groups if why]
+        more = ["…"] if len(why) > _REASONS else []
+        return "\n".join([self.words, *why[:_REASONS], *more])
 
     @property
     def groups(self) -> list[tuple[str, str, list[CellRow]]]:

@@ -19,6 +19,7 @@ from reports.campaign.words import ORACLES
 from reports.campaign.words import STANDS as STAND_WORDS
 from reports.files import atomic_text
 from reports.html.page import breakable
+from reports.html.targets import duration
 from reports.outcomes import dialect_title
 from reports.text import plural, visible
 
@@ -51,6 +52,7 @@ def _context(campaign: LoadedCampaign) -> dict[str, Any]:
         "stands": campaign.stands(), "planned": count(said, "cells_planned"),
         "states": model.states(campaign), "families": model.families(campaign),
         "elsewhere": campaign.elsewhere(),
+        "numbers": {row.name: place for place, row in enumerate(campaign.findings, 1)},
         "findings": list(model.findings(campaign)), "oracles": model.oracles(campaign.findings),
         "suppressed": counts(said, "suppressed"), "unblamed": _unblamed(said.get("unblamed")),
         "reactions": list(reactions.items())[:REACTIONS_MAX], "more_reactions": max(0, len(reactions) - REACTIONS_MAX),
@@ -73,15 +75,11 @@ def _environment() -> Environment:
     environment.filters["path"] = lambda value: quote(str(value), errors="backslashreplace")
     environment.globals.update(
         TONES=TONES, STATUS_TONES=STATUS_TONES, STANDS=STANDS, STAND_WORDS=STAND_WORDS, ORACLES=ORACLES,
-        plural=plural, in_words=model.in_words, when=_after,
+        plural=plural, in_words=model.in_words, when=duration,
         css=Markup("\n".join(file.read_text(encoding="utf-8") for file in (_STYLE, _HERE / "campaign.css"))),
         js=Markup((_HERE / "campaign.js").read_text(encoding="utf-8")),
     )  # fmt: skip
     return environment
-
-
-def _after(seconds: float) -> str:
-    return model.duration(seconds)
 
 
 def _fit(value: object) -> object:

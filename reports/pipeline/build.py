@@ -6,7 +6,6 @@ Knows: reading, writing, the marts' manifest. Must not know: what any mart is ma
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -54,17 +53,17 @@ def build(
     source = _telling_once(lake if isinstance(lake, Lake) else open_lake(lake, told=told))
     day = as_of or _last_day(source)
     _check_place(out)
-    draft = out.with_name(f".{out.name}.{os.getpid()}.tmp")
-    shutil.rmtree(draft, ignore_errors=True)
-    try:
-        with open_store(source) as store:
+    draft = out.with_name(f".{out.name}.tmp")
+    with open_store(source) as store:
+        shutil.rmtree(draft, ignore_errors=True)  # of a build that was killed
+        try:
             refreshed = {rollup.name: store.refresh(spark, rollup, told) for rollup in ROLLUPS}
             inputs = read_inputs(spark, store)
             rows = {mart.name: _write(spark, mart, inputs, source, day, draft, told) for mart in MARTS}
             _write_manifest(draft, store, day, rows, refreshed)
-        _swap(draft, out)
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
+            _swap(draft, out)
+        finally:
+            shutil.rmtree(draft, ignore_errors=True)
     return Built(out, day, rows, refreshed)
 
 

@@ -68,7 +68,5 @@ class Share:
 def version_order(version: str) -> tuple[tuple[int, int, str], ...]:
     """A key that puts versions in the order of releases: 3.9, 3.10, 4.0-rc.1, 4.0, 4.0.1."""
     parts = [part for part in re.split(r"[^0-9A-Za-z]+", version) if part]
-    numbered = [
-        (2, int(part), "") if re.fullmatch("[0-9]{1,18}", part) else (0, 0, part) for part in parts
-    ]
+    numbered = [(2, int(part), "") if re.fullmatch("[0-9]{1,18}", part) else (0, 0, part) for part in parts]
     return (*numbered, (1, 0, ""))

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from datetime import date, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from harness.record.rows import Outcome
 from reports import marts
@@ -23,6 +23,7 @@ from reports.load import ReportError
 VECTORS_MAX = 40
 """Differences that are kept of one dialect and kind: those that most inputs brought about."""
 
+Row = TypeVar("Row")
 Line = tuple[str, str]
 """A target in a dialect."""
 
@@ -227,7 +228,7 @@ def load(folder: Path) -> Loaded:
     )
 
 
-def _typed[Row](folder: Path, name: str, kind: Callable[..., Row]) -> Iterator[Row]:
+def _typed(folder: Path, name: str, kind: Callable[..., Row]) -> Iterator[Row]:
     """The rows of a mart; the fields of ``kind`` say which columns."""
     if not (folder / name).is_dir():
         raise ReportError(f"{folder}: expected the mart {name}, actual: none; build the marts again")

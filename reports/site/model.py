@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from harness.record.rows import Outcome
 from reports.outcomes import GREEN, LEVELS
@@ -70,6 +70,11 @@ class Sheet:
         return next((version for version in self.versions if version.newest), None)
 
     @property
+    def whole_runs(self) -> tuple[Run, ...]:
+        """Runs of the whole suite."""
+        return tuple(run for run in self.runs if not run.part)
+
+    @property
     def unexpected(self) -> int:
         """Deviations that no baseline knows."""
         return sum(row.outcome is Outcome.FAIL and row.baseline != "known" for row in self.deviations)
@@ -80,6 +85,11 @@ class Sheet:
         return sum(row.baseline == "known" for row in self.deviations)
 
     @property
+    def fuzzed(self) -> bool:
+        """Whether a campaign met any edge."""
+        return "edge" in self.explored
+
+    @property
     def open_findings(self) -> tuple[Finding, ...]:
         """What the version that was last fuzzed still has."""
         return tuple(finding for finding in self.findings if finding.open)
@@ -88,8 +98,7 @@ class Sheet:
 def sheets(loaded: Loaded) -> list[Sheet]:
     """One for each target and dialect, by dialect, then by name."""
     found: set[Line] = {line for line, _ in loaded.tallies}
-    for row in (*loaded.findings, *loaded.exploration):
-        found.add((row.target, row.dialect))
+    found |= by_line(loaded.findings).keys() | by_line(loaded.exploration).keys()
     books = _Books(loaded)
     return [books.sheet(line) for line in sorted(found, key=lambda line: (line[1], line[0]))]
 
@@ -127,7 +136,9 @@ class _Books:
 
     def _versions(self, line: Line, newest: set[str]) -> tuple[Version, ...]:
         own = [
-            Version(name, counts, name in newest) for (who, name), counts in self._tallies.items() if who == line
+            Version(name, counts, name in newest)
+            for (who, name), counts in self._tallies.items()
+            if who == line
         ]
         return tuple(sorted(own, key=lambda version: version_order(version.name), reverse=True))
 
@@ -159,7 +170,10 @@ class _OfLine(Protocol):
     def dialect(self) -> str: ...
 
 
-def by_line[Row: _OfLine](rows: Iterable[Row]) -> defaultdict[Line, list[Row]]:
+Row = TypeVar("Row", bound=_OfLine)
+
+
+def by_line(rows: Iterable[Row]) -> defaultdict[Line, list[Row]]:
     """Rows by target and dialect."""
     found: defaultdict[Line, list[Row]] = defaultdict(list)
     for row in rows:
@@ -216,6 +230,11 @@ def section_share(sheet: Sheet, section: str, level: str | None = None) -> Share
     """The score of one section, and of one level of it."""
     rows = (row for row in sheet.verdicts if (row.suite or "") == section)
     return Share.among(row.outcome for row in rows if level is None or (row.level or "") == level)
+
+
+def level_share(sheet: Sheet, level: str) -> Share:
+    """The score of one level."""
+    return Share.among(row.outcome for row in sheet.verdicts if (row.level or "") == level)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,15 +6,13 @@ Must not know: files of the site, Parquet.
 
 from __future__ import annotations
 
-import os
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from itertools import groupby
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
@@ -24,7 +22,7 @@ from harness.record.rows import Outcome
 from reports.outcomes import LOOKS, dialect_title
 from reports.site import model, plots, svg
 from reports.site.counts import Share
-from reports.site.load import Loaded
+from reports.site.load import Loaded, Verdict
 from reports.site.model import Sheet
 from reports.text import one_line, plural, visible
 
@@ -34,13 +32,15 @@ _HERE = Path(__file__).parent
 _STYLES = (Path(reports.html.__file__).parent / "style.css", _HERE / "site.css")
 
 Pages = Iterator[tuple[str, Iterator[str]]]
+Evidence = Callable[[Verdict], str]
+"""Keeps a verdict's transcript; says where it lies as seen from the pages, nothing if it is not kept."""
 
 
-def pages(loaded: Loaded, files: Mapping[str, tuple[str, ...]], site: Path) -> Pages:
-    """The name and the text of each page; ``files`` are copies of the marts, ``site`` where the pages will lie."""
+def pages(loaded: Loaded, files: Mapping[str, tuple[str, ...]], evidence: Evidence) -> Pages:
+    """The name and the text of each page; ``files`` are copies of the marts, ``evidence`` keeps transcripts."""
     sheets = model.sheets(loaded)
     targets = {name: page_name(name) for name in sorted({sheet.target for sheet in sheets})}
-    environment = _environment(site)
+    environment = _environment(evidence)
     shared = {
         "as_of": loaded.as_of,
         "files": {name: (loaded.marts.get(name, 0), paths) for name, paths in files.items()},
@@ -58,7 +58,9 @@ def pages(loaded: Loaded, files: Mapping[str, tuple[str, ...]], site: Path) -> P
 def page_name(target: str) -> str:
     """The file of a target's page; a name that is no plain word gets digits that tell it apart."""
     plain = re.sub(r"[^a-z0-9]+", "-", target.lower()).strip("-")[:60]
-    digits = "" if plain == target else "-" + blake2b(target.encode("utf-8", "replace"), digest_size=4).hexdigest()
+    digits = (
+        "" if plain == target else "-" + blake2b(target.encode("utf-8", "replace"), digest_size=4).hexdigest()
+    )
     return f"target-{plain}{digits}.html"
 
 
@@ -79,7 +81,7 @@ def _stream(environment: Environment, template: str, context: Mapping[str, Any])
     return environment.get_template(template).generate(context)
 
 
-def _environment(site: Path) -> Environment:
+def _environment(evidence: Evidence) -> Environment:
     environment = Environment(
         loader=FileSystemLoader(_HERE),
         autoescape=True,
@@ -89,7 +91,12 @@ def _environment(site: Path) -> Environment:
         finalize=_fit,
     )
     environment.filters.update(
-        breakable=_breakable, one_line=one_line, title=dialect_title, day=_day, anchor=_anchor, cut=_cut
+        breakable=_breakable,
+        one_line=one_line,
+        dialect_title=dialect_title,
+        day=_day,
+        anchor=_anchor,
+        cut=_cut,
     )
     environment.globals.update(
         LOOKS=LOOKS,
@@ -100,26 +107,11 @@ def _environment(site: Path) -> Environment:
         plots=plots,
         svg=svg,
         plural=plural,
-        evidence_link=_Links(site),
+        evidence_link=evidence,
         requirement_counts=_requirement_counts,
         css=Markup("\n".join(path.read_text(encoding="utf-8") for path in _STYLES)),
     )
     return environment
-
-
-class _Links:
-    """Where a transcript lies as seen from the site; empty if it is not there."""
-
-    def __init__(self, site: Path) -> None:
-        self._site = site.resolve()
-
-    def __call__(self, evidence: str | None) -> str:
-        path = Path(evidence or "")
-        try:
-            there = bool(evidence) and path.is_file()
-        except (OSError, ValueError):
-            there = False
-        return quote(os.path.relpath(path.resolve(), self._site).replace(os.sep, "/")) if there else ""
 
 
 def _requirement_counts(sheet: Sheet) -> list[tuple[str, Counter[str]]]:

@@ -49,7 +49,8 @@ def trend(sheet: Sheet, id: str) -> Plot:
 def _told(run: Run) -> str:
     part = ", a part of the suite" if run.part else ""
     when = f"{run.at:%Y-%m-%d %H:%M}" if run.at else "no time"
-    return f"{run.share} ({run.share.short}), {when}, version {run.version or 'unknown'}, suite {run.suite_version}{part}"
+    versions = f"version {run.version or 'unknown'}, suite {run.suite_version}"
+    return f"{run.share} ({run.share.short}), {when}, {versions}{part}"
 
 
 def day(run: Run) -> str:
@@ -81,7 +82,9 @@ def growth(named: Sequence[tuple[str, Sheet]], dimension: str, id: str, small: b
         for name, sheet in named
     ]
     days = sorted({point.x for one in series for point in one.points})
-    ticks = [(place, date.fromordinal(int(place)).isoformat()) for place in dict.fromkeys([days[0], days[-1]])]
+    ticks = [
+        (place, date.fromordinal(int(place)).isoformat()) for place in dict.fromkeys([days[0], days[-1]])
+    ]
     ends = ", ".join(f"{one.name} {one.points[-1].y:,.0f}" for one in series if one.points)
     what = DIMENSIONS.get(dimension, dimension)
     title = f"Covered over time: {what}"
@@ -106,5 +109,5 @@ def heat(sheets: Sequence[Sheet], id: str) -> HeatMap:
         for section, row in zip(sections, shares, strict=True)
     ]
     title = f"Sections by targets, {dialect_title(sheets[0].dialect)}"
-    text = "The share of green cases in each section of the suite, newest version of each target; the table below has the counts."
+    text = "The share of green cases in each section of the suite; the table below has the counts."
     return HeatMap(id, title, text, sections, [sheet.label for sheet in sheets], cells)

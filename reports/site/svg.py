@@ -97,7 +97,9 @@ def spark(id: str, title: str, values: Sequence[float], width: int = 130, height
         for number, value in enumerate(values)
     ]
     parts = [Markup('<polyline class="line c0" points="{}"/>').format(_path(spots))] if len(spots) > 1 else []
-    parts += [Markup('<circle class="dot c0" cx="{:.1f}" cy="{:.1f}" r="2.6"/>').format(*s) for s in spots[-1:]]
+    parts += [
+        Markup('<circle class="dot c0" cx="{:.1f}" cy="{:.1f}" r="2.6"/>').format(*s) for s in spots[-1:]
+    ]
     return _svg(id, title, "", width, height, parts, "spark")
 
 
@@ -134,7 +136,9 @@ class _Frame:
         places = [point.x for point in points] or [0.0]
         top = plot.high if plot.high is not None else max([point.y for point in points] + [1.0])
         levels = _levels(plot.low, top)
-        high = top if plot.high is not None else levels[-1]
+        if plot.high is not None:
+            levels = tuple(plot.low + plot.high - value for value in levels if value <= plot.high)
+        high = plot.high if plot.high is not None else levels[-1]
         return cls(plot, min(places), max(places), plot.low, high, levels)
 
     def x(self, value: float) -> float:
@@ -158,8 +162,6 @@ def _levels(low: float, high: float) -> tuple[float, ...]:
 
 
 def _level(frame: _Frame, value: float, unit: str) -> Markup:
-    if value > frame.high:
-        return Markup("")
     return Markup(
         '<line class="grid" x1="{0}" x2="{1}" y1="{2:.1f}" y2="{2:.1f}"/>'
         '<text x="{3}" y="{4:.1f}" text-anchor="end">{5:,.0f}{6}</text>'
@@ -188,7 +190,9 @@ def _mark(frame: _Frame, x: float, label: str) -> Markup:
 def _line(frame: _Frame, number: int, series: Series) -> Markup:
     look = f"c{number % COLOURS} d{number // COLOURS % 3}"
     spots = [(frame.x(point.x), frame.y(point.y)) for point in series.points]
-    path = Markup('<polyline class="line {}" points="{}"/>').format(look, _path(spots)) if len(spots) > 1 else ""
+    path = (
+        Markup('<polyline class="line {}" points="{}"/>').format(look, _path(spots)) if len(spots) > 1 else ""
+    )
     dots = (
         Markup('<circle class="dot {}{}" cx="{:.1f}" cy="{:.1f}" r="3.4"><title>{}</title></circle>').format(
             look, " hollow" if point.hollow else "", *spot, visible(point.label)

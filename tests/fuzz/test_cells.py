@@ -108,7 +108,6 @@ import sys
 from hashlib import blake2b
 from fuzz.catalogue import by_key, resolve
 from fuzz.identity import InputId
-from harness.spec.canonical import canonical
 for text in sys.argv[1:]:
     found = resolve(InputId.parse(text))
     print(blake2b(b"|".join(found.steps), digest_size=16).hexdigest())
@@ -143,6 +142,15 @@ def test_golden_inputs() -> None:
     cell = by_key("amqp-1-0")["amqp-1-0/C04/frame.size/open"]
     empty = next(i for i in cell if i.words == "frame/empty frame.size: 7 for 8")
     assert empty.octets.hex() == "00000007" + "02000000"
+
+
+@pytest.mark.parametrize("role", ["C01/array.count", "C03/nested.list", "C06/name.key"])
+def test_a_value_is_tried_inside_its_section_and_without_one(role: str) -> None:
+    from fuzz.catalogue import by_key
+
+    section = bytes.fromhex("005377")
+    inside = [section in item.octets for item in by_key("amqp-1-0")[f"amqp-1-0/{role}/attached"]]
+    assert any(inside) and not all(inside)
 
 
 def test_the_hash_of_a_grammar_changes_with_any_row() -> None:

@@ -132,7 +132,7 @@ def test_a_planted_defect_is_found_and_the_right_input_blamed(name: str, tmp_pat
 
 @pytest.mark.parametrize("kind", ["wrong-user", "corrupt", "throw"])
 def test_defects_of_amqp_1_0_are_found(kind: str, tmp_path: Path) -> None:
-    detection = seek(defect(f"amqp-1-0/{kind}@rare"), tmp_path, cells=("C09/order.client/session",))
+    detection = seek(defect(f"amqp-1-0/{kind}@rare"), tmp_path, cells=("C09/order.twice/session",))
     assert detection.right_blame and not detection.false, detection.line
 
 

@@ -25,7 +25,7 @@ _NOT_RUN = VERDICT_CODES[Outcome.NOT_APPLICABLE]
 
 
 def table(inputs: Inputs, as_of: date) -> DataFrame:
-    """``green`` of ``counted`` is the score: cases without those excluded or not applicable; a blocked one is not green.
+    """``green`` of ``counted`` is the score; excluded cases and ones that do not apply do not count, blocked ones do.
 
     A case is as good as its worst attempt.
     """
