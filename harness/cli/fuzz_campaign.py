@@ -348,6 +348,7 @@ def _say(summary: dict[str, Any], folder: Path, as_json: bool) -> None:
 
 
 def seconds_of(text: str) -> float:
+    """``90``, ``90s``, ``10m`` or ``8h`` in seconds; raises ConfigError."""
     found = re.fullmatch(r"(\d+(?:\.\d+)?)([smh]?)", text)
     if found is None:
         raise ConfigError(f"expected a time like 90s, 10m or 8h, actual {text!r}")

@@ -218,6 +218,7 @@ class LiveView(View):
         self._now = now
 
     def __enter__(self) -> Self:
+        self._begun_s = self._clock()
         self._live.start()
         return self
 
@@ -236,7 +237,7 @@ class LiveView(View):
         if now is None:
             return Text(f"first batch under way, {clock}", no_wrap=True, overflow="ellipsis")
         return Group(
-            Text(one_line(f"{now.target} ({now.dialect})  {clock}{self._eta(now)}"), style="bold", no_wrap=True),
+            Text(one_line(f"{now.target} ({now.dialect}) · {clock}{self._eta(now)}"), style="bold", no_wrap=True),
             Text("\n".join(self._figures(now)), no_wrap=True, overflow="ellipsis"),
             self._bars(now),
             *(Text(f"found  {in_words(f)}", no_wrap=True, overflow="ellipsis") for f in now.findings[-_LAST_FINDINGS:]),
@@ -247,12 +248,12 @@ class LiveView(View):
         for finding in now.findings:
             found[str(finding.suspicion.oracle)] = found.get(str(finding.suspicion.oracle), 0) + 1
         by_oracle = ", ".join(f"{count} {oracle}" for oracle, count in found.items()) or "none"
-        memory = f"{now.rss_octets / (1 << 20):.0f} MiB" if now.rss_octets else "not known"
+        process = f"memory {now.rss_octets / (1 << 20):.0f} MiB, processor {now.cpu_s:.2f} s in the last batch"
         rates = f"{self._rate_per_s:.0f}/s now, {now.rate_per_s:.0f}/s mean"
         return [
             f"inputs    {now.inputs:,} ({now.random:,} random), {rates}",
             f"states    {now.states[0]} of {now.states[1]} reached, {now.response_states} response states",
-            f"target    memory {memory}, processor {now.cpu_s:.2f} s in the last batch",
+            f"target    {process if now.rss_octets else 'memory and processor not known'}",
             f"findings  {by_oracle}",
         ]
 
@@ -270,11 +271,11 @@ class LiveView(View):
         """How long the families take at the pace of this part of the campaign."""
         done, planned = now.cells
         if self._first is None or done >= planned:
-            return "  families done" if done >= planned else ""
+            return " · families done" if done >= planned else ""
         cells, seconds_s = done - self._first.cells[0], now.seconds_s - self._first.seconds_s
         if cells <= 0 or seconds_s <= 0:
             return ""
-        return f"  families done in about {duration((planned - done) * seconds_s / cells)}"
+        return f" · families done in about {duration((planned - done) * seconds_s / cells)}"
 
 
 def in_words(finding: Finding) -> str:

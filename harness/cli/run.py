@@ -63,7 +63,8 @@ def run(arguments: tuple[str, ...], as_json: bool, **options: Any) -> None:
     """Run cases against a target and write evidence and reports.
 
     URL is amqp://…, amqps://… or reference[:DIALECT]; CASE is an id, a requirement id, a module of the suite, a glob,
-    @file, or a Python file with cases of its own. Without URL the target is looked up in targets.yaml, without CASE the whole suite runs.
+    @file, or a Python file with cases of its own. Without URL the target is looked up in targets.yaml, without CASE the
+    whole suite runs.
     """
     url = arguments[0] if arguments and is_target(arguments[0]) else None
     patterns = arguments[1:] if url else arguments

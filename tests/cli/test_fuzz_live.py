@@ -103,7 +103,7 @@ def test_hostile_words_are_neither_markup_nor_escapes() -> None:
 def test_families_that_are_done_say_so() -> None:
     view = LiveView(600.0, clock=Clock())
     view.told(campaign(done=len(CELLS)))
-    assert "families done" in drawn(view) and "about" not in drawn(view)
+    assert "families done" in drawn(view) and "done in about" not in drawn(view)
 
 
 def test_it_draws_on_its_console_and_leaves_it_clean() -> None:

@@ -31,7 +31,10 @@ def test_a_cause_is_blamed_for_so_long() -> None:
 
 @pytest.mark.parametrize(
     "other",
-    [seen("the target is gone", Oracle.CRASH), seen("no answer to a sentinel", Oracle.HANG), seen("memory grows", Oracle.MEMORY)],
+    [
+        seen("the target is gone", Oracle.CRASH), seen("no answer to a sentinel", Oracle.HANG),
+        seen("memory grows", Oracle.MEMORY),
+    ],
 )  # fmt: skip
 def test_a_complaint_that_is_the_same_for_all_causes_is_always_blamed(other: Suspicion) -> None:
     limit = BlameLimit(blames=1, blame_s=1.0)
