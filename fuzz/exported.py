@@ -15,9 +15,11 @@ from fuzz.catalogue import FuzzInput
 from fuzz.grammar import DIALECTS
 from fuzz.oracles.suspicion import Oracle, Suspicion
 from fuzz.states import states
+from fuzz.states_onward import fresh_channel, is_methods, opens, traces, used_channels
 from harness.spec.dialects import deployed_as
 
 _LINE_CHARS = 88
+_CHANNELS = 64
 _METHODS: Mapping[str, str] = {
     "raw": "peer.connect()",
     "header": "peer.send_header()",
@@ -114,10 +116,22 @@ _HEARD = {
         'return equals(peer, len(heard), 0, "deliveries to another user")',
     ),
 }
+_ONWARD = {
+    "methods": 'peer.call("channel.open", channel={channel})\n'
+    'answer = peer.call("basic.qos", channel={channel}, prefetch_count=1)\n'
+    'return equals(peer, answer.name, "basic.qos-ok", "answer on a channel of its own")',
+    "types": "peer.begin({channel})\n"
+    'return equals(peer, peer.end({channel}).name, "end", "answer in a session of its own")',
+}
+"""What is legally asked behind the octets, on a channel that nobody has used."""
+_OVER = """reaction = {wait}
+if peer.is_over():
+    return holds(peer, True, reaction.describe(peer.dialect))"""
 _DEMANDS = {
     Oracle.CONFORMANCE: "The octets are refused as the row says",
     Oracle.CANARY: "A stored message stays as it is",
     Oracle.LEAK: "Another user hears nothing of it",
+    Oracle.OBEDIENCE: "The target ends the connection, or goes on with what it is legally asked there",
 }
 _LIVES_ON = "The target lives on"
 _UNSEEN = frozenset({Oracle.MEMORY, Oracle.CPU, Oracle.LOG, Oracle.LATE})
@@ -131,6 +145,9 @@ def case_of(name: str, item: FuzzInput, suspicion: Suspicion) -> str:
     if not dialect or enter is None:
         return ""
     oracle = suspicion.oracle
+    unseen = oracle in _UNSEEN or (oracle is Oracle.OBEDIENCE and not _onward(item))
+    if unseen:
+        oracle = Oracle.CRASH
     if oracle is Oracle.CONFORMANCE and not item.expectation.requirement:
         return ""
     demand = _DEMANDS.get(oracle, _LIVES_ON)
@@ -138,18 +155,28 @@ def case_of(name: str, item: FuzzInput, suspicion: Suspicion) -> str:
     return _CASE.format(
         top=_plain(suspicion.top), id=item.id, words=_plain(item.words), state=item.state,
         way=_plain(states(item.dialect)[item.state].words or "nothing sent"),
-        remark=remark if oracle in _UNSEEN else "",
+        remark=remark if unseen else "",
         peer="harness.peer.amqp_1_0.peer" if typed else "harness.peer.peer", imports=_imports(oracle, typed=typed),
         steps="\n".join(_step(step) for step in item.steps), name=name.replace("-", "."),
         row=item.expectation.requirement or _ROWS[dialect], dialect=dialect, demand=demand,
         flags='hooks=("second-user",),\n    destructive=True' if oracle is Oracle.LEAK else "destructive=True",
-        body=indent(_body(enter, oracle, demand, item.state, "types" if typed else "methods"), "    "),
+        body=indent(_body(enter, oracle, demand, item, "types" if typed else "methods"), "    "),
     )  # fmt: skip
 
 
-def _body(enter: str, oracle: Oracle, demand: str, state: str, family: str) -> str:
+def _onward(item: FuzzInput) -> str:
+    """What may legally be asked behind an input by which the connection stays open; nothing where it is not yet."""
+    if not opens(item.dialect, item.state):
+        return ""
+    used = used_channels(item.dialect, item.state, traces(item.dialect, item.octets))
+    channel = fresh_channel(used, states(item.dialect)[item.state].channel_max or _CHANNELS)
+    family = "methods" if is_methods(item.dialect) else "types"
+    return "" if channel is None else _ONWARD[family].format(channel=channel)
+
+
+def _body(enter: str, oracle: Oracle, demand: str, item: FuzzInput, family: str) -> str:
     send = f'peer.claim("{demand}")\nfor octets in STEPS:\n    peer.send_octets(bytes.fromhex(octets))'
-    barrier = "" if state in _BARRIERS else "barrier=False"
+    barrier = "" if item.state in _BARRIERS else "barrier=False"
     if oracle is Oracle.CONFORMANCE:
         return f"{enter}\n{send}\nreturn rejects_violation({', '.join(filter(None, ('peer', barrier)))})"
     wait = "peer.reaction(barrier=False, within_s=peer.context.patience.quiet_s)"
@@ -159,12 +186,16 @@ def _body(enter: str, oracle: Oracle, demand: str, state: str, family: str) -> s
     if oracle is Oracle.LEAK:
         before, after = _HEARD[family]
         return f"{before}\n{_KEPT[family][0]}\n{enter}\n{send}\n{wait}\n{after}"
+    if oracle is Oracle.OBEDIENCE:
+        return f"{enter}\n{send}\n{_OVER.format(wait=wait)}\n{_onward(item)}"
     return f"{enter}\n{send}\nreturn lives_on(peer, {wait})"
 
 
 def _imports(oracle: Oracle, *, typed: bool) -> str:
     if oracle is Oracle.CONFORMANCE:
         return f"from harness.run.{'oracles_1_0' if typed else 'oracles'} import rejects_violation"
+    if oracle is Oracle.OBEDIENCE:
+        return "from harness.run.oracles import equals, holds"
     return f"from harness.run.oracles import {'equals' if oracle in _DEMANDS else 'lives_on'}"
 
 

@@ -39,12 +39,16 @@ def summary_of(folder: Path) -> dict[str, Any]:
     kept = read_progress(folder)
     try:
         over = told is not None and told.get("inputs") == kept["tally"]["inputs"]
-        found = _stand(folder, kept, str((told or {}).get("ended", "")) if over else _CUT_SHORT)
+        found = _stand(folder, kept, told or {}, str((told or {}).get("ended", "")) if over else _CUT_SHORT)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise JournalError(f"{folder / PROGRESS}: expected where a campaign stands, actual: {error!r}") from error
+        raise JournalError(
+            f"{folder / PROGRESS}: expected where a campaign stands, actual: {error!r}"
+        ) from error
     if told is None or not over:
         return found
-    return {**found, **told} if told.get("cell_states") else {**told, "cell_states": found["cell_states"]}
+    if told.get("cell_states"):
+        return {**found, **told}
+    return {**told, **{name: found[name] for name in ("cell_states", "tables") if name in found}}
 
 
 def _told(folder: Path) -> dict[str, Any] | None:
@@ -55,21 +59,22 @@ def _told(folder: Path) -> dict[str, Any] | None:
     return told if isinstance(told, dict) else None
 
 
-def _stand(folder: Path, kept: Mapping[str, Any], ended: str) -> dict[str, Any]:
+def _stand(folder: Path, kept: Mapping[str, Any], told: Mapping[str, Any], ended: str) -> dict[str, Any]:
     """A summary from the journal, ``progress.json`` and the folders of findings."""
     plan, tally = kept["plan"], Tally.from_json(kept["tally"])
     begun = next((line for line in read_journal(folder) if line.get("kind") == "campaign"), {})
-    # Of other tables than ours, only the cells that were begun are known.
+    # Of other tables than ours, only the cells that were begun have names; how many there are may have been told.
     ours = grammar_hash(plan["dialect"]) == plan["grammar"]
     planned = [cell.key for cell in chosen_cells(plan["dialect"], tuple(plan["cells"]))] if ours else []
     keys = list(dict.fromkeys([*planned, *tally.cells]))
+    known = len(keys) if ours else max(len(keys), int(told.get("cells_planned", 0)))
     places = [folder / "findings" / name for name in findings_in(folder).values()]
     return {
         **plan, "run": kept.get("run", ""), "started": kept.get("started", ""), "ended": ended,
         **{name: begun[name] for name in _OF_THE_MANIFEST if name in begun},
-        "response_states": len(kept["energy"].get("seen", ())), **tally.figures(len(keys)),
+        "response_states": len(kept["energy"].get("seen", ())), **tally.figures(known),
         "reactions": dict(tally.reactions), "cell_states": tally.states(((key, None) for key in keys), ended),
-        "findings": [dict(read_finding(place)) for place in places],
+        "findings": [dict(read_finding(place)) for place in places], **({} if ours else {"tables": "other"}),
     }  # fmt: skip
 
 

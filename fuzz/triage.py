@@ -28,6 +28,8 @@ _ALONE_FIRST = 3
 _SMALLER_TRIALS = 16
 NOISY = frozenset({Oracle.LATE, Oracle.CPU, Oracle.MEMORY, Oracle.OBEDIENCE, Oracle.CONFORMANCE})
 """Oracles that a busy machine can move: what cannot be repeated is no finding of theirs, it is only counted."""
+_ONCE_MORE = NOISY - {Oracle.CONFORMANCE}
+"""Oracles whose suspects are tried together once before anything else: what does not happen again is not sought."""
 _COMPARED = frozenset({Oracle.LATE, Oracle.CPU, Oracle.MEMORY})
 _OF_THE_PROCESS = frozenset({Oracle.MEMORY, Oracle.CPU})
 _CHEAP = frozenset({Oracle.LOG, Oracle.CANARY, Oracle.LEAK, Oracle.CRASH})
@@ -77,9 +79,21 @@ class Triage:
 
     def blame(self, items: Sequence[FuzzInput], seen: Suspicion) -> Blame:
         """The one input of a batch that does it. Raises TargetLost."""
+        blame = self._blame(items, seen)
+        if blame.status is Status.LOST:
+            self._monitor.unconfirmed(seen.oracle)
+        return blame
+
+    def _blame(self, items: Sequence[FuzzInput], seen: Suspicion) -> Blame:
         if seen.oracle in SPOILS:
             self.revive()
-        one = self._one(items, seen)
+        suspected = self._suspected(items, seen)
+        left: Sequence[FuzzInput] = items
+        if seen.oracle in _ONCE_MORE:
+            left = self._shown(suspected, items, seen)
+            if not left:
+                return Blame(Status.LOST, seen)
+        one = self._one(left, suspected, seen)
         if one is not None:
             return self._confirmed(one, seen)
         self.renew()
@@ -105,19 +119,35 @@ class Triage:
 
     # --- who
 
-    def _one(self, items: Sequence[FuzzInput], seen: Suspicion) -> FuzzInput | None:
-        suspected = [item for item in items if item.id in set(seen.inputs)]
-        suspected.sort(key=lambda item: seen.inputs.index(item.id))
+    def _suspected(self, items: Sequence[FuzzInput], seen: Suspicion) -> list[FuzzInput]:
+        """Those of the items that the oracle named, in its order."""
+        at = {id: number for number, id in enumerate(seen.inputs)}
+        return sorted((item for item in items if item.id in at), key=lambda item: at[item.id])
+
+    def _shown(
+        self, suspected: Sequence[FuzzInput], items: Sequence[FuzzInput], seen: Suspicion
+    ) -> Sequence[FuzzInput]:
+        """Those of whom it is shown that together they do it: the suspects, else all; nobody where it is not repeated."""
+        if suspected and self._try(suspected, seen).fired:
+            return suspected
+        whole = not suspected or (len(suspected) < len(items) and seen.oracle is not Oracle.OBEDIENCE)
+        return items if whole and self._try(items, seen).fired else ()
+
+    def _one(
+        self, items: Sequence[FuzzInput], suspected: Sequence[FuzzInput], seen: Suspicion
+    ) -> FuzzInput | None:
         if seen.oracle is Oracle.CONFORMANCE:
             return suspected[0] if suspected else None
+        shown = seen.oracle in _ONCE_MORE
+        if shown and len(items) == 1:
+            return items[0]
         if seen.oracle in _OF_ONE_CONNECTION:
             for item in suspected[:_ALONE_FIRST]:
                 if self._try([item], seen).fired:
                     return item
-        left = list(items)
-        if 0 < len(suspected) < len(items) and self._try(suspected, seen).fired:
-            left = suspected
-        return self._bisected(left, seen)
+        if not shown and 0 < len(suspected) < len(items) and self._try(suspected, seen).fired:
+            items = suspected
+        return self._bisected(items, seen)
 
     def _bisected(self, items: Sequence[FuzzInput], seen: Suspicion) -> FuzzInput | None:
         left, sure = list(items), False

@@ -16,11 +16,20 @@ from fuzz.executor.onward import Onward
 from fuzz.executor.outcome import End, Obedience, Outcome, Timing
 from fuzz.executor.silence import SIGN, Silence, settled_by
 from fuzz.states import Step, Values, octets_of_step, way
-from fuzz.states_onward import BROKEN, MUTE, Traces, is_methods, opens, traces, used_channels
+from fuzz.states_onward import (
+    BROKEN,
+    MUTE,
+    Traces,
+    has_no_excuse,
+    is_methods,
+    opens,
+    traces,
+    used_channels,
+)
 from harness.spec.model import Refusal, Scope
 
 ASKED_ONE_IN = 8
-"""Of inputs that were answered, and of those that end in the midst of a frame, so many are gone on behind."""
+"""Of inputs that were answered, or end in the midst of a frame, so many are gone on behind where nothing is claimed."""
 
 _PARTIAL = frozenset({Scope.CHANNEL, Scope.SESSION, Scope.LINK})
 """Refusals behind which a connection has to go on."""
@@ -291,7 +300,10 @@ class Conversation:
 
     @property
     def _is_asked(self) -> bool:
-        return self._thorough or crc32(str(self.item.id).encode()) % ASKED_ONE_IN == 0
+        """Whether it goes on behind an answer: always where the target has no excuse not to obey."""
+        if self._thorough or crc32(str(self.item.id).encode()) % ASKED_ONE_IN == 0:
+            return True
+        return has_no_excuse(self.item.dialect, self.item.state, self._left, tuple(self._arrivals))
 
     # --- beyond it
 

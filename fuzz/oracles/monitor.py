@@ -26,6 +26,10 @@ _HELD_BACK_S = 60.0
 _LOOKS, _BETWEEN_LOOKS_S = 4, 0.15
 _KEPT = 64
 _LATE_S = 0.5
+_CPU_S, _LEAST_CPU_S = 0.01, 0.001
+"""Of one input as long as no batch was clean: what is never exceeded, and what is granted however fast a greeting is."""
+_GREETINGS, _FOR_AN_INPUT = 24, 2
+"""How many greetings are weighed at first; an input may take as much as so many of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +44,9 @@ class Check:
 
 @dataclass(slots=True)
 class Usual:
-    """What harmless inputs cost, learnt from the batches so far."""
+    """What harmless inputs cost, learnt from the batches so far; before the first one, from greetings."""
 
+    first_cpu_s: float = _CPU_S
     cpu_per_input_s: deque[float] = field(default_factory=lambda: deque(maxlen=_KEPT))
     latency_s: deque[float] = field(default_factory=lambda: deque(maxlen=_KEPT))
 
@@ -52,9 +57,18 @@ class Usual:
             known = [o.timing.latency_s for o in outcomes if o.timing.latency_s is not None]
             self.latency_s.append(median(known) if known else 0.0)
 
+    def learn_greetings(self, cpu_s: float) -> None:
+        """Take in what the greetings cost that nobody complains of."""
+        self.first_cpu_s = min(_CPU_S, max(_LEAST_CPU_S, _FOR_AN_INPUT * cpu_s / _GREETINGS))
+
+    def bear(self, cpu_s: float, inputs: int) -> None:
+        """Take in what a batch cost that nobody is to blame for: without it the same would be suspected for ever."""
+        if inputs:
+            self.cpu_per_input_s.append(min(_CPU_S, cpu_s / inputs))
+
     def cpu_s(self, inputs: int) -> float:
         """What so many inputs take, with room for twice as much."""
-        return 2 * inputs * (median(self.cpu_per_input_s) if self.cpu_per_input_s else 0.01)
+        return 2 * inputs * (median(self.cpu_per_input_s) if self.cpu_per_input_s else self.first_cpu_s)
 
     @property
     def late_s(self) -> float:
@@ -78,15 +92,23 @@ class Monitor:
         self._before = Gauge(None)
         self._took_s = 0.0
         self._rest_s = _REST_S
+        self._greeted = False
+        self._borne: tuple[float, int] = (0.0, 0)
 
     def before(self) -> None:
         """Measure, and place canaries. Raises Unanswered where the target does not answer already now."""
         self._log.skip()
         self._canaries.place()
-        begun_s = now_s()
-        while self._weighs and is_working(self.subject.pid()) and now_s() - begun_s < self._rest_s:
-            pause(_LOOK_S)
+        if not self._greeted and self._asks(Oracle.CPU):
+            self._greeted = True
+            self._weigh_greetings()
+        self._rest()
         self._before = gauge(self.subject.pid())
+
+    def unconfirmed(self, oracle: Oracle) -> None:
+        """What an oracle last said could not be repeated."""
+        if oracle is Oracle.CPU:
+            self.usual.bear(*self._borne)
 
     def after(self, outcomes: Sequence[Outcome], *, settle_s: float = 0.0) -> Check:
         """Ask every oracle. A crash or a hang explains the rest, which then is not asked."""
@@ -113,6 +135,8 @@ class Monitor:
         spent_s = after.cpu_s - self._before.cpu_s
         if not found:
             self.usual.learn(outcomes, spent_s)
+        elif any(s.oracle is Oracle.CPU for s in found):
+            self._borne = spent_s, len(outcomes)
         return Check(tuple(found), news, after.rss_octets, spent_s)
 
     def close(self) -> None:
@@ -132,6 +156,25 @@ class Monitor:
     @property
     def _weighs(self) -> bool:
         return self._asks(Oracle.MEMORY, Oracle.CPU)
+
+    def _rest(self) -> None:
+        """Wait until the target has come to rest, or for so long."""
+        begun_s = now_s()
+        while self._weighs and is_working(self.subject.pid()) and now_s() - begun_s < self._rest_s:
+            pause(_LOOK_S)
+
+    def _weigh_greetings(self) -> None:
+        """What harmless conversations cost. Raises Unanswered."""
+        self._rest()
+        before = gauge(self.subject.pid())
+        if before.pid is None:
+            return
+        for _ in range(_GREETINGS):
+            self.subject.greet(self.hang_s)
+        self._rest()
+        after = gauge(self.subject.pid())
+        if after.pid == before.pid and after.alive:
+            self.usual.learn_greetings(after.cpu_s - before.cpu_s)
 
     def _fatal(self, outcomes: Sequence[Outcome]) -> Suspicion | None:
         """A crash or a hang. A stream that breaks is looked at again: the process may be on its way out just then."""

@@ -18,7 +18,7 @@ from contextlib import suppress
 from typing import Any
 
 from fuzz.seeded.defects import Defect
-from fuzz.seeded.effects import EFFECTS
+from fuzz.seeded.effects import EFFECTS, as_taken
 from fuzz.seeded.spots import Said, method_frame, typed_frame
 from harness.reference.amqp_1_0 import inbox as typed_inbox
 from harness.reference.methods import inbox as methods_inbox
@@ -37,10 +37,14 @@ def plant(defect: Defect) -> None:
         go_on = inbox.on_frame
 
         def on_frame(self: Any, incoming: Any) -> None:
+            link = getattr(self, link_of)
+            taken = as_taken(link, incoming)
+            if taken is None:
+                return
             if spot.is_at(of_frame(incoming)):
-                effect(getattr(self, link_of), lambda: go_on(self, incoming))
+                effect(link, lambda: go_on(self, taken))
             else:
-                go_on(self, incoming)
+                go_on(self, taken)
 
         inbox.on_frame = on_frame
 

@@ -36,6 +36,8 @@ KINDS = {
     "corrupt": Oracle.CANARY,
     "wrong-user": Oracle.LEAK,
     "throw": Oracle.LOG,
+    "mute": Oracle.OBEDIENCE,
+    "mixed-up": Oracle.OBEDIENCE,
 }
 """What goes wrong, and the oracle that has to see it."""
 

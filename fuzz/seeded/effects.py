@@ -15,6 +15,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from itertools import count
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from harness.reference.amqp_1_0.sending import SendingEnd
 from harness.reference.methods import outgoing
@@ -158,8 +159,30 @@ def _throw(link: Link, go_on: GoOn) -> None:
     go_on()
 
 
+def _mute(link: Link, go_on: GoOn) -> None:
+    """What comes later on this connection is taken, and nothing is done with it."""
+    _charmed[link] = lambda incoming: None
+    go_on()
+
+
+def _mixed_up(link: Link, go_on: GoOn) -> None:
+    """What comes later on this connection is done on the channel beside its own."""
+    _charmed[link] = lambda incoming: replace(incoming, channel=incoming.channel + 1)
+    go_on()
+
+
+_charmed: WeakKeyDictionary[Link, Callable[[Any], Any]] = WeakKeyDictionary()
+
+
+def as_taken(link: Link, incoming: Any) -> Any:
+    """A frame as a connection that has been struck takes it: None where it takes it for nothing."""
+    charm = _charmed.get(link)
+    return incoming if charm is None else charm(incoming)
+
+
 EFFECTS: dict[str, Effect] = {
     "crash": _crash, "hang": _hang, "leak": _leak, "cpu": _burn, "late": _late, "corrupt": _corrupt,
     "wrong-user": _to_wrong_user, "throw": _throw,
+    "mute": _mute, "mixed-up": _mixed_up,
 }  # fmt: skip
 """What each kind of defect does where it strikes; ``go_on`` is what a sound broker does with the frame."""

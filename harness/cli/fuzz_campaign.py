@@ -49,6 +49,7 @@ from harness.target.find import find_target
 from harness.target.known import BrokerError, known_broker
 from harness.target.known.memory import limit_in_force_mib
 from harness.target.live import Live, live
+from reports.text import visible
 
 if TYPE_CHECKING:
     from fuzz.interop.boofuzz_engine import BoofuzzRun
@@ -139,7 +140,7 @@ def campaign(
         summary["exit_code"] = int(code)
         write_reports(order.out, summary)
         view.end(summary)
-    _say(summary, order.out, as_json)
+    _say(summary, order.out, as_json, options["quiet"])
     raise click.exceptions.Exit(code)
 
 
@@ -332,12 +333,12 @@ def _known(target: Target, options: dict[str, Any]) -> frozenset[str]:
 # --- what is said
 
 
-def _say(summary: dict[str, Any], folder: Path, as_json: bool) -> None:
+def _say(summary: dict[str, Any], folder: Path, as_json: bool, quiet: bool) -> None:
     if as_json:
         click.echo(json.dumps(summary, indent=1))
         return
-    for found in summary["findings"]:
-        detail = " ".join(str(found["detail"]).split())[:200]
+    for found in [] if quiet else summary["findings"]:
+        detail = visible(" ".join(str(found["detail"]).split())[:200])
         click.echo(
             f"{found['oracle']} {found['status']}: {detail}\n  {found['input'] or 'a batch'}\n  {found['replay']}"
         )

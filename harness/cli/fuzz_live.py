@@ -248,7 +248,9 @@ class LiveView(View):
         for finding in now.findings:
             found[str(finding.suspicion.oracle)] = found.get(str(finding.suspicion.oracle), 0) + 1
         by_oracle = ", ".join(f"{count} {oracle}" for oracle, count in found.items()) or "none"
-        process = f"memory {now.rss_octets / (1 << 20):.0f} MiB, processor {now.cpu_s:.2f} s in the last batch"
+        process = (
+            f"memory {now.rss_octets / (1 << 20):.0f} MiB, processor {now.cpu_s:.2f} s in the last batch"
+        )
         rates = f"{self._rate_per_s:.0f}/s now, {now.rate_per_s:.0f}/s mean"
         return [
             f"inputs    {now.inputs:,} ({now.random:,} random), {rates}",

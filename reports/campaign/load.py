@@ -120,6 +120,16 @@ class LoadedCampaign:
         return self.summary.get("exit_code") == _TARGET_LOST
 
     @property
+    def other_tables(self) -> bool:
+        """Whether the fuzzer's tables have changed since: cells that were not begun have no names any more."""
+        return self.summary.get("tables") == "other"
+
+    @property
+    def unlisted(self) -> int:
+        """How many planned cells are open, and not listed."""
+        return max(0, count(self.summary, "cells_planned") - len(self.cells)) if self.cells else 0
+
+    @property
     def families(self) -> list[str]:
         """Families that have a planned cell, in order."""
         return sorted({cell.family for cell in self.cells})

@@ -183,7 +183,7 @@ def headline(campaign: LoadedCampaign) -> tuple[str, str]:
         return "target lost", "bad"
     if campaign.findings:
         return plural(len(campaign.findings), "finding"), "bad"
-    unfinished = any(cell.stand != COVERED for cell in campaign.cells)
+    unfinished = any(cell.stand != COVERED for cell in campaign.cells) or campaign.other_tables
     return "no findings", "warn" if unfinished else "good"
 
 
@@ -220,7 +220,9 @@ def sums(campaign: LoadedCampaign) -> Iterator[str]:
     )
     if campaign.cells:
         parts = " + ".join(f"{stands[stand]:,} {stand}" for stand in STANDS)
-        yield f"{len(campaign.cells):,} cells planned = {parts}"
+        parts += f" + {campaign.unlisted:,} open that cannot be listed" if campaign.unlisted else ""
+        planned = "begun" if campaign.other_tables and not campaign.unlisted else "planned"
+        yield f"{len(campaign.cells) + campaign.unlisted:,} cells {planned} = {parts}"
     if campaign.findings:
         by = Counter(row.status or "unknown" for row in campaign.findings)
         yield f"{plural(len(campaign.findings), 'finding')} = " + " + ".join(
@@ -238,9 +240,9 @@ def _by_status(item: tuple[str, int]) -> tuple[int, str]:
 
 
 def resume(campaign: LoadedCampaign) -> str:
-    """The command that goes on with this campaign; "" where there is none."""
+    """The command that goes on with this campaign; "" where nothing can."""
     said = campaign.summary
-    if text(said, "engine"):
+    if text(said, "engine") or campaign.other_tables:
         return ""
     url = text(said, "url")
     where = [url] if url else ["--target", campaign.target]

@@ -44,6 +44,7 @@ _SHOWN = {
     "flakiness": ("target", "target_version", "case", "runs", "flips", "flip_rate", "worst_verdict"),
     "findings": ("target", "oracle", "family", "state", "status", "top", "campaigns", "last_seen"),
     "differential": ("dialect", "kind", "target", "target_version", "reaction", "inputs", "sample"),
+    "scores": ("target", "target_version", "suite_version", "run", "suite", "level", "green", "counted"),
     "exploration": ("target", "dialect", "dimension", "dt", "new", "covered", "inputs"),
 }  # fmt: skip
 

@@ -20,6 +20,9 @@ WHOLE_SHARE = 0.9
 """A run with fewer of the cases of the widest run in its line is one of a part of the suite."""
 
 
+_EXCUSED = frozenset({Outcome.FAIL, Outcome.INCONCLUSIVE, Outcome.BLOCKED})
+
+
 @dataclass(frozen=True, slots=True)
 class Version:
     """A version of a target with the latest verdict of each of its cases."""
@@ -76,13 +79,24 @@ class Sheet:
 
     @property
     def unexpected(self) -> int:
-        """Deviations that no baseline knows."""
+        """Failures that no baseline knows."""
         return sum(row.outcome is Outcome.FAIL and row.baseline != "known" for row in self.deviations)
 
     @property
     def known(self) -> int:
-        """Deviations with a reason."""
-        return sum(row.baseline == "known" for row in self.deviations)
+        """What is not green with a reason; as in a run's own report, not what is nonstrict."""
+        rows = (row for row in self.deviations if row.baseline == "known")
+        return sum(row.outcome in _EXCUSED for row in rows)
+
+    @property
+    def flaky_now(self) -> int:
+        """Flaky cases of the newest version."""
+        return sum(
+            row.target_version == version.name
+            for row in self.flaky
+            for version in self.versions
+            if version.newest
+        )
 
     @property
     def fuzzed(self) -> bool:

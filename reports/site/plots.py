@@ -83,7 +83,7 @@ def growth(named: Sequence[tuple[str, Sheet]], dimension: str, id: str, small: b
     ]
     days = sorted({point.x for one in series for point in one.points})
     ticks = [
-        (place, date.fromordinal(int(place)).isoformat()) for place in dict.fromkeys([days[0], days[-1]])
+        (place, date.fromordinal(int(place)).isoformat()) for place in dict.fromkeys(days[:1] + days[-1:])
     ]
     ends = ", ".join(f"{one.name} {one.points[-1].y:,.0f}" for one in series if one.points)
     what = DIMENSIONS.get(dimension, dimension)

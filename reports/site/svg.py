@@ -16,13 +16,15 @@ from reports.text import one_line, visible
 COLOURS = 8
 """Series that can be told apart; those beyond share colours, but not dashes."""
 _LEFT, _RIGHT, _TOP, _BOTTOM = 46, 14, 12, 26
-_CELL_WIDTH, _CELL_HEIGHT, _NAMES_WIDTH, _HEAD_HEIGHT = 76, 26, 150, 96
+_CELL_WIDTH, _CELL_HEIGHT = 76, 26
+_LETTER, _NAME_LETTERS, _HEAD_LETTERS = 7.2, 30, 24
+"""About the width of a letter; names beyond so many are cut."""
 _TICKS = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A point of a line; ``hollow`` marks one that is not like the others."""
+    """A point; the line leaves out ``hollow`` ones, which are not like the others."""
 
     x: float
     y: float
@@ -105,18 +107,27 @@ def spark(id: str, title: str, values: Sequence[float], width: int = 130, height
 
 def heat_map(heat: HeatMap) -> Markup:
     """The cells with their numbers; colour says again what the numbers say."""
-    width = _NAMES_WIDTH + _CELL_WIDTH * len(heat.columns) + 70
-    height = _HEAD_HEIGHT + _CELL_HEIGHT * len(heat.rows) + 2
-    parts = [_column(number, name) for number, name in enumerate(heat.columns)]
+    names, heads = (_room(heat.rows, _NAME_LETTERS), _room(heat.columns, _HEAD_LETTERS))
+    left, top = round(names) + 14, round(0.64 * heads) + 22
+    width = left + _CELL_WIDTH * len(heat.columns) + round(max(0.0, 0.77 * heads - _CELL_WIDTH / 2)) + 10
+    height = top + _CELL_HEIGHT * len(heat.rows) + 2
+    parts = [_column(left + _CELL_WIDTH * n, top, name) for n, name in enumerate(heat.columns)]
     for number, (name, cells) in enumerate(zip(heat.rows, heat.cells, strict=True)):
-        y = _HEAD_HEIGHT + _CELL_HEIGHT * number
-        parts.append(
-            Markup('<text class="name" x="{}" y="{}" text-anchor="end">{}</text>').format(
-                _NAMES_WIDTH - 8, y + 17, one_line(name, 24)
-            )
-        )
-        parts += [_cell(_NAMES_WIDTH + _CELL_WIDTH * place, y, cell) for place, cell in enumerate(cells)]
+        y = top + _CELL_HEIGHT * number
+        parts.append(_row(left, y, name))
+        parts += [_cell(left + _CELL_WIDTH * place, y, cell) for place, cell in enumerate(cells)]
     return _svg(heat.id, heat.title, heat.text, width, height, parts, "heat", fixed=True)
+
+
+def _room(names: Sequence[str], letters: int) -> float:
+    """About the width that the longest of these names takes."""
+    return _LETTER * max((len(one_line(name, letters)) for name in names), default=0)
+
+
+def _row(left: int, y: int, name: str) -> Markup:
+    return Markup('<text class="name" x="{}" y="{}" text-anchor="end"><title>{}</title>{}</text>').format(
+        left - 8, y + 17, visible(name), one_line(name, _NAME_LETTERS)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,27 +201,25 @@ def _mark(frame: _Frame, x: float, label: str) -> Markup:
 def _line(frame: _Frame, number: int, series: Series) -> Markup:
     look = f"c{number % COLOURS} d{number // COLOURS % 3}"
     spots = [(frame.x(point.x), frame.y(point.y)) for point in series.points]
-    path = (
-        Markup('<polyline class="line {}" points="{}"/>').format(look, _path(spots)) if len(spots) > 1 else ""
-    )
+    through = [spot for point, spot in zip(series.points, spots, strict=True) if not point.hollow]
+    line = Markup('<polyline class="line {}" points="{}"/>').format(look, _path(through))
     dots = (
         Markup('<circle class="dot {}{}" cx="{:.1f}" cy="{:.1f}" r="3.4"><title>{}</title></circle>').format(
             look, " hollow" if point.hollow else "", *spot, visible(point.label)
         )
         for point, spot in zip(series.points, spots, strict=True)
     )
-    return Markup("<g>{}{}</g>").format(path, Markup("").join(dots))
+    return Markup("<g>{}{}</g>").format(line if len(through) > 1 else "", Markup("").join(dots))
 
 
 def _path(spots: Sequence[tuple[float, float]]) -> str:
     return " ".join(f"{x:.1f},{y:.1f}" for x, y in spots)
 
 
-def _column(number: int, name: str) -> Markup:
-    x = _NAMES_WIDTH + _CELL_WIDTH * number + _CELL_WIDTH / 2 - 4
+def _column(left: int, top: int, name: str) -> Markup:
     return Markup(
         '<text class="name" transform="translate({:.0f} {}) rotate(-40)"><title>{}</title>{}</text>'
-    ).format(x, _HEAD_HEIGHT - 8, visible(name), one_line(name, 20))
+    ).format(left + _CELL_WIDTH / 2 - 4, top - 8, visible(name), one_line(name, _HEAD_LETTERS))
 
 
 def _cell(x: int, y: int, cell: HeatCell) -> Markup:

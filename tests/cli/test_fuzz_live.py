@@ -20,9 +20,11 @@ from fuzz.oracles.suspicion import Oracle, Suspicion
 from fuzz.schedule import chosen_cells
 from fuzz.tally import Tally
 from fuzz.triage import Status
-from harness.cli import fuzz_live
+from harness.cli import fuzz_campaign, fuzz_live
 from harness.cli.fuzz_live import LinesView, LiveView, PlainView, Snapshot, View, view_of
 from harness.cli.main import cli
+from reports.html.targets import duration
+from tests.reports.campaigns import SUMMARY
 
 DIALECT = "amqp-0-9-1"
 CELLS = chosen_cells(DIALECT, ("C14/*", "C05/*"))
@@ -85,7 +87,7 @@ def test_it_shows_rates_cells_target_and_the_last_findings() -> None:
     assert "2 response states" in text and "memory 150 MiB, processor 0.25 s" in text
     assert "findings  7 log" in text
     # Two cells took 10 s.
-    left = fuzz_live.duration((len(CELLS) - 3) * 5.0)
+    left = duration((len(CELLS) - 3) * 5.0)
     assert f"families done in about {left}" in text
     for family in ("C05", "C14"):
         assert f"/{sum(cell.family == family for cell in CELLS)} " in text and family in text
@@ -178,3 +180,13 @@ def test_a_campaign_ends_its_json_lines_with_an_end(tmp_path: Path) -> None:
     last = json.loads(result.stderr.splitlines()[-1])
     summary = json.loads(result.stdout)
     assert last["kind"] == "end" and last["inputs"] == summary["inputs"] > 0 and last["exit_code"] == 0
+
+
+def test_quiet_is_one_line_with_findings_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    summary = {**SUMMARY, "target": "harbor"}
+    fuzz_campaign._say(summary, tmp_path, as_json=False, quiet=True)
+    told = capsys.readouterr().out
+    assert told.count("\n") == 1 and "4 findings" in told and str(tmp_path / "campaign.html") in told
+    fuzz_campaign._say(summary, tmp_path, as_json=False, quiet=False)
+    told = capsys.readouterr().out
+    assert told.count("\n") == 1 + 3 * 4 and "\x1b" not in told and r"\x1b[31m" in told

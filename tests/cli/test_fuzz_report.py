@@ -10,10 +10,15 @@ import pytest
 from click.testing import CliRunner, Result
 
 from fuzz.catalogue import cells
+from fuzz.families import families
 from fuzz.grammar import grammar_hash
+from fuzz.oracles.suspicion import Oracle
 from fuzz.report import summary_of
 from fuzz.schedule import chosen_cells
+from fuzz.tally import COVERED, OPEN, STOPPED, UNREACHABLE
 from harness.cli.main import cli
+from reports.campaign import words
+from reports.campaign.load import STANDS
 from tests.reports.campaigns import FINDINGS, SUMMARY, write_campaign
 
 DIALECT = "amqp-0-9-1"
@@ -76,7 +81,10 @@ def test_cells_that_were_not_begun_are_open(tmp_path: Path) -> None:
 
 def test_of_other_tables_only_the_begun_cells_are_known(tmp_path: Path) -> None:
     summary = summary_of(killed(tmp_path / "c", plan={**PLAN, "grammar": "00000000"}))
-    assert set(summary["cell_states"]) == {FIRST} and summary["open"] == 0
+    assert set(summary["cell_states"]) == {FIRST} and summary["open"] == 0 and summary["tables"] == "other"
+    went_on = write_campaign(tmp_path / "went on", cells_planned=9)
+    write_stand(went_on, plan={**PLAN, "grammar": "00000000"})
+    assert summary_of(went_on)["open"] == 8 and "tables" not in summary_of(killed(tmp_path / "ours"))
 
 
 def test_a_campaign_that_went_on_is_told_as_far_as_it_came(tmp_path: Path) -> None:
@@ -127,3 +135,9 @@ def test_a_campaign_by_hand_leaves_every_report(tmp_path: Path) -> None:
     assert sum(inputs for _, _, inputs in states.values()) == summary["inputs"]
     page = (out / "campaign.html").read_text(encoding="utf-8")
     assert "no findings" in page and "C07 in channel" in page
+
+
+def test_reports_have_words_for_everything_that_the_fuzzer_has() -> None:
+    assert set(words.FAMILIES) == {family.id for family in families()} | {"random"}
+    assert list(words.ORACLES) == [str(oracle) for oracle in Oracle]
+    assert list(words.STANDS) == list(STANDS) == [COVERED, UNREACHABLE, STOPPED, OPEN]

@@ -71,6 +71,10 @@ def test_every_state_has_a_case_that_a_sound_broker_passes(dialect: str, tmp_pat
         ("amqp-1-0", "sasl", "crash", Oracle.CRASH),
         ("amqp-1-0", "attached", "corrupt", Oracle.CANARY),
         ("amqp-1-0", "session", "wrong-user", Oracle.LEAK),
+        ("amqp-0-9-1", "channel", "mute", Oracle.OBEDIENCE),
+        ("amqp-wire-9-1", "channel", "mixed-up", Oracle.OBEDIENCE),
+        ("amqp-1-0", "session", "mute", Oracle.OBEDIENCE),
+        ("amqp-1-0", "session", "mixed-up", Oracle.OBEDIENCE),
     ],
 )
 def test_a_case_of_a_planted_defect_fails_there_and_passes_elsewhere(
@@ -119,7 +123,10 @@ def test_a_case_of_a_deviation_fails_where_the_rule_is_broken(
 def test_what_a_case_cannot_see_is_said_in_it() -> None:
     for oracle in (Oracle.LOG, Oracle.MEMORY, Oracle.CPU, Oracle.LATE):
         assert "beyond what a case can see" in case_of("x-1", ROLLBACK, suspicion(oracle))
-    assert "beyond" not in case_of("x-1", ROLLBACK, suspicion(Oracle.CRASH))
+    for oracle in (Oracle.CRASH, Oracle.OBEDIENCE):
+        assert "beyond" not in case_of("x-1", ROLLBACK, suspicion(oracle))
+    early = next(cell for cell in cells("amqp-0-9-1") if cell.state == "tune").input(0)
+    assert "beyond what a case can see" in case_of("x-1", early, suspicion(Oracle.OBEDIENCE))
 
 
 def test_no_case_where_nothing_can_be_demanded() -> None:

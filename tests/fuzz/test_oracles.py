@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from fuzz.catalogue import FuzzInput, cells
+from fuzz.catalogue import FuzzInput, by_key, cells
 from fuzz.executor.client import Client
+from fuzz.executor.conversation import Tempo
 from fuzz.executor.loop import Address
 from fuzz.executor.outcome import End, Obedience, Outcome, Timing
 from fuzz.executor.subject import Subject
@@ -22,6 +23,8 @@ from fuzz.oracles.log import LogWatch, complaints
 from fuzz.oracles.monitor import Monitor, Usual
 from fuzz.oracles.process import Allowance, Gauge, gauge
 from fuzz.oracles.suspicion import Oracle, steady
+from fuzz.seeded.defects import defect
+from fuzz.seeded.process import SeededBroker
 from fuzz.states import Values
 from harness.net.ports import free_port
 from harness.reference.methods.handlers import SESSION_HANDLERS
@@ -228,6 +231,34 @@ def test_what_is_usual_is_learnt() -> None:
     usual.learn([came(must_be_refused(), None, latency_s=0.1)] * 4, 2.0)
     assert usual.late_s == pytest.approx(1.2)
     assert usual.cpu_s(10) == pytest.approx(10.0)
+
+
+def test_before_a_batch_was_clean_greetings_say_what_is_usual() -> None:
+    usual = Usual()
+    assert usual.cpu_s(128) == pytest.approx(2.56)
+    usual.learn_greetings(24 * 0.002)
+    assert usual.cpu_s(128) == pytest.approx(2 * 128 * 0.004)
+    usual.learn_greetings(24 * 5.0)
+    assert usual.cpu_s(128) == pytest.approx(2.56)
+    usual.learn_greetings(0.0)
+    assert usual.cpu_s(100) == pytest.approx(0.2)
+
+
+def test_a_burn_in_the_first_batch_is_seen(tmp_path: Path) -> None:
+    planted = defect("amqp-0-9-1/cpu@rare")
+    cell = by_key("amqp-0-9-1")["amqp-0-9-1/C09/order.twice/channel"]
+    others = [i for i in cell if not planted.is_in(i.octets) and not i.expectation.must_refuse][:127]
+    struck = next(i for i in cell if planted.is_in(i.octets))
+    assert len(others) == 127
+    with SeededBroker(planted, tmp_path) as broker:
+        subject = broker.subject()
+        monitor, executor = Monitor(subject), subject.executor(Tempo(quiet_s=0.2, way_s=30.0))
+        monitor.before()
+        outcomes = list(executor.run([*others, struck]))
+        check = monitor.after(outcomes)
+        executor.close()
+        monitor.close()
+    assert Oracle.CPU in {s.oracle for s in check.suspicions}, (check, monitor.usual.first_cpu_s)
 
 
 def heard_while_served(monkeypatch: pytest.MonkeyPatch, effect: Callable[[Session], None]) -> set[str]:

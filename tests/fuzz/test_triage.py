@@ -99,6 +99,40 @@ def test_what_a_busy_machine_does_at_times_is_lost(oracle: Oracle) -> None:
     assert Simulated(lambda items: bool(items) and next(times)).again(ITEMS[0], seen(oracle)).status is Status.LOST
 
 
+NOISY_ONES = [Oracle.LATE, Oracle.CPU, Oracle.MEMORY, Oracle.OBEDIENCE]
+
+
+@pytest.mark.parametrize("oracle", NOISY_ONES)
+@pytest.mark.parametrize("suspects", [(), (3,), (1, 2, 3, 4, 5)])
+def test_noise_costs_two_trials_at_most(oracle: Oracle, suspects: tuple[int, ...]) -> None:
+    triage = Simulated(guilty())
+    assert triage.blame(ITEMS, seen(oracle, *suspects)).status is Status.LOST
+    assert len(triage.tried) <= 2
+
+
+@pytest.mark.parametrize("oracle", NOISY_ONES)
+@pytest.mark.parametrize("suspects", [(), (7,), (1, 2, 3, 4, 7)])
+def test_what_is_repeated_is_blamed_all_the_same(oracle: Oracle, suspects: tuple[int, ...]) -> None:
+    blame = Simulated(guilty(7)).blame(ITEMS, seen(oracle, *suspects))
+    assert blame.item == ITEMS[7] and blame.status is Status.STABLE
+
+
+@pytest.mark.parametrize("oracle", [Oracle.LATE, Oracle.CPU, Oracle.MEMORY])
+def test_who_delays_others_without_an_answer_of_its_own_is_found(oracle: Oracle) -> None:
+    blame = Simulated(guilty(30)).blame(ITEMS, seen(oracle, 6, 7))
+    assert blame.item == ITEMS[30] and blame.status is Status.STABLE
+
+
+def test_processor_time_for_which_nobody_is_to_blame_is_learnt() -> None:
+    triage = Simulated(guilty())
+    usual = triage._monitor.usual
+    usual.learn_greetings(0.0)
+    before_s = usual.cpu_s(100)
+    triage._monitor._borne = (0.5, 100)
+    triage.blame(ITEMS, seen(Oracle.CPU))
+    assert before_s < usual.cpu_s(100) == 1.0
+
+
 def test_a_target_that_stays_away_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Subject, "awake", lambda self, within_s: False)
     subject = Subject("gone", "amqp-0-9-1", Address("127.0.0.1", free_port()))

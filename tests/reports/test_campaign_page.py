@@ -186,3 +186,17 @@ def test_a_lost_target_is_told_first(browser: Browser, tmp_path: Path) -> None:
     browser.open(render_campaign(folder)["campaign.html"])
     assert "The target was lost. no answer" in browser.eval("document.querySelector('.banner').innerText")
     assert browser.eval("document.querySelector('.headline').innerText") == "target lost"
+
+
+def test_cells_of_other_tables_are_not_made_up(browser: Browser, tmp_path: Path) -> None:
+    folder = write_campaign(tmp_path / "c", tables="other", cells_planned=20)
+    browser.open(render_campaign(folder)["campaign.html"])
+    text = browser.eval(TEXT)
+    assert (
+        "20 cells planned = 3 covered + 1 not reachable + 1 stopped + 2 open + 13 open that cannot be listed"
+        in text
+    )
+    assert "--resume" not in text
+    assert "have changed since" in browser.eval("document.querySelector('.banner').innerText")
+    browser.open(render_campaign(write_campaign(tmp_path / "d", tables="other"))["campaign.html"])
+    assert "7 cells begun = 3 covered" in browser.eval(TEXT)
