@@ -1,6 +1,8 @@
-"""The fuzzer's speed beside a loop that only connects, sends, receives and closes, and beside boofuzz; one run.
+"""The fuzzer's speed beside a raw loop that only connects, sends, receives and closes, and beside boofuzz; one run.
 
-All have the same inputs and the same target. Then what each oracle costs, and a resume far out.
+All have the same inputs and the same target, a connection for each input, and end it with a reset. Rows of processor
+time count user and system time of this process and of its ended children, the target's not: they hold on a busy
+machine, where rows of inputs a second say little. Then what each oracle costs, and a resume far out.
 
 Knows: all three ways to send an input. Must not know: what inputs mean.
 
@@ -11,6 +13,7 @@ The plain loop is handed inputs that are answered: it has no other way to know w
 from __future__ import annotations
 
 import json
+import os
 import socket
 import statistics
 import struct
@@ -28,6 +31,7 @@ from fuzz.campaign import Campaign, Order
 from fuzz.catalogue import FuzzInput, cells
 from fuzz.executor.conversation import Tempo
 from fuzz.executor.loop import Address, Executor
+from fuzz.executor.pool import crew
 from fuzz.executor.subject import Subject
 from fuzz.identity import InputId
 from fuzz.mutation import origins, random_id, random_input
@@ -40,7 +44,7 @@ from harness.target.url import parse_url
 
 DIALECT = "amqp-0-9-1"
 STATES = ("raw", "channel")
-ROUNDS, INPUTS, BATCH = 5, 1000, 128
+ROUNDS, INPUTS, BATCH, WORKERS = 5, 1000, 128, 2
 FAR = 10**9
 _RESET = struct.pack("ii", 1, 0)
 _PATIENCE_S, _HEARS_S = 10.0, 1.0
@@ -54,6 +58,8 @@ _GROUPS = (
 """Oracles that look together."""
 
 Way = Callable[[Subject, Sequence[FuzzInput]], int]
+Taken = tuple[float, float]
+Both = tuple[Taken, Taken]
 
 
 def rows() -> Iterator[Row]:
@@ -140,38 +146,56 @@ def _octets_of_way(state: str, values: Values) -> list[bytes]:
 
 
 def beside_the_loop(subject: Subject, items: Sequence[FuzzInput], state: str) -> Iterator[Row]:
-    """Inputs a second, and processor time for each input in this process."""
-    yield from _side_by_side(f"fuzz speed: {subject.name}, {state}", "loop", subject, items, plain)
+    """Inputs a second, by one executor and by workers, and processor time for each input."""
+    name = f"fuzz speed, {subject.name}, state {state}"
+    one = _side_by_side(ours, plain, subject, items)
+    with working(subject, WORKERS) as way:
+        many = _side_by_side(way, plain, subject, items)
+    yield _row(f"{name}: inputs/s beside raw loop", "inputs/s", one, 0)
+    yield _row(f"{name}: inputs/s of {WORKERS} workers beside raw loop", "inputs/s", many, 0)
+    yield _row(f"{name}: CPU per input beside raw loop", "us of CPU/input", one, 1)
 
 
-def _side_by_side(
-    name: str, other: str, subject: Subject, items: Sequence[FuzzInput], way: Way
-) -> Iterator[Row]:
-    taken: dict[Way, list[tuple[float, float]]] = {ours: [], way: []}
+@contextmanager
+def working(subject: Subject, workers: int) -> Iterator[Way]:
+    """A way by so many workers, which are there before the clock starts, as in a campaign."""
+    pool = crew(subject, Tempo(), workers)
+    try:
+        yield lambda subject, items: sum(outcome.reached for outcome in pool.run(items))
+    finally:
+        pool.close()
+
+
+def _side_by_side(mine: Way, other: Way, subject: Subject, items: Sequence[FuzzInput]) -> Both:
+    """Medians of both sides, which take turns at being first."""
+    taken: dict[Way, list[Taken]] = {mine: [], other: []}
     for number in range(ROUNDS):
-        for side in (ours, way) if number % 2 == 0 else (way, ours):
+        for side in (mine, other) if number % 2 == 0 else (other, mine):
             taken[side].append(_taken(side, subject, items))
-    rates = [statistics.median(rate for rate, _ in taken[side]) for side in (ours, way)]
-    costs = [statistics.median(cost for _, cost in taken[side]) for side in (ours, way)]
-    yield Row(
-        f"{name}, beside a {other}",
-        round(rates[0]),
-        round(rates[1]),
-        round(rates[0] / rates[1], 2),
-        "inputs/s",
-    )
-    yield Row(
-        f"{name}, beside a {other}: processor", round(costs[0]), round(costs[1]), round(costs[0] / costs[1], 2),
-        "us of CPU/input",
-    )  # fmt: skip
+    return _middle(taken[mine]), _middle(taken[other])
 
 
-def _taken(way: Way, subject: Subject, items: Sequence[FuzzInput]) -> tuple[float, float]:
-    """Inputs a second, and microseconds of this process for each."""
-    begun_s, cpu_s = time.perf_counter(), time.process_time()
+def _middle(taken: Sequence[Taken]) -> Taken:
+    return statistics.median(rate for rate, _ in taken), statistics.median(cost for _, cost in taken)
+
+
+def _row(name: str, unit: str, both: Both, which: int) -> Row:
+    mine, other = both[0][which], both[1][which]
+    return Row(name, round(mine), round(other), round(mine / other, 2), unit)
+
+
+def _taken(way: Way, subject: Subject, items: Sequence[FuzzInput]) -> Taken:
+    """Inputs a second, and microseconds of processor time for each."""
+    begun_s, cpu_s = time.perf_counter(), _cpu_s()
     done = way(subject, items)
     assert done, "nothing was sent"
-    return done / (time.perf_counter() - begun_s), (time.process_time() - cpu_s) / done * 1e6
+    return done / (time.perf_counter() - begun_s), (_cpu_s() - cpu_s) / done * 1e6
+
+
+def _cpu_s() -> float:
+    """Of this process, as finely as it is known, and of children that have ended."""
+    spent = os.times()
+    return time.process_time() + spent.children_user + spent.children_system
 
 
 # --- boofuzz
@@ -183,15 +207,13 @@ def beside_boofuzz(subject: Subject, count: int) -> Iterator[Row]:
     boofuzz has no page, no log, no pause, no check behind a case, and keeps nothing of a case that passed: once blind,
     and once as it has to be to hear what its input is answered.
     """
-    for name, hears in (("boofuzz", True), ("boofuzz that hears nothing", False)):
+    for name, hears in (("boofuzz (hears answers)", True), ("boofuzz (hears nothing)", False)):
         sent: list[FuzzInput] = []
         theirs = _taken(partial(_boofuzz, count, sent, hears), subject, ())
         mine = _taken(ours, subject, sent)
-        label, unit = f"fuzz speed: {subject.name}, beside {name}", "us of CPU/input"
-        yield Row(label, round(mine[0]), round(theirs[0]), round(mine[0] / theirs[0], 2), "inputs/s")
-        yield Row(
-            f"{label}: processor", round(mine[1]), round(theirs[1]), round(mine[1] / theirs[1], 2), unit
-        )
+        label = f"fuzz speed, {subject.name}"
+        yield _row(f"{label}: inputs/s beside {name}", "inputs/s", (mine, theirs), 0)
+        yield _row(f"{label}: CPU per input beside {name}", "us of CPU/input", (mine, theirs), 1)
 
 
 def _boofuzz(
@@ -255,7 +277,9 @@ def of_oracles(subject: Subject, rounds: int) -> Iterator[Row]:
             monitor.close()
         with_ms, without_ms = statistics.median(taken[0]), statistics.median(taken[1])
         ratio = round(with_ms / without_ms, 2)
-        yield Row(f"fuzz oracles: {name}", round(with_ms), round(without_ms), ratio, f"ms/batch of {BATCH}")
+        yield Row(
+            f"fuzz oracles, cost of: {name}", round(with_ms), round(without_ms), ratio, f"ms/batch of {BATCH}"
+        )
 
 
 def _batch_ms(subject: Subject, monitor: Monitor, items: Sequence[FuzzInput]) -> float:
@@ -275,13 +299,13 @@ def resumed(number: int) -> Row:
     far, near = [], []
     with tempfile.TemporaryDirectory() as folder:
         for n in range(ROUNDS):
-            near.append(_resume_ms(Path(folder) / f"near{n}", 0))
-            far.append(_resume_ms(Path(folder) / f"far{n}", number))
+            near.append(_resume_s(Path(folder) / f"near{n}", 0))
+            far.append(_resume_s(Path(folder) / f"far{n}", number))
     mine, other = statistics.median(far), statistics.median(near)
-    return Row(f"fuzz resume: at {number:.0e}", round(mine, 1), round(other, 1), round(mine / other, 2), "ms")
+    return Row(f"fuzz resume at {number:.0e}", round(mine, 4), round(other, 4), round(mine / other, 2), "s")
 
 
-def _resume_ms(folder: Path, number: int) -> float:
+def _resume_s(folder: Path, number: int) -> float:
     subject = Subject("nobody", DIALECT, Address("127.0.0.1", 1))
     begun = Campaign(Order(subject, folder, patterns=("C14/*",)))
     begun._stand()
@@ -291,7 +315,7 @@ def _resume_ms(folder: Path, number: int) -> float:
     weights = dict.fromkeys(origins(DIALECT), 4)
     for counter in range(number, number + BATCH):
         random_input(DIALECT, random_id(DIALECT, 1, counter, weights))
-    return (time.perf_counter() - begun_s) * 1e3
+    return time.perf_counter() - begun_s
 
 
 def _move(progress: Path, number: int) -> None:

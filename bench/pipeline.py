@@ -1,10 +1,11 @@
 """The pipeline beside DuckDB: the same aggregations of the same files in one run; memory, ingest, a cold build.
 
-Knows: synthetic lakes, how to time a session and a DuckDB, that both say the same. Must not know: what marts mean.
+Knows: sizes, rounds, which figures are given. Must not know: how a side makes a rollup or a mart, what they mean.
 
 ``python -m bench.pipeline --millions 2 8 32`` measures those sizes; ``python -m bench pipeline`` the smallest. A size
-is measured in a process of its own: a new session makes all rollups cold, then warm, in turns with DuckDB; both write
-Parquet. Results are compared row by row before a figure is given.
+is measured in a process of its own: a new session makes all rollups and marts cold, then warm, in turns with DuckDB;
+both write Parquet. Results are compared row by row before a figure is given. Data is removed at the end, whatever
+the end is.
 """
 
 from __future__ import annotations
@@ -12,254 +13,211 @@ from __future__ import annotations
 import argparse
 import json
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
 from datetime import date
-from functools import partial
 from pathlib import Path
-from typing import Any
 
-import duckdb
 import psutil
+from pyspark.sql import SparkSession
 
+from bench.pipeline_sides import Ours, Steps, Theirs, connect, differences
+from bench.pipeline_spent import (
+    MIB,
+    Spans,
+    Spent,
+    beside,
+    best,
+    both,
+    jvm,
+    peak_octets,
+    timed,
+    total,
+    watched_children,
+)
 from bench.row import Row
 from reports.pipeline import session
-from reports.pipeline.lake import Lake, open_lake
-from reports.pipeline.rollups import ROLLUPS
-from reports.pipeline.rollups.rollup import Rollup
-from reports.pipeline.rollups.store import FOLDER, open_store
+from reports.pipeline.lake import open_lake
 from reports.pipeline.synthetic import Nights
 from reports.pipeline.synthetic_lake import write_campaign, write_lake
 
 MILLION = 1_000_000
 SIZES = (2,)
 WARM_ROUNDS = 3
-_MIB = 1 << 20
-_GREEN = "verdict IN (2, 3)"
-
-SQL = {
-    "case_days": f"""
-        SELECT dt, run_key, case_key, count(*) AS attempts, count(*) FILTER ({_GREEN}) AS green,
-               max(verdict) AS worst, min(verdict) AS best, count(*) FILTER (baseline = 'known') AS known,
-               count(*) FILTER (baseline = 'unexpected') AS unexpected, min(epoch_us(at_us)) AS first_us,
-               max(epoch_us(at_us)) AS last_us, sum(latency_us)::BIGINT AS latency_us
-        FROM facts GROUP BY dt, run_key, case_key""",
-    "crash_days": """
-        SELECT dt, run_key, crash_key, count(*) AS inputs, min(epoch_us(at_us)) AS first_us,
-               max(epoch_us(at_us)) AS last_us, min(sent_octets) AS smallest_octets
-        FROM facts WHERE kind = 'fuzz' AND crash_key <> 0 GROUP BY dt, run_key, crash_key""",
-    "edge_days": """
-        SELECT dt, run_key, edge, coalesce(state, '') AS state, coalesce(production, '') AS production, signature,
-               count(*) AS inputs, max(verdict) AS worst,
-               bit_or(1::BIGINT << coalesce(try_cast(substring(family, 2, 2) AS INT), 0)) AS families,
-               min(epoch_us(at_us)) AS first_us, max(epoch_us(at_us)) AS last_us
-        FROM facts WHERE kind = 'fuzz' GROUP BY ALL""",
-    "reaction_days": """
-        SELECT dt, run_key, coalesce(input_key, case_key) AS input_key, min(signature) AS signature_low,
-               max(signature) AS signature_high, count(*) AS times,
-               max(CASE WHEN baseline = 'known' THEN 1 ELSE 0 END)::TINYINT AS known
-        FROM facts GROUP BY ALL""",
-}  # fmt: skip
-"""What each rollup is, said once more and independently."""
+ROUNDS_S = 180
+"""Further warm rounds of a size begin within this time only; one is always made."""
+MOST_MIB = 2500
+WEEK_S = 60
+_DISK_MIB_A_MILLION = 150
 
 
-@dataclass(frozen=True, slots=True)
-class Spent:
-    """What something took."""
-
-    wall_s: float
-    cpu_s: float
-
-
-def rows(millions: tuple[int, ...] = SIZES) -> Iterator[Row]:
-    """All figures of these sizes, then ingest and the cold build of a week."""
-    warm: dict[int, float] = {}
+def rows(millions: Sequence[int] = SIZES, unit: int = MILLION, nights: int = 7) -> Iterator[Row]:
+    """All figures of these sizes, then ingest and the cold build of a week; ``unit`` rows stand for a million."""
+    warm: dict[int, Spent] = {}
     with tempfile.TemporaryDirectory(prefix="amqpspec-bench-") as place:
+        _check_disk(Path(place), max(*millions, 8))
         for size in millions:
-            lake = Path(place) / f"lake{size}"
-            write_lake(lake, Nights(MILLION, size))
-            found = [Row(**json.loads(line)) for line in _child("measure", lake, size)]
+            lake = Path(place) / "lake"
+            yield from _generated(lake, size, unit)
+            found = [Row(**json.loads(line)) for line in _child(lake, size)]
             yield from found
-            warm[size] = next(row.ours for row in found if row.name == f"rollups {size} M: all, warm")
-            shutil.rmtree(lake)
+            told = {row.name: row.ours for row in found}
+            name = f"rollups {size} M: all, warm"
+            warm[size] = Spent(told[name], told[f"{name}, CPU"])
+            _empty(Path(place))
         if len(warm) > 1:
-            yield _growth(warm)
-        yield _ingest(Path(place))
-        yield _week(Path(place))
+            yield from _growth(warm)
+        yield from _ingest(Path(place), unit)
+        _empty(Path(place))
+        yield from _week(Path(place), unit, nights)
 
 
-def _growth(warm: dict[int, float]) -> Row:
+def _check_disk(place: Path, millions: int) -> None:
+    free, wanted = shutil.disk_usage(place).free / MIB, millions * _DISK_MIB_A_MILLION
+    if free < wanted:
+        raise SystemExit(
+            f"{place}: expected {wanted} MiB of free disk, actual: {free:.0f}; TMPDIR names another"
+        )
+
+
+def _empty(place: Path) -> None:
+    for path in place.iterdir():
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+
+def _generated(lake: Path, size: int, unit: int) -> Iterator[Row]:
+    spent = timed(lambda: write_lake(lake, Nights(unit, size)))
+    yield beside(f"synthetic {size} M: rows a second, beside those a CPU second",
+                 size * unit / spent.wall_s, size * unit / spent.cpu_s, "rows/s")  # fmt: skip
+
+
+def _growth(warm: dict[int, Spent]) -> Iterator[Row]:
     """How much longer a million rows take in the largest size than in the smallest."""
     small, large = min(warm), max(warm)
-    ours, theirs = warm[large] / large, warm[small] / small
     name = f"rollups: a million rows of {large} M beside one of {small} M"
-    return Row(name, round(ours, 3), round(theirs, 3), round(ours / theirs, 2), "s")
+    ours, theirs = (Spent(warm[n].wall_s / n, warm[n].cpu_s / n) for n in (large, small))
+    yield from both(name, ours, theirs)
 
 
-def _ingest(place: Path) -> Row:
+def _ingest(place: Path, unit: int) -> Iterator[Row]:
     """Rows a second into a lake, beside DuckDB's copy of as many facts of the lake from Parquet to Parquet."""
     from reports.pipeline.ingest import ingest
 
-    nights = Nights(8 * MILLION)
-    run = nights.runs(nights.first)[-1]
-    count = write_campaign(place / "campaign", nights, run)
-    ours = _timed(lambda: ingest([place / "campaign"], place / "ingested", date(2027, 1, 1)))
-    facts = str(place / "ingested/observations/*/*/*.parquet")
+    nights = Nights(8 * unit)
+    count = write_campaign(place / "campaign", nights, nights.runs(nights.first)[-1])
+    ours = timed(lambda: ingest([place / "campaign"], place / "ingested", date(2027, 1, 1)))
+    facts = place / "ingested/observations/*/*/*.parquet"
     copy = f"COPY (SELECT * FROM read_parquet('{facts}')) TO '{place / 'copy.parquet'}' (COMPRESSION zstd)"
-    theirs = _timed(lambda: _duck(place).execute(copy))
-    return _beside("ingest", count / ours.wall_s, count / theirs.wall_s, "rows/s")
+    duck = connect(place)
+    (landed,) = duck.execute(f"SELECT count(*) FROM read_parquet('{facts}')").fetchone()
+    if landed != count:
+        raise SystemExit(f"ingest: expected {count} rows in the lake, actual: {landed}")
+    theirs = timed(lambda: duck.execute(copy).fetchall())
+    yield beside("ingest", count / ours.wall_s, count / theirs.wall_s, "rows/s")
+    yield beside("ingest, a CPU second", count / ours.cpu_s, count / theirs.cpu_s, "rows/s")
 
 
-def _week(place: Path) -> Row:
-    """``pipeline build`` of seven nights as a process of its own, from nothing, beside the minute it may take."""
-    write_lake(place / "week", Nights(MILLION, 7))
+def _week(place: Path, unit: int, nights: int) -> Iterator[Row]:
+    """``pipeline build`` of some nights as a process of its own, from nothing, beside the minute it may take."""
+    write_lake(place / "week", Nights(unit, nights))
     command = [sys.executable, "-m", "harness.cli.main", "pipeline", "build"]
     where = ["--lake", str(place / "week"), "--out", str(place / "marts")]
-    spent = _timed(lambda: subprocess.run([*command, *where], check=True, capture_output=True))
-    return _beside("build of 7 x 1 M, cold", spent.wall_s, 60.0, "s")
+    with watched_children() as peak:
+        spent = timed(lambda: _run([*command, *where]))
+    name = f"build of {nights} x 1 M, cold"
+    yield beside(name, spent.wall_s, WEEK_S, "s")
+    yield beside(f"{name}, CPU beside wall", spent.cpu_s, spent.wall_s, "s")
+    yield beside(f"{name}, memory at its peak", peak.octets / MIB, MOST_MIB, "MiB")
 
 
 # --- one size, in a process of its own
 
 
-def measure(lake_root: Path, size: int) -> Iterator[Row]:
-    """Rollups cold and warm beside DuckDB, wall and CPU, and the memory at its peak."""
-    lake, place = open_lake(lake_root), lake_root.parent
-    with session.session() as spark:
-        jvm = _jvm()
-
-        def ours(rollup: Rollup) -> None:
-            with open_store(lake) as store:
-                store.refresh(spark, rollup)
-
-        cold = {rollup.name: _timed(partial(ours, rollup), jvm) for rollup in ROLLUPS}
-        best = _warm(lake, ours, jvm)
-        peak_mib = (_peak_octets(jvm) + _peak_octets(psutil.Process())) / _MIB
-        theirs_cold = _theirs(lake, place)
-        best, theirs = _in_turns(lake, ours, jvm, best, theirs_cold, place)
-        _check_same(lake, place)
-    for name, spent in best.items():
-        yield _beside(f"rollup {size} M: {name}, warm", spent.wall_s, theirs[name].wall_s, "s")
-        yield _beside(f"rollup {size} M: {name}, warm, CPU", spent.cpu_s, theirs[name].cpu_s, "s of CPU")
-    yield _sum(f"rollups {size} M: all, warm", best, theirs)
-    yield _sum(f"rollups {size} M: all, cold beside warm", cold, theirs)
-    yield _sum(f"rollups {size} M: all, cold", cold, theirs_cold)
-    yield _beside(f"rollups {size} M: memory of JVM and Python at peak", peak_mib, 2500.0, "MiB")
+def measure(lake_root: Path, size: int, rounds: int = WARM_ROUNDS) -> Iterator[Row]:
+    """Rollups and marts cold and warm beside DuckDB, wall and CPU, and the memory at its peak."""
+    lake, place, begun_s = open_lake(lake_root), lake_root.parent, time.monotonic()
+    with ExitStack() as stack:
+        opened: list[SparkSession] = []
+        started = timed(lambda: opened.append(stack.enter_context(session.session())))
+        java = jvm()
+        ours, theirs = Ours(opened[0], lake, place), Theirs(lake, place)
+        mine = _round(ours, java)
+        python_octets = peak_octets(psutil.Process())  # DuckDB lives in this process, too, from here on
+        other = _round(theirs)
+        _check_same(ours, theirs)
+        cold, warm = (mine, other), (_round(ours, java), _round(theirs))
+        for _ in range(rounds - 1):
+            if time.monotonic() - begun_s < ROUNDS_S:
+                warm = (warm[0].best(_round(ours, java)), warm[1].best(_round(theirs)))
+        _check_same(ours, theirs)
+        octets = python_octets + (peak_octets(java) if java else 0)
+    yield beside(f"session {size} M: start beside 10 s", started.wall_s, 10, "s")
+    yield from _figures(size, cold, warm)
+    yield beside(f"pipeline {size} M: memory of JVM and Python at peak", octets / MIB, MOST_MIB, "MiB")
 
 
-Spans = dict[str, Spent]
+@dataclass(frozen=True, slots=True)
+class _Round:
+    """What one side took to make everything once."""
+
+    rollups: Spans
+    marts: Spans
+
+    def best(self, other: _Round) -> _Round:
+        return _Round(best(self.rollups, other.rollups), best(self.marts, other.marts))
 
 
-def _warm(lake: Lake, ours: Callable[[Rollup], None], jvm: psutil.Process) -> Spans:
-    shutil.rmtree(lake.root / FOLDER)
-    return {rollup.name: _timed(partial(ours, rollup), jvm) for rollup in ROLLUPS}
+def _round(side: Ours | Theirs, java: psutil.Process | None = None) -> _Round:
+    """Rollups, then marts of them; marts of DuckDB read the lake's own."""
+    return _Round(_made(side.rollups(), java), _made(side.marts(), java))
 
 
-def _theirs(lake: Lake, place: Path) -> Spans:
-    """DuckDB with as many threads as there are processors, and the memory that we promise to keep to."""
-    connection = _duck(place)
-    source = str(lake.root / "observations/*/*/*.parquet")
-    connection.execute(
-        f"CREATE VIEW facts AS SELECT * FROM read_parquet('{source}', hive_partitioning = true)"
-    )
-    return {
-        name: _timed(partial(connection.execute, _copy(place, name, query))) for name, query in SQL.items()
-    }
+def _made(steps: Steps, java: psutil.Process | None) -> Spans:
+    return {name: timed(make, java) for name, make in steps.items()}
 
 
-def _copy(place: Path, name: str, query: str) -> str:
-    return f"COPY ({query}) TO '{place / name}.parquet' (FORMAT parquet, COMPRESSION zstd)"
+def _check_same(ours: Ours, theirs: Theirs) -> None:
+    for line in differences(ours, theirs):
+        raise SystemExit(line)
 
 
-def _in_turns(
-    lake: Lake, ours: Callable[[Rollup], None], jvm: psutil.Process, best: Spans, theirs: Spans, place: Path
-) -> tuple[Spans, Spans]:
-    """The best of some rounds of each."""
-    for _ in range(WARM_ROUNDS - 1):
-        theirs = _best(theirs, _theirs(lake, place))
-        best = _best(best, _warm(lake, ours, jvm))
-    return best, theirs
+def _figures(size: int, cold: tuple[_Round, _Round], warm: tuple[_Round, _Round]) -> Iterator[Row]:
+    for when, (ours, theirs) in (("warm", warm), ("cold", cold)):
+        for what, mine, other in (
+            ("rollup", ours.rollups, theirs.rollups),
+            ("mart", ours.marts, theirs.marts),
+        ):
+            for name in mine:
+                yield from both(f"{what} {size} M: {name}, {when}", mine[name], other[name])
+            yield from both(f"{what}s {size} M: all, {when}", total(mine), total(other))
 
 
-def _best(first: Spans, second: Spans) -> Spans:
-    return {name: min(first[name], second[name], key=lambda spent: spent.wall_s) for name in first}
+# --- as a program
 
 
-def _check_same(lake: Lake, place: Path) -> None:
-    """Both have the same rows, each as often; raises SystemExit where one has a row that the other has not."""
-    connection = _duck(place)
-    for rollup in ROLLUPS:
-        columns = ", ".join(part.split()[0] for part in rollup.schema.split(", "))
-        source = lake.root / FOLDER / rollup.name / "*/*.parquet"
-        mine = f"SELECT {columns} FROM read_parquet('{source}', hive_partitioning = true)"
-        other = f"SELECT {columns} FROM '{place / rollup.name}.parquet'"
-        for left, right in ((mine, other), (other, mine)):
-            (count,) = connection.execute(f"SELECT count(*) FROM ({left} EXCEPT ALL {right})").fetchone() or (
-                0,
-            )
-            if count:
-                raise SystemExit(f"{rollup.name}: expected the same rows as DuckDB, actual: {count} others")
-
-
-def _duck(place: Path) -> Any:
-    connection = duckdb.connect()
-    connection.execute(f"SET threads = {psutil.cpu_count() or 2}")
-    connection.execute("SET memory_limit = '2GB'")
-    connection.execute("SET TimeZone = 'UTC'")
-    connection.execute(f"SET temp_directory = '{place / 'duck'}'")
-    return connection
-
-
-def _timed(work: Callable[[], object], other: psutil.Process | None = None) -> Spent:
-    """Wall time, and CPU of this process, its children that ended, and another one."""
-    before, begun_s = _cpu_s(other), time.perf_counter()
-    work()
-    return Spent(time.perf_counter() - begun_s, _cpu_s(other) - before)
-
-
-def _cpu_s(other: psutil.Process | None) -> float:
-    processes = [psutil.Process()] + ([other] if other else [])
-    return sum(spent.user + spent.system for spent in (process.cpu_times() for process in processes))
-
-
-def _jvm() -> psutil.Process:
-    """The process of Spark that the session has started."""
-    children = psutil.Process().children(recursive=True)
-    return next(child for child in children if "java" in Path(child.exe()).name)
-
-
-def _peak_octets(process: psutil.Process) -> int:
-    """What Linux calls VmHWM; elsewhere what is there now."""
-    status = Path(f"/proc/{process.pid}/status")
-    if not status.exists():
-        return int(process.memory_info().rss)
-    line = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM"))
-    return int(line.split()[1]) << 10
-
-
-def _sum(name: str, ours: Spans, theirs: Spans) -> Row:
-    return _beside(
-        name,
-        sum(spent.wall_s for spent in ours.values()),
-        sum(spent.wall_s for spent in theirs.values()),
-        "s",
-    )
-
-
-def _beside(name: str, ours: float, theirs: float, unit: str) -> Row:
-    return Row(name, round(ours, 2), round(theirs, 2), round(ours / max(theirs, 1e-9), 2), unit)
-
-
-def _child(verb: str, lake: Path, size: int) -> list[str]:
+def _child(lake: Path, size: int) -> list[str]:
     command = [sys.executable, "-m", "bench.pipeline", "--measure", str(lake), "--millions", str(size)]
+    return [line for line in _run(command).splitlines() if line.startswith("{")]
+
+
+def _run(command: list[str]) -> str:
+    """What a process printed; raises SystemExit with its last words where it fails."""
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
-        raise SystemExit(f"bench.pipeline: {verb} {size} M: {done.stderr.strip() or done.stdout.strip()}")
-    return [line for line in done.stdout.splitlines() if line.startswith("{")]
+        said = (done.stderr.strip() or done.stdout.strip()).splitlines()
+        raise SystemExit(f"{' '.join(command[2:])}: exit code {done.returncode}: {said[-1] if said else ''}")
+    return done.stdout
+
+
+def _stopped(number: int, frame: object) -> None:
+    """An end like any other, so that the data is removed."""
+    raise SystemExit(128 + number)
 
 
 def main() -> None:
@@ -272,9 +230,10 @@ def main() -> None:
     )
     parser.add_argument("--measure", type=Path, help=argparse.SUPPRESS)
     given = parser.parse_args()
-    found = measure(given.measure, given.millions[0]) if given.measure else rows(tuple(given.millions))
+    signal.signal(signal.SIGTERM, _stopped)
+    found = measure(given.measure, given.millions[0]) if given.measure else rows(given.millions)
     for row in found:
-        print(json.dumps(asdict(row)), flush=True)
+        print(row.line(), flush=True)
 
 
 if __name__ == "__main__":

@@ -46,10 +46,13 @@ def _word(column: str) -> str:
 
 
 _BASELINE = "CASE WHEN unexpected > 0 THEN 'unexpected' WHEN known > 0 THEN 'known' ELSE '' END"
-_EVIDENCE = f"""CASE WHEN worst > {_NOT_RUN} THEN concat_ws('/', folder, 'evidence', "case" || '.jsonl') END"""
-_ORDER = """list_append(list_transform(
-    list_filter(regexp_split_to_array({0}, '[^0-9A-Za-z]+'), part -> part <> ''),
-    part -> CASE WHEN regexp_full_match(part, '[0-9]+') THEN '2' || lpad(part, 12, '0') ELSE '0' || part END), '1')"""
+_EVIDENCE = (
+    f"""CASE WHEN worst > {_NOT_RUN} THEN concat_ws('/', folder, 'evidence', "case" || '.jsonl') END"""
+)
+ORDER = """list_append(list_transform(
+    list_filter(regexp_split_to_array({0}, '[^0-9A-Za-z]+'), lambda part: part <> ''),
+    lambda part: CASE WHEN regexp_full_match(part, '[0-9]+') THEN '2' || lpad(part, 12, '0')
+                      ELSE '0' || part END), '1')"""
 _CASE = 'target, dialect, "case"'
 
 VIEWS: Mapping[str, str] = {
@@ -75,12 +78,13 @@ VIEWS: Mapping[str, str] = {
               FROM case_runs
               QUALIFY row_number() OVER (PARTITION BY target, target_version, dialect, "case"
                                          ORDER BY last_us DESC, run_key DESC) = 1) l
-        LEFT JOIN (SELECT target, dialect, target_version, max(last_us) AS at FROM case_runs GROUP BY ALL
+        LEFT JOIN (SELECT target, dialect, target_version, max(last_us) AS at FROM case_runs
+                   GROUP BY target, dialect, target_version
                    QUALIFY row_number() OVER (PARTITION BY target, dialect
                                               ORDER BY max(last_us) DESC, target_version DESC) = 1) n
         USING (target, dialect, target_version)""",
     "version_pairs": f"""
-        SELECT *, {_ORDER.format("target_version")} AS target_order, {_ORDER.format("suite_version")} AS suite_order
+        SELECT *, {ORDER.format("target_version")} AS target_order, {ORDER.format("suite_version")} AS suite_order
         FROM (SELECT * EXCLUDE (first_us), min(first_us) OVER pair AS first_us,
                      max(worst) OVER pair <> min(worst) OVER pair OR max(worst - best) OVER pair > 0 AS mixed
               FROM case_runs
@@ -139,8 +143,10 @@ MART_SQL: Mapping[str, str] = {
     "regressions": f"""
         WITH placed AS (
             SELECT *, struct_pack(target_version, suite_version, worst, mixed, run) AS own,
-                   lag(own) OVER (PARTITION BY {_CASE}, suite_version ORDER BY target_order, target_version) AS by_target,
-                   lag(own) OVER (PARTITION BY {_CASE}, target_version ORDER BY suite_order, suite_version) AS by_suite,
+                   lag(own) OVER (PARTITION BY {_CASE}, suite_version
+                                   ORDER BY target_order, target_version) AS by_target,
+                   lag(own) OVER (PARTITION BY {_CASE}, target_version
+                                   ORDER BY suite_order, suite_version) AS by_suite,
                    lag(own) OVER (PARTITION BY {_CASE} ORDER BY first_us, target_order, suite_order) AS by_time
             FROM version_pairs),
         compared AS (
@@ -208,7 +214,7 @@ MART_SQL: Mapping[str, str] = {
             GROUP BY input_key, target, dialect, kind
             HAVING max(known) = 0 AND min(signature_low) IS NOT NULL),
         differing AS (
-            SELECT dialect, kind, input_key, bit_xor(hash(target, signature)) AS vector, count(*) AS targets
+            SELECT dialect, kind, input_key, bit_xor(hash(concat(target, ':', signature))) AS vector, count(*) AS targets
             FROM reactions GROUP BY dialect, kind, input_key
             HAVING min(signature) FILTER (signature <> 0) < max(signature) FILTER (signature <> 0)),
         vectors AS (

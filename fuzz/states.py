@@ -63,6 +63,22 @@ class Values:
         return self.user.encode() if self.mechanism == "ANONYMOUS" else b""
 
 
+def with_names(values: Values, queue: str, container: str) -> Values:
+    """Values with other names of one's own; each connection has its own, so it has to be cheap."""
+    v = values
+    return Values(
+        v.user,
+        v.password,
+        v.vhost,
+        queue,
+        v.channel_max,
+        v.frame_max_octets,
+        v.hostname,
+        container,
+        v.mechanism,
+    )
+
+
 _FILLING: dict[Slot, Callable[[Values], str | bytes | int]] = {
     Slot.MECHANISM: attrgetter("mechanism"),
     Slot.RESPONSE: attrgetter("response"),

@@ -127,7 +127,7 @@ class Triage:
     def _shown(
         self, suspected: Sequence[FuzzInput], items: Sequence[FuzzInput], seen: Suspicion
     ) -> Sequence[FuzzInput]:
-        """Those of whom it is shown that together they do it: the suspects, else all; nobody where it is not repeated."""
+        """Those who are shown to do it together: the suspects, else all; nobody where it is not repeated."""
         if suspected and self._try(suspected, seen).fired:
             return suspected
         whole = not suspected or (len(suspected) < len(items) and seen.oracle is not Oracle.OBEDIENCE)

@@ -41,6 +41,7 @@ _AT_ONCE_S = 0.5
 class Tempo:
     """How long is waited, in seconds; made from the round trip that was measured.
 
+    No verdict hangs on ``quiet_s``: what comes later is not heard, and what is owed is waited for longer.
     ``quiet_s``: where nothing is owed and nothing came; ``settle_s``: behind an answer; ``refusal_s``: where a refusal
     is owed; ``way_s``: for each answer on the way; ``partial_s``: behind octets that end in the midst of a frame.
     """
@@ -54,7 +55,7 @@ class Tempo:
     @classmethod
     def of(cls, round_trip_s: float, patience: float = 1.0, hang_s: float = 10.0) -> Tempo:
         """The tempo of a target whose handshake takes so long, many connections at a time."""
-        quiet_s = min(3.0, max(1.0, 8 * round_trip_s)) * patience
+        quiet_s = min(3.0, max(0.5, 12 * round_trip_s)) * patience
         settle_s, partial_s = max(0.03, round_trip_s), max(0.3, 8 * round_trip_s)
         return cls(
             quiet_s,
@@ -109,7 +110,7 @@ class Conversation:
     ) -> None:
         self.item, self._values, self._tempo, self._thorough = item, values, tempo, thorough
         self._steps: tuple[Step, ...] = way(item.dialect, item.state, values.mechanism)
-        self._hear: Hear = hearing(item.dialect)
+        self._hear: Hear | None = None
         self._next_step = 0
         self._waiting: list[str] = []
         self._part = _Part.WAY
@@ -138,6 +139,11 @@ class Conversation:
         """When the driver looks at the clock again at the latest."""
         return min(self._until_s, self._silence.due_s)
 
+    @property
+    def has_begun(self) -> bool:
+        """Whether the way into the state is behind it."""
+        return self._part is not _Part.WAY
+
     def connected(self, now_s: float) -> None:
         """The stream is there."""
         self._go_on(now_s)
@@ -153,6 +159,8 @@ class Conversation:
         self._received_octets += len(octets)
         if self.spoken is not None:
             self.spoken.append(Spoken("in", octets, int(now_s * 1e9)))
+        if self._hear is None:
+            self._hear = hearing(self.item.dialect)
         for said in self._hear(octets):
             self._take(said, now_s)
             if self.outcome is not None:
@@ -257,7 +265,9 @@ class Conversation:
     def _is_due_to_silence(self, now_s: float, said: Heard | None = None) -> bool:
         """Whether the connection ends since nothing more was said on it: that is no answer to the input."""
         waited_s = 0.0 if self._sent_s is None else now_s - self._sent_s
-        if waited_s < _AT_ONCE_S or (said is not None and said.refusal is not None and not _ends_all(said.refusal)):
+        if waited_s < _AT_ONCE_S or (
+            said is not None and said.refusal is not None and not _ends_all(said.refusal)
+        ):
             return False
         if self._silence.ends_it(now_s) or (said is not None and said.blames_silence):
             return True
@@ -291,9 +301,7 @@ class Conversation:
         if not self._arrivals and not self._looked:
             self._looked = True
             if self._left.owes or not self._ask(now_s):
-                self._until_s = sent_s + (
-                    self._tempo.quiet_s if self._left.whole else self._tempo.partial_s
-                )
+                self._until_s = sent_s + (self._tempo.quiet_s if self._left.whole else self._tempo.partial_s)
             return
         if not (self._is_asked and self._ask(now_s)):
             self._finish(End.OPEN, True)
@@ -316,7 +324,9 @@ class Conversation:
         if refused is not None:
             octets = onward.farewell(refused, self._values) + octets
         self._onward, self._part = onward, _Part.ONWARD
-        if self._latency_s is None:  # what comes from now on answers the new question: the silence before was no delay
+        if (
+            self._latency_s is None
+        ):  # what comes from now on answers the new question: the silence before was no delay
             self._sent_s = now_s
         self._say(octets, now_s)
         self._until_s = now_s + self._ask_s

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 
 from fuzz.grammar import tables
 from harness.spec.dialects import widest
@@ -19,10 +19,14 @@ from harness.wire.methods import Codec, codec_for
 
 UNREADABLE = "unreadable octets"
 _MAX_OCTETS = 8 << 20
+_KEPT = 64
 _CHANNELS, _FRAME_MAX_OCTETS = 65_535, 131_072
 """What zero means as a limit of the 0-9 family."""
 _CLOSES = {"connection.close": Scope.CONNECTION, "channel.close": Scope.CHANNEL}
-_TOO_MUCH, _SILENCE = "amqp:resource-limit-exceeded", ("idle", "timeout", "time-out", "timed out", "heartbeat")
+_TOO_MUCH, _SILENCE = (
+    "amqp:resource-limit-exceeded",
+    ("idle", "timeout", "time-out", "timed out", "heartbeat"),
+)
 _ENDS = {"close": Scope.CONNECTION, "end": Scope.SESSION, "detach": Scope.LINK}
 
 
@@ -105,9 +109,15 @@ def _method(codec: Codec, frame: Frame) -> Heard:
         code = codec.decode_method(frame.payload)["reply-code"]
         refusal = Refusal(_CLOSES[method.name], code)
     elif method.name == "connection.tune":
-        call = codec.decode_method(frame.payload)
-        limits = (call["channel-max"] or _CHANNELS, call["frame-max"] or _FRAME_MAX_OCTETS)
+        limits = _offered_limits(codec.dialect.id, frame.payload)
     return Heard(method.name, refusal, limits, frame.payload, frame.channel)
+
+
+@lru_cache(_KEPT)
+def _offered_limits(dialect_id: str, payload: bytes) -> tuple[int, int]:
+    """What a tune offers; a target says the same on every connection. Raises WireError."""
+    call = codec_for(dialect_id).decode_method(payload)
+    return call["channel-max"] or _CHANNELS, call["frame-max"] or _FRAME_MAX_OCTETS
 
 
 def offered(dialect_id: str, said: Heard) -> tuple[str, ...]:

@@ -24,6 +24,10 @@ READ_OCTETS = 65_536
 _RESET = struct.pack("ii", 1, 0)
 _AT_ONCE_OCTETS = 1 << 20
 _MANY_STUCK = 8
+_BEGINNING = 64
+"""So many connections at most are on the way into their state at once: a target's backlog is not much longer."""
+_FEWEST = 16
+"""A target that ends connections on their way is given fewer at a time, but not less than these."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +42,11 @@ class Address:
 class _Line:
     """A socket with its conversation. ``due_s`` is when the loop looks at it at the latest."""
 
-    __slots__ = ("begun", "due_s", "events", "on", "pipe", "talk")
+    __slots__ = ("begins", "begun", "due_s", "events", "on", "pipe", "talk")
 
     def __init__(self, on: socket.socket, talk: Conversation, pipe: Pipe | None) -> None:
         self.on, self.talk, self.pipe = on, talk, pipe
-        self.events, self.due_s, self.begun = 0, talk.deadline_s, pipe is None
+        self.events, self.due_s, self.begun, self.begins = 0, talk.deadline_s, pipe is None, True
 
     def is_done(self) -> bool:
         """Whether there is an outcome."""
@@ -50,14 +54,14 @@ class _Line:
 
 
 class Executor:
-    """Runs inputs, so many connections at a time."""
+    """Runs inputs, so many connections at a time; fewer as long as the target ends some on their way."""
 
     def __init__(
         self,
         address: Address,
         filling: Filling,
         tempo: Tempo,
-        connections: int = 64,
+        connections: int = 128,
         *,
         thorough: bool = False,
     ) -> None:
@@ -67,6 +71,7 @@ class Executor:
         self._family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
         self._number = 0
         self._stuck = 0
+        self._room, self._beginning = connections, 0
         self._down = False
         self._due: list[tuple[float, int, _Line]] = []
         self._pushed = 0
@@ -75,14 +80,14 @@ class Executor:
 
     def run(self, inputs: Iterable[FuzzInput]) -> Iterator[Outcome]:
         """Outcomes as they come. Once the target takes no connection, or answers none, no more are begun."""
-        self._down, self._stuck = False, 0
+        self._down, self._stuck, self._beginning = False, 0, 0
         waiting = iter(inputs)
         lines: set[_Line] = set()
         self._due.clear()
         more = True
         try:
             while True:
-                while more and not self._down and len(lines) < self.connections:
+                while more and not self._down and self._has_room(len(lines)):
                     item = next(waiting, None)
                     if item is None:
                         more = False
@@ -106,11 +111,17 @@ class Executor:
         """Give the selector back."""
         self._selector.close()
 
+    def _has_room(self, lines: int) -> bool:
+        return lines < self._room and self._beginning < _BEGINNING
+
     def _noted(self, outcome: Outcome) -> Outcome:
         if outcome.end is End.REFUSED:
             self._down = True
         elif outcome.reached:
             self._stuck = 0
+            self._room = min(self.connections, self._room + 1)
+        elif outcome.end in (End.FIN, End.RST):
+            self._room = min(self.connections, max(_FEWEST, self._room // 2))
         elif outcome.end is End.OPEN and outcome.why.startswith("no "):
             self._stuck += 1
             self._down = self._down or self._stuck >= _MANY_STUCK
@@ -134,9 +145,17 @@ class Executor:
             assert talk.outcome is not None
             return talk.outcome
         line = _Line(on, talk, Pipe(self.address.tls, self.address.host) if self.address.tls else None)
+        self._beginning += 1
         if line.begun:
             talk.connected(now_s)
-        line.events = selectors.EVENT_READ | selectors.EVENT_WRITE
+        # On a loopback address the stream is mostly there already.
+        if not self._put(line, now_s):
+            on.close()
+            self._beginning -= 1
+            talk.ended(End.REFUSED, now_s)
+            assert talk.outcome is not None
+            return talk.outcome
+        line.events = self._wanted(line)
         self._selector.register(on, line.events, line)
         self._remind(line)
         return line
@@ -203,6 +222,20 @@ class Executor:
             line.talk.ended(End.FIN, now_s)
 
     def _write(self, line: _Line, now_s: float) -> None:
+        if not self._put(line, now_s):
+            line.talk.ended(End.REFUSED, now_s)
+            return
+        wanted = self._wanted(line)
+        if wanted != line.events:
+            line.events = wanted
+            self._selector.modify(line.on, wanted, line)
+
+    def _wanted(self, line: _Line) -> int:
+        out = line.talk.out if line.pipe is None else line.pipe.out
+        return selectors.EVENT_READ | (selectors.EVENT_WRITE if out else 0)
+
+    def _put(self, line: _Line, now_s: float) -> bool:
+        """Send what can be sent; False where there is nobody who listens."""
         out = line.talk.out
         if line.pipe is not None:
             line.pipe.leave(out)
@@ -217,18 +250,25 @@ class Executor:
                 del out[:sent]
             except BlockingIOError:
                 pass
-            except OSError:
+            except ConnectionRefusedError:
+                return False
+            except OSError as error:
+                if error.errno == errno.ENOTCONN:
+                    return True
                 # Reading tells how it ended, after what had arrived before.
                 out.clear()
                 line.talk.out.clear()
         if line.begun and not out and not line.talk.out:
             line.talk.flushed(now_s)
-        wanted = selectors.EVENT_READ | (selectors.EVENT_WRITE if out else 0)
-        if wanted != line.events:
-            line.events = wanted
-            self._selector.modify(line.on, wanted, line)
+        if line.begins and line.talk.has_begun:
+            line.begins = False
+            self._beginning -= 1
+        return True
 
     def _drop(self, line: _Line) -> None:
+        if line.begins:
+            line.begins = False
+            self._beginning -= 1
         with suppress(KeyError, ValueError):
             self._selector.unregister(line.on)
         line.on.close()

@@ -14,7 +14,7 @@ from fuzz.executor.client import Client, Unanswered
 from fuzz.executor.conversation import Tempo
 from fuzz.executor.loop import Address, Executor, now_s, pause
 from fuzz.grammar import tables
-from fuzz.states import Values
+from fuzz.states import Values, with_names
 from harness.spec.model import MethodDialect
 
 _AWAKE_S = 60.0
@@ -45,7 +45,7 @@ class Subject:
     pid: Callable[[], int | None] = lambda: None
     log: Path | None = None
     known: frozenset[str] = frozenset()
-    connections: int = 64
+    connections: int = 128
     patience: float = 1.0
     hang_s: float = 10.0
     url: str = ""
@@ -59,7 +59,7 @@ class Subject:
     def filling(self, number: int) -> Values:
         """The values of connection number n: container (and queue, where one is declared) are its own."""
         queue = f"amqpspec.fuzz.{number}" if self.is_methods else self.values.queue
-        return replace(self.values, queue=queue, container=f"amqpspec-fuzz-{number}")
+        return with_names(self.values, queue, f"amqpspec-fuzz-{number}")
 
     def executor(self, tempo: Tempo) -> Executor:
         """An executor for this target."""

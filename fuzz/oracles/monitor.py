@@ -27,7 +27,7 @@ _LOOKS, _BETWEEN_LOOKS_S = 4, 0.15
 _KEPT = 64
 _LATE_S = 0.5
 _CPU_S, _LEAST_CPU_S = 0.01, 0.001
-"""Of one input as long as no batch was clean: what is never exceeded, and what is granted however fast a greeting is."""
+"""Of one input as long as no batch was clean: the most and the least that is granted, whatever a greeting costs."""
 _GREETINGS, _FOR_AN_INPUT = 24, 2
 """How many greetings are weighed at first; an input may take as much as so many of them."""
 

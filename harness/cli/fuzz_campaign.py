@@ -78,7 +78,7 @@ _OUT = Path("campaign")
     "--workers", "-w", type=click.IntRange(1, 64), show_default="half of more than 2 processors, at most 4",
     help="Processes that send.",
 )  # fmt: skip
-@click.option("--connections", "-n", default=64, show_default=True, type=click.IntRange(1, 512))
+@click.option("--connections", "-n", default=128, show_default=True, type=click.IntRange(1, 512))
 @click.option(
     "--patience", default=1.0, show_default=True, type=click.FloatRange(0.1, 20), help="Scales waits."
 )
@@ -253,7 +253,7 @@ def _subject(running: Live, options: dict[str, Any]) -> Subject:
         address=Address(running.url.host, running.url.port, Tls.of(running.url)),
         values=_values(running.login, running.login.vhost, queue), others=tuple(others),
         restart=_restart(running, pid), pid=lambda: pid.number, log=running.log,
-        known=_known(target, options), connections=min(options["connections"], max(target.connections, 64)),
+        known=_known(target, options), connections=min(options["connections"], max(target.connections, 128)),
         patience=options["patience"], url=_public(running), thorough=options.get("thorough", False),
     )  # fmt: skip
 

@@ -7,6 +7,7 @@ Bounded: a frame that announces more than ``max_payload_octets`` is an error bef
 from __future__ import annotations
 
 import struct
+from functools import cache
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -40,7 +41,12 @@ class ProtocolHeader(NamedTuple):
 
 def header_struct(layout: FrameLayout) -> struct.Struct:
     """The frame header of a layout as one struct."""
-    return struct.Struct(">" + "".join(_WIDTHS[width] for _, width in layout.header))
+    return _struct_of(layout.header)
+
+
+@cache
+def _struct_of(header: tuple[tuple[str, int], ...]) -> struct.Struct:
+    return struct.Struct(">" + "".join(_WIDTHS[width] for _, width in header))
 
 
 def encode_frame(

@@ -278,7 +278,8 @@ class _Signatures:
 
     def add(self, batch: pa.RecordBatch) -> None:
         for row in reactions(batch).to_pylist():
-            self._known[row["signature"]] = row["reaction"] or ""
+            if row["signature"] is not None:
+                self._known[row["signature"]] = row["reaction"] or ""
 
     def rows(self) -> list[dict[str, object]]:
         return [{"signature": number, "reaction": text} for number, text in self._known.items()]

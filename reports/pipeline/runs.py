@@ -25,6 +25,7 @@ from reports.json_report import requirement_json
 from reports.load import RESULTS, LoadedRun, RequirementRow, load_run
 from reports.outcomes import GREEN
 from reports.pipeline.dimensions import Rows
+from reports.pipeline.reactions import case_reaction
 from reports.pipeline.schema import OBSERVATION, LakeError
 
 JOURNAL = "journal.jsonl"
@@ -142,14 +143,15 @@ def _attempts(run: Run) -> Iterator[CaseRow]:
 
 
 def _observation(run: Run, case: CaseRow) -> dict[str, Any]:
-    target = run.row.target
-    return row(
+    target, reaction = run.row.target, case_reaction(case.verdict, case.observed)
+    made = row(
         kind=CASE, run=run.name, target=target.name, product=target.product, target_version=target.version,
         suite_version=run.row.suite_version, dialect=case.dialect, case=case.id, attempt=case.attempt,
         verdict=VERDICT_CODES[case.verdict], baseline=_baseline(run, case), state=case.suite,
-        end_state=case.ended or None, reaction=case.observed, latency_us=int(case.duration_ms * 1000),
+        end_state=case.ended or None, reaction=reaction, latency_us=int(case.duration_ms * 1000),
         at_us=run.started, evidence=case.evidence or None, detail=_detail(case),
     )  # fmt: skip
+    return made if reaction else made | {"signature": None}
 
 
 def _baseline(run: Run, case: CaseRow) -> str | None:

@@ -73,14 +73,25 @@ class Sheet:
         return next((version for version in self.versions if version.newest), None)
 
     @property
+    def scored_runs(self) -> tuple[Run, ...]:
+        """Runs in which a case counted."""
+        return tuple(run for run in self.runs if run.share.of)
+
+    @property
     def whole_runs(self) -> tuple[Run, ...]:
-        """Runs of the whole suite."""
-        return tuple(run for run in self.runs if not run.part)
+        """Those of the whole suite."""
+        return tuple(run for run in self.scored_runs if not run.part)
 
     @property
     def unexpected(self) -> int:
         """Failures that no baseline knows."""
         return sum(row.outcome is Outcome.FAIL and row.baseline != "known" for row in self.deviations)
+
+    @property
+    def undecided(self) -> int:
+        """What the evidence or the harness left open, without a reason in a baseline."""
+        rows = (row for row in self.deviations if row.baseline != "known")
+        return sum(row.outcome in (Outcome.INCONCLUSIVE, Outcome.ERROR) for row in rows)
 
     @property
     def known(self) -> int:

@@ -28,7 +28,7 @@ _LOWEST = 95
 
 def trend(sheet: Sheet, id: str) -> Plot:
     """The score of each run, with marks where the target's version changed."""
-    runs = sheet.runs[-RUNS_MAX:]
+    runs = sheet.scored_runs[-RUNS_MAX:]
     points = [Point(n, run.share.percent or 0, _told(run), run.part) for n, run in enumerate(runs)]
     marks = [
         (n, run.version)

@@ -29,8 +29,10 @@ def test_both_ways_send_every_input(subject: Subject, state: str) -> None:
 def test_rows_beside_the_loop(subject: Subject, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fuzz_speed, "ROUNDS", 1)
     items = fuzz_speed.answered(subject, "raw", 8)
-    speed, processor = fuzz_speed.beside_the_loop(subject, items, "raw")
-    assert speed.unit == "inputs/s" and speed.ours > 0 and speed.theirs > 0
+    speed, many, processor = fuzz_speed.beside_the_loop(subject, items, "raw")
+    for row in (speed, many):
+        assert row.unit == "inputs/s" and row.ours > 0 and row.theirs > 0
+    assert "2 workers" in many.name
     assert processor.unit == "us of CPU/input" and processor.ours > 0
 
 
@@ -56,7 +58,7 @@ def test_what_boofuzz_sent_is_sent_by_the_executor(subject: Subject, monkeypatch
 def test_each_group_of_oracles_has_a_row(subject: Subject, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fuzz_speed, "BATCH", 4)
     rows = list(fuzz_speed.of_oracles(subject, 1))
-    assert [row.name.removeprefix("fuzz oracles: ") for row in rows] == [
+    assert [row.name.removeprefix("fuzz oracles, cost of: ") for row in rows] == [
         "crash and hang", "canary and leak", "cpu and memory", "log", "conformance", "all",
     ]  # fmt: skip
     assert all(row.ours > 0 for row in rows)
@@ -65,4 +67,4 @@ def test_each_group_of_oracles_has_a_row(subject: Subject, monkeypatch: pytest.M
 def test_a_resume_far_out_is_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fuzz_speed, "ROUNDS", 1)
     row = fuzz_speed.resumed(10**9)
-    assert row.unit == "ms" and row.ours > 0 and row.theirs > 0
+    assert row.unit == "s" and row.ours > 0 and row.theirs > 0

@@ -209,6 +209,65 @@ def test_only_loopback_is_in_scope(tmp_path: Path) -> None:
         check_scope("other.example", scope)
 
 
+@contextmanager
+def counted(least_held: int) -> Iterator[tuple[Address, list[int], list[int]]]:
+    """A server that holds connections until so many are there at once; gives how many it held, and what it ended."""
+    held: list[socket.socket] = []
+    most, ended = [0], [0]
+    with socket.create_server(("127.0.0.1", 0), backlog=200) as listening:
+
+        def accept() -> None:
+            while True:
+                try:
+                    taken, _ = listening.accept()
+                except OSError:
+                    return
+                if most[0] >= least_held > 0:
+                    taken.close()
+                    ended[0] += 1
+                    continue
+                held.append(taken)
+                most[0] = max(most[0], len(held))
+
+        thread = threading.Thread(target=accept, daemon=True)
+        thread.start()
+        yield Address("127.0.0.1", listening.getsockname()[1]), most, ended
+        listening.shutdown(socket.SHUT_RDWR)
+        thread.join(5)
+        for one in held:
+            one.close()
+
+
+def test_silent_inputs_are_waited_for_many_at_a_time_few_of_them_on_the_way() -> None:
+    beginning: list[int] = []
+
+    class Watched(Executor):
+        def _has_room(self, lines: int) -> bool:
+            beginning.append(self._beginning)
+            return super()._has_room(lines)
+
+    tempo = Tempo(quiet_s=3.0, settle_s=0.05, refusal_s=5.0, way_s=10.0, partial_s=3.0)
+    with counted(0) as (address, most, _):
+        executor = Watched(address, named, tempo, 128)
+        found = list(executor.run([item("raw", b"x")] * 128))
+        executor.close()
+    assert len(found) == 128 and all(o.reached for o in found) and most[0] == 128
+    with counted(0) as (address, most, _):
+        executor = Watched(address, named, replace(tempo, way_s=0.2), 128)
+        list(executor.run([item("channel", b"x")] * 128))
+        executor.close()
+    assert 0 < most[0] <= 64 and max(beginning) == 64 and min(beginning) >= 0
+
+
+def test_a_target_that_ends_connections_on_their_way_is_given_fewer() -> None:
+    with counted(1) as (address, _, ended):
+        executor = Executor(address, named, QUICK, 128)
+        found = list(executor.run([item("channel", b"x")] * 40))
+        assert executor._room == 16 and ended[0] > 0
+        executor.close()
+    assert len(found) == 40 and not any(o.reached for o in found)
+
+
 # --- TLS and logins
 
 

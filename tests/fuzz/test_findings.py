@@ -72,18 +72,20 @@ def test_every_state_has_a_case_that_a_sound_broker_passes(dialect: str, tmp_pat
         ("amqp-1-0", "attached", "corrupt", Oracle.CANARY),
         ("amqp-1-0", "session", "wrong-user", Oracle.LEAK),
         ("amqp-0-9-1", "channel", "mute", Oracle.OBEDIENCE),
-        ("amqp-wire-9-1", "channel", "mixed-up", Oracle.OBEDIENCE),
+        ("amqp-wire-9-1", "channel", "mute", Oracle.OBEDIENCE),
         ("amqp-1-0", "session", "mute", Oracle.OBEDIENCE),
-        ("amqp-1-0", "session", "mixed-up", Oracle.OBEDIENCE),
     ],
 )
 def test_a_case_of_a_planted_defect_fails_there_and_passes_elsewhere(
     dialect: str, state: str, kind: str, oracle: Oracle, tmp_path: Path
 ) -> None:
     spot = SPOTS[dialect]["rare"]
-    item = next(
-        i for cell in cells(dialect) if cell.state == state for i in cell if spot.is_in(dialect, i.octets)
-    )
+    among = [
+        c
+        for c in cells(dialect)
+        if c.state == state and (oracle is not Oracle.OBEDIENCE or "order.twice" in c.key)
+    ]
+    item = next(i for cell in among for i in cell if spot.is_in(dialect, i.octets))
     defect = Defect(kind, "rare", spot, dialect)
     path = source(tmp_path, item, oracle)
     for planted, verdict in ((None, "pass"), (defect, "fail")):
@@ -108,7 +110,9 @@ def test_a_case_of_a_deviation_fails_where_the_rule_is_broken(
         for cell in cells(dialect)
         if cell.state == state
         for item in cell
-        if item.expectation.must_refuse and item.expectation.requirement.startswith(row) and len(item.octets) < 2000
+        if item.expectation.must_refuse
+        and item.expectation.requirement.startswith(row)
+        and len(item.octets) < 2000
     )
     fault = f"not-refused:{item.expectation.requirement}"
     path = source(tmp_path, item, Oracle.CONFORMANCE, "conformance-1")

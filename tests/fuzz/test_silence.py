@@ -140,7 +140,9 @@ def test_the_end_that_missing_heartbeats_bring_is_no_refusal(heartbeat: int, ref
 
 def test_the_reference_broker_does_not_close_while_a_refusal_is_waited_for() -> None:
     with ReferenceBroker(TYPES) as broker:
-        executor = Executor(Address(broker.host, broker.port), lambda n: Values(container=f"c{n}"), PATIENT, 4)
+        executor = Executor(
+            Address(broker.host, broker.port), lambda n: Values(container=f"c{n}"), PATIENT, 4
+        )
         found: list[Outcome] = list(executor.run([item("session", SIGN), item("session", SIGN[:5])]))
         executor.close()
     assert [(o.reached, o.refusal, o.reaction) for o in found] == [(True, None, "silence")] * 2

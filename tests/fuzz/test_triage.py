@@ -96,7 +96,10 @@ def test_what_a_busy_machine_does_at_times_is_lost(oracle: Oracle) -> None:
         Status.STABLE if oracle is not Oracle.LATE else Status.LOST,
     )
     times = iter([True, False, True, True, True])
-    assert Simulated(lambda items: bool(items) and next(times)).again(ITEMS[0], seen(oracle)).status is Status.LOST
+    assert (
+        Simulated(lambda items: bool(items) and next(times)).again(ITEMS[0], seen(oracle)).status
+        is Status.LOST
+    )
 
 
 NOISY_ONES = [Oracle.LATE, Oracle.CPU, Oracle.MEMORY, Oracle.OBEDIENCE]

@@ -46,7 +46,7 @@ def test_a_run_is_one_row_an_attempt(tmp_path: Path) -> None:
     assert {row["dt"] for row in rows} == {"2026-11-20"}
     assert {row["at_us"] for row in rows} == {datetime(2026, 11, 20, 2, tzinfo=UTC)}
     assert rows[0]["latency_us"] == 1500 and rows[0]["end_state"] == "fin" and rows[0]["state"] == "basic"
-    assert rows[0]["signature"] == key("channel exception 504")
+    assert rows[0]["signature"] == key("pass: channel exception 504")
     assert rows[0]["run"].startswith("nightly.")
 
 
@@ -68,6 +68,8 @@ def test_a_case_that_never_ran_is_in_as_the_results_have_it(tmp_path: Path) -> N
     rows = {row["case"]: row for row in facts(tmp_path / "lake")}
     assert rows["channel.open.twice"]["verdict"] == VERDICT_CODES[Outcome.BLOCKED]
     assert "stopped before" in rows["channel.open.twice"]["detail"]
+    assert rows["channel.open.twice"]["signature"] is None, "nothing was judged, so nothing may differ"
+    assert rows["basic.qos"]["signature"] is not None
 
 
 def test_dimensions_of_a_run(tmp_path: Path) -> None:
@@ -84,7 +86,7 @@ def test_dimensions_of_a_run(tmp_path: Path) -> None:
     )
     assert [row["requirement"] for row in dims["case_requirements"]] == ["channel/open/state"]
     assert {row["requirement"] for row in dims["requirements"]} == {"channel/open/state", "basic/qos/size"}
-    assert [row["reaction"] for row in dims["signatures"]] == ["channel exception 504"]
+    assert [row["reaction"] for row in dims["signatures"]] == ["pass: channel exception 504"]
 
 
 def test_a_run_without_results_brings_the_ledger_of_this_build(tmp_path: Path) -> None:

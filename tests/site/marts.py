@@ -152,6 +152,7 @@ def literal() -> Tables:
             score("harbor", "night-2", 2, 9, 10),
             score("harbor", "night-3", 3, 10, 10),
             score("harbor", "only-one", 3, 1, 1, at=at(3, 9)),
+            score("harbor", "none-counts", 3, 0, 0, cases=10, at=at(3, 11)),
             score("quay", "night-3", 3, 2, 3, "0.1"),
         ],
     }  # fmt: skip

@@ -12,7 +12,7 @@ import pytest
 from harness.record.rows import Outcome
 from reports.load import ReportError
 from reports.site import load as loading
-from reports.site import model
+from reports.site import model, plots
 from reports.site.counts import Share, version_order
 from reports.site.load import load
 from tests.site import marts
@@ -87,8 +87,25 @@ def test_runs_come_in_the_order_of_time_with_parts_marked(folder: Path) -> None:
     runs = sheet(folder, "harbor").runs
     assert [(run.run, str(run.share), run.version, run.part) for run in runs] == [
         ("night-1", "8/10", "3.9", False), ("night-2", "9/10", "3.10", False), ("night-3", "10/10", "3.10", False),
-        ("only-one", "1/1", "3.10", True),
+        ("only-one", "1/1", "3.10", True), ("none-counts", "0/0", "3.10", False),
     ]  # fmt: skip
+
+
+def test_a_run_in_which_nothing_counted_has_no_place_in_a_trend(folder: Path) -> None:
+    harbor = sheet(folder, "harbor")
+    assert [run.run for run in harbor.scored_runs] == ["night-1", "night-2", "night-3", "only-one"]
+    assert [point.y for point in plots.trend(harbor, "t").series[0].points] == [80, 90, 100, 100]
+
+
+def test_what_is_left_open_is_undecided_unless_a_baseline_knows(tmp_path: Path) -> None:
+    tables = marts.literal()
+    tables["verdicts"] += [
+        marts.verdict("harbor", "x.open", "inconclusive"), marts.verdict("harbor", "x.ours", "error"),
+        marts.verdict("harbor", "x.known", "inconclusive", baseline="known"),
+        marts.verdict("harbor", "x.nonstrict", "nonstrict", baseline="known"),
+    ]  # fmt: skip
+    harbor = sheet(marts.write(tmp_path / "marts", tables), "harbor")
+    assert (harbor.unexpected, harbor.undecided, harbor.known) == (1, 2, 2)
 
 
 def test_a_target_that_was_only_fuzzed_has_a_sheet(tmp_path: Path) -> None:

@@ -1,0 +1,193 @@
+"""The two sides that are measured: Spark over a lake, and DuckDB over the same files; and whether they say the same.
+
+Knows: how each side makes a rollup or a mart as a file. Must not know: rounds, sizes, how long anything takes.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date
+from functools import cached_property, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+import psutil
+
+from bench.pipeline_sql import MART_SQL, NOT_COMPARED, ROLLUP_SQL, VIEWS
+from reports.pipeline.build import read_inputs
+from reports.pipeline.lake import Lake, observations
+from reports.pipeline.rollups import ROLLUPS
+from reports.pipeline.rollups.rollup import Rollup
+from reports.pipeline.rollups.store import FOLDER, open_store
+from reports.pipeline.schema import DIMENSIONS
+from reports.pipeline.tables import MARTS, differential
+from reports.pipeline.tables.mart import Mart
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+Steps = Mapping[str, Callable[[], object]]
+"""By name, each a thing to make, in the order in which they are to be made."""
+
+
+def last_day(lake: Lake) -> date:
+    """The day that marts are made for."""
+    return date.fromisoformat(list(lake.days())[-1])
+
+
+@dataclass(frozen=True)
+class Ours:
+    """Spark: rollups into the lake, marts as Parquet beside it."""
+
+    spark: SparkSession
+    lake: Lake
+    place: Path
+
+    def rollups(self) -> Steps:
+        """Every rollup from nothing."""
+        shutil.rmtree(self.lake.root / FOLDER, ignore_errors=True)
+        return {rollup.name: partial(self._rollup, rollup) for rollup in ROLLUPS}
+
+    def marts(self) -> Steps:
+        """Every mart, of rollups that are there."""
+        return {mart.name: partial(self._mart, mart) for mart in MARTS}
+
+    def files(self, mart: Mart) -> str:
+        """Where a mart lies."""
+        return str(self.place / "ours" / mart.name / "*.parquet")
+
+    def _rollup(self, rollup: Rollup) -> None:
+        with open_store(self.lake) as store:
+            store.refresh(self.spark, rollup)
+
+    def _mart(self, mart: Mart) -> None:
+        day, out = last_day(self.lake), self.place / "ours" / mart.name
+        with open_store(self.lake) as store:
+            table = mart.make(read_inputs(self.spark, store), day)
+            if mart.name == differential.MART.name:
+                bare = out.with_name(f"{mart.name}.bare")
+                _written(table, mart, bare)
+                unnamed = self.spark.read.schema(mart.schema).parquet(str(bare.resolve()))
+                table = differential.named(unnamed, self._sampled(day))
+            _written(table, mart, out)
+
+    def _sampled(self, day: date) -> DataFrame:
+        first = date.fromordinal(day.toordinal() - differential.HORIZON_DAYS + 1)
+        days = [dt for dt in self.lake.days("fuzz") if first <= date.fromisoformat(dt) <= day]
+        return observations(self.spark, self.lake, days=days, kind="fuzz")
+
+
+def _written(table: DataFrame, mart: Mart, folder: Path) -> None:
+    ordered = table.repartition(1).sortWithinPartitions(*mart.grain)
+    ordered.write.mode("overwrite").parquet(str(folder.resolve()))
+
+
+@dataclass(frozen=True)
+class Theirs:
+    """DuckDB, with as many threads as there are processors, and the memory that the pipeline promises to keep to."""
+
+    lake: Lake
+    place: Path
+
+    @cached_property
+    def connection(self) -> Any:
+        """One for all; views are read anew with each query."""
+        made = connect(self.place)
+        facts = self.lake.root / "observations/*/*/*.parquet"
+        made.execute(f"CREATE VIEW facts AS SELECT * FROM read_parquet('{facts}', hive_partitioning = true)")
+        return made
+
+    def rollups(self) -> Steps:
+        """Every rollup, each as one file."""
+        return {name: partial(self._copy, name, query) for name, query in ROLLUP_SQL.items()}
+
+    def marts(self) -> Steps:
+        """Every mart over the lake's own rollups and dimensions, which have to be there."""
+        self._see()
+        return {name: partial(self._copy, name, query) for name, query in MART_SQL.items()}
+
+    def file(self, name: str) -> Path:
+        """Where what DuckDB made lies."""
+        return self.place / f"theirs-{name}.parquet"
+
+    def _copy(self, name: str, query: str) -> None:
+        self.connection.execute(
+            f"COPY ({query}) TO '{self.file(name)}' (FORMAT parquet, COMPRESSION zstd)"
+        ).fetchall()
+
+    def _see(self) -> None:
+        """Rollups, dimensions, and what several marts need."""
+        run = self.connection.execute
+        run(f"SET VARIABLE as_of = DATE '{last_day(self.lake)}'")
+        for rollup in ROLLUPS:
+            run(f"CREATE OR REPLACE VIEW {rollup.name} AS {_rollup_rows(self.lake, rollup)}")
+        for name in DIMENSIONS:
+            path = self.lake.dimension_file(name)
+            run(f"CREATE OR REPLACE VIEW {name} AS SELECT * FROM read_parquet('{path}')")
+        for name, query in VIEWS.items():
+            run(f"CREATE OR REPLACE VIEW {name} AS {query}")
+
+
+def connect(place: Path) -> Any:
+    """A DuckDB that keeps to the bounds of the pipeline and to one folder."""
+    made = duckdb.connect()
+    made.execute(f"SET threads = {psutil.cpu_count() or 2}")
+    made.execute("SET memory_limit = '2GB'")
+    made.execute("SET TimeZone = 'UTC'")
+    made.execute(f"SET temp_directory = '{place / 'duck'}'")
+    return made
+
+
+# --- whether they say the same
+
+
+def _rollup_rows(lake: Lake, rollup: Rollup) -> str:
+    source = lake.root / FOLDER / rollup.name / "*/*.parquet"
+    return f"SELECT {_columns(rollup.schema)} FROM read_parquet('{source}', hive_partitioning = true)"
+
+
+def _columns(schema: str, without: frozenset[str] = frozenset()) -> str:
+    """The columns by name; times as microseconds, because the two write them differently."""
+    parts = (part.rsplit(" ", 1) for part in schema.split(", "))
+    return ", ".join(
+        f'epoch_us("{name}") AS "{name}"' if kind == "TIMESTAMP" else f'"{name}"'
+        for name, kind in parts
+        if name not in without
+    )
+
+
+def differences(ours: Ours, theirs: Theirs) -> Iterator[str]:
+    """A line for each rollup and mart of which one side has rows that the other has not, or has them less often."""
+    days = list(ours.lake.days())
+    for rollup in ROLLUPS:
+        mine = _rollup_rows(ours.lake, rollup)
+        other = f"SELECT {_columns(rollup.schema)} FROM '{theirs.file(rollup.name)}'"
+        # A big one day by day: the comparison of all at once would need more memory than either side took.
+        for only in [""] if rollup.small else [f" WHERE dt = DATE '{dt}'" for dt in days]:
+            yield from _differing(rollup.name + only, theirs, mine + only, other + only)
+        yield from _differing(
+            f"{rollup.name}, days",
+            theirs,
+            f"SELECT DISTINCT dt FROM ({mine})",
+            f"SELECT DISTINCT dt FROM ({other})",
+        )
+    for mart in MARTS:
+        columns = _columns(mart.schema, NOT_COMPARED.get(mart.name, frozenset()))
+        yield from _differing(
+            mart.name,
+            theirs,
+            f"SELECT {columns} FROM '{ours.files(mart)}'",
+            f"SELECT {columns} FROM '{theirs.file(mart.name)}'",
+        )
+
+
+def _differing(name: str, theirs: Theirs, mine: str, other: str) -> Iterator[str]:
+    for who, left, right in (("the pipeline", mine, other), ("DuckDB", other, mine)):
+        query = f"SELECT count(*) FROM ({left} EXCEPT ALL {right})"
+        (count,) = theirs.connection.execute(query).fetchone()
+        if count:
+            example = theirs.connection.execute(f"({left} EXCEPT ALL {right}) LIMIT 1").fetchone()
+            yield f"{name}: expected the same rows, actual: {count} of {who} only, such as {example}"
