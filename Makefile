@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test lint bench selftest clean help
+.PHONY: run pipeline test lint bench selftest clean help
 
 help:            ## say what can be made
 	@awk -F ':.*## *' '/^[a-z]+: .*##/ {printf "%-10s%s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -21,8 +21,16 @@ $(VENV)/dev.stamp: $(VENV)/run.stamp
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
 	@touch $@
 
+$(VENV)/pipeline.stamp: $(VENV)/run.stamp
+	@echo "adding Spark and a Java to $(VENV)/"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[pipeline]'
+	@touch $@
+
 run: $(VENV)/run.stamp   ## certify the embedded reference broker, leave the report in out/latest/
 	@$(BIN)/amqpspec run --target reference
+
+pipeline: $(VENV)/pipeline.stamp  ## many runs and a campaign against the reference broker, and their pages in out/pipeline/site/
+	@.ci/pipeline.sh $(BIN) out/pipeline
 
 test: $(VENV)/dev.stamp  ## lint, types, import rule, all tests with coverage
 	$(MAKE) --no-print-directory lint

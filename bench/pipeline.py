@@ -228,10 +228,13 @@ def main() -> None:
     parser.add_argument(
         "--millions", type=int, nargs="+", default=list(SIZES), help="sizes, in millions of rows"
     )
+    parser.add_argument(
+        "--unit", type=int, default=MILLION, help="rows that stand for a million, to try it out"
+    )
     parser.add_argument("--measure", type=Path, help=argparse.SUPPRESS)
     given = parser.parse_args()
     signal.signal(signal.SIGTERM, _stopped)
-    found = measure(given.measure, given.millions[0]) if given.measure else rows(given.millions)
+    found = measure(given.measure, given.millions[0]) if given.measure else rows(given.millions, given.unit)
     for row in found:
         print(row.line(), flush=True)
 

@@ -113,6 +113,8 @@ VIEWS: Mapping[str, str] = {
 }  # fmt: skip
 """What several marts need, in an order in which each knows the ones before it."""
 
+# A vector's hash is taken over one text, because DuckDB's hash of two values is linear in them: two targets that swap
+# their reactions would have the same vector.
 MART_SQL: Mapping[str, str] = {
     "verdicts": f"""
         SELECT *, {_word("worst")} AS verdict, worst AS verdict_code, {_BASELINE} AS baseline,
@@ -214,7 +216,8 @@ MART_SQL: Mapping[str, str] = {
             GROUP BY input_key, target, dialect, kind
             HAVING max(known) = 0 AND min(signature_low) IS NOT NULL),
         differing AS (
-            SELECT dialect, kind, input_key, bit_xor(hash(concat(target, ':', signature))) AS vector, count(*) AS targets
+            SELECT dialect, kind, input_key, bit_xor(hash(concat(target, ':', signature))) AS vector,
+                   count(*) AS targets
             FROM reactions GROUP BY dialect, kind, input_key
             HAVING min(signature) FILTER (signature <> 0) < max(signature) FILTER (signature <> 0)),
         vectors AS (
@@ -267,6 +270,7 @@ MART_SQL: Mapping[str, str] = {
                make_timestamp(min(first_us)) AS at
         FROM case_runs GROUP BY ALL""",
 }  # fmt: skip
-"""Names of vectors are hashes of Spark's own; they are compared by everything else that a row says."""
+"""Each over the views; columns are named as the mart names them, and more of them than it has do no harm."""
 
 NOT_COMPARED: Mapping[str, frozenset[str]] = {"differential": frozenset({"vector"})}
+"""Names of vectors are hashes of Spark's own; the sample's key, which each vector has for itself, stands for them."""

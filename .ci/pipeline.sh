@@ -1,0 +1,53 @@
+#!/bin/sh
+# Runs with and without faults and a short campaign, all against the reference broker; then lake, marts and pages of
+# them. Usage: .ci/pipeline.sh BIN OUT. OUT is made anew; what the steps say is in OUT/log.
+set -eu
+
+bin=$1
+out=$2
+targets=$(dirname "$0")/pipeline-targets.yaml
+
+rm -rf "$out"
+mkdir -p "$out"
+
+fail() {
+  tail -n 20 "$out/log" >&2
+  echo "make pipeline: $1 failed; all that was said: $out/log" >&2
+  exit 1
+}
+
+# Exit code 1 says that there are deviations or findings, and that is what the faults are for.
+step() {
+  echo "  $1"
+  what=$1
+  shift
+  code=0
+  "$bin/amqpspec" "$@" >> "$out/log" 2>&1 || code=$?
+  [ "$code" -le "${most:-0}" ] || fail "$what"
+}
+
+meet() {
+  name=$1
+  number=$2
+  shift 2
+  step "run $number of $name" run --targets "$targets" --target "$name" --quiet --out "$out/runs/$name-$number" \
+    channel exchange queue basic tx "$@"
+}
+
+fuzz() {
+  step "campaign against $1" fuzz campaign --targets "$targets" --target "$1" --quiet --budget 20s --workers 1 \
+    --cells 'C04/method.*/channel' --out "$out/campaigns/$1"
+}
+
+most=1
+meet careful 1
+meet careful 2
+meet hasty 1 --fault not-refused:channel/open/state --fault unacked-lost-with-channel --fault topic-star-is-hash
+meet hasty 2 --fault not-refused:channel/open/state --fault unacked-lost-with-channel
+meet hasty 3 --fault wrong-code:channel/open/state --fault topic-star-is-hash
+fuzz careful
+most=0
+step "lake" pipeline ingest "$out"/runs/* "$out"/campaigns/* --lake "$out/lake"
+step "marts" pipeline build --lake "$out/lake" --out "$out/marts"
+step "pages" pipeline pages --marts "$out/marts" --out "$out/site"
+echo "open $out/site/index.html"
