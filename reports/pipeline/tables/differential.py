@@ -24,6 +24,8 @@ SCHEMA = (
     "reaction STRING, inputs BIGINT, targets BIGINT, sample STRING, sample_key BIGINT, run STRING, folder STRING"
 )
 HORIZON_DAYS = 28
+PARTITIONS = 32
+"""Of the shuffle by input: less than a million rows each, where a night has a million."""
 VARIES = "varies"
 _VECTOR = ("dialect", "kind", "vector")
 _VARIES_KEY = 0
@@ -56,12 +58,21 @@ def table(inputs: Inputs, as_of: date) -> DataFrame:
 
 
 def _reactions(inputs: Inputs, as_of: date) -> DataFrame:
-    """One row an input and target: the reaction of its newest version, if it is not declared."""
-    days = _within(inputs["reaction_days"], as_of)
-    rows = days.join(fn.broadcast(_newest_runs(inputs, as_of)), "run_key")
+    """One row an input and target: the reaction of its newest version, if it is not declared.
+
+    There are nearly as many of them as rows: these are shuffled first, once and by the input alone, which serves all
+    that follows, and keys have fixed width; names come back by a small join.
+    """
+    runs = _newest_runs(inputs, as_of).withColumn("line", fn.xxhash64(*_LINE))
+    rows = (
+        _within(inputs["reaction_days"], as_of)
+        .join(fn.broadcast(runs.select("run_key", "line")), "run_key")
+        .select("input_key", "line", "run_key", "signature_low", "signature_high", "known")
+    )
     reaction = fn.when(fn.col("low") == fn.col("high"), fn.col("low")).otherwise(fn.lit(_VARIES_KEY))
     return (
-        rows.groupBy("input_key", *_LINE)
+        rows.repartition(PARTITIONS, "input_key")
+        .groupBy("input_key", "line")
         .agg(
             fn.min("signature_low").alias("low"),
             fn.max("signature_high").alias("high"),
@@ -69,6 +80,7 @@ def _reactions(inputs: Inputs, as_of: date) -> DataFrame:
             fn.max("run_key").alias("run_key"),
         )
         .where("known = 0 AND low IS NOT NULL")
+        .join(fn.broadcast(runs.select("line", *_LINE).distinct()), "line")
         .select("input_key", *_LINE, "run_key", reaction.alias("signature"))
     )
 
