@@ -255,21 +255,38 @@ class Campaign:
         return seen, self.check
 
     def _ready(self) -> None:
-        """Before a batch: a target that has gone since the last one was asked about is a complaint of that one."""
+        """Before a batch: a target that has gone since the last one was asked about is a complaint of that one.
+
+        One on its way out may greet once more, and be gone when canaries are placed. Raises TargetLost.
+        """
+        told = self._unready()
+        if told is not None and self.subject.awake(self._monitor.hang_s):
+            told = self._unready()
+        if told is not None:
+            self._gone(told)
+            told = self._unready()
+        if told is not None:
+            self._triage.revive()
+            told = self._unready()
+        if told is not None:
+            raise TargetLost(f"{self.subject.name}: {told}")
+
+    def _unready(self) -> Unanswered | None:
+        """Why the target cannot be measured now, if it cannot."""
         try:
             self._monitor.before()
-            return
         except Unanswered as unanswered:
-            told = unanswered
-        self._monitor.forget()
-        if not self.subject.awake(self._monitor.hang_s):
-            oracle, top = _GONE[told.silent]
-            if self._sent is None:
-                self._triage.revive()
-            else:
-                late = Suspicion(oracle, top, f"after the batch had been seen to: {told}")
-                self._complaints.take(self._triage, self._sent, Check((late,)))
-        self._monitor.before()
+            self._monitor.forget()
+            return unanswered
+        return None
+
+    def _gone(self, told: Unanswered) -> None:
+        oracle, top = _GONE[told.silent]
+        if self._sent is None:
+            self._triage.revive()
+            return
+        late = Suspicion(oracle, top, f"after the batch had been seen to: {told}")
+        self._complaints.take(self._triage, self._sent, Check((late,)))
 
     def _deaths(self) -> None:
         """Workers that died: said, whatever becomes of their inputs."""

@@ -22,6 +22,7 @@ from fuzz import schedule
 from fuzz.campaign import Campaign, Order
 from fuzz.catalogue import Cell, FuzzInput
 from fuzz.energy import Energy
+from fuzz.executor.client import Unanswered
 from fuzz.executor.loop import Address
 from fuzz.executor.pool import ExecutorPool
 from fuzz.executor.subject import Subject
@@ -178,6 +179,26 @@ def test_a_target_that_goes_between_batches_is_a_complaint_of_the_last_one(
         assert campaign.ended == "all done" and {row["input"] for row in rows(out)} == wanted()
 
 
+def test_a_target_that_greets_once_more_on_its_way_out_is_restarted(
+    broker: ReferenceBroker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    restarts: list[int] = []
+    refusals = iter([False, False, False, True, True, True])
+    place = Canaries.place
+
+    def placed(self: Canaries) -> None:
+        if next(refusals, False):
+            raise Unanswered("the stream took no more octets")
+        place(self)
+
+    monkeypatch.setattr(Canaries, "place", placed)
+    subject = subject_of(broker, restart=lambda: restarts.append(1))
+    order = Order(subject, tmp_path, patterns=CELLS, mutate=False, batch=4, smaller=False)
+    campaign = Campaign(order).run()
+    assert campaign.ended == "all done" and not campaign.target_lost and restarts
+    assert {row["input"] for row in rows(tmp_path)} == wanted()
+
+
 def _begun(folder: Path) -> Iterator[list[str]]:
     return (list(inputs_of(line)) for line in batches(folder))
 
@@ -301,6 +322,7 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 from fuzz.campaign import Campaign, Order
+from fuzz.executor.client import Unanswered
 from fuzz.executor.loop import Address
 from fuzz.executor.subject import Subject
 host, port, out, workers, at, torn, resume = sys.argv[1:]

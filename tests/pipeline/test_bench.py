@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -16,11 +17,12 @@ import pytest
 from pyspark.sql import SparkSession
 
 from bench import pipeline
-from bench.pipeline import rows
+from bench.pipeline import measure, rows
 from bench.pipeline_sides import Ours, Theirs, differences
 from bench.pipeline_spent import Spent, best, timed, total
 from bench.pipeline_sql import MART_SQL, ORDER, ROLLUP_SQL
 from bench.row import Row
+from reports.pipeline import session
 from reports.pipeline.lake import open_lake
 from reports.pipeline.rollups import ROLLUPS
 from reports.pipeline.synthetic import Nights
@@ -30,19 +32,22 @@ from reports.pipeline.tables import MARTS
 NIGHTS = Nights(rows_a_day=30_000, days=7)
 
 
-def test_both_sides_say_the_same_and_a_difference_is_seen(spark: SparkSession, tmp_path: Path) -> None:
+def test_both_sides_say_the_same_and_a_difference_is_seen(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     write_lake(tmp_path / "lake", NIGHTS)
+    monkeypatch.setattr(session, "session", lambda: nullcontext(spark))
+    told = {row.name for row in measure(tmp_path / "lake", 7, rounds=1)}
+    for name in (*ROLLUP_SQL, *MART_SQL):
+        what = "rollup" if name in ROLLUP_SQL else "mart"
+        assert {f"{what} 7 M: {name}, {when}" for when in ("cold", "warm", "warm, CPU")} <= told
     lake = open_lake(tmp_path / "lake")
     ours, theirs = Ours(spark, lake, tmp_path), Theirs(lake, tmp_path)
-    for steps in (ours.rollups, ours.marts, theirs.rollups, theirs.marts):
-        for make in steps().values():
-            make()
-    assert list(differences(ours, theirs)) == []
     for name in (*ROLLUP_SQL, *MART_SQL):
         assert pq.read_metadata(theirs.file(name)).num_rows > 0, f"{name} has nothing to compare"
     _double_first_row(theirs.file("findings"))
-    (told,) = differences(ours, theirs)
-    assert told.startswith("findings: expected the same rows, actual: 1 of DuckDB only, such as")
+    (told_of,) = differences(ours, theirs)
+    assert told_of.startswith("findings: expected the same rows, actual: 1 of DuckDB only, such as")
 
 
 def _double_first_row(path: Path) -> None:
