@@ -183,19 +183,24 @@ def test_a_target_that_greets_once_more_on_its_way_out_is_restarted(
     broker: ReferenceBroker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     restarts: list[int] = []
-    refusals = iter([False, False, False, True, True, True])
+    refusals: list[int] = []
     place = Canaries.place
 
     def placed(self: Canaries) -> None:
-        if next(refusals, False):
+        if refusals:
+            refusals.pop()
             raise Unanswered("the stream took no more octets")
         place(self)
 
+    def leave(campaign: Campaign) -> None:
+        if campaign.tally.inputs == 4:
+            refusals.extend([1, 1])
+
     monkeypatch.setattr(Canaries, "place", placed)
     subject = subject_of(broker, restart=lambda: restarts.append(1))
-    order = Order(subject, tmp_path, patterns=CELLS, mutate=False, batch=4, smaller=False)
+    order = Order(subject, tmp_path, patterns=CELLS, mutate=False, batch=4, smaller=False, told=leave)
     campaign = Campaign(order).run()
-    assert campaign.ended == "all done" and not campaign.target_lost and restarts
+    assert campaign.ended == "all done" and not campaign.target_lost and restarts and not refusals
     assert {row["input"] for row in rows(tmp_path)} == wanted()
 
 
