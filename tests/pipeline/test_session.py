@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -20,10 +21,12 @@ import pytest
 from pyspark.sql import SparkSession
 
 from reports.pipeline import java
+from reports.pipeline.build import build
 from reports.pipeline.ingest import ingest
 from reports.pipeline.java import VECTOR, EngineError, Java, find_java, look_at, prepare
 from reports.pipeline.package import write_package
 from reports.pipeline.session import engine_errors
+from reports.pipeline.tables import MARTS
 from tests.pipeline.journals import CampaignFolder, case, finished
 
 HOME = Path(str(pyspark.__file__)).parent
@@ -43,6 +46,16 @@ with session(**options) as spark:
     rows = facts.join(dimension(spark, lake, "runs").select("run_key", "run"), "run_key").drop("run_key")
     said = sorted(json.dumps([str(value) for value in row]) for row in rows.collect())
 print("SAID", json.dumps(said))
+"""
+
+_BUILD = """
+import json, sys
+from pathlib import Path
+from reports.pipeline.build import build
+from reports.pipeline.session import session
+
+with session(**json.loads(sys.argv[2])) as spark:
+    build(spark, Path(sys.argv[1]), Path(sys.argv[1]).with_name("marts"))
 """
 
 
@@ -217,6 +230,15 @@ def locally(lake: Path) -> list[str]:
 
 
 @pytest.fixture(scope="module")
+def marts(spark: SparkSession, lake: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """What a build on one machine makes."""
+    place = tmp_path_factory.mktemp("here")
+    shutil.copytree(lake, place / "lake")
+    build(spark, place / "lake", place / "marts")
+    return _told(place / "marts")
+
+
+@pytest.fixture(scope="module")
 def master(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A standalone master with one worker, on loopback."""
     place = tmp_path_factory.mktemp("cluster")
@@ -236,8 +258,12 @@ def master(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.mark.spark
 def test_a_standalone_master(lake: Path, locally: list[str], master: str) -> None:
-    settings = {"spark.executor.memory": "512m"}
-    assert _rows(_run(lake, {"master": master, "settings": settings, "record": False})) == locally
+    assert _rows(_run(lake, _on(master))) == locally
+
+
+@pytest.mark.spark
+def test_marts_of_a_standalone_master(lake: Path, marts: dict[str, str], master: str, tmp_path: Path) -> None:
+    assert _built_elsewhere(lake, tmp_path, _on(master)) == marts
 
 
 @pytest.mark.spark
@@ -265,7 +291,7 @@ def test_spark_submit_with_the_package(lake: Path, locally: list[str], master: s
 
 
 @pytest.mark.spark
-def test_a_connect_server(lake: Path, locally: list[str], tmp_path: Path) -> None:
+def test_a_connect_server(lake: Path, locally: list[str], marts: dict[str, str], tmp_path: Path) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -281,6 +307,7 @@ def test_a_connect_server(lake: Path, locally: list[str], tmp_path: Path) -> Non
     ) as log:  # fmt: skip
         _waited(log, r"(Spark Connect server started)")
         assert _rows(_run(lake, {"remote": f"sc://127.0.0.1:{port}"})) == locally
+        assert _built_elsewhere(lake, tmp_path, {"remote": f"sc://127.0.0.1:{port}"}) == marts
 
 
 def test_a_connect_server_that_is_not_there_is_one_line(tmp_path: Path) -> None:
@@ -291,10 +318,28 @@ def test_a_connect_server_that_is_not_there_is_one_line(tmp_path: Path) -> None:
     assert f"EngineError: Spark Connect at {address}: " in said.splitlines()[-1]
 
 
-def _run(lake: Path, options: dict[str, object], expect: int = 0) -> str:
+def _on(master: str) -> dict[str, object]:
+    return {"master": master, "settings": {"spark.executor.memory": "512m"}, "record": False}
+
+
+def _built_elsewhere(lake: Path, place: Path, options: dict[str, object]) -> dict[str, str]:
+    """Rollups and marts of a copy of the lake, made by another session."""
+    shutil.copytree(lake, place / "lake")
+    _run(place / "lake", options, job=_BUILD)
+    return _told(place / "marts")
+
+
+def _told(marts: Path) -> dict[str, str]:
+    """What each mart says; every one has something to say of verdicts."""
+    told = {path.stem: path.read_text() for path in marts.glob("*/*.json")}
+    assert set(told) == {mart.name for mart in MARTS} and "basic.qos" in told["verdicts"]
+    return told
+
+
+def _run(lake: Path, options: dict[str, object], expect: int = 0, job: str = _JOB) -> str:
     """The job in a process of its own; what it said, of errors the last."""
     ended = subprocess.run(
-        [sys.executable, "-c", _JOB, lake, json.dumps(options)], text=True, capture_output=True,
+        [sys.executable, "-c", job, lake, json.dumps(options)], text=True, capture_output=True,
         timeout=_PATIENCE_S,
     )  # fmt: skip
     assert ended.returncode == expect, ended.stderr[-3000:]
