@@ -23,7 +23,7 @@ $(VENV)/dev.stamp: $(VENV)/run.stamp
 
 $(VENV)/pipeline.stamp: $(VENV)/run.stamp
 	@echo "adding Spark and a Java to $(VENV)/"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[pipeline]'
+	@$(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check -e '.[pipeline]'
 	@touch $@
 
 run: $(VENV)/run.stamp   ## certify the embedded reference broker, leave the report in out/latest/

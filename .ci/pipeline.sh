@@ -42,9 +42,10 @@ fuzz() {
 most=1
 meet careful 1
 meet careful 2
-meet hasty 1 --fault not-refused:channel/open/state --fault unacked-lost-with-channel --fault topic-star-is-hash
-meet hasty 2 --fault not-refused:channel/open/state --fault unacked-lost-with-channel
-meet hasty 3 --fault wrong-code:channel/open/state --fault topic-star-is-hash
+# One fault that stays, so that the two targets differ, and others that come and go, so that cases are flaky.
+meet hasty 1 --fault unacked-lost-with-channel --fault not-refused:channel/open/state --fault topic-star-is-hash
+meet hasty 2 --fault unacked-lost-with-channel --fault not-refused:channel/open/state
+meet hasty 3 --fault unacked-lost-with-channel --fault wrong-code:channel/open/state --fault topic-star-is-hash
 fuzz careful
 most=0
 step "lake" pipeline ingest "$out"/runs/* "$out"/campaigns/* --lake "$out/lake"

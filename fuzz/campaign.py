@@ -80,7 +80,7 @@ class Campaign:
             self.position = Position(**kept["position"])
             self.id, self.started = kept.get("run", self.id), kept.get("started", self.started)
         self._begun_s = now_s()
-        self._before_s = self.tally.seconds_s
+        self._before_s, self._trials_before = self.tally.seconds_s, self.tally.trials
         self._journal, self._rows = CampaignJournal(order.out), ArrowJournal(order.out)
         self._monitor = Monitor(self.subject)
         self.pace = Pace(order.batch, self._monitor.usual.cpu_s)
@@ -148,7 +148,6 @@ class Campaign:
         self.position = self._schedule.position = batch.after
 
     def _end(self) -> None:
-        self.tally.trials += self._triage.trials
         self.tally.seconds_s = self._seconds_s
         self._stand()
         self._journal.line(
@@ -335,6 +334,7 @@ class Campaign:
         ])  # fmt: skip
 
     def _stand(self) -> None:
+        self.tally.trials = self._trials_before + self._triage.trials
         self._journal.stand({
             "plan": self.order.plan, "run": self.id, "started": self.started,
             "position": self.position.to_json(), "tally": self.tally.to_json(),

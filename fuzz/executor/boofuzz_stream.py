@@ -84,9 +84,10 @@ class Stream:
         begun_s = now_s()
         until_s, latency_s, said = begun_s + wait_s, None, list[Heard]()
         while not any(one.refusal for one in said) and (octets := self._read(until_s)):
-            if latency_s is None:
+            heard = [one for one in self._hear(octets) if one.name not in SIGNS_OF_LIFE]
+            if latency_s is None and heard:
                 latency_s = now_s() - begun_s
-            said += self._hear(octets)
+            said += heard
             if not owed:
                 until_s = now_s() + settle_s
         return said, latency_s

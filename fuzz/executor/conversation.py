@@ -11,7 +11,7 @@ from enum import Enum
 from zlib import crc32
 
 from fuzz.catalogue import FuzzInput
-from fuzz.executor.hearing import Hear, Heard, hearing
+from fuzz.executor.hearing import SIGNS_OF_LIFE, Hear, Heard, hearing
 from fuzz.executor.onward import Onward
 from fuzz.executor.outcome import End, Obedience, Outcome, Timing
 from fuzz.executor.silence import SIGN, Silence, settled_by
@@ -212,6 +212,8 @@ class Conversation:
             return
         if self._astray is None and said.channel > 1 and self._is_astray(said):
             self._astray = said
+        if said.name in SIGNS_OF_LIFE:
+            return
         if self._part is _Part.WAY:
             self._on_the_way(said, now_s)
         elif self._part is _Part.INPUT:

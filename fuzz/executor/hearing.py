@@ -5,7 +5,7 @@ Knows: readers of both families of dialects. Must not know: sockets, what was se
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache, partial
 
@@ -18,6 +18,8 @@ from harness.wire.frames import Frame, FrameReader
 from harness.wire.methods import Codec, codec_for
 
 UNREADABLE = "unreadable octets"
+SIGNS_OF_LIFE = frozenset({"heartbeat", "empty"})
+"""What comes when it is due, whatever was said: no answer to anything."""
 _MAX_OCTETS = 8 << 20
 _KEPT = 64
 _CHANNELS, _FRAME_MAX_OCTETS = 65_535, 131_072
@@ -37,6 +39,7 @@ class Heard:
     ``limits`` are channel-max and frame-max where it offers them; ``remote`` is the channel that a session of AMQP 1.0
     answers; ``mechanisms`` are those that AMQP 1.0 offers; a login that failed is not ``good``. ``idle_s`` is how long
     it bears silence, zero where it says nothing of that; ``blames_silence`` is a close that says that it bore no more.
+    ``product`` and ``version`` are those that an open of AMQP 1.0 names.
     """
 
     name: str
@@ -49,6 +52,8 @@ class Heard:
     good: bool = True
     idle_s: float = 0.0
     blames_silence: bool = False
+    product: str = ""
+    version: str = ""
 
 
 Hear = Callable[[bytes], Iterator[Heard]]
@@ -147,6 +152,7 @@ def _performative(frame: TypedFrame) -> Heard:
     refusal = limits = remote = None
     mechanisms: tuple[str, ...] = ()
     good, idle_s, blames_silence = True, 0.0, False
+    product = version = ""
     if performative is None:
         return Heard(name, None, None, frame.payload, frame.channel)
     if name in _ENDS and performative["error"]:
@@ -156,6 +162,8 @@ def _performative(frame: TypedFrame) -> Heard:
     elif name == "open":
         limits = (_number(performative["channel_max"]), _number(performative["max_frame_size"]))
         idle_s = _milliseconds_s(performative["idle_time_out"])
+        product, version = _announced(performative["properties"])
+        product = product or _text(performative["container_id"])
     elif name == "begin":
         remote = performative["remote_channel"]
     elif name == "sasl-outcome":
@@ -163,8 +171,20 @@ def _performative(frame: TypedFrame) -> Heard:
     elif name == "sasl-mechanisms":
         mechanisms = tuple(str(offered) for offered in performative["sasl_server_mechanisms"] or ())
     return Heard(
-        name, refusal, limits, frame.payload, frame.channel, remote, mechanisms, good, idle_s, blames_silence
-    )
+        name, refusal, limits, frame.payload, frame.channel, remote, mechanisms, good, idle_s, blames_silence,
+        product, version,
+    )  # fmt: skip
+
+
+def _announced(properties: object) -> tuple[str, str]:
+    """Product and version out of an open's properties, which hold what a target likes."""
+    if not isinstance(properties, Mapping):
+        return "", ""
+    return _text(properties.get("product")), _text(properties.get("version"))
+
+
+def _text(value: object) -> str:
+    return str(value) if isinstance(value, str) else ""
 
 
 def _is_of_silence(refusal: Refusal, description: object) -> bool:

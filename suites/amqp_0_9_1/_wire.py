@@ -25,6 +25,14 @@ def refuses_frame(peer: Peer, row: str = "") -> Verdict:
     return judge_reaction(peer, peer.reaction(within_s=peer.context.patience.ending_s), row)
 
 
+def refuses_content(peer: Peer, row: str = "") -> Verdict:
+    """Like ``rejects_violation`` where a content may be left open: silence is waited for.
+
+    No barrier, for it would be a method amid a content, and refused as that.
+    """
+    return judge_reaction(peer, peer.reaction(barrier=False), row)
+
+
 def shortstr(text: str | bytes) -> bytes:
     """A short string: one octet of length, then the string."""
     octets = text.encode() if isinstance(text, str) else text

@@ -6,7 +6,7 @@ from harness.peer.peer import Peer
 from harness.run.case import case
 from harness.run.oracles import holds, judge_reaction, rejects_violation
 from harness.run.verdict import Verdict
-from suites.amqp_0_9_1._wire import begin_publish, header_payload, shortstr, table
+from suites.amqp_0_9_1._wire import begin_publish, header_payload, refuses_content, shortstr, table
 
 _CONTENT_TYPE, _HEADERS, _DELIVERY_MODE = 0x8000, 0x2000, 0x1000
 _FIFTEENTH_PROPERTY = 0x0002
@@ -20,7 +20,7 @@ def content_without_header(peer: Peer) -> Verdict:
     peer.open_channel()
     begin_publish(peer, peer.name("nowhere"))
     peer.send_frame("body", b"no header before me")
-    return rejects_violation(peer)
+    return refuses_content(peer)
 
 
 @case("framing.content.body-missing", covers=["amq_wlp_content_01"])
@@ -57,7 +57,7 @@ def body_frame_beyond_the_size(peer: Peer) -> Verdict:
     begin_publish(peer, peer.name("nowhere"))
     peer.send_frame("header", header_payload(peer, 3))
     peer.send_frame("body", b"four and more")
-    return rejects_violation(peer)
+    return refuses_content(peer)
 
 
 @case("framing.content.frames-beyond-size", covers=["wire/content/body-exceeds-size"])
@@ -68,7 +68,7 @@ def body_frames_beyond_the_size(peer: Peer) -> Verdict:
     peer.send_frame("header", header_payload(peer, 6))
     peer.send_frame("body", b"four")
     peer.send_frame("body", b"and more")
-    return rejects_violation(peer)
+    return refuses_content(peer)
 
 
 @case("framing.content.header-unasked", covers=["wire/content/unexpected-header"])
@@ -106,7 +106,7 @@ def wrong_class_in_the_header(peer: Peer) -> Verdict:
     peer.open_channel()
     begin_publish(peer, peer.name("nowhere"))
     peer.send_frame("header", header_payload(peer, 0, class_name="queue"))
-    return rejects_violation(peer)
+    return refuses_content(peer)
 
 
 @case("amq_wlp_content_03", covers=["amq_wlp_content_03"])
@@ -142,7 +142,7 @@ def content_within_a_content(peer: Peer) -> Verdict:
     peer.send_frame("header", header_payload(peer, 5, weight=1))
     peer.send_frame("header", header_payload(peer, 5))
     peer.send_frame("body", b"child")
-    return rejects_violation(peer)
+    return refuses_content(peer)
 
 
 @case("amq_wlp_content_05", covers=["amq_wlp_content_05"])
@@ -152,7 +152,7 @@ def weight_with_a_plain_body(peer: Peer) -> Verdict:
     begin_publish(peer, peer.name("nowhere"))
     peer.send_frame("header", header_payload(peer, 4, weight=1))
     peer.send_frame("body", b"body")
-    return rejects_violation(peer)
+    return refuses_content(peer)
 
 
 @case("framing.content.header-cut", covers=["wire/content/malformed-header"])
@@ -223,4 +223,4 @@ def _refuses_header(peer: Peer, payload: bytes) -> Verdict:
     queue = peer.queue()
     begin_publish(peer, queue)
     peer.send_frame("header", payload)
-    return rejects_violation(peer)
+    return refuses_content(peer)

@@ -8,7 +8,7 @@ from harness.run.case import case
 from harness.run.oracles import equals, holds, rejects_violation
 from harness.run.verdict import Verdict
 from suites.amqp_0_9_1._messages import altered
-from suites.amqp_0_9_1._wire import begin_publish, fetch, header_payload, shortstr
+from suites.amqp_0_9_1._wire import begin_publish, fetch, header_payload, refuses_content, shortstr
 from suites.amqp_wire_9_1._wire import sent_frames
 
 _CONTENT_TYPE, _DELIVERY_MODE, _PRIORITY, _CONTINUED = 0x8000, 0x1000, 0x0800, 0x0001
@@ -32,7 +32,7 @@ def class_of_another_content(peer: Peer) -> Verdict:
     peer.open_channel()
     begin_publish(peer, peer.name("nowhere"))
     peer.send_frame("header", header_payload(peer, 0, class_name="file"))
-    return rejects_violation(peer)
+    return refuses_content(peer)
 
 
 @case("amq_wlp_content_02", covers=["amq_wlp_content_02"])
@@ -41,7 +41,7 @@ def wrong_class_in_the_header(peer: Peer) -> Verdict:
     peer.open_channel()
     begin_publish(peer, peer.name("nowhere"))
     peer.send_frame("header", header_payload(peer, 0, class_name="queue"))
-    return rejects_violation(peer)
+    return refuses_content(peer)
 
 
 @case("wlp.content_02.undefined", covers=["amq_wlp_content_02"])
@@ -50,7 +50,7 @@ def undefined_class_in_the_header(peer: Peer) -> Verdict:
     peer.open_channel()
     begin_publish(peer, peer.name("nowhere"))
     peer.send_frame("header", b"\x3c\x00" + header_payload(peer, 0)[2:])
-    return rejects_violation(peer)
+    return refuses_content(peer)
 
 
 # weight
@@ -83,7 +83,7 @@ def body_frame_beyond_the_size(peer: Peer) -> Verdict:
     begin_publish(peer, peer.name("nowhere"))
     peer.send_frame("header", header_payload(peer, 3))
     peer.send_frame("body", b"four and more")
-    return rejects_violation(peer)
+    return refuses_content(peer)
 
 
 @case("content.body-size.exceeded-later", covers=["content-header/body-size"])
@@ -94,7 +94,7 @@ def body_frames_beyond_the_size(peer: Peer) -> Verdict:
     peer.send_frame("header", header_payload(peer, 6))
     peer.send_frame("body", b"four")
     peer.send_frame("body", b"and more")
-    return rejects_violation(peer)
+    return refuses_content(peer)
 
 
 @case("content.body-size.high-half", covers=["content-header/body-size"])
@@ -282,4 +282,4 @@ def _refuses_header(peer: Peer, payload: bytes) -> Verdict:
     queue = peer.queue()
     begin_publish(peer, queue)
     peer.send_frame("header", payload)
-    return rejects_violation(peer)
+    return refuses_content(peer)

@@ -7,7 +7,7 @@ from harness.peer.peer import Peer
 from harness.run.case import case
 from harness.run.oracles import equals, holds, judge_reaction, rejects_violation
 from harness.run.verdict import Verdict
-from suites.amqp_0_9_1._wire import begin_publish, fetch, fetch_all, header_payload
+from suites.amqp_0_9_1._wire import begin_publish, fetch, fetch_all, header_payload, refuses_content
 from suites.amqp_wire_9_1._wire import sent_frames
 
 # order
@@ -187,7 +187,7 @@ def content_without_header(peer: Peer) -> Verdict:
     peer.open_channel()
     begin_publish(peer, peer.name("nowhere"))
     peer.send_frame("body", b"no header before me")
-    return rejects_violation(peer)
+    return refuses_content(peer)
 
 
 @case("wlp.content_01.no-content", covers=["amq_wlp_content_01", "content-framing/unconditional"])

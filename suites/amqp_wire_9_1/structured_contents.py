@@ -12,7 +12,7 @@ from harness.peer.peer import Peer
 from harness.run.case import case
 from harness.run.oracles import equals, holds, judge_reaction, observed_either_way, rejects_violation
 from harness.run.verdict import Verdict
-from suites.amqp_0_9_1._wire import begin_publish, fetch, header_payload
+from suites.amqp_0_9_1._wire import begin_publish, fetch, header_payload, refuses_content
 
 _DEPTH = 40
 
@@ -117,7 +117,7 @@ def child_that_was_not_announced(peer: Peer) -> Verdict:
     peer.open_channel()
     begin_publish(peer, peer.name("nowhere"))
     peer.send_octets(peer.content_frames(b"body", children=[peer.content_frames(b"child")], weight=0))
-    return rejects_violation(peer)
+    return refuses_content(peer)
 
 
 @case("wlp.content_05.too-many", covers=["amq_wlp_content_05"], needs=["structured-content"])
@@ -127,7 +127,7 @@ def more_children_than_announced(peer: Peer) -> Verdict:
     begin_publish(peer, peer.name("nowhere"))
     children = [peer.content_frames(b"first"), peer.content_frames(b"second")]
     peer.send_octets(peer.content_frames(b"body", children=children, weight=1))
-    return rejects_violation(peer)
+    return refuses_content(peer)
 
 
 @case("wlp.content_05.within", covers=["amq_wlp_content_05"], needs=["structured-content"])
@@ -136,7 +136,7 @@ def mismatch_of_a_child(peer: Peer) -> Verdict:
     peer.open_channel()
     begin_publish(peer, peer.name("nowhere"))
     peer.send_octets(peer.content_frames(b"body", children=[peer.content_frames(b"child", weight=1)]))
-    return rejects_violation(peer)
+    return refuses_content(peer)
 
 
 # --- steps of this module
