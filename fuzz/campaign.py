@@ -69,7 +69,7 @@ class Campaign:
         self.order, self.subject = order, replace(subject, restart=subject.restart and self._restart)
         self.cells = chosen_cells(subject.dialect, order.patterns)
         self.tally, self.position = Tally(), Position()
-        self.ended, self.target_lost = "", False
+        self.ended, self.note, self.target_lost = "", "", False
         kept = self._kept() if order.resume else None
         self.energy = Energy(subject.dialect, kept and kept["energy"], order.origins)
         self._suite_version = version("amqpspec")
@@ -277,6 +277,9 @@ class Campaign:
         except Unanswered as unanswered:
             self._monitor.forget()
             return unanswered
+        if self._monitor.note != self.note:
+            self.note = self._monitor.note
+            self._journal.line("note", text=self.note)
         return None
 
     def _gone(self, told: Unanswered) -> None:
@@ -349,7 +352,7 @@ class Campaign:
             **self.order.plan, "run": self.id, "started": self.started, "product": self.product,
             "version": self.target_version, "ended": self.ended, "workers": self.order.workers,
             "response_states": len(self.energy.seen), **self.tally.figures(len(self.cells)),
-            "unblamed": self._complaints.limit.repeats, "url": self.subject.url,
+            "unblamed": self._complaints.limit.repeats, "note": self.note, "url": self.subject.url,
             "suite_version": self._suite_version, "reactions": dict(self.tally.reactions),
             "cell_states": self.tally.states(((c.key, c.counted) for c in self.cells), self.ended),
             "findings": [

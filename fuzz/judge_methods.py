@@ -71,6 +71,8 @@ _STANDARD_CLASSES_END = 0xF000
 _IDS_OCTETS, _SIZE_OCTETS = 4, 4
 _FIELDS_OCTETS = 1100
 """More than the fields before a table take."""
+_TAKEN_OCTETS = 1 << 24
+"""A body that is announced larger may be refused for its size, before it or anything behind it is read."""
 _CONTENT_STATES = {"content": None, "body": 8}
 """States in which the connection is in the midst of a content, and how many octets of body are still to come."""
 
@@ -330,7 +332,7 @@ def _of_header_payload(dialect_id: str, payload: bytes, class_id: int) -> Iterat
     if int.from_bytes(payload[:2], "big") != class_id:
         yield "content-class"
         return
-    if any(payload[2:4]):
+    if any(payload[2:4]) or int.from_bytes(payload[4:12], "big") > _TAKEN_OCTETS:
         yield "doubt"
     errors = [_header_error_of(codec, payload) for codec in _codecs(dialect_id)]
     if all(errors):

@@ -132,16 +132,17 @@ def octets_of(root: Node) -> bytes:
     return _render(root, root)
 
 
-def _render(node: Node, root: Node) -> bytes:
+def _render(node: Node, root: Node, within: tuple[str, ...] = ()) -> bytes:
+    """``within`` are the paths being measured just now."""
     if node._rendered is not None:
         return node._rendered
     if node.measure is not None:
-        return _measured(node.measure, (node,), {}, root)
+        return _measured(node.measure, (node,), {}, root, within)
     if not node.children:
         return node.octets
-    done = {id(c): _render(c, root) for c in node.children if c.measure is None}
+    done = {id(c): _render(c, root, within) for c in node.children if c.measure is None}
     parts = [
-        done[id(c)] if c.measure is None else _measured(c.measure, node.children, done, root)
+        done[id(c)] if c.measure is None else _measured(c.measure, node.children, done, root, within)
         for c in node.children
     ]
     octets = b"".join(parts)
@@ -150,12 +151,21 @@ def _render(node: Node, root: Node) -> bytes:
     return octets
 
 
-def _measured(measure: Measure, siblings: tuple[Node, ...], done: dict[int, bytes], root: Node) -> bytes:
+def _measured(
+    measure: Measure,
+    siblings: tuple[Node, ...],
+    done: dict[int, bytes],
+    root: Node,
+    within: tuple[str, ...] = (),
+) -> bytes:
     total = measure.extra
     for name in measure.of:
+        if name in within:
+            # Mutation has put the measure into what it measures: inside of that, it spans nothing.
+            continue
         if name.startswith("/"):
             parts = [place.node for place in walk(root) if place.path == name[1:]]
-            total += sum(len(p.children) if measure.counts else len(_render(p, root)) for p in parts)
+            total += sum(_span(part, measure, root, (*within, name)) for part in parts)
         elif measure.counts:
             total += sum(len(s.children) for s in siblings if s.name == name)
         else:
@@ -165,6 +175,10 @@ def _measured(measure: Measure, siblings: tuple[Node, ...], done: dict[int, byte
             total += sum(widths)
     width = measure.width_octets
     return (total // measure.unit % (1 << 8 * width)).to_bytes(width, "big")
+
+
+def _span(part: Node, measure: Measure, root: Node, within: tuple[str, ...]) -> int:
+    return len(part.children) if measure.counts else len(_render(part, root, within))
 
 
 # --- finding

@@ -190,7 +190,8 @@ class Triage:
         self._ready()
         try:
             outcomes = list(executor.run(items))
-            check = self._monitor.after(outcomes, settle_s=_SETTLE_S if alone else 0.0)
+            settle_s = _SETTLE_S if alone else 0.0
+            check = self._monitor.after(outcomes, settle_s=settle_s, dying=seen.oracle is Oracle.CRASH)
         finally:
             executor.close()
         if any(s.oracle in SPOILS for s in check.suspicions):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import socket
 import struct
 
-from fuzz.executor.hearing import Heard, hearing
+from fuzz.executor.hearing import SIGNS_OF_LIFE, Heard, hearing
 from fuzz.executor.loop import READ_OCTETS, Address, now_s
 from fuzz.executor.outcome import End
 

@@ -21,11 +21,16 @@ from harness.wire.methods import ContentHeader, codec_for
 
 
 class Unanswered(Exception):
-    """The target did not go along: what was expected, what came; ``refused_connect`` where not even a stream did."""
+    """The target did not go along: what was expected, what came.
 
-    def __init__(self, text: str, *, refused_connect: bool = False, silent: bool = False) -> None:
+    ``refused_connect``: not even a stream did; ``silent``: nothing came; ``refused``: it said no in so many words.
+    """
+
+    def __init__(
+        self, text: str, *, refused_connect: bool = False, silent: bool = False, refused: bool = False
+    ) -> None:
         super().__init__(text)
-        self.refused_connect, self.silent = refused_connect, silent
+        self.refused_connect, self.silent, self.refused = refused_connect, silent, refused
 
 
 class Client:
@@ -83,7 +88,8 @@ class Client:
                 return said
             if said.refusal is not None:
                 raise Unanswered(
-                    f"expected {wanted}, actual: {said.refusal.scope} {said.refusal.code}{self._unoffered}"
+                    f"expected {wanted}, actual: {said.refusal.scope} {said.refusal.code}{self._unoffered}",
+                    refused=True,
                 )
             self.passed.append(said)
 

@@ -19,7 +19,12 @@ from harness.spec.model import MethodDialect
 
 _AWAKE_S = 60.0
 _ROUNDS = 5
+_ADDRESS_S = 10.0
 _SHARED_QUEUE = "amqpspec.fuzz.q"
+
+
+class NotAttached(ValueError):
+    """The address of the target cannot be attached to; one line says which, and what the target said."""
 
 
 class OutOfScope(ValueError):
@@ -104,6 +109,25 @@ class Subject:
                 pause(0.2)
             else:
                 return True
+
+
+def check_address(subject: Subject) -> None:
+    """Raises NotAttached for an AMQP 1.0 target that refuses its address, Unanswered where it cannot be reached."""
+    if subject.is_methods:
+        return
+    values = replace(subject.values, container=f"amqpspec-address-{now_s()}")
+    with Client(subject.address, subject.dialect, values, _ADDRESS_S) as client:
+        client.enter("session")
+    with Client(subject.address, subject.dialect, values, _ADDRESS_S) as client:
+        try:
+            client.enter("attached")
+        except Unanswered as told:
+            if not told.refused:
+                return  # a target that says nothing, or hangs up, is judged by whoever leads the campaign
+            raise NotAttached(
+                f"{subject.name}: expected an address that can be attached to (address in targets.yaml), "
+                f"actual {values.queue!r}: {told}"
+            ) from told
 
 
 def check_scope(host: str, scope: Path | None) -> None:

@@ -5,6 +5,7 @@ Knows: what was put where. Must not know: inputs, processes.
 For each login there is one connection, with a queue that stores a message over the batch and two queues that are
 consumed from, each on a channel of its own; all are exclusive. On one more channel nothing is ever asked. A stored
 message that has changed is a canary; a delivery that was not sent there, or came on another channel, is a leak.
+What a target does not bear when the campaign begins, is gone on without; ``Canaries.note`` says what.
 """
 
 from __future__ import annotations
@@ -35,12 +36,17 @@ def _token(number: int, who: str) -> bytes:
     return b"amqpspec canary " + seed * 8
 
 
-class _Cage:
-    """One login's queues. Raises Unanswered."""
+class _NotConsumed(Unanswered):
+    """A queue cannot be consumed from."""
 
-    def __init__(self, subject: Subject, values: Values, number: int) -> None:
-        self.who = f"{values.user} at {values.vhost}"
-        self.store, self.inboxes = f"amqpspec.canary.{number}.s", {_FIRST: f"amqpspec.canary.{number}.i"}
+
+class _Cage:
+    """One login's queues; with ``listens``, two of them are consumed from. Raises Unanswered."""
+
+    def __init__(self, subject: Subject, values: Values, number: int, *, listens: bool = True) -> None:
+        self.who = _who(values)
+        self.store = f"amqpspec.canary.{number}.s"
+        self.inboxes = {_FIRST: f"amqpspec.canary.{number}.i"} if listens else {}
         self.expected = b""
         self.client = Client(subject.address, subject.dialect, values, _PATIENCE_S)
         try:
@@ -54,7 +60,8 @@ class _Cage:
         client = self.client
         client.enter("channel")
         if client.values.channel_max >= _QUIET:
-            self.inboxes[_SECOND] = f"{self.inboxes[_FIRST]}2"
+            if self.inboxes:
+                self.inboxes[_SECOND] = f"{self.inboxes[_FIRST]}2"
             for channel in (_SECOND, _QUIET):
                 client.say("channel.open", channel)
                 client.wait("channel.open-ok")
@@ -62,8 +69,14 @@ class _Cage:
             client.say("queue.declare", channel, queue=queue, exclusive=True)
             client.wait("queue.declare-ok")
         for channel, queue in self.inboxes.items():
-            client.say("basic.consume", channel, queue=queue, no_ack=True)
-            client.wait("basic.consume-ok")
+            self._consume(channel, queue)
+
+    def _consume(self, channel: int, queue: str) -> None:
+        try:
+            self.client.say("basic.consume", channel, queue=queue, no_ack=True)
+            self.client.wait("basic.consume-ok")
+        except Unanswered as told:
+            raise _NotConsumed(str(told), silent=told.silent) from told
 
     def place(self, number: int) -> None:
         """Store a message."""
@@ -109,7 +122,7 @@ class _Cage:
         came = [(said.channel, said.payload) for said in self.client.passed if self._counts(said)]
         self.client.passed.clear()
         left = set(own.values())
-        until_s = now_s() + _DELIVERY_S
+        until_s = now_s() + (_DELIVERY_S if left else _REST_S)
         while (said := self.client.next(until_s)) is not None:
             if self._counts(said):
                 came.append((said.channel, said.payload))
@@ -118,7 +131,11 @@ class _Cage:
         return came
 
     def _counts(self, said: Heard) -> bool:
-        return said.name == "content body" or said.channel not in (0, *self.inboxes)
+        return said.name == "content body" or said.channel not in (0, _FIRST, *self.inboxes)
+
+
+def _who(values: Values) -> str:
+    return f"{values.user} at {values.vhost}"
 
 
 def _among(came: list[bytes]) -> str:
@@ -131,10 +148,16 @@ def _around(actual: bytes, expected: bytes) -> str:
 
 
 class Canaries:
-    """All cages of a target; opened when first needed, and anew after a restart."""
+    """All cages of a target; opened when first needed, and anew after a restart.
+
+    ``off`` says why nothing is asked; ``note``, what is gone on without, since the target did not bear it at first.
+    """
 
     def __init__(self, subject: Subject) -> None:
         self._subject = subject
+        self._deaf: set[str] = set()
+        self._begun = False
+        self.note = ""
         self._cages: list[_Cage | TypedCage] = []
         self._through_only = False
         self._number = self._opened = 0
@@ -173,18 +196,50 @@ class Canaries:
         self._cages.clear()
 
     def _open(self) -> None:
-        make = _Cage if self._subject.is_methods else TypedCage
         for values in (self._subject.values, *self._subject.others):
-            self._opened += 1
-            number = (id(self) & 0xFFFF) << 16 | self._opened
             with suppress(Unanswered):
-                self._cages.append(make(self._subject, values, number))
-        if self._cages:
-            return
+                self._cages.append(self._cage(values))
+        if not self._cages:
+            self._without_cages()
+        self._begun = True
+
+    def _without_cages(self) -> None:
         if self._subject.is_methods:
             raise Unanswered("no login of the target could open queues for canaries")
         self._subject.greet(_PATIENCE_S)
         self._through_only = True
+        if not self._begun:
+            self._try_through()
+
+    def _cage(self, values: Values) -> _Cage | TypedCage:
+        """One login's cage; without its inboxes where they could not be consumed from at first. Raises Unanswered."""
+        if not self._subject.is_methods:
+            return TypedCage(self._subject, values, self._next)
+        who = _who(values)
+        try:
+            return _Cage(self._subject, values, self._next, listens=who not in self._deaf)
+        except _NotConsumed as told:
+            if self._begun:
+                raise
+            cage = _Cage(self._subject, values, self._next, listens=False)
+            self._deaf.add(who)
+            self.note = f"canaries without deliveries: {who} cannot consume from a queue of its own: {told}"
+            return cage
+
+    @property
+    def _next(self) -> int:
+        """The number of a cage that no other one has had."""
+        self._opened += 1
+        return (id(self) & 0xFFFF) << 16 | self._opened
+
+    def _try_through(self) -> None:
+        """A target that does not pass a message of a canary's own before there was an input will not do so later."""
+        try:
+            told = next((found.detail for found in self._through()), "")
+        except Unanswered as unanswered:
+            told = str(unanswered)
+        if told:
+            self.off = self.note = f"no canaries: the target passes no message of theirs: {told}"
 
     def _through(self) -> Iterator[Suspicion]:
         """A message through a queue and back, on a connection of its own."""

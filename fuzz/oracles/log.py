@@ -6,6 +6,7 @@ Knows: how BEAM, JVM, Go, Python and sanitizers complain. Must not know: why.
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import takewhile
@@ -30,7 +31,13 @@ _SIGNATURES = (
 _PYTHON_TOP = re.compile(r"^[A-Za-z_][\w.]*(?:Error|Exception|Warning|Exit|Interrupt)\b.*")
 _PREFIX = re.compile(r"^\d{4}-\d\d-\d\d[ T]\S+ (?:\[\w+\] )?(?:<[\d.]+> ?)?")
 _CAUSE = "Caused by: "
-_OF_A_TRACE = re.compile(rf"\s+(?:at |\.\.\. |Suppressed: )|{_CAUSE}")
+_ORDINARY = re.compile(r"IllegalStateException: Channel was inactive for ")
+"""How a JVM tells that a client kept silent longer than was agreed on: no fault of its own."""
+_GOES_ON = {
+    "jvm": re.compile(rf"\s+(?:at |\.\.\. |Suppressed: )|{_CAUSE}"),
+    "go": re.compile(r"\s|$|\[signal |goroutine \d|created by |exit status |\S+\(.*\)$"),
+}
+"""Lines that belong to what a runtime has just complained of."""
 _THROWN = re.compile(r"((?:[a-z]\w*\.)+\w+(?:Exception|Error))(?::|$)")
 _AT = re.compile(r"\s+at (?:[\w.@]+/)?([\w.$]+(?:<init>)?)\(")
 _WHERE = re.compile(
@@ -78,21 +85,29 @@ class LogWatch:
 
 def complaints(text: str) -> Iterator[Suspicion]:
     """A suspicion for each kind of complaint in a log, in order, each kind once."""
-    lines = text.splitlines()
     seen: set[str] = set()
-    told = False
+    for one in _each(text):
+        if one.top not in seen:
+            seen.add(one.top)
+            yield one
+
+
+def last_complaint(text: str) -> Suspicion | None:
+    """What a log complains of last, if of anything; it may have been said before."""
+    return next(iter(deque(_each(text), maxlen=1)), None)
+
+
+def _each(text: str) -> Iterator[Suspicion]:
+    lines = text.splitlines()
+    told: re.Pattern[str] | None = None
     for number, line in enumerate(lines):
         # The cause of an exception of which something was said already is no complaint of its own.
-        told = told and _OF_A_TRACE.match(line) is not None
-        runtime = (
-            None if told else next((name for name, pattern in _SIGNATURES if pattern.search(line)), None)
-        )
-        if runtime is None:
+        if told is not None and told.match(line):
             continue
-        told = runtime == "jvm"
-        top = f"{runtime}: {steady(_top(runtime, lines, number))}"
-        if top not in seen:
-            seen.add(top)
+        runtime = next((name for name, pattern in _SIGNATURES if pattern.search(line)), "")
+        told = _GOES_ON.get(runtime)
+        if runtime and not _ORDINARY.search(line):
+            top = f"{runtime}: {steady(_top(runtime, lines, number))}"
             yield Suspicion(Oracle.LOG, top, "\n".join(lines[number : number + _EXCERPT_LINES]))
 
 

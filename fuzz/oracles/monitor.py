@@ -17,13 +17,15 @@ from fuzz.executor.subject import Subject
 from fuzz.identity import InputId
 from fuzz.oracles.answers import LATE_FACTOR, astray, conformance, late, obedience
 from fuzz.oracles.canary import Canaries
-from fuzz.oracles.log import LogWatch, complaints
+from fuzz.oracles.log import LogWatch, complaints, last_complaint
 from fuzz.oracles.process import Allowance, Gauge, gauge, held_back_s, is_working
 from fuzz.oracles.suspicion import Oracle, Suspicion
 
 _LOOK_S, _REST_S = 0.06, 16.0
 _HELD_BACK_S = 60.0
 _LOOKS, _BETWEEN_LOOKS_S = 4, 0.15
+_DYING_LOOKS, _BETWEEN_DYING_S = 12, 0.25
+"""A process may take some time to die, of a dump that it writes or for want of a processor."""
 _KEPT = 64
 _LATE_S = 0.5
 _CPU_S, _LEAST_CPU_S = 0.01, 0.001
@@ -95,6 +97,11 @@ class Monitor:
         self._greeted = False
         self._borne: tuple[float, int] = (0.0, 0)
 
+    @property
+    def note(self) -> str:
+        """What is gone on without, since the target did not bear it when it began."""
+        return self._canaries.note
+
     def before(self) -> None:
         """Measure, and place canaries. Raises Unanswered where the target does not answer already now."""
         self._log.skip()
@@ -110,11 +117,16 @@ class Monitor:
         if oracle is Oracle.CPU:
             self.usual.bear(*self._borne)
 
-    def after(self, outcomes: Sequence[Outcome], *, settle_s: float = 0.0) -> Check:
-        """Ask every oracle. A crash or a hang explains the rest, which then is not asked."""
+    def after(self, outcomes: Sequence[Outcome], *, settle_s: float = 0.0, dying: bool = False) -> Check:
+        """Ask every oracle. A crash or a hang explains the rest, which then is not asked.
+
+        Where the target may be ``dying``, it is looked at for a while longer.
+        """
         if settle_s:
             pause(settle_s)
-        fatal = self._fatal(outcomes) if self._asks(Oracle.CRASH, Oracle.HANG) else None
+        fatal = None
+        if self._asks(Oracle.CRASH, Oracle.HANG):
+            fatal = self._dies(outcomes) if dying else self._fatal(outcomes)
         found = [] if fatal else self._canary()
         sent = sum(o.sent_octets for o in outcomes)
         after = Gauge(None) if fatal else self._at_rest(sent, len(outcomes))
@@ -193,12 +205,20 @@ class Monitor:
             pause(_BETWEEN_LOOKS_S)
         return self._crash(str(told), outcomes)
 
+    def _dies(self, outcomes: Sequence[Outcome]) -> Suspicion | None:
+        """A crash or a hang, now or soon."""
+        for _ in range(_DYING_LOOKS):
+            if (fatal := self._fatal(outcomes)) is not None:
+                return fatal
+            pause(_BETWEEN_DYING_S)
+        return self._fatal(outcomes)
+
     def _crash(self, detail: str, outcomes: Sequence[Outcome]) -> Suspicion:
         return Suspicion(Oracle.CRASH, "the target is gone", detail, _unfinished(outcomes))
 
     def _explained(self, fatal: Suspicion, news: str) -> Suspicion:
         """A crash by what the log says last before it, where it says anything."""
-        said = next(complaints(news), None)
+        said = last_complaint(news)
         if said is None:
             return fatal
         return replace(fatal, top=f"{fatal.top}; {said.top}", detail=f"{fatal.detail}\n{said.detail}")

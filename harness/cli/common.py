@@ -63,6 +63,7 @@ _CODES = {
     "SeedError": Exit.USAGE,
     "BoofuzzMissing": Exit.USAGE,
     "OutOfScope": Exit.USAGE,
+    "NotAttached": Exit.USAGE,
     "Unanswered": Exit.TARGET,
     "TargetError": Exit.TARGET,
     "BrokerError": Exit.TARGET,

@@ -33,7 +33,12 @@ def tree(name: str, path: str, octets: bytes, dialect: str = "amqp-0-9-1") -> by
 TAG = "frame.payload.args.arguments.entries.k.tag"
 LENGTH = "frame.payload.args.arguments.entries.k.value.size"
 
+HUGE = tree("content/basic.publish", "header.payload.body-size", b"\x80" + bytes(7))
+SOON = tree("content/basic.publish", "header.payload.body-size", (1 << 20).to_bytes(8, "big"))
+
 METHODS = [
+    ("channel", SOON[:-1] + b"\0", "amq_wlp_frame_02"),
+    ("channel", HUGE[:-1] + b"\0", ""),
     ("raw", b"AMQP\0\0\x09\x09", "amq_wlp_header_03"),
     ("raw", b"AMQP\0\1\0\0", ""),
     ("raw", b"HTTP/1.1", ""),

@@ -73,6 +73,12 @@ def test_measures_reach_across_the_tree() -> None:
     assert octets_of(edited_path(far, "other.data", b"")) == b"\0"
 
 
+def test_a_measure_within_what_it_measures_spans_nothing_there() -> None:
+    measure = size_of(2, "/frame.body", name="length")
+    tree = group("root", measure, group("frame", group("body", leaf("text", Role.OPAQUE, b"abc"), measure)))
+    assert octets_of(tree) == b"\0\5abc\0\5"
+
+
 def test_unknown_paths_are_told() -> None:
     with pytest.raises(KeyError, match="nowhere"):
         find(TREE, "nowhere")

@@ -306,8 +306,9 @@ def test_a_connect_server(lake: Path, locally: list[str], marts: dict[str, str],
         "--class", name, "spark-internal",
     ) as log:  # fmt: skip
         _waited(log, r"(Spark Connect server started)")
-        assert _rows(_run(lake, {"remote": f"sc://127.0.0.1:{port}"})) == locally
-        assert _built_elsewhere(lake, tmp_path, {"remote": f"sc://127.0.0.1:{port}"}) == marts
+        there: dict[str, object] = {"remote": f"sc://127.0.0.1:{port}", "settings": _FEW}
+        assert _rows(_run(lake, there)) == locally
+        assert _built_elsewhere(lake, tmp_path, there) == marts
 
 
 def test_a_connect_server_that_is_not_there_is_one_line(tmp_path: Path) -> None:
@@ -318,8 +319,12 @@ def test_a_connect_server_that_is_not_there_is_one_line(tmp_path: Path) -> None:
     assert f"EngineError: Spark Connect at {address}: " in said.splitlines()[-1]
 
 
+_FEW = {"spark.sql.shuffle.partitions": "2"}
+"""A cluster's own choice is 200, for which a few hundred rows are too few."""
+
+
 def _on(master: str) -> dict[str, object]:
-    return {"master": master, "settings": {"spark.executor.memory": "512m"}, "record": False}
+    return {"master": master, "settings": {"spark.executor.memory": "512m", **_FEW}, "record": False}
 
 
 def _built_elsewhere(lake: Path, place: Path, options: dict[str, object]) -> dict[str, str]:
