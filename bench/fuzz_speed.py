@@ -23,6 +23,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +47,11 @@ DIALECT = "amqp-0-9-1"
 STATES = ("raw", "channel")
 ROUNDS, INPUTS, BATCH, WORKERS = 5, 1000, 128, 2
 FAR = 10**9
+REQUESTS = (
+    "header",
+    "header->connection_start_ok->connection_tune_ok->connection_open->channel_open->method_queue_declare",
+)
+"""Where boofuzz bends, by its own names: right behind the connect, and behind the whole handshake."""
 _RESET = struct.pack("ii", 1, 0)
 _PATIENCE_S, _HEARS_S = 10.0, 1.0
 _GROUPS = (
@@ -205,21 +211,23 @@ def beside_boofuzz(subject: Subject, count: int) -> Iterator[Row]:
     """boofuzz with the exported session, and then the very inputs that it sent by the executor, which hears answers.
 
     boofuzz has no page, no log, no pause, no check behind a case, and keeps nothing of a case that passed: once blind,
-    and once as it has to be to hear what its input is answered.
+    and once as it has to be to hear what its input is answered; on a request right behind the connect, and on one
+    behind the handshake, which each case goes through.
     """
-    for name, hears in (("boofuzz (hears answers)", True), ("boofuzz (hears nothing)", False)):
+    for request, hears in product(REQUESTS, (True, False)):
         sent: list[FuzzInput] = []
-        theirs = _taken(partial(_boofuzz, count, sent, hears), subject, ())
+        theirs = _taken(partial(_boofuzz, request, count, sent, hears), subject, ())
         mine = _taken(ours, subject, sent)
+        name = f"boofuzz ({request.rpartition('->')[2]}, hears {'answers' if hears else 'nothing'})"
         label = f"fuzz speed, {subject.name}"
         yield _row(f"{label}: inputs/s beside {name}", "inputs/s", (mine, theirs), 0)
         yield _row(f"{label}: CPU per input beside {name}", "us of CPU/input", (mine, theirs), 1)
 
 
 def _boofuzz(
-    count: int, sent: list[FuzzInput], hears: bool, subject: Subject, items: Sequence[FuzzInput]
+    request: str, count: int, sent: list[FuzzInput], hears: bool, subject: Subject, items: Sequence[FuzzInput]
 ) -> int:
-    """So many cases of boofuzz; what each one sent is put into ``sent``."""
+    """So many cases of boofuzz on one request; what each one sent is put into ``sent``."""
     import boofuzz
 
     from fuzz.interop.boofuzz_engine import load_session
@@ -256,7 +264,7 @@ def _boofuzz(
             db_filename=str(Path(folder) / "results.db"), fuzz_db_keep_only_n_pass_cases=1,
             receive_data_after_fuzz=hears, check_data_received_each_request=False,
         )  # fmt: skip
-        session.fuzz()
+        session.fuzz(name=request)
     return len(sent)
 
 

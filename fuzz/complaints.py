@@ -6,7 +6,7 @@ Knows: triage, findings, how often a thing is blamed. Must not know: what is sen
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from fuzz.energy import Energy
@@ -16,6 +16,7 @@ from fuzz.findings import Finding, signature_of, write_finding
 from fuzz.identity import RANDOM
 from fuzz.journal import CampaignJournal, findings_in
 from fuzz.limits import BlameLimit
+from fuzz.oracles.log import complaints
 from fuzz.oracles.monitor import Check
 from fuzz.oracles.suspicion import SPOILS, Oracle, Suspicion
 from fuzz.order import Order
@@ -62,7 +63,7 @@ class Complaints:
         }  # fmt: skip
 
     def take(self, triage: Triage, batch: Batch, check: Check) -> None:
-        """The worst complaint about the whole, which may explain the others, and each kind of deviation once.
+        """The worst complaint about the whole, each line of the log besides, and each kind of deviation once.
 
         Raises TargetLost, JournalError.
         """
@@ -71,7 +72,7 @@ class Complaints:
         if whole:
             self.of_a_whole += 1
             self._pace.complained()
-            self._suspect(triage, batch, whole[0])
+            self._of_a_whole(triage, batch, whole)
         by_top: dict[str, Suspicion] = {}
         for suspicion in check.suspicions:
             if suspicion.oracle in _OF_ONE_INPUT:
@@ -84,8 +85,27 @@ class Complaints:
             if not self.done:
                 self._suspect(triage, batch, suspicion)
 
-    def _suspect(self, triage: Triage, batch: Batch, seen: Suspicion) -> None:
-        key = (*batch.place, str(seen.oracle), seen.top)
+    def _of_a_whole(self, triage: Triage, batch: Batch, whole: Sequence[Suspicion]) -> None:
+        """The worst, which may explain the others, but not another line of the log: a known one would hide it."""
+        worst, *rest = whole
+        told = self._told_with(batch, self._suspect(triage, batch, worst), worst)
+        for seen in rest:
+            if seen.oracle is Oracle.LOG and seen.top not in told and not self.done:
+                told |= self._told_with(batch, self._suspect(triage, batch, seen), seen)
+
+    def _told_with(self, batch: Batch, blame: Blame | None, seen: Suspicion) -> set[str]:
+        """The lines that the log holds besides, where the one input to blame was tried alone: they are its, too."""
+        if blame is None or blame.item is None or blame.status is Status.LOST:
+            return set()
+        others = [one for one in complaints(blame.log) if one.top != seen.top]
+        for one in others:
+            self.known[_key(batch, one)] += 1
+            self.limit.spent(one, 0.0)
+        return {one.top for one in others}
+
+    def _suspect(self, triage: Triage, batch: Batch, seen: Suspicion) -> Blame | None:
+        """One complaint to its end; the blame, where one was sought and found."""
+        key = _key(batch, seen)
         limit = 1 if batch.spans else _RANDOM_REPEATS
         if self.known[key] >= limit:
             self._tally.repeats += 1
@@ -93,10 +113,10 @@ class Complaints:
                 if len(batch.cells) == 1:
                     self._tally.stop(batch.cells[0].key, f"{seen.oracle} again: {seen.top}")
                 triage.revive()
-            return
+            return None
         if not self.limit.allows(seen):
             self._again(triage, batch, seen)
-            return
+            return None
         begun_s = now_s()
         try:
             blame = triage.blame(batch.items, seen)
@@ -110,8 +130,9 @@ class Complaints:
         if (blame.status is Status.LOST or blame.item is None) and seen.oracle in NOISY:
             self._tally.unconfirmed += 1
             self._journal.line("unconfirmed", oracle=seen.oracle, top=seen.top, detail=seen.detail)
-            return
+            return None
         self._found(batch, key, blame)
+        return blame
 
     def _again(self, triage: Triage, batch: Batch, seen: Suspicion) -> None:
         """What was blamed often enough is counted where it comes again."""
@@ -164,3 +185,8 @@ class Complaints:
                 f"{error.strerror or error}"
             ) from error
         self.signatures[finding.signature] = place.name
+
+
+def _key(batch: Batch, seen: Suspicion) -> tuple[str, ...]:
+    """What is blamed once, or a few times."""
+    return (*batch.place, str(seen.oracle), seen.top)

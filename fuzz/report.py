@@ -105,7 +105,7 @@ def markdown(summary: Mapping[str, Any]) -> Iterator[str]:
     if summary.get("memory_limit_mib"):
         yield f"The target's process may write to {summary['memory_limit_mib']} MiB at most."
     if summary.get("note"):
-        yield f"Gone on without: {summary['note']}."
+        yield f"Note: {summary['note']}."
     yield from _findings(summary)
     yield from _unblamed(summary)
     yield from _cells(summary)

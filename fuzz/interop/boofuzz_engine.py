@@ -221,7 +221,7 @@ class BoofuzzRun:
             self._monitor.before()
 
     def _worth(self, check: Check) -> Iterable[Suspicion]:
-        """The worst complaint about the whole, and each kind of deviation that is not known yet, once."""
+        """The worst complaint about the whole, lines of the log, each kind of deviation that is not known, once."""
         whole = [s for s in check.suspicions if s.oracle is not Oracle.CONFORMANCE]
         tops: dict[str, Suspicion] = {}
         for seen in check.suspicions:
@@ -232,7 +232,7 @@ class BoofuzzRun:
                 self.tally.suppressed[requirement] += 1
             else:
                 tops.setdefault(seen.top, seen)
-        return [*whole[:1], *tops.values()]
+        return [*whole[:1], *(s for s in whole[1:] if s.oracle is Oracle.LOG), *tops.values()]
 
     def _suspect(self, items: list[FuzzInput], seen: Suspicion) -> None:
         states = {item.state for item in items if item.id in seen.inputs} or {items[-1].state}

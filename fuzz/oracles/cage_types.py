@@ -56,19 +56,26 @@ class TypedCage:
             return  # given up, or hung up on: whoever looks next finds out
 
     def _opened(self) -> Client:
-        number = self._number
-        values = replace(self._values, container=f"amqpspec-canary-{number}")
+        values = replace(self._values, container=f"amqpspec-canary-{self._number}")
         client = self.client = Client(self._subject.address, self._subject.dialect, values, _PATIENCE_S)
+        try:
+            self._settle(client)
+        except Unanswered:
+            client.close()
+            raise
+        return client
+
+    def _settle(self, client: Client) -> None:
+        """Attach to both nodes, and take out what they hold."""
         client.enter("session")
         for handle, node in ((_STORE, "s"), (_IN, "i")):
-            address = f"{values.queue}.canary.{number}.{node}"
+            address = f"{self._values.queue}.canary.{self._number}.{node}"
             self._attach(handle, "sender", address)
             client.wait("flow")
             self._attach(handle + 1, "receiver", address)
             client.passed.clear()
             self._flow(handle + 1, 0, _CREDIT)
             self._empty(handle)
-        return client
 
     def _attach(self, handle: int, role: str, address: str) -> None:
         more: dict[str, Any] = (

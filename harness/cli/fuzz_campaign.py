@@ -20,7 +20,6 @@ from urllib.parse import quote, urlencode
 
 import click
 
-from fuzz.announced import announced
 from fuzz.campaign import BATCH, Campaign, Order
 from fuzz.executor.conversation import Tempo
 from fuzz.executor.loop import Address
@@ -32,17 +31,15 @@ from fuzz.grammar import DEPLOYED, DIALECTS
 from fuzz.oracles.monitor import Monitor
 from fuzz.oracles.suspicion import Oracle, Suspicion
 from fuzz.report import one_line
-from fuzz.schedule import chosen_cells
 from fuzz.seeded.process import SEEDED, SeededBroker
-from fuzz.states import MECHANISMS, Values, states
+from fuzz.states import MECHANISMS, Values
 from fuzz.triage import Status, Triage
 from harness.cli.common import STATE_DIR, one_line_errors, stop
 from harness.cli.fuzz_interop import ENGINES, keep_seeds, run_boofuzz, seeds_of
+from harness.cli.fuzz_known import attaches, with_known
 from harness.cli.fuzz_live import view_of
 from harness.cli.fuzz_report import write_reports
 from harness.peer.context import Login
-from harness.run.baseline import Baseline, read_baseline
-from harness.run.case import load_suite
 from harness.run.detect import detect
 from harness.run.results import Exit
 from harness.spec.dialects import deployed_as
@@ -119,9 +116,10 @@ def campaign(
         with live(target, state_dir=STATE_DIR) as running:
             subject = _subject(running, options)
             check_scope(subject.address.host, options["scope"])
-            if _attaches(subject.dialect, options):
+            if attaches(subject.dialect, options["cells"], random=not options["families_only"]):
                 check_address(subject)
-            subject = _with_known(subject, target, options)
+            baseline = None if options["no_baseline"] else options["baseline_file"] or target.baseline
+            subject, unfit = with_known(subject, baseline)
             seeds = seeds_of(subject.dialect, options)
             view = view_of(budget_s, as_json or options["quiet"], options["json_lines"])
             order = Order(
@@ -140,6 +138,7 @@ def campaign(
                 with view:
                     led = Campaign(order).run()
         summary = {**led.summary(), "memory_limit_mib": limit_mib}
+        summary["note"] = "; ".join(filter(None, (summary.get("note"), unfit)))
         found = bool(summary["findings"])
         code = Exit.TARGET if led.target_lost else Exit.DEVIATIONS if found else Exit.CONFORMING
         summary["exit_code"] = int(code)
@@ -324,32 +323,6 @@ def _values(login: Login, vhost: str, queue: str) -> Values:
     )
 
 
-def _attaches(dialect: str, options: dict[str, Any]) -> bool:
-    """Whether a campaign goes into a state behind a link; random inputs may."""
-    links = {name for name, state in states(dialect).items() if any("attach" in s.wait_for for s in state.steps)}
-    if not options["families_only"]:
-        return bool(links)
-    return any(cell.state in links for cell in chosen_cells(dialect, options["cells"]))
-
-
-def _with_known(subject: Subject, target: Target, options: dict[str, Any]) -> Subject:
-    """With what the baseline knows of the version that the target announces; of others it knows nothing."""
-    path = options["baseline_file"] or target.baseline
-    if options["no_baseline"] or path is None:
-        return subject
-    baseline = read_baseline(path)
-    return replace(subject, known=known_of(baseline, announced(subject)[1]))
-
-
-def known_of(baseline: Baseline, version: str) -> frozenset[str]:
-    """The requirements of cases that the baseline says deviate; their cases are those of the dialect's suite."""
-    if not baseline.applies_to(version):
-        return frozenset()
-    suite = load_suite(baseline.dialect)
-    cases = [suite[entry.case] for entry in baseline.entries if entry.case in suite]
-    return frozenset(row for case in cases for row in case.covers)
-
-
 # --- what is said
 
 
@@ -363,7 +336,7 @@ def _say(summary: dict[str, Any], folder: Path, as_json: bool, quiet: bool) -> N
             f"{found['oracle']} {found['status']}: {detail}\n  {found['input'] or 'a batch'}\n  {found['replay']}"
         )
     if summary.get("note") and not quiet:
-        click.echo(f"gone on without: {visible(summary['note'])}")
+        click.echo(f"note: {visible(summary['note'])}")
     click.echo(f"{one_line(summary)}; {summary['ended']}; {folder / 'campaign.html'}")
 
 

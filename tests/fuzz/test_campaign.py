@@ -92,6 +92,25 @@ def test_a_resumed_campaign_goes_on_where_it_stands(subject: Subject, tmp_path: 
     assert set(begun(tmp_path)) == {str(i.id) for cell in chosen_cells("amqp-0-9-1", SMALL) for i in cell}
 
 
+def test_trials_add_up_over_a_kill_and_over_parts(wrong_subject: Subject, tmp_path: Path) -> None:
+    """What is written down at the beginning of each batch counts the trials so far: a kill leaves no more than that."""
+    stood: list[int] = []
+
+    def stand(campaign: Campaign) -> None:
+        stood.append(read_progress(tmp_path)["tally"]["trials"])
+
+    order = Order(
+        wrong_subject, tmp_path, patterns=(CELL, *SMALL), mutate=False, batch=4, smaller=False, told=stand
+    )
+    first = Campaign(order).run().tally.trials
+    assert first > 0 and stood[-1] == first
+    progress = read_progress(tmp_path)
+    CampaignJournal(tmp_path).stand({**progress, "position": {"cell": 0, "number": 0, "counter": 0}})
+    stood.clear()
+    again = Campaign(replace(order, resume=True)).run()
+    assert stood[0] == first and again.tally.trials == first + again._triage.trials
+
+
 def test_a_far_position_is_taken_up_at_once(subject: Subject, tmp_path: Path) -> None:
     order = Order(subject, tmp_path, 0.0, patterns=("C05/none",), batch=4)
     Campaign(order).run()

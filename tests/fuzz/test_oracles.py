@@ -330,3 +330,41 @@ def test_an_answer_astray_is_a_leak() -> None:
     assert seen.oracle is Oracle.LEAK and seen.inputs == (item.id,)
     assert seen.detail == "expected answers on channels in use, actual basic.deliver on channel 9"
     assert not list(astray([came(item, None)]))
+
+
+INACTIVE = """WARN ProtonHandler - Channel was inactive for to long
+java.lang.IllegalStateException: Channel was inactive for to long
+\tat org.some.ProtonHandler.tick(ProtonHandler.java:190)
+Caused by: java.lang.IllegalStateException: Channel was inactive for the specified time
+"""
+
+
+def test_a_client_that_kept_silent_too_long_is_no_complaint_about_the_target() -> None:
+    assert not list(complaints(INACTIVE))
+    other = "java.lang.IllegalStateException: a\n\tat a.B.c(B.java:1)\n"
+    assert [s.top for s in complaints(INACTIVE + other)] == ["jvm: java.lang.IllegalStateException in a.B.c"]
+
+
+PANIC = "panic: boom\n[signal SIGSEGV: segmentation violation]\n\ngoroutine 1 [running]:\nmain.main()\n\t/a.go:3\n"
+
+
+def test_a_panic_is_one_complaint_with_its_goroutines() -> None:
+    assert [s.top for s in complaints(f"{PANIC}\ngoroutine 2 [running]:\n")] == ["go: panic: boom"]
+    assert [s.top for s in complaints("http: panic serving\ngoroutine 7 [running]:\n")]
+
+
+@pytest.mark.parametrize(
+    ("news", "last"),
+    [
+        ("java.lang.NullPointerException: a\njava.lang.OutOfMemoryError: heap\n", "jvm: java.lang.OutOfMemoryError"),
+        ("=CRASH a\n=CRASH b\n=CRASH a\n", "beam: =CRASH a"),
+        (f"Traceback (most recent call last):\nKeyError: 1\n{PANIC}", "go: panic: boom"),
+    ],
+)  # fmt: skip
+def test_a_crash_is_explained_by_what_the_log_said_last(news: str, last: str, tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    path.touch()
+    monitor = Monitor(Subject("r", "amqp-0-9-1", Address("127.0.0.1", free_port()), log=path))
+    path.write_text(news, encoding="utf-8")
+    (seen,) = monitor.after([]).suspicions
+    assert seen.oracle is Oracle.CRASH and seen.top == f"the target is gone; {last}"

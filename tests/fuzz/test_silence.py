@@ -146,3 +146,25 @@ def test_the_reference_broker_does_not_close_while_a_refusal_is_waited_for() -> 
         found: list[Outcome] = list(executor.run([item("session", SIGN), item("session", SIGN[:5])]))
         executor.close()
     assert [(o.reached, o.refusal, o.reaction) for o in found] == [(True, None, "silence")] * 2
+
+
+# --- signs of life of the target
+
+
+def test_a_heartbeat_that_is_due_is_no_answer() -> None:
+    talk = Conversation(item("raw", tune_ok(1), METHODS, owed=False), Values(), PATIENT, 0.0)
+    talk.connected(0.0)
+    talk.out.clear()
+    talk.flushed(0.0)
+    talk.heard(bytes.fromhex("080000 00000000 ce"), 0.95)
+    talk.ended(End.FIN, 0.96)
+    assert talk.outcome is not None and talk.outcome.arrivals == ()
+    assert talk.outcome.timing.latency_s is None
+
+
+def test_an_empty_frame_is_no_answer() -> None:
+    talk = opened(SIGN, None, owed=False)
+    talk.heard(SIGN, 1.01)
+    talk.ended(End.FIN, 1.02)
+    assert talk.outcome is not None and talk.outcome.arrivals == ()
+    assert talk.outcome.timing.latency_s is None

@@ -17,6 +17,7 @@ from fuzz.seeded.defects import defect
 from fuzz.seeded.process import SeededBroker
 from fuzz.triage import Status, TargetLost, Triage, _simpler, _Trial
 from harness.net.ports import free_port
+from harness.reference.server import ReferenceBroker
 
 CELL = by_key("amqp-0-9-1")["amqp-0-9-1/C09/order.twice/channel"]
 ITEMS = [CELL.input(n) for n in range(40)]
@@ -170,3 +171,27 @@ def test_on_a_broker_with_a_defect_the_smallest_input_is_left(tmp_path: Path) ->
     assert blame.item is not None and blame.item.id == one.id and blame.status is Status.STABLE
     assert blame.item.octets == bytes.fromhex("01000100000004005a001ece")
     assert "planted" in blame.log and blame.spoken
+
+
+@pytest.mark.parametrize(("looks", "oracle", "fires"), [(9, Oracle.CRASH, True), (9, Oracle.LEAK, False)])
+def test_a_process_that_takes_time_to_die_is_waited_for(
+    looks: int, oracle: Oracle, fires: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left = [None] * looks
+    gone = Suspicion(Oracle.CRASH, "the target is gone", "gone")
+    monkeypatch.setattr("fuzz.oracles.monitor.pause", lambda seconds_s: None)
+    monkeypatch.setattr(Monitor, "_fatal", lambda self, outcomes: left.pop() if left else gone)
+    with ReferenceBroker("amqp-0-9-1") as broker:
+        subject = Subject("r", "amqp-0-9-1", Address(broker.host, broker.port))
+        monitor = Monitor(subject)
+        trial = Triage(subject, monitor, Tempo())._try([], seen(oracle))
+        monitor.close()
+    assert (trial.fired is gone) is fires and bool(left) is not fires
+
+
+def test_a_process_that_lives_on_is_not_waited_for_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    looks: list[int] = []
+    monkeypatch.setattr("fuzz.oracles.monitor.pause", lambda seconds_s: None)
+    monkeypatch.setattr(Monitor, "_fatal", lambda self, outcomes: looks.append(1))
+    subject = Subject("r", "amqp-0-9-1", Address("127.0.0.1", 1))
+    assert Monitor(subject)._dies([]) is None and 1 < len(looks) < 50

@@ -1,0 +1,163 @@
+"""What is found out of a target before the first input: who it is, what it does not bear, what its address is worth."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from fuzz.announced import announced
+from fuzz.campaign import Campaign, Order
+from fuzz.executor.client import Client, Unanswered
+from fuzz.executor.loop import Address
+from fuzz.executor.subject import NotAttached, Subject, check_address
+from fuzz.oracles.canary import Canaries
+from fuzz.states import Values
+from harness.cli.fuzz_known import attaches, with_known
+from harness.cli.main import cli
+from harness.record.journal import read_journal
+from harness.reference.server import ReferenceBroker
+
+METHODS, TYPES = "amqp-0-9-1", "amqp-1-0"
+SECOND = Values(user="second", password="second", vhost="second")
+
+
+def subject_of(broker: ReferenceBroker, **more: Any) -> Subject:
+    return Subject("r", broker.dialect, Address(broker.host, broker.port), **more)
+
+
+@pytest.fixture
+def broker() -> Iterator[ReferenceBroker]:
+    with ReferenceBroker(METHODS) as broker:
+        yield broker
+
+
+# --- canaries
+
+
+@pytest.fixture
+def unconsumable(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who asks for deliveries is hung up on."""
+    say = Client.say
+
+    def said(self: Client, name: str, /, channel: int = 1, **args: Any) -> None:
+        if name == "basic.consume":
+            self.close()
+            raise Unanswered("the target ended the stream")
+        say(self, name, channel, **args)
+
+    monkeypatch.setattr(Client, "say", said)
+
+
+@pytest.mark.usefixtures("unconsumable")
+def test_where_nothing_can_be_consumed_stored_messages_are_watched_all_the_same(
+    broker: ReferenceBroker,
+) -> None:
+    canaries = Canaries(subject_of(broker, others=(SECOND,)))
+    for _ in range(2):
+        canaries.place()
+        assert canaries.check() == []
+    canaries.drop()
+    assert "cannot consume" in canaries.note and "ended the stream" in canaries.note
+
+
+@pytest.mark.usefixtures("unconsumable")
+def test_a_changed_message_is_seen_without_inboxes() -> None:
+    with ReferenceBroker(METHODS, faults=["body-modified"]) as broker:
+        canaries = Canaries(subject_of(broker))
+        canaries.place()
+        assert [found.top for found in canaries.check()] == ["stored message changed"]
+        canaries.drop()
+
+
+def test_inboxes_that_were_there_when_it_began_are_not_gone_on_without(
+    broker: ReferenceBroker, request: pytest.FixtureRequest
+) -> None:
+    canaries = Canaries(subject_of(broker))
+    canaries.place()
+    canaries.drop()
+    request.getfixturevalue("unconsumable")
+    with pytest.raises(Unanswered):
+        canaries.place()
+    assert not canaries.note
+
+
+@pytest.mark.usefixtures("unconsumable")
+def test_a_campaign_says_once_what_it_goes_on_without(broker: ReferenceBroker, tmp_path: Path) -> None:
+    order = Order(subject_of(broker), tmp_path, patterns=("C05/*/limits",), mutate=False, batch=4)
+    summary = Campaign(order).run().summary()
+    assert summary["ended"] == "all done" and summary["findings"] == []
+    (note,) = [line["text"] for line in read_journal(tmp_path) if line["kind"] == "note"]
+    assert note == summary["note"] and "canaries without deliveries" in note
+
+
+# --- the address of a 1.0 target
+
+
+def test_an_address_that_is_refused_is_a_wrong_order_before_anything_is_sent(tmp_path: Path) -> None:
+    with ReferenceBroker(TYPES, faults=["nodes-not-made"]) as broker:
+        with pytest.raises(
+            NotAttached, match=r"expected an address .* actual 'amqpspec.fuzz.q': .*not-found"
+        ):
+            check_address(subject_of(broker))
+        ran = CliRunner().invoke(cli, ["fuzz", broker.url, "-d", TYPES, "--out", str(tmp_path / "c")])
+    assert ran.exit_code == 2 and ran.stderr.count("\n") == 1 and "can be attached to" in ran.stderr
+    assert not (tmp_path / "c").exists()
+
+
+def test_an_address_that_is_taken_is_no_complaint(broker: ReferenceBroker) -> None:
+    with ReferenceBroker(TYPES) as typed:
+        check_address(subject_of(typed))
+    check_address(subject_of(broker))
+
+
+def test_an_address_is_asked_for_where_a_campaign_attaches() -> None:
+    assert attaches(TYPES, ["C04/*/attached"], random=False) and attaches(TYPES, ["C04/*/raw"], random=True)
+    assert not attaches(TYPES, ["C04/*/raw"], random=False) and not attaches(METHODS, [], random=True)
+
+
+def test_names_of_canaries_that_are_refused_are_no_finding(tmp_path: Path) -> None:
+    with ReferenceBroker(TYPES, faults=["nodes-not-made"]) as broker:
+        canaries = Canaries(subject_of(broker))
+        canaries.place()
+        assert canaries.check() == [] and "not-found" in canaries.note
+
+
+# --- who it is
+
+
+@pytest.mark.parametrize("dialect", [METHODS, TYPES])
+def test_product_and_version_are_told(dialect: str) -> None:
+    with ReferenceBroker(dialect) as broker:
+        product, version = announced(subject_of(broker))
+    assert product == "amqpspec reference broker" and version
+
+
+@pytest.mark.parametrize(("versions", "known"), [(">=0.0.1", True), (">=1000", False), ("", True)])
+@pytest.mark.parametrize("dialect", [METHODS, TYPES])
+def test_a_baseline_of_other_versions_knows_nothing(
+    dialect: str, versions: str, known: bool, tmp_path: Path
+) -> None:
+    case = {METHODS: "framing.end_octet", TYPES: "open_close"}[dialect]
+    path = tmp_path / "baseline.yaml"
+    path.write_text(
+        f'target: r\ndialect: {dialect}\nversions: "{versions}"\nentries:\n'
+        f"  - {{case: {_case(dialect, case)}, verdict: fail, reason: r, link: l, expires: 2099-01-01}}\n"
+    )
+    with ReferenceBroker(dialect) as broker:
+        subject = subject_of(broker)
+        found, unfit = with_known(subject, path)
+    assert bool(found.known) is known and (versions in unfit) is (not known or not versions)
+    assert replace(found, known=frozenset()) == replace(subject, known=frozenset()) and with_known(
+        subject, None
+    ) == (subject, "")
+
+
+def _case(dialect: str, part: str) -> str:
+    from harness.run.case import load_suite
+
+    return min(case for case, row in load_suite(dialect).items() if row.covers)

@@ -1,0 +1,75 @@
+"""What becomes of complaints that come together: the worst explains, but hides no other line of the log."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from fuzz.catalogue import FuzzInput, by_key
+from fuzz.complaints import Complaints
+from fuzz.energy import Energy
+from fuzz.executor.conversation import Tempo
+from fuzz.executor.loop import Address
+from fuzz.executor.subject import Subject
+from fuzz.journal import CampaignJournal
+from fuzz.oracles.monitor import Check, Monitor
+from fuzz.oracles.suspicion import Oracle, Suspicion
+from fuzz.order import Order
+from fuzz.pace import Pace
+from fuzz.schedule import Batch, Position, Span
+from fuzz.tally import Tally
+from fuzz.triage import Blame, Status, Triage
+
+CELL = by_key("amqp-0-9-1")["amqp-0-9-1/C09/order.twice/channel"]
+BATCH = Batch([CELL.input(n) for n in range(4)], Position(), (Span(CELL, range(4)),))
+OLD, NEW = "java.lang.NullPointerException", "java.lang.ClassCastException"
+
+
+class Told(Triage):
+    """The first input is to blame for whatever is asked; what is asked is kept."""
+
+    def __init__(self, subject: Subject, log: str = "") -> None:
+        super().__init__(subject, Monitor(subject), Tempo())
+        self.log, self.asked = log, list[str]()
+
+    def blame(self, items: Sequence[FuzzInput], seen: Suspicion) -> Blame:
+        self.asked.append(seen.top)
+        return Blame(Status.STABLE, seen, items[0], log=self.log)
+
+
+def line(text: str) -> Suspicion:
+    return Suspicion(Oracle.LOG, f"jvm: {text}", text)
+
+
+@pytest.fixture
+def complaints(tmp_path: Path) -> Complaints:
+    subject = Subject("r", "amqp-0-9-1", Address("127.0.0.1", 1))
+    order = Order(subject, tmp_path, smaller=False)
+    pace = Pace(128, lambda inputs: 0.0)
+    journal = CampaignJournal(tmp_path)
+    return Complaints(order, subject, Tally(), Energy("amqp-0-9-1"), pace, journal, lambda: 0.0, None)
+
+
+def asked(complaints: Complaints, *seen: Suspicion, log: str = "") -> list[str]:
+    triage = Told(complaints._subject, log)
+    complaints.take(triage, BATCH, Check(seen))
+    return triage.asked
+
+
+def test_a_known_line_hides_no_new_one(complaints: Complaints) -> None:
+    assert asked(complaints, line(OLD)) == [line(OLD).top]
+    assert asked(complaints, line(OLD), line(NEW)) == [line(NEW).top]
+    assert [found.suspicion.top for found in complaints.findings] == [line(OLD).top, line(NEW).top]
+    assert asked(complaints, line(OLD), line(NEW)) == [] and complaints._tally.repeats == 3
+
+
+def test_a_worse_complaint_hides_no_line_of_the_log_but_the_rest(complaints: Complaints) -> None:
+    leak, cpu = Suspicion(Oracle.LEAK, "leak", "leak"), Suspicion(Oracle.CPU, "processor burns", "burns")
+    assert asked(complaints, leak, cpu, line(OLD), line(NEW)) == ["leak", line(OLD).top, line(NEW).top]
+
+
+def test_what_one_input_makes_the_log_say_is_one_finding(complaints: Complaints) -> None:
+    assert asked(complaints, line(OLD), line(NEW), log=f"{OLD}\n{NEW}\n") == [line(OLD).top]
+    assert asked(complaints, line(OLD), line(NEW)) == [] and len(complaints.findings) == 1
