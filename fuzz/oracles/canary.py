@@ -223,7 +223,10 @@ class Canaries:
                 raise
             cage = _Cage(self._subject, values, self._next, listens=False)
             self._deaf.add(who)
-            self.note = f"canaries without deliveries: {who} cannot consume from a queue of its own: {told}"
+            logins = ", ".join(sorted(self._deaf))
+            self.note = (
+                f"canaries without deliveries: {logins} cannot consume from a queue of their own: {told}"
+            )
             return cage
 
     @property

@@ -104,12 +104,13 @@ class Monitor:
 
     def before(self) -> None:
         """Measure, and place canaries. Raises Unanswered where the target does not answer already now."""
-        self._log.skip()
         self._canaries.place()
         if not self._greeted and self._asks(Oracle.CPU):
             self._greeted = True
             self._weigh_greetings()
         self._rest()
+        # What canaries and greetings made the target say is not of the batch.
+        self._log.skip()
         self._before = gauge(self.subject.pid())
 
     def unconfirmed(self, oracle: Oracle) -> None:

@@ -74,10 +74,16 @@ class _Fuzz(click.Group):
     help="Where a self-test leaves its campaigns (default: nowhere).",
 )
 @click.option(
-    "--clean-budget", default="60s", show_default=True, help="How long the self-test seeks where nothing is, in all."
+    "--clean-budget",
+    default="60s",
+    show_default=True,
+    help="How long the self-test seeks where nothing is, in all.",
 )
 @click.option(
-    "--blame", type=click.IntRange(1), metavar="N", help="With --selftest: how often of N the right input is blamed."
+    "--blame",
+    type=click.IntRange(1),
+    metavar="N",
+    help="With --selftest: how often of N the right input is blamed.",
 )
 @click.option("--seed", default=1, show_default=True, type=click.IntRange(0), help="Of what --blame plants.")
 @click.pass_context

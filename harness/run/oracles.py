@@ -98,7 +98,9 @@ def lives_on(peer: Any, reaction: Reaction) -> Verdict:
         for _ in range(2):
             peer.another().open_connection()
     except (Unmet, StreamEnded) as gone:
-        return Verdict(Outcome.FAIL, expected, f"{observed}; then no other connection could be opened: {gone}")
+        return Verdict(
+            Outcome.FAIL, expected, f"{observed}; then no other connection could be opened: {gone}"
+        )
     return Verdict(Outcome.PASS, expected, f"{observed}; then other connections were opened")
 
 

@@ -16,6 +16,7 @@ from fuzz.executor.client import Client, Unanswered
 from fuzz.executor.loop import Address
 from fuzz.executor.subject import NotAttached, Subject, check_address
 from fuzz.oracles.canary import Canaries
+from fuzz.oracles.monitor import Monitor
 from fuzz.states import Values
 from harness.cli.fuzz_known import attaches, with_known
 from harness.cli.main import cli
@@ -161,3 +162,21 @@ def _case(dialect: str, part: str) -> str:
     from harness.run.case import load_suite
 
     return min(case for case, row in load_suite(dialect).items() if row.covers)
+
+
+def test_what_canaries_make_a_target_write_is_no_complaint_of_a_batch(
+    broker: ReferenceBroker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = tmp_path / "log"
+    log.touch()
+    place = Canaries.place
+
+    def noisy(self: Canaries) -> None:
+        place(self)
+        log.write_text("java.nio.BufferUnderflowException\n")
+
+    monkeypatch.setattr(Canaries, "place", noisy)
+    monitor = Monitor(subject_of(broker, log=log))
+    monitor.before()
+    assert monitor.after([]).suspicions == ()
+    monitor.close()

@@ -84,7 +84,9 @@ class Inbox:
         link = self._connection
         value = decode(incoming.body)[0] if incoming.type == wire.SASL else None
         if isinstance(value, Composed) and value.name == "sasl-init":
-            self._step(link.login.first(str(value.get("mechanism", "")), _octets(value.get("initial_response", b""))))
+            self._step(
+                link.login.first(str(value.get("mechanism", "")), _octets(value.get("initial_response", b"")))
+            )
         elif isinstance(value, Composed) and value.name == "sasl-response":
             self._step(link.login.second(_octets(value.get("response", b""))))
         else:

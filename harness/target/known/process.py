@@ -114,7 +114,10 @@ def _under_limit(command: Command) -> Sequence[str]:
     Bounds what the process may write to, not what it may map: runtimes reserve far more than they use. A command that
     is not there is left as it is: whoever starts it is to say so.
     """
-    if command.data_limit_octets is None or shutil.which(command.argv[0], path=command.env.get("PATH")) is None:
+    if (
+        command.data_limit_octets is None
+        or shutil.which(command.argv[0], path=command.env.get("PATH")) is None
+    ):
         return command.argv
     kib = str(command.data_limit_octets >> 10)
     return ("/bin/sh", "-c", 'ulimit -d "$0" && exec "$@"', kib, *command.argv)
