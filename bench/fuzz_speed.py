@@ -40,6 +40,7 @@ from fuzz.oracles.monitor import Monitor
 from fuzz.oracles.suspicion import Oracle
 from fuzz.seeded.process import SeededBroker
 from fuzz.states import Values, octets_of_step, states
+from fuzz.triage import Triage
 from harness.target.known import known_broker
 from harness.target.url import parse_url
 
@@ -316,6 +317,7 @@ def resumed(number: int) -> Row:
 def _resume_s(folder: Path, number: int) -> float:
     subject = Subject("nobody", DIALECT, Address("127.0.0.1", 1))
     begun = Campaign(Order(subject, folder, patterns=("C14/*",)))
+    begun._triage = Triage(begun.subject, begun._monitor, Tempo())
     begun._stand()
     _move(folder / "progress.json", number)
     begun_s = time.perf_counter()

@@ -19,7 +19,8 @@ _METHODS = {
 }
 SPOTS = {
     "amqp-0-9-1": _METHODS,
-    "amqp-wire-9-1": _METHODS,
+    # There, a rollback without a transaction ends the connection, behind which nothing can be seen.
+    "amqp-wire-9-1": {**_METHODS, "rare": Spot(frozenset({"tx.select"}))},
     "amqp-1-0": {
         "rare": Spot(frozenset({"attach"}), "max_message_size", "1048576"),
         "common": Spot(frozenset({"detach", "disposition"})),
