@@ -18,6 +18,7 @@ from fuzz.tally import Tally
 from harness.record.journal import JournalError, read_journal
 
 _NAMED_CELLS = 20
+_WHAT_CHARS = 200
 _CUT_SHORT = "cut short, or still under way"
 _OF_THE_MANIFEST = ("url", "product", "version", "suite_version", "workers")
 
@@ -112,13 +113,19 @@ def markdown(summary: Mapping[str, Any]) -> Iterator[str]:
     yield from _known(summary)
 
 
+def what(found: Mapping[str, Any]) -> str:
+    """A finding on one line: of a log the top of the error, for its lines say little one behind the other."""
+    said = found["top"] if found["oracle"] == "log" else found["detail"]
+    return " ".join(str(said).split())[:_WHAT_CHARS]
+
+
 def _findings(summary: Mapping[str, Any]) -> Iterator[str]:
     if summary["findings"]:
         yield from ("", "| finding | status | what | input | replay |", "|---|---|---|---|---|")
     for found in summary["findings"]:
-        what = " ".join(str(found["detail"]).split())[:200].replace("|", "\\|")
         name = f"{found['oracle']}-{found['signature']}"
-        yield f"| {name} | {found['status']} | {what} | {found['input'] or 'a batch'} | `{found['replay']}` |"
+        told = what(found).replace("|", "\\|")
+        yield f"| {name} | {found['status']} | {told} | {found['input'] or 'a batch'} | `{found['replay']}` |"
 
 
 def _unblamed(summary: Mapping[str, Any]) -> Iterator[str]:

@@ -30,7 +30,7 @@ from fuzz.findings import item_of, read_finding
 from fuzz.grammar import DEPLOYED, DIALECTS
 from fuzz.oracles.monitor import Monitor
 from fuzz.oracles.suspicion import Oracle, Suspicion
-from fuzz.report import one_line
+from fuzz.report import one_line, what
 from fuzz.seeded.process import SEEDED, SeededBroker
 from fuzz.states import MECHANISMS, Values
 from fuzz.triage import Status, Triage
@@ -331,9 +331,9 @@ def _say(summary: dict[str, Any], folder: Path, as_json: bool, quiet: bool) -> N
         click.echo(json.dumps(summary, indent=1))
         return
     for found in [] if quiet else summary["findings"]:
-        detail = visible(" ".join(str(found["detail"]).split())[:200])
+        told = visible(what(found))
         click.echo(
-            f"{found['oracle']} {found['status']}: {detail}\n  {found['input'] or 'a batch'}\n  {found['replay']}"
+            f"{found['oracle']} {found['status']}: {told}\n  {found['input'] or 'a batch'}\n  {found['replay']}"
         )
     if summary.get("note") and not quiet:
         click.echo(f"note: {visible(summary['note'])}")
