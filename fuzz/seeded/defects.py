@@ -29,7 +29,7 @@ SPOTS = {
 """Frames at which a defect strikes, by dialect; no way into a state, no sentinel and no canary sends any of them."""
 
 ANSWERED = {("amqp-0-9-1", "mixed-up", "rare"): Spot(frozenset({"tx.select"}))}
-"""Other spots for single defects: a rollback is refused there, and what comes wrongly behind that may end the connection."""
+"""Other spots for single defects: a rollback is refused there, and behind a refusal they could not be told."""
 
 KINDS = {
     "crash": Oracle.CRASH,

@@ -46,7 +46,7 @@ def test_a_run_is_one_row_an_attempt(tmp_path: Path) -> None:
     assert {row["dt"] for row in rows} == {"2026-11-20"}
     assert {row["at_us"] for row in rows} == {datetime(2026, 11, 20, 2, tzinfo=UTC)}
     assert rows[0]["latency_us"] == 1500 and rows[0]["end_state"] == "fin" and rows[0]["state"] == "basic"
-    assert rows[0]["signature"] == key("pass: channel exception 504")
+    assert rows[0]["signature"] == key("fail: channel exception 504")
     assert rows[0]["run"].startswith("nightly.")
 
 
