@@ -12,6 +12,7 @@ import sys
 import threading
 import traceback
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -98,8 +99,10 @@ def _serve(inbox: queue.SimpleQueue[Any], fd: int) -> None:
     executor = executor_of(inbox.get())
     while True:
         share: Share = inbox.get()
-        places = {id(item): place for place, item in share.items}
-        for outcome in executor.run([item for _, item in share.items]):
+        # Copies, for one input may stand at several places.
+        items = {place: copy(item) for place, item in share.items}
+        places = {id(item): place for place, item in items.items()}
+        for outcome in executor.run(items.values()):
             _say(fd, _told(share.serial, places[id(outcome.item)], outcome))
         _say(fd, Said(share.serial))
 

@@ -54,6 +54,13 @@ def test_workers_say_what_one_executor_says(subject: Subject, items: list[FuzzIn
     assert all(vars(item)["expectation"] == alone[item.id].item.expectation for item in items)
 
 
+def test_one_input_several_times_has_several_outcomes(subject: Subject, items: list[FuzzInput]) -> None:
+    pool = crew(subject, TEMPO, 2)
+    outcomes = list(pool.run([items[0], items[1]] * 5))
+    pool.close()
+    assert sorted(o.item.id for o in outcomes) == sorted(item.id for item in [items[0], items[1]] * 5)
+
+
 def test_a_worker_that_is_killed_is_replaced_and_its_inputs_are_sent_again(
     subject: Subject, items: list[FuzzInput]
 ) -> None:
