@@ -47,8 +47,8 @@ def test_what_boofuzz_sent_is_sent_by_the_executor(subject: Subject, monkeypatch
 
     monkeypatch.setattr(fuzz_speed, "ours", noted)
     rows = list(fuzz_speed.beside_boofuzz(subject, 6))
-    assert [row.unit for row in rows] == ["inputs/s", "us of CPU/input"] * 2
-    assert len(seen) == 12 and len({item.octets for item in seen}) >= 6
+    assert [row.unit for row in rows] == ["inputs/s", "us of CPU/input"] * 4
+    assert len(seen) == 24 and len({item.octets for item in seen}) >= 6
     executor = subject.executor(Tempo())
     refused = {outcome.refusal.scope for outcome in executor.run(seen) if outcome.refusal}
     executor.close()

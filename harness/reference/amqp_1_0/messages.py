@@ -5,6 +5,7 @@ Knows: where these stand. Must not know: links; the octets of a message are neve
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from harness.reference.model import Message
@@ -35,9 +36,12 @@ def ttl_ms_of(octets: bytes) -> int | None:
 
 
 def _read(octets: bytes) -> tuple[Any, dict[str, Any]]:
+    """Header and application properties as far as they are what they are to be; a message may hold anything there."""
     try:
         message = decode_message(octets)
-        properties = message.application_properties or {}
-        return message.header, {str(key): value for key, value in properties.items()}
     except (WireError, ValueError, TypeError):
         return None, {}
+    header, properties = message.header, message.application_properties
+    is_header = header is not None and header.name == "header"
+    named = properties.items() if isinstance(properties, Mapping) else ()
+    return header if is_header else None, {str(key): value for key, value in named}
