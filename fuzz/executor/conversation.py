@@ -55,7 +55,8 @@ class Tempo:
     @classmethod
     def of(cls, round_trip_s: float, patience: float = 1.0, hang_s: float = 10.0) -> Tempo:
         """The tempo of a target whose handshake takes so long, many connections at a time."""
-        quiet_s = min(3.0, max(0.5, 12 * round_trip_s)) * patience
+        # Longer than an answer takes to be called late, or late ones would be taken for silence.
+        quiet_s = min(3.0, max(1.0, 12 * round_trip_s)) * patience
         settle_s, partial_s = max(0.03, round_trip_s), max(0.3, 8 * round_trip_s)
         return cls(
             quiet_s,
