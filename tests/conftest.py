@@ -5,9 +5,21 @@ from collections.abc import Iterator
 import pytest
 
 from harness.reference.server import ReferenceBroker
+from tests.reports.browser import Browser, find_browser
 
 
 @pytest.fixture
 def reference() -> Iterator[ReferenceBroker]:
     with ReferenceBroker("rabbitmq-0-9-1") as broker:
         yield broker
+
+
+@pytest.fixture(scope="session")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    """One browser for all tests that need it."""
+    program = find_browser()
+    if program is None:
+        pytest.skip("no Chromium on this machine")
+    chromium = Browser(program, tmp_path_factory.mktemp("chromium") / "profile")
+    yield chromium
+    chromium.close()

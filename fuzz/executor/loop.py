@@ -23,7 +23,8 @@ from fuzz.executor.tls import Pipe, Tls
 READ_OCTETS = 65_536
 _RESET = struct.pack("ii", 1, 0)
 _AT_ONCE_OCTETS = 1 << 20
-_MANY_STUCK = 8
+MANY_STUCK = 8
+"""After so many without an answer on their way, no more are begun."""
 _BEGINNING = 64
 """So many connections at most are on the way into their state at once: a target's backlog is not much longer."""
 _FEWEST = 16
@@ -124,7 +125,7 @@ class Executor:
             self._room = min(self.connections, max(_FEWEST, self._room // 2))
         elif outcome.end is End.OPEN and outcome.why.startswith("no "):
             self._stuck += 1
-            self._down = self._down or self._stuck >= _MANY_STUCK
+            self._down = self._down or self._stuck >= MANY_STUCK
         return outcome
 
     def _begin(self, item: FuzzInput) -> _Line | Outcome:

@@ -9,7 +9,6 @@ is told as in a campaign: the suspected octets are sent again by our own executo
 from __future__ import annotations
 
 import sys
-import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable
 from contextlib import closing
@@ -117,8 +116,7 @@ class BoofuzzRun:
 
     def _fuzz(self) -> None:
         stream = Stream(self.subject.address, self.subject.dialect, self.tempo.way_s)
-        with closing(stream), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with closing(stream):
             from boofuzz import Target
 
             watcher = _watcher(self, stream)
@@ -314,14 +312,12 @@ def load_session(subject: Subject) -> ModuleType:
     text = script(subject.dialect, ScriptTarget(host, port, subject.values.vhost, subject.values.queue))
     module = ModuleType("amqpspec_boofuzz_session")
     sys.modules[module.__name__] = module
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            exec(compile(text, module.__name__, "exec"), module.__dict__)
-        except ImportError as error:
-            raise BoofuzzMissing(
-                f"boofuzz: expected it installed (pip install 'amqpspec[boofuzz]'), actual: {error}"
-            ) from error
+    try:
+        exec(compile(text, module.__name__, "exec"), module.__dict__)
+    except ImportError as error:
+        raise BoofuzzMissing(
+            f"boofuzz: expected it installed (pip install 'amqpspec[boofuzz]'), actual: {error}"
+        ) from error
     return module
 
 

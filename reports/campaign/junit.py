@@ -10,32 +10,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from xml.etree import ElementTree as ET
 
 from junit_xml import TestCase, TestSuite
 
 from reports.campaign.load import COVERED, CellRow, FindingRow, LoadedCampaign, count, number, text
-from reports.files import atomic_text
-from reports.junit import schema_form
+from reports.junit import write_suites
 from reports.text import one_line, visible
 
-_COUNTED = ("tests", "failures", "errors")
 _MESSAGE_CHARS = 300
 _HEX_CHARS = 400
 
 
 def write_junit(path: Path, campaign: LoadedCampaign) -> None:
     """Write the campaign as JUnit XML."""
-    root = ET.Element("testsuites", {"name": f"amqpspec fuzz {visible(campaign.target)}"})
-    root.extend(schema_form(suite.build_xml_doc()) for suite in _suites(campaign))
-    for key in _COUNTED:
-        root.set(key, str(sum(int(suite.get(key, 0)) for suite in root)))
-    root.set("time", f"{number(campaign.summary, 'seconds'):.3f}")
-    ET.indent(root)
-    with atomic_text(path) as out:
-        out.write('<?xml version="1.0" encoding="utf-8"?>\n')
-        out.write(ET.tostring(root, encoding="unicode"))
-        out.write("\n")
+    name = f"amqpspec fuzz {visible(campaign.target)}"
+    write_suites(path, name, _suites(campaign), number(campaign.summary, "seconds"))
 
 
 def _suites(campaign: LoadedCampaign) -> Iterator[TestSuite]:

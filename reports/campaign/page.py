@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment
 from markupsafe import Markup
 
 import reports.html
@@ -20,8 +20,9 @@ from reports.campaign.words import STANDS as STAND_WORDS
 from reports.files import atomic_text
 from reports.html.page import breakable
 from reports.html.targets import duration
+from reports.html.template import environment
 from reports.outcomes import dialect_title
-from reports.text import plural, visible
+from reports.text import plural
 
 _HERE = Path(__file__).parent
 _STYLE = Path(reports.html.__file__).parent / "style.css"
@@ -67,21 +68,13 @@ def _unblamed(value: object) -> list[tuple[str, list[tuple[str, str]]]]:
 
 
 def _environment() -> Environment:
-    environment = Environment(
-        loader=FileSystemLoader(_HERE), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
-        lstrip_blocks=True, finalize=_fit,
-    )  # fmt: skip
-    environment.filters["breakable"] = breakable
-    environment.filters["path"] = lambda value: quote(str(value), errors="backslashreplace")
-    environment.globals.update(
+    made = environment(_HERE)
+    made.filters["breakable"] = breakable
+    made.filters["path"] = lambda value: quote(str(value), errors="backslashreplace")
+    made.globals.update(
         TONES=TONES, STATUS_TONES=STATUS_TONES, STANDS=STANDS, STAND_WORDS=STAND_WORDS, ORACLES=ORACLES,
         plural=plural, in_words=model.in_words, when=duration,
         css=Markup("\n".join(file.read_text(encoding="utf-8") for file in (_STYLE, _HERE / "campaign.css"))),
         js=Markup((_HERE / "campaign.js").read_text(encoding="utf-8")),
     )  # fmt: skip
-    return environment
-
-
-def _fit(value: object) -> object:
-    """Everything that goes into the page is fit to show; markup of our own passes."""
-    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+    return made

@@ -16,13 +16,14 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment
 from markupsafe import Markup
 
 from harness.record.rows import CaseRow, Outcome
 from reports.files import atomic_text
 from reports.html import evidence, model, targets
 from reports.html.model import Cell, Matrix, Row
+from reports.html.template import environment
 from reports.load import LoadedRun, ReportError
 from reports.outcomes import GREEN, LOOKS, dialect_title, levels_of
 from reports.summary import coverage, occurring
@@ -144,16 +145,9 @@ def _level_counts(matrix: Matrix) -> Mapping[str, int]:
 
 
 def _environment() -> Environment:
-    environment = Environment(
-        loader=FileSystemLoader(_HERE),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=_fit,
-    )
-    environment.filters["breakable"] = breakable
-    environment.globals.update(
+    made = environment(_HERE)
+    made.filters["breakable"] = breakable
+    made.globals.update(
         LOOKS=LOOKS,
         case_hash=case_hash,
         plural=plural,
@@ -163,9 +157,4 @@ def _environment() -> Environment:
             "\n".join((_HERE / name).read_text(encoding="utf-8") for name in ("panel.js", "matrix.js"))
         ),
     )
-    return environment
-
-
-def _fit(value: object) -> object:
-    """Everything that goes into the page is fit to show; markup of our own passes."""
-    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+    return made

@@ -15,7 +15,7 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
-from reports.files import atomic_text
+from reports.files import WholeFolder, atomic_text, swap
 from reports.pipeline.export import export
 from reports.pipeline.lake import Lake, dimension, observations, open_lake
 from reports.pipeline.rollups import ROLLUPS
@@ -25,6 +25,7 @@ from reports.pipeline.tables import MARTS, differential
 from reports.pipeline.tables.mart import Mart
 
 MANIFEST = "manifest.json"
+PLACE = WholeFolder(MANIFEST, "marts", "marts", LakeError)
 MART_SCHEMA = 1
 Told = Callable[[str], None]
 
@@ -52,7 +53,7 @@ def build(
     """
     source = _telling_once(lake if isinstance(lake, Lake) else open_lake(lake, told=told))
     day = as_of or _last_day(source)
-    _check_place(out)
+    PLACE.check(out)
     draft = out.with_name(f".{out.name}.tmp")
     with open_store(source) as store:
         shutil.rmtree(draft, ignore_errors=True)  # of a build that was killed
@@ -61,7 +62,7 @@ def build(
             inputs = read_inputs(spark, store)
             rows = {mart.name: _write(spark, mart, inputs, source, day, draft, told) for mart in MARTS}
             _write_manifest(draft, store, day, rows, refreshed)
-            _swap(draft, out)
+            swap(draft, out)
         finally:
             shutil.rmtree(draft, ignore_errors=True)
     return Built(out, day, rows, refreshed)
@@ -163,29 +164,3 @@ def _last_day(lake: Lake) -> date:
     if not days:
         raise LakeError(f"{lake.root}: expected observations, actual: the lake has none")
     return date.fromisoformat(days[-1])
-
-
-def _check_place(out: Path) -> None:
-    """Whether the folder may be replaced: it is not there, empty, or holds marts."""
-    aside = _aside(out)
-    if aside.exists() and not out.exists():
-        aside.rename(out)
-    if out.exists() and not out.is_dir():
-        raise LakeError(f"{out}: expected a folder for marts, actual: a file")
-    if out.exists() and not (out / MANIFEST).is_file() and any(out.iterdir()):
-        raise LakeError(f"{out}: expected marts or an empty folder, actual: files without a {MANIFEST}")
-    out.parent.mkdir(parents=True, exist_ok=True)
-
-
-def _aside(out: Path) -> Path:
-    return out.with_name(f".{out.name}.old")
-
-
-def _swap(draft: Path, out: Path) -> None:
-    """The new marts take the place of the old ones; a kill between the two renames is mended by the next build."""
-    aside = _aside(out)
-    shutil.rmtree(aside, ignore_errors=True)
-    if out.exists():
-        out.rename(aside)
-    draft.rename(out)
-    shutil.rmtree(aside, ignore_errors=True)

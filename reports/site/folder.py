@@ -13,13 +13,13 @@ from collections.abc import Iterator, Mapping
 from hashlib import blake2b
 from pathlib import Path
 
-from reports.files import atomic_text
-from reports.load import ReportError
+from reports.files import WholeFolder, atomic_text, swap
 from reports.marts import names
 from reports.site.load import Verdict, load
 from reports.site.pages import pages
 
 MANIFEST = "site.json"
+_PLACE = WholeFolder(MANIFEST, "pages", "a site")
 DATA = "data"
 EVIDENCE = "evidence"
 SITE_SCHEMA = 1
@@ -31,7 +31,7 @@ def write_site(marts: Path, out: Path) -> Path:
 
     Raises ReportError where the marts are not whole, or ``out`` holds anything but a site; the old site stays then.
     """
-    _check_place(out)
+    _PLACE.check(out)
     loaded = load(marts)
     draft = out.with_name(f".{out.name}.{os.getpid()}.tmp")
     shutil.rmtree(draft, ignore_errors=True)
@@ -43,7 +43,7 @@ def write_site(marts: Path, out: Path) -> Path:
                 file.writelines(chunks)
             written.append(name)
         _write_manifest(draft, loaded.as_of, written, files)
-        _swap(draft, out)
+        swap(draft, out)
     finally:
         shutil.rmtree(draft, ignore_errors=True)
     return out / "index.html"
@@ -96,28 +96,3 @@ def _write_manifest(
     with atomic_text(draft / MANIFEST) as file:
         json.dump(told, file, indent=1)
         file.write("\n")
-
-
-def _aside(out: Path) -> Path:
-    return out.with_name(f".{out.name}.old")
-
-
-def _check_place(out: Path) -> None:
-    """Whether the folder may be replaced: it is not there, empty, or holds a site."""
-    if _aside(out).exists() and not out.exists():
-        _aside(out).rename(out)
-    if out.exists() and not out.is_dir():
-        raise ReportError(f"{out}: expected a folder for pages, actual: a file")
-    if out.exists() and not (out / MANIFEST).is_file() and any(out.iterdir()):
-        raise ReportError(f"{out}: expected a site or an empty folder, actual: files without a {MANIFEST}")
-    out.parent.mkdir(parents=True, exist_ok=True)
-
-
-def _swap(draft: Path, out: Path) -> None:
-    """The new site takes the place of the old one; a kill between the two renames is mended by the next."""
-    aside = _aside(out)
-    shutil.rmtree(aside, ignore_errors=True)
-    if out.exists():
-        out.rename(aside)
-    draft.rename(out)
-    shutil.rmtree(aside, ignore_errors=True)

@@ -14,11 +14,12 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment
 from markupsafe import Markup
 
 import reports.html
 from harness.record.rows import Outcome
+from reports.html.template import environment, fit
 from reports.outcomes import LOOKS, dialect_title
 from reports.site import model, plots, svg
 from reports.site.counts import Share
@@ -40,19 +41,19 @@ def pages(loaded: Loaded, files: Mapping[str, tuple[str, ...]], evidence: Eviden
     """The name and the text of each page; ``files`` are copies of the marts, ``evidence`` keeps transcripts."""
     sheets = model.sheets(loaded)
     targets = {name: page_name(name) for name in sorted({sheet.target for sheet in sheets})}
-    environment = _environment(evidence)
+    made = _environment(evidence)
     shared = {
         "as_of": loaded.as_of,
         "files": {name: (loaded.marts.get(name, 0), paths) for name, paths in files.items()},
         "targets": targets,
         "dialects": _dialects(sheets),
     }
-    yield "index.html", _stream(environment, "index.html.j2", shared | _totals(loaded, sheets))
+    yield "index.html", _stream(made, "index.html.j2", shared | _totals(loaded, sheets))
     for name, page in targets.items():
         own = [sheet for sheet in sheets if sheet.target == name]
-        yield page, _stream(environment, "target.html.j2", shared | {"target": name, "sheets": own})
+        yield page, _stream(made, "target.html.j2", shared | {"target": name, "sheets": own})
     differences = {"vectors": model.vectors(loaded.differences), "vector_counts": loaded.vectors}
-    yield "differences.html", _stream(environment, "differences.html.j2", shared | differences)
+    yield "differences.html", _stream(made, "differences.html.j2", shared | differences)
 
 
 def page_name(target: str) -> str:
@@ -77,20 +78,13 @@ def _totals(loaded: Loaded, sheets: Sequence[Sheet]) -> dict[str, Any]:
     }
 
 
-def _stream(environment: Environment, template: str, context: Mapping[str, Any]) -> Iterator[str]:
-    return environment.get_template(template).generate(context)
+def _stream(made: Environment, template: str, context: Mapping[str, Any]) -> Iterator[str]:
+    return made.get_template(template).generate(context)
 
 
 def _environment(evidence: Evidence) -> Environment:
-    environment = Environment(
-        loader=FileSystemLoader(_HERE),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=_fit,
-    )
-    environment.filters.update(
+    made = environment(_HERE, _fit)
+    made.filters.update(
         breakable=_breakable,
         one_line=one_line,
         dialect_title=dialect_title,
@@ -98,7 +92,7 @@ def _environment(evidence: Evidence) -> Environment:
         anchor=_anchor,
         cut=_cut,
     )
-    environment.globals.update(
+    made.globals.update(
         LOOKS=LOOKS,
         Outcome=Outcome,
         ROWS_MAX=ROWS_MAX,
@@ -111,7 +105,7 @@ def _environment(evidence: Evidence) -> Environment:
         requirement_counts=_requirement_counts,
         css=Markup("\n".join(path.read_text(encoding="utf-8") for path in _STYLES)),
     )
-    return environment
+    return made
 
 
 def _requirement_counts(sheet: Sheet) -> list[tuple[str, Counter[str]]]:
@@ -125,10 +119,8 @@ def _requirement_counts(sheet: Sheet) -> list[tuple[str, Counter[str]]]:
 
 
 def _fit(value: object) -> object:
-    """Everything that goes into a page is fit to show; markup of our own passes; nothing stays nothing."""
-    if value is None:
-        return ""
-    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+    """As in all pages; nothing stays nothing."""
+    return "" if value is None else fit(value)
 
 
 def _breakable(id: str | None) -> Markup:

@@ -37,7 +37,6 @@ def test_rows_beside_the_loop(subject: Subject, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_what_boofuzz_sent_is_sent_by_the_executor(subject: Subject, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("boofuzz")
     seen: list[FuzzInput] = []
     ours = fuzz_speed.ours
 

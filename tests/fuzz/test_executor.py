@@ -18,7 +18,7 @@ from fuzz.catalogue import FuzzInput, cells
 from fuzz.executor.client import Client, Unanswered
 from fuzz.executor.conversation import Conversation, Tempo
 from fuzz.executor.hearing import UNREADABLE, hearing
-from fuzz.executor.loop import Address, Executor
+from fuzz.executor.loop import MANY_STUCK, Address, Executor
 from fuzz.executor.outcome import End, Obedience, Outcome
 from fuzz.executor.subject import OutOfScope, Subject, check_scope
 from fuzz.executor.tls import Tls
@@ -256,8 +256,8 @@ def test_silent_inputs_are_waited_for_many_at_a_time_few_of_them_on_the_way() ->
         executor = Watched(address, named, replace(tempo, way_s=0.2), 128)
         list(executor.run([item("channel", b"x")] * 128))
         executor.close()
-    # The server's count lags behind: it learns of a connection's end later than of the next one's beginning.
-    assert most[0] > 0 and max(beginning) == 64 and min(beginning) >= 0
+    # Those that time out make room for others, until enough of them have told that the target is stuck.
+    assert 0 < most[0] < 64 + MANY_STUCK and max(beginning) == 64 and min(beginning) >= 0
 
 
 def test_a_target_that_ends_connections_on_their_way_is_given_fewer() -> None:
@@ -349,8 +349,8 @@ def test_each_mechanism_leads_into_every_state(dialect: str, mechanism: str) -> 
     spoken = "amqp-1-0" if dialect == "amqp-1-0" else "amqp-0-9-1"
     items = [item(name, b"\x00", dialect=spoken) for name in states(spoken)]
     with ReferenceBroker(dialect) as broker:
-        filling = lambda n: Values(queue=f"q{n}", container=f"c{n}", mechanism=mechanism)  # noqa: E731
-        executor = Executor(Address(broker.host, broker.port), filling, QUICK, 8)
+        address = Address(broker.host, broker.port)
+        executor = Executor(address, lambda n: replace(named(n), mechanism=mechanism), QUICK, 8)
         found = list(executor.run(items))
         executor.close()
     assert not [(o.item.state, o.why) for o in found if not o.reached] and len(found) == len(items)

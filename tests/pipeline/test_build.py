@@ -131,7 +131,7 @@ def test_a_folder_that_holds_something_else_is_not_replaced(
 def test_a_kill_between_the_two_renames_is_mended(tmp_path: Path) -> None:
     (tmp_path / ".marts.old").mkdir()
     (tmp_path / ".marts.old/manifest.json").write_text("{}")
-    building._check_place(tmp_path / "marts")
+    building.PLACE.check(tmp_path / "marts")
     assert (tmp_path / "marts/manifest.json").is_file() and not (tmp_path / ".marts.old").exists()
 
 

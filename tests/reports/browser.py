@@ -13,7 +13,8 @@ import os
 import select
 import shutil
 import signal
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
@@ -43,6 +44,19 @@ _KEYS = {
     "ArrowDown": 40,
     "Tab": 9,
 }
+
+
+@contextmanager
+def undisturbed(browser: Browser, width: int) -> Iterator[None]:
+    """A fresh window; at its end no word stands in the console, and nothing but the page was asked for."""
+    browser.call("Page.resetNavigationHistory")  # a long one hinders the way back
+    browser.complaints.clear()
+    browser.requests.clear()
+    browser.size(width, 900)
+    browser.prefer("light")
+    yield
+    assert browser.complaints == []
+    assert [url for url in browser.requests if not url.startswith(("file:", "about:", "data:"))] == []
 
 
 def find_browser() -> str | None:

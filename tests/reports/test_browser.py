@@ -12,7 +12,7 @@ from harness.record.rows import Outcome
 from reports.html import Evidence, write_matrix
 from reports.load import LoadedRun, load_run
 from tests.reports import synthetic
-from tests.reports.browser import Browser
+from tests.reports.browser import Browser, undisturbed
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(180)]
 
@@ -33,13 +33,8 @@ def page(runs_folder: Path, harbor: LoadedRun, quay: LoadedRun) -> Path:
 @pytest.fixture(autouse=True)
 def quiet(browser: Browser) -> Iterator[None]:
     """Every test ends without a word in the console and without a request to anything but the page itself."""
-    browser.complaints.clear()
-    browser.requests.clear()
-    browser.size(1400, 900)
-    browser.prefer("light")
-    yield
-    assert browser.complaints == []
-    assert [url for url in browser.requests if not url.startswith(("file:", "about:", "data:"))] == []
+    with undisturbed(browser, 1400):
+        yield
 
 
 def shown(browser: Browser) -> set[str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from reports.campaign import render_campaign
-from tests.reports.browser import Browser
+from tests.reports.browser import Browser, undisturbed
 from tests.reports.campaigns import CELLS, FINDINGS, HOSTILE, write_campaign
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(180)]
@@ -29,13 +29,8 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(autouse=True)
 def quiet(browser: Browser) -> Iterator[None]:
     """Every test ends without a word in the console and without a request to anything but the page itself."""
-    browser.complaints.clear()
-    browser.requests.clear()
-    browser.size(1400, 900)
-    browser.prefer("light")
-    yield
-    assert browser.complaints == []
-    assert [url for url in browser.requests if not url.startswith(("file:", "about:", "data:"))] == []
+    with undisturbed(browser, 1400):
+        yield
 
 
 def test_it_opens_with_the_head_and_sums_that_add_up(browser: Browser, page: Path) -> None:

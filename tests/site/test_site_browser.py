@@ -9,7 +9,7 @@ import pytest
 
 from reports.site import write_site
 from reports.site.pages import page_name
-from tests.reports.browser import Browser, find_browser
+from tests.reports.browser import Browser, undisturbed
 from tests.site import marts
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(180)]
@@ -27,16 +27,6 @@ COLOURS = """[getComputedStyle(document.body).backgroundColor,
 
 
 @pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    program = find_browser()
-    if program is None:
-        pytest.skip("no Chromium on this machine")
-    chromium = Browser(program, tmp_path_factory.mktemp("chromium") / "profile")
-    yield chromium
-    chromium.close()
-
-
-@pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("site")
     return write_site(marts.write(root / "marts", marts.hostile()), root / "site").parent
@@ -45,13 +35,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(autouse=True)
 def quiet(browser: Browser) -> Iterator[None]:
     """Every test ends without a word in the console and without a request to anything but the pages."""
-    browser.complaints.clear()
-    browser.requests.clear()
-    browser.size(1200, 900)
-    browser.prefer("light")
-    yield
-    assert browser.complaints == []
-    assert [url for url in browser.requests if not url.startswith(("file:", "about:", "data:"))] == []
+    with undisturbed(browser, 1200):
+        yield
 
 
 def show(browser: Browser, page: Path) -> None:
