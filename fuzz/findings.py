@@ -6,6 +6,7 @@ Knows: files. Must not know: how findings are made.
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -84,7 +85,7 @@ def write_finding(folder: Path, finding: Finding, blame: Blame, subject: Subject
         _write_conversation(place, finding, blame, subject)
     if blame.log:
         (place / "log.txt").write_text(blame.log[-_LOG_CHARS:], encoding="utf-8")
-    replay = f"amqpspec fuzz replay {place}"
+    replay = f"amqpspec fuzz replay {shlex.quote(str(place))}"
     (place / "REPLAY").write_text(replay + "\n", encoding="utf-8")
     document = {
         **finding.to_json(),

@@ -5,8 +5,11 @@ Knows: defects, campaigns. Must not know: how either is done.
 
 from __future__ import annotations
 
+import shlex
+import subprocess
+import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,21 +18,27 @@ from fuzz.findings import Finding
 from fuzz.grammar import DIALECTS
 from fuzz.seeded.defects import Defect, defects
 from fuzz.seeded.process import SeededBroker
+from harness.run.results import Exit
 
 CELLS = ("C09/*",)
 """Cells in which each planted defect is struck at least once; the clean broker goes through them, too."""
 BUDGET_S, CLEAN_BUDGET_S = 120.0, 60.0
+_REPLAY_S = 120.0
 Told = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Detection:
-    """What became of one defect: the finding of its oracle, and findings that are not due to it."""
+    """What became of one defect: the finding of its oracle, and findings that are not due to it.
+
+    ``replayed`` says whether the one line that the finding offers made it happen again.
+    """
 
     defect: Defect
     finding: Finding | None
     inputs: int
     false: tuple[Finding, ...] = ()
+    replayed: bool = False
 
     @property
     def right_blame(self) -> bool:
@@ -43,8 +52,9 @@ class Detection:
             return f"{self.defect.name}: not found in {self.inputs} inputs"
         blamed = "the right input" if self.right_blame else "a wrong input"
         named = self.finding.item.id if self.finding.item else "a whole batch"
-        after_s = self.finding.found_after_s
-        return f"{self.defect.name}: {self.finding.status}, found after {after_s:.1f} s, blames {blamed}: {named}"
+        when = f"found after {self.finding.found_after_s:.1f} s"
+        again = "replayed" if self.replayed else "not replayed"
+        return f"{self.defect.name}: {self.finding.status}, {when}, {again}, blames {blamed}: {named}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +83,13 @@ class SelfTest:
     clean: list[Clean] = field(default_factory=list)
 
     def to_json(self) -> dict[str, Any]:
-        """``seeded``, ``found``, ``right_blame``, ``false_alarms``; then one row for each defect."""
+        """``seeded``, ``found``, ``right_blame``, ``replayed``, ``false_alarms``; then one row for each defect."""
         alarms = [f for d in self.detections for f in d.false] + [f for c in self.clean for f in c.findings]
         return {
             "seeded": len(self.detections),
             "found": sum(d.finding is not None for d in self.detections),
             "right_blame": sum(d.right_blame for d in self.detections),
+            "replayed": sum(d.replayed for d in self.detections),
             "false_alarms": len(alarms),
             "clean_inputs": sum(c.inputs for c in self.clean),
             "detections": [_row(d) for d in self.detections],
@@ -87,9 +98,10 @@ class SelfTest:
 
     @property
     def holds(self) -> bool:
-        """Whether everything was found, rightly blamed, and nothing else."""
+        """Whether everything was found, rightly blamed and replayed, and nothing else."""
         said = self.to_json()
-        return said["seeded"] == said["found"] == said["right_blame"] and not said["false_alarms"]
+        proven = all(said[what] == said["seeded"] for what in ("found", "right_blame", "replayed"))
+        return proven and not said["false_alarms"]
 
     @property
     def table(self) -> list[str]:
@@ -116,7 +128,10 @@ def _label(defect: Defect) -> str:
 def _cell(detection: Detection) -> str:
     if detection.finding is None:
         return "not found"
-    return f"{detection.finding.found_after_s:.1f} s" + ("" if detection.right_blame else ", wrong blame")
+    doubts = ("" if detection.right_blame else ", wrong blame") + (
+        "" if detection.replayed else ", not replayed"
+    )
+    return f"{detection.finding.found_after_s:.1f} s{doubts}"
 
 
 def _row(detection: Detection) -> dict[str, Any]:
@@ -127,6 +142,7 @@ def _row(detection: Detection) -> dict[str, Any]:
         "found_after_s": round(found.found_after_s, 1) if found else None,
         "status": str(found.status) if found else "not found",
         "input": str(found.item.id) if found and found.item else None, "right_blame": detection.right_blame,
+        "replayed": detection.replayed,
     }  # fmt: skip
 
 
@@ -144,7 +160,9 @@ def selftest(
     """
     result = SelfTest()
     for defect in defects(dialects) if chosen is None else chosen:
-        result.detections.append(seek(defect, folder / _folder(defect)))
+        place = folder / _folder(defect)
+        found = seek(defect, place)
+        result.detections.append(replace(found, replayed=_happens_again(found, place)))
         told(result.detections[-1].line)
     if clean_budget_s:
         for dialect in dialects:
@@ -172,6 +190,19 @@ def seek(defect: Defect, folder: Path, cells: Sequence[str] = CELLS, budget_s: f
     right = [f for f in campaign.findings if f.suspicion.oracle is defect.oracle]
     false = tuple(f for f in campaign.findings if not _strikes(defect, f))
     return Detection(defect, right[0] if right else None, campaign.tally.inputs, false)
+
+
+def _happens_again(found: Detection, folder: Path) -> bool:
+    """Whether the one line that a finding offers makes it happen again; it starts the broker with its defect anew."""
+    if found.finding is None:
+        return False
+    line = (folder / "findings" / found.finding.name / "REPLAY").read_text(encoding="utf-8")
+    command = [sys.executable, "-m", "harness.cli.main", *shlex.split(line)[1:]]
+    try:
+        done = subprocess.run(command, capture_output=True, timeout=_REPLAY_S, check=False)
+    except subprocess.TimeoutExpired:
+        return False
+    return done.returncode == Exit.DEVIATIONS
 
 
 def _folder(defect: Defect) -> str:

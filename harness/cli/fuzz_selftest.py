@@ -19,7 +19,7 @@ from harness.run.results import Exit
 
 
 def run_selftest(dialects: Sequence[str], as_json: bool, out: Path | None, clean_budget: str) -> NoReturn:
-    """Seek every planted defect; exit code 1 where one is not found, wrongly blamed, or something else is."""
+    """Seek every planted defect; exit code 1 where one is not found, wrongly blamed or not replayed, or else."""
     from fuzz.seeded.selftest import selftest
 
     with one_line_errors(), terminable(), tempfile.TemporaryDirectory(prefix="amqpspec-") as scratch:
@@ -33,6 +33,7 @@ def run_selftest(dialects: Sequence[str], as_json: bool, out: Path | None, clean
     _show(said, as_json, [
         *result.table,
         f"{said['found']} of {said['seeded']} found, {said['right_blame']} rightly blamed, "
+        f"{said['replayed']} replayed by their line, "
         f"{said['false_alarms']} false alarms ({said['clean_inputs']} inputs on clean brokers)",
     ])  # fmt: skip
     raise click.exceptions.Exit(Exit.CONFORMING if result.holds else Exit.DEVIATIONS)

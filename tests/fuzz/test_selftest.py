@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ from fuzz.schedule import chosen_cells
 from fuzz.seeded.defects import KINDS, SPOTS, Defect, defect, defects
 from fuzz.seeded.effects import EFFECTS
 from fuzz.seeded.process import SeededBroker
-from fuzz.seeded.selftest import CELLS, Clean, Detection, SelfTest, seek
+from fuzz.seeded.selftest import CELLS, Clean, Detection, SelfTest, seek, selftest
 from fuzz.seeded.spots import Spot, frames_in
 from fuzz.states import Values, octets_of_step, states
 from fuzz.triage import Status
@@ -85,14 +86,17 @@ def test_a_detection_counts_by_what_it_blames() -> None:
 
 def test_the_counts_of_a_self_test() -> None:
     planted = defect("amqp-0-9-1/crash@rare")
-    good = SelfTest([Detection(planted, finding(RARE), 5)])
+    sound = Detection(planted, finding(RARE), 5, replayed=True)
+    good = SelfTest([sound])
     said = good.to_json()
     assert (said["seeded"], said["found"], said["right_blame"], said["false_alarms"]) == (1, 1, 1, 0)
     assert good.holds and "0.0 s" in good.table[1]
     assert not SelfTest([Detection(planted, None, 5)]).holds
-    assert not SelfTest([Detection(planted, finding(RARE), 5, (finding(OTHER),))]).holds
+    assert not SelfTest([replace(sound, false=(finding(OTHER),))]).holds
+    assert not SelfTest([replace(sound, replayed=False)]).holds
+    assert "not replayed" in replace(sound, replayed=False).line
     clean = [Clean("amqp-0-9-1", 10, 0, (finding(OTHER),))]
-    assert not SelfTest([Detection(planted, finding(RARE), 5)], clean).holds
+    assert not SelfTest([sound], clean).holds
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
@@ -127,6 +131,19 @@ def test_a_planted_defect_is_found_and_the_right_input_blamed(name: str, tmp_pat
     detection = seek(defect(name), tmp_path, cells=("C09/order.client/consuming",))
     assert detection.right_blame and not detection.false, detection.line
     assert detection.finding is not None and detection.finding.status is Status.STABLE
+
+
+def test_a_finding_is_replayed_by_the_line_that_it_offers(tmp_path: Path) -> None:
+    result = selftest(tmp_path / "a folder", [defect("amqp-wire-9-1/throw@common")], clean_budget_s=0)
+    assert result.holds, result.detections[0].line
+    place = next((tmp_path / "a folder").glob("*/findings/*"))
+    assert f"replay '{place}'" in (place / "REPLAY").read_text()
+
+
+def test_a_line_that_does_nothing_is_no_replay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fuzz.findings.shlex.quote", lambda place: place + "-elsewhere")
+    result = selftest(tmp_path, [defect("amqp-wire-9-1/throw@common")], clean_budget_s=0)
+    assert result.detections[0].right_blame and not result.detections[0].replayed and not result.holds
 
 
 @pytest.mark.parametrize("kind", ["wrong-user", "corrupt", "throw"])
