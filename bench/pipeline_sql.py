@@ -24,11 +24,10 @@ ROLLUP_SQL: Mapping[str, str] = {
                max(epoch_us(at_us)) AS last_us, min(sent_octets) AS smallest_octets
         FROM facts WHERE kind = 'fuzz' AND crash_key <> 0 GROUP BY dt, run_key, crash_key""",
     "edge_days": """
-        SELECT dt, run_key, edge, coalesce(state, '') AS state, coalesce(production, '') AS production, signature,
-               count(*) AS inputs, max(verdict) AS worst,
+        SELECT dt, run_key, edge, count(*) AS inputs, max(verdict) AS worst,
                bit_or(1::BIGINT << coalesce(try_cast(substring(family, 2, 2) AS INT), 0)) AS families,
                min(epoch_us(at_us)) AS first_us, max(epoch_us(at_us)) AS last_us
-        FROM facts WHERE kind = 'fuzz' GROUP BY ALL""",
+        FROM facts WHERE kind = 'fuzz' GROUP BY dt, run_key, edge""",
     "reaction_days": """
         SELECT dt, run_key, coalesce(input_key, case_key) AS input_key, min(signature) AS signature_low,
                max(signature) AS signature_high, count(*) AS times,
@@ -240,16 +239,17 @@ MART_SQL: Mapping[str, str] = {
         LEFT JOIN cases c ON c.case_key = m.sample_key
         LEFT JOIN ids ON ids.sample_key = m.sample_key""",
     "exploration": """
-        WITH edges AS (SELECT target, dialect, e.* FROM edge_days e JOIN campaigns USING (run_key)
-                       WHERE dt <= getvariable('as_of')),
+        WITH gone AS (SELECT c.target, c.dialect, d.*, e.state, e.production, e.signature
+                      FROM edge_days d JOIN campaigns c USING (run_key) LEFT JOIN edges e USING (edge)
+                      WHERE dt <= getvariable('as_of')),
         met AS (
-            SELECT 'state' AS dimension, target, dialect, dt, state AS value, inputs FROM edges
-            UNION ALL SELECT 'production', target, dialect, dt, production, inputs FROM edges
-            UNION ALL SELECT 'edge', target, dialect, dt, edge::VARCHAR, inputs FROM edges
-            UNION ALL SELECT 'reaction', target, dialect, dt, signature::VARCHAR, inputs FROM edges
+            SELECT 'state' AS dimension, target, dialect, dt, state AS value, inputs FROM gone
+            UNION ALL SELECT 'production', target, dialect, dt, production, inputs FROM gone
+            UNION ALL SELECT 'edge', target, dialect, dt, edge::VARCHAR, inputs FROM gone
+            UNION ALL SELECT 'reaction', target, dialect, dt, signature::VARCHAR, inputs FROM gone
             UNION ALL SELECT 'family', target, dialect, dt,
                              CASE n WHEN 0 THEN 'random' ELSE printf('C%02d', n) END, NULL
-                      FROM edges, range(0, 63) AS bits(n) WHERE (families >> n) & 1 = 1
+                      FROM gone, range(0, 63) AS bits(n) WHERE (families >> n) & 1 = 1
             UNION ALL SELECT 'cell', target, dialect, dt, case_key::VARCHAR, attempts
                       FROM case_days JOIN campaigns USING (run_key) WHERE dt <= getvariable('as_of')),
         values_met AS (

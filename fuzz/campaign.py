@@ -40,6 +40,8 @@ __all__ = ["BATCH", "Campaign", "Order"]
 
 _WAVES, _WAVES_AFTER_DEATHS = 6, 4
 _GONE = {False: (Oracle.CRASH, "the target is gone"), True: (Oracle.HANG, "no answer to a sentinel")}
+INTERRUPTED = "stopped"
+"""Why a campaign ended that somebody stopped."""
 
 
 @dataclass(slots=True)
@@ -127,7 +129,7 @@ class Campaign:
             except (TargetLost, Unanswered) as lost:
                 self.ended, self.target_lost = self._lost(lost), True
             except KeyboardInterrupt:
-                self.ended = "stopped"
+                self.ended = INTERRUPTED
             except OSError as error:
                 self.ended = str(error)
                 raise

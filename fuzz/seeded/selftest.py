@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from fuzz.campaign import Campaign, Order
+from fuzz.campaign import INTERRUPTED, Campaign, Order
 from fuzz.findings import Finding
 from fuzz.grammar import DIALECTS
 from fuzz.seeded.defects import Defect, defects
@@ -174,7 +174,7 @@ def selftest(
 def clean(dialect: str, folder: Path, budget_s: float) -> Clean:
     """A campaign where there is nothing to find."""
     with SeededBroker(None, folder, dialect) as broker:
-        campaign = Campaign(Order(broker.subject(), folder, budget_s, patterns=CELLS)).run()
+        campaign = _whole(Order(broker.subject(), folder, budget_s, patterns=CELLS))
     tally = campaign.tally
     return Clean(dialect, tally.inputs, tally.unconfirmed, tuple(campaign.findings))
 
@@ -186,10 +186,18 @@ def seek(defect: Defect, folder: Path, cells: Sequence[str] = CELLS, budget_s: f
             broker.subject(), folder, budget_s, patterns=tuple(cells), mutate=False, smaller=False,
             stop_when=lambda finding: finding.suspicion.oracle is defect.oracle,
         )  # fmt: skip
-        campaign = Campaign(order).run()
+        campaign = _whole(order)
     right = [f for f in campaign.findings if f.suspicion.oracle is defect.oracle]
     false = tuple(f for f in campaign.findings if not _strikes(defect, f))
     return Detection(defect, right[0] if right else None, campaign.tally.inputs, false)
+
+
+def _whole(order: Order) -> Campaign:
+    """A campaign that nobody stopped; raises KeyboardInterrupt else, for what it did not find says nothing then."""
+    campaign = Campaign(order).run()
+    if campaign.ended == INTERRUPTED:
+        raise KeyboardInterrupt
+    return campaign
 
 
 def _happens_again(found: Detection, folder: Path) -> bool:

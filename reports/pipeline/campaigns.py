@@ -88,12 +88,6 @@ def batches(campaign: Campaign, path: Path, first: int) -> Iterator[pa.RecordBat
             yield _dated(fitted(batch), campaign.started)
 
 
-def reactions(batch: pa.RecordBatch) -> pa.Table:
-    """Each reaction of a batch once, beside its key."""
-    table = pa.table({"signature": batch.column("signature"), "reaction": batch.column("reaction")})
-    return table.group_by(["signature", "reaction"]).aggregate([])
-
-
 def dimensions(campaign: Campaign) -> Rows:
     """What a campaign says about itself, its target and its findings."""
     seen = {"seen_at": campaign.started}

@@ -22,10 +22,11 @@ from harness.record.journal import JournalError
 from harness.record.observation import CASE, FUZZ, key
 from reports.load import RESULTS, ReportError
 from reports.pipeline import campaigns, runs
-from reports.pipeline.campaigns import Campaign, is_campaign, open_campaign, reactions
+from reports.pipeline.campaigns import Campaign, is_campaign, open_campaign
 from reports.pipeline.compact import AUTOMATIC_FILES, compacted, without_run
 from reports.pipeline.dimensions import Rows, merge
 from reports.pipeline.manifest import Snapshot, Source, commit, writing
+from reports.pipeline.names import Names
 from reports.pipeline.parquet import FactWriter
 from reports.pipeline.runs import Run, open_run
 from reports.pipeline.schema import LakeError
@@ -132,11 +133,11 @@ def _one(
         return snapshot, {}, 0
     _check_fit(snapshot, work, folder, landing)
     writer = FactWriter(root)
-    rows, signatures, latest = 0, _Signatures(), date.min
+    rows, names, latest = 0, Names(), date.min
     try:
         for batch in work.batches:
             writer.add(batch)
-            signatures.add(batch)
+            names.add(batch)
             rows += batch.num_rows
             latest = max(latest, _last_day(batch))
         files = writer.finish(work.piece)
@@ -158,7 +159,7 @@ def _one(
         sources={**before.sources, f"{source.kind}/{source.run}": source},
     )
     done.journals, done.rows, done.files = done.journals + 1, done.rows + rows, done.files + len(files)
-    return after, {**work.dims, "signatures": signatures.rows()}, rows
+    return after, {**work.dims, **names.rows()}, rows
 
 
 def _check_fit(snapshot: Snapshot, work: _Work, folder: Path, landing: bool) -> None:
@@ -268,21 +269,6 @@ def _is_less(path: Path, was: tuple[int, str, int], done: Ingested) -> bool:
 
 
 # --- small print
-
-
-class _Signatures:
-    """The reactions of one journal, each once."""
-
-    def __init__(self) -> None:
-        self._known: dict[int, str] = {}
-
-    def add(self, batch: pa.RecordBatch) -> None:
-        for row in reactions(batch).to_pylist():
-            if row["signature"] is not None:
-                self._known[row["signature"]] = row["reaction"] or ""
-
-    def rows(self) -> list[dict[str, object]]:
-        return [{"signature": number, "reaction": text} for number, text in self._known.items()]
 
 
 def _last_day(batch: pa.RecordBatch) -> date:

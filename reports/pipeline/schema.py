@@ -13,7 +13,7 @@ import pyarrow as pa
 from harness.record import observation
 from reports.load import ReportError
 
-SCHEMA = 1
+SCHEMA = 2
 """Of the lake: its layout, its facts and its dimensions."""
 
 KINDS = (observation.CASE, observation.FUZZ)
@@ -82,6 +82,10 @@ DIMENSIONS: Mapping[str, pa.Schema] = {
         ("seen_at", _TIME),
     ),
     "signatures": _table(("signature", _INT), ("reaction", _TEXT)),
+    # What a campaign's key of an edge is made of; ``signature`` is the reaction's.
+    "edges": _table(
+        ("edge", _INT), ("dialect", _TEXT), ("state", _TEXT), ("production", _TEXT), ("signature", _INT),
+    ),
     # One row a finding of a campaign.
     "crashes": _table(
         ("crash_key", _INT), ("run_key", _INT), ("crash", _TEXT), ("oracle", _TEXT), ("status", _TEXT), ("top", _TEXT),
@@ -98,6 +102,7 @@ GRAIN: Mapping[str, tuple[str, ...]] = {
     "requirements": ("requirement_key",),
     "case_requirements": ("case_key", "requirement_key"),
     "signatures": ("signature",),
+    "edges": ("edge",),
     "crashes": ("crash_key", "run_key"),
 }
 """What each dimension is unique by."""

@@ -67,6 +67,7 @@ def _dimension_rows(runs: list[RunOf]) -> Mapping[str, list[dict[str, Any]]]:
         "requirements": [row | seen for pool in pools for row in _requirements(pool)],
         "case_requirements": [row | seen for pool in pools for row in _links(pool)],
         "signatures": [{"signature": key_, "reaction": text} for key_, text in signatures.items()],
+        "edges": list({row["edge"]: row for pool in pools for row in _edges(pool)}.values()),
         "crashes": [
             _crash(run, pool_of(run.line.dialect), n) for run in runs if run.kind == FUZZ for n in range(40)
         ],
@@ -147,6 +148,21 @@ def _links(pool: Pool) -> Iterator[dict[str, Any]]:
             "dialect": pool.dialect,
             "case": case,
             "requirement": row["requirement"],
+        }
+
+
+def _edges(pool: Pool) -> Iterator[dict[str, Any]]:
+    """Each cell's ways; two of them may have the same reaction, and then are one edge."""
+    reactions = pool.signatures.take(pool.reaction_of).to_pylist()
+    ways = len(reactions) // len(pool.states)
+    for number, (edge, signature) in enumerate(zip(pool.edges.to_pylist(), reactions, strict=True)):
+        cell = number // ways
+        yield {
+            "edge": edge,
+            "dialect": pool.dialect,
+            "state": pool.states[cell].as_py(),
+            "production": pool.roles[cell].as_py(),
+            "signature": signature,
         }
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from fuzz.campaign import Campaign
 from fuzz.catalogue import FuzzInput, by_key
 from fuzz.executor.client import Client, Unanswered
 from fuzz.findings import Finding
@@ -138,6 +139,17 @@ def test_a_finding_is_replayed_by_the_line_that_it_offers(tmp_path: Path) -> Non
     assert result.holds, result.detections[0].line
     place = next((tmp_path / "a folder").glob("*/findings/*"))
     assert f"replay '{place}'" in (place / "REPLAY").read_text()
+
+
+def test_a_stop_ends_the_self_test_and_not_one_campaign(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stopped(campaign: Campaign) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Campaign, "_batches", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        selftest(tmp_path, [defect("amqp-0-9-1/crash@rare")])
 
 
 def test_a_line_that_does_nothing_is_no_replay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
