@@ -30,10 +30,10 @@ from typing import Any
 from bench.row import Row
 from fuzz.campaign import Campaign, Order
 from fuzz.catalogue import FuzzInput, cells
-from fuzz.executor.conversation import Tempo
 from fuzz.executor.loop import Address, Executor
 from fuzz.executor.pool import crew
 from fuzz.executor.subject import Subject
+from fuzz.executor.tempo import Tempo
 from fuzz.identity import InputId
 from fuzz.mutation import origins, random_id, random_input
 from fuzz.oracles.monitor import Monitor
@@ -82,7 +82,7 @@ def rows() -> Iterator[Row]:
 
 @contextmanager
 def targets() -> Iterator[list[Subject]]:
-    """The reference broker, and RabbitMQ where it runs."""
+    """The reference broker, and RabbitMQ where it runs; each input on a connection of its own, as with the others."""
     with tempfile.TemporaryDirectory() as folder, SeededBroker(None, Path(folder), DIALECT) as broker:
         found = [replace(broker.subject(), name="reference")]
         rabbitmq = known_broker("rabbitmq", Path(".brokers") / "rabbitmq").running()
@@ -90,7 +90,7 @@ def targets() -> Iterator[list[Subject]]:
             url = parse_url(rabbitmq.url)
             values = Values(user=url.user, password=url.password, vhost=url.vhost)
             found.append(Subject("rabbitmq", DIALECT, Address(url.host, url.port), values))
-        yield found
+        yield [replace(subject, keeping=False) for subject in found]
 
 
 def answered(subject: Subject, state: str, count: int) -> list[FuzzInput]:

@@ -9,9 +9,9 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from fuzz.catalogue import FuzzInput, resolve
-from fuzz.executor.conversation import Tempo
 from fuzz.executor.outcome import Outcome
 from fuzz.executor.subject import Subject
+from fuzz.executor.tempo import Tempo
 from fuzz.grammar import grammar_hash
 from fuzz.identity import RANDOM, IdError, InputId
 from fuzz.oracles.monitor import Monitor

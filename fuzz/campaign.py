@@ -17,10 +17,10 @@ from fuzz.catalogue import Cell, FuzzInput
 from fuzz.complaints import Complaints
 from fuzz.energy import Energy
 from fuzz.executor.client import Unanswered
-from fuzz.executor.conversation import Tempo
 from fuzz.executor.loop import now_s
 from fuzz.executor.outcome import End
 from fuzz.executor.pool import crew, utc_us
+from fuzz.executor.tempo import Tempo
 from fuzz.findings import Finding, read_finding
 from fuzz.identity import RANDOM, InputId
 from fuzz.journal import CampaignJournal, read_progress

@@ -12,9 +12,10 @@ from enum import StrEnum
 from fuzz.catalogue import FuzzInput
 from fuzz.corpus import tree_of
 from fuzz.executor.client import Unanswered
-from fuzz.executor.conversation import Spoken, Tempo
+from fuzz.executor.conversation import Spoken
 from fuzz.executor.outcome import Outcome
 from fuzz.executor.subject import Subject
+from fuzz.executor.tempo import Tempo
 from fuzz.oracles.monitor import Monitor
 from fuzz.oracles.suspicion import SPOILS, Oracle, Suspicion
 from fuzz.shrink import is_sequence, smaller_steps

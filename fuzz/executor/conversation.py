@@ -12,9 +12,11 @@ from zlib import crc32
 
 from fuzz.catalogue import FuzzInput
 from fuzz.executor.hearing import SIGNS_OF_LIFE, Hear, Heard, hearing
+from fuzz.executor.kept import Ear, Kept, kept
 from fuzz.executor.onward import Onward
 from fuzz.executor.outcome import End, Obedience, Outcome, Timing
 from fuzz.executor.silence import SIGN, Silence, settled_by
+from fuzz.executor.tempo import Tempo
 from fuzz.states import Step, Values, octets_of_step, way
 from fuzz.states_onward import (
     BROKEN,
@@ -35,47 +37,6 @@ _PARTIAL = frozenset({Scope.CHANNEL, Scope.SESSION, Scope.LINK})
 """Refusals behind which a connection has to go on."""
 _AT_ONCE_S = 0.5
 """What ends a connection sooner is no silence, whatever was announced."""
-
-
-@dataclass(frozen=True, slots=True)
-class Tempo:
-    """How long is waited, in seconds; made from the round trip that was measured.
-
-    No verdict hangs on ``quiet_s``: what comes later is not heard, and what is owed is waited for longer.
-    ``quiet_s``: where nothing is owed and nothing came; ``settle_s``: behind an answer; ``refusal_s``: where a refusal
-    is owed; ``way_s``: for each answer on the way; ``partial_s``: behind octets that end in the midst of a frame.
-    """
-
-    quiet_s: float = 1.0
-    settle_s: float = 0.03
-    refusal_s: float = 5.0
-    way_s: float = 8.0
-    partial_s: float = 0.3
-
-    @classmethod
-    def of(cls, round_trip_s: float, patience: float = 1.0, hang_s: float = 10.0) -> Tempo:
-        """The tempo of a target whose handshake takes so long, many connections at a time."""
-        # Longer than an answer takes to be called late, or late ones would be taken for silence.
-        quiet_s = min(3.0, max(1.0, 12 * round_trip_s)) * patience
-        settle_s, partial_s = max(0.03, round_trip_s), max(0.3, 8 * round_trip_s)
-        return cls(
-            quiet_s,
-            settle_s * patience,
-            5.0 * patience,
-            0.8 * hang_s * patience,
-            min(quiet_s, partial_s * patience),
-        )
-
-    @property
-    def patient(self) -> Tempo:
-        """The tempo of a second look: nothing is missed for haste."""
-        return replace(
-            self,
-            quiet_s=max(self.quiet_s, 2.0),
-            settle_s=max(self.settle_s, 0.2),
-            refusal_s=13.0,
-            partial_s=2.0,
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,14 +65,24 @@ class Conversation:
 
     Behind an input that is not refused it goes on legally: where silence is all that can be expected, since the answer
     that then comes shows that the input has been read; of the others one in so many, or all where ``thorough``.
+    With ``on``, its way is the one back on a connection that was ``kept`` behind another input.
     """
 
     def __init__(
-        self, item: FuzzInput, values: Values, tempo: Tempo, now_s: float, *, thorough: bool = False
+        self,
+        item: FuzzInput,
+        values: Values,
+        tempo: Tempo,
+        now_s: float,
+        *,
+        thorough: bool = False,
+        on: Kept | None = None,
     ) -> None:
         self.item, self._values, self._tempo, self._thorough = item, values, tempo, thorough
         self._steps: tuple[Step, ...] = way(item.dialect, item.state, values.mechanism)
         self._hear: Hear | None = None
+        self._silence = Silence(now_s)
+        self._before: frozenset[int] = frozenset()
         self._next_step = 0
         self._waiting: list[str] = []
         self._part = _Part.WAY
@@ -121,7 +92,6 @@ class Conversation:
         self._sent_s: float | None = None
         self._way_took_s = self._slowest_s = 0.0
         self._until_s = now_s + tempo.way_s
-        self._silence = Silence(now_s)
         self._looked = False
         self._arrivals: list[str] = []
         self._refused: Heard | None = None
@@ -132,6 +102,29 @@ class Conversation:
         self._onward: Onward | None = None
         self.outcome: Outcome | None = None
         self.spoken: list[Spoken] | None = None
+        if on is not None:
+            self._take_over(on)
+
+    def _take_over(self, on: Kept) -> None:
+        self._steps, self._before = on.steps, on.channels
+        self._hear, self._silence, settled = on.ear.hear, on.ear.silence, on.ear.settled
+        self._values = replace(
+            self._values, channel_max=settled.channel_max, frame_max_octets=settled.frame_max_octets
+        )
+
+    @property
+    def is_on_kept(self) -> bool:
+        """Whether another input was said on this connection before."""
+        return bool(self._before)
+
+    @property
+    def kept(self) -> Kept | None:
+        """What the next input needs, where the target goes on behind this one and there is a way back."""
+        if self._onward is None or self._hear is None or self.out:
+            return None
+        return kept(
+            self.item, self._left, self._onward, self._refused, Ear(self._hear, self._silence, self._values)
+        )
 
     # --- what the driver says
 
@@ -361,7 +354,7 @@ class Conversation:
         """Whether an answer came on a channel that neither the way nor an input that can be read has used."""
         if not is_methods(self.item.dialect) or (self._onward is not None and self._part is _Part.ONWARD):
             return False
-        used = used_channels(self.item.dialect, self.item.state, BROKEN)
+        used = used_channels(self.item.dialect, self.item.state, BROKEN) | self._before
         if said.channel in used:
             return False
         return self._part is _Part.WAY or (self._left.whole and said.channel not in self._left.channels)

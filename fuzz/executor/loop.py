@@ -16,8 +16,10 @@ from dataclasses import dataclass
 from heapq import heappop, heappush
 
 from fuzz.catalogue import FuzzInput
-from fuzz.executor.conversation import Conversation, Filling, Tempo
+from fuzz.executor.conversation import Conversation, Filling
+from fuzz.executor.kept import Kept
 from fuzz.executor.outcome import End, Outcome
+from fuzz.executor.tempo import Tempo
 from fuzz.executor.tls import Pipe, Tls
 
 READ_OCTETS = 65_536
@@ -27,6 +29,8 @@ MANY_STUCK = 8
 """After so many without an answer on their way, no more are begun."""
 _BEGINNING = 64
 """So many connections at most are on the way into their state at once: a target's backlog is not much longer."""
+_MOST_ON_ONE = 16
+"""So many inputs at most share a connection that the target keeps: what they leave behind would add up."""
 _FEWEST = 16
 """A target that ends connections on their way is given fewer at a time, but not less than these."""
 
@@ -43,19 +47,47 @@ class Address:
 class _Line:
     """A socket with its conversation. ``due_s`` is when the loop looks at it at the latest."""
 
-    __slots__ = ("begins", "begun", "due_s", "events", "on", "pipe", "talk")
+    __slots__ = ("begins", "begun", "due_s", "events", "inputs", "on", "pipe", "talk")
 
     def __init__(self, on: socket.socket, talk: Conversation, pipe: Pipe | None) -> None:
         self.on, self.talk, self.pipe = on, talk, pipe
         self.events, self.due_s, self.begun, self.begins = 0, talk.deadline_s, pipe is None, True
+        self.inputs = 1
 
     def is_done(self) -> bool:
         """Whether there is an outcome."""
         return self.talk.outcome is not None
 
 
+class _Waiting:
+    """Inputs that are still to come; those that are put back go first, each on a connection of its own."""
+
+    def __init__(self, inputs: Iterable[FuzzInput]) -> None:
+        self._rest, self._back = iter(inputs), list[FuzzInput]()
+
+    def take(self) -> FuzzInput | None:
+        """The next one; None where there is none."""
+        return self._back.pop() if self._back else next(self._rest, None)
+
+    def take_for(self, kept: Kept) -> FuzzInput | None:
+        """The next one, where it can be said on a kept connection."""
+        item = None if self._back else next(self._rest, None)
+        if item is None or kept.fits(item):
+            return item
+        self.put_back(item)
+        return None
+
+    def put_back(self, item: FuzzInput) -> None:
+        """Whatever became of it does not count."""
+        self._back.append(item)
+
+
 class Executor:
-    """Runs inputs, so many connections at a time; fewer as long as the target ends some on their way."""
+    """Runs inputs, so many connections at a time; fewer as long as the target ends some on their way.
+
+    With ``keeping``, inputs follow each other on a connection that the target keeps; where the next one does not reach
+    its state on it, it has a connection of its own, as all have without.
+    """
 
     def __init__(
         self,
@@ -65,9 +97,10 @@ class Executor:
         connections: int = 128,
         *,
         thorough: bool = False,
+        keeping: bool = False,
     ) -> None:
         self.address, self.filling, self.tempo, self.connections = address, filling, tempo, connections
-        self.thorough = thorough
+        self.thorough, self.keeping = thorough, keeping
         self._selector = selectors.DefaultSelector()
         self._family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
         self._number = 0
@@ -82,17 +115,12 @@ class Executor:
     def run(self, inputs: Iterable[FuzzInput]) -> Iterator[Outcome]:
         """Outcomes as they come. Once the target takes no connection, or answers none, no more are begun."""
         self._down, self._stuck, self._beginning = False, 0, 0
-        waiting = iter(inputs)
+        waiting = _Waiting(inputs)
         lines: set[_Line] = set()
         self._due.clear()
-        more = True
         try:
             while True:
-                while more and not self._down and self._has_room(len(lines)):
-                    item = next(waiting, None)
-                    if item is None:
-                        more = False
-                        break
+                while not self._down and self._has_room(len(lines)) and (item := waiting.take()) is not None:
                     begun = self._begin(item)
                     if isinstance(begun, Outcome):
                         yield self._noted(begun)
@@ -101,9 +129,16 @@ class Executor:
                 if not lines:
                     return
                 for line in self._turn():
-                    lines.discard(line)
-                    assert line.talk.outcome is not None
-                    yield self._noted(line.talk.outcome)
+                    outcome = line.talk.outcome
+                    assert outcome is not None
+                    lost = line.talk.is_on_kept and not outcome.reached
+                    if lost:
+                        waiting.put_back(outcome.item)
+                    if lost or not self._goes_on(line, waiting):
+                        lines.discard(line)
+                        self._drop(line)
+                    if not lost:
+                        yield self._noted(outcome)
         finally:
             for line in lines:
                 self._drop(line)
@@ -128,13 +163,38 @@ class Executor:
             self._down = self._down or self._stuck >= MANY_STUCK
         return outcome
 
-    def _begin(self, item: FuzzInput) -> _Line | Outcome:
+    def _talk(self, item: FuzzInput, now_s: float, on: Kept | None = None) -> Conversation:
         self._number += 1
-        now_s = time.monotonic()
-        talk = Conversation(item, self.filling(self._number), self.tempo, now_s, thorough=self.thorough)
+        talk = Conversation(
+            item, self.filling(self._number), self.tempo, now_s, thorough=self.thorough, on=on
+        )
         self.last = talk
         if self.recording:
             talk.spoken = []
+        return talk
+
+    def _goes_on(self, line: _Line, waiting: _Waiting) -> bool:
+        """The next input on the same connection, where the target keeps it."""
+        if not self.keeping or self._down or line.inputs >= _MOST_ON_ONE:
+            return False
+        kept = line.talk.kept
+        item = waiting.take_for(kept) if kept is not None else None
+        if item is None:
+            return False
+        now_s = time.monotonic()
+        line.talk = self._talk(item, now_s, kept)
+        line.talk.connected(now_s)
+        line.inputs += 1
+        line.begins = True
+        self._beginning += 1
+        line.events = selectors.EVENT_READ | selectors.EVENT_WRITE
+        self._selector.modify(line.on, line.events, line)
+        self._remind(line)
+        return True
+
+    def _begin(self, item: FuzzInput) -> _Line | Outcome:
+        now_s = time.monotonic()
+        talk = self._talk(item, now_s)
         on = socket.socket(self._family, socket.SOCK_STREAM)
         on.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
         on.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -182,10 +242,7 @@ class Executor:
                 done.append(line)
             elif line.talk.deadline_s < line.due_s:
                 self._remind(line)
-        done += self._overdue(now_s)
-        for line in done:
-            self._drop(line)
-        return done
+        return done + self._overdue(now_s)
 
     def _overdue(self, now_s: float) -> list[_Line]:
         """Lines whose waiting is over; a reminder that came too early is put off."""

@@ -22,7 +22,7 @@ from harness.spec.model import Scope
 
 
 class Onward:
-    """Asks the rest of the handshake, then an exchange on a channel that nobody has used."""
+    """Asks the rest of the handshake, then an exchange on a ``fresh`` channel that nobody has used."""
 
     def __init__(self, dialect: str, state: str, found: Traces, answers: tuple[str, ...]) -> None:
         self.dialect, self._methods = dialect, is_methods(dialect)
@@ -32,7 +32,7 @@ class Onward:
         self.possible = steps is not None
         self.has_no_excuse = has_no_excuse(dialect, state, found, answers)
         self._steps = list(steps or ())
-        self._fresh: int | None = None
+        self.fresh: int | None = None
         self._chosen = False
         self._session: int | None = None
         self.expected = ""
@@ -44,8 +44,13 @@ class Onward:
         """What was expected and what came instead; nothing where the target obeys, refuses, or has an excuse."""
         if not self.has_no_excuse or self.obedience not in (Obedience.SILENT, Obedience.WRONG):
             return ""
-        where = f" on channel {self._fresh}" if self._fresh is not None else ""
+        where = f" on channel {self.fresh}" if self.fresh is not None else ""
         return f"expected {self.expected}{where}, actual {self.actual}"
+
+    @property
+    def open(self) -> int | None:
+        """The channel that the exchange leaves open; a session of AMQP 1.0 has ended with it."""
+        return self.fresh if self._methods else None
 
     def begin(self, values: Values) -> bytes:
         """The first octets; none where there is nothing that could be asked."""
@@ -71,7 +76,7 @@ class Onward:
             self.obedience = Obedience.WRONG
             where = f" on channel {said.channel}" if self._methods else ""
             self.actual = said.name + ("" if said.name == UNREADABLE else where)
-        elif self._fresh is not None and self._methods and said.channel == self._fresh:
+        elif self.fresh is not None and self._methods and said.channel == self.fresh:
             self.obedience, self.actual = Obedience.WRONG, f"{said.name} on channel {said.channel}"
             if said.refusal is not None:
                 self.ended(f"{said.refusal.scope} {said.refusal.code}")
@@ -92,9 +97,9 @@ class Onward:
         if not self._steps and not self._chosen:
             self._chosen = True
             limit = values.channel_max if self._limit is None else min(self._limit, values.channel_max)
-            self._fresh = fresh_channel(self._used, limit)
-            if self._fresh is not None:
-                self._steps = list(on_fresh(self.dialect, self._fresh))
+            self.fresh = fresh_channel(self._used, limit)
+            if self.fresh is not None:
+                self._steps = list(on_fresh(self.dialect, self.fresh))
         if not self._steps:
             if self.expected:
                 self.obedience = Obedience.GOES_ON
@@ -106,15 +111,15 @@ class Onward:
     def _is_expected(self, said: Heard) -> bool:
         if said.name != self.expected or not said.good:
             return False
-        if self._fresh is None:
+        if self.fresh is None:
             return True
         if self._methods:
-            return said.channel == self._fresh
-        return said.remote == self._fresh if said.name == "begin" else said.channel == self._session
+            return said.channel == self.fresh
+        return said.remote == self.fresh if said.name == "begin" else said.channel == self._session
 
     def _is_astray(self, said: Heard) -> bool:
         """Whether it answers on a channel, or a session, that nobody has used."""
         if self._methods:
-            return said.channel not in self._used and said.channel != self._fresh
-        ours = self._used | {self._fresh}
+            return said.channel not in self._used and said.channel != self.fresh
+        ours = self._used | {self.fresh}
         return said.name == "begin" and said.remote is not None and said.remote not in ours

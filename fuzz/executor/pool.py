@@ -20,11 +20,11 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from fuzz.catalogue import FuzzInput
-from fuzz.executor.conversation import Tempo
 from fuzz.executor.frames import Frames, framed
 from fuzz.executor.loop import Executor
 from fuzz.executor.outcome import Outcome
 from fuzz.executor.subject import Subject
+from fuzz.executor.tempo import Tempo
 from fuzz.executor.worker import Hired, Said, Share, portable
 
 _REPLACED_A_BATCH = 3

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from fuzz.executor.client import Client, Unanswered
-from fuzz.executor.conversation import Tempo
 from fuzz.executor.loop import Address, Executor, now_s, pause
+from fuzz.executor.tempo import Tempo
 from fuzz.grammar import tables
 from fuzz.states import Values, with_names
 from harness.spec.model import MethodDialect
@@ -38,6 +38,7 @@ class Subject:
     ``others`` are logins whose queues must hear nothing of ours; ``known`` are requirements that the target is known to
     break; ``hang_s`` is how long a sentinel waits for its answer; ``patience`` scales every wait.
     ``thorough``: the conversation goes on behind every input that was not refused, not only behind some.
+    ``keeping``: inputs may follow each other on a connection that the target keeps.
     ``url`` is where a replay finds the target, where that needs no secret.
     """
 
@@ -55,6 +56,7 @@ class Subject:
     hang_s: float = 10.0
     url: str = ""
     thorough: bool = False
+    keeping: bool = True
 
     @property
     def is_methods(self) -> bool:
@@ -68,7 +70,9 @@ class Subject:
 
     def executor(self, tempo: Tempo) -> Executor:
         """An executor for this target."""
-        return Executor(self.address, self.filling, tempo, self.connections, thorough=self.thorough)
+        return Executor(
+            self.address, self.filling, tempo, self.connections, thorough=self.thorough, keeping=self.keeping
+        )
 
     @property
     def sentinel_state(self) -> str:

@@ -17,11 +17,11 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from fuzz.catalogue import FuzzInput
-from fuzz.executor.conversation import Tempo
 from fuzz.executor.frames import Frames, framed
 from fuzz.executor.loop import Executor
 from fuzz.executor.outcome import Outcome
 from fuzz.executor.subject import Subject
+from fuzz.executor.tempo import Tempo
 from fuzz.expectation import Expectation
 from fuzz.states import Values
 

@@ -21,10 +21,10 @@ from typing import Any
 from fuzz.catalogue import FuzzInput
 from fuzz.executor.boofuzz_stream import Stream
 from fuzz.executor.client import Unanswered
-from fuzz.executor.conversation import Tempo
 from fuzz.executor.loop import now_s
 from fuzz.executor.outcome import End, Outcome, Timing
 from fuzz.executor.subject import Subject
+from fuzz.executor.tempo import Tempo
 from fuzz.findings import Finding, read_finding, signature_of, write_finding
 from fuzz.grammar import grammar_hash
 from fuzz.identity import RANDOM, InputId

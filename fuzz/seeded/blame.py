@@ -20,9 +20,9 @@ from typing import Any
 from fuzz.campaign import BATCH
 from fuzz.catalogue import Cell, FuzzInput, cells
 from fuzz.executor.client import Unanswered
-from fuzz.executor.conversation import Tempo
 from fuzz.executor.loop import now_s
 from fuzz.executor.subject import Subject
+from fuzz.executor.tempo import Tempo
 from fuzz.grammar import DIALECTS
 from fuzz.mutation import random_id, random_input
 from fuzz.oracles.monitor import Monitor

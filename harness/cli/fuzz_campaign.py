@@ -21,10 +21,10 @@ from urllib.parse import quote, urlencode
 import click
 
 from fuzz.campaign import BATCH, Campaign, Order
-from fuzz.executor.conversation import Tempo
 from fuzz.executor.loop import Address
 from fuzz.executor.pool import workers_for
 from fuzz.executor.subject import Subject, check_address, check_scope
+from fuzz.executor.tempo import Tempo
 from fuzz.executor.tls import Tls
 from fuzz.findings import item_of, read_finding
 from fuzz.grammar import DEPLOYED, DIALECTS

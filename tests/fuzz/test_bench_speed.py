@@ -8,8 +8,8 @@ import pytest
 
 from bench import fuzz_speed
 from fuzz.catalogue import FuzzInput
-from fuzz.executor.conversation import Tempo
 from fuzz.executor.subject import Subject
+from fuzz.executor.tempo import Tempo
 from harness.spec.model import Scope
 
 

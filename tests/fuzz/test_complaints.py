@@ -10,9 +10,9 @@ import pytest
 from fuzz.catalogue import FuzzInput, by_key
 from fuzz.complaints import Complaints
 from fuzz.energy import Energy
-from fuzz.executor.conversation import Tempo
 from fuzz.executor.loop import Address
 from fuzz.executor.subject import Subject
+from fuzz.executor.tempo import Tempo
 from fuzz.journal import CampaignJournal
 from fuzz.oracles.monitor import Check, Monitor
 from fuzz.oracles.suspicion import Oracle, Suspicion

@@ -16,11 +16,12 @@ import trustme
 
 from fuzz.catalogue import FuzzInput, cells
 from fuzz.executor.client import Client, Unanswered
-from fuzz.executor.conversation import Conversation, Tempo
+from fuzz.executor.conversation import Conversation
 from fuzz.executor.hearing import UNREADABLE, hearing
 from fuzz.executor.loop import MANY_STUCK, Address, Executor
 from fuzz.executor.outcome import End, Obedience, Outcome
 from fuzz.executor.subject import OutOfScope, Subject, check_scope
+from fuzz.executor.tempo import Tempo
 from fuzz.executor.tls import Tls
 from fuzz.identity import InputId
 from fuzz.states import Say, Step, Values, octets_of_step, states

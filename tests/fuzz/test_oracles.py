@@ -13,10 +13,10 @@ import pytest
 
 from fuzz.catalogue import FuzzInput, by_key, cells
 from fuzz.executor.client import Client
-from fuzz.executor.conversation import Tempo
 from fuzz.executor.loop import Address
 from fuzz.executor.outcome import End, Obedience, Outcome, Timing
 from fuzz.executor.subject import Subject
+from fuzz.executor.tempo import Tempo
 from fuzz.oracles.answers import astray, conformance, deviates, late, obedience
 from fuzz.oracles.canary import Canaries
 from fuzz.oracles.log import LogWatch, complaints

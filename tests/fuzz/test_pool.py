@@ -14,11 +14,11 @@ import psutil
 import pytest
 
 from fuzz.catalogue import FuzzInput
-from fuzz.executor.conversation import Tempo
 from fuzz.executor.frames import Frames, framed
 from fuzz.executor.loop import Address
 from fuzz.executor.pool import Alone, ExecutorPool, WorkerError, crew, workers_for
 from fuzz.executor.subject import Subject
+from fuzz.executor.tempo import Tempo
 from fuzz.executor.worker import Hired, executor_of, portable
 from fuzz.schedule import chosen_cells
 from harness.reference.server import ReferenceBroker

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from fuzz.catalogue import FuzzInput
-from fuzz.executor.conversation import Tempo
 from fuzz.executor.loop import Address
 from fuzz.executor.subject import Subject
+from fuzz.executor.tempo import Tempo
 from fuzz.grammar import grammar, grammar_hash
 from fuzz.identity import InputId
 from fuzz.oracles.monitor import Monitor

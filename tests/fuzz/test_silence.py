@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 
 from fuzz.catalogue import FuzzInput
-from fuzz.executor.conversation import Conversation, Tempo
+from fuzz.executor.conversation import Conversation
 from fuzz.executor.loop import Address, Executor
 from fuzz.executor.outcome import End, Outcome
 from fuzz.executor.silence import SIGN, settled_by
+from fuzz.executor.tempo import Tempo
 from fuzz.expectation import Expectation
 from fuzz.identity import InputId
 from fuzz.oracles.answers import deviates

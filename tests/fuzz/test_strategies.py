@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from fuzz.catalogue import FuzzInput
 from fuzz.conversations import beginnings, choices, facts_in, turn_of
-from fuzz.executor.conversation import Tempo
 from fuzz.executor.loop import Address
 from fuzz.executor.outcome import End
 from fuzz.executor.subject import Subject
+from fuzz.executor.tempo import Tempo
 from fuzz.grammar import DIALECTS, grammar, grammar_hash, tables
 from fuzz.grammar.types import Maker
 from fuzz.identity import InputId

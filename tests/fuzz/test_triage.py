@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from fuzz.catalogue import FuzzInput, by_key
-from fuzz.executor.conversation import Tempo
 from fuzz.executor.loop import Address
 from fuzz.executor.subject import Subject
+from fuzz.executor.tempo import Tempo
 from fuzz.oracles.monitor import Monitor
 from fuzz.oracles.suspicion import Oracle, Suspicion
 from fuzz.seeded.defects import defect
