@@ -67,6 +67,20 @@ def sender_in_mode_mixed(peer: Peer) -> Verdict:
     )
 
 
+@case("definitions.snd-settle-mode.mixed.one-octet", covers=["definitions/snd-settle-mode/mixed"])
+def settled_told_in_one_octet(peer: Peer) -> Verdict:
+    """On a link without a mode, which is mixed, settled may be a boolean that takes an octet of its own."""
+    address = peer.node()
+    link = peer.sender(address)
+    peer.credit_for(link, 2)
+    peer.claim("both messages in the node, an outcome of the unsettled one only")
+    peer.outcome(peer.transfer(link, b"message 0", settled=Value("boolean1", False)))
+    settled = peer.transfer(link, b"message 1", settled=Value("boolean1", True))
+    peer.barrier()
+    found = look(peer, address, bodies(2))
+    return equals(peer, (sorted(found), settled.is_decided), (bodies(2), False), "messages, outcome told")
+
+
 @case("definitions.rcv-settle-mode.first", covers=["definitions/rcv-settle-mode/first"])
 def receiver_in_mode_first(peer: Peer) -> Verdict:
     """A receiver in mode first settles whatever comes."""

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from harness.peer.amqp_1_0.arrivals import FrameArrived
+from harness.peer.amqp_1_0.books import TERMINAL
 from harness.peer.amqp_1_0.peer import Peer
+from harness.peer.context import Unmet
 from harness.record.rows import Outcome
 from harness.run.case import case
 from harness.run.oracles import equals, holds, observed_either_way, worst
 from harness.run.oracles_1_0 import rejects_violation, without_effect
 from harness.run.verdict import Verdict
-from harness.wire.amqp_1_0.values import Symbol
+from harness.wire.amqp_1_0.message import decode_message, encode_message
+from harness.wire.amqp_1_0.values import Array, Symbol
 from suites.amqp_1_0._connections import (
     UNKNOWN_PERFORMATIVE,
     about,
@@ -22,6 +27,7 @@ from suites.amqp_1_0._connections import (
 
 _SASL_FRAME = 1
 _PARTNERS_IDLE_MS = 1000
+_BEYOND_LIMITS = "amqp:resource-limit-exceeded"
 _BODIES = {
     "an unknown descriptor": UNKNOWN_PERFORMATIVE,
     "a bare list": bytes.fromhex("c0 02 01 40"),
@@ -29,6 +35,27 @@ _BODIES = {
     "a string": b"\xa1\x05begin",
     "a described map": bytes.fromhex("00 53 11 c1 01 00"),
     "a section of a message": bytes.fromhex("00 53 75 a0 01 78"),
+}
+_NOTES = {Symbol("x-opt-amqpspec"): "note"}
+_ANNOTATED = {
+    "delivery annotations first": encode_message(delivery_annotations=_NOTES, data=b"body"),
+    "delivery annotations behind a header": encode_message(
+        header={"priority": 5}, delivery_annotations=_NOTES, data=b"body"
+    ),
+}
+_COMPOUNDS = {
+    "a map": encode_message(value={"one": 1, "two": [None, None]}),
+    "an empty list": encode_message(value=[]),
+    "a list of one": encode_message(value=["one"]),
+    "a list of two": encode_message(value=[None, None]),
+    "a list of many": encode_message(value=["one", 2, None, True, [b"3"], {"four": 4}]),
+}
+_EMPTY_ELEMENTS = {
+    "empty lists": encode_message(value=Array("list0", [[], []])),
+    "nulls": encode_message(value=Array("null", [None, None])),
+    "trues": encode_message(value=Array("true", [True, True])),
+    "falses": encode_message(value=Array("false", [False, False])),
+    "zeros": encode_message(value=Array("uint0", [0, 0])),
 }
 
 
@@ -157,6 +184,24 @@ def payload_there_and_back(peer: Peer) -> Verdict:
     return holds(peer, delivery.body == body, "the same" if delivery.body == body else "another body")
 
 
+@case("framing.payload.delivery-annotations", covers=["framing/payload"])
+def delivery_annotations_in_the_payload(peer: Peer) -> Verdict:
+    """A payload can have delivery annotations, with a header before them or without: the body comes back."""
+    return _each_there_and_back(peer, _ANNOTATED)
+
+
+@case("framing.payload.compound-value", covers=["framing/payload"])
+def compound_values_in_the_payload(peer: Peer) -> Verdict:
+    """A payload can be a value that is a map or a list of any length: the same one comes back."""
+    return _each_there_and_back(peer, _COMPOUNDS)
+
+
+@case("framing.payload.empty-elements", covers=["framing/payload"])
+def arrays_of_no_width_in_the_payload(peer: Peer) -> Verdict:
+    """A payload can be an array whose elements take no octets: it comes back with as many of them."""
+    return _each_there_and_back(peer, _EMPTY_ELEMENTS)
+
+
 @case("framing.empty-frame", covers=["framing/empty-frame"], slow=True, budget_s=150)
 def empty_frames_keep_alive(peer: Peer) -> Verdict:
     """Frames without a body keep a connection alive; whether the target sends such ones is its own choice."""
@@ -197,6 +242,31 @@ def _late_login(peer: Peer) -> Verdict:
         a for a in reaction.arrivals if isinstance(a, FrameArrived) and a.frame.frame_type == _SASL_FRAME
     ]
     return without_effect(peer, reaction, f"{answers[0].name} behind open" if answers else "")
+
+
+def _each_there_and_back(peer: Peer, messages: Mapping[str, bytes]) -> Verdict:
+    """Messages through a node, each over links of its own; the first that is not taken, or not given back, decides."""
+    trips = messages.items()
+    return until_failure(about(_there_and_back(peer.another(), what, octets), what) for what, octets in trips)
+
+
+def _there_and_back(peer: Peer, what: str, message: bytes) -> Verdict:
+    """One message; a node that does not want it, or has no room for it, may say so, which is recorded."""
+    address = peer.node()
+    sender, receiver = peer.sender(address), peer.receiver(address, credit=1)
+    peer.credit_for(sender)
+    peer.claim(f"{what}: accepted, and the same body back")
+    try:
+        sent = peer.outcome(peer.transfer(sender, message=message))
+    except Unmet as unmet:
+        if _BEYOND_LIMITS not in unmet.observed:
+            raise
+        return observed_either_way(peer, unmet.observed)
+    if sent.outcome in TERMINAL[1:]:
+        return observed_either_way(peer, sent.outcome)
+    delivery = peer.delivery(receiver)
+    peer.disposition(delivery)
+    return equals(peer, delivery.body, decode_message(message).body, "body")
 
 
 def _body(peer: Peer, octets: bytes) -> Verdict:

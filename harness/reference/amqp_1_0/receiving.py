@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from harness.reference.amqp_1_0 import limits, wire
+from harness.reference.amqp_1_0 import limits, messages, wire
 from harness.reference.amqp_1_0.ends import FIRST, SECOND, SETTLED, UNSETTLED, End
-from harness.reference.amqp_1_0.messages import message_of
 from harness.wire.amqp_1_0.performatives import Composed
+from harness.wire.amqp_1_0.values import Value
 
 if TYPE_CHECKING:
     from harness.reference.amqp_1_0.nodes import Terminus
@@ -91,6 +91,9 @@ class ReceivingEnd(End):
             return
         if len(payload) >= _NEARLY_A_FRAME_OCTETS and self.faulty("largest-transfers-refused"):
             self.fail("amqp:not-allowed", f"a transfer of {len(payload)} octets")
+            return
+        if self.faulty("booleans-of-one-octet-refused") and _is_one_octet(frame, "settled"):
+            self.session.fail("amqp:internal-error", "settled is neither true nor false")
             return
         partial = self.partial
         if partial is None or not self._continues(frame, partial):
@@ -228,6 +231,8 @@ class ReceivingEnd(End):
             return
         if "settled" in frame.given and (frame["settled"] or self.faulty("last-settled-wins")):
             partial.settled = bool(frame["settled"])
+        elif self.faulty("booleans-of-one-octet-are-true") and _is_one_octet(frame, "settled"):
+            partial.settled = True
         elif self.faulty("settled-left-out-is-false"):
             partial.settled = False
         elif self.faulty("settled-left-out-is-true") and "settled" not in frame.given:
@@ -241,6 +246,9 @@ class ReceivingEnd(End):
     # --- whole deliveries
 
     def _complete(self, partial: Partial, frame: Composed) -> None:
+        if not_understood := messages.complaint(partial.octets, self.faulty):
+            self.session.fail("amqp:internal-error", not_understood)
+            return
         self._check_settled(partial)
         terminus = self.terminus
         if partial.resume:
@@ -269,7 +277,8 @@ class ReceivingEnd(End):
             return
         if self.faulty("settled-messages-dropped") and partial.settled:
             return
-        queue.enqueue(message_of(queue.name, bytes(partial.octets), self.session.connection))
+        octets = messages.kept(bytes(partial.octets), self.faulty)
+        queue.enqueue(messages.message_of(queue.name, octets, self.session.connection))
 
     def _tell(self, partial: Partial) -> None:
         """Say what became of a delivery, as its settle mode wants it."""
@@ -305,3 +314,9 @@ class ReceivingEnd(End):
         if self.partial is not None and not self.partial.settled:
             self.terminus.incoming.setdefault(self.partial.tag, "")
         self.partial = None
+
+
+def _is_one_octet(frame: Composed, key: str) -> bool:
+    """Whether a field was sent in the encoding of booleans that takes an octet."""
+    value = frame.values.get(key)
+    return isinstance(value, Value) and value.encoding == "boolean1"

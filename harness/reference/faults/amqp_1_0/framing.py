@@ -34,6 +34,36 @@ FAULTS = (
         "the payload of a transfer stands before its performative",
     ),
     Fault(
+        "delivery-annotations-unknown",
+        ("framing/payload",),
+        "a message with delivery annotations ends the session",
+    ),
+    Fault(
+        "delivery-annotations-end-the-message",
+        ("framing/payload",),
+        "what stands behind delivery annotations is lost",
+    ),
+    Fault(
+        "list-values-taken-for-fields",
+        ("framing/payload",),
+        "a message whose value is a list of two or more ends the session",
+    ),
+    Fault(
+        "map-values-taken-for-fields",
+        ("framing/payload",),
+        "a message whose value is a map ends the session",
+    ),
+    Fault(
+        "list-values-cut",
+        ("framing/payload",),
+        "of a value that is a list, the first item is kept",
+    ),
+    Fault(
+        "arrays-of-no-width-refused",
+        ("framing/payload",),
+        "a message whose value is an array with elements that take no octets ends the session",
+    ),
+    Fault(
         "begin-in-a-frame-of-type-two", ("framing/type",), "the broker's begin is in a frame of another type"
     ),
     Fault("unknown-frame-types-dropped", ("framing/type",), "a frame of an unknown type is passed over"),

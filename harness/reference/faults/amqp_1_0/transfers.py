@@ -221,6 +221,16 @@ FAULTS = (
         "settled on a later transfer is not heard",
     ),
     Fault(
+        "booleans-of-one-octet-refused",
+        ("definitions/snd-settle-mode/mixed",),
+        "a transfer that says settled in the one-octet encoding of booleans ends the session",
+    ),
+    Fault(
+        "booleans-of-one-octet-are-true",
+        ("definitions/snd-settle-mode/mixed",),
+        "settled in the one-octet encoding of booleans is true, whatever the octet",
+    ),
+    Fault(
         "settled-deliveries-disposed-of",
         (
             "transfers/settled-at-once",
