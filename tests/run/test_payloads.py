@@ -16,7 +16,7 @@ from tests.peer.amqp_1_0.fake import attached, begun, credit, error, opened, pee
 from tests.run.test_types import ledger
 
 SENT = encode_message(value=[None, None])
-DELIVERED = {"handle": 1, "delivery_id": 0, "delivery_tag": b"1", "message_format": 0}
+DELIVERED: dict[str, Any] = {"handle": 1, "delivery_id": 0, "delivery_tag": b"1", "message_format": 0}
 
 
 def told(state: str, **fields: Any) -> bytes:
