@@ -26,7 +26,7 @@ from reports.pipeline.campaigns import Campaign, is_campaign, open_campaign
 from reports.pipeline.compact import AUTOMATIC_FILES, compacted, without_run
 from reports.pipeline.dimensions import Rows, merge
 from reports.pipeline.manifest import Snapshot, Source, commit, writing
-from reports.pipeline.names import Names
+from reports.pipeline.names import Names, completed
 from reports.pipeline.parquet import FactWriter
 from reports.pipeline.runs import Run, open_run
 from reports.pipeline.schema import LakeError
@@ -97,7 +97,7 @@ class _Group:
 
     def __init__(self, root: Path, snapshot: Snapshot) -> None:
         self._root, self._committed = root, snapshot
-        self.snapshot = snapshot
+        self.snapshot = completed(root, snapshot)
         self._dims: Rows = {}
         self._journals = self._rows = 0
 

@@ -109,8 +109,13 @@ def observations(
 
 
 def dimension(spark: SparkSession, lake: Lake, name: str) -> DataFrame:
-    """A dimension (schema.DIMENSIONS; unique by schema.GRAIN)."""
+    """A dimension (schema.DIMENSIONS; unique by schema.GRAIN). Raises LakeError where an older lake lacks it."""
     schema = ddl(DIMENSIONS[name])
+    if name == "edges" and name not in lake.snapshot.dims and lake.days("fuzz"):
+        raise LakeError(
+            f"{lake.root}: expected the dimension {name}, actual: a lake from before it; "
+            "amqpspec pipeline ingest adds it"
+        )
     path = lake.dimension_file(name)
     if path is None:
         return spark.createDataFrame([], schema)

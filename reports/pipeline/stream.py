@@ -22,6 +22,7 @@ import pyarrow.compute as pc
 from reports.pipeline.dimensions import Rows, dimension_rows, merge
 from reports.pipeline.lake import OBSERVATIONS
 from reports.pipeline.manifest import Snapshot, Source, commit, read_snapshot, writing
+from reports.pipeline.names import Names, completed, edges
 from reports.pipeline.parquet import FactWriter, read_facts
 from reports.pipeline.schema import DIMENSIONS, FACTS_DDL, LakeError
 
@@ -85,7 +86,7 @@ def _take(
     root: Path, snapshot: Snapshot, known: Source, landing: Path, landed: Path, fresh: Iterable[Path]
 ) -> int:
     own = pa.array(sorted(s.run_key for s in snapshot.sources.values() if s.kind != STREAM), pa.int64())
-    read = dict(known.read)
+    read, names = dict(known.read), edges()
     writer = FactWriter(root)
     try:
         for path in fresh:
@@ -94,6 +95,7 @@ def _take(
                 # What was ingested here from its own journal is not taken a second time.
                 others = batch.filter(pc.invert(pc.is_in(batch.column("run_key"), own)))
                 writer.add(others)
+                names.add(others)
                 rows += others.num_rows
                 read |= {
                     f"run:{number}": (0, "", 0) for number in pc.unique(others.column("run_key")).to_pylist()
@@ -109,7 +111,7 @@ def _take(
     after = replace(
         snapshot,
         files={**snapshot.files, **files},
-        dims=merge(root, snapshot, _dimensions(landing)),
+        dims=merge(root, completed(root, snapshot), _dimensions(landing, names)),
         sources={**snapshot.sources, f"{STREAM}/{known.run}": source},
     )
     commit(root, snapshot, after)
@@ -118,7 +120,7 @@ def _take(
     return rows
 
 
-def _dimensions(landing: Path) -> Rows:
-    """The dimensions that lie beside the landing folder's facts."""
+def _dimensions(landing: Path, names: Names) -> Rows:
+    """The dimensions that lie beside the landing folder's facts, and what the facts themselves name."""
     snapshot = read_snapshot(landing)
-    return {name: dimension_rows(landing, snapshot, name) for name in DIMENSIONS}
+    return {name: dimension_rows(landing, snapshot, name) for name in DIMENSIONS} | names.rows()

@@ -19,7 +19,7 @@ from harness.record.rows import Outcome
 from reports.pipeline.ingest import ingest
 from reports.pipeline.lake import open_lake, strangers
 from reports.pipeline.manifest import MANIFEST, writing
-from reports.pipeline.schema import LakeError
+from reports.pipeline.schema import SCHEMA, LakeError
 from tests.pipeline.journals import CampaignFolder, case, finished, write_run
 from tests.pipeline.lakes import content, facts
 
@@ -74,10 +74,11 @@ def test_strangers_are_named_and_not_read(root: Path) -> None:
 
 def test_a_lake_of_a_newer_build_is_left_alone(root: Path, tmp_path: Path) -> None:
     path = max((root / MANIFEST).glob("*.json"))
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"schema": 2, "more": {}}))
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"schema": SCHEMA + 1, "more": {}}))
     for use in (lambda: open_lake(root), lambda: ingest([tmp_path / "run"], root, TODAY)):
         with pytest.raises(
-            LakeError, match=f"{path}: written by a newer amqpspec .lake schema 2; .* up to 1"
+            LakeError,
+            match=f"{path}: written by a newer amqpspec .lake schema {SCHEMA + 1}; .* up to {SCHEMA}",
         ):
             use()
 
@@ -105,7 +106,8 @@ def test_two_writers_do_not_meet(root: Path, tmp_path: Path) -> None:
 
 def test_an_unknown_column_is_refused_with_its_file(tmp_path: Path) -> None:
     done = _with_schema(tmp_path, arrow_schema().append(pa.field("colour", pa.string())))
-    assert "observations/000001.arrows: column 'colour': expected one of schema 1, actual: unknown" in done[0]
+    expected = f"column 'colour': expected one of schema {SCHEMA}, actual: unknown"
+    assert f"observations/000001.arrows: {expected}" in done[0]
 
 
 def test_a_column_of_another_type_is_refused_with_its_file(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from itertools import permutations
 from pathlib import Path
@@ -25,6 +26,7 @@ from harness.record.rows import Outcome
 from reports.pipeline.compact import compact
 from reports.pipeline.ingest import ingest
 from reports.pipeline.lake import open_lake
+from reports.pipeline.manifest import commit, read_snapshot
 from reports.pipeline.parquet import GROUP_ROWS, FactWriter
 from reports.pipeline.schema import OBSERVATION, fitted
 from tests.pipeline.journals import CampaignFolder, case, finish_run, finished, input_row, write_run
@@ -119,6 +121,37 @@ def test_a_campaign_by_day_with_its_findings(tmp_path: Path) -> None:
     )
     assert (run["shard"], run["seed"], run["partial"], run["grammar"]) == ("1/2", 7, False, "29310249")
     assert len(dims["signatures"]) == 3
+    edges = {row["edge"]: row for row in dims["edges"]}
+    assert len(edges) == 3
+    for row in rows:
+        edge = edges[row["edge"]]
+        assert (edge["state"], edge["production"]) == ("channel", "C04/frame.size")
+        assert (edge["dialect"], edge["signature"]) == ("amqp-0-9-1", row["signature"])
+
+
+def test_a_lake_from_before_there_were_edges_gets_them(tmp_path: Path) -> None:
+    def lake_of(*folders: Path) -> Path:
+        root = tmp_path / f"lake{len(folders)}"
+        ingest(folders, root, TODAY)
+        return root
+
+    first, second = (CampaignFolder(tmp_path / name, name) for name in ("one", "two"))
+    first.batch(30)
+    second.batch(30, state="open", production=None)
+    whole, older = lake_of(first.end(), second.end()), lake_of(first.folder)
+    snapshot = read_snapshot(older)
+    dims = {name: entry for name, entry in snapshot.dims.items() if name != "edges"}
+    commit(older, snapshot, replace(snapshot, dims=dims))
+
+    assert ingest([second.folder], older, TODAY).journals == 1
+    assert content(older)[1] == content(whole)[1]
+    assert {row["state"] for row in content(older)[1]["edges"]} == {"channel", "open"}
+
+
+def test_what_a_run_says_is_no_edge(tmp_path: Path) -> None:
+    ingest([finished(tmp_path / "run", [case("basic.qos")])], tmp_path / "lake", TODAY)
+
+    assert content(tmp_path / "lake")[1]["edges"] == []
 
 
 def test_facts_hold_no_texts_of_reactions_and_no_needless_dictionary(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 
@@ -75,6 +76,15 @@ def test_dimensions_have_their_columns_and_are_unique(spark: SparkSession, root:
         table = dimension(spark, lake, name)
         assert table.columns == schema.names
         assert table.count() == table.select(*GRAIN[name]).distinct().count() > 0
+
+
+def test_a_lake_from_before_a_dimension_is_not_taken_for_one_without_it(
+    spark: SparkSession, root: Path
+) -> None:
+    lake = open_lake(root)
+    dims = {name: entry for name, entry in lake.snapshot.dims.items() if name != "edges"}
+    with pytest.raises(LakeError, match=r"expected the dimension edges, .* pipeline ingest adds it"):
+        dimension(spark, replace(lake, snapshot=replace(lake.snapshot, dims=dims)), "edges")
 
 
 def test_an_empty_choice_has_the_columns(spark: SparkSession, root: Path) -> None:

@@ -32,11 +32,15 @@ def finding(campaign: str, crash: str, day: date, octets: int) -> Row:
     }  # fmt: skip
 
 
-def edge(campaign: str, day: date, number: int, state: str, families: int, signature: int = ANSWERS) -> Row:
+def edge(campaign: str, day: date, number: int, families: int) -> Row:
     return {
-        "dt": day, "run_key": key(campaign), "edge": number, "state": state, "production": "", "signature": signature,
-        "inputs": 5, "worst": 2, "families": families, "first_us": us(day), "last_us": us(day),
+        "dt": day, "run_key": key(campaign), "edge": number, "inputs": 5, "worst": 2, "families": families,
+        "first_us": us(day), "last_us": us(day),
     }  # fmt: skip
+
+
+def named_edge(number: int, state: str, signature: int = ANSWERS) -> Row:
+    return {"edge": number, "dialect": DIALECT, "state": state, "production": "", "signature": signature}
 
 
 def reacted(run: str, name: int, low: int, high: int | None = None, known: int = 0, day: date = LATER) -> Row:
@@ -56,7 +60,7 @@ def test_a_cluster_tells_since_when_how_often_and_by_which_input(spark: SparkSes
         spark,
         findings.MART,
         crash_days=[crashed("old", "boom", DAY, 4), crashed("new", "boom", LATER, 2)],
-        edge_days=[edge("old", DAY, 1, "open", 2), edge("new", LATER, 1, "open", 2)],
+        edge_days=[edge("old", DAY, 1, 2), edge("new", LATER, 1, 2)],
         runs=[run("old", "fuzz", version="4.0"), run("new", "fuzz", version="4.1")],
         crashes=[
             finding("old", "boom", DAY, 31),
@@ -148,11 +152,12 @@ def test_coverage_grows_by_what_is_met_for_the_first_time(spark: SparkSession) -
         spark,
         exploration.MART,
         edge_days=[
-            edge("one", DAY, 1, "open", 0b10),
-            edge("two", LATER, 1, "open", 0b10),
-            edge("two", LATER, 2, "tune", 0b101, CLOSES),
-            edge("far", date(2026, 12, 1), 3, "closed", 0b1000),
+            edge("one", DAY, 1, 0b10),
+            edge("two", LATER, 1, 0b10),
+            edge("two", LATER, 2, 0b101),
+            edge("far", date(2026, 12, 1), 3, 0b1000),
         ],
+        edges=[named_edge(1, "open"), named_edge(2, "tune", CLOSES), named_edge(3, "closed")],
         case_days=[*ended("one", day=DAY), *ended("two")],
         runs=[run("one", "fuzz"), run("two", "fuzz"), run("far", "fuzz"), run("case")],
     )

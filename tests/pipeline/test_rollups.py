@@ -15,6 +15,7 @@ from pyspark.sql import DataFrame, SparkSession
 from reports.pipeline.grain import GrainError
 from reports.pipeline.lake import observations, open_lake
 from reports.pipeline.rollups import ROLLUPS, case_days, crash_days, edge_days, reaction_days
+from reports.pipeline.rollups import store as store_module
 from reports.pipeline.rollups.rollup import Rollup
 from reports.pipeline.rollups.store import open_store
 from reports.pipeline.schema import FACTS_DDL, LakeError
@@ -72,7 +73,7 @@ def test_only_blamed_inputs_count_for_a_crash(spark: SparkSession) -> None:
     assert (row["crash_key"], row["inputs"], row["smallest_octets"]) == (7, 2, 20)
 
 
-def test_an_edge_has_its_names_and_the_families_that_went_along_it(spark: SparkSession) -> None:
+def test_an_edge_has_the_families_that_went_along_it(spark: SparkSession) -> None:
     edge = {"edge": 5, "state": "open", "production": None, "signature": 3}
     table = edge_days.rollup(
         facts(
@@ -83,8 +84,17 @@ def test_an_edge_has_its_names_and_the_families_that_went_along_it(spark: SparkS
         )
     )
     (row,) = rows_of(table, edge_days.GRAIN)
-    assert (row["state"], row["production"], row["inputs"], row["worst"]) == ("open", "", 3, code("fail"))
+    assert (row["edge"], row["inputs"], row["worst"]) == (5, 3, code("fail"))
     assert row["families"] == 1 << 1 | 1 << 14 | 1 << edge_days.RANDOM_BIT
+
+
+@pytest.mark.parametrize(
+    ("family", "bit"),
+    [("C01", 1), ("C09", 9), ("C14", 14), ("C15", 15), ("C62", 62), ("random", 0), (None, 0)],
+)
+def test_each_family_has_its_bit(spark: SparkSession, family: str | None, bit: int) -> None:
+    table = edge_days.rollup(facts(spark, at(DAY, 2, edge=5, family=family)))
+    assert [row["families"] for row in table.collect()] == [1 << bit]
 
 
 def test_an_input_that_was_sent_twice_keeps_both_reactions(spark: SparkSession) -> None:
@@ -132,6 +142,29 @@ def test_reactions_are_shuffled_once_and_aggregated_once(spark: SparkSession) ->
     assert plan.count("hashpartitioning(") == 1
 
 
+def test_what_one_task_can_hold_is_not_shuffled(spark: SparkSession) -> None:
+    table = reaction_days.rollup(facts(spark, at(DAY, 2)), 1)
+    plan = table._jdf.queryExecution().executedPlan().toString()
+    assert plan.count("HashAggregate(") == 1
+    assert "Exchange" not in plan and "hashpartitioning(" not in plan
+
+
+def test_days_that_are_made_by_several_tasks_are_as_by_one(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def made(most: int) -> list[dict[str, Any]]:
+        monkeypatch.setattr(store_module, "TASK_ROWS", most)
+        monkeypatch.setattr(store_module, "PARTITION_ROWS", most)
+        write_lake(tmp_path / str(most), SMALL)
+        with open_store(open_lake(tmp_path / str(most))) as store:
+            assert store.refresh(spark, reaction_days.ROLLUP).days == 3
+            return rows_of(store.read(spark, reaction_days.ROLLUP), reaction_days.GRAIN)
+
+    whole = made(100_000)
+    assert whole and made(700) == whole, "a day each"
+    assert made(200) == whole, "days that are shuffled"
+
+
 def test_only_days_whose_facts_changed_are_written_again(spark: SparkSession, tmp_path: Path) -> None:
     write_lake(tmp_path, SMALL)
     lake = open_lake(tmp_path)
@@ -176,7 +209,7 @@ def test_a_lost_file_or_manifest_is_made_again(spark: SparkSession, tmp_path: Pa
 
 def test_a_rollup_that_breaks_its_grain_is_not_kept(spark: SparkSession, tmp_path: Path) -> None:
     write_lake(tmp_path, replace(SMALL, days=1))
-    broken = replace(edge_days.ROLLUP, grain=("dt", "run_key"))
+    broken = replace(edge_days.ROLLUP, grain=("dt", "run_key"), keyed=False)
     with (
         open_store(open_lake(tmp_path)) as store,
         pytest.raises(GrainError, match="edge_days: expected one row for"),

@@ -2,8 +2,9 @@
 
 Knows: inputs and the keys of reactions. Must not know: which inputs differ.
 
-There are nearly as many groups as facts. Aggregating before the shuffle would fill a hash table and throw nothing
-away, so the facts are shuffled first, by the input alone, and aggregated once, in pieces that fit into memory.
+There are nearly as many groups as facts. Aggregating before a shuffle would fill a hash table and throw nothing away.
+So what one task can hold is aggregated by one task, without a shuffle; of more, the facts are shuffled first, by the
+input alone, and aggregated once, in pieces that fit into memory.
 """
 
 from __future__ import annotations
@@ -31,15 +32,12 @@ def rollup(facts: DataFrame, partitions: int = PARTITIONS) -> DataFrame:
         "signature",
         fn.when(fn.col("baseline") == "known", fn.lit(1)).otherwise(fn.lit(0)).alias("known"),
     )
-    table = (
-        rows.repartition(partitions, "input_key")
-        .groupBy(*GRAIN)
-        .agg(
-            fn.min("signature").alias("signature_low"),
-            fn.max("signature").alias("signature_high"),
-            fn.count(fn.lit(1)).alias("times"),
-            fn.max("known").alias("known"),
-        )
+    spread = rows.coalesce(1) if partitions == 1 else rows.repartition(partitions, "input_key")
+    table = spread.groupBy(*GRAIN).agg(
+        fn.min("signature").alias("signature_low"),
+        fn.max("signature").alias("signature_high"),
+        fn.count(fn.lit(1)).alias("times"),
+        fn.max("known").alias("known"),
     )
     return fitted(table, SCHEMA)
 

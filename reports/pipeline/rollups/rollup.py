@@ -2,8 +2,7 @@
 
 Knows: the shape that all rollups share. Must not know: files, days that changed.
 
-Group-bys have buffers of fixed width only, and keys of fixed width or of few values: Spark then aggregates by hash, in
-place, without sorting.
+Group-bys have keys and buffers of fixed width only: Spark then aggregates by hash, in place, without sorting.
 """
 
 from __future__ import annotations

@@ -13,10 +13,10 @@ import json
 import os
 import shutil
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
-from functools import cached_property
+from functools import cached_property, reduce
 from pathlib import Path
 
 import pyarrow as pa
@@ -34,8 +34,10 @@ from reports.pipeline.schema import KINDS, LakeError
 FOLDER, MANIFEST = "rollups", "manifest.json"
 PARTITION_ROWS = 750_000
 """So many facts a task shuffles and aggregates at a time; two such tasks fit beside each other into a heap of 1 GB."""
-CHUNK_ROWS = 4_000_000
-"""Days are rolled up together until they have so many facts; more would make files of few rows."""
+TASK_ROWS = 1_250_000
+"""Days of so many facts together are aggregated by one task that shuffles nothing; two of them fit, too."""
+CHUNK_ROWS = 8_000_000
+"""Days are rolled up together until they have so many facts; what is done by then is kept when a build is killed."""
 _WRITERS = "spark.sql.maxConcurrentOutputFileWriters"
 _MOST_DAYS = 64
 
@@ -91,7 +93,7 @@ class Store:
         gone = set(have) - set(wanted)
         for dt in gone:
             del have[dt]
-        for chunk in self._chunks(rollup, stale):
+        for chunk in self._together(rollup, stale, 0 if rollup.small else CHUNK_ROWS):
             told(f"{rollup.name}: {chunk[0]}" + (f" to {chunk[-1]}" if len(chunk) > 1 else ""))
             have.update(self._write(spark, rollup, {dt: wanted[dt] for dt in chunk}))
             self._commit()
@@ -116,12 +118,13 @@ class Store:
     def _rows(self, rollup: Rollup, dt: str) -> int:
         return sum(self._facts.get((dt, kind), 0) for kind in ((rollup.kind,) if rollup.kind else KINDS))
 
-    def _chunks(self, rollup: Rollup, days: Sequence[str]) -> Iterator[list[str]]:
+    def _together(self, rollup: Rollup, days: Iterable[str], most: int) -> Iterator[list[str]]:
+        """Days in their order, so many at once that they have at most that many facts; 0 for however many."""
         chunk: list[str] = []
         rows = 0
         for dt in days:
             own = self._rows(rollup, dt)
-            if chunk and (len(chunk) == _MOST_DAYS or (not rollup.small and rows + own > CHUNK_ROWS)):
+            if chunk and (len(chunk) == _MOST_DAYS or (most and rows + own > most)):
                 yield chunk
                 chunk, rows = [], 0
             chunk.append(dt)
@@ -130,10 +133,8 @@ class Store:
             yield chunk
 
     def _write(self, spark: SparkSession, rollup: Rollup, wanted: Mapping[str, str]) -> dict[str, Day]:
-        days = list(wanted)
-        rows = sum(self._rows(rollup, dt) for dt in days)
-        facts = observations(spark, self.lake, days=days, kind=rollup.kind)
-        table = rollup.make(facts, max(2, -(-rows // PARTITION_ROWS)))
+        groups = [list(wanted)] if rollup.small else self._together(rollup, wanted, TASK_ROWS)
+        table = reduce(DataFrame.unionAll, [self._made(spark, rollup, days) for days in groups])
         draft = self.root / f".{rollup.name}.{os.getpid()}.tmp"
         with _several_writers(spark):
             spread = table.repartition("dt") if rollup.small else table
@@ -141,6 +142,11 @@ class Store:
         made = {dt: self._moved(draft, rollup, dt, made_of) for dt, made_of in wanted.items()}
         shutil.rmtree(draft)
         return made
+
+    def _made(self, spark: SparkSession, rollup: Rollup, days: Sequence[str]) -> DataFrame:
+        rows = sum(self._rows(rollup, dt) for dt in days)
+        facts = observations(spark, self.lake, days=days, kind=rollup.kind)
+        return rollup.make(facts, 1 if rows <= TASK_ROWS else -(-rows // PARTITION_ROWS))
 
     def _moved(self, draft: Path, rollup: Rollup, dt: str, made_of: str) -> Day:
         """Give the files of a day their names; a day without rows has none."""

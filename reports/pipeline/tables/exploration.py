@@ -28,7 +28,8 @@ _FAMILIES = 63
 def table(inputs: Inputs, as_of: date) -> DataFrame:
     """``met`` that day, ``new`` for the first time, ``covered`` since the first day; a row for each day of fuzzing."""
     runs = fn.broadcast(campaigns(inputs).select("run_key", *_LINE))
-    edges = until(inputs["edge_days"], as_of).join(runs, "run_key")
+    names = fn.broadcast(inputs["edges"].select("edge", "state", "production", "signature"))
+    edges = until(inputs["edge_days"], as_of).join(runs, "run_key").join(names, "edge", "left")
     cells = until(inputs["case_days"], as_of).join(runs, "run_key")
     met = reduce(_union, (_met(edges, cells, dimension) for dimension in DIMENSIONS))
     keys = (*_LINE, "dimension")
@@ -74,4 +75,4 @@ def _families() -> Column:
     )
 
 
-MART = Mart("exploration", GRAIN, SCHEMA, ("edge_days", "case_days", "runs"), table)
+MART = Mart("exploration", GRAIN, SCHEMA, ("edge_days", "case_days", "edges", "runs"), table)
