@@ -16,18 +16,20 @@ from harness.wire.amqp_1_0.values import Repeated
 from harness.wire.errors import WireError
 
 Faulty = Callable[[str], bool]
+_PRIORITY = 4
 
 
 def message_of(node: str, octets: bytes, publisher: object) -> Message:
     """Octets as a message for a node; what cannot be read is carried all the same."""
     header, headers = _read(octets)
+    priority = _number(header, "priority")
     return Message(
         exchange="",
         routing_key=node,
         header=b"",
         body=octets,
-        priority=header["priority"] if header is not None else 4,
-        persistent=bool(header["durable"]) if header is not None else False,
+        priority=_PRIORITY if priority is None else priority,
+        persistent=header is not None and header["durable"] is True,
         headers=headers,
         publisher=publisher,
     )
@@ -35,9 +37,14 @@ def message_of(node: str, octets: bytes, publisher: object) -> Message:
 
 def ttl_ms_of(octets: bytes) -> int | None:
     """How long a message lives, None for as long as it takes."""
-    header, _ = _read(octets)
-    value = header.get("ttl") if header is not None else None
-    return value if isinstance(value, int) else None
+    return _number(_read(octets)[0], "ttl")
+
+
+def _number(header: Any, name: str) -> int | None:
+    """A field of the header; one that holds anything but a natural number counts as left out."""
+    value = header[name] if header is not None else None
+    natural = isinstance(value, int) and not isinstance(value, bool) and value >= 0
+    return value if natural else None
 
 
 def _read(octets: bytes) -> tuple[Any, dict[str, Any]]:

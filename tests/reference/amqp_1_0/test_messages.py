@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.reference.amqp_1_0.messages import complaint, kept, message_of
+from harness.reference.amqp_1_0.messages import complaint, kept, message_of, ttl_ms_of
 from harness.reference.server import ReferenceBroker
 from harness.wire.amqp_1_0.message import decode_message, encode_message
 from harness.wire.amqp_1_0.values import Array, Symbol, Value
@@ -24,6 +24,16 @@ ODD = [
 def test_a_message_of_odd_sections_is_carried(octets: str) -> None:
     message = message_of("node", bytes.fromhex(octets), None)
     assert (message.body.hex(), message.persistent, message.headers) == (octets, False, {})
+
+
+@pytest.mark.parametrize(
+    "octets", ["005370c004024051fb", "005370c0040345454500537740", "005370c0040341414100537740"]
+)
+def test_a_header_of_odd_values_is_as_none(octets: str) -> None:
+    """A priority below zero; lists, then truths, as durable, priority and time to live."""
+    message = message_of("node", bytes.fromhex(octets), None)
+    assert (message.level, ttl_ms_of(bytes.fromhex(octets))) == (4, None)
+    assert message.persistent is (octets.count("41") == 3)
 
 
 ANNOTATED = encode_message(delivery_annotations={Symbol("x-opt-note"): 1}, data=b"body")
