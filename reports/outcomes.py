@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from harness.record.rows import CaseRow, Outcome
+from harness.record.rows import FROM_BEST, CaseRow, Outcome
 from harness.spec.dialects import dialect_ids, load_dialect
 
 TEXT_FORM = "\ufe0e"  # asks for the letter form of a character that also exists as a picture
@@ -45,15 +45,9 @@ GREEN = frozenset({Outcome.PASS, Outcome.OBSERVED})
 LEVELS = ("MUST", "SHOULD", "MAY", "statement")
 
 
-_FROM_BEST = (
-    Outcome.EXCLUDED, Outcome.NOT_APPLICABLE, Outcome.PASS, Outcome.OBSERVED, Outcome.NONSTRICT, Outcome.BLOCKED,
-    Outcome.INCONCLUSIVE, Outcome.ERROR, Outcome.FAIL,
-)  # fmt: skip
-
-
 def worst(outcomes: Iterable[Outcome]) -> Outcome | None:
     """The worst of several outcomes; None of none."""
-    return max(outcomes, key=_FROM_BEST.index, default=None)
+    return max(outcomes, key=FROM_BEST.index, default=None)
 
 
 def is_deviation(case: CaseRow, strict: bool) -> bool:

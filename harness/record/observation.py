@@ -14,7 +14,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from harness.record.rows import Outcome
+from harness.record.rows import FROM_BEST, Outcome
 
 SCHEMA = 1
 PREFIX_OCTETS = 16
@@ -22,17 +22,7 @@ PREFIX_OCTETS = 16
 
 CASE, FUZZ = "case", "fuzz"
 
-VERDICT_CODES: Mapping[Outcome, int] = {
-    Outcome.EXCLUDED: 0,
-    Outcome.NOT_APPLICABLE: 1,
-    Outcome.PASS: 2,
-    Outcome.OBSERVED: 3,
-    Outcome.NONSTRICT: 4,
-    Outcome.BLOCKED: 5,
-    Outcome.INCONCLUSIVE: 6,
-    Outcome.ERROR: 7,
-    Outcome.FAIL: 8,
-}
+VERDICT_CODES: Mapping[Outcome, int] = {outcome: code for code, outcome in enumerate(FROM_BEST)}
 """The worst verdict has the highest code, so that a maximum over codes is the worst of them."""
 
 _NAME = pa.dictionary(pa.int32(), pa.string())

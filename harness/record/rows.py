@@ -29,6 +29,12 @@ class Outcome(StrEnum):
     EXCLUDED = "excluded"
 
 
+FROM_BEST: tuple[Outcome, ...] = (
+    Outcome.EXCLUDED, Outcome.NOT_APPLICABLE, Outcome.PASS, Outcome.OBSERVED, Outcome.NONSTRICT, Outcome.BLOCKED,
+    Outcome.INCONCLUSIVE, Outcome.ERROR, Outcome.FAIL,
+)  # fmt: skip
+"""The one order in which one verdict is worse than another; places in it are recorded, so that none ever changes."""
+
 RAN = frozenset(
     {
         Outcome.PASS,

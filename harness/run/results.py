@@ -13,7 +13,7 @@ from enum import IntEnum
 from pathlib import Path
 
 from harness.record.journal import read_cases
-from harness.record.rows import CaseRow, Outcome, Tally
+from harness.record.rows import FROM_BEST, CaseRow, Outcome, Tally
 from harness.run.baseline import Baseline, apply
 
 
@@ -61,7 +61,7 @@ def last_attempts(folder: Path) -> list[CaseRow]:
     for row in read_cases(folder):
         seen.setdefault(row.id, {})[row.attempt] = row.verdict
         known = by_case.get(row.id)
-        if known is None or row.attempt <= known.attempt or _RANK[row.verdict] > _RANK[known.verdict]:
+        if known is None or row.attempt <= known.attempt or _is_worse(row, known):
             by_case[row.id] = row
     return [_naming(row, Counter(seen[row.id].values())) for row in by_case.values()]
 
@@ -73,7 +73,9 @@ def _naming(row: CaseRow, verdicts: Counter[Outcome]) -> CaseRow:
     return replace(row, reason=f"{row.reason}; attempts differ: {told}".removeprefix("; "))
 
 
-_RANK = {outcome: rank for rank, outcome in enumerate(Outcome)}
+def _is_worse(row: CaseRow, other: CaseRow) -> bool:
+    """In the order of verdicts that every table of runs keeps to."""
+    return FROM_BEST.index(row.verdict) > FROM_BEST.index(other.verdict)
 
 
 def _exit_code(rows: Sequence[CaseRow], stale: Sequence[object], strict: bool, partial: bool) -> Exit:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
@@ -21,12 +22,15 @@ from reports.pipeline.lake import Lake, dimension, observations, open_lake
 from reports.pipeline.rollups import ROLLUPS
 from reports.pipeline.rollups.store import Refreshed, Store, open_store
 from reports.pipeline.schema import DIMENSIONS, LakeError
-from reports.pipeline.tables import MARTS, differential
+from reports.pipeline.tables import MARTS, SHARED, differential
 from reports.pipeline.tables.mart import Mart
 
 MANIFEST = "manifest.json"
 PLACE = WholeFolder(MANIFEST, "marts", "marts", LakeError)
 MART_SCHEMA = 1
+_SHARED = ".shared"
+_AT_ONCE = 2
+"""Marts that are made at the same time; tasks share the session's processors and memory however many there are."""
 Told = Callable[[str], None]
 
 
@@ -53,14 +57,16 @@ def build(
     """
     source = _telling_once(lake if isinstance(lake, Lake) else open_lake(lake, told=told))
     day = as_of or _last_day(source)
+    source.check_dimensions()
     PLACE.check(out)
     draft = out.with_name(f".{out.name}.tmp")
     with open_store(source) as store:
         shutil.rmtree(draft, ignore_errors=True)  # of a build that was killed
         try:
             refreshed = {rollup.name: store.refresh(spark, rollup, told) for rollup in ROLLUPS}
-            inputs = read_inputs(spark, store)
-            rows = {mart.name: _write(spark, mart, inputs, source, day, draft, told) for mart in MARTS}
+            inputs = _with_shared(spark, read_inputs(spark, store), day, draft / _SHARED, told)
+            rows = _write_all(lambda mart: _write(spark, mart, inputs, source, day, draft, told))
+            shutil.rmtree(draft / _SHARED)
             _write_manifest(draft, store, day, rows, refreshed)
             swap(draft, out)
         finally:
@@ -87,6 +93,36 @@ def read_inputs(spark: SparkSession, store: Store) -> dict[str, DataFrame]:
     }
 
 
+def _with_shared(
+    spark: SparkSession, inputs: Mapping[str, DataFrame], as_of: date, folder: Path, told: Told
+) -> Mapping[str, DataFrame]:
+    """The inputs, and what several marts need: made once, because planning it costs more than reading it."""
+    whole = dict(inputs)
+    for name, make in SHARED.items():
+        told(name)
+        table = make(whole, as_of)
+        place = str((folder / name).resolve())
+        table.write.mode("overwrite").parquet(place)
+        whole[name] = spark.read.schema(table.schema).parquet(place)
+    return whole
+
+
+def _write_all(write: Callable[[Mart], int]) -> dict[str, int]:
+    """All marts, some at once: while one is planned, which takes one processor, another one runs."""
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        waiting = {mart.name: pool.submit(write, mart) for mart in sorted(MARTS, key=_weight)}
+        try:
+            return {mart.name: waiting[mart.name].result() for mart in MARTS}
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
+
+
+def _weight(mart: Mart) -> bool:
+    """The one that reads most begins first, so that nobody waits for it alone."""
+    return mart.name != differential.MART.name
+
+
 def _write(
     spark: SparkSession,
     mart: Mart,
@@ -99,7 +135,7 @@ def _write(
     """One mart: written, checked, exported; how many rows it has."""
     told(mart.name)
     folder = draft / mart.name
-    reads = {name: inputs[name] for name in mart.reads}
+    reads = {name: inputs[name] for name in (*mart.reads, *SHARED)}
     _write_table(mart, mart.make(reads, as_of), folder)
     if mart.name == differential.MART.name:
         bare = draft / f".{mart.name}"

@@ -80,6 +80,14 @@ class Lake:
         found = self.snapshot.dims.get(name)
         return found.path if found else ""
 
+    def check_dimensions(self) -> None:
+        """That no dimension is missing because the lake is from before it; raises LakeError."""
+        if "edges" not in self.snapshot.dims and self.days("fuzz"):
+            raise LakeError(
+                f"{self.root}: expected the dimension edges, actual: a lake from before it; "
+                "amqpspec pipeline ingest adds it"
+            )
+
     def _sound(self, path: Path, entry: FileEntry) -> bool:
         complaint = _complaint(path, entry)
         if complaint and not self.skip_bad:
@@ -109,13 +117,8 @@ def observations(
 
 
 def dimension(spark: SparkSession, lake: Lake, name: str) -> DataFrame:
-    """A dimension (schema.DIMENSIONS; unique by schema.GRAIN). Raises LakeError where an older lake lacks it."""
+    """A dimension (schema.DIMENSIONS; unique by schema.GRAIN)."""
     schema = ddl(DIMENSIONS[name])
-    if name == "edges" and name not in lake.snapshot.dims and lake.days("fuzz"):
-        raise LakeError(
-            f"{lake.root}: expected the dimension {name}, actual: a lake from before it; "
-            "amqpspec pipeline ingest adds it"
-        )
     path = lake.dimension_file(name)
     if path is None:
         return spark.createDataFrame([], schema)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from collections import Counter
 from datetime import date
 from pathlib import Path
 
@@ -17,10 +18,12 @@ from reports.pipeline.build import build
 from reports.pipeline.export import export
 from reports.pipeline.grain import GrainError
 from reports.pipeline.lake import open_lake
+from reports.pipeline.rollups.store import open_store
 from reports.pipeline.schema import LakeError
 from reports.pipeline.synthetic import Nights
 from reports.pipeline.synthetic_lake import write_lake
-from reports.pipeline.tables import MARTS, exploration, findings, verdicts
+from reports.pipeline.tables import MARTS, exploration, findings, regressions, requirement_coverage, verdicts
+from reports.pipeline.tables.mart import Mart
 
 
 @pytest.fixture(scope="module")
@@ -87,6 +90,29 @@ def test_a_second_build_reads_no_facts_again_and_says_the_same(
     assert all(not rollup.rewritten for rollup in made.rollups.values())
     for name in ("verdicts.json", "verdicts.csv"):
         assert (tmp_path / "marts/verdicts" / name).read_bytes() == (marts / "verdicts" / name).read_bytes()
+
+
+@pytest.mark.parametrize(
+    "mart", [verdicts.MART, requirement_coverage.MART, regressions.MART], ids=lambda mart: mart.name
+)
+def test_what_is_made_once_for_several_marts_changes_none(
+    spark: SparkSession, lake: Path, marts: Path, mart: Mart
+) -> None:
+    with open_store(open_lake(lake)) as store:
+        alone = mart.make(building.read_inputs(spark, store), date(2026, 11, 4))
+        names = [name for name, kind in alone.dtypes if kind != "timestamp"]
+        rows = [tuple(row) for row in alone.select(*names).collect()]
+    made = pq.read_table(marts / mart.name / "part-0000.parquet", partitioning=None).select(names)
+    assert Counter(tuple(row.values()) for row in made.to_pylist()) == Counter(rows)
+
+
+def test_the_first_mart_that_fails_is_the_one_that_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def write(mart: Mart) -> int:
+        raise GrainError(f"{mart.name}: broken")
+
+    monkeypatch.setattr(building, "MARTS", (verdicts.MART, exploration.MART))
+    with pytest.raises(GrainError, match="verdicts: broken"):
+        building._write_all(write)
 
 
 def test_as_of_an_earlier_day_is_as_if_the_later_ones_had_not_been(

@@ -78,13 +78,12 @@ def test_dimensions_have_their_columns_and_are_unique(spark: SparkSession, root:
         assert table.count() == table.select(*GRAIN[name]).distinct().count() > 0
 
 
-def test_a_lake_from_before_a_dimension_is_not_taken_for_one_without_it(
-    spark: SparkSession, root: Path
-) -> None:
+def test_a_lake_from_before_a_dimension_is_not_taken_for_one_without_it(root: Path) -> None:
     lake = open_lake(root)
+    lake.check_dimensions()
     dims = {name: entry for name, entry in lake.snapshot.dims.items() if name != "edges"}
     with pytest.raises(LakeError, match=r"expected the dimension edges, .* pipeline ingest adds it"):
-        dimension(spark, replace(lake, snapshot=replace(lake.snapshot, dims=dims)), "edges")
+        replace(lake, snapshot=replace(lake.snapshot, dims=dims)).check_dimensions()
 
 
 def test_an_empty_choice_has_the_columns(spark: SparkSession, root: Path) -> None:

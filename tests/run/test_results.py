@@ -1,11 +1,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import permutations
 from pathlib import Path
 
 from harness.record.journal import Journal, read_cases
-from harness.record.rows import CaseRow, Outcome, RunRow, Tally, TargetRow
+from harness.record.observation import VERDICT_CODES
+from harness.record.rows import FROM_BEST, CaseRow, Outcome, RunRow, Tally, TargetRow
 from harness.run.results import last_attempts
+from reports.outcomes import worst
 from tests.run.test_baseline import row
 
 
@@ -21,6 +24,15 @@ def test_of_several_attempts_the_worst_counts_and_says_so(tmp_path: Path) -> Non
     last = attempts(tmp_path, Outcome.PASS, Outcome.FAIL, Outcome.PASS)
     assert (last.verdict, last.attempt) == (Outcome.FAIL, 2)
     assert last.reason == "attempts differ: 2 pass, 1 fail"
+
+
+def test_attempts_are_ranked_as_their_recorded_codes_are(tmp_path: Path) -> None:
+    for first, second in permutations(Outcome, 2):
+        expected = max(first, second, key=VERDICT_CODES.__getitem__)
+        assert attempts(tmp_path / f"{first}-{second}", first, second).verdict is expected
+        assert worst([first, second]) is expected
+    assert [VERDICT_CODES[outcome] for outcome in FROM_BEST] == list(range(len(Outcome)))
+    assert VERDICT_CODES[Outcome.PASS] == 2 and VERDICT_CODES[Outcome.FAIL] == 8, "codes are recorded"
 
 
 def test_attempts_that_agree_need_no_words(tmp_path: Path) -> None:

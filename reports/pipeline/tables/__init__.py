@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from datetime import date
+
+from pyspark.sql import DataFrame
+
 from reports.pipeline.tables import (
     differential,
     exploration,
@@ -12,7 +17,7 @@ from reports.pipeline.tables import (
     scores,
     verdicts,
 )
-from reports.pipeline.tables.mart import Mart
+from reports.pipeline.tables.mart import CASE_RUNS, LATEST, Inputs, Mart, case_runs
 
 MARTS: tuple[Mart, ...] = (
     verdicts.MART,
@@ -24,3 +29,6 @@ MARTS: tuple[Mart, ...] = (
     exploration.MART,
     scores.MART,
 )
+
+SHARED: Mapping[str, Callable[[Inputs, date], DataFrame]] = {CASE_RUNS: case_runs, LATEST: verdicts.latest}
+"""What several marts need, in an order in which each may need the ones before it: made once by a build."""

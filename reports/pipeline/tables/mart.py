@@ -18,7 +18,9 @@ from harness.record.observation import CASE, FUZZ, VERDICT_CODES
 from harness.record.rows import Outcome
 
 Inputs = Mapping[str, DataFrame]
-"""Rollups and dimensions by name; their names do not meet."""
+"""Rollups and dimensions by name; their names do not meet. Tables that several marts need may be among them, made."""
+
+CASE_RUNS, LATEST = "case_runs", "latest"
 
 GREEN = (VERDICT_CODES[Outcome.PASS], VERDICT_CODES[Outcome.OBSERVED])
 _NOT_RUN = VERDICT_CODES[Outcome.NOT_APPLICABLE]
@@ -59,6 +61,8 @@ def named_runs(runs: DataFrame, kind: str) -> DataFrame:
 
 def case_runs(inputs: Inputs, as_of: date) -> DataFrame:
     """One row a conformance run and case: its attempts, its verdict (the worst of them), its names."""
+    if CASE_RUNS in inputs:
+        return inputs[CASE_RUNS]
     cases = inputs["cases"].select("case_key", "dialect", "case", "suite", "title", "level")
     joined = (
         _whole_runs(until(inputs["case_days"], as_of))
