@@ -65,7 +65,9 @@ def main() -> None:
     """The console script."""
     try:
         code = cli.main(prog_name="amqpspec", standalone_mode=False)
-    except click.Abort:
+    except click.Abort as end:
+        # Click takes the end of a file for an interrupt; what is damaged has to be told.
+        click.echo(f"amqpspec: {str(end.__cause__ or '') or 'stopped'}", err=True)
         sys.exit(4)
     except click.ClickException as error:
         error.show()

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from harness.cli import main
 from harness.cli.main import _VERBS
 from harness.net.ports import free_port
 from harness.reference.faults import all_faults
@@ -240,3 +241,20 @@ def test_quick_verbs_import_no_broker_and_no_sockets() -> None:
     code = "import sys; from harness.cli import main; main.cli(['--help'], standalone_mode=False); print(*sys.modules)"
     modules = outside([*command()[:1], "-c", code], cwd=ROOT).stdout.splitlines()[-1].split()
     assert not {"asyncio", "ssl", "scapy", "jinja2", "yaml", "rich.progress"} & set(modules)
+
+
+@pytest.mark.parametrize(
+    ("end", "told"),
+    [(EOFError("marshal data too short"), "marshal data too short"), (KeyboardInterrupt(), "stopped")],
+)
+def test_what_click_calls_an_abort_is_told(
+    end: BaseException, told: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(*_: object) -> None:
+        raise end
+
+    monkeypatch.setattr(main.cli, "invoke", broken)
+    monkeypatch.setattr("sys.argv", ["amqpspec", "list"])
+    with pytest.raises(SystemExit) as ended:
+        main.main()
+    assert ended.value.code == 4 and capsys.readouterr().err.strip() == f"amqpspec: {told}"

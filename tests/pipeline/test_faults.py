@@ -277,7 +277,10 @@ def test_a_full_disk_leaves_the_lake_as_it_was(root: Path, tmp_path: Path, octet
     folder = campaign.end()
     before = content(root)
     ended = subprocess.run(
-        [sys.executable, "-c", _FULL, str(octets), root, folder], capture_output=True, text=True, timeout=300
+        [sys.executable, "-B", "-c", _FULL, str(octets), root, folder],
+        capture_output=True,
+        text=True,
+        timeout=300,
     )
     assert ended.returncode == 4, ended.stderr
     assert "File too large" in ended.stdout

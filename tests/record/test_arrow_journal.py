@@ -147,7 +147,7 @@ def test_a_full_disk_is_one_line_and_what_was_written_stays(tmp_path: Path) -> N
         "journal.close()\n"
     )
     ran = subprocess.run(
-        [sys.executable, "-c", script, str(tmp_path)], check=True, cwd=ROOT, stdout=subprocess.PIPE, text=True,
+        [sys.executable, "-B", "-c", script, str(tmp_path)], check=True, cwd=ROOT, stdout=subprocess.PIPE, text=True,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (40_000, 40_000)),
     )  # fmt: skip
     first, second = ran.stdout.splitlines()
