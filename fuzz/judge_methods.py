@@ -239,13 +239,22 @@ def _of_method(
         if _has_odd_text(list(_codecs(dialect_id)[-1].decode_method(frame.payload).args.values())):
             yield "doubt"
         return
-    if len(errors) < len(_codecs(dialect_id)) or any("nesting" in error.expected for error in errors):
+    disputed = any("nesting" in e.expected or _is_disputed(dialect_id, frame.payload, e) for e in errors)
+    if len(errors) < len(_codecs(dialect_id)) or disputed:
         yield "doubt"
     else:
         inside = errors[-1].where in _TABLE_PLACES or _is_in_table(
             _codecs(dialect_id)[-1], frame.payload, errors[-1]
         )
         yield "table" if inside else "arguments"
+
+
+def _is_disputed(dialect_id: str, payload: bytes, error: WireError) -> bool:
+    """Whether a tag is unknown to one version of the tables and known to another: a target may read by either."""
+    if not error.expected.startswith("a type tag"):
+        return False
+    known = {row.tag for codec in _codecs(dialect_id) for row in codec.dialect.table_tags}
+    return chr(payload[error.offset]) in known
 
 
 def _is_in_table(codec: Codec, payload: bytes, error: WireError) -> bool:

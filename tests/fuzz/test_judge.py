@@ -65,6 +65,8 @@ METHODS = [
     ("channel", K.payload("method", b"\x00\x3c\x00\x0a"), "constant/frame-error"),
     ("channel", tree("method/queue.declare", TAG, b"!"), "wire/table/malformed"),
     ("channel", tree("method/queue.declare", TAG, b"L"), ""),
+    ("channel", tree("method/exchange.bind", TAG, b"!"), "wire/table/malformed"),
+    ("channel", tree("method/exchange.bind", TAG, b"L"), ""),  # a tag of 0-9-1, in a method that RabbitMQ added
     ("channel", tree("method/queue.declare", LENGTH, b"\x7f\xff\xff\xff"), "wire/table/malformed"),
     ("channel", tree("method/queue.declare", "frame.payload.args.arguments", bytes(nested_tables(200))), ""),
     ("ready", K.method("queue.declare", arguments={"": "v"}), ""),
