@@ -27,11 +27,6 @@ if TYPE_CHECKING:
 LOCAL = "local[*]"
 MEMORY = "1g"
 _BESIDE_HEAP = "256m"
-_JIT = (
-    "-XX:Tier4InvocationThreshold=50000",
-    "-XX:Tier4CompileThreshold=100000",
-)
-"""Planning is much code that runs a few times: what is not a hot loop is not worth the optimising compiler's time."""
 _EXTRA = "pip install 'amqpspec[pipeline]'"
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 _END_TIMEOUT_S = 20
@@ -144,7 +139,7 @@ def _started(builder: Any, master: str, settings: Mapping[str, str], record: boo
     import pyspark
 
     prepared = prepare(find_java(), f"{pyspark.__version__} {pyspark.__file__}", record=record)
-    options = (f"-XX:MaxDirectMemorySize={_BESIDE_HEAP}", *_JIT, *prepared.options)
+    options = (f"-XX:MaxDirectMemorySize={_BESIDE_HEAP}", *prepared.options)
     asked = settings.get("spark.driver.extraJavaOptions", "")
     joined = " ".join((*options, asked)).strip()
     full = {**settings, "spark.master": master, "spark.driver.extraJavaOptions": joined}
