@@ -37,6 +37,8 @@ _ALWAYS: Mapping[str, str] = {
     "spark.sql.adaptive.enabled": "true",
     # Stages of the same shape, of days or of marts, share their code, and what the JIT has made of it.
     "spark.sql.codegen.useIdInClassName": "false",
+    # Else a union of tables that are one task each is one task itself: days would wait for each other.
+    "spark.sql.unionOutputPartitioning": "false",
     "spark.sql.parquet.compression.codec": "zstd",
     # A lake names its files one by one; below this many they are looked at without a job of its own.
     "spark.sql.sources.parallelPartitionDiscovery.threshold": "10000",

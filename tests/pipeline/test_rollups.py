@@ -226,3 +226,9 @@ def test_two_builds_at_once_are_refused(tmp_path: Path) -> None:
         open_store(open_lake(tmp_path)),
     ):
         pass
+
+
+def test_days_of_one_task_each_do_not_wait_for_each_other(spark: SparkSession) -> None:
+    """Spark may take a union of single tasks for a single task."""
+    day = spark.range(5).coalesce(1)
+    assert day.unionAll(day).rdd.getNumPartitions() == 2
