@@ -205,8 +205,10 @@ def test_ipv6() -> None:
         socket.create_server(("::1", 0), family=socket.AF_INET6).close()
     except OSError as error:
         pytest.skip(f"this machine has no IPv6 loopback: {error}")
-    said = lambda client: client.sendall(b"six")  # noqa: E731
-    with serving(said, host="::1") as port, closing(Stream(Endpoint("::1", port))) as made:
+    with (
+        serving(lambda client: client.sendall(b"six"), host="::1") as port,
+        closing(Stream(Endpoint("::1", port))) as made,
+    ):
         assert made.remote == ("::1", port)
         assert read_all(made) == (b"six", StreamEnd.FIN)
 

@@ -247,7 +247,9 @@ def _rest(name: str) -> Any:
 
 
 def _size(width: int, of: str) -> Any:
-    adjust: Callable[[Any, int], int] = lambda _, size: size + width  # noqa: E731
+    def adjust(_: Any, size: int) -> int:
+        return size + width
+
     return _scapy().FieldLenField("size", None, fmt=_FORMATS[width], length_of=of, adjust=adjust)
 
 

@@ -20,7 +20,7 @@ _PATIENCE_S = 10
 
 @pytest.fixture(params=["PLAIN", "ANONYMOUS"])
 def proton(request: pytest.FixtureRequest, broker: ReferenceBroker) -> Any:
-    utils = pytest.importorskip("proton.utils")
+    utils = pytest.importorskip("proton.utils", reason="python-qpid-proton is not installed")
     host = broker.url.partition("@")[2].partition("/")[0]
     connection = utils.BlockingConnection(
         f"amqp://guest:guest@{host}", timeout=_PATIENCE_S, allowed_mechs=request.param
