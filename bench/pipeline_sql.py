@@ -30,7 +30,7 @@ ROLLUP_SQL: Mapping[str, str] = {
         FROM facts WHERE kind = 'fuzz' GROUP BY dt, run_key, edge""",
     "reaction_days": """
         SELECT dt, run_key, coalesce(input_key, case_key) AS input_key, min(signature) AS signature_low,
-               max(signature) AS signature_high, count(*) AS times,
+               max(signature) AS signature_high,
                max(CASE WHEN baseline = 'known' THEN 1 ELSE 0 END)::TINYINT AS known
         FROM facts GROUP BY ALL""",
 }  # fmt: skip

@@ -46,7 +46,7 @@ def named_edge(number: int, state: str, signature: int = ANSWERS) -> Row:
 def reacted(run: str, name: int, low: int, high: int | None = None, known: int = 0, day: date = LATER) -> Row:
     return {
         "dt": day, "run_key": key(run), "input_key": name, "signature_low": low,
-        "signature_high": low if high is None else high, "times": 1, "known": known,
+        "signature_high": low if high is None else high, "known": known,
     }  # fmt: skip
 
 

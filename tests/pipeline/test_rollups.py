@@ -107,8 +107,8 @@ def test_an_input_that_was_sent_twice_keeps_both_reactions(spark: SparkSession) 
         )
     )
     case, sent = rows_of(table, reaction_days.GRAIN)
-    assert (case["input_key"], case["times"], case["known"]) == (2, 1, 0)
-    assert (sent["signature_low"], sent["signature_high"], sent["times"], sent["known"]) == (-4, 6, 2, 1)
+    assert (case["input_key"], case["known"]) == (2, 0)
+    assert (sent["signature_low"], sent["signature_high"], sent["known"]) == (-4, 6, 1)
 
 
 @pytest.mark.parametrize("rollup", ROLLUPS, ids=lambda rollup: rollup.name)
@@ -116,7 +116,7 @@ def test_a_rollup_aggregates_by_hash_and_reads_what_it_needs(
     spark: SparkSession, rollup: Rollup, tmp_path: Path
 ) -> None:
     write_lake(tmp_path, SMALL)
-    table = rollup.make(observations(spark, open_lake(tmp_path), kind=rollup.kind), 2)
+    table = rollup.make(observations(spark, open_lake(tmp_path), kind=rollup.kind))
     plan = table._sc._jvm.PythonSQLUtils.explainString(table._jdf.queryExecution(), "formatted")
     assert "HashAggregate" in plan
     assert "SortAggregate" not in plan and "ObjectHashAggregate" not in plan and "Sort " not in plan
@@ -136,17 +136,20 @@ def test_a_rollup_aggregates_by_hash_and_reads_what_it_needs(
 
 
 def test_reactions_are_shuffled_once_and_aggregated_once(spark: SparkSession) -> None:
-    table = reaction_days.rollup(facts(spark, at(DAY, 2)), 3)
+    table = reaction_days.spread(facts(spark, at(DAY, 2)), 3)
     plan = table._jdf.queryExecution().executedPlan().toString()
     assert plan.count("HashAggregate(") == 1
     assert plan.count("hashpartitioning(") == 1
 
 
-def test_what_one_task_can_hold_is_not_shuffled(spark: SparkSession) -> None:
-    table = reaction_days.rollup(facts(spark, at(DAY, 2)), 1)
+@pytest.mark.parametrize("day", ["", str(DAY)])
+def test_what_one_task_can_hold_is_not_shuffled(spark: SparkSession, day: str) -> None:
+    table = reaction_days.spread(facts(spark, at(DAY, 2)), 1, day)
     plan = table._jdf.queryExecution().executedPlan().toString()
     assert plan.count("HashAggregate(") == 1
     assert "Exchange" not in plan and "hashpartitioning(" not in plan
+    keys = plan.split("keys=[")[1].split("]")[0]
+    assert keys.count(",") == (1 if day else 2)
 
 
 def test_days_that_are_made_by_several_tasks_are_as_by_one(

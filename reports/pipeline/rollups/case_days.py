@@ -21,7 +21,7 @@ SCHEMA = (
 _GREEN = (VERDICT_CODES[Outcome.PASS], VERDICT_CODES[Outcome.OBSERVED])
 
 
-def rollup(facts: DataFrame, partitions: int = 0) -> DataFrame:
+def rollup(facts: DataFrame) -> DataFrame:
     """``green`` counts attempts that were; ``latency_us`` is the sum over all of them."""
     table = facts.groupBy(*GRAIN).agg(
         fn.count(fn.lit(1)).alias("attempts"),

@@ -18,7 +18,7 @@ SCHEMA = (
 )
 
 
-def rollup(facts: DataFrame, partitions: int = 0) -> DataFrame:
+def rollup(facts: DataFrame) -> DataFrame:
     """Only inputs that are blamed for something."""
     blamed = facts.where(fn.col("crash_key") != 0)
     table = blamed.groupBy(*GRAIN).agg(

@@ -16,20 +16,26 @@ from pyspark.sql import functions as fn
 
 @dataclass(frozen=True, slots=True)
 class Rollup:
-    """``make(facts, partitions)`` gives ``schema``, unique by ``grain``; ``version`` grows when its meaning changes.
+    """``make(facts)`` gives ``schema``, unique by ``grain``; ``version`` grows when its meaning changes.
 
-    ``kind`` is the only kind of facts that it needs; ``keyed`` says that it groups by exactly its grain, so that the
-    grain holds by construction; ``small`` that a day of it is far smaller than a day of facts.
+    ``spread(facts, partitions, day)`` makes the same of facts of some days, or of one; where there is none, a day of
+    the rollup is far smaller than a day of facts, and all days are made together. ``kind`` is the only kind of facts
+    that it needs; ``keyed`` says that it groups by exactly its grain, so that the grain holds by construction.
     """
 
     name: str
     grain: tuple[str, ...]
     schema: str
-    make: Callable[[DataFrame, int], DataFrame]
+    make: Callable[[DataFrame], DataFrame]
+    spread: Callable[[DataFrame, int, str], DataFrame] | None = None
     kind: str | None = None
     keyed: bool = True
-    small: bool = True
     version: int = 1
+
+    @property
+    def small(self) -> bool:
+        """Whether all days are made together."""
+        return self.spread is None
 
 
 def micros(column: str = "at_us") -> Column:

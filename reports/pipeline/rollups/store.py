@@ -146,7 +146,10 @@ class Store:
     def _made(self, spark: SparkSession, rollup: Rollup, days: Sequence[str]) -> DataFrame:
         rows = sum(self._rows(rollup, dt) for dt in days)
         facts = observations(spark, self.lake, days=days, kind=rollup.kind)
-        return rollup.make(facts, 1 if rows <= TASK_ROWS else -(-rows // PARTITION_ROWS))
+        if rollup.spread is None:
+            return rollup.make(facts)
+        tasks = 1 if rows <= TASK_ROWS else -(-rows // PARTITION_ROWS)
+        return rollup.spread(facts, tasks, days[0] if len(days) == 1 else "")
 
     def _moved(self, draft: Path, rollup: Rollup, dt: str, made_of: str) -> Day:
         """Give the files of a day their names; a day without rows has none."""
