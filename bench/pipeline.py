@@ -3,24 +3,24 @@
 Knows: sizes, rounds, which figures are given. Must not know: how a side makes a rollup or a mart, what they mean.
 
 ``python -m bench.pipeline --millions 2 8 32`` measures those sizes; ``python -m bench pipeline`` the smallest. A size
-is measured in a process of its own: a new session makes all rollups and marts cold, then warm, in turns with DuckDB;
-both write Parquet. Results are compared row by row before a figure is given. Data is removed at the end, whatever
-the end is.
+is measured in a process of its own: a new session makes all rollups and marts cold, then the rollups warm, then the
+marts, in turns with DuckDB; both write Parquet. Results are compared row by row before a figure is given. Data is
+removed at the end, whatever the end is.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
@@ -51,10 +51,13 @@ MILLION = 1_000_000
 SIZES = (2,)
 WARM_ROUNDS = 3
 ROUNDS_S = 180
-"""Further warm rounds of a size begin within this time only; one is always made."""
+"""Further warm rounds of marts, which take longest, begin within this time of a size only; one is always made."""
 MOST_MIB = 2500
 WEEK_S = 60
 _DISK_MIB_A_MILLION = 150
+
+Sides = tuple[Spans, Spans]
+"""What ours took, and what DuckDB did."""
 
 
 def rows(millions: Sequence[int] = SIZES, unit: int = MILLION, nights: int = 7) -> Iterator[Row]:
@@ -147,38 +150,37 @@ def measure(lake_root: Path, size: int, rounds: int = WARM_ROUNDS) -> Iterator[R
         started = timed(lambda: opened.append(stack.enter_context(session.session())))
         java = jvm()
         ours, theirs = Ours(opened[0], lake, place), Theirs(lake, place)
-        mine = _round(ours, java)
+        mine = _made(ours.rollups(), java), _made(ours.marts(), java)
         python_octets = peak_octets(psutil.Process())  # DuckDB lives in this process, too, from here on
-        other = _round(theirs)
+        other = _made(theirs.rollups()), _made(theirs.marts())
         _check_same(ours, theirs)
-        cold, warm = (mine, other), (_round(ours, java), _round(theirs))
-        for _ in range(rounds - 1):
-            if time.monotonic() - begun_s < ROUNDS_S:
-                warm = (warm[0].best(_round(ours, java)), warm[1].best(_round(theirs)))
+        rollups = _warm(rounds, lambda: (_made(ours.rollups(), java), _made(theirs.rollups())))
+        until_s = begun_s + ROUNDS_S
+        marts = _warm(rounds, lambda: (_made(ours.marts(), java), _made(theirs.marts())), until_s)
         _check_same(ours, theirs)
         octets = python_octets + (peak_octets(java) if java else 0)
     yield beside(f"session {size} M: start beside 10 s", started.wall_s, 10, "s")
-    yield from _figures(size, cold, warm)
+    for when, what, sides in (
+        ("warm", "rollup", rollups),
+        ("warm", "mart", marts),
+        ("cold", "rollup", (mine[0], other[0])),
+        ("cold", "mart", (mine[1], other[1])),
+    ):
+        yield from _figures(size, what, when, sides)
     yield beside(f"pipeline {size} M: memory of JVM and Python at peak", octets / MIB, MOST_MIB, "MiB")
 
 
-@dataclass(frozen=True, slots=True)
-class _Round:
-    """What one side took to make everything once."""
-
-    rollups: Spans
-    marts: Spans
-
-    def best(self, other: _Round) -> _Round:
-        return _Round(best(self.rollups, other.rollups), best(self.marts, other.marts))
-
-
-def _round(side: Ours | Theirs, java: psutil.Process | None = None) -> _Round:
-    """Rollups, then marts of them; marts of DuckDB read the lake's own."""
-    return _Round(_made(side.rollups(), java), _made(side.marts(), java))
+def _warm(rounds: int, both_sides: Callable[[], Sides], until_s: float = math.inf) -> Sides:
+    """Of each step the best that each side took in some rounds; after ``until_s`` no further one begins."""
+    ours, theirs = both_sides()
+    for _ in range(rounds - 1):
+        if time.monotonic() < until_s:
+            mine, other = both_sides()
+            ours, theirs = best(ours, mine), best(theirs, other)
+    return ours, theirs
 
 
-def _made(steps: Steps, java: psutil.Process | None) -> Spans:
+def _made(steps: Steps, java: psutil.Process | None = None) -> Spans:
     return {name: timed(make, java) for name, make in steps.items()}
 
 
@@ -187,15 +189,11 @@ def _check_same(ours: Ours, theirs: Theirs) -> None:
         raise SystemExit(line)
 
 
-def _figures(size: int, cold: tuple[_Round, _Round], warm: tuple[_Round, _Round]) -> Iterator[Row]:
-    for when, (ours, theirs) in (("warm", warm), ("cold", cold)):
-        for what, mine, other in (
-            ("rollup", ours.rollups, theirs.rollups),
-            ("mart", ours.marts, theirs.marts),
-        ):
-            for name in mine:
-                yield from both(f"{what} {size} M: {name}, {when}", mine[name], other[name])
-            yield from both(f"{what}s {size} M: all, {when}", total(mine), total(other))
+def _figures(size: int, what: str, when: str, sides: Sides) -> Iterator[Row]:
+    ours, theirs = sides
+    for name in ours:
+        yield from both(f"{what} {size} M: {name}, {when}", ours[name], theirs[name])
+    yield from both(f"{what}s {size} M: all, {when}", total(ours), total(theirs))
 
 
 # --- as a program

@@ -26,6 +26,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from harness.record.observation import key
 from reports.files import atomic_text
+from reports.pipeline.beside import side_by_side
 from reports.pipeline.grain import GrainError, broken
 from reports.pipeline.lake import Lake, observations
 from reports.pipeline.rollups.rollup import Rollup
@@ -90,16 +91,26 @@ class Store:
         }
         have = self.days.setdefault(rollup.name, {})
         stale = [dt for dt, made_of in wanted.items() if dt not in have or have[dt].made_of != made_of]
-        gone = set(have) - set(wanted)
-        for dt in gone:
-            del have[dt]
-        for chunk in self._together(rollup, stale, 0 if rollup.small else CHUNK_ROWS):
-            told(f"{rollup.name}: {chunk[0]}" + (f" to {chunk[-1]}" if len(chunk) > 1 else ""))
-            have.update(self._write(spark, rollup, {dt: wanted[dt] for dt in chunk}))
+        if gone := set(have) - set(wanted):
+            for dt in gone:
+                del have[dt]
             self._commit()
-        if gone:
+        for made in self._made_again(spark, rollup, {dt: wanted[dt] for dt in stale}, told):
+            have.update(made)
             self._commit()
         return Refreshed(len(have), tuple(stale), sum(day.rows for day in have.values()))
+
+    def _made_again(
+        self, spark: SparkSession, rollup: Rollup, wanted: Mapping[str, str], told: Callable[[str], None]
+    ) -> Iterator[dict[str, Day]]:
+        """Days in their order, some at a time."""
+
+        def write(chunk: Sequence[str]) -> dict[str, Day]:
+            told(f"{rollup.name}: {chunk[0]}" + (f" to {chunk[-1]}" if len(chunk) > 1 else ""))
+            return self._write(spark, rollup, {dt: wanted[dt] for dt in chunk})
+
+        with _several_writers(spark):
+            yield from side_by_side(write, self._together(rollup, wanted, 0 if rollup.small else CHUNK_ROWS))
 
     def read(self, spark: SparkSession, rollup: Rollup) -> DataFrame:
         """A rollup as a table of its schema."""
@@ -135,10 +146,9 @@ class Store:
     def _write(self, spark: SparkSession, rollup: Rollup, wanted: Mapping[str, str]) -> dict[str, Day]:
         groups = [list(wanted)] if rollup.small else self._together(rollup, wanted, TASK_ROWS)
         table = reduce(DataFrame.unionAll, [self._made(spark, rollup, days) for days in groups])
-        draft = self.root / f".{rollup.name}.{os.getpid()}.tmp"
-        with _several_writers(spark):
-            spread = table.repartition("dt") if rollup.small else table
-            spread.write.mode("overwrite").partitionBy("dt").parquet(str(draft.resolve()))
+        draft = self.root / f".{rollup.name}.{next(iter(wanted))}.tmp"
+        spread = table.repartition("dt") if rollup.small else table
+        spread.write.mode("overwrite").partitionBy("dt").parquet(str(draft.resolve()))
         made = {dt: self._moved(draft, rollup, dt, made_of) for dt, made_of in wanted.items()}
         shutil.rmtree(draft)
         return made
