@@ -96,8 +96,8 @@ def _empty(place: Path) -> None:
 
 def _generated(lake: Path, size: int, unit: int) -> Iterator[Row]:
     spent = timed(lambda: write_lake(lake, Nights(unit, size)))
-    yield beside(f"synthetic {size} M: rows a second, beside those a CPU second",
-                 size * unit / spent.wall_s, size * unit / spent.cpu_s, "rows/s")  # fmt: skip
+    name = f"synthetic {size} M: rows a second, beside those a CPU second"
+    yield beside(name, *spent.rates(size * unit), "rows/s")
 
 
 def _growth(warm: dict[int, Spent]) -> Iterator[Row]:
@@ -122,8 +122,10 @@ def _ingest(place: Path, unit: int) -> Iterator[Row]:
     if landed != count:
         raise SystemExit(f"ingest: expected {count} rows in the lake, actual: {landed}")
     theirs = timed(lambda: duck.execute(copy).fetchall())
-    yield beside("ingest", count / ours.wall_s, count / theirs.wall_s, "rows/s")
-    yield beside("ingest, a CPU second", count / ours.cpu_s, count / theirs.cpu_s, "rows/s")
+    for name, mine, other in zip(
+        ("ingest", "ingest, a CPU second"), ours.rates(count), theirs.rates(count), strict=True
+    ):
+        yield beside(name, mine, other, "rows/s")
 
 
 def _week(place: Path, unit: int, nights: int) -> Iterator[Row]:

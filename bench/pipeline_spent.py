@@ -18,6 +18,7 @@ from bench.row import Row
 
 MIB = 1 << 20
 _SAMPLE_S = 0.1
+_TICK_S = 0.01
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,10 @@ class Spent:
 
     wall_s: float
     cpu_s: float
+
+    def rates(self, count: int) -> tuple[float, float]:
+        """So many a second, and a second of CPU; what took less than the clock's tick took a tick."""
+        return count / max(self.wall_s, _TICK_S), count / max(self.cpu_s, _TICK_S)
 
 
 Spans = Mapping[str, Spent]

@@ -79,6 +79,11 @@ def test_of_two_rounds_the_quicker_counts_with_its_own_cpu() -> None:
     assert total(best(slow, quick)) == Spent(2.0, 12.0)
 
 
+def test_what_took_no_tick_of_the_clock_has_a_rate_all_the_same() -> None:
+    assert Spent(2.0, 4.0).rates(8) == (4.0, 2.0)
+    assert Spent(0.0, 0.0).rates(8) == (800.0, 800.0)
+
+
 def test_cpu_of_children_that_ended_counts() -> None:
     busy = "n = 0\nfor _ in range(3_000_000): n += 1"
     spent = timed(lambda: subprocess.run([sys.executable, "-c", busy], check=True))
