@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import socket
 from collections.abc import Iterator
 
 import pytest
@@ -12,6 +13,15 @@ from tests.reports.browser import Browser, find_browser
 def reference() -> Iterator[ReferenceBroker]:
     with ReferenceBroker("rabbitmq-0-9-1") as broker:
         yield broker
+
+
+@pytest.fixture
+def ipv6() -> None:
+    """A loopback of IPv6; where this machine has none, the test is skipped."""
+    try:
+        socket.create_server(("::1", 0), family=socket.AF_INET6).close()
+    except OSError as error:
+        pytest.skip(f"this machine has no IPv6 loopback: {error}")
 
 
 @pytest.fixture(scope="session")

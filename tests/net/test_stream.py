@@ -198,13 +198,8 @@ def test_ports() -> None:
         assert is_listening("127.0.0.1", port)
 
 
+@pytest.mark.usefixtures("ipv6")
 def test_ipv6() -> None:
-    if not socket.has_ipv6:
-        pytest.skip("this Python has no IPv6")
-    try:
-        socket.create_server(("::1", 0), family=socket.AF_INET6).close()
-    except OSError as error:
-        pytest.skip(f"this machine has no IPv6 loopback: {error}")
     with (
         serving(lambda client: client.sendall(b"six"), host="::1") as port,
         closing(Stream(Endpoint("::1", port))) as made,

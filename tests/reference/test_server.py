@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import asyncio
-import socket
 import ssl
 from collections.abc import Callable
 from urllib.parse import urlsplit
@@ -43,15 +42,11 @@ def test_a_host_of_its_own() -> None:
     host.close()
 
 
+@pytest.mark.usefixtures("ipv6")
 def test_ipv6() -> None:
-    if not socket.has_ipv6:
-        pytest.skip("no IPv6 here")
-    try:
-        with ReferenceBroker(host="::1") as broker, ready(broker.url) as talk:
-            assert "[::1]" in broker.url
-            talk.silent()
-    except OSError as error:
-        pytest.skip(f"no IPv6 here: {error}")
+    with ReferenceBroker(host="::1") as broker, ready(broker.url) as talk:
+        assert "[::1]" in broker.url
+        talk.silent()
 
 
 def test_stop_ends_connections() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import ssl
 from pathlib import Path
 
@@ -74,11 +73,8 @@ def test_every_mechanism_logs_in(mechanism: str, tmp_path: Path) -> None:
         assert set(certified(url, tmp_path).values()) == {"pass"}
 
 
+@pytest.mark.usefixtures("ipv6")
 def test_ipv6(tmp_path: Path) -> None:
-    try:
-        socket.create_server(("::1", 0), family=socket.AF_INET6).close()
-    except OSError as error:
-        pytest.skip(f"this machine has no IPv6 loopback: {error}")
     with ReferenceBroker("rabbitmq-0-9-1", host="::1") as broker:
         assert set(certified(f"amqp://guest:guest@[::1]:{broker.port}/", tmp_path).values()) == {"pass"}
 
