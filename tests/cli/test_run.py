@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -189,6 +190,21 @@ def test_two_runs_do_not_share_a_folder(tmp_path: Path) -> None:
         said = error("run", "reference", SMALL[0], "-o", tmp_path / "run", code=2)
     assert "another run is at work there" in said
     amqpspec("run", "reference", SMALL[0], "-o", tmp_path / "run", code=0)
+
+
+def test_runs_into_folders_of_one_name_leave_each_other_alone(tmp_path: Path) -> None:
+    """The case leaves messages behind in a queue that 1.0 cannot delete."""
+    case = "flow.delivery-count.sender"
+    with ReferenceBroker("amqp-1-0") as broker:
+        for night in ("monday", "tuesday"):
+            amqpspec("run", broker.url, case, "-o", tmp_path / night / "nightly", code=0)
+    used = [_queues(tmp_path / night / "nightly", case) for night in ("monday", "tuesday")]
+    assert used[0] and used[1] and not used[0] & used[1]
+
+
+def _queues(folder: Path, case: str) -> set[str]:
+    text = (folder / "evidence" / f"{case}.jsonl").read_text(encoding="utf-8")
+    return set(re.findall(r"'address': '([^']+)'", text))
 
 
 def test_only_a_run_against_the_same_target_is_resumed(tmp_path: Path) -> None:
