@@ -50,13 +50,14 @@ def on_attach(session: Session, attach: Composed) -> None:
 
 
 def _check_handle(session: Session, attach: Composed) -> int | None:
-    handle = attach.get("handle", 0)
+    given = attach.get("handle", 0)
+    handle = given if isinstance(given, int) else 0  # a fault bears what is no handle
     if handle > limits.HANDLE_MAX:
         session.refuse("performatives/begin/handle-max/exceeded", f"handle {handle}")
     if handle in session.ends or handle in session.failed or handle in session.rejected:
         session.refuse("performatives/attach/handle/in-use", f"handle {handle} has a link")
     if session.faulty("handles-have-to-be-alike"):
-        return int(handle)
+        return handle
     return session.free_handle()
 
 
