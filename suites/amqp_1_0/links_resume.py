@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from harness.peer.amqp_1_0.peer import Peer
@@ -110,8 +111,8 @@ def link_that_nobody_knows(peer: Peer) -> Verdict:
 # --- steps of this module
 
 
-def _told(terminus: object) -> dict[str, str]:
-    return {key: str(terminus[key]) for key in _KEPT}  # type: ignore[index]
+def _told(terminus: Mapping[str, Any]) -> dict[str, str]:
+    return {key: str(terminus[key]) for key in _KEPT}
 
 
 def _works(peer: Peer, address: str, name: str) -> Verdict:
