@@ -8,7 +8,6 @@ from __future__ import annotations
 import fcntl
 import os
 import platform
-import secrets
 import shutil
 import signal
 import threading
@@ -84,7 +83,7 @@ def certify(order: Order) -> dict[str, Any]:
             target = stack.enter_context(live(order.target, faults=order.faults))
             row = replace(row, target=replace(row.target, url=target.url.redacted))
             journal = stack.enter_context(Journal(folder))
-            world = World(target, folder, _tag(folder), Patience(), stop)
+            world = World(target, folder, folder.name[-33:], Patience(), stop)
             world, identity = meet(world, journal)
         except (ProbeFailed, TargetError, BrokerError) as failed:
             return _not_reached(order, row, folder, cases, str(failed))
@@ -288,11 +287,6 @@ def _run_row(order: Order, folder: Path) -> RunRow:
         platform=f"Python {platform.python_version()} on {platform.system()} {platform.machine()}",
         note=f"faults: {', '.join(order.faults)}" if order.faults else "",
     )
-
-
-def _tag(folder: Path) -> str:
-    """What all names of this run begin with: folders of one name are used again, and a broker may keep its nodes."""
-    return f"{folder.name[-33:]}-{secrets.token_hex(3)}"
 
 
 def _announced(row: TargetRow, identity: Identity) -> TargetRow:

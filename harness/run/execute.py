@@ -6,6 +6,7 @@ Our fault is never the target's: whatever the harness raises by itself is ``erro
 
 from __future__ import annotations
 
+import secrets
 import threading
 import traceback
 from collections.abc import Callable, Collection
@@ -43,6 +44,8 @@ class World:
     restart: Callable[[], None] | None = None
     keep_evidence: bool = True
     recognised: str = ""
+    token: str = field(default_factory=lambda: secrets.token_hex(3))
+    """What tells this run's names from those of another with the same tag: a broker may keep its nodes."""
 
     @property
     def dialect(self) -> str:
@@ -64,7 +67,7 @@ class World:
             logins=self.live.logins,
             vhosts=self.live.vhosts,
             patience=self.patience,
-            tag=f"{self.tag}.{case_id}",
+            tag=f"{self.tag}-{self.token}.{case_id}",
             address=self.live.target.address,
             hostname=self.live.target.hostname,
             restart_hook=self.restart,

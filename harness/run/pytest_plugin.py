@@ -168,7 +168,7 @@ class _Session:
         self.folder = folder = Path(config.getoption("--amqp-out") or f"out/pytest/{stamp}")
         running = self._stack.enter_context(live(target))
         journal = self._stack.enter_context(Journal(folder))
-        world = World(running, folder, f"pytest-{stamp}", Patience(), self._stop)
+        world = World(running, folder, "pytest", Patience(), self._stop)
         world, identity = meet(world, journal)
         if self._baseline is not None and not self._baseline.applies_to(identity.version):
             self._baseline = None

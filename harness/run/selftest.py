@@ -149,7 +149,7 @@ def _run(
         live(Target("reference", dialect, broker="reference"), faults=faults) as target,
         Journal(folder) as journal,
     ):
-        world = World(target, folder, f"s{abs(hash(faults)) % 10000}", patience)
+        world = World(target, folder, "selftest", patience)
         engine = Engine(world, journal, Settings(connections=8, repeat=repeat), [keep])
         engine.run(make_plan(cases, target, {}))
     return rows

@@ -28,7 +28,7 @@ def rollup(facts: DataFrame) -> DataFrame:
 
 
 def spread(facts: DataFrame, partitions: int, day: str = "") -> DataFrame:
-    """The same, by so many tasks; of one ``day`` only, which then is no key: a fifth less to hash and to write."""
+    """The same, by so many tasks; of one ``day`` only, which then is no key that each row has to be hashed by."""
     rows = facts.select(
         "dt",
         "run_key",

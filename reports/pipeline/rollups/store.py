@@ -13,8 +13,8 @@ import json
 import os
 import shutil
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, field
 from functools import cached_property, reduce
 from pathlib import Path
@@ -95,14 +95,16 @@ class Store:
             for dt in gone:
                 del have[dt]
             self._commit()
-        for made in self._made_again(spark, rollup, {dt: wanted[dt] for dt in stale}, told):
-            have.update(made)
-            self._commit()
+        # Closed here and now, whatever fails: nobody writes any more when the store is tidied.
+        with closing(self._made_again(spark, rollup, {dt: wanted[dt] for dt in stale}, told)) as chunks:
+            for made in chunks:
+                have.update(made)
+                self._commit()
         return Refreshed(len(have), tuple(stale), sum(day.rows for day in have.values()))
 
     def _made_again(
         self, spark: SparkSession, rollup: Rollup, wanted: Mapping[str, str], told: Callable[[str], None]
-    ) -> Iterator[dict[str, Day]]:
+    ) -> Generator[dict[str, Day]]:
         """Days in their order, some at a time."""
 
         def write(chunk: Sequence[str]) -> dict[str, Day]:
