@@ -14,9 +14,9 @@ from typing import Any
 
 from pamqp import commands, frame, header
 
+from amqpspec.wire.methods.codec import Call, ContentHeader, codec_for
+from amqpspec.wire.methods.frames import Frame, FrameReader, FrameWriter
 from bench.row import Row, beside
-from harness.wire.frames import Frame, FrameReader, FrameWriter
-from harness.wire.methods import Call, ContentHeader, codec_for
 
 CODEC = codec_for("rabbitmq-0-9-1")
 LAYOUT = CODEC.dialect.layout

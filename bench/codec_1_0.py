@@ -15,10 +15,10 @@ from uuid import UUID
 
 import proton
 
+from amqpspec.wire.amqp_1_0.frames import TypedFrame, TypedReader, performative_frame
+from amqpspec.wire.amqp_1_0.types import decode, encode
+from amqpspec.wire.amqp_1_0.values import Symbol
 from bench.row import Row, beside
-from harness.wire.amqp_1_0.frames import TypedFrame, TypedReader, performative_frame
-from harness.wire.amqp_1_0.types import decode, encode
-from harness.wire.amqp_1_0.values import Symbol
 
 BODY_AT = 8
 

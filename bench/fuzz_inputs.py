@@ -11,10 +11,10 @@ from itertools import count
 from scapy.packet import fuzz as scapy_fuzz
 from scapy.packet import raw
 
+from amqpspec.fuzz.catalogue import by_key
+from amqpspec.fuzz.mutation import random_id, random_input, role_of
+from amqpspec.wire.methods.scapy_layers import layers_for
 from bench.row import Row, beside
-from fuzz.catalogue import by_key
-from fuzz.mutation import random_id, random_input, role_of
-from harness.wire.scapy_layers import layers_for
 
 DIALECT = "amqp-0-9-1"
 UNIT = "inputs/s"

@@ -27,22 +27,22 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+from amqpspec.fuzz.campaign import Campaign, Order
+from amqpspec.fuzz.catalogue import FuzzInput, cells
+from amqpspec.fuzz.executor.loop import Address, Executor
+from amqpspec.fuzz.executor.pool import crew
+from amqpspec.fuzz.executor.subject import Subject
+from amqpspec.fuzz.executor.tempo import Tempo
+from amqpspec.fuzz.identity import InputId
+from amqpspec.fuzz.mutation import origins, random_id, random_input
+from amqpspec.fuzz.oracles.monitor import Monitor
+from amqpspec.fuzz.oracles.suspicion import Oracle
+from amqpspec.fuzz.seeded.process import SeededBroker
+from amqpspec.fuzz.states import Values, octets_of_step, states
+from amqpspec.fuzz.triage import Triage
+from amqpspec.target.known import known_broker
+from amqpspec.target.url import parse_url
 from bench.row import Row
-from fuzz.campaign import Campaign, Order
-from fuzz.catalogue import FuzzInput, cells
-from fuzz.executor.loop import Address, Executor
-from fuzz.executor.pool import crew
-from fuzz.executor.subject import Subject
-from fuzz.executor.tempo import Tempo
-from fuzz.identity import InputId
-from fuzz.mutation import origins, random_id, random_input
-from fuzz.oracles.monitor import Monitor
-from fuzz.oracles.suspicion import Oracle
-from fuzz.seeded.process import SeededBroker
-from fuzz.states import Values, octets_of_step, states
-from fuzz.triage import Triage
-from harness.target.known import known_broker
-from harness.target.url import parse_url
 
 DIALECT = "amqp-0-9-1"
 STATES = ("raw", "channel")
@@ -231,8 +231,8 @@ def _boofuzz(
     """So many cases of boofuzz on one request; what each one sent is put into ``sent``."""
     import boofuzz
 
-    from fuzz.interop.boofuzz_engine import load_session
-    from fuzz.interop.graph import session_graph
+    from amqpspec.fuzz.interop.boofuzz_engine import load_session
+    from amqpspec.fuzz.interop.graph import session_graph
 
     module = load_session(subject)
     edges = {(edge.after, edge.request): edge for edge in session_graph(DIALECT).edges}

@@ -27,6 +27,10 @@ from pathlib import Path
 import psutil
 from pyspark.sql import SparkSession
 
+from amqpspec.reports.pipeline import session
+from amqpspec.reports.pipeline.lake import open_lake
+from amqpspec.reports.pipeline.synthetic import Nights
+from amqpspec.reports.pipeline.synthetic_lake import write_campaign, write_lake
 from bench.pipeline_sides import Ours, Steps, Theirs, connect, differences
 from bench.pipeline_spent import (
     MIB,
@@ -42,10 +46,6 @@ from bench.pipeline_spent import (
     watched_children,
 )
 from bench.row import Row
-from reports.pipeline import session
-from reports.pipeline.lake import open_lake
-from reports.pipeline.synthetic import Nights
-from reports.pipeline.synthetic_lake import write_campaign, write_lake
 
 MILLION = 1_000_000
 SIZES = (2,)
@@ -110,7 +110,7 @@ def _growth(warm: dict[int, Spent]) -> Iterator[Row]:
 
 def _ingest(place: Path, unit: int) -> Iterator[Row]:
     """Rows a second into a lake, beside DuckDB's copy of as many facts of the lake from Parquet to Parquet."""
-    from reports.pipeline.ingest import ingest
+    from amqpspec.reports.pipeline.ingest import ingest
 
     nights = Nights(8 * unit)
     count = write_campaign(place / "campaign", nights, nights.runs(nights.first)[-1])
@@ -131,7 +131,7 @@ def _ingest(place: Path, unit: int) -> Iterator[Row]:
 def _week(place: Path, unit: int, nights: int) -> Iterator[Row]:
     """``pipeline build`` of some nights as a process of its own, from nothing, beside the minute it may take."""
     write_lake(place / "week", Nights(unit, nights))
-    command = [sys.executable, "-m", "harness.cli.main", "pipeline", "build"]
+    command = [sys.executable, "-m", "amqpspec.cli.main", "pipeline", "build"]
     where = ["--lake", str(place / "week"), "--out", str(place / "marts")]
     with watched_children() as peak:
         spent = timed(lambda: _run([*command, *where]))

@@ -16,15 +16,15 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 import psutil
 
+from amqpspec.reports.pipeline.build import read_inputs
+from amqpspec.reports.pipeline.lake import Lake, observations
+from amqpspec.reports.pipeline.rollups import ROLLUPS
+from amqpspec.reports.pipeline.rollups.rollup import Rollup
+from amqpspec.reports.pipeline.rollups.store import FOLDER, open_store
+from amqpspec.reports.pipeline.schema import DIMENSIONS
+from amqpspec.reports.pipeline.tables import MARTS, differential
+from amqpspec.reports.pipeline.tables.mart import Mart
 from bench.pipeline_sql import MART_SQL, NOT_COMPARED, ROLLUP_SQL, VIEWS
-from reports.pipeline.build import read_inputs
-from reports.pipeline.lake import Lake, observations
-from reports.pipeline.rollups import ROLLUPS
-from reports.pipeline.rollups.rollup import Rollup
-from reports.pipeline.rollups.store import FOLDER, open_store
-from reports.pipeline.schema import DIMENSIONS
-from reports.pipeline.tables import MARTS, differential
-from reports.pipeline.tables.mart import Mart
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

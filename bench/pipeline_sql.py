@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from harness.record.observation import VERDICT_CODES
-from harness.record.rows import Outcome
+from amqpspec.record.observation import VERDICT_CODES
+from amqpspec.record.rows import Outcome
 
 _GREEN = "verdict IN (2, 3)"
 

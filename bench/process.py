@@ -16,7 +16,7 @@ from pathlib import Path
 from bench.row import Row
 
 ROUNDS = 5
-VERB = [sys.executable, "-m", "harness.cli.main"]
+VERB = [sys.executable, "-m", "amqpspec.cli.main"]
 BARE = [sys.executable, "-c", "import click"]
 
 

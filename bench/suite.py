@@ -13,12 +13,12 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from amqpspec.target.known import known_broker
 from bench.row import Row
-from harness.target.known import known_broker
 
 BROKER = "rabbitmq"
 CONNECTIONS = (1, 4, 16, 64)
-RUN = [sys.executable, "-m", "harness.cli.main", "run", "--target", BROKER, "--quiet"]
+RUN = [sys.executable, "-m", "amqpspec.cli.main", "run", "--target", BROKER, "--quiet"]
 
 
 def rows() -> Iterator[Row]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from harness.reference.server import ReferenceBroker
+from amqpspec.reference.server import ReferenceBroker
 from tests.reports.browser import Browser, find_browser
 
 

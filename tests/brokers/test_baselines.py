@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from harness.run.baseline import read_baseline
-from harness.run.case import load_suite
-from harness.target.config import Target, read_targets
-from harness.target.known import known_broker
+from amqpspec.run.baseline import read_baseline
+from amqpspec.run.case import load_suite
+from amqpspec.target.config import Target, read_targets
+from amqpspec.target.known import known_broker
 
 ROOT = Path(__file__).parents[2]
 TARGETS = [
@@ -25,7 +25,7 @@ BROKERS = sorted({target.broker for target in TARGETS})
 
 
 def amqpspec(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "harness.cli.main", *arguments]
+    command = [sys.executable, "-m", "amqpspec.cli.main", *arguments]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=900)
 
 

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from harness.cli.main import cli
-from reports.certificate.issue import certificate, declared, own_hash
-from reports.load import ReportError, load_run
+from amqpspec.cli.main import cli
+from amqpspec.reports.certificate.issue import certificate, declared, own_hash
+from amqpspec.reports.load import ReportError, load_run
 
 CASES = ("channel.open.twice", "queue.declare.passive.missing", "basic.ack.*")
 

@@ -12,18 +12,18 @@ import pytest
 from click.testing import CliRunner
 from rich.console import Console
 
-from fuzz.campaign import Campaign
-from fuzz.catalogue import by_key
-from fuzz.findings import Finding
-from fuzz.oracles.monitor import Check
-from fuzz.oracles.suspicion import Oracle, Suspicion
-from fuzz.schedule import chosen_cells
-from fuzz.tally import Tally
-from fuzz.triage import Status
-from harness.cli import fuzz_campaign, fuzz_live
-from harness.cli.fuzz_live import LinesView, LiveView, PlainView, Snapshot, View, view_of
-from harness.cli.main import cli
-from reports.html.targets import duration
+from amqpspec.cli import fuzz_campaign, fuzz_live
+from amqpspec.cli.fuzz_live import LinesView, LiveView, PlainView, Snapshot, View, view_of
+from amqpspec.cli.main import cli
+from amqpspec.fuzz.campaign import Campaign
+from amqpspec.fuzz.catalogue import by_key
+from amqpspec.fuzz.findings import Finding
+from amqpspec.fuzz.oracles.monitor import Check
+from amqpspec.fuzz.oracles.suspicion import Oracle, Suspicion
+from amqpspec.fuzz.schedule import chosen_cells
+from amqpspec.fuzz.tally import Tally
+from amqpspec.fuzz.triage import Status
+from amqpspec.reports.html.targets import duration
 from tests.reports.campaigns import SUMMARY
 
 DIALECT = "amqp-0-9-1"

@@ -9,16 +9,16 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from fuzz.catalogue import cells
-from fuzz.families import families
-from fuzz.grammar import grammar_hash
-from fuzz.oracles.suspicion import Oracle
-from fuzz.report import summary_of
-from fuzz.schedule import chosen_cells
-from fuzz.tally import COVERED, OPEN, STOPPED, UNREACHABLE
-from harness.cli.main import cli
-from reports.campaign import words
-from reports.campaign.load import STANDS
+from amqpspec.cli.main import cli
+from amqpspec.fuzz.catalogue import cells
+from amqpspec.fuzz.families import families
+from amqpspec.fuzz.grammar import grammar_hash
+from amqpspec.fuzz.oracles.suspicion import Oracle
+from amqpspec.fuzz.report import summary_of
+from amqpspec.fuzz.schedule import chosen_cells
+from amqpspec.fuzz.tally import COVERED, OPEN, STOPPED, UNREACHABLE
+from amqpspec.reports.campaign import words
+from amqpspec.reports.campaign.load import STANDS
 from tests.reports.campaigns import FINDINGS, SUMMARY, write_campaign
 
 DIALECT = "amqp-0-9-1"

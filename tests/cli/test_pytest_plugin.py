@@ -7,8 +7,8 @@ import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
-from harness.net.ports import free_port
-from harness.record.journal import read_cases
+from amqpspec.net.ports import free_port
+from amqpspec.record.journal import read_cases
 from tests.cli.verbs import ROOT, command, outside, process
 
 FAULT = "not-refused:channel/open/state"

@@ -13,12 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from harness.cli.certify import only_run_in
-from harness.net.ports import free_port
-from harness.record.journal import read_cases, read_journal
-from harness.reference.server import ReferenceBroker
-from harness.run.case import load_suite
-from harness.spec.dialects import load_ledger
+from amqpspec.cli.certify import only_run_in
+from amqpspec.net.ports import free_port
+from amqpspec.record.journal import read_cases, read_journal
+from amqpspec.reference.server import ReferenceBroker
+from amqpspec.run.case import load_suite
+from amqpspec.spec.dialects import load_ledger
 from tests.cli.verbs import GUARD_S, SMALL, amqpspec, command, document, error, outside, process
 from tests.run.hostile import header_only, hostile
 

@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 import yaml
 
-from harness.cli import main
-from harness.cli.main import _VERBS
-from harness.net.ports import free_port
-from harness.reference.faults import all_faults
-from harness.reference.server import ReferenceBroker
-from harness.run import selftest as selftest_run
-from harness.run.case import load_suite
-from harness.spec.dialects import certified_dialects
+from amqpspec.cli import main
+from amqpspec.cli.main import _VERBS
+from amqpspec.net.ports import free_port
+from amqpspec.reference.faults import all_faults
+from amqpspec.reference.server import ReferenceBroker
+from amqpspec.run import selftest as selftest_run
+from amqpspec.run.case import load_suite
+from amqpspec.spec.dialects import certified_dialects
 from tests.cli.verbs import GUARD_S, ROOT, SMALL, amqpspec, command, error, outside, process
 
 FAULT = "not-refused:channel/open/state"
@@ -238,7 +238,7 @@ def test_reference_tells_its_faults_and_mistakes() -> None:
 
 def test_quick_verbs_import_no_broker_and_no_sockets() -> None:
     """The reason why ``list`` and ``--help`` are quick, without measuring time."""
-    code = "import sys; from harness.cli import main; main.cli(['--help'], standalone_mode=False); print(*sys.modules)"
+    code = "import sys; from amqpspec.cli import main; main.cli(['--help'], standalone_mode=False); print(*sys.modules)"
     modules = outside([*command()[:1], "-c", code], cwd=ROOT).stdout.splitlines()[-1].split()
     assert not {"asyncio", "ssl", "scapy", "jinja2", "yaml", "rich.progress"} & set(modules)
 

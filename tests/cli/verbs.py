@@ -13,7 +13,7 @@ from typing import Any
 
 from click.testing import CliRunner, Result
 
-from harness.cli.main import cli
+from amqpspec.cli.main import cli
 
 ROOT = Path(__file__).parents[2]
 SMALL = ("channel.open.twice", "framing.frame.types-that-are-not-defined", "exchange.durable.restart")
@@ -39,7 +39,7 @@ def error(*args: str | Path, code: int) -> str:
 
 def command(*args: str | Path) -> list[str]:
     """The same as a process."""
-    return [sys.executable, "-m", "harness.cli.main", *(str(arg) for arg in args)]
+    return [sys.executable, "-m", "amqpspec.cli.main", *(str(arg) for arg in args)]
 
 
 def outside(args: Sequence[str], **facts: Any) -> subprocess.CompletedProcess[str]:

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 import pytest
 from click.testing import CliRunner
 
-from fuzz.catalogue import by_key
-from fuzz.oracles.suspicion import Oracle
-from harness.cli.main import cli
-from harness.reference.server import ReferenceBroker
+from amqpspec.cli.main import cli
+from amqpspec.fuzz.catalogue import by_key
+from amqpspec.fuzz.oracles.suspicion import Oracle
+from amqpspec.reference.server import ReferenceBroker
 
 ROW = "wire/content/body-exceeds-size"
 DIALECT = "amqp-0-9-1"

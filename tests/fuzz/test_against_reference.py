@@ -9,14 +9,15 @@ from contextlib import suppress
 
 import pytest
 
-from fuzz.catalogue import FuzzInput, cells
-from fuzz.states import Values, octets_of_step, states
-from harness.reference.server import ReferenceBroker
-from harness.spec.dialects import load_methods, widest
-from harness.spec.model import Refusal, Scope
-from harness.wire.amqp_1_0.frames import TypedFrame, TypedReader
-from harness.wire.frames import Frame, FrameReader
-from harness.wire.methods import codec_for
+from amqpspec.fuzz.catalogue import FuzzInput, cells
+from amqpspec.fuzz.states import Values, octets_of_step, states
+from amqpspec.reference.server import ReferenceBroker
+from amqpspec.spec.dialects import widest
+from amqpspec.spec.methods import load_methods
+from amqpspec.spec.model import Refusal, Scope
+from amqpspec.wire.amqp_1_0.frames import TypedFrame, TypedReader
+from amqpspec.wire.methods.codec import codec_for
+from amqpspec.wire.methods.frames import Frame, FrameReader
 
 EACH = 3
 PATIENCE_S = 2.0

@@ -10,18 +10,18 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from fuzz.announced import announced
-from fuzz.campaign import Campaign, Order
-from fuzz.executor.client import Client, Unanswered
-from fuzz.executor.loop import Address
-from fuzz.executor.subject import NotAttached, Subject, check_address
-from fuzz.oracles.canary import Canaries
-from fuzz.oracles.monitor import Monitor
-from fuzz.states import Values
-from harness.cli.fuzz_known import attaches, with_known
-from harness.cli.main import cli
-from harness.record.journal import read_journal
-from harness.reference.server import ReferenceBroker
+from amqpspec.cli.fuzz_known import attaches, with_known
+from amqpspec.cli.main import cli
+from amqpspec.fuzz.announced import announced
+from amqpspec.fuzz.campaign import Campaign, Order
+from amqpspec.fuzz.executor.client import Client, Unanswered
+from amqpspec.fuzz.executor.loop import Address
+from amqpspec.fuzz.executor.subject import NotAttached, Subject, check_address
+from amqpspec.fuzz.oracles.canary import Canaries
+from amqpspec.fuzz.oracles.monitor import Monitor
+from amqpspec.fuzz.states import Values
+from amqpspec.record.journal import read_journal
+from amqpspec.reference.server import ReferenceBroker
 
 METHODS, TYPES = "amqp-0-9-1", "amqp-1-0"
 SECOND = Values(user="second", password="second", vhost="second")
@@ -159,7 +159,7 @@ def test_a_baseline_of_other_versions_knows_nothing(
 
 
 def _case(dialect: str, part: str) -> str:
-    from harness.run.case import load_suite
+    from amqpspec.run.case import load_suite
 
     return min(case for case, row in load_suite(dialect).items() if row.covers)
 

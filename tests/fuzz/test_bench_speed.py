@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 import pytest
 
+from amqpspec.fuzz.catalogue import FuzzInput
+from amqpspec.fuzz.executor.subject import Subject
+from amqpspec.fuzz.executor.tempo import Tempo
+from amqpspec.spec.model import Scope
 from bench import fuzz_speed
-from fuzz.catalogue import FuzzInput
-from fuzz.executor.subject import Subject
-from fuzz.executor.tempo import Tempo
-from harness.spec.model import Scope
 
 
 @pytest.fixture(scope="module")

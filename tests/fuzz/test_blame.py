@@ -7,11 +7,11 @@ from random import Random
 
 import pytest
 
-from fuzz.grammar import DIALECTS
-from fuzz.oracles.suspicion import Oracle, Suspicion
-from fuzz.seeded.blame import CONFORMANCE, Blamed, BlameResult, Draw, blame_many, draw
-from fuzz.states import Values, octets_of_step, states
-from fuzz.triage import Blame, Status
+from amqpspec.fuzz.grammar import DIALECTS
+from amqpspec.fuzz.oracles.suspicion import Oracle, Suspicion
+from amqpspec.fuzz.seeded.blame import CONFORMANCE, Blamed, BlameResult, Draw, blame_many, draw
+from amqpspec.fuzz.states import Values, octets_of_step, states
+from amqpspec.fuzz.triage import Blame, Status
 
 
 def drawn(dialect: str = "amqp-0-9-1", kind: str = "crash", seed: int = 1) -> Draw:

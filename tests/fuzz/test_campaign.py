@@ -13,22 +13,22 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from fuzz.campaign import Campaign, Order
-from fuzz.catalogue import resolve
-from fuzz.energy import Energy
-from fuzz.executor.loop import Address
-from fuzz.executor.outcome import End, Outcome, Timing
-from fuzz.executor.subject import Subject
-from fuzz.findings import FindingError, item_of, read_finding, signature_of
-from fuzz.grammar import grammar_hash
-from fuzz.identity import InputId
-from fuzz.journal import CampaignJournal, batches, inputs_of, read_progress
-from fuzz.mutation import origins
-from fuzz.oracles.suspicion import Oracle
-from fuzz.schedule import chosen_cells
-from harness.cli.main import cli
-from harness.record.journal import JournalError, read_journal
-from harness.reference.server import ReferenceBroker
+from amqpspec.cli.main import cli
+from amqpspec.fuzz.campaign import Campaign, Order
+from amqpspec.fuzz.catalogue import resolve
+from amqpspec.fuzz.energy import Energy
+from amqpspec.fuzz.executor.loop import Address
+from amqpspec.fuzz.executor.outcome import End, Outcome, Timing
+from amqpspec.fuzz.executor.subject import Subject
+from amqpspec.fuzz.findings import FindingError, item_of, read_finding, signature_of
+from amqpspec.fuzz.grammar import grammar_hash
+from amqpspec.fuzz.identity import InputId
+from amqpspec.fuzz.journal import CampaignJournal, batches, inputs_of, read_progress
+from amqpspec.fuzz.mutation import origins
+from amqpspec.fuzz.oracles.suspicion import Oracle
+from amqpspec.fuzz.schedule import chosen_cells
+from amqpspec.record.journal import JournalError, read_journal
+from amqpspec.reference.server import ReferenceBroker
 
 SMALL = ("C05/*/limits",)
 ROW = "wire/content/body-exceeds-size"
@@ -141,8 +141,9 @@ def test_a_torn_line_does_not_spoil_the_next(tmp_path: Path) -> None:
 def test_a_killed_campaign_loses_no_input(subject: Subject, tmp_path: Path) -> None:
     """Killed right before a batch is sent: it stands in the journal, and is sent when the campaign goes on."""
     script = (
-        "import os, signal, sys; from pathlib import Path; from fuzz.campaign import *\n"
-        "from fuzz.executor.subject import Subject; from fuzz.executor.loop import Address, Executor\n"
+        "import os, signal, sys; from pathlib import Path; from amqpspec.fuzz.campaign import *\n"
+        "from amqpspec.fuzz.executor.subject import Subject\n"
+        "from amqpspec.fuzz.executor.loop import Address, Executor\n"
         "seen = []\n"
         "run = Executor.run\n"
         "def kill(self, items):\n"

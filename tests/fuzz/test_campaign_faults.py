@@ -18,29 +18,29 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from fuzz import schedule
-from fuzz.campaign import Campaign, Order
-from fuzz.catalogue import Cell, FuzzInput
-from fuzz.energy import Energy
-from fuzz.executor.client import Unanswered
-from fuzz.executor.loop import Address
-from fuzz.executor.pool import ExecutorPool
-from fuzz.executor.subject import Subject
-from fuzz.findings import read_finding
-from fuzz.identity import InputId
-from fuzz.journal import CampaignJournal, batches, findings_in, inputs_of, read_progress
-from fuzz.mutation import Origin, random_id
-from fuzz.oracles.canary import Canaries
-from fuzz.oracles.suspicion import Oracle
-from fuzz.pace import Pace
-from fuzz.schedule import Batch, Position, Schedule, chosen_cells
-from fuzz.states import Values
-from harness.cli.main import cli
-from harness.record.arrow_journal import observation_files, read_observations
-from harness.record.journal import JournalError, read_journal
-from harness.record.observation import VERDICT_CODES
-from harness.record.rows import Outcome as Verdict
-from harness.reference.server import ReferenceBroker
+from amqpspec.cli.main import cli
+from amqpspec.fuzz import schedule
+from amqpspec.fuzz.campaign import Campaign, Order
+from amqpspec.fuzz.catalogue import Cell, FuzzInput
+from amqpspec.fuzz.energy import Energy
+from amqpspec.fuzz.executor.client import Unanswered
+from amqpspec.fuzz.executor.loop import Address
+from amqpspec.fuzz.executor.pool import ExecutorPool
+from amqpspec.fuzz.executor.subject import Subject
+from amqpspec.fuzz.findings import read_finding
+from amqpspec.fuzz.identity import InputId
+from amqpspec.fuzz.journal import CampaignJournal, batches, findings_in, inputs_of, read_progress
+from amqpspec.fuzz.mutation import Origin, random_id
+from amqpspec.fuzz.oracles.canary import Canaries
+from amqpspec.fuzz.oracles.suspicion import Oracle
+from amqpspec.fuzz.pace import Pace
+from amqpspec.fuzz.schedule import Batch, Position, Schedule, chosen_cells
+from amqpspec.fuzz.states import Values
+from amqpspec.record.arrow_journal import observation_files, read_observations
+from amqpspec.record.journal import JournalError, read_journal
+from amqpspec.record.observation import VERDICT_CODES
+from amqpspec.record.rows import Outcome as Verdict
+from amqpspec.reference.server import ReferenceBroker
 
 ROOT = Path(__file__).parents[2]
 ROW = "wire/content/body-exceeds-size"
@@ -294,7 +294,7 @@ def test_a_finding_without_room_is_told_by_the_error(
     def full(*args: object) -> Path:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("fuzz.complaints.write_finding", full)
+    monkeypatch.setattr("amqpspec.fuzz.complaints.write_finding", full)
     order = Order(subject_of(broker), tmp_path, patterns=CELLS, mutate=False, smaller=False)
     with pytest.raises(JournalError) as told:
         Campaign(order).run()
@@ -307,7 +307,7 @@ def test_a_disk_that_fills_up_ends_the_verb_with_one_line(broker: ReferenceBroke
     """A quota on files: the journal reaches it first. Python itself would leave half a .pyc behind, hence -B."""
     out = tmp_path / "c"
     command = [
-        sys.executable, "-B", "-m", "harness.cli.main", "fuzz", broker.url, "--out", str(out), "--cells", "C05/none",
+        sys.executable, "-B", "-m", "amqpspec.cli.main", "fuzz", broker.url, "--out", str(out), "--cells", "C05/none",
         "--budget", "10m", "--workers", "1", "--no-baseline",
     ]  # fmt: skip
     ran = subprocess.run(
@@ -326,10 +326,10 @@ def test_a_disk_that_fills_up_ends_the_verb_with_one_line(broker: ReferenceBroke
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from fuzz.campaign import Campaign, Order
-from fuzz.executor.client import Unanswered
-from fuzz.executor.loop import Address
-from fuzz.executor.subject import Subject
+from amqpspec.fuzz.campaign import Campaign, Order
+from amqpspec.fuzz.executor.client import Unanswered
+from amqpspec.fuzz.executor.loop import Address
+from amqpspec.fuzz.executor.subject import Subject
 host, port, out, workers, at, torn, resume = sys.argv[1:]
 left = int(at)
 write = os.write
@@ -441,7 +441,7 @@ def test_inputs_that_no_worker_lives_through_are_named(
             os.kill(self.pids[number], signal.SIGKILL)
 
     monkeypatch.setattr(ExecutorPool, "_give", deadly)
-    monkeypatch.setattr("fuzz.executor.pool._REPLACED_A_BATCH", 1)
+    monkeypatch.setattr("amqpspec.fuzz.executor.pool._REPLACED_A_BATCH", 1)
     order = Order(subject_of(broker), tmp_path, patterns=CELLS[:1], mutate=False, smaller=False, workers=2)
     summary = Campaign(order).run().summary()
     left = [id for line in read_journal(tmp_path) if line["kind"] == "done" for id in line["left"]]

@@ -6,8 +6,8 @@ import json
 
 from click.testing import CliRunner
 
-from fuzz.catalogue import cells
-from harness.cli.main import cli
+from amqpspec.cli.main import cli
+from amqpspec.fuzz.catalogue import cells
 
 
 def run(*args: str) -> tuple[int, str]:

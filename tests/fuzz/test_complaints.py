@@ -7,20 +7,20 @@ from pathlib import Path
 
 import pytest
 
-from fuzz.catalogue import FuzzInput, by_key
-from fuzz.complaints import Complaints
-from fuzz.energy import Energy
-from fuzz.executor.loop import Address
-from fuzz.executor.subject import Subject
-from fuzz.executor.tempo import Tempo
-from fuzz.journal import CampaignJournal
-from fuzz.oracles.monitor import Check, Monitor
-from fuzz.oracles.suspicion import Oracle, Suspicion
-from fuzz.order import Order
-from fuzz.pace import Pace
-from fuzz.schedule import Batch, Position, Span
-from fuzz.tally import Tally
-from fuzz.triage import Blame, Status, Triage
+from amqpspec.fuzz.catalogue import FuzzInput, by_key
+from amqpspec.fuzz.complaints import Complaints
+from amqpspec.fuzz.energy import Energy
+from amqpspec.fuzz.executor.loop import Address
+from amqpspec.fuzz.executor.subject import Subject
+from amqpspec.fuzz.executor.tempo import Tempo
+from amqpspec.fuzz.journal import CampaignJournal
+from amqpspec.fuzz.oracles.monitor import Check, Monitor
+from amqpspec.fuzz.oracles.suspicion import Oracle, Suspicion
+from amqpspec.fuzz.order import Order
+from amqpspec.fuzz.pace import Pace
+from amqpspec.fuzz.schedule import Batch, Position, Span
+from amqpspec.fuzz.tally import Tally
+from amqpspec.fuzz.triage import Blame, Status, Triage
 
 CELL = by_key("amqp-0-9-1")["amqp-0-9-1/C09/order.twice/channel"]
 BATCH = Batch([CELL.input(n) for n in range(4)], Position(), (Span(CELL, range(4)),))

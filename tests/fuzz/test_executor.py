@@ -14,25 +14,25 @@ from pathlib import Path
 import pytest
 import trustme
 
-from fuzz.catalogue import FuzzInput, cells
-from fuzz.executor.client import Client, Unanswered
-from fuzz.executor.conversation import Conversation
-from fuzz.executor.hearing import UNREADABLE, hearing
-from fuzz.executor.loop import MANY_STUCK, Address, Executor
-from fuzz.executor.outcome import End, Obedience, Outcome
-from fuzz.executor.subject import OutOfScope, Subject, check_scope
-from fuzz.executor.tempo import Tempo
-from fuzz.executor.tls import Tls
-from fuzz.identity import InputId
-from fuzz.states import Say, Step, Values, octets_of_step, states
-from harness.net.ports import free_port
-from harness.reference.methods.handlers import SESSION_HANDLERS
-from harness.reference.methods.phases import Phase
-from harness.reference.methods.session import Session
-from harness.reference.server import ReferenceBroker
-from harness.spec.model import Refusal, Scope
-from harness.target.url import parse_url
-from harness.wire.methods import Call
+from amqpspec.fuzz.catalogue import FuzzInput, cells
+from amqpspec.fuzz.executor.client import Client, Unanswered
+from amqpspec.fuzz.executor.conversation import Conversation
+from amqpspec.fuzz.executor.hearing import UNREADABLE, hearing
+from amqpspec.fuzz.executor.loop import MANY_STUCK, Address, Executor
+from amqpspec.fuzz.executor.outcome import End, Obedience, Outcome
+from amqpspec.fuzz.executor.subject import OutOfScope, Subject, check_scope
+from amqpspec.fuzz.executor.tempo import Tempo
+from amqpspec.fuzz.executor.tls import Tls
+from amqpspec.fuzz.identity import InputId
+from amqpspec.fuzz.states import Say, Step, Values, octets_of_step, states
+from amqpspec.net.ports import free_port
+from amqpspec.reference.methods.handlers import SESSION_HANDLERS
+from amqpspec.reference.methods.phases import Phase
+from amqpspec.reference.methods.session import Session
+from amqpspec.reference.server import ReferenceBroker
+from amqpspec.spec.model import Refusal, Scope
+from amqpspec.target.url import parse_url
+from amqpspec.wire.methods.codec import Call
 
 QUICK = Tempo(quiet_s=0.2, settle_s=0.05, refusal_s=5.0, way_s=5.0)
 PATIENT = Tempo(quiet_s=30.0, settle_s=0.05, refusal_s=30.0, way_s=30.0)

@@ -8,21 +8,28 @@ from typing import Any
 
 import pytest
 
-from fuzz.catalogue import FuzzInput, by_key, cells
-from fuzz.exported import case_of
-from fuzz.findings import Finding, FindingError, item_of, read_finding, signature_of, write_finding
-from fuzz.grammar import DIALECTS
-from fuzz.oracles.suspicion import Oracle, Suspicion
-from fuzz.seeded.defects import SPOTS, Defect
-from fuzz.seeded.process import SeededBroker
-from fuzz.states import states
-from fuzz.triage import Blame, Status
-from harness.cli.certify import Order, certify
-from harness.peer.context import Login
-from harness.reference.server import ReferenceBroker
-from harness.run.case import load_file
-from harness.run.select import SelectionError, with_files
-from harness.target.config import Target, target_of_url
+from amqpspec.cli.certify import Order, certify
+from amqpspec.fuzz.catalogue import FuzzInput, by_key, cells
+from amqpspec.fuzz.exported import case_of
+from amqpspec.fuzz.findings import (
+    Finding,
+    FindingError,
+    item_of,
+    read_finding,
+    signature_of,
+    write_finding,
+)
+from amqpspec.fuzz.grammar import DIALECTS
+from amqpspec.fuzz.oracles.suspicion import Oracle, Suspicion
+from amqpspec.fuzz.seeded.defects import SPOTS, Defect
+from amqpspec.fuzz.seeded.process import SeededBroker
+from amqpspec.fuzz.states import states
+from amqpspec.fuzz.triage import Blame, Status
+from amqpspec.peer.context import Login
+from amqpspec.reference.server import ReferenceBroker
+from amqpspec.run.case import load_file
+from amqpspec.run.select import SelectionError, with_files
+from amqpspec.target.config import Target, target_of_url
 
 ROLLBACK = next(
     item for item in by_key("amqp-0-9-1")["amqp-0-9-1/C09/order.twice/channel"] if "tx.rollback" in item.words

@@ -12,20 +12,25 @@ from types import ModuleType
 import pytest
 from click.testing import CliRunner
 
-from fuzz.executor.loop import Address
-from fuzz.executor.subject import Subject
-from fuzz.findings import item_of, read_finding
-from fuzz.grammar import DIALECTS, grammar
-from fuzz.interop import boofuzz_engine
-from fuzz.interop.boofuzz_engine import BoofuzzMissing, BoofuzzOrder, BoofuzzRun, load_session
-from fuzz.interop.boofuzz_script import ScriptTarget, script
-from fuzz.interop.graph import session_graph
-from fuzz.seeded.process import SeededBroker
-from fuzz.states import Slot, Values, octets_of_step, states
-from fuzz.tree import Role, octets_of, walk
-from harness.cli.main import cli
-from harness.record.journal import read_journal
-from harness.reference.server import ReferenceBroker
+from amqpspec.cli.main import cli
+from amqpspec.fuzz.executor.loop import Address
+from amqpspec.fuzz.executor.subject import Subject
+from amqpspec.fuzz.findings import item_of, read_finding
+from amqpspec.fuzz.grammar import DIALECTS, grammar
+from amqpspec.fuzz.interop import boofuzz_engine
+from amqpspec.fuzz.interop.boofuzz_engine import (
+    BoofuzzMissing,
+    BoofuzzOrder,
+    BoofuzzRun,
+    load_session,
+)
+from amqpspec.fuzz.interop.boofuzz_script import ScriptTarget, script
+from amqpspec.fuzz.interop.graph import session_graph
+from amqpspec.fuzz.seeded.process import SeededBroker
+from amqpspec.fuzz.states import Slot, Values, octets_of_step, states
+from amqpspec.fuzz.tree import Role, octets_of, walk
+from amqpspec.record.journal import read_journal
+from amqpspec.reference.server import ReferenceBroker
 
 EACH = pytest.mark.parametrize("dialect", DIALECTS)
 ROW = "wire/content/body-exceeds-size"

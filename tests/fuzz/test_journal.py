@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from fuzz.grammar import grammar_hash
-from fuzz.identity import IdError
-from fuzz.journal import CampaignJournal, batches, findings_in, inputs_of, read_progress
-from harness.record.journal import JournalError
+from amqpspec.fuzz.grammar import grammar_hash
+from amqpspec.fuzz.identity import IdError
+from amqpspec.fuzz.journal import CampaignJournal, batches, findings_in, inputs_of, read_progress
+from amqpspec.record.journal import JournalError
 
 CELL = f"g:{grammar_hash('amqp-0-9-1')}/C05/frame.too-large/limits/s0"
 

@@ -6,18 +6,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fuzz.expectation import MAY_BE_LEGAL, expect, ledger
-from fuzz.families.kit import kit
-from fuzz.families.typed_kit import attach, begin, flow, say, transfer
-from fuzz.grammar import DIALECTS, grammar
-from fuzz.judge import expectation
-from fuzz.judge_methods import _RULES
-from fuzz.mutators import MUTATORS, stacked
-from fuzz.states import states
-from fuzz.strategies import legal_sequences, replays
-from fuzz.tree import edited_path, octets_of
-from harness.wire.amqp_1_0.frames import encode_frame
-from harness.wire.malformed import nested_tables
+from amqpspec.fuzz.expectation import MAY_BE_LEGAL, expect, ledger
+from amqpspec.fuzz.families.kit import kit
+from amqpspec.fuzz.families.typed_kit import attach, begin, flow, say, transfer
+from amqpspec.fuzz.grammar import DIALECTS, grammar
+from amqpspec.fuzz.judge import expectation
+from amqpspec.fuzz.judge_methods import _RULES
+from amqpspec.fuzz.mutators import MUTATORS, stacked
+from amqpspec.fuzz.states import states
+from amqpspec.fuzz.strategies import legal_sequences, replays
+from amqpspec.fuzz.tree import edited_path, octets_of
+from amqpspec.wire.amqp_1_0.frames import encode_frame
+from amqpspec.wire.methods.malformed import nested_tables
 
 K = kit("amqp-0-9-1")
 
@@ -164,7 +164,7 @@ def test_mutators_give_octets_whatever_is_chosen(data: st.DataObject) -> None:
 
 
 def test_every_mutator_changes_something_somewhere() -> None:
-    from fuzz.choices import ChoiceKey, Choices
+    from amqpspec.fuzz.choices import ChoiceKey, Choices
 
     for mutator in MUTATORS:
         changed = 0

@@ -6,17 +6,17 @@ from typing import Any
 
 import pytest
 
-import fuzz.executor.kept as keeping
-from fuzz.catalogue import FuzzInput
-from fuzz.executor.loop import Address, Executor
-from fuzz.executor.outcome import End, Obedience, Outcome
-from fuzz.executor.tempo import Tempo
-from fuzz.grammar import DIALECTS
-from fuzz.identity import InputId
-from fuzz.states import Say, Step, Values, octets_of_step, states
-from fuzz.states_back import can_go_back, way_back
-from fuzz.states_onward import BROKEN, is_methods, traces
-from harness.reference.server import ReferenceBroker
+import amqpspec.fuzz.executor.kept as keeping
+from amqpspec.fuzz.catalogue import FuzzInput
+from amqpspec.fuzz.executor.loop import Address, Executor
+from amqpspec.fuzz.executor.outcome import End, Obedience, Outcome
+from amqpspec.fuzz.executor.tempo import Tempo
+from amqpspec.fuzz.grammar import DIALECTS
+from amqpspec.fuzz.identity import InputId
+from amqpspec.fuzz.states import Say, Step, Values, octets_of_step, states
+from amqpspec.fuzz.states_back import can_go_back, way_back
+from amqpspec.fuzz.states_onward import BROKEN, is_methods, traces
+from amqpspec.reference.server import ReferenceBroker
 
 TEMPO = Tempo(quiet_s=0.5, settle_s=0.05, refusal_s=5.0, way_s=5.0)
 QOS = Say("QOS", "basic.qos", 1, (("prefetch_count", 1),))

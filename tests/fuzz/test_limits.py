@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from fuzz.limits import BlameLimit
-from fuzz.oracles.suspicion import Oracle, Suspicion
+from amqpspec.fuzz.limits import BlameLimit
+from amqpspec.fuzz.oracles.suspicion import Oracle, Suspicion
 
 
 def seen(top: str = "beam: boom", oracle: Oracle = Oracle.LOG) -> Suspicion:

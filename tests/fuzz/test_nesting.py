@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from fuzz.families.c03 import _NESTED as TABLES
-from fuzz.families.typed_values import _NESTED as VALUES
-from harness.wire.amqp_1_0.types import decode
-from harness.wire.errors import WireError
-from harness.wire.methods import codec_for
+from amqpspec.fuzz.families.c03 import _NESTED as TABLES
+from amqpspec.fuzz.families.typed_values import _NESTED as VALUES
+from amqpspec.wire.amqp_1_0.types import decode
+from amqpspec.wire.errors import WireError
+from amqpspec.wire.methods.codec import codec_for
 
 CODEC = codec_for("rabbitmq-0-9-1")
 

@@ -4,9 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from fuzz.states import Say, Step, Values, octets_of_step
-from fuzz.states_onward import BROKEN, fresh_channel, handshake, has_no_excuse, rest, rung, traces
-from harness.spec.dialects import load_dialect
+from amqpspec.fuzz.states import Say, Step, Values, octets_of_step
+from amqpspec.fuzz.states_onward import (
+    BROKEN,
+    fresh_channel,
+    handshake,
+    has_no_excuse,
+    rest,
+    rung,
+    traces,
+)
+from amqpspec.spec.dialects import load_dialect
 
 METHODS, TYPES = "amqp-0-9-1", "amqp-1-0"
 HEARTBEAT = bytes.fromhex("08000000000000ce")

@@ -11,27 +11,27 @@ from pathlib import Path
 
 import pytest
 
-from fuzz.catalogue import FuzzInput, by_key, cells
-from fuzz.executor.client import Client
-from fuzz.executor.loop import Address
-from fuzz.executor.outcome import End, Obedience, Outcome, Timing
-from fuzz.executor.subject import Subject
-from fuzz.executor.tempo import Tempo
-from fuzz.oracles.answers import astray, conformance, deviates, late, obedience
-from fuzz.oracles.canary import Canaries
-from fuzz.oracles.log import LogWatch, complaints
-from fuzz.oracles.monitor import Monitor, Usual
-from fuzz.oracles.process import Allowance, Gauge, gauge
-from fuzz.oracles.suspicion import Oracle, steady
-from fuzz.seeded.defects import defect
-from fuzz.seeded.process import SeededBroker
-from fuzz.states import Values
-from harness.net.ports import free_port
-from harness.reference.methods.handlers import SESSION_HANDLERS
-from harness.reference.methods.link import Link
-from harness.reference.methods.session import Session
-from harness.reference.server import ReferenceBroker
-from harness.spec.model import Refusal, Scope
+from amqpspec.fuzz.catalogue import FuzzInput, by_key, cells
+from amqpspec.fuzz.executor.client import Client
+from amqpspec.fuzz.executor.loop import Address
+from amqpspec.fuzz.executor.outcome import End, Obedience, Outcome, Timing
+from amqpspec.fuzz.executor.subject import Subject
+from amqpspec.fuzz.executor.tempo import Tempo
+from amqpspec.fuzz.oracles.answers import astray, conformance, deviates, late, obedience
+from amqpspec.fuzz.oracles.canary import Canaries
+from amqpspec.fuzz.oracles.log import LogWatch, complaints
+from amqpspec.fuzz.oracles.monitor import Monitor, Usual
+from amqpspec.fuzz.oracles.process import Allowance, Gauge, gauge
+from amqpspec.fuzz.oracles.suspicion import Oracle, steady
+from amqpspec.fuzz.seeded.defects import defect
+from amqpspec.fuzz.seeded.process import SeededBroker
+from amqpspec.fuzz.states import Values
+from amqpspec.net.ports import free_port
+from amqpspec.reference.methods.handlers import SESSION_HANDLERS
+from amqpspec.reference.methods.link import Link
+from amqpspec.reference.methods.session import Session
+from amqpspec.reference.server import ReferenceBroker
+from amqpspec.spec.model import Refusal, Scope
 
 SECOND = Values(user="second", password="second", vhost="second")
 

@@ -13,15 +13,15 @@ from pathlib import Path
 import psutil
 import pytest
 
-from fuzz.catalogue import FuzzInput
-from fuzz.executor.frames import Frames, framed
-from fuzz.executor.loop import Address
-from fuzz.executor.pool import Alone, ExecutorPool, WorkerError, crew, workers_for
-from fuzz.executor.subject import Subject
-from fuzz.executor.tempo import Tempo
-from fuzz.executor.worker import Hired, executor_of, portable
-from fuzz.schedule import chosen_cells
-from harness.reference.server import ReferenceBroker
+from amqpspec.fuzz.catalogue import FuzzInput
+from amqpspec.fuzz.executor.frames import Frames, framed
+from amqpspec.fuzz.executor.loop import Address
+from amqpspec.fuzz.executor.pool import Alone, ExecutorPool, WorkerError, crew, workers_for
+from amqpspec.fuzz.executor.subject import Subject
+from amqpspec.fuzz.executor.tempo import Tempo
+from amqpspec.fuzz.executor.worker import Hired, executor_of, portable
+from amqpspec.fuzz.schedule import chosen_cells
+from amqpspec.reference.server import ReferenceBroker
 
 TEMPO = Tempo()
 ROOT = Path(__file__).parents[2]
@@ -90,7 +90,7 @@ def test_a_worker_killed_between_batches_costs_nothing(subject: Subject, items: 
 def test_inputs_that_kill_their_worker_again_and_again_stay_undecided(
     subject: Subject, items: list[FuzzInput], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fuzz.executor.pool._WORKER", ("import sys; sys.stdin.buffer.read(1)",))
+    monkeypatch.setattr("amqpspec.fuzz.executor.pool._WORKER", ("import sys; sys.stdin.buffer.read(1)",))
     doomed = ExecutorPool(subject, TEMPO, 1)
     assert list(doomed.run(items[:3])) == []
     assert [item.id for item in doomed.undecided] == [item.id for item in items[:3]]
@@ -112,11 +112,11 @@ def test_a_fault_of_our_own_in_a_worker_is_no_outcome(subject: Subject, items: l
 def test_workers_end_with_their_parent(subject: Subject) -> None:
     script = (
         "import os, signal, sys\n"
-        "from fuzz.executor.conversation import Tempo\n"
-        "from fuzz.executor.loop import Address\n"
-        "from fuzz.executor.pool import ExecutorPool\n"
-        "from fuzz.executor.subject import Subject\n"
-        "from fuzz.schedule import chosen_cells\n"
+        "from amqpspec.fuzz.executor.conversation import Tempo\n"
+        "from amqpspec.fuzz.executor.loop import Address\n"
+        "from amqpspec.fuzz.executor.pool import ExecutorPool\n"
+        "from amqpspec.fuzz.executor.subject import Subject\n"
+        "from amqpspec.fuzz.schedule import chosen_cells\n"
         "subject = Subject('r', 'amqp-0-9-1', Address(sys.argv[1], int(sys.argv[2])))\n"
         "pool = ExecutorPool(subject, Tempo(), 2)\n"
         "items = [i for cell in chosen_cells('amqp-0-9-1', ('C04/*/channel',)) for i in cell]\n"

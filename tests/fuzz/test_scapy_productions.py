@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from fuzz.grammar import DIALECTS, Production, grammar
-from fuzz.states import Values, octets_of_step, states
-from fuzz.tree import octets_of
-from harness.spec.dialects import widest
-from harness.wire.amqp_1_0.scapy_layers import typed_layers
-from harness.wire.capture import Segment, write_pcapng
-from harness.wire.scapy_layers import layers_for
+from amqpspec.fuzz.grammar import DIALECTS, Production, grammar
+from amqpspec.fuzz.states import Values, octets_of_step, states
+from amqpspec.fuzz.tree import octets_of
+from amqpspec.spec.dialects import widest
+from amqpspec.wire.amqp_1_0.scapy_layers import typed_layers
+from amqpspec.wire.capture import Segment, write_pcapng
+from amqpspec.wire.methods.scapy_layers import layers_for
 
 EACH = pytest.mark.parametrize("dialect", DIALECTS)
 PORT = 5672

@@ -17,24 +17,33 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fuzz.catalogue import FuzzInput, resolve
-from fuzz.corpus import tree_of
-from fuzz.energy import Energy
-from fuzz.executor.client import Client
-from fuzz.executor.loop import Address
-from fuzz.findings import item_of
-from fuzz.grammar import DIALECTS, grammar, grammar_hash
-from fuzz.identity import IdError, InputId
-from fuzz.interop.captures import CaptureError, Half, client_streams
-from fuzz.interop.seeds import Seed, SeedError, Seeds, cut, dialects_of, read_corpus, read_seeds, write_corpus
-from fuzz.journal import read_progress
-from fuzz.mutation import corpus_role, random_id, random_input
-from fuzz.states import Values, octets_of_step, states
-from fuzz.tree import octets_of, walk
-from harness.cli.main import cli
-from harness.record.capture import write_capture
-from harness.reference.server import ReferenceBroker
-from harness.wire.capture import Segment, write_pcapng
+from amqpspec.cli.main import cli
+from amqpspec.fuzz.catalogue import FuzzInput, resolve
+from amqpspec.fuzz.corpus import tree_of
+from amqpspec.fuzz.energy import Energy
+from amqpspec.fuzz.executor.client import Client
+from amqpspec.fuzz.executor.loop import Address
+from amqpspec.fuzz.findings import item_of
+from amqpspec.fuzz.grammar import DIALECTS, grammar, grammar_hash
+from amqpspec.fuzz.identity import IdError, InputId
+from amqpspec.fuzz.interop.captures import CaptureError, Half, client_streams
+from amqpspec.fuzz.interop.seeds import (
+    Seed,
+    SeedError,
+    Seeds,
+    cut,
+    dialects_of,
+    read_corpus,
+    read_seeds,
+    write_corpus,
+)
+from amqpspec.fuzz.journal import read_progress
+from amqpspec.fuzz.mutation import corpus_role, random_id, random_input
+from amqpspec.fuzz.states import Values, octets_of_step, states
+from amqpspec.fuzz.tree import octets_of, walk
+from amqpspec.record.capture import write_capture
+from amqpspec.reference.server import ReferenceBroker
+from amqpspec.wire.capture import Segment, write_pcapng
 
 EACH = pytest.mark.parametrize("dialect", DIALECTS)
 METHODS = ("method/queue.declare", "content/basic.publish", "method/basic.get", "method/queue.purge")
@@ -300,9 +309,9 @@ def test_a_campaign_keeps_its_corpus_and_goes_on_with_it(tmp_path: Path) -> None
 
 
 def test_a_finding_of_a_corpus_entry_names_it() -> None:
-    from fuzz.findings import Finding
-    from fuzz.oracles.suspicion import Oracle, Suspicion
-    from fuzz.triage import Status
+    from amqpspec.fuzz.findings import Finding
+    from amqpspec.fuzz.oracles.suspicion import Oracle, Suspicion
+    from amqpspec.fuzz.triage import Status
 
     octets = said("amqp-0-9-1")[4]
     id = InputId(grammar_hash("amqp-0-9-1"), "random", corpus_role(octets), "channel", 1, 5)

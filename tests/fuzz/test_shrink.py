@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from fuzz.catalogue import FuzzInput
-from fuzz.executor.loop import Address
-from fuzz.executor.subject import Subject
-from fuzz.executor.tempo import Tempo
-from fuzz.grammar import grammar, grammar_hash
-from fuzz.identity import InputId
-from fuzz.oracles.monitor import Monitor
-from fuzz.oracles.suspicion import Oracle, Suspicion
-from fuzz.shrink import Steps, is_sequence, smaller_steps
-from fuzz.tree import octets_of
-from fuzz.triage import Blame, Status, TargetLost, Triage, _Trial
+from amqpspec.fuzz.catalogue import FuzzInput
+from amqpspec.fuzz.executor.loop import Address
+from amqpspec.fuzz.executor.subject import Subject
+from amqpspec.fuzz.executor.tempo import Tempo
+from amqpspec.fuzz.grammar import grammar, grammar_hash
+from amqpspec.fuzz.identity import InputId
+from amqpspec.fuzz.oracles.monitor import Monitor
+from amqpspec.fuzz.oracles.suspicion import Oracle, Suspicion
+from amqpspec.fuzz.shrink import Steps, is_sequence, smaller_steps
+from amqpspec.fuzz.tree import octets_of
+from amqpspec.fuzz.triage import Blame, Status, TargetLost, Triage, _Trial
 
 NAMES = (
     "method/queue.declare", "method/queue.bind", "content/basic.publish", "method/basic.get", "method/tx.select",

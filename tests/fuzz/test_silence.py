@@ -6,20 +6,20 @@ from typing import Any
 
 import pytest
 
-from fuzz.catalogue import FuzzInput
-from fuzz.executor.conversation import Conversation
-from fuzz.executor.loop import Address, Executor
-from fuzz.executor.outcome import End, Outcome
-from fuzz.executor.silence import SIGN, settled_by
-from fuzz.executor.tempo import Tempo
-from fuzz.expectation import Expectation
-from fuzz.identity import InputId
-from fuzz.oracles.answers import deviates
-from fuzz.states import Say, Step, Values, octets_of_step, states
-from harness.reference.server import ReferenceBroker
-from harness.spec.amqp_1_0 import HEADERS
-from harness.spec.model import Refusal, Scope
-from harness.wire.amqp_1_0.frames import performative_frame
+from amqpspec.fuzz.catalogue import FuzzInput
+from amqpspec.fuzz.executor.conversation import Conversation
+from amqpspec.fuzz.executor.loop import Address, Executor
+from amqpspec.fuzz.executor.outcome import End, Outcome
+from amqpspec.fuzz.executor.silence import SIGN, settled_by
+from amqpspec.fuzz.executor.tempo import Tempo
+from amqpspec.fuzz.expectation import Expectation
+from amqpspec.fuzz.identity import InputId
+from amqpspec.fuzz.oracles.answers import deviates
+from amqpspec.fuzz.states import Say, Step, Values, octets_of_step, states
+from amqpspec.reference.server import ReferenceBroker
+from amqpspec.spec.amqp_1_0 import HEADERS
+from amqpspec.spec.model import Refusal, Scope
+from amqpspec.wire.amqp_1_0.frames import performative_frame
 
 METHODS, TYPES = "amqp-0-9-1", "amqp-1-0"
 OWED = Expectation("idle", (Refusal(Scope.SESSION, "amqp:not-found"), Refusal(Scope.SOCKET)))

@@ -9,26 +9,32 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from fuzz.catalogue import FuzzInput
-from fuzz.conversations import beginnings, choices, facts_in, turn_of
-from fuzz.executor.loop import Address
-from fuzz.executor.outcome import End
-from fuzz.executor.subject import Subject
-from fuzz.executor.tempo import Tempo
-from fuzz.grammar import DIALECTS, grammar, grammar_hash, tables
-from fuzz.grammar.types import Maker
-from fuzz.identity import InputId
-from fuzz.states import states
-from fuzz.strategies import legal_conversations
-from fuzz.strategies_values import bodies, legal_headers, legal_methods, legal_performatives, typed_values
-from fuzz.tree import Node, octets_of
-from harness.reference.server import ReferenceBroker
-from harness.spec.dialects import widest
-from harness.spec.typed import Composite, TypedDialect
-from harness.wire.amqp_1_0.frames import TypedFrame, TypedReader
-from harness.wire.amqp_1_0.message import decode_message
-from harness.wire.frames import Frame, FrameReader
-from harness.wire.methods import codec_for
+from amqpspec.fuzz.catalogue import FuzzInput
+from amqpspec.fuzz.conversations import beginnings, choices, facts_in, turn_of
+from amqpspec.fuzz.executor.loop import Address
+from amqpspec.fuzz.executor.outcome import End
+from amqpspec.fuzz.executor.subject import Subject
+from amqpspec.fuzz.executor.tempo import Tempo
+from amqpspec.fuzz.grammar import DIALECTS, grammar, grammar_hash, tables
+from amqpspec.fuzz.grammar.types import Maker
+from amqpspec.fuzz.identity import InputId
+from amqpspec.fuzz.states import states
+from amqpspec.fuzz.strategies import legal_conversations
+from amqpspec.fuzz.strategies_values import (
+    bodies,
+    legal_headers,
+    legal_methods,
+    legal_performatives,
+    typed_values,
+)
+from amqpspec.fuzz.tree import Node, octets_of
+from amqpspec.reference.server import ReferenceBroker
+from amqpspec.spec.dialects import widest
+from amqpspec.spec.typed import Composite, TypedDialect
+from amqpspec.wire.amqp_1_0.frames import TypedFrame, TypedReader
+from amqpspec.wire.amqp_1_0.message import decode_message
+from amqpspec.wire.methods.codec import codec_for
+from amqpspec.wire.methods.frames import Frame, FrameReader
 
 MOST = {"amqp-0-9-1": 10, "amqp-wire-9-1": 7, "amqp-1-0": 60}
 """How many productions may come next where a conversation begins with most of them."""

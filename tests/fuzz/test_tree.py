@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fuzz.corpus import tree_of
-from fuzz.grammar import DIALECTS, Production, grammar
-from fuzz.strategies import productions
-from fuzz.tree import (
+from amqpspec.fuzz.corpus import tree_of
+from amqpspec.fuzz.grammar import DIALECTS, Production, grammar
+from amqpspec.fuzz.strategies import productions
+from amqpspec.fuzz.tree import (
     Role,
     at,
     count_of,
@@ -25,11 +25,13 @@ from fuzz.tree import (
     size_of,
     walk,
 )
-from harness.spec.dialects import load_methods, widest
-from harness.wire.amqp_1_0.frames import TypedFrame, TypedReader
-from harness.wire.amqp_1_0.message import decode_message
-from harness.wire.frames import Frame, FrameReader, ProtocolHeader
-from harness.wire.methods import codec_for
+from amqpspec.spec.dialects import widest
+from amqpspec.spec.methods import load_methods
+from amqpspec.wire.amqp_1_0.frames import TypedFrame, TypedReader
+from amqpspec.wire.amqp_1_0.message import decode_message
+from amqpspec.wire.greeting import ProtocolHeader
+from amqpspec.wire.methods.codec import codec_for
+from amqpspec.wire.methods.frames import Frame, FrameReader
 
 METHODS = ("amqp-0-9-1", "amqp-wire-9-1", "amqp-0-8")
 
@@ -140,7 +142,7 @@ def test_grammars_hold_everything_that_the_tables_hold() -> None:
         tables = load_methods(widest(dialect))
         assert {f"method/{name}" for name in tables.methods} <= set(grammar(dialect))
         assert {f"table/{tag.name}" for tag in tables.table_tags} <= set(grammar(dialect))
-    from harness.spec.amqp_1_0 import DIALECT
+    from amqpspec.spec.amqp_1_0 import DIALECT
 
     names = {name.partition("/")[2].removesuffix("/bare") for name in grammar("amqp-1-0")}
     assert {*DIALECT.composites, *DIALECT.encodings, *(row.name for row in DIALECT.sections)} <= names

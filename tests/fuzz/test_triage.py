@@ -7,17 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from fuzz.catalogue import FuzzInput, by_key
-from fuzz.executor.loop import Address
-from fuzz.executor.subject import Subject
-from fuzz.executor.tempo import Tempo
-from fuzz.oracles.monitor import Monitor
-from fuzz.oracles.suspicion import Oracle, Suspicion
-from fuzz.seeded.defects import defect
-from fuzz.seeded.process import SeededBroker
-from fuzz.triage import Status, TargetLost, Triage, _simpler, _Trial
-from harness.net.ports import free_port
-from harness.reference.server import ReferenceBroker
+from amqpspec.fuzz.catalogue import FuzzInput, by_key
+from amqpspec.fuzz.executor.loop import Address
+from amqpspec.fuzz.executor.subject import Subject
+from amqpspec.fuzz.executor.tempo import Tempo
+from amqpspec.fuzz.oracles.monitor import Monitor
+from amqpspec.fuzz.oracles.suspicion import Oracle, Suspicion
+from amqpspec.fuzz.seeded.defects import defect
+from amqpspec.fuzz.seeded.process import SeededBroker
+from amqpspec.fuzz.triage import Status, TargetLost, Triage, _simpler, _Trial
+from amqpspec.net.ports import free_port
+from amqpspec.reference.server import ReferenceBroker
 
 CELL = by_key("amqp-0-9-1")["amqp-0-9-1/C09/order.twice/channel"]
 ITEMS = [CELL.input(n) for n in range(40)]
@@ -179,7 +179,7 @@ def test_a_process_that_takes_time_to_die_is_waited_for(
 ) -> None:
     left = [None] * looks
     gone = Suspicion(Oracle.CRASH, "the target is gone", "gone")
-    monkeypatch.setattr("fuzz.oracles.monitor.pause", lambda seconds_s: None)
+    monkeypatch.setattr("amqpspec.fuzz.oracles.monitor.pause", lambda seconds_s: None)
     monkeypatch.setattr(Monitor, "_fatal", lambda self, outcomes: left.pop() if left else gone)
     with ReferenceBroker("amqp-0-9-1") as broker:
         subject = Subject("r", "amqp-0-9-1", Address(broker.host, broker.port))
@@ -191,7 +191,7 @@ def test_a_process_that_takes_time_to_die_is_waited_for(
 
 def test_a_process_that_lives_on_is_not_waited_for_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
     looks: list[int] = []
-    monkeypatch.setattr("fuzz.oracles.monitor.pause", lambda seconds_s: None)
+    monkeypatch.setattr("amqpspec.fuzz.oracles.monitor.pause", lambda seconds_s: None)
     monkeypatch.setattr(Monitor, "_fatal", lambda self, outcomes: looks.append(1))
     subject = Subject("r", "amqp-0-9-1", Address("127.0.0.1", 1))
     assert Monitor(subject)._dies([]) is None and 1 < len(looks) < 50

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 import trustme
 
-from harness.net import stream as module
-from harness.net.ports import free_port, free_ports, is_listening
-from harness.net.stream import ConnectError, Endpoint, Stream
-from harness.wire.transport import StreamEnd, StreamEnded
+from amqpspec.net import stream as module
+from amqpspec.net.ports import free_port, free_ports, is_listening
+from amqpspec.net.stream import ConnectError, Endpoint, Stream
+from amqpspec.wire.transport import StreamEnd, StreamEnded
 from tests.net.server import GUARD_S, Behave, drain, reset, serving
 
 

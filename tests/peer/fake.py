@@ -7,12 +7,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from harness.peer.context import Context, Login, Patience
-from harness.peer.peer import Peer
-from harness.spec.dialects import load_ledger
-from harness.wire.frames import Frame, FrameReader, ProtocolHeader, encode_frame
-from harness.wire.methods import Call, Codec, ContentHeader, codec_for
-from harness.wire.transport import StreamEnd, StreamEnded
+from amqpspec.peer.context import Context, Login, Patience
+from amqpspec.peer.methods.peer import Peer
+from amqpspec.spec.dialects import load_ledger
+from amqpspec.wire.greeting import ProtocolHeader
+from amqpspec.wire.methods.codec import Call, Codec, ContentHeader, codec_for
+from amqpspec.wire.methods.frames import Frame, FrameReader, encode_frame
+from amqpspec.wire.transport import StreamEnd, StreamEnded
 
 CODEC: Codec = codec_for("rabbitmq-0-9-1")
 LAYOUT = CODEC.dialect.layout

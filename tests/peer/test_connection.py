@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from harness.peer import line as module
-from harness.peer.connection import Connection
-from harness.peer.events import Arrival, Ended, Garbled, HeartbeatArrived, MethodArrived, Quiet
-from harness.wire.frames import Frame, ProtocolHeader
-from harness.wire.methods import Call
-from harness.wire.transport import StreamEnd, StreamEnded
+from amqpspec.peer import line as module
+from amqpspec.peer.events import Arrival, Ended, Garbled, Quiet
+from amqpspec.peer.methods.arrivals import HeartbeatArrived, MethodArrived
+from amqpspec.peer.methods.connection import Connection
+from amqpspec.wire.greeting import ProtocolHeader
+from amqpspec.wire.methods.codec import Call
+from amqpspec.wire.methods.frames import Frame
+from amqpspec.wire.transport import StreamEnd, StreamEnded
 from tests.peer.fake import (
     BARRIER,
     CODEC,

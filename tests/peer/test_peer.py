@@ -6,12 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from harness.peer.context import Login, MissingHook, OutOfReach, Patience, Unmet
-from harness.peer.events import Ended, Garbled, HeartbeatArrived, MethodArrived, Quiet, Reaction, refusal_of
-from harness.peer.peer import CLIENT_PROPERTIES, Peer
-from harness.spec.model import Refusal, Scope
-from harness.wire.methods import Call
-from harness.wire.transport import StreamEnd
+from amqpspec.peer.context import Login, MissingHook, OutOfReach, Patience, Unmet
+from amqpspec.peer.events import Ended, Garbled, Quiet, Reaction
+from amqpspec.peer.methods.arrivals import HeartbeatArrived, MethodArrived, refusal_of
+from amqpspec.peer.methods.peer import CLIENT_PROPERTIES, Peer
+from amqpspec.spec.model import Refusal, Scope
+from amqpspec.wire.methods.codec import Call
+from amqpspec.wire.transport import StreamEnd
 from tests.peer.fake import (
     BARRIER,
     CODEC,

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from harness.peer.events import Arrival, Garbled, HeaderArrived, HeartbeatArrived, MethodArrived
-from harness.peer.session import Session
+from amqpspec.peer.events import Arrival, Garbled, HeaderArrived
+from amqpspec.peer.methods.arrivals import HeartbeatArrived, MethodArrived
+from amqpspec.peer.methods.session import Session
 from tests.peer.fake import CODEC, HEARTBEAT, body, deliver, frame, header, method
 
 

@@ -6,10 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from harness.peer.connection import Connection
-from harness.peer.events import Arrival, Content, Garbled, MethodArrived
-from harness.peer.session import Session
-from harness.wire.methods import codec_for
+from amqpspec.peer.events import Arrival, Garbled
+from amqpspec.peer.methods.arrivals import Content, MethodArrived
+from amqpspec.peer.methods.connection import Connection
+from amqpspec.peer.methods.session import Session
+from amqpspec.wire.methods.codec import codec_for
 from tests.peer.fake import FakeTransport, context
 
 CODEC = codec_for("amqp-wire-9-1")

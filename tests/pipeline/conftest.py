@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from pyspark.sql import SparkSession
 
-from reports.pipeline import session
+from amqpspec.reports.pipeline import session
 
 
 @pytest.fixture(scope="session")

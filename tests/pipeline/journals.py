@@ -8,11 +8,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from harness.record.arrow_journal import ArrowJournal
-from harness.record.journal import Journal
-from harness.record.observation import FUZZ, row
-from harness.record.rows import CaseRow, Outcome, RunRow, TargetRow
-from reports.json_report import write_results
+from amqpspec.record.arrow_journal import ArrowJournal
+from amqpspec.record.journal import Journal
+from amqpspec.record.observation import FUZZ, row
+from amqpspec.record.rows import CaseRow, Outcome, RunRow, TargetRow
+from amqpspec.reports.json_report import write_results
 
 STARTED = "2026-11-20T02:00:00Z"
 LEDGER: Mapping[str, Mapping[str, Any]] = {

@@ -7,10 +7,10 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from reports.pipeline.dimensions import dimension_rows
-from reports.pipeline.lake import open_lake
-from reports.pipeline.manifest import read_snapshot
-from reports.pipeline.schema import DIMENSIONS
+from amqpspec.reports.pipeline.dimensions import dimension_rows
+from amqpspec.reports.pipeline.lake import open_lake
+from amqpspec.reports.pipeline.manifest import read_snapshot
+from amqpspec.reports.pipeline.schema import DIMENSIONS
 
 Row = dict[str, Any]
 

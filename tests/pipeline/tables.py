@@ -8,11 +8,11 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
-from harness.record.observation import VERDICT_CODES, key
-from harness.record.rows import Outcome
-from reports.pipeline.rollups import ROLLUPS
-from reports.pipeline.schema import DIMENSIONS, ddl
-from reports.pipeline.tables.mart import Mart
+from amqpspec.record.observation import VERDICT_CODES, key
+from amqpspec.record.rows import Outcome
+from amqpspec.reports.pipeline.rollups import ROLLUPS
+from amqpspec.reports.pipeline.schema import DIMENSIONS, ddl
+from amqpspec.reports.pipeline.tables.mart import Mart
 
 AS_OF = date(2026, 11, 30)
 DIALECT = "amqp-0-9-1"

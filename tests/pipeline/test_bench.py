@@ -16,18 +16,18 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
+from amqpspec.reports.pipeline import session
+from amqpspec.reports.pipeline.lake import open_lake
+from amqpspec.reports.pipeline.rollups import ROLLUPS
+from amqpspec.reports.pipeline.synthetic import Nights
+from amqpspec.reports.pipeline.synthetic_lake import write_lake
+from amqpspec.reports.pipeline.tables import MARTS
 from bench import pipeline
 from bench.pipeline import measure, rows
 from bench.pipeline_sides import Ours, Theirs, differences
 from bench.pipeline_spent import Spent, best, timed, total
 from bench.pipeline_sql import MART_SQL, ORDER, ROLLUP_SQL
 from bench.row import Row
-from reports.pipeline import session
-from reports.pipeline.lake import open_lake
-from reports.pipeline.rollups import ROLLUPS
-from reports.pipeline.synthetic import Nights
-from reports.pipeline.synthetic_lake import write_lake
-from reports.pipeline.tables import MARTS
 
 NIGHTS = Nights(rows_a_day=30_000, days=7)
 

@@ -7,8 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from reports.pipeline import beside
-from reports.pipeline.beside import AT_ONCE, side_by_side
+from amqpspec.reports.pipeline import beside
+from amqpspec.reports.pipeline.beside import AT_ONCE, side_by_side
 
 GUARD_S = 20
 

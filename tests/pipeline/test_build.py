@@ -13,17 +13,24 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
-from reports.pipeline import build as building
-from reports.pipeline.build import build
-from reports.pipeline.export import export
-from reports.pipeline.grain import GrainError
-from reports.pipeline.lake import open_lake
-from reports.pipeline.rollups.store import open_store
-from reports.pipeline.schema import LakeError
-from reports.pipeline.synthetic import Nights
-from reports.pipeline.synthetic_lake import write_lake
-from reports.pipeline.tables import MARTS, exploration, findings, regressions, requirement_coverage, verdicts
-from reports.pipeline.tables.mart import Mart
+from amqpspec.reports.pipeline import build as building
+from amqpspec.reports.pipeline.build import build
+from amqpspec.reports.pipeline.export import export
+from amqpspec.reports.pipeline.grain import GrainError
+from amqpspec.reports.pipeline.lake import open_lake
+from amqpspec.reports.pipeline.rollups.store import open_store
+from amqpspec.reports.pipeline.schema import LakeError
+from amqpspec.reports.pipeline.synthetic import Nights
+from amqpspec.reports.pipeline.synthetic_lake import write_lake
+from amqpspec.reports.pipeline.tables import (
+    MARTS,
+    exploration,
+    findings,
+    regressions,
+    requirement_coverage,
+    verdicts,
+)
+from amqpspec.reports.pipeline.tables.mart import Mart
 
 
 @pytest.fixture(scope="module")

@@ -14,12 +14,12 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from harness.record.observation import arrow_schema
-from harness.record.rows import Outcome
-from reports.pipeline.ingest import ingest
-from reports.pipeline.lake import open_lake, strangers
-from reports.pipeline.manifest import MANIFEST, writing
-from reports.pipeline.schema import SCHEMA, LakeError
+from amqpspec.record.observation import arrow_schema
+from amqpspec.record.rows import Outcome
+from amqpspec.reports.pipeline.ingest import ingest
+from amqpspec.reports.pipeline.lake import open_lake, strangers
+from amqpspec.reports.pipeline.manifest import MANIFEST, writing
+from amqpspec.reports.pipeline.schema import SCHEMA, LakeError
 from tests.pipeline.journals import CampaignFolder, case, finished, write_run
 from tests.pipeline.lakes import content, facts
 
@@ -210,7 +210,7 @@ Path.replace, Path.unlink = counted(Path.replace), counted(Path.unlink)
 import pyarrow.parquet as pq
 pq.ParquetWriter.write_table = counted(pq.ParquetWriter.write_table)
 pq.ParquetWriter.close = counted(pq.ParquetWriter.close)
-import reports.pipeline.compact, reports.pipeline.ingest as module
+import amqpspec.reports.pipeline.compact, amqpspec.reports.pipeline.ingest as module
 module.AUTOMATIC_FILES = 1
 module.ingest([Path(p) for p in sys.argv[3:]], Path(sys.argv[2]), date(2026, 11, 21))
 print("whole")
@@ -261,7 +261,7 @@ import resource, sys
 from datetime import date
 from pathlib import Path
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]), resource.RLIM_INFINITY))
-from reports.pipeline.ingest import ingest
+from amqpspec.reports.pipeline.ingest import ingest
 try:
     ingest([Path(sys.argv[3])], Path(sys.argv[2]), date(2026, 11, 21))
 except OSError as error:

@@ -19,16 +19,16 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 
-from harness.cli.pipeline import pipeline
-from harness.record.journal import Journal
-from harness.record.observation import VERDICT_CODES, key
-from harness.record.rows import Outcome
-from reports.pipeline.compact import compact
-from reports.pipeline.ingest import ingest
-from reports.pipeline.lake import open_lake
-from reports.pipeline.manifest import commit, read_snapshot
-from reports.pipeline.parquet import GROUP_ROWS, FactWriter
-from reports.pipeline.schema import OBSERVATION, fitted
+from amqpspec.cli.pipeline import pipeline
+from amqpspec.record.journal import Journal
+from amqpspec.record.observation import VERDICT_CODES, key
+from amqpspec.record.rows import Outcome
+from amqpspec.reports.pipeline.compact import compact
+from amqpspec.reports.pipeline.ingest import ingest
+from amqpspec.reports.pipeline.lake import open_lake
+from amqpspec.reports.pipeline.manifest import commit, read_snapshot
+from amqpspec.reports.pipeline.parquet import GROUP_ROWS, FactWriter
+from amqpspec.reports.pipeline.schema import OBSERVATION, fitted
 from tests.pipeline.journals import CampaignFolder, case, finish_run, finished, input_row, write_run
 from tests.pipeline.lakes import content, facts
 
@@ -413,7 +413,7 @@ def test_the_package_is_the_same_each_time_and_can_be_imported(tmp_path: Path) -
     assert code == 0 and f"--py-files {tmp_path / 'one.zip'}" in said
     _verb("package", "--out", tmp_path / "two.zip")
     assert (tmp_path / "one.zip").read_bytes() == (tmp_path / "two.zip").read_bytes()
-    program = "import reports.pipeline.job as job; print(job.__file__)"
+    program = "import amqpspec.reports.pipeline.job as job; print(job.__file__)"
     ran = subprocess.run(
         [sys.executable, "-P", "-c", program], env={**os.environ, "PYTHONPATH": str(tmp_path / "one.zip")},
         capture_output=True, text=True, cwd=tmp_path,

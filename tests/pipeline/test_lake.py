@@ -12,12 +12,12 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.functions import unix_micros
 
-from harness.record.observation import key
-from reports.pipeline.ingest import ingest
-from reports.pipeline.lake import dimension, observations, open_lake
-from reports.pipeline.manifest import FileEntry, Snapshot, commit, read_snapshot
-from reports.pipeline.schema import DIMENSIONS, FACTS, FACTS_DDL, GRAIN, LakeError
-from reports.pipeline.stream import take_in
+from amqpspec.record.observation import key
+from amqpspec.reports.pipeline.ingest import ingest
+from amqpspec.reports.pipeline.lake import dimension, observations, open_lake
+from amqpspec.reports.pipeline.manifest import FileEntry, Snapshot, commit, read_snapshot
+from amqpspec.reports.pipeline.schema import DIMENSIONS, FACTS, FACTS_DDL, GRAIN, LakeError
+from amqpspec.reports.pipeline.stream import take_in
 from tests.pipeline.journals import CampaignFolder, case, finished, input_row
 from tests.pipeline.lakes import content, facts
 
@@ -96,7 +96,7 @@ def test_a_column_that_old_files_lack_is_null(spark: SparkSession, root: Path) -
     """A file of a build that did not know the last columns yet."""
     old = pa.schema([field for field in FACTS if field.name not in ("worker", "evidence", "detail")])
     row = input_row("fuzz-old", 1, datetime(2025, 1, 1, tzinfo=UTC))
-    name = "observations/dt=2025-01-01/kind=fuzz/part-00000000000000aa.parquet"
+    name = "observations/dt=2025-01-01/kind=fuzz/amqpspec/fuzz/part-00000000000000aa.parquet"
     (root / name).parent.mkdir(parents=True)
     pq.write_table(
         pa.Table.from_pylist([{field.name: row[field.name] for field in old}], schema=old), root / name
@@ -149,7 +149,7 @@ def test_a_stream_killed_before_its_commit_goes_on(
 ) -> None:
     ingest([finished(tmp_path / "run", [case("basic.qos")])], tmp_path / "landing", TODAY, landing=True)
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
-        patched.setattr("reports.pipeline.stream.commit", _killed)
+        patched.setattr("amqpspec.reports.pipeline.stream.commit", _killed)
         take_in(spark, tmp_path / "landing", tmp_path / "lake")
     with pytest.raises(LakeError, match="no manifest"):
         open_lake(tmp_path / "lake")

@@ -7,9 +7,9 @@ from datetime import date
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as fn
 
-from harness.record.observation import key
-from reports.pipeline.tables import flakiness, regressions, requirement_coverage, verdicts
-from reports.pipeline.tables.mart import version_order
+from amqpspec.record.observation import key
+from amqpspec.reports.pipeline.tables import flakiness, regressions, requirement_coverage, verdicts
+from amqpspec.reports.pipeline.tables.mart import version_order
 from tests.pipeline.tables import DIALECT, Row, case, judged, made, run
 
 DAY, LATER, LAST = date(2026, 11, 1), date(2026, 11, 2), date(2026, 11, 3)

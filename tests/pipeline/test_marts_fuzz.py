@@ -6,8 +6,8 @@ from datetime import UTC, date, datetime
 
 from pyspark.sql import SparkSession
 
-from harness.record.observation import key
-from reports.pipeline.tables import differential, exploration, findings
+from amqpspec.record.observation import key
+from amqpspec.reports.pipeline.tables import differential, exploration, findings
 from tests.pipeline.tables import AS_OF, DIALECT, Row, case, frame, judged, made, run, us
 
 DAY, LATER = date(2026, 11, 20), date(2026, 11, 29)

@@ -6,7 +6,7 @@ from datetime import date
 
 from pyspark.sql import SparkSession
 
-from reports.pipeline.tables import scores
+from amqpspec.reports.pipeline.tables import scores
 from tests.pipeline.tables import case, judged, made, run
 
 DAY, LATER = date(2026, 11, 1), date(2026, 11, 2)

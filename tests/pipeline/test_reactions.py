@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from harness.record.rows import Outcome
-from reports.pipeline.reactions import case_reaction, shape
+from amqpspec.record.rows import Outcome
+from amqpspec.reports.pipeline.reactions import case_reaction, shape
 
 
 @pytest.mark.parametrize(

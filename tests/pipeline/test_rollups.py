@@ -12,15 +12,21 @@ from typing import Any
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from reports.pipeline.grain import GrainError
-from reports.pipeline.lake import observations, open_lake
-from reports.pipeline.rollups import ROLLUPS, case_days, crash_days, edge_days, reaction_days
-from reports.pipeline.rollups import store as store_module
-from reports.pipeline.rollups.rollup import Rollup
-from reports.pipeline.rollups.store import open_store
-from reports.pipeline.schema import FACTS_DDL, LakeError
-from reports.pipeline.synthetic import Nights
-from reports.pipeline.synthetic_lake import write_lake
+from amqpspec.reports.pipeline.grain import GrainError
+from amqpspec.reports.pipeline.lake import observations, open_lake
+from amqpspec.reports.pipeline.rollups import (
+    ROLLUPS,
+    case_days,
+    crash_days,
+    edge_days,
+    reaction_days,
+)
+from amqpspec.reports.pipeline.rollups import store as store_module
+from amqpspec.reports.pipeline.rollups.rollup import Rollup
+from amqpspec.reports.pipeline.rollups.store import open_store
+from amqpspec.reports.pipeline.schema import FACTS_DDL, LakeError
+from amqpspec.reports.pipeline.synthetic import Nights
+from amqpspec.reports.pipeline.synthetic_lake import write_lake
 from tests.pipeline.tables import code, frame, us
 
 DAY, LATER = date(2026, 11, 1), date(2026, 11, 2)

@@ -20,13 +20,13 @@ import pyspark
 import pytest
 from pyspark.sql import SparkSession
 
-from reports.pipeline import java
-from reports.pipeline.build import build
-from reports.pipeline.ingest import ingest
-from reports.pipeline.java import VECTOR, EngineError, Java, find_java, look_at, prepare
-from reports.pipeline.package import write_package
-from reports.pipeline.session import engine_errors
-from reports.pipeline.tables import MARTS
+from amqpspec.reports.pipeline import java
+from amqpspec.reports.pipeline.build import build
+from amqpspec.reports.pipeline.ingest import ingest
+from amqpspec.reports.pipeline.java import VECTOR, EngineError, Java, find_java, look_at, prepare
+from amqpspec.reports.pipeline.package import write_package
+from amqpspec.reports.pipeline.session import engine_errors
+from amqpspec.reports.pipeline.tables import MARTS
 from tests.pipeline.journals import CampaignFolder, case, finished
 
 HOME = Path(str(pyspark.__file__)).parent
@@ -36,8 +36,8 @@ _PATIENCE_S = 1800
 _JOB = """
 import json, sys
 from pathlib import Path
-from reports.pipeline.lake import dimension, observations, open_lake
-from reports.pipeline.session import session
+from amqpspec.reports.pipeline.lake import dimension, observations, open_lake
+from amqpspec.reports.pipeline.session import session
 
 options = json.loads(sys.argv[2])
 with session(**options) as spark:
@@ -51,8 +51,8 @@ print("SAID", json.dumps(said))
 _BUILD = """
 import json, sys
 from pathlib import Path
-from reports.pipeline.build import build
-from reports.pipeline.session import session
+from amqpspec.reports.pipeline.build import build
+from amqpspec.reports.pipeline.session import session
 
 with session(**json.loads(sys.argv[2])) as spark:
     build(spark, Path(sys.argv[1]), Path(sys.argv[1]).with_name("marts"))

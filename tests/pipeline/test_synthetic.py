@@ -11,11 +11,11 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
-from harness.record.observation import key
-from reports.pipeline.lake import open_lake
-from reports.pipeline.schema import GRAIN, check_columns, fitted
-from reports.pipeline.synthetic import LINES, Nights, RunOf
-from reports.pipeline.synthetic_lake import write_lake
+from amqpspec.record.observation import key
+from amqpspec.reports.pipeline.lake import open_lake
+from amqpspec.reports.pipeline.schema import GRAIN, check_columns, fitted
+from amqpspec.reports.pipeline.synthetic import LINES, Nights, RunOf
+from amqpspec.reports.pipeline.synthetic_lake import write_lake
 
 NIGHTS = Nights(rows_a_day=40_000)
 DAY = date(2026, 11, 1)

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reports.query.evaluate import Row, meaning
-from reports.query.parse import QueryError, parse
-from reports.query.terms import All, Not, Query, Some, Term, Text
+from amqpspec.reports.query.evaluate import Row, meaning
+from amqpspec.reports.query.parse import QueryError, parse
+from amqpspec.reports.query.terms import All, Not, Query, Some, Term, Text
 
 COLUMNS = ("target", "case", "verdict", "suite", "runs", "rate", "at", "newest")
 AT = datetime(2026, 11, 21, 2, tzinfo=UTC)

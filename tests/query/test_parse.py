@@ -6,8 +6,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from reports.query.parse import QueryError, parse
-from reports.query.terms import All, Not, Query, Some, Term, Text, written
+from amqpspec.reports.query.parse import QueryError, parse
+from amqpspec.reports.query.terms import All, Not, Query, Some, Term, Text, written
 
 
 def term(key: str, *values: str, operator: str = "") -> Term:

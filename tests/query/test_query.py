@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner, Result
 
-from harness.cli.main import cli
+from amqpspec.cli.main import cli
 
 VERDICTS = [
     ("a", "1", "one", "pass", "", True), ("a", "1", "two", "fail", "known", True), ("a", "0", "one", "fail", "", False),

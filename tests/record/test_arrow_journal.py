@@ -14,10 +14,10 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from harness.record import arrow_journal
-from harness.record.arrow_journal import ArrowJournal, observation_files, read_observations
-from harness.record.journal import JournalError
-from harness.record.observation import COLUMNS, SCHEMA, arrow_schema, key, row
+from amqpspec.record import arrow_journal
+from amqpspec.record.arrow_journal import ArrowJournal, observation_files, read_observations
+from amqpspec.record.journal import JournalError
+from amqpspec.record.observation import COLUMNS, SCHEMA, arrow_schema, key, row
 
 AT = datetime(2026, 11, 21, 2, 0, 0, 123456, UTC)
 ROOT = Path(__file__).parents[2]
@@ -130,8 +130,8 @@ def test_a_full_disk_is_one_line_and_what_was_written_stays(tmp_path: Path) -> N
     script = (
         "import sys; from pathlib import Path\n"
         "from tests.record.test_arrow_journal import made\n"
-        "from harness.record.arrow_journal import ArrowJournal\n"
-        "from harness.record.journal import JournalError\n"
+        "from amqpspec.record.arrow_journal import ArrowJournal\n"
+        "from amqpspec.record.journal import JournalError\n"
         "journal = ArrowJournal(Path(sys.argv[1]))\n"
         "done = 0\n"
         "try:\n"

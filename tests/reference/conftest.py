@@ -5,8 +5,8 @@ from contextlib import ExitStack
 
 import pytest
 
-from harness.reference.model import Queue, VirtualHost
-from harness.reference.server import ReferenceBroker
+from amqpspec.reference.model import Queue, VirtualHost
+from amqpspec.reference.server import ReferenceBroker
 from tests.reference.octets import DIALECT, PAUSE_S, Connect, Octets
 from tests.reference.talk import Talk, ready
 

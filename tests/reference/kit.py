@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import count
 from typing import Any
 
-from harness.reference.deviations import NONE, Deviations
-from harness.reference.model import (
+from amqpspec.reference.deviations import NONE, Deviations
+from amqpspec.reference.model import (
     Consumer,
     Deliveries,
     Entry,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 from collections.abc import Callable
 
-from harness.reference.server import ReferenceBroker
+from amqpspec.reference.server import ReferenceBroker
 
 DIALECT = "amqp-wire-9-1"
 HEADER = "414d5150 01 01 09 01"

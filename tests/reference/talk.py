@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from harness.reference.methods.wire import served_codec
-from harness.spec.dialects import load_methods
-from harness.wire.frames import Frame, FrameReader, FrameWriter, ProtocolHeader
-from harness.wire.methods import Call, ContentHeader
+from amqpspec.reference.methods.wire import served_codec
+from amqpspec.spec.methods import load_methods
+from amqpspec.wire.greeting import ProtocolHeader
+from amqpspec.wire.methods.codec import Call, ContentHeader
+from amqpspec.wire.methods.frames import Frame, FrameReader, FrameWriter
 
 PATIENCE_S = 10.0
 PLAIN = b"\0guest\0guest"

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from harness.reference.server import ReferenceBroker
+from amqpspec.reference.server import ReferenceBroker
 from tests.reference.npm import npm_package
 
 pytestmark = pytest.mark.clients

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from harness.reference.methods.classes import CLASSES
-from harness.reference.methods.handlers import LINK_HANDLERS, SESSION_HANDLERS
-from harness.reference.methods.wire import served_codec
-from harness.reference.server import ReferenceBroker
-from harness.spec.amqp_0_9_1 import DIALECT
-from harness.spec.model import Side
+from amqpspec.reference.methods.classes import CLASSES
+from amqpspec.reference.methods.handlers import LINK_HANDLERS, SESSION_HANDLERS
+from amqpspec.reference.methods.wire import served_codec
+from amqpspec.reference.server import ReferenceBroker
+from amqpspec.spec.amqp_0_9_1 import DIALECT
+from amqpspec.spec.model import Side
 from tests.reference.talk import Talk, closed, ready
 
 

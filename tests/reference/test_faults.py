@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-import harness.reference
-from harness.reference.faults import Fault, all_faults, behaviours, check_faults
-from harness.reference.faults.refusals import (
+import amqpspec.reference
+from amqpspec.reference.faults import Fault, all_faults, behaviours, check_faults
+from amqpspec.reference.faults.refusals import (
     BORROWED,
     REFUSALS,
     own_refusals,
@@ -18,14 +18,14 @@ from harness.reference.faults.refusals import (
     wrong_code,
     wrong_scope,
 )
-from harness.reference.faults.rules_wire_9_1 import ALSO, SPOKEN_AS
-from harness.reference.server import ReferenceBroker
-from harness.spec.dialects import load_ledger
-from harness.spec.model import Refusal, Scope
+from amqpspec.reference.faults.rules_wire_9_1 import ALSO, SPOKEN_AS
+from amqpspec.reference.server import ReferenceBroker
+from amqpspec.spec.dialects import load_ledger
+from amqpspec.spec.model import Refusal, Scope
 from tests.reference.conftest import Broken
 from tests.reference.talk import ready
 
-PACKAGE = Path(harness.reference.__file__).parent
+PACKAGE = Path(amqpspec.reference.__file__).parent
 LEDGERS = ("amqp-0-9-1", "amqp-wire-9-1")
 LEDGER = load_ledger("amqp-0-9-1")
 FAULTS = [(ledger, fault) for ledger in LEDGERS for fault in all_faults(ledger).values()]
@@ -52,7 +52,7 @@ def test_every_declared_behaviour_is_consulted_and_the_other_way_round() -> None
 
 def test_no_fault_is_declared_twice_or_means_two_things() -> None:
     modules = [
-        import_module(f"harness.reference.faults.{path.stem}") for path in (PACKAGE / "faults").glob("*.py")
+        import_module(f"amqpspec.reference.faults.{path.stem}") for path in (PACKAGE / "faults").glob("*.py")
     ]
     meanings: dict[str, str] = {}
     for module in modules:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from harness.reference.server import ReferenceBroker
+from amqpspec.reference.server import ReferenceBroker
 
 PROTOCOL_HEADER = bytes.fromhex("414d5150 00 00 09 01")
 

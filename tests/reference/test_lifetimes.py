@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from harness.reference.model import Binding, Exchange, Outcome, Queue, VirtualHost
-from harness.reference.model.vhost import DEAD_LETTER_QUEUE, EXCHANGE_GRACE_S
+from amqpspec.reference.model import Binding, Exchange, Outcome, Queue, VirtualHost
+from amqpspec.reference.model.vhost import DEAD_LETTER_QUEUE, EXCHANGE_GRACE_S
 from tests.reference.kit import Channel, Clock, consume, message, send, waiting
 
 # --- exchanges

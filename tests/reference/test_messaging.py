@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from harness.reference.server import ReferenceBroker
+from amqpspec.reference.server import ReferenceBroker
 from tests.reference.talk import Talk, closed, ready
 
 # --- exchange

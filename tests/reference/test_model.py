@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from harness.reference.deviations import NONE
-from harness.reference.model import Deliveries, Entry, Queue, VirtualHost, Window, canonical
-from harness.reference.model.queues import MAX_REDELIVERIES
-from harness.reference.model.vhost import DEAD_LETTER_QUEUE
+from amqpspec.reference.deviations import NONE
+from amqpspec.reference.model import Deliveries, Entry, Queue, VirtualHost, Window, canonical
+from amqpspec.reference.model.queues import MAX_REDELIVERIES
+from amqpspec.reference.model.vhost import DEAD_LETTER_QUEUE
 from tests.reference.kit import Channel, consume, message, send, waiting
 
 # --- values

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from harness.reference.deviations import NONE
-from harness.reference.model.routing import MATCHERS
+from amqpspec.reference.deviations import NONE
+from amqpspec.reference.model.routing import MATCHERS
 
 
 def matches(kind: str, pattern: str, key: str, **more: Any) -> bool:

@@ -8,9 +8,9 @@ from urllib.parse import urlsplit
 import pytest
 import trustme
 
-from harness.reference.faults import UnknownFaultError
-from harness.reference.host import ReferenceHost
-from harness.reference.server import ReferenceBroker, serve_forever
+from amqpspec.reference.faults import UnknownFaultError
+from amqpspec.reference.host import ReferenceHost
+from amqpspec.reference.server import ReferenceBroker, serve_forever
 from tests.reference.talk import Talk, ready
 
 
@@ -89,7 +89,7 @@ def test_an_unknown_fault_is_an_error() -> None:
 
 
 def test_an_unknown_dialect_is_an_error() -> None:
-    with pytest.raises(KeyError, match="expected a dialect with a reference broker"):
+    with pytest.raises(KeyError, match="expected one of .*amqp-0-9-1.*, actual 'amqp-7'"):
         ReferenceBroker("amqp-7")
 
 

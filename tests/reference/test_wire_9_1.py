@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from harness.net.stream import Endpoint, Stream
-from harness.peer.context import Context
-from harness.reference.server import ReferenceBroker
-from harness.run.methods import probe, recognise
+from amqpspec.net.stream import Endpoint, Stream
+from amqpspec.peer.context import Context
+from amqpspec.reference.server import ReferenceBroker
+from amqpspec.run.methods.driver import probe, recognise
 from tests.reference.octets import (
     BODY,
     CHANNEL_OPEN,

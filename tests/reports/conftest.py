@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from reports.load import LoadedRun, load_run
+from amqpspec.reports.load import LoadedRun, load_run
 from tests.reports import synthetic
 
 

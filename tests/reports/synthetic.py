@@ -13,8 +13,8 @@ from typing import Any
 
 import yaml
 
-from harness.record.rows import CaseRow, Outcome, RunRow, TargetRow
-from reports.json_report import write_results
+from amqpspec.record.rows import CaseRow, Outcome, RunRow, TargetRow
+from amqpspec.reports.json_report import write_results
 
 HOSTILE = "</script><script>alert('x')</script> & \x00\x1b[31m \u202eevil\ufffe ]]> <!-- `|` @team 🐇 é"
 HOSTILE_ID = "basic.publish.hostile<script>"

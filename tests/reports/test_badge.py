@@ -8,9 +8,17 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from harness.record.rows import CaseRow, Outcome, Tally
-from reports.badge import AMBER_FILL, GREEN_FILL, GREY_FILL, RED_FILL, badge, fill_of, write_badge
-from reports.load import LoadedRun
+from amqpspec.record.rows import CaseRow, Outcome, Tally
+from amqpspec.reports.badge import (
+    AMBER_FILL,
+    GREEN_FILL,
+    GREY_FILL,
+    RED_FILL,
+    badge,
+    fill_of,
+    write_badge,
+)
+from amqpspec.reports.load import LoadedRun
 from tests.reports import synthetic
 from tests.reports.test_palette import contrast
 

@@ -8,9 +8,9 @@ from urllib.parse import quote
 
 import pytest
 
-from harness.record.rows import Outcome
-from reports.html import Evidence, write_matrix
-from reports.load import LoadedRun, load_run
+from amqpspec.record.rows import Outcome
+from amqpspec.reports.html import Evidence, write_matrix
+from amqpspec.reports.load import LoadedRun, load_run
 from tests.reports import synthetic
 from tests.reports.browser import Browser, undisturbed
 

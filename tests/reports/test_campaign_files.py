@@ -10,11 +10,11 @@ from xml.etree import ElementTree as ET
 import pytest
 import xmlschema
 
-from reports.campaign import render_campaign
-from reports.campaign.junit import write_junit
-from reports.campaign.load import cell_of, load_campaign
-from reports.campaign.sarif import FINGERPRINT, sarif
-from reports.load import ReportError
+from amqpspec.reports.campaign import render_campaign
+from amqpspec.reports.campaign.junit import write_junit
+from amqpspec.reports.campaign.load import cell_of, load_campaign
+from amqpspec.reports.campaign.sarif import FINGERPRINT, sarif
+from amqpspec.reports.load import ReportError
 from tests.reports.campaigns import CELLS, DIALECT, FINDINGS, id_of, write_campaign
 
 XSD = xmlschema.XMLSchema(str(Path(__file__).with_name("junit.xsd")))

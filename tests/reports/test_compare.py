@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from harness.record.rows import CaseRow, Outcome, RunRow, Tally, TargetRow
-from reports.compare import Kind, compared, markdown
-from reports.load import LoadedRun
+from amqpspec.record.rows import CaseRow, Outcome, RunRow, Tally, TargetRow
+from amqpspec.reports.compare import Kind, compared, markdown
+from amqpspec.reports.load import LoadedRun
 
 
 def case(

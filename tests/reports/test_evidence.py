@@ -8,7 +8,13 @@ from typing import Any
 
 import pytest
 
-from reports.html.evidence import FRAME_OCTETS_MAX, FRAMES_MAX, JSON_MAX, digest, read_evidence
+from amqpspec.reports.html.evidence import (
+    FRAME_OCTETS_MAX,
+    FRAMES_MAX,
+    JSON_MAX,
+    digest,
+    read_evidence,
+)
 from tests.reports import synthetic
 
 

@@ -10,9 +10,9 @@ from xml.etree import ElementTree as ET
 import pytest
 import xmlschema
 
-from harness.record.rows import CaseRow, Outcome
-from reports.junit import write_junit
-from reports.load import LoadedRun
+from amqpspec.record.rows import CaseRow, Outcome
+from amqpspec.reports.junit import write_junit
+from amqpspec.reports.load import LoadedRun
 from tests.reports import synthetic
 
 XSD = xmlschema.XMLSchema(str(Path(__file__).with_name("junit.xsd")))

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from harness.record.rows import CaseRow, Outcome, Tally
-from reports.load import LoadedRun
-from reports.markdown import LIMIT, code, plain, summary
+from amqpspec.record.rows import CaseRow, Outcome, Tally
+from amqpspec.reports.load import LoadedRun
+from amqpspec.reports.markdown import LIMIT, code, plain, summary
 from tests.reports import synthetic
 
 

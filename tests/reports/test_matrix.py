@@ -15,14 +15,14 @@ from urllib.parse import unquote
 
 import pytest
 
-from harness.record.rows import CaseRow, Outcome
-from reports import render_all
-from reports.html import Evidence, targets, write_matrix
-from reports.html.model import build
-from reports.html.page import script_json
-from reports.json_report import write_results
-from reports.load import LoadedRun, ReportError, load_run
-from reports.outcomes import GREEN
+from amqpspec.record.rows import CaseRow, Outcome
+from amqpspec.reports import render_all
+from amqpspec.reports.html import Evidence, targets, write_matrix
+from amqpspec.reports.html.model import build
+from amqpspec.reports.html.page import script_json
+from amqpspec.reports.json_report import write_results
+from amqpspec.reports.load import LoadedRun, ReportError, load_run
+from amqpspec.reports.outcomes import GREEN
 from tests.reports import synthetic
 
 VOID = {"meta", "link", "input", "br", "wbr"}
@@ -290,7 +290,7 @@ def test_a_page_that_cannot_be_written_leaves_the_old_one(
     def broken(_: Path) -> None:
         raise OSError(5, "Input/output error")
 
-    monkeypatch.setattr("reports.html.evidence.read_evidence", broken)
+    monkeypatch.setattr("amqpspec.reports.html.evidence.read_evidence", broken)
     with pytest.raises(OSError, match="Input/output"):
         write_matrix(path, [harbor])
     assert [file.name for file in tmp_path.iterdir()] == ["matrix.html"] and path.read_text("utf-8") == "old"

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-import reports.html
+import amqpspec.reports.html
 
-CSS = (Path(reports.html.__file__).parent / "style.css").read_text("utf-8")
+CSS = (Path(amqpspec.reports.html.__file__).parent / "style.css").read_text("utf-8")
 TEXTS = ("ink", "quiet", "accent", "good", "bad", "warn")
 GROUNDS = ("bg", "surface", "sunken", "hover", "press")
 VERDICTS = (

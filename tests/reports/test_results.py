@@ -10,10 +10,10 @@ from typing import Any
 import jsonschema
 import pytest
 
-from harness.record.rows import CaseRow, Outcome
-from harness.spec.model import Level, Requirement
-from reports.json_report import SCHEMA_FILE, requirement_json, write_results
-from reports.load import LoadedRun, ReportError, load_run
+from amqpspec.record.rows import CaseRow, Outcome
+from amqpspec.reports.json_report import SCHEMA_FILE, requirement_json, write_results
+from amqpspec.reports.load import LoadedRun, ReportError, load_run
+from amqpspec.spec.model import Level, Requirement
 from tests.reports import synthetic
 
 SCHEMA = json.loads(SCHEMA_FILE.read_text("utf-8"))
@@ -101,7 +101,7 @@ def test_a_full_disk_leaves_no_draft(tmp_path: Path, monkeypatch: pytest.MonkeyP
     def full(_: int) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("reports.files.os.fsync", full)
+    monkeypatch.setattr("amqpspec.reports.files.os.fsync", full)
     with pytest.raises(OSError, match="No space"):
         write_results(tmp_path, synthetic.run_row(synthetic.target_row("quay")), [], {}, exit_code=0)
     assert list(tmp_path.iterdir()) == []

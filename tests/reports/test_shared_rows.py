@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from harness.record.rows import CaseRow, Outcome
-from reports.html import write_matrix
-from reports.html.model import Matrix, build
-from reports.html.targets import labels
-from reports.json_report import write_results
-from reports.load import LoadedRun, load_run
+from amqpspec.record.rows import CaseRow, Outcome
+from amqpspec.reports.html import write_matrix
+from amqpspec.reports.html.model import Matrix, build
+from amqpspec.reports.html.targets import labels
+from amqpspec.reports.json_report import write_results
+from amqpspec.reports.load import LoadedRun, load_run
 from tests.reports import synthetic
 
 SHARED = {"level": "MUST", "section": "4.2.3", "says": "a frame ends with CE", "same_as": "frame-end"}

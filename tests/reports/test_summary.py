@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from harness.record.rows import CaseRow, Outcome, Tally
-from reports.load import LoadedRun
-from reports.outcomes import LOOKS, dialect_title, levels_of
-from reports.summary import Deviations, Score, headline
-from reports.text import one_line, plural, visible
+from amqpspec.record.rows import CaseRow, Outcome, Tally
+from amqpspec.reports.load import LoadedRun
+from amqpspec.reports.outcomes import LOOKS, dialect_title, levels_of
+from amqpspec.reports.summary import Deviations, Score, headline
+from amqpspec.reports.text import one_line, plural, visible
 from tests.reports import synthetic
 
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.record.rows import CaseRow, Outcome
-from harness.run.baseline import Baseline, BaselineError, apply, read_baseline
-from harness.run.results import Exit, judge
+from amqpspec.record.rows import CaseRow, Outcome
+from amqpspec.run.baseline import Baseline, BaselineError, apply, read_baseline
+from amqpspec.run.results import Exit, judge
 
 TODAY = date(2026, 11, 21)
 ENTRY = {

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from harness.reference.server import ReferenceBroker
-from harness.run.detect import detect, offered
-from harness.spec.dialects import certified_dialects, load_dialect, widest
-from harness.target.config import Target
-from harness.target.url import parse_url
+from amqpspec.reference.server import ReferenceBroker
+from amqpspec.run.detect import detect, offered
+from amqpspec.spec.dialects import certified_dialects, load_dialect, widest
+from amqpspec.target.config import Target
+from amqpspec.target.url import parse_url
 
 
 @pytest.mark.parametrize("dialect", certified_dialects())

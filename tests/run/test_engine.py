@@ -10,19 +10,19 @@ from pathlib import Path
 
 import pytest
 
-from harness.peer.peer import Peer
-from harness.record.journal import Journal, JournalError, read_cases, read_journal
-from harness.record.rows import CaseRow, Outcome, Tally
-from harness.reference.server import ReferenceBroker
-from harness.run.case import Case
-from harness.run.engine import GONE, Engine, Settings
-from harness.run.execute import World
-from harness.run.family import ProbeFailed
-from harness.run.plan import Limits, make_plan
-from harness.run.rendezvous import Rendezvous
-from harness.run.verdict import Verdict
-from harness.target.config import Target
-from harness.target.live import Live, live_reference
+from amqpspec.peer.methods.peer import Peer
+from amqpspec.record.journal import Journal, JournalError, read_cases, read_journal
+from amqpspec.record.rows import CaseRow, Outcome, Tally
+from amqpspec.reference.server import ReferenceBroker
+from amqpspec.run.case import Case
+from amqpspec.run.driver import ProbeFailed
+from amqpspec.run.engine import GONE, Engine, Settings
+from amqpspec.run.execute import World
+from amqpspec.run.plan import Limits, make_plan
+from amqpspec.run.rendezvous import Rendezvous
+from amqpspec.run.verdict import Verdict
+from amqpspec.target.config import Target
+from amqpspec.target.live import Live, live_reference
 from tests.run.worlds import QUICK, Counter, make, passes, reference_world, run_cases
 
 GUARD_S = 20.0

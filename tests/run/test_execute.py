@@ -10,22 +10,22 @@ from typing import Any
 
 import pytest
 
-from harness.peer.context import BudgetSpent, Login, MissingHook, OutOfReach, Unmet
-from harness.peer.peer import Peer
-from harness.record.journal import Journal
-from harness.record.rows import CaseRow, Outcome
-from harness.record.transcript import MAX_OCTETS, Transcript, TranscriptError
-from harness.reference.model import User
-from harness.reference.server import ReferenceBroker
-from harness.run.case import Case, case, cases_of, load_suite
-from harness.run.engine import Engine, Settings
-from harness.run.execute import World, execute
-from harness.run.methods import direction
-from harness.run.plan import make_plan
-from harness.run.recorded import Budget, Stopped
-from harness.run.verdict import Verdict
-from harness.target.config import Target
-from harness.target.live import live_reference
+from amqpspec.peer.context import BudgetSpent, Login, MissingHook, OutOfReach, Unmet
+from amqpspec.peer.methods.peer import Peer
+from amqpspec.record.journal import Journal
+from amqpspec.record.rows import CaseRow, Outcome
+from amqpspec.record.transcript import MAX_OCTETS, Transcript, TranscriptError
+from amqpspec.reference.model import User
+from amqpspec.reference.server import ReferenceBroker
+from amqpspec.run.case import Case, case, cases_of, load_suite
+from amqpspec.run.engine import Engine, Settings
+from amqpspec.run.execute import World, execute
+from amqpspec.run.methods.driver import direction
+from amqpspec.run.plan import make_plan
+from amqpspec.run.recorded import Budget, Stopped
+from amqpspec.run.verdict import Verdict
+from amqpspec.target.config import Target
+from amqpspec.target.live import live_reference
 from tests.run.worlds import QUICK, make, passes, reference_world, run_cases
 
 SHOULD = next(

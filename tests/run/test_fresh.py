@@ -6,11 +6,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from harness.peer.peer import Peer
-from harness.record.journal import read_journal
-from harness.record.rows import Outcome
-from harness.run.engine import Settings
-from harness.run.verdict import Verdict
+from amqpspec.peer.methods.peer import Peer
+from amqpspec.record.journal import read_journal
+from amqpspec.record.rows import Outcome
+from amqpspec.run.engine import Settings
+from amqpspec.run.verdict import Verdict
 from tests.run.test_engine import Mortal, killer, mortal_world
 from tests.run.worlds import Counter, make, passes, reference_world, run_cases
 

@@ -8,18 +8,18 @@ from typing import Any
 
 import pytest
 
-from harness.peer.amqp_1_0.peer import Peer
-from harness.peer.context import BudgetSpent, Patience
-from harness.record.rows import CaseRow, Outcome
-from harness.run.case import Case, load_suite
-from harness.run.execute import World, execute
-from harness.run.verdict import Verdict
-from harness.target.config import Target
-from harness.target.live import live
-from suites.amqp_1_0 import _histories_search as search
-from suites.amqp_1_0._histories_model import Mismatch, Model
-from suites.amqp_1_0._histories_steps import OPENING, Kind, Menu, Powers, Step, Style
-from suites.amqp_1_0._histories_walk import Walk
+from amqpspec.peer.amqp_1_0.peer import Peer
+from amqpspec.peer.context import BudgetSpent, Patience
+from amqpspec.record.rows import CaseRow, Outcome
+from amqpspec.run.case import Case, load_suite
+from amqpspec.run.execute import World, execute
+from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_1_0 import _histories_search as search
+from amqpspec.suites.amqp_1_0._histories_model import Mismatch, Model
+from amqpspec.suites.amqp_1_0._histories_steps import OPENING, Kind, Menu, Powers, Step, Style
+from amqpspec.suites.amqp_1_0._histories_walk import Walk
+from amqpspec.target.config import Target
+from amqpspec.target.live import live
 
 MIX = "send send credit credit settle attach close suspend reattach look begin end"
 SHORT = Kind(verbs=MIX, seed=1)

@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from harness.peer.context import Patience
-from harness.record.journal import Journal, read_cases
-from harness.record.rows import CaseRow, Outcome
-from harness.reference.server import ReferenceBroker
-from harness.run.case import Case, load_suite
-from harness.run.engine import Engine, Settings
-from harness.run.execute import World
-from harness.run.plan import make_plan
-from harness.target.config import target_of_url
-from harness.target.live import live
+from amqpspec.peer.context import Patience
+from amqpspec.record.journal import Journal, read_cases
+from amqpspec.record.rows import CaseRow, Outcome
+from amqpspec.reference.server import ReferenceBroker
+from amqpspec.run.case import Case, load_suite
+from amqpspec.run.engine import Engine, Settings
+from amqpspec.run.execute import World
+from amqpspec.run.plan import make_plan
+from amqpspec.target.config import target_of_url
+from amqpspec.target.live import live
 from tests.run.hostile import BEHAVIOURS, Behaviour, cutting, hostile
 
 IMPATIENT = Patience(reply_s=0.15, quiet_s=0.05, ending_s=0.2)

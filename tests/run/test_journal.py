@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from harness.record.journal import Journal, JournalError, read_cases, read_run
-from harness.record.rows import CaseRow, Outcome, RunRow, TargetRow
+from amqpspec.record.journal import Journal, JournalError, read_cases, read_run
+from amqpspec.record.rows import CaseRow, Outcome, RunRow, TargetRow
 
 WRITER = """
 import sys
 from pathlib import Path
-from harness.record.journal import Journal
+from amqpspec.record.journal import Journal
 from tests.run.test_journal import case
 with Journal(Path(sys.argv[1])) as journal:
     for number in range(10**9):

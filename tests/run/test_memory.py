@@ -10,9 +10,9 @@ RUN = """
 import resource, sys
 from pathlib import Path
 from tests.run.worlds import make, reference_world, run_cases
-from harness.record.rows import Outcome
-from harness.run.engine import Settings
-from harness.run.verdict import Verdict
+from amqpspec.record.rows import Outcome
+from amqpspec.run.engine import Settings
+from amqpspec.run.verdict import Verdict
 
 def talks(peer):
     peer.open_channel()

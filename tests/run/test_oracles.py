@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from harness.peer.context import Unmet
-from harness.peer.events import Ended, MethodArrived, Quiet, Reaction, refusal_of
-from harness.peer.peer import Peer
-from harness.record.rows import Outcome
-from harness.run import oracles
-from harness.run.verdict import Verdict
-from harness.spec.model import Level, Refusal, Requirement, Scope
-from harness.wire.transport import StreamEnd
+from amqpspec.peer.context import Unmet
+from amqpspec.peer.events import Ended, Quiet, Reaction
+from amqpspec.peer.methods.arrivals import MethodArrived, refusal_of
+from amqpspec.peer.methods.peer import Peer
+from amqpspec.record.rows import Outcome
+from amqpspec.run import oracles
+from amqpspec.run.methods import oracles as methods_oracles
+from amqpspec.run.verdict import Verdict
+from amqpspec.spec.model import Level, Refusal, Requirement, Scope
+from amqpspec.wire.transport import StreamEnd
 from tests.peer.fake import BARRIER, CODEC, FakeTransport, Said, closing, context, method
 
 NOT_FOUND, ACCESS = Refusal(Scope.CHANNEL, 404), Refusal(Scope.CHANNEL, 403)
@@ -44,21 +46,21 @@ def peer(*script: Said, rows: tuple[Requirement, ...] = (MUST, SHOULD, ANY_CODE)
 def test_a_violation_is_rejected_as_the_row_says(
     script: tuple[Said, ...], row: str, outcome: Outcome
 ) -> None:
-    assert oracles.rejects_violation(peer(*script), row=row).outcome is outcome
+    assert methods_oracles.rejects_violation(peer(*script), row=row).outcome is outcome
 
 
 def test_a_verdict_names_what_the_row_accepts() -> None:
-    verdict = oracles.rejects_violation(peer(closing("channel", 406, "why")))
+    verdict = methods_oracles.rejects_violation(peer(closing("channel", 406, "why")))
     assert verdict.expected == "channel exception 404 not-found"
     assert verdict.observed == "channel.close 406 precondition-failed ('why')"
 
 
 def test_without_refusals_the_claim_or_the_row_is_expected() -> None:
     made = peer(None, BARRIER, rows=(SHOULD,))
-    assert oracles.rejects_violation(made).expected == "it should hold"
+    assert methods_oracles.rejects_violation(made).expected == "it should hold"
     claimed = peer(None, BARRIER, rows=(SHOULD,))
     claimed.claim("that it holds")
-    assert oracles.rejects_violation(claimed).expected == "that it holds"
+    assert methods_oracles.rejects_violation(claimed).expected == "that it holds"
 
 
 @pytest.mark.parametrize(("condition", "row", "outcome"), [
@@ -90,7 +92,7 @@ def test_a_may_is_observed_either_way() -> None:
     ],
 )
 def test_allows(script: tuple[Said, ...], outcome: Outcome) -> None:
-    assert oracles.allows(peer(*script)).outcome is outcome
+    assert methods_oracles.allows(peer(*script)).outcome is outcome
 
 
 def test_ends_connection() -> None:
@@ -104,8 +106,8 @@ def test_does_not_apply_is_not_a_pass() -> None:
 
 def test_an_arrival_is_judged_like_a_reaction() -> None:
     made = peer(closing("channel", 404))
-    assert oracles.judge_arrival(made, made.read(1.0)).outcome is Outcome.PASS
-    assert oracles.judge_arrival(peer(), Quiet(1.0)).outcome is Outcome.FAIL
+    assert methods_oracles.judge_arrival(made, made.read(1.0)).outcome is Outcome.PASS
+    assert methods_oracles.judge_arrival(peer(), Quiet(1.0)).outcome is Outcome.FAIL
 
 
 def test_the_worst_of_several_is_the_first_of_its_kind() -> None:

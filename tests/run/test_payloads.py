@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from harness.peer.context import Unmet
-from harness.record.rows import Outcome
-from harness.run.verdict import Verdict
-from harness.wire.amqp_1_0.message import encode_message
-from harness.wire.amqp_1_0.performatives import encode_composite
-from suites.amqp_1_0.framing import _there_and_back
+from amqpspec.peer.context import Unmet
+from amqpspec.record.rows import Outcome
+from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_1_0.framing import _there_and_back
+from amqpspec.wire.amqp_1_0.message import encode_message
+from amqpspec.wire.amqp_1_0.performatives import encode_composite
 from tests.peer.amqp_1_0.fake import attached, begun, credit, error, opened, peer, says
 from tests.run.test_types import ledger
 

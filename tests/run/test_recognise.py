@@ -7,18 +7,18 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from harness.cli.main import cli
-from harness.peer.context import Patience
-from harness.record.journal import Journal
-from harness.record.rows import Outcome
-from harness.reference.server import ReferenceBroker
-from harness.run.engine import Engine, Settings, meet
-from harness.run.execute import World
-from harness.run.family import ProbeFailed
-from harness.target.config import Target
-from harness.target.live import live
-from harness.target.url import parse_url
-from reports.load import load_run
+from amqpspec.cli.main import cli
+from amqpspec.peer.context import Patience
+from amqpspec.record.journal import Journal
+from amqpspec.record.rows import Outcome
+from amqpspec.reference.server import ReferenceBroker
+from amqpspec.reports.load import load_run
+from amqpspec.run.driver import ProbeFailed
+from amqpspec.run.engine import Engine, Settings, meet
+from amqpspec.run.execute import World
+from amqpspec.target.config import Target
+from amqpspec.target.live import live
+from amqpspec.target.url import parse_url
 
 DIALECT = "amqp-wire-9-1"
 CHOSEN = ("amq_wlp_frame_01", "amq_wlp_content_01", "frame.cycle")

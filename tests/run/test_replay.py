@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from harness.record.capture import write_capture
-from harness.record.rows import Outcome
-from harness.run.case import load_suite
-from harness.run.engine import Settings
-from harness.run.replay import ReplayError, Step, read_transcript, replay
-from harness.target.config import Target
-from harness.target.live import TargetError, live
-from harness.wire.capture import read_pcapng
+from amqpspec.record.capture import write_capture
+from amqpspec.record.rows import Outcome
+from amqpspec.run.case import load_suite
+from amqpspec.run.engine import Settings
+from amqpspec.run.replay import ReplayError, Step, read_transcript, replay
+from amqpspec.target.config import Target
+from amqpspec.target.live import TargetError, live
+from amqpspec.wire.capture import read_pcapng
 from tests.run.worlds import make, reference_world, run_cases
 
 CHOSEN = (

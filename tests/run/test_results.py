@@ -4,11 +4,11 @@ from dataclasses import replace
 from itertools import permutations
 from pathlib import Path
 
-from harness.record.journal import Journal, read_cases
-from harness.record.observation import VERDICT_CODES
-from harness.record.rows import FROM_BEST, CaseRow, Outcome, RunRow, Tally, TargetRow
-from harness.run.results import last_attempts
-from reports.outcomes import worst
+from amqpspec.record.journal import Journal, read_cases
+from amqpspec.record.observation import VERDICT_CODES
+from amqpspec.record.rows import FROM_BEST, CaseRow, Outcome, RunRow, Tally, TargetRow
+from amqpspec.reports.outcomes import worst
+from amqpspec.run.results import last_attempts
 from tests.run.test_baseline import row
 
 

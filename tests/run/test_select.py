@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.run.coverage import coverage_of
-from harness.run.select import SelectionError, select
-from harness.spec.model import Level, Requirement
+from amqpspec.run.coverage import coverage_of
+from amqpspec.run.select import SelectionError, select
+from amqpspec.spec.model import Level, Requirement
 from tests.run.worlds import make
 
 CASES = {

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from harness.record.rows import Outcome
-from harness.run import selftest as module
-from harness.run.case import load_suite
-from harness.run.selftest import Matrix, selftest
+from amqpspec.record.rows import Outcome
+from amqpspec.run import selftest as module
+from amqpspec.run.case import load_suite
+from amqpspec.run.selftest import Matrix, selftest
 from tests.run.test_baseline import row
 
 FAULTS = ("not-refused:channel/open/state", "wrong-code:channel/open/state")

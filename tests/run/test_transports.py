@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 import trustme
 
-from harness.cli.certify import Order, certify
-from harness.record.rows import RAN
-from harness.reference.server import ReferenceBroker
-from harness.run.case import load_suite
-from harness.run.family import ProbeFailed
-from harness.target.config import target_of_url
+from amqpspec.cli.certify import Order, certify
+from amqpspec.record.rows import RAN
+from amqpspec.reference.server import ReferenceBroker
+from amqpspec.run.case import load_suite
+from amqpspec.run.driver import ProbeFailed
+from amqpspec.target.config import target_of_url
 
 CASES = ("channel.open.twice", "amq_wlp_frame_02", "basic.ack.multiple")
 

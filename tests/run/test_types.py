@@ -9,22 +9,29 @@ from typing import Any
 
 import pytest
 
-from harness.peer.amqp_1_0.peer import Peer
-from harness.peer.context import Context, Login
-from harness.peer.events import Reaction
-from harness.record.rows import Outcome
-from harness.run import types
-from harness.run.case import load_suite
-from harness.run.execute import World
-from harness.run.family import ProbeFailed, family_of
-from harness.run.oracles_1_0 import allows, borne, must_refuse, rejects_violation, well_formed, without_effect
-from harness.run.recorded import Streams
-from harness.spec.dialects import load_ledger
-from harness.target.config import Target
-from harness.target.live import live
-from harness.wire.amqp_1_0.frames import HEADERS, performative_frame
-from harness.wire.amqp_1_0.values import Value
-from harness.wire.transport import StreamEnd
+from amqpspec.peer.amqp_1_0.peer import Peer
+from amqpspec.peer.context import Context, Login
+from amqpspec.peer.events import Reaction
+from amqpspec.record.rows import Outcome
+from amqpspec.run.amqp_1_0 import driver as types
+from amqpspec.run.amqp_1_0.oracles import (
+    allows,
+    borne,
+    must_refuse,
+    rejects_violation,
+    well_formed,
+    without_effect,
+)
+from amqpspec.run.case import load_suite
+from amqpspec.run.driver import ProbeFailed, driver_of
+from amqpspec.run.execute import World
+from amqpspec.run.recorded import Streams
+from amqpspec.spec.dialects import load_ledger
+from amqpspec.target.config import Target
+from amqpspec.target.live import live
+from amqpspec.wire.amqp_1_0.frames import HEADERS, performative_frame
+from amqpspec.wire.amqp_1_0.values import Value
+from amqpspec.wire.transport import StreamEnd
 from tests.peer.amqp_1_0.fake import attached, begun, error, opened, peer, says
 
 ROW = "sessions/errors/end"
@@ -53,7 +60,7 @@ def ledger(*ids: str) -> dict[str, Any]:
 
 
 def test_the_dialect_has_its_family_and_suite() -> None:
-    assert family_of("amqp-1-0").probe is types.probe
+    assert driver_of("amqp-1-0").probe is types.probe
     assert "version.supported" in load_suite("amqp-1-0")
 
 

@@ -9,17 +9,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from harness.peer.context import Patience
-from harness.peer.peer import Peer
-from harness.record.journal import Journal, read_cases
-from harness.record.rows import CaseRow, Outcome
-from harness.run.case import Body, Case
-from harness.run.engine import Engine, Settings
-from harness.run.execute import World
-from harness.run.plan import Limits, make_plan
-from harness.run.verdict import Verdict
-from harness.target.config import Target
-from harness.target.live import Live, live
+from amqpspec.peer.context import Patience
+from amqpspec.peer.methods.peer import Peer
+from amqpspec.record.journal import Journal, read_cases
+from amqpspec.record.rows import CaseRow, Outcome
+from amqpspec.run.case import Body, Case
+from amqpspec.run.engine import Engine, Settings
+from amqpspec.run.execute import World
+from amqpspec.run.plan import Limits, make_plan
+from amqpspec.run.verdict import Verdict
+from amqpspec.target.config import Target
+from amqpspec.target.live import Live, live
 
 ROW = "channel/open/state"
 QUICK = Patience(reply_s=2.0, quiet_s=0.1, ending_s=1.0)

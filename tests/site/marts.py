@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from reports.site import load
+from amqpspec.reports.site import load
 
 Row = dict[str, Any]
 Tables = dict[str, list[Row]]

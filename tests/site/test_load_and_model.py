@@ -9,13 +9,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from harness.record.rows import Outcome
-from reports.load import ReportError
-from reports.pipeline.tables import MARTS
-from reports.site import load as loading
-from reports.site import model, plots
-from reports.site.counts import Share, version_order
-from reports.site.load import load
+from amqpspec.record.rows import Outcome
+from amqpspec.reports.load import ReportError
+from amqpspec.reports.pipeline.tables import MARTS
+from amqpspec.reports.site import load as loading
+from amqpspec.reports.site import model, plots
+from amqpspec.reports.site.counts import Share, version_order
+from amqpspec.reports.site.load import load
 from tests.site import marts
 
 

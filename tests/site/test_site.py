@@ -11,13 +11,13 @@ from urllib.parse import unquote, urlsplit
 import pytest
 from click.testing import CliRunner
 
-import reports.html
-import reports.site
-from harness.cli.main import cli
-from reports.load import ReportError
-from reports.site import folder as folders
-from reports.site import write_site
-from reports.site.pages import page_name
+import amqpspec.reports.html
+import amqpspec.reports.site
+from amqpspec.cli.main import cli
+from amqpspec.reports.load import ReportError
+from amqpspec.reports.site import folder as folders
+from amqpspec.reports.site import write_site
+from amqpspec.reports.site.pages import page_name
 from tests.reports.test_palette import contrast
 from tests.site import marts
 
@@ -283,8 +283,8 @@ def test_colours_of_plots_are_legible(scheme: int) -> None:
         block = re.findall(r":root \{(.*?)\}", path.read_text("utf-8"), re.DOTALL)[scheme]
         return dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6});", block))
 
-    own = palette(Path(reports.site.__file__).parent / "site.css")
-    shared = palette(Path(reports.html.__file__).parent / "style.css")
+    own = palette(Path(amqpspec.reports.site.__file__).parent / "site.css")
+    shared = palette(Path(amqpspec.reports.html.__file__).parent / "style.css")
     assert [n for n in range(8) if contrast(own[f"s{n}"], shared["surface"]) < 4.5] == []
     heats = [str(heat) for heat in (0, 1, 2, 3, 4, "none")]
     assert [heat for heat in heats if contrast(own[f"h{heat}-fg"], own[f"h{heat}-bg"]) < 4.5] == []

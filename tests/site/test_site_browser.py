@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from reports.site import write_site
-from reports.site.pages import page_name
+from amqpspec.reports.site import write_site
+from amqpspec.reports.site.pages import page_name
 from tests.reports.browser import Browser, undisturbed
 from tests.site import marts
 

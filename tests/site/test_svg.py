@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xml.etree import ElementTree
 
-from reports.site.svg import HeatCell, HeatMap, Plot, Point, Series, heat_map, lines, spark
+from amqpspec.reports.site.svg import HeatCell, HeatMap, Plot, Point, Series, heat_map, lines, spark
 from tests.site.marts import HOSTILE
 
 Element = ElementTree.Element

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.spec.amqp_1_0 import DIALECT, HEADERS, LAYOUT
-from harness.spec.dialects import load_dialect
-from harness.spec.typed import Composite, Encoding, Primitive, Restricted, TypedField
+from amqpspec.spec.amqp_1_0 import DIALECT, HEADERS, LAYOUT
+from amqpspec.spec.dialects import load_dialect
+from amqpspec.spec.typed import Composite, Encoding, Primitive, Restricted, TypedField
 
 NS = "{http://www.amqp.org/schema/amqp.xsd}"
 FILES = ("types", "transport", "messaging", "transactions", "security")

@@ -15,9 +15,10 @@ from pathlib import Path
 
 import pytest
 
-from harness.spec.amqp_0_9_1.types import DOMAINS
-from harness.spec.dialects import dialect_ids, load_methods
-from harness.spec.model import AmqpClass, Field, Method, MethodDialect, Scope, Side
+from amqpspec.spec.amqp_0_9_1.types import DOMAINS
+from amqpspec.spec.dialects import dialect_ids
+from amqpspec.spec.methods import AmqpClass, Field, Method, MethodDialect, load_methods
+from amqpspec.spec.model import Scope, Side
 
 XML_BY_DIALECT = {"amqp-0-9-1": "amqp0-9-1.xml", "rabbitmq-0-9-1": "amqp0-9-1.extended.xml"}
 SCOPES = {None: None, "soft-error": Scope.CHANNEL, "hard-error": Scope.CONNECTION}

@@ -14,9 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from harness.spec.dialects import certified_dialects, ledgers, load_ledger, load_methods
-from harness.spec.model import Level, MethodDialect, Refusal, Requirement, Scope
-from harness.spec.requirements import LedgerError, parse_refusal, read_ledger
+from amqpspec.spec.dialects import certified_dialects, ledgers, load_ledger
+from amqpspec.spec.methods import MethodDialect, load_methods
+from amqpspec.spec.model import Level, Refusal, Requirement, Scope
+from amqpspec.spec.requirements import LedgerError, parse_refusal, read_ledger
 
 FEATURES = {
     "blocked",

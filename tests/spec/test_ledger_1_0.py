@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 
-import harness.spec.amqp_1_0
-from harness.spec.dialects import load_dialect
-from harness.spec.model import Dialect, Level, Refusal, Requirement, Scope
-from harness.spec.requirements import read_ledger
+import amqpspec.spec.amqp_1_0
+from amqpspec.spec.dialects import load_dialect
+from amqpspec.spec.model import Dialect, Level, Refusal, Requirement, Scope
+from amqpspec.spec.requirements import read_ledger
 
 FEATURES = {"access-control", "dynamic-nodes", "filter", "link-stealing", "resume", "tls"}
 CHAPTERS = {
@@ -56,7 +56,7 @@ def dialect() -> Dialect:
 
 @pytest.fixture(scope="module")
 def rows(dialect: Dialect) -> list[Requirement]:
-    path = Path(harness.spec.amqp_1_0.__file__).with_name("requirements.yaml")
+    path = Path(amqpspec.spec.amqp_1_0.__file__).with_name("requirements.yaml")
     return list(read_ledger(path, dialect).values())
 
 

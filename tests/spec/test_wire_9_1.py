@@ -15,19 +15,10 @@ from pathlib import Path
 
 import pytest
 
-from harness.spec.amqp_wire_9_1.types import DOMAINS
-from harness.spec.dialects import deployed_as, load_ledger, load_methods, parts_of, widest
-from harness.spec.model import (
-    AmqpClass,
-    Field,
-    Level,
-    Method,
-    MethodDialect,
-    Refusal,
-    Requirement,
-    Scope,
-    Side,
-)
+from amqpspec.spec.amqp_wire_9_1.types import DOMAINS
+from amqpspec.spec.dialects import deployed_as, load_ledger, parts_of, widest
+from amqpspec.spec.methods import AmqpClass, Field, Method, MethodDialect, load_methods
+from amqpspec.spec.model import Level, Refusal, Requirement, Scope, Side
 
 DRAFT, OVERLAY, LATER = "amqp-wire-9-1", "amqp-0-8", "amqp-0-9-1"
 SCOPES = {None: None, "soft error": Scope.CHANNEL, "hard error": Scope.CONNECTION}

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.target.config import ConfigError, read_targets, target_of_url
+from amqpspec.target.config import ConfigError, read_targets, target_of_url
 
 GOOD = """\
 targets:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.target.config import Target
-from harness.target.live import TargetError, live
-from harness.target.url import parse_url
+from amqpspec.target.config import Target
+from amqpspec.target.live import TargetError, live
+from amqpspec.target.url import parse_url
 
 
 def target(**hooks: str) -> Target:

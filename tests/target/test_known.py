@@ -14,18 +14,14 @@ from typing import Any, ClassVar
 
 import pytest
 
-from harness.net.ports import LOOPBACK, free_port, is_listening
-from harness.spec.dialects import certified_dialects
-from harness.target.known import KNOWN, BrokerError, Tls, known_broker, process
-from harness.target.known.base import Command, KnownBroker, Options, Ports
-from harness.target.known.install import (
-    copy_maven_jars,
-    install_package,
-    java_command,
-)
-from harness.target.known.process import Process, birth, is_alive
-from harness.target.known.rabbitmq import RabbitMQ
-from harness.target.known.state import State, StateFile
+from amqpspec.net.ports import LOOPBACK, free_port, is_listening
+from amqpspec.spec.dialects import certified_dialects
+from amqpspec.target.known import KNOWN, BrokerError, Tls, known_broker, process
+from amqpspec.target.known.base import Command, KnownBroker, Options, Ports
+from amqpspec.target.known.install import copy_maven_jars, install_package, java_command
+from amqpspec.target.known.process import Process, birth, is_alive
+from amqpspec.target.known.rabbitmq import RabbitMQ
+from amqpspec.target.known.state import State, StateFile
 
 ROOT = Path(__file__).parents[2]
 LISTENER = """
@@ -328,7 +324,7 @@ def test_what_a_broker_cannot_do_is_refused(options: dict[str, Any]) -> None:
 def test_real_brokers_say_that_they_are_not_installed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("harness.target.known.rabbitmq.SCRIPTS", tmp_path)
+    monkeypatch.setattr("amqpspec.target.known.rabbitmq.SCRIPTS", tmp_path)
     monkeypatch.setenv("PATH", str(tmp_path))
     for name in KNOWN:
         with pytest.raises(BrokerError, match=f"{name}: expected it to be installed"):
@@ -336,7 +332,7 @@ def test_real_brokers_say_that_they_are_not_installed(
 
 
 def test_rabbitmq_takes_the_newest_installed_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("harness.target.known.rabbitmq.SCRIPTS", tmp_path)
+    monkeypatch.setattr("amqpspec.target.known.rabbitmq.SCRIPTS", tmp_path)
     for version in ("3.9.27", "3.10.8"):
         (tmp_path / f"rabbitmq_server-{version}" / "sbin").mkdir(parents=True)
         (tmp_path / f"rabbitmq_server-{version}" / "sbin" / "rabbitmq-server").touch()

@@ -10,13 +10,13 @@ from xml.etree import ElementTree
 
 import pytest
 
-from harness.target.known import BrokerError, KnownBroker
-from harness.target.known.artemis import Artemis
-from harness.target.known.base import Command, Options, Ports
-from harness.target.known.install import install_python_package, python_package_version
-from harness.target.known.qpid_broker_j import QpidBrokerJ
-from harness.target.known.qpid_proton import QpidProton
-from harness.target.known.rabbitmq import RabbitMQ
+from amqpspec.target.known import BrokerError, KnownBroker
+from amqpspec.target.known.artemis import Artemis
+from amqpspec.target.known.base import Command, Options, Ports
+from amqpspec.target.known.install import install_python_package, python_package_version
+from amqpspec.target.known.qpid_broker_j import QpidBrokerJ
+from amqpspec.target.known.qpid_proton import QpidProton
+from amqpspec.target.known.rabbitmq import RabbitMQ
 from tests.target.test_known import StandIn, script
 
 
@@ -32,7 +32,7 @@ def rabbitmq(tmp_path: Path, bin_dir: Path, monkeypatch: pytest.MonkeyPatch) -> 
     home.mkdir(parents=True)
     (home / "rabbitmq-server").touch()
     script(bin_dir, "epmd", "")
-    monkeypatch.setattr("harness.target.known.rabbitmq.SCRIPTS", tmp_path / "lib")
+    monkeypatch.setattr("amqpspec.target.known.rabbitmq.SCRIPTS", tmp_path / "lib")
     return RabbitMQ(tmp_path / "state")
 
 
@@ -195,7 +195,7 @@ def test_python_packages_arrive_all_or_not_at_all(
 
 def test_a_missing_compiler_is_said(bin_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.executable", str(python_of(bin_dir, "exit 1")))
-    monkeypatch.setattr("harness.target.known.install.shutil.which", lambda command: None)
+    monkeypatch.setattr("amqpspec.target.known.install.shutil.which", lambda command: None)
     said = "some-hare: expected a C compiler on PATH to build it, found none; on Debian: apt-get install gcc"
     with pytest.raises(BrokerError, match=said):
         install_python_package("some-hare", "1.0", tmp_path / "venv")

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from harness.target.config import Target
-from harness.target.known import Running
-from harness.target.known.memory import limit_in_force_mib, limited
-from harness.target.known.process import Command, _under_limit, is_alive, spawn
-from harness.target.known.state import Options, _from_json
-from harness.target.live import TargetError, _check_limit
+from amqpspec.target.config import Target
+from amqpspec.target.known import Running
+from amqpspec.target.known.memory import limit_in_force_mib, limited
+from amqpspec.target.known.process import Command, _under_limit, is_alive, spawn
+from amqpspec.target.known.state import Options, _from_json
+from amqpspec.target.live import TargetError, _check_limit
 
 MIB = 1 << 20
 

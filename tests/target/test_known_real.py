@@ -13,9 +13,9 @@ import psutil
 import pytest
 import trustme
 
-from harness.net.ports import LOOPBACK
-from harness.target.known import KNOWN, KnownBroker, Running, Tls, known_broker
-from harness.target.known.state import StateFile
+from amqpspec.net.ports import LOOPBACK
+from amqpspec.target.known import KNOWN, KnownBroker, Running, Tls, known_broker
+from amqpspec.target.known.state import StateFile
 
 pytestmark = [pytest.mark.broker, pytest.mark.timeout(180)]
 

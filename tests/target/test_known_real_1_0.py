@@ -11,12 +11,12 @@ from uuid import uuid4
 import psutil
 import pytest
 
-from harness.net.ports import LOOPBACK
-from harness.spec.amqp_1_0 import HEADERS
-from harness.target.known import KnownBroker, Running
-from harness.target.known.state import StateFile
-from harness.wire.amqp_1_0.frames import TypedFrame, TypedReader, performative_frame
-from harness.wire.amqp_1_0.message import decode_message, encode_message
+from amqpspec.net.ports import LOOPBACK
+from amqpspec.spec.amqp_1_0 import HEADERS
+from amqpspec.target.known import KnownBroker, Running
+from amqpspec.target.known.state import StateFile
+from amqpspec.wire.amqp_1_0.frames import TypedFrame, TypedReader, performative_frame
+from amqpspec.wire.amqp_1_0.message import decode_message, encode_message
 from tests.target.test_known_real import prepare, speaking
 
 pytestmark = [pytest.mark.broker, pytest.mark.timeout(180)]

@@ -9,11 +9,11 @@ from xml.etree import ElementTree
 import pytest
 from click.testing import CliRunner
 
-from harness.cli import brokers as verbs
-from harness.target.config import ConfigError, read_targets
-from harness.target.find import find_target
-from harness.target.known import KNOWN, BrokerError, is_known, known_broker
-from harness.target.known.qpid_broker_j import PARTS, RELEASE, Parts, QpidBrokerJ, _pom
+from amqpspec.cli import brokers as verbs
+from amqpspec.target.config import ConfigError, read_targets
+from amqpspec.target.find import find_target
+from amqpspec.target.known import KNOWN, BrokerError, is_known, known_broker
+from amqpspec.target.known.qpid_broker_j import PARTS, RELEASE, Parts, QpidBrokerJ, _pom
 from tests.target.test_known import script
 from tests.target.test_known_configured import commands
 

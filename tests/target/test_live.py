@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 import trustme
 
-from harness.net.stream import ConnectError, Stream
-from harness.peer.context import Login
-from harness.reference.faults import UnknownFaultError
-from harness.target import live as module
-from harness.target.config import ConfigError, Target, target_of_url
-from harness.target.find import find_target, is_target
-from harness.target.live import TargetError, live, run_hook
-from harness.target.url import parse_url
+from amqpspec.net.stream import ConnectError, Stream
+from amqpspec.peer.context import Login
+from amqpspec.reference.faults import UnknownFaultError
+from amqpspec.target import live as module
+from amqpspec.target.config import ConfigError, Target, target_of_url
+from amqpspec.target.find import find_target, is_target
+from amqpspec.target.live import TargetError, live, run_hook
+from amqpspec.target.url import parse_url
 
 
 def test_the_reference_broker_is_started_and_stopped() -> None:

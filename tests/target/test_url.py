@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.target.url import AmqpUrl, UrlError, parse_url
+from amqpspec.target.url import AmqpUrl, UrlError, parse_url
 
 
 @pytest.mark.parametrize(

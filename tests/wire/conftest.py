@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import HealthCheck, settings
 
-from harness.wire.methods import Codec, codec_for
+from amqpspec.wire.methods.codec import Codec, codec_for
 from tests.wire.strategies import DIALECTS
 
 settings.register_profile(

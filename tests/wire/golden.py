@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from harness.wire.values import Table, Typed
+from amqpspec.wire.values import Table, Typed
 
 
 class Golden(NamedTuple):

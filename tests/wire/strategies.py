@@ -10,10 +10,9 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from harness.spec.dialects import load_methods
-from harness.spec.model import AmqpClass, Method, MethodDialect, TypeTag
-from harness.wire.methods import Codec, ContentHeader, codec_for
-from harness.wire.values import Table, Typed
+from amqpspec.spec.methods import AmqpClass, Method, MethodDialect, TypeTag, load_methods
+from amqpspec.wire.methods.codec import Codec, ContentHeader, codec_for
+from amqpspec.wire.values import Table, Typed
 
 DIALECTS = ("amqp-0-9-1", "rabbitmq-0-9-1")
 WIDTHS = {

@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.wire.errors import WireError
-from harness.wire.frames import Frame, FrameReader, encode_frame
-from harness.wire.malformed import (
+from amqpspec.wire.errors import WireError
+from amqpspec.wire.methods.codec import Codec
+from amqpspec.wire.methods.frames import Frame, FrameReader, encode_frame
+from amqpspec.wire.methods.malformed import (
     every_cut,
     header_payload,
     nested_arrays,
@@ -21,10 +22,9 @@ from harness.wire.malformed import (
     overwritten,
     table_field,
 )
-from harness.wire.malformed import table as table_of
-from harness.wire.methods import Codec
-from harness.wire.tables import MAX_DEPTH
-from harness.wire.values import Typed
+from amqpspec.wire.methods.malformed import table as table_of
+from amqpspec.wire.methods.tables import MAX_DEPTH
+from amqpspec.wire.values import Typed
 from tests.wire.golden import BASE, COMMON_VALUES
 from tests.wire.strategies import CODECS, DIALECTS, header_payloads, method_payloads, mutated, tables
 

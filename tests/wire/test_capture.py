@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from harness.wire.capture import AMQP_PORT, MAX_SEGMENT_OCTETS, Segment, read_pcapng, write_pcapng
-from harness.wire.frames import Frame, encode_frame
-from harness.wire.methods import Codec, ContentHeader
+from amqpspec.wire.capture import AMQP_PORT, MAX_SEGMENT_OCTETS, Segment, read_pcapng, write_pcapng
+from amqpspec.wire.methods.codec import Codec, ContentHeader
+from amqpspec.wire.methods.frames import Frame, encode_frame
 
 LOCAL, REMOTE = ("127.0.0.1", 40001), ("127.0.0.1", 34567)
 LOCAL6, REMOTE6 = ("::1", 40001), ("::1", 5671)

@@ -9,11 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.wire.describe import describe_frame, json_safe, redacted
-from harness.wire.frames import Frame, ProtocolHeader, encode_frame
-from harness.wire.malformed import every_cut, header_payload, method_payload, nested_tables, overwritten
-from harness.wire.methods import Codec, ContentHeader, codec_for
-from harness.wire.values import Raw, Table, Typed
+from amqpspec.wire.greeting import ProtocolHeader
+from amqpspec.wire.methods.codec import Codec, ContentHeader, codec_for
+from amqpspec.wire.methods.describe import describe_frame, json_safe, redacted
+from amqpspec.wire.methods.frames import Frame, encode_frame
+from amqpspec.wire.methods.malformed import (
+    every_cut,
+    header_payload,
+    method_payload,
+    nested_tables,
+    overwritten,
+)
+from amqpspec.wire.values import Raw, Table, Typed
 from tests.wire.strategies import CODECS, DIALECTS, calls, content_headers, tables
 
 SECRET = b"\0guest\0hunter2-hunter2"

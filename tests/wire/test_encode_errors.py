@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from harness.wire.errors import EncodeError, WireError
-from harness.wire.methods import Codec, ContentHeader
-from harness.wire.values import Raw, Typed
+from amqpspec.wire.errors import EncodeError, WireError
+from amqpspec.wire.methods.codec import Codec, ContentHeader
+from amqpspec.wire.values import Raw, Typed
 
 
 @pytest.mark.parametrize(

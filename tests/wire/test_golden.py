@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
-from harness.wire.frames import Frame, FrameReader, FrameWriter, ProtocolHeader, encode_frame
-from harness.wire.methods import Codec, ContentHeader, codec_for
-from harness.wire.tables import TableCodec
-from harness.wire.values import Table, Typed
+from amqpspec.wire.greeting import ProtocolHeader
+from amqpspec.wire.methods.codec import Codec, ContentHeader, codec_for
+from amqpspec.wire.methods.frames import Frame, FrameReader, FrameWriter, encode_frame
+from amqpspec.wire.methods.tables import TableCodec
+from amqpspec.wire.values import Table, Typed
 from tests.wire.golden import BASE, BASE_VALUES, EMPTY, OVERLAY, OVERLAY_VALUES, Golden
 
 REDEFINED = {golden.name for golden in OVERLAY}

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from harness.wire.errors import EncodeError
-from harness.wire.malformed import (
+from amqpspec.wire.errors import EncodeError
+from amqpspec.wire.methods.codec import Codec, ContentHeader
+from amqpspec.wire.methods.malformed import (
     cut,
     every_cut,
     header_payload,
@@ -18,8 +19,7 @@ from harness.wire.malformed import (
     table,
     table_field,
 )
-from harness.wire.methods import Codec, ContentHeader
-from harness.wire.values import Raw, Typed
+from amqpspec.wire.values import Raw, Typed
 
 
 def test_cuts() -> None:

@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.spec.model import FrameLayout
-from harness.wire.errors import EncodeError, WireError
-from harness.wire.frames import Frame, FrameReader, FrameWriter, ProtocolHeader, encode_frame
-from harness.wire.methods import Codec, codec_for
+from amqpspec.spec.methods import FrameLayout
+from amqpspec.wire.errors import EncodeError, WireError
+from amqpspec.wire.greeting import ProtocolHeader
+from amqpspec.wire.methods.codec import Codec, codec_for
+from amqpspec.wire.methods.frames import Frame, FrameReader, FrameWriter, encode_frame
 from tests.wire.strategies import chunks, mutated
 
 LAYOUT = codec_for("amqp-0-9-1").dialect.layout

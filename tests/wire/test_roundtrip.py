@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.spec.model import AmqpClass, Field, Method, Side
-from harness.wire.methods import Call, Codec, ContentHeader, codec_for
-from harness.wire.values import Raw, Table
+from amqpspec.spec.methods import AmqpClass, Field, Method
+from amqpspec.spec.model import Side
+from amqpspec.wire.methods.codec import Call, Codec, ContentHeader, codec_for
+from amqpspec.wire.values import Raw, Table
 from tests.wire.strategies import CODECS, DIALECTS, arguments, calls, content_headers, tables
 
 EVERY_METHOD = [

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.wire.frames import Frame, encode_frame
-from harness.wire.malformed import method_payload, table, table_field
-from harness.wire.methods import Codec, ContentHeader, codec_for
-from harness.wire.primitives import to_octets
-from harness.wire.scapy_layers import AmqpLayers, layers_for
-from harness.wire.values import Table, Typed
+from amqpspec.wire.methods.codec import Codec, ContentHeader, codec_for
+from amqpspec.wire.methods.frames import Frame, encode_frame
+from amqpspec.wire.methods.malformed import method_payload, table, table_field
+from amqpspec.wire.methods.primitives import to_octets
+from amqpspec.wire.methods.scapy_layers import AmqpLayers, layers_for
+from amqpspec.wire.values import Table, Typed
 from tests.wire.strategies import CODECS, DIALECTS, calls, content_headers
 
 EACH_CODEC = pytest.mark.parametrize("codec", CODECS, ids=DIALECTS)
@@ -141,7 +141,9 @@ def test_many_entries(codec: Codec, layers: AmqpLayers) -> None:
 
 
 def test_scapy_is_imported_when_it_is_needed() -> None:
-    program = "import sys, harness.wire.scapy_layers, harness.wire.capture; print('scapy' in sys.modules)"
+    program = (
+        "import sys, amqpspec.wire.methods.scapy_layers, amqpspec.wire.capture; print('scapy' in sys.modules)"
+    )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
 

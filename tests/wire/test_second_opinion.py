@@ -16,10 +16,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pamqp import commands, frame, header
 
-from harness.spec.model import Field, Method, TypeTag
-from harness.wire.frames import Frame, FrameReader, FrameWriter
-from harness.wire.methods import Codec, ContentHeader, codec_for
-from harness.wire.values import Table, Typed
+from amqpspec.spec.methods import Field, Method, TypeTag
+from amqpspec.wire.methods.codec import Codec, ContentHeader, codec_for
+from amqpspec.wire.methods.frames import Frame, FrameReader, FrameWriter
+from amqpspec.wire.values import Table, Typed
 from tests.wire.strategies import integers
 
 CODEC: Codec = codec_for("rabbitmq-0-9-1")

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.wire.transport import StreamEnd, StreamEnded
+from amqpspec.wire.transport import StreamEnd, StreamEnded
 
 
 @pytest.mark.parametrize("how", list(StreamEnd))

@@ -9,16 +9,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.spec.dialects import load_methods
-from harness.wire.capture import Segment, read_pcapng, write_pcapng
-from harness.wire.describe import describe_frame, redacted
-from harness.wire.direction import FrameDirection
-from harness.wire.errors import EncodeError, WireError
-from harness.wire.frames import Frame, FrameReader, FrameWriter, ProtocolHeader, encode_frame
-from harness.wire.malformed import header_payload
-from harness.wire.methods import Codec, ContentHeader, codec_for
-from harness.wire.scapy_layers import layers_for
-from harness.wire.values import Raw, Table, Typed
+from amqpspec.spec.methods import load_methods
+from amqpspec.wire.capture import Segment, read_pcapng, write_pcapng
+from amqpspec.wire.errors import EncodeError, WireError
+from amqpspec.wire.greeting import ProtocolHeader
+from amqpspec.wire.methods.codec import Codec, ContentHeader, codec_for
+from amqpspec.wire.methods.describe import describe_frame, redacted
+from amqpspec.wire.methods.direction import FrameDirection
+from amqpspec.wire.methods.frames import Frame, FrameReader, FrameWriter, encode_frame
+from amqpspec.wire.methods.malformed import header_payload
+from amqpspec.wire.methods.scapy_layers import layers_for
+from amqpspec.wire.values import Raw, Table, Typed
 from tests.wire.golden import Golden
 from tests.wire.golden_wire_9_1 import DEPLOYED, METHODS, VALUES
 from tests.wire.strategies import calls, chunks, content_headers

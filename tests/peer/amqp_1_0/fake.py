@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from harness.peer.amqp_1_0.peer import Peer
-from harness.peer.context import Login
-from harness.spec.amqp_1_0 import HEADERS
-from harness.wire.amqp_1_0.frames import TypedFrame, TypedReader, performative_frame
-from harness.wire.frames import ProtocolHeader
+from amqpspec.peer.amqp_1_0.peer import Peer
+from amqpspec.peer.context import Login
+from amqpspec.spec.amqp_1_0 import HEADERS
+from amqpspec.wire.amqp_1_0.frames import TypedFrame, TypedReader, performative_frame
+from amqpspec.wire.greeting import ProtocolHeader
 from tests.peer.fake import PATIENCE, FakeTransport, Said, context
 
 BARE = Login(mechanism="NONE")

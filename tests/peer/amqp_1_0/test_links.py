@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from harness.peer.amqp_1_0.books import ahead
-from harness.peer.context import Login, OutOfReach, Unmet
-from harness.wire.amqp_1_0.frames import TypedFrame
-from harness.wire.amqp_1_0.message import decode_message, encode_message
+from amqpspec.peer.amqp_1_0.books import ahead
+from amqpspec.peer.context import Login, OutOfReach, Unmet
+from amqpspec.wire.amqp_1_0.frames import TypedFrame
+from amqpspec.wire.amqp_1_0.message import decode_message, encode_message
 from tests.peer.amqp_1_0.fake import (
     ATTACHED_RECEIVER,
     ATTACHED_SENDER,

@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 from scramp import ScramMechanism
 
-from harness.peer.amqp_1_0.frames import OMIT
-from harness.peer.context import Login, OutOfReach, Unmet
-from harness.peer.events import Ended, Garbled, Quiet
-from harness.spec.amqp_1_0 import HEADERS
-from harness.wire.amqp_1_0.frames import TypedFrame, encode_frame
-from harness.wire.amqp_1_0.values import Raw, Value
-from harness.wire.frames import ProtocolHeader
-from harness.wire.transport import StreamEnd
+from amqpspec.peer.amqp_1_0.frames import OMIT
+from amqpspec.peer.context import Login, OutOfReach, Unmet
+from amqpspec.peer.events import Ended, Garbled, Quiet
+from amqpspec.spec.amqp_1_0 import HEADERS
+from amqpspec.wire.amqp_1_0.frames import TypedFrame, encode_frame
+from amqpspec.wire.amqp_1_0.values import Raw, Value
+from amqpspec.wire.greeting import ProtocolHeader
+from amqpspec.wire.transport import StreamEnd
 from tests.peer.amqp_1_0.fake import begun, error, heard, last, names, opened, peer, says
 
 OFFER = HEADERS["sasl"] + says("sasl-mechanisms", sasl_server_mechanisms=["PLAIN", "ANONYMOUS"])

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from harness.peer.amqp_1_0.arrivals import Passed, refusal_of
-from harness.peer.amqp_1_0.peer import Peer
-from harness.peer.events import Reaction
-from harness.spec.amqp_1_0 import HEADERS
-from harness.spec.model import Refusal, Scope
-from harness.wire.amqp_1_0.performatives import encode_composite
-from harness.wire.transport import StreamEnd
+from amqpspec.peer.amqp_1_0.arrivals import Passed, refusal_of
+from amqpspec.peer.amqp_1_0.peer import Peer
+from amqpspec.peer.events import Reaction
+from amqpspec.spec.amqp_1_0 import HEADERS
+from amqpspec.spec.model import Refusal, Scope
+from amqpspec.wire.amqp_1_0.performatives import encode_composite
+from amqpspec.wire.transport import StreamEnd
 from tests.peer.amqp_1_0.fake import (
     ATTACHED_SENDER,
     attached,

@@ -5,7 +5,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from harness.reference.server import ReferenceBroker
+from amqpspec.reference.server import ReferenceBroker
 from tests.reference.amqp_1_0.talk import Talk, ready
 
 Broken = Callable[..., ReferenceBroker]

@@ -7,11 +7,11 @@ import time
 import pytest
 from scramp import ScramClient
 
-from harness.reference.server import ReferenceBroker
-from harness.spec.amqp_1_0 import HEADERS
-from harness.wire.amqp_1_0.frames import EMPTY_FRAME, TypedFrame, encode_frame, performative_frame
-from harness.wire.amqp_1_0.message import encode_message
-from harness.wire.amqp_1_0.values import Described, Map, Symbol
+from amqpspec.reference.server import ReferenceBroker
+from amqpspec.spec.amqp_1_0 import HEADERS
+from amqpspec.wire.amqp_1_0.frames import EMPTY_FRAME, TypedFrame, encode_frame, performative_frame
+from amqpspec.wire.amqp_1_0.message import encode_message
+from amqpspec.wire.amqp_1_0.values import Described, Map, Symbol
 from tests.reference.amqp_1_0.talk import WINDOWS, Talk, ready
 
 BODY = encode_message(data=b"hello")
@@ -346,7 +346,7 @@ def test_a_receiver_resumes(broker: ReferenceBroker) -> None:
 
 
 def _state(name: str) -> object:
-    from harness.wire.amqp_1_0.performatives import encode_composite
+    from amqpspec.wire.amqp_1_0.performatives import encode_composite
 
     return encode_composite(name)
 

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-import harness.reference.amqp_1_0
-from harness.reference.faults import Fault, all_faults, behaviours
-from harness.reference.faults.amqp_1_0.rules import ALSO, REFUSALS
-from harness.reference.faults.refusals import right, wrong_code, wrong_scope
-from harness.spec.dialects import load_ledger
+import amqpspec.reference.amqp_1_0
+from amqpspec.reference.faults import Fault, all_faults, behaviours
+from amqpspec.reference.faults.amqp_1_0.rules import ALSO, REFUSALS
+from amqpspec.reference.faults.refusals import right, wrong_code, wrong_scope
+from amqpspec.spec.dialects import load_ledger
 
 DIALECT = "amqp-1-0"
 LEDGER = load_ledger(DIALECT)
-PACKAGE = Path(harness.reference.amqp_1_0.__file__).parent
+PACKAGE = Path(amqpspec.reference.amqp_1_0.__file__).parent
 FAULTS = all_faults(DIALECT)
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from harness.reference.amqp_1_0.messages import complaint, kept, message_of, ttl_ms_of
-from harness.reference.server import ReferenceBroker
-from harness.wire.amqp_1_0.message import decode_message, encode_message
-from harness.wire.amqp_1_0.values import Array, Symbol, Value
+from amqpspec.reference.amqp_1_0.messages import complaint, kept, message_of, ttl_ms_of
+from amqpspec.reference.server import ReferenceBroker
+from amqpspec.wire.amqp_1_0.message import decode_message, encode_message
+from amqpspec.wire.amqp_1_0.values import Array, Symbol, Value
 from tests.reference.amqp_1_0.conftest import Broken
 from tests.reference.amqp_1_0.talk import ready
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from harness.reference.server import ReferenceBroker
-from harness.spec.amqp_1_0 import HEADERS
-from harness.wire.amqp_1_0.frames import encode_frame, performative_frame
-from harness.wire.amqp_1_0.values import Value
+from amqpspec.reference.server import ReferenceBroker
+from amqpspec.spec.amqp_1_0 import HEADERS
+from amqpspec.wire.amqp_1_0.frames import encode_frame, performative_frame
+from amqpspec.wire.amqp_1_0.values import Value
 from tests.reference.amqp_1_0.conftest import Broken
 from tests.reference.amqp_1_0.talk import WINDOWS, Talk, ready
 

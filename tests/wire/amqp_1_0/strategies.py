@@ -6,9 +6,9 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from harness.spec.amqp_1_0 import DIALECT
-from harness.spec.typed import TypedField
-from harness.wire.amqp_1_0.values import Array, Described, Symbol, Value
+from amqpspec.spec.amqp_1_0 import DIALECT
+from amqpspec.spec.typed import TypedField
+from amqpspec.wire.amqp_1_0.values import Array, Described, Symbol, Value
 
 SIGNED = {"byte": 8, "short": 16, "int": 32, "long": 64, "timestamp": 64}
 UNSIGNED = {"ubyte": 8, "ushort": 16, "uint": 32, "ulong": 64}

@@ -8,10 +8,10 @@ import pytest
 
 pytest.importorskip("proton", reason="python-qpid-proton is not installed")
 
+from amqpspec.wire.amqp_1_0.frames import performative_frame
+from amqpspec.wire.amqp_1_0.types import encode
 from bench import __main__ as main
 from bench import codec_1_0 as bench
-from harness.wire.amqp_1_0.frames import performative_frame
-from harness.wire.amqp_1_0.types import encode
 
 
 @pytest.mark.parametrize("corpus", [bench.PERFORMATIVES, bench.OPENINGS])

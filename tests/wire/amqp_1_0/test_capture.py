@@ -9,10 +9,10 @@ from typing import Literal
 
 import pytest
 
-from harness.spec.amqp_1_0 import HEADERS
-from harness.wire.amqp_1_0.frames import EMPTY_FRAME, performative_frame
-from harness.wire.amqp_1_0.message import encode_message
-from harness.wire.capture import Segment, read_pcapng, write_pcapng
+from amqpspec.spec.amqp_1_0 import HEADERS
+from amqpspec.wire.amqp_1_0.frames import EMPTY_FRAME, performative_frame
+from amqpspec.wire.amqp_1_0.message import encode_message
+from amqpspec.wire.capture import Segment, read_pcapng, write_pcapng
 
 LOCAL, REMOTE = ("127.0.0.1", 40001), ("127.0.0.1", 34567)
 MESSAGE = encode_message(data=b"hi")

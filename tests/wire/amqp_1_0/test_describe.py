@@ -7,20 +7,20 @@ from uuid import UUID
 
 import pytest
 
-from harness.spec.amqp_1_0 import HEADERS
-from harness.wire.amqp_1_0.describe import describe_frame, redacted, secret_spans
-from harness.wire.amqp_1_0.direction import TypedDirection
-from harness.wire.amqp_1_0.frames import (
+from amqpspec.spec.amqp_1_0 import HEADERS
+from amqpspec.wire.amqp_1_0.describe import describe_frame, redacted, secret_spans
+from amqpspec.wire.amqp_1_0.direction import TypedDirection
+from amqpspec.wire.amqp_1_0.frames import (
     EMPTY_FRAME,
     TypedFrame,
     TypedReader,
     encode_frame,
     performative_frame,
 )
-from harness.wire.amqp_1_0.message import encode_message
-from harness.wire.amqp_1_0.values import Array, Described, Raw, Repeated, Symbol, Value
-from harness.wire.amqp_1_0.writing import encode
-from harness.wire.frames import ProtocolHeader
+from amqpspec.wire.amqp_1_0.message import encode_message
+from amqpspec.wire.amqp_1_0.values import Array, Described, Raw, Repeated, Symbol, Value
+from amqpspec.wire.amqp_1_0.writing import encode
+from amqpspec.wire.greeting import ProtocolHeader
 
 SECRET = b"\x00guest\x00s3cret-word"
 INIT = performative_frame("sasl-init", mechanism="PLAIN", initial_response=SECRET, hostname="h")

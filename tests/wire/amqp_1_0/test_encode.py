@@ -9,10 +9,10 @@ from uuid import UUID
 
 import pytest
 
-from harness.wire.amqp_1_0.performatives import decode_composite, encode_as, encode_composite
-from harness.wire.amqp_1_0.types import decode, decode_value, encode
-from harness.wire.amqp_1_0.values import Array, Described, Map, Raw, Repeated, Symbol, Value, plain
-from harness.wire.errors import EncodeError, WireError
+from amqpspec.wire.amqp_1_0.performatives import decode_composite, encode_as, encode_composite
+from amqpspec.wire.amqp_1_0.types import decode, decode_value, encode
+from amqpspec.wire.amqp_1_0.values import Array, Described, Map, Raw, Repeated, Symbol, Value, plain
+from amqpspec.wire.errors import EncodeError, WireError
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ import tracemalloc
 
 import pytest
 
-from harness.spec.amqp_1_0 import HEADERS
-from harness.wire.amqp_1_0.frames import (
+from amqpspec.spec.amqp_1_0 import HEADERS
+from amqpspec.wire.amqp_1_0.frames import (
     EMPTY_FRAME,
     RawFrame,
     TypedFrame,
@@ -16,9 +16,9 @@ from harness.wire.amqp_1_0.frames import (
     header_id,
     performative_frame,
 )
-from harness.wire.amqp_1_0.values import Described, Raw, Symbol, Value
-from harness.wire.errors import EncodeError, WireError
-from harness.wire.frames import ProtocolHeader
+from amqpspec.wire.amqp_1_0.values import Described, Raw, Symbol, Value
+from amqpspec.wire.errors import EncodeError, WireError
+from amqpspec.wire.greeting import ProtocolHeader
 
 
 def one(octets: bytes, **options: int) -> TypedFrame:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from harness.spec.amqp_1_0 import DIALECT
-from harness.wire.amqp_1_0.boundaries import BOUNDARIES, Boundary
-from harness.wire.amqp_1_0.performatives import decode_composite, encode_composite
-from harness.wire.amqp_1_0.problems import problems_of
-from harness.wire.amqp_1_0.types import decode, decode_value, encode
-from harness.wire.amqp_1_0.values import Array, Described, Symbol, Value, plain
-from harness.wire.errors import WireError
+from amqpspec.spec.amqp_1_0 import DIALECT
+from amqpspec.wire.amqp_1_0.boundaries import BOUNDARIES, Boundary
+from amqpspec.wire.amqp_1_0.performatives import decode_composite, encode_composite
+from amqpspec.wire.amqp_1_0.problems import problems_of
+from amqpspec.wire.amqp_1_0.types import decode, decode_value, encode
+from amqpspec.wire.amqp_1_0.values import Array, Described, Symbol, Value, plain
+from amqpspec.wire.errors import WireError
 from tests.wire.amqp_1_0.golden import COMPOSITES, Golden
 
 LEGAL = [b for b in BOUNDARIES if b.legal]

@@ -6,10 +6,10 @@ from uuid import UUID
 
 import pytest
 
-from harness.wire.amqp_1_0.message import decode_message, describe_payload, encode_message, encode_section
-from harness.wire.amqp_1_0.types import encode
-from harness.wire.amqp_1_0.values import Array, Raw, Symbol, Value
-from harness.wire.errors import EncodeError, WireError
+from amqpspec.wire.amqp_1_0.message import decode_message, describe_payload, encode_message, encode_section
+from amqpspec.wire.amqp_1_0.types import encode
+from amqpspec.wire.amqp_1_0.values import Array, Raw, Symbol, Value
+from amqpspec.wire.errors import EncodeError, WireError
 
 HEADER = bytes.fromhex("005370 c0 02 01 41")
 DATA = bytes.fromhex("005375 a0 03 616263")

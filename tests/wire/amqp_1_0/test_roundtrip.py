@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.spec.amqp_1_0 import DIALECT, HEADERS
-from harness.wire.amqp_1_0.frames import EMPTY_FRAME, TypedReader, performative_frame
-from harness.wire.amqp_1_0.performatives import decode_composite, encode_as, encode_composite
-from harness.wire.amqp_1_0.reading import Readers
-from harness.wire.amqp_1_0.types import decode, decode_value, encode
-from harness.wire.amqp_1_0.values import plain
-from harness.wire.errors import EncodeError, WireError
+from amqpspec.spec.amqp_1_0 import DIALECT, HEADERS
+from amqpspec.wire.amqp_1_0.frames import EMPTY_FRAME, TypedReader, performative_frame
+from amqpspec.wire.amqp_1_0.performatives import decode_composite, encode_as, encode_composite
+from amqpspec.wire.amqp_1_0.reading import Readers
+from amqpspec.wire.amqp_1_0.types import decode, decode_value, encode
+from amqpspec.wire.amqp_1_0.values import plain
+from amqpspec.wire.errors import EncodeError, WireError
 from tests.wire.amqp_1_0.golden import COMPOSITES
 from tests.wire.amqp_1_0.strategies import VALUES, field_values
 

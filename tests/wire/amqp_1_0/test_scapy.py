@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.spec.amqp_1_0 import DIALECT
-from harness.wire.amqp_1_0.boundaries import BOUNDARIES, Boundary
-from harness.wire.amqp_1_0.frames import EMPTY_FRAME, encode_frame, performative_frame
-from harness.wire.amqp_1_0.scapy_layers import typed_layers
+from amqpspec.spec.amqp_1_0 import DIALECT
+from amqpspec.wire.amqp_1_0.boundaries import BOUNDARIES, Boundary
+from amqpspec.wire.amqp_1_0.frames import EMPTY_FRAME, encode_frame, performative_frame
+from amqpspec.wire.amqp_1_0.scapy_layers import typed_layers
 from tests.wire.amqp_1_0.golden import COMPOSITES, Golden
 from tests.wire.amqp_1_0.test_golden import boundary_id
 

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.spec.amqp_1_0 import HEADERS
-from harness.wire.amqp_1_0.frames import TypedFrame, TypedReader, performative_frame
-from harness.wire.amqp_1_0.message import decode_message, encode_message
-from harness.wire.amqp_1_0.performatives import decode_composite, encode_composite
-from harness.wire.amqp_1_0.types import decode, decode_value, encode
-from harness.wire.amqp_1_0.values import Symbol, Value
+from amqpspec.spec.amqp_1_0 import HEADERS
+from amqpspec.wire.amqp_1_0.frames import TypedFrame, TypedReader, performative_frame
+from amqpspec.wire.amqp_1_0.message import decode_message, encode_message
+from amqpspec.wire.amqp_1_0.performatives import decode_composite, encode_composite
+from amqpspec.wire.amqp_1_0.types import decode, decode_value, encode
+from amqpspec.wire.amqp_1_0.values import Symbol, Value
 from tests.wire.amqp_1_0.golden import COMPOSITES, Golden
 from tests.wire.amqp_1_0.strategies import plain_for
 

@@ -1,0 +1,381 @@
+"""One input on one connection: the way into its state, the input, the reaction; octets in, octets out, deadlines.
+
+Knows: steps, what ends the waiting. Must not know: sockets; times are handed in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from enum import Enum
+from zlib import crc32
+
+from amqpspec.fuzz.catalogue import FuzzInput
+from amqpspec.fuzz.executor.hearing import SIGNS_OF_LIFE, Hear, Heard, hearing
+from amqpspec.fuzz.executor.kept import Ear, Kept, kept
+from amqpspec.fuzz.executor.onward import Onward
+from amqpspec.fuzz.executor.outcome import End, Obedience, Outcome, Timing
+from amqpspec.fuzz.executor.silence import SIGN, Silence, settled_by
+from amqpspec.fuzz.executor.tempo import Tempo
+from amqpspec.fuzz.states import Step, Values, octets_of_step, way
+from amqpspec.fuzz.states_onward import (
+    BROKEN,
+    MUTE,
+    Traces,
+    has_no_excuse,
+    is_methods,
+    opens,
+    traces,
+    used_channels,
+)
+from amqpspec.spec.model import Refusal, Scope
+
+ASKED_ONE_IN = 8
+"""Of inputs that were answered, or end in the midst of a frame, so many are gone on behind where nothing is claimed."""
+
+_PARTIAL = frozenset({Scope.CHANNEL, Scope.SESSION, Scope.LINK})
+"""Refusals behind which a connection has to go on."""
+_AT_ONCE_S = 0.5
+"""What ends a connection sooner is no silence, whatever was announced."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """One piece of a conversation, for a transcript."""
+
+    direction: str
+    octets: bytes
+    t_ns: int
+
+
+def _ends_all(refusal: Refusal) -> bool:
+    return refusal.scope not in _PARTIAL
+
+
+class _Part(Enum):
+    """How far a conversation is: on the way into the state, at the input, or beyond it."""
+
+    WAY = 0
+    INPUT = 1
+    ONWARD = 2
+
+
+class Conversation:
+    """What goes out stands in ``out``; the driver takes it from there and says what came and when.
+
+    Behind an input that is not refused it goes on legally: where silence is all that can be expected, since the answer
+    that then comes shows that the input has been read; of the others one in so many, or all where ``thorough``.
+    With ``on``, its way is the one back on a connection that was ``kept`` behind another input.
+    """
+
+    def __init__(
+        self,
+        item: FuzzInput,
+        values: Values,
+        tempo: Tempo,
+        now_s: float,
+        *,
+        thorough: bool = False,
+        on: Kept | None = None,
+    ) -> None:
+        self.item, self._values, self._tempo, self._thorough = item, values, tempo, thorough
+        self._steps: tuple[Step, ...] = way(item.dialect, item.state, values.mechanism)
+        self._hear: Hear | None = None
+        self._silence = Silence(now_s)
+        self._before: frozenset[int] = frozenset()
+        self._next_step = 0
+        self._waiting: list[str] = []
+        self._part = _Part.WAY
+        self._owed = item.expectation.must_refuse
+        self.out = bytearray()
+        self._since_s = self._begun_s = now_s
+        self._sent_s: float | None = None
+        self._way_took_s = self._slowest_s = 0.0
+        self._until_s = now_s + tempo.way_s
+        self._looked = False
+        self._arrivals: list[str] = []
+        self._refused: Heard | None = None
+        self._astray: Heard | None = None
+        self._latency_s: float | None = None
+        self._sent_octets = self._received_octets = 0
+        self._traces: Traces | None = None
+        self._onward: Onward | None = None
+        self.outcome: Outcome | None = None
+        self.spoken: list[Spoken] | None = None
+        if on is not None:
+            self._take_over(on)
+
+    def _take_over(self, on: Kept) -> None:
+        self._steps, self._before = on.steps, on.channels
+        self._hear, self._silence, settled = on.ear.hear, on.ear.silence, on.ear.settled
+        self._values = replace(
+            self._values, channel_max=settled.channel_max, frame_max_octets=settled.frame_max_octets
+        )
+
+    @property
+    def is_on_kept(self) -> bool:
+        """Whether another input was said on this connection before."""
+        return bool(self._before)
+
+    @property
+    def kept(self) -> Kept | None:
+        """What the next input needs, where the target goes on behind this one and there is a way back."""
+        if self._onward is None or self._hear is None or self.out:
+            return None
+        return kept(
+            self.item, self._left, self._onward, self._refused, Ear(self._hear, self._silence, self._values)
+        )
+
+    # --- what the driver says
+
+    @property
+    def deadline_s(self) -> float:
+        """When the driver looks at the clock again at the latest."""
+        return min(self._until_s, self._silence.due_s)
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether the way into the state is behind it."""
+        return self._part is not _Part.WAY
+
+    def connected(self, now_s: float) -> None:
+        """The stream is there."""
+        self._go_on(now_s)
+
+    def flushed(self, now_s: float) -> None:
+        """All of ``out`` has been taken."""
+        if self._part is _Part.INPUT and self._sent_s is None:
+            self._sent_s = now_s
+            self._until_s = now_s + (self._tempo.refusal_s if self._owed else self._tempo.settle_s)
+
+    def heard(self, octets: bytes, now_s: float) -> None:
+        """Octets have come."""
+        self._received_octets += len(octets)
+        if self.spoken is not None:
+            self.spoken.append(Spoken("in", octets, int(now_s * 1e9)))
+        if self._hear is None:
+            self._hear = hearing(self.item.dialect)
+        for said in self._hear(octets):
+            self._take(said, now_s)
+            if self.outcome is not None:
+                return
+
+    def ended(self, end: End, now_s: float) -> None:
+        """The stream has ended."""
+        if self._part is not _Part.WAY and self._is_due_to_silence(now_s):
+            self._kept_silent()
+            return
+        if self._onward is not None:
+            self._onward.ended(end)
+            # The end of a stream whose input was cut short is an answer to what came behind it.
+            self._finish(end if self._left.whole else End.OPEN, True)
+            return
+        reached = self._part is not _Part.WAY and end is not End.REFUSED
+        self._finish(end, reached, "" if reached else f"{end} while waiting for {self._waited}")
+
+    def tick(self, now_s: float) -> None:
+        """The clock has moved; past the deadline, waiting is over."""
+        if self.outcome is not None or now_s < self.deadline_s:
+            return
+        if now_s < self._until_s:
+            self._live(now_s)
+        elif self._onward is not None:
+            self._kept_silent()
+        elif self._part is _Part.INPUT and self._sent_s is not None:
+            self._settled(now_s, self._sent_s)
+        elif self._part is _Part.INPUT:
+            self._finish(End.OPEN, True, "not all octets were taken")
+        else:
+            self._finish(End.OPEN, False, f"no {self._waited} in time")
+
+    # --- the way
+
+    @property
+    def _waited(self) -> str:
+        return self._waiting[0] if self._waiting else "the stream"
+
+    def _take(self, said: Heard, now_s: float) -> None:
+        settled = self._values.channel_max, self._values.frame_max_octets
+        if said.limits is not None and said.limits != settled:
+            channel_max, frame_max_octets = said.limits
+            self._values = replace(self._values, channel_max=channel_max, frame_max_octets=frame_max_octets)
+        if said.idle_s:
+            self._silence.announced(said.idle_s, now_s)
+        if said.refusal is not None and self._part is not _Part.WAY and self._is_due_to_silence(now_s, said):
+            self._kept_silent()
+            return
+        if self._astray is None and said.channel > 1 and self._is_astray(said):
+            self._astray = said
+        if said.name in SIGNS_OF_LIFE:
+            return
+        if self._part is _Part.WAY:
+            self._on_the_way(said, now_s)
+        elif self._part is _Part.INPUT:
+            self._react(said, now_s)
+        else:
+            self._obey(said, now_s)
+
+    def _on_the_way(self, said: Heard, now_s: float) -> None:
+        if said.refusal is not None:
+            self._finish(End.OPEN, False, f"{said.refusal.scope} {said.refusal.code} for {self._waited}")
+        elif self._waiting and said.name == self._waiting[0]:
+            del self._waiting[0]
+            self._slowest_s = max(self._slowest_s, now_s - self._since_s)
+            self._since_s = now_s
+            if not self._waiting:
+                self._go_on(now_s)
+
+    def _go_on(self, now_s: float) -> None:
+        """Send steps up to one that has to be answered, or the input."""
+        while not self._waiting and self._next_step < len(self._steps):
+            step = self._steps[self._next_step]
+            self._next_step += 1
+            self._say(octets_of_step(self.item.dialect, step, self._values), now_s)
+            self._waiting = list(step.wait_for)
+        self._since_s = now_s
+        self._until_s = now_s + self._tempo.way_s
+        if not self._waiting:
+            self._part = _Part.INPUT
+            self._way_took_s = now_s - self._begun_s
+            self._say(self.item.octets, now_s)
+
+    # --- the input
+
+    @property
+    def _left(self) -> Traces:
+        """What the input leaves behind."""
+        if self._traces is None:
+            self._traces = traces(self.item.dialect, self.item.octets)
+        return self._traces
+
+    def _live(self, now_s: float) -> None:
+        """A sign of life, where a whole frame may legally go out of itself."""
+        before, names = self.item.state, () if self._part is _Part.WAY else self._left.names
+        ended = before in MUTE or not {"close", "connection.close"}.isdisjoint(names)
+        whole = self._part is _Part.WAY or (self._left.whole and self._sent_s is not None)
+        if self.out or ended or not whole or not (opens(self.item.dialect, before) or "open" in names):
+            self._silence.cannot_be_broken()
+        else:
+            self._say(SIGN, now_s)
+
+    def _is_due_to_silence(self, now_s: float, said: Heard | None = None) -> bool:
+        """Whether the connection ends since nothing more was said on it: that is no answer to the input."""
+        waited_s = 0.0 if self._sent_s is None else now_s - self._sent_s
+        if waited_s < _AT_ONCE_S or (
+            said is not None and said.refusal is not None and not _ends_all(said.refusal)
+        ):
+            return False
+        if self._silence.ends_it(now_s) or (said is not None and said.blames_silence):
+            return True
+        return 0 < settled_by(self.item.dialect, self.item.octets) <= waited_s
+
+    def _kept_silent(self) -> None:
+        """Nothing that counts came behind the input, or behind what was asked then."""
+        if self._onward is not None:
+            self._onward.silent()
+        self._finish(End.OPEN, True)
+
+    def _react(self, said: Heard, now_s: float) -> None:
+        self._note(said, now_s)
+        if said.refusal is not None:
+            self._refused = said
+            if not (said.refusal.scope in _PARTIAL and self._is_asked and self._ask(now_s, said)):
+                self._finish(End.OPEN, True)
+        elif not self._owed and self._sent_s is not None:
+            self._until_s = now_s + self._tempo.settle_s
+
+    def _note(self, said: Heard, now_s: float) -> None:
+        self._arrivals.append(said.name)
+        if self._latency_s is None:
+            self._latency_s = max(0.0, now_s - (self._sent_s if self._sent_s is not None else now_s))
+
+    def _settled(self, now_s: float, sent_s: float) -> None:
+        """Nothing came for a while: look longer where something may yet come, go on, or leave it at that."""
+        if self._owed:
+            self._finish(End.OPEN, True)
+            return
+        if not self._arrivals and not self._looked:
+            self._looked = True
+            if self._left.owes or not self._ask(now_s):
+                self._until_s = sent_s + (self._tempo.quiet_s if self._left.whole else self._tempo.partial_s)
+            return
+        if not (self._is_asked and self._ask(now_s)):
+            self._finish(End.OPEN, True)
+
+    @property
+    def _is_asked(self) -> bool:
+        """Whether it goes on behind an answer: always where the target has no excuse not to obey."""
+        if self._thorough or crc32(str(self.item.id).encode()) % ASKED_ONE_IN == 0:
+            return True
+        return has_no_excuse(self.item.dialect, self.item.state, self._left, tuple(self._arrivals))
+
+    # --- beyond it
+
+    def _ask(self, now_s: float, refused: Heard | None = None) -> bool:
+        """Go on legally, where that is possible."""
+        onward = Onward(self.item.dialect, self.item.state, self._left, tuple(self._arrivals))
+        octets = onward.begin(self._values) if onward.possible else b""
+        if not octets:
+            return False
+        if refused is not None:
+            octets = onward.farewell(refused, self._values) + octets
+        self._onward, self._part = onward, _Part.ONWARD
+        if (
+            self._latency_s is None
+        ):  # what comes from now on answers the new question: the silence before was no delay
+            self._sent_s = now_s
+        self._say(octets, now_s)
+        self._until_s = now_s + self._ask_s
+        return True
+
+    @property
+    def _ask_s(self) -> float:
+        assert self._onward is not None
+        return self._tempo.refusal_s if self._onward.has_no_excuse else self._tempo.quiet_s
+
+    def _obey(self, said: Heard, now_s: float) -> None:
+        assert self._onward is not None
+        reply = self._onward.take(said, self._values)
+        if reply is None:
+            self._note(said, now_s)
+            if said.refusal is not None and self._refused is None:
+                self._refused = said
+                self._say(self._onward.farewell(said, self._values), now_s)
+            return
+        if self._onward.obedience is Obedience.ENDS and self._left.whole and self._refused is None:
+            self._refused = said if said.refusal is not None else None
+        if self._onward.obedience is not Obedience.NOT_ASKED:
+            self._finish(End.OPEN, True)
+            return
+        self._say(reply, now_s)
+        self._until_s = now_s + self._ask_s
+
+    def _is_astray(self, said: Heard) -> bool:
+        """Whether an answer came on a channel that neither the way nor an input that can be read has used."""
+        if not is_methods(self.item.dialect) or (self._onward is not None and self._part is _Part.ONWARD):
+            return False
+        used = used_channels(self.item.dialect, self.item.state, BROKEN) | self._before
+        if said.channel in used:
+            return False
+        return self._part is _Part.WAY or (self._left.whole and said.channel not in self._left.channels)
+
+    def _say(self, octets: bytes, now_s: float) -> None:
+        self.out += octets
+        self._sent_octets += len(octets)
+        self._silence.broken(now_s)
+        if self.spoken is not None and octets:
+            self.spoken.append(Spoken("out", octets, int(now_s * 1e9)))
+
+    def _finish(self, end: End, reached: bool, why: str = "") -> None:
+        onward = self._onward
+        self.outcome = Outcome(
+            self.item, reached, tuple(self._arrivals), self._refused.refusal if self._refused is not None else None,
+            end, Timing(self._latency_s, self._way_took_s, self._slowest_s), self._sent_octets, self._received_octets,
+            why, onward.obedience if onward is not None else Obedience.NOT_ASKED,
+            onward.complaint if onward is not None else "",
+            f"{self._astray.name} on channel {self._astray.channel}" if self._astray is not None else "",
+        )  # fmt: skip
+
+
+Filling = Callable[[int], Values]
+"""What fills the slots of connection number n."""

@@ -1,0 +1,91 @@
+"""What came of one input: how far it got, what was answered, how the stream stood at the end, how long it took.
+
+Knows: refusals. Must not know: sockets, what was expected.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from amqpspec.fuzz.catalogue import FuzzInput
+from amqpspec.spec.model import Refusal, Scope
+
+_BUCKETS_S = (0.01, 0.1, 1.0)
+
+
+class End(StrEnum):
+    """How the target's side of the stream stood when it was given up."""
+
+    OPEN = "open"
+    FIN = "fin"
+    RST = "rst"
+    REFUSED = "connect refused"
+
+
+class Obedience(StrEnum):
+    """What a target did when the conversation went on legally behind an input that it had not refused."""
+
+    NOT_ASKED = ""
+    GOES_ON = "goes on"
+    SILENT = "no longer answers"
+    WRONG = "answers wrongly"
+    ENDS = "refuses or ends"
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """Times in seconds: from the last octet of the input to the first answer (None: none came), and of the way."""
+
+    latency_s: float | None
+    way_s: float
+    slowest_step_s: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One input, executed. ``reached`` says whether its state was reached and all of it was taken.
+
+    ``disobeys`` says what was expected and what came when the conversation went on, where the target had no excuse;
+    ``astray`` is an answer on a channel that nobody had used.
+    """
+
+    item: FuzzInput
+    reached: bool
+    arrivals: tuple[str, ...]
+    refused: Refusal | None
+    end: End
+    timing: Timing
+    sent_octets: int
+    received_octets: int
+    why: str = ""
+    obedience: Obedience = Obedience.NOT_ASKED
+    disobeys: str = ""
+    astray: str = ""
+
+    @property
+    def refusal(self) -> Refusal | None:
+        """How the target refused: by a close, by a header, by the end of the stream; None where it did not."""
+        if self.refused is not None:
+            return self.refused
+        if self.end not in (End.FIN, End.RST):
+            return None
+        headers = ("header", "protocol-header")
+        return Refusal(Scope.HEADER if self.arrivals[:1] and self.arrivals[0] in headers else Scope.SOCKET)
+
+    @property
+    def reaction(self) -> str:
+        """One phrase for what the target did."""
+        if not self.reached:
+            return f"state not reached: {self.why}"
+        refusal = self.refusal
+        if refusal is not None:
+            return f"{refusal.scope} {refusal.code}" if refusal.code is not None else str(refusal.scope)
+        return f"answer {self.arrivals[0]}" if self.arrivals else "silence"
+
+    @property
+    def response_state(self) -> str:
+        """What makes a response new: the state it came in, the phrase, and how long it took, roughly."""
+        latency_s = self.timing.latency_s
+        bucket = "-" if latency_s is None else sum(latency_s > edge_s for edge_s in _BUCKETS_S)
+        return f"{self.item.state}|{self.reaction}|{bucket}"

@@ -1,0 +1,154 @@
+"""What a campaign is led against: an address, logins, and where its process, its log and its restart are found.
+
+Knows: addresses, scope. Must not know: inputs, oracles.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from amqpspec.fuzz.executor.client import Client, Unanswered
+from amqpspec.fuzz.executor.loop import Address, Executor, now_s, pause
+from amqpspec.fuzz.executor.tempo import Tempo
+from amqpspec.fuzz.grammar import tables
+from amqpspec.fuzz.states import Values, with_names
+from amqpspec.spec.methods import MethodDialect
+
+_AWAKE_S = 60.0
+_ROUNDS = 5
+_ADDRESS_S = 10.0
+_SHARED_QUEUE = "amqpspec.fuzz.q"
+
+
+class NotAttached(ValueError):
+    """The address of the target cannot be attached to; one line says which, and what the target said."""
+
+
+class OutOfScope(ValueError):
+    """The target is none that may be fuzzed; one line says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A target as the fuzzer needs it. ``pid`` is asked anew each time: a restart may change it.
+
+    ``others`` are logins whose queues must hear nothing of ours; ``known`` are requirements that the target is known to
+    break; ``hang_s`` is how long a sentinel waits for its answer; ``patience`` scales every wait.
+    ``thorough``: the conversation goes on behind every input that was not refused, not only behind some.
+    ``keeping``: inputs may follow each other on a connection that the target keeps.
+    ``url`` is where a replay finds the target, where that needs no secret.
+    """
+
+    name: str
+    dialect: str
+    address: Address
+    values: Values = field(default_factory=Values)
+    others: tuple[Values, ...] = ()
+    restart: Callable[[], None] | None = None
+    pid: Callable[[], int | None] = lambda: None
+    log: Path | None = None
+    known: frozenset[str] = frozenset()
+    connections: int = 128
+    patience: float = 1.0
+    hang_s: float = 10.0
+    url: str = ""
+    thorough: bool = False
+    keeping: bool = True
+
+    @property
+    def is_methods(self) -> bool:
+        """Whether it speaks a dialect of classes and methods."""
+        return isinstance(tables(self.dialect), MethodDialect)
+
+    def filling(self, number: int) -> Values:
+        """The values of connection number n: container (and queue, where one is declared) are its own."""
+        queue = f"amqpspec.fuzz.{number}" if self.is_methods else self.values.queue
+        return with_names(self.values, queue, f"amqpspec-fuzz-{number}")
+
+    def executor(self, tempo: Tempo) -> Executor:
+        """An executor for this target."""
+        return Executor(
+            self.address, self.filling, tempo, self.connections, thorough=self.thorough, keeping=self.keeping
+        )
+
+    @property
+    def sentinel_state(self) -> str:
+        """How far a sentinel goes: a channel or a session is open."""
+        return "channel" if self.is_methods else "session"
+
+    def greet(self, timeout_s: float) -> float:
+        """A sentinel's whole way; gives how long it took in seconds. Raises Unanswered."""
+        begun_s = now_s()
+        values = replace(self.values, container=f"amqpspec-sentinel-{begun_s}")
+        with Client(self.address, self.dialect, values, timeout_s) as client:
+            client.enter(self.sentinel_state)
+        return now_s() - begun_s
+
+    def round_trip_s(self) -> float:
+        """The slowest of a few greetings, in seconds. Raises Unanswered."""
+        return max(self.greet(10.0) for _ in range(_ROUNDS))
+
+    def renew(self) -> bool:
+        """Restart the target and wait until it answers; False where that cannot be done, or does not help."""
+        if self.restart is None:
+            return False
+        try:
+            self.restart()
+        except OSError:
+            return False
+        return self.awake(_AWAKE_S)
+
+    def awake(self, within_s: float) -> bool:
+        """Whether the target answers before so many seconds have passed."""
+        until_s = now_s() + within_s
+        while True:
+            try:
+                self.greet(5.0)
+            except Unanswered:
+                if now_s() > until_s:
+                    return False
+                pause(0.2)
+            else:
+                return True
+
+
+def check_address(subject: Subject) -> None:
+    """Raises NotAttached for an AMQP 1.0 target that refuses its address, Unanswered where it cannot be reached."""
+    if subject.is_methods:
+        return
+    values = replace(subject.values, container=f"amqpspec-address-{now_s()}")
+    with Client(subject.address, subject.dialect, values, _ADDRESS_S) as client:
+        client.enter("session")
+    with Client(subject.address, subject.dialect, values, _ADDRESS_S) as client:
+        try:
+            client.enter("attached")
+        except Unanswered as told:
+            if not told.refused:
+                return  # a target that says nothing, or hangs up, is judged by whoever leads the campaign
+            raise NotAttached(
+                f"{subject.name}: expected an address that can be attached to (address in targets.yaml), "
+                f"actual {values.queue!r}: {told}"
+            ) from told
+
+
+def check_scope(host: str, scope: Path | None) -> None:
+    """Raises OutOfScope for a host that is neither loopback nor a line of the scope file."""
+    if host == "localhost" or _is_loopback(host):
+        return
+    if scope is None:
+        raise OutOfScope(
+            f"{host}: expected a loopback address, actual another one; a file that names it is needed (--scope FILE)"
+        )
+    lines = {line.partition("#")[0].strip() for line in scope.read_text(encoding="utf-8").splitlines()}
+    if host not in lines:
+        raise OutOfScope(f"{host}: expected one of the hosts of {scope}, actual: not among them")
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

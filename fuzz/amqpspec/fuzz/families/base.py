@@ -1,0 +1,128 @@
+"""What a family is: roles that it bends in a state, and for each role the bent octets in a fixed order.
+
+Knows: trees, states. Must not know: any family, what the ledger says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import NamedTuple
+
+from amqpspec.fuzz.grammar import Production, grammar, tables
+from amqpspec.fuzz.states import State
+from amqpspec.fuzz.tree import Node, Place, Way, edited, octets_at, octets_of, walk
+from amqpspec.spec.methods import MethodDialect
+
+
+class Bend(NamedTuple):
+    """What is sent, step by step, and what is odd about it in words."""
+
+    words: str
+    steps: tuple[bytes, ...]
+
+
+_FULLY = 2
+
+Bends = Callable[[], Iterable[Bend]]
+
+
+class Spot(NamedTuple):
+    """A role that a family bends in a state; ``touches`` are the requirement ids around it."""
+
+    role: str
+    bends: Bends
+    touches: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """One family. ``absent`` gives the reason for each dialect in which it does not exist."""
+
+    id: str
+    title: str
+    spots: Callable[[str, State], Iterable[Spot]]
+    absent: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+
+
+def is_methods(dialect_id: str) -> bool:
+    """Whether a dialect is one of classes and methods."""
+    return isinstance(tables(dialect_id), MethodDialect)
+
+
+def next_productions(dialect_id: str, state: State) -> list[Production]:
+    """What may legally come next in a state."""
+    return [grammar(dialect_id)[name] for name in state.next]
+
+
+def bend(words: str, *steps: Node | bytes) -> Bend:
+    """Trees or octets as steps."""
+    return Bend(words, tuple(octets_of(s) if isinstance(s, Node) else s for s in steps))
+
+
+Pick = Callable[[Place], str]
+"""A part to the role under which it is bent; empty where it is not."""
+
+Variants = Callable[[Node, Place], Iterable[tuple[str, bytes]]]
+"""A tree and one of its parts to octets that take the part's place, with words."""
+
+
+def spots_at(
+    dialect_id: str, state: State, pick: Pick, variants: Variants, *touches: str, rest: Variants | None = None
+) -> Iterator[Spot]:
+    """A spot for each role among the parts of what may come next.
+
+    ``rest`` are the variants of all but the first two parts, where all variants of all of them would be too many.
+    """
+    found: dict[str, list[tuple[Production, Place]]] = {}
+    for production in next_productions(dialect_id, state):
+        for place in walk(production.tree):
+            role = pick(place)
+            if role:
+                found.setdefault(role, []).append((production, place))
+    for role, places in found.items():
+        yield Spot(role, _editing(places, variants, rest or variants), touches)
+
+
+def _editing(places: list[tuple[Production, Place]], variants: Variants, rest: Variants) -> Bends:
+    def bends() -> Iterator[Bend]:
+        for number, (production, place) in enumerate(places):
+            for words, octets in (variants if number < _FULLY else rest)(production.tree, place):
+                tree = edited(production.tree, place.way, octets)
+                yield bend(f"{production.name} {place.path}: {words}", tree)
+
+    return bends
+
+
+def numbers_of(values: Callable[[int, int], Iterable[int]]) -> Variants:
+    """Variants that put other numbers in place of one; ``values`` gets its width and what it is."""
+
+    def variants(root: Node, place: Place) -> Iterator[tuple[str, bytes]]:
+        old = octets_at(root, place.way)
+        for number in values(len(old), int.from_bytes(old, "big")):
+            yield f"{number} for {int.from_bytes(old, 'big')}", number.to_bytes(len(old), "big")
+
+    return variants
+
+
+def every_octet(root: Node, place: Place) -> Iterator[tuple[str, bytes]]:
+    """Every other value of one octet."""
+    old = octets_at(root, place.way)
+    for octet in range(256):
+        if bytes((octet,)) != old:
+            yield f"0x{octet:02x}", bytes((octet,))
+
+
+def cut_after(root: Node, way: Way, octets: bytes) -> bytes:
+    """The octets up to and with one part, which holds other octets: what it announces never comes."""
+    whole = octets_of(edited(root, way, octets))
+    return whole[: _start(root, way) + len(octets)]
+
+
+def _start(root: Node, way: Way) -> int:
+    at, node = 0, root
+    for depth, step in enumerate(way):
+        at += sum(len(octets_at(root, (*way[:depth], before))) for before in range(step))
+        node = node.children[step]
+    return at

@@ -1,0 +1,54 @@
+"""C2: sizes and counts that ask for memory before any data came.
+
+Knows: parts that measure others. Must not know: slightly wrong measures; those are C4's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from amqpspec.fuzz.families.base import (
+    Bend,
+    Bends,
+    Family,
+    Spot,
+    bend,
+    cut_after,
+    next_productions,
+    numbers_of,
+    spots_at,
+)
+from amqpspec.fuzz.states import State
+from amqpspec.fuzz.tree import Place, Role, octets_at, walk
+from amqpspec.fuzz.values import huge
+
+_MEASURES = (Role.SIZE, Role.COUNT)
+
+
+def _measured(place: Place) -> str:
+    node = place.node
+    return f"{node.kind or node.name}.{node.role}" if node.role in _MEASURES else ""
+
+
+def _spots(dialect_id: str, state: State) -> Iterator[Spot]:
+    for spot in spots_at(dialect_id, state, _measured, numbers_of(huge)):
+        yield spot
+        yield Spot(f"{spot.role}.cut", _cut(dialect_id, state, spot.role))
+
+
+def _cut(dialect_id: str, state: State, role: str) -> Bends:
+    """The same numbers, and nothing behind them."""
+
+    def bends() -> Iterator[Bend]:
+        for production in next_productions(dialect_id, state):
+            for place in walk(production.tree):
+                if _measured(place) == role:
+                    old = octets_at(production.tree, place.way)
+                    for value in huge(len(old), int.from_bytes(old, "big")):
+                        octets = cut_after(production.tree, place.way, value.to_bytes(len(old), "big"))
+                        yield bend(f"{production.name} {place.path}: {value}, then nothing", octets)
+
+    return bends
+
+
+FAMILY = Family("C02", "size or count that asks for memory before data came", _spots)

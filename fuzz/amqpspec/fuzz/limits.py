@@ -1,0 +1,73 @@
+"""How much time one cause may take to be blamed: the same line of a log comes again in many cells.
+
+Knows: counts and seconds by what is complained about. Must not know: how blame is found.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from amqpspec.fuzz.oracles.suspicion import Oracle, Suspicion
+
+BLAMES, BLAME_S = 5, 300.0
+_TELLING = frozenset({Oracle.LOG, Oracle.CONFORMANCE})
+"""Oracles whose ``top`` names a cause; those of others are the same for all causes, and so say nothing of this one."""
+
+Key = tuple[str, str]
+
+
+class BlameLimit:
+    """Each cause is blamed a few times in a campaign; what comes again later is counted with its family and state."""
+
+    def __init__(
+        self, kept: Mapping[str, Any] | None = None, blames: int = BLAMES, blame_s: float = BLAME_S
+    ) -> None:
+        self._blames, self._blame_s = blames, blame_s
+        self._count: Counter[Key] = Counter()
+        self._seconds_s: dict[Key, float] = {}
+        self._again: Counter[tuple[str, ...]] = Counter()
+        if kept is not None:
+            self._count.update(_from_rows(kept["count"]))
+            self._seconds_s.update(_from_rows(kept["seconds"]))
+            self._again.update(_from_rows(kept["again"]))
+
+    def allows(self, seen: Suspicion) -> bool:
+        """Whether this is to be blamed once more."""
+        key = _key(seen)
+        if seen.oracle not in _TELLING and not (seen.oracle is Oracle.CRASH and "; " in seen.top):
+            return True
+        return self._count[key] < self._blames and self._seconds_s.get(key, 0.0) < self._blame_s
+
+    def spent(self, seen: Suspicion, seconds_s: float) -> None:
+        """It was blamed, and that took so long."""
+        self._count[_key(seen)] += 1
+        self._seconds_s[_key(seen)] = self._seconds_s.get(_key(seen), 0.0) + seconds_s
+
+    def again(self, seen: Suspicion, place: Iterable[str]) -> None:
+        """It came again, and was not blamed."""
+        self._again[(*_key(seen), *place)] += 1
+
+    @property
+    def repeats(self) -> dict[str, dict[str, int]]:
+        """By cause, in which families and states it came again unblamed, and how often."""
+        found: dict[str, dict[str, int]] = {}
+        for (oracle, top, *place), count in self._again.items():
+            found.setdefault(f"{oracle}: {top}", {})["/".join(place)] = count
+        return found
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON."""
+        counts: dict[str, Mapping[Any, Any]] = {
+            "count": self._count, "seconds": self._seconds_s, "again": self._again,
+        }  # fmt: skip
+        return {name: [[list(key), value] for key, value in found.items()] for name, found in counts.items()}
+
+
+def _key(seen: Suspicion) -> Key:
+    return str(seen.oracle), seen.top
+
+
+def _from_rows(rows: Iterable[tuple[list[str], Any]]) -> dict[Any, Any]:
+    return {tuple(key): value for key, value in rows}

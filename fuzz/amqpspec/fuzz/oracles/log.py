@@ -1,0 +1,153 @@
+"""The oracle over the target's log: what runtimes write when something broke inside.
+
+Knows: how BEAM, JVM, Go, Python and sanitizers complain. Must not know: why.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import takewhile
+from pathlib import Path
+
+from amqpspec.fuzz.oracles.suspicion import Oracle, Suspicion, steady
+
+MAX_OCTETS = 4 << 20
+_EXCERPT_LINES = 12
+_HEAPS_AND_STACKS = r"(?:java\.lang\.)?(?:StackOverflowError|OutOfMemoryError)"
+_SIGNATURES = (
+    ("python", re.compile(r"^Traceback \(most recent call last\)")),
+    ("jvm", re.compile(rf"{_HEAPS_AND_STACKS}|[Uu]ncaught exception|Exception in thread \"")),
+    ("jvm", re.compile(r"Unhandled (?:exception|error)|java\.lang\.(?:NullPointer|ClassCast|IllegalState)Exception")),
+    ("jvm", re.compile(r"java\.lang\.(?:\w*IndexOutOfBounds|NegativeArraySize)|java\.nio\.Buffer(?:Under|Over)flow")),
+    ("beam", re.compile(r"\bcrasher:|CRASH REPORT|=CRASH|terminat\w+ with reason:|Error in process <")),
+    ("beam", re.compile(r"\bcrash report\b|eheap_alloc|no more index entries in atom_tab")),
+    ("go", re.compile(r"^(?:\S+ )*panic: |^goroutine \d+ \[running\]|fatal error: ")),
+    ("sanitizer", re.compile(r"ERROR: (?:Address|Leak|Memory|Thread|UndefinedBehavior)Sanitizer|runtime error: ")),
+    ("native", re.compile(r"[Ss]egmentation fault|SIGSEGV|Assertion .* failed|corrupted (?:size|unsorted)")),
+)  # fmt: skip
+_PYTHON_TOP = re.compile(r"^[A-Za-z_][\w.]*(?:Error|Exception|Warning|Exit|Interrupt)\b.*")
+_PREFIX = re.compile(r"^\d{4}-\d\d-\d\d[ T]\S+ (?:\[\w+\] )?(?:<[\d.]+> ?)?")
+_CAUSE = "Caused by: "
+_ORDINARY = re.compile(r"IllegalStateException: Channel was inactive for ")
+"""How a JVM tells that a client kept silent longer than was agreed on: no fault of its own."""
+_GOES_ON = {
+    "jvm": re.compile(rf"\s+(?:at |\.\.\. |Suppressed: )|{_CAUSE}"),
+    "go": re.compile(r"\s|$|\[signal |goroutine \d|created by |exit status |\S+\(.*\)$"),
+}
+"""Lines that belong to what a runtime has just complained of."""
+_THROWN = re.compile(r"((?:[a-z]\w*\.)+\w+(?:Exception|Error))(?::|$)")
+_AT = re.compile(r"\s+at (?:[\w.@]+/)?([\w.$]+(?:<init>)?)\(")
+_WHERE = re.compile(
+    r"(?:in function|in call from|no function clause matching)\s+([a-z]\w*):([a-z_]\w*)"
+    r"|\[\{([a-z]\w*_\w*),\s*'?([a-z_]\w*)[^,]{0,40},\s*[\d\[]"
+)
+_RUNTIME = frozenset({"erlang", "gen_server", "gen_server2", "gen", "proc_lib", "lists", "supervisor"})
+_WORDS = re.compile(
+    r"[{\[\s]*(no function clause matching|no match of right hand side|[a-z_]\w*(?: (?!in function)\w+)*)"
+)
+_REASON = re.compile(r"exception \w+|reason: |\*\* Reason", re.IGNORECASE)
+
+
+@dataclass(slots=True)
+class LogWatch:
+    """Reads on where it stopped; a log that was cut or replaced is read from its beginning."""
+
+    path: Path | None
+    _at: int = 0
+
+    def skip(self) -> None:
+        """What stands there so far is old."""
+        self._at = self._size()
+
+    def news(self) -> str:
+        """What was written since, at most ``MAX_OCTETS`` of its end."""
+        if self.path is None:
+            return ""
+        size = self._size()
+        start = self._at if size >= self._at else 0
+        self._at = size
+        try:
+            with self.path.open("rb") as file:
+                file.seek(max(start, size - MAX_OCTETS))
+                return file.read(size - max(start, size - MAX_OCTETS)).decode("utf-8", "replace")
+        except OSError:
+            return ""
+
+    def _size(self) -> int:
+        try:
+            return self.path.stat().st_size if self.path is not None else 0
+        except OSError:
+            return 0
+
+
+def complaints(text: str) -> Iterator[Suspicion]:
+    """A suspicion for each kind of complaint in a log, in order, each kind once."""
+    seen: set[str] = set()
+    for one in _each(text):
+        if one.top not in seen:
+            seen.add(one.top)
+            yield one
+
+
+def last_complaint(text: str) -> Suspicion | None:
+    """What a log complains of last, if of anything; it may have been said before."""
+    return next(iter(deque(_each(text), maxlen=1)), None)
+
+
+def _each(text: str) -> Iterator[Suspicion]:
+    lines = text.splitlines()
+    told: re.Pattern[str] | None = None
+    for number, line in enumerate(lines):
+        # The cause of an exception of which something was said already is no complaint of its own.
+        if told is not None and told.match(line):
+            continue
+        runtime = next((name for name, pattern in _SIGNATURES if pattern.search(line)), "")
+        told = _GOES_ON.get(runtime)
+        if runtime and not _ORDINARY.search(line):
+            top = f"{runtime}: {steady(_top(runtime, lines, number))}"
+            yield Suspicion(Oracle.LOG, top, "\n".join(lines[number : number + _EXCERPT_LINES]))
+
+
+def _top(runtime: str, lines: list[str], number: int) -> str:
+    """The line that says what broke: it may stand some lines below the one that says that something did."""
+    rest = lines[number : number + 60]
+    if runtime == "python":
+        return next((line for line in rest[1:] if _PYTHON_TOP.match(line)), rest[0])
+    if runtime == "beam":
+        return _of_beam(rest)
+    if runtime == "jvm":
+        return _of_jvm(rest)
+    return _bare(rest[0])
+
+
+def _of_jvm(rest: list[str]) -> str:
+    """The class of an exception, and the first function that is not the runtime's own; messages hold values."""
+    thrown = _THROWN.match(rest[0].removeprefix(_CAUSE))
+    if thrown is None:
+        return _bare(rest[0])
+    frames = (_AT.match(line) for line in takewhile(_AT.match, rest[1:]))
+    places = [frame[1] for frame in frames if frame and not frame[1].startswith(("java.", "jdk.", "sun."))]
+    # Where a stack or a heap was at its end is chance.
+    return (
+        thrown[1] if re.search(_HEAPS_AND_STACKS, thrown[1]) or not places else f"{thrown[1]} in {places[0]}"
+    )
+
+
+def _of_beam(rest: list[str]) -> str:
+    """Reason and function, without the values of this one time: a term that did not match, a function's arguments."""
+    at = next((n for n, line in enumerate(rest[:12]) if _REASON.search(line)), 0)
+    text = " ".join(_bare(line) for line in rest[at:])
+    places = ([part for part in match.groups() if part] for match in _WHERE.finditer(text))
+    found = next((place for place in places if place[0] not in _RUNTIME), None)
+    where = f" {found[0]}:{found[1]}" if found else ""
+    kind, _, reason = text.partition(": ")
+    words = _WORDS.match(reason) if at else None
+    return f"{kind}: {words[1]}{where}" if words else _bare(rest[at])
+
+
+def _bare(line: str) -> str:
+    """A line without the time and the process that loggers put before it."""
+    return _PREFIX.sub("", line).strip()

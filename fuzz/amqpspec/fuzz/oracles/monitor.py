@@ -1,0 +1,278 @@
+"""All oracles around a batch: what is measured before, what is asked afterwards, and in which order complaints count.
+
+Knows: the oracles, the target's gauges. Must not know: how batches are made, what becomes of a suspicion.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from statistics import median
+
+from amqpspec.fuzz.executor.client import Unanswered
+from amqpspec.fuzz.executor.loop import now_s, pause
+from amqpspec.fuzz.executor.outcome import End, Outcome
+from amqpspec.fuzz.executor.subject import Subject
+from amqpspec.fuzz.identity import InputId
+from amqpspec.fuzz.oracles.answers import LATE_FACTOR, astray, conformance, late, obedience
+from amqpspec.fuzz.oracles.canary import Canaries
+from amqpspec.fuzz.oracles.log import LogWatch, complaints, last_complaint
+from amqpspec.fuzz.oracles.process import Allowance, Gauge, gauge, held_back_s, is_working
+from amqpspec.fuzz.oracles.suspicion import Oracle, Suspicion
+
+_LOOK_S, _REST_S = 0.06, 16.0
+_HELD_BACK_S = 60.0
+_LOOKS, _BETWEEN_LOOKS_S = 4, 0.15
+_DYING_LOOKS, _BETWEEN_DYING_S = 12, 0.25
+"""A process may take some time to die, of a dump that it writes or for want of a processor."""
+_KEPT = 64
+_LATE_S = 0.5
+_CPU_S, _LEAST_CPU_S = 0.01, 0.001
+"""Of one input as long as no batch was clean: the most and the least that is granted, whatever a greeting costs."""
+_GREETINGS, _FOR_AN_INPUT = 24, 2
+"""How many greetings are weighed at first; an input may take as much as so many of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """What the oracles said of a batch; ``log`` is what the target wrote meanwhile."""
+
+    suspicions: tuple[Suspicion, ...]
+    log: str = ""
+    rss_octets: int = 0
+    cpu_s: float = 0.0
+
+
+@dataclass(slots=True)
+class Usual:
+    """What harmless inputs cost, learnt from the batches so far; before the first one, from greetings."""
+
+    first_cpu_s: float = _CPU_S
+    cpu_per_input_s: deque[float] = field(default_factory=lambda: deque(maxlen=_KEPT))
+    latency_s: deque[float] = field(default_factory=lambda: deque(maxlen=_KEPT))
+
+    def learn(self, outcomes: Sequence[Outcome], cpu_s: float) -> None:
+        """Take a batch in of which nobody complained."""
+        if outcomes:
+            self.cpu_per_input_s.append(cpu_s / len(outcomes))
+            known = [o.timing.latency_s for o in outcomes if o.timing.latency_s is not None]
+            self.latency_s.append(median(known) if known else 0.0)
+
+    def learn_greetings(self, cpu_s: float) -> None:
+        """Take in what the greetings cost that nobody complains of."""
+        self.first_cpu_s = min(_CPU_S, max(_LEAST_CPU_S, _FOR_AN_INPUT * cpu_s / _GREETINGS))
+
+    def bear(self, cpu_s: float, inputs: int) -> None:
+        """Take in what a batch cost that nobody is to blame for: without it the same would be suspected for ever."""
+        if inputs:
+            self.cpu_per_input_s.append(min(_CPU_S, cpu_s / inputs))
+
+    def cpu_s(self, inputs: int) -> float:
+        """What so many inputs take, with room for twice as much."""
+        return 2 * inputs * (median(self.cpu_per_input_s) if self.cpu_per_input_s else self.first_cpu_s)
+
+    @property
+    def late_s(self) -> float:
+        """Beyond which an answer is late."""
+        return max(_LATE_S, LATE_FACTOR * (median(self.latency_s) if self.latency_s else 0.0))
+
+
+class Monitor:
+    """Looks at one target. ``before`` and ``after`` come in pairs. Oracles ``without`` which it does cost nothing."""
+
+    def __init__(
+        self, subject: Subject, allowance: Allowance | None = None, without: frozenset[Oracle] = frozenset()
+    ) -> None:
+        self.subject, self.allowance, self.without = subject, allowance or Allowance(), without
+        self.usual = Usual()
+        self.hang_s = subject.hang_s * subject.patience
+        self._canaries = Canaries(subject)
+        self._canaries.off = "" if self._asks(Oracle.CANARY, Oracle.LEAK) else "not asked"
+        self._log = LogWatch(subject.log)
+        self._log.skip()
+        self._before = Gauge(None)
+        self._took_s = 0.0
+        self._rest_s = _REST_S
+        self._greeted = False
+        self._borne: tuple[float, int] = (0.0, 0)
+
+    @property
+    def note(self) -> str:
+        """What is gone on without, since the target did not bear it when it began."""
+        return self._canaries.note
+
+    def before(self) -> None:
+        """Measure, and place canaries. Raises Unanswered where the target does not answer already now."""
+        self._canaries.place()
+        if not self._greeted and self._asks(Oracle.CPU):
+            self._greeted = True
+            self._weigh_greetings()
+        self._rest()
+        # What canaries and greetings made the target say is not of the batch.
+        self._log.skip()
+        self._before = gauge(self.subject.pid())
+
+    def unconfirmed(self, oracle: Oracle) -> None:
+        """What an oracle last said could not be repeated."""
+        if oracle is Oracle.CPU:
+            self.usual.bear(*self._borne)
+
+    def after(self, outcomes: Sequence[Outcome], *, settle_s: float = 0.0, dying: bool = False) -> Check:
+        """Ask every oracle. A crash or a hang explains the rest, which then is not asked.
+
+        Where the target may be ``dying``, it is looked at for a while longer.
+        """
+        if settle_s:
+            pause(settle_s)
+        fatal = None
+        if self._asks(Oracle.CRASH, Oracle.HANG):
+            fatal = self._dies(outcomes) if dying else self._fatal(outcomes)
+        found = [] if fatal else self._canary()
+        sent = sum(o.sent_octets for o in outcomes)
+        after = Gauge(None) if fatal else self._at_rest(sent, len(outcomes))
+        news = self._log.news()
+        if fatal:
+            self._canaries.drop()
+            return Check((self._explained(fatal, news),), news)
+        found += self._of_process(after, sent, len(outcomes))
+        found += complaints(news) if self._asks(Oracle.LOG) else ()
+        found += astray(outcomes)
+        found += obedience(outcomes)
+        found += late(outcomes, self.usual.late_s)
+        found += conformance(outcomes) if self._asks(Oracle.CONFORMANCE) else ()
+        order = list(Oracle)
+        found = sorted(
+            (s for s in found if s.oracle not in self.without), key=lambda s: order.index(s.oracle)
+        )
+        spent_s = after.cpu_s - self._before.cpu_s
+        if not found:
+            self.usual.learn(outcomes, spent_s)
+        elif any(s.oracle is Oracle.CPU for s in found):
+            self._borne = spent_s, len(outcomes)
+        return Check(tuple(found), news, after.rss_octets, spent_s)
+
+    def close(self) -> None:
+        """Hang up."""
+        self._canaries.drop()
+
+    def forget(self) -> None:
+        """The target was restarted: what was placed there is gone."""
+        self._canaries.drop()
+
+    # --- single oracles
+
+    def _asks(self, *oracles: Oracle) -> bool:
+        """Whether any of these is asked."""
+        return not self.without.issuperset(oracles)
+
+    @property
+    def _weighs(self) -> bool:
+        return self._asks(Oracle.MEMORY, Oracle.CPU)
+
+    def _rest(self) -> None:
+        """Wait until the target has come to rest, or for so long."""
+        begun_s = now_s()
+        while self._weighs and is_working(self.subject.pid()) and now_s() - begun_s < self._rest_s:
+            pause(_LOOK_S)
+
+    def _weigh_greetings(self) -> None:
+        """What harmless conversations cost. Raises Unanswered."""
+        self._rest()
+        before = gauge(self.subject.pid())
+        if before.pid is None:
+            return
+        for _ in range(_GREETINGS):
+            self.subject.greet(self.hang_s)
+        self._rest()
+        after = gauge(self.subject.pid())
+        if after.pid == before.pid and after.alive:
+            self.usual.learn_greetings(after.cpu_s - before.cpu_s)
+
+    def _fatal(self, outcomes: Sequence[Outcome]) -> Suspicion | None:
+        """A crash or a hang. A stream that breaks is looked at again: the process may be on its way out just then."""
+        told: Unanswered | None = None
+        for _ in range(_LOOKS):
+            if self._before.pid is not None and not gauge(self._before.pid).alive:
+                return self._crash(f"process {self._before.pid} is gone", outcomes)
+            try:
+                self._took_s = self.subject.greet(self.hang_s)
+            except Unanswered as unanswered:
+                told = unanswered
+            else:
+                return None
+            if told.silent:
+                return Suspicion(Oracle.HANG, "no answer to a sentinel", str(told), _unfinished(outcomes))
+            pause(_BETWEEN_LOOKS_S)
+        return self._crash(str(told), outcomes)
+
+    def _dies(self, outcomes: Sequence[Outcome]) -> Suspicion | None:
+        """A crash or a hang, now or soon."""
+        for _ in range(_DYING_LOOKS):
+            if (fatal := self._fatal(outcomes)) is not None:
+                return fatal
+            pause(_BETWEEN_DYING_S)
+        return self._fatal(outcomes)
+
+    def _crash(self, detail: str, outcomes: Sequence[Outcome]) -> Suspicion:
+        return Suspicion(Oracle.CRASH, "the target is gone", detail, _unfinished(outcomes))
+
+    def _explained(self, fatal: Suspicion, news: str) -> Suspicion:
+        """A crash by what the log says last before it, where it says anything."""
+        said = last_complaint(news)
+        if said is None:
+            return fatal
+        return replace(fatal, top=f"{fatal.top}; {said.top}", detail=f"{fatal.detail}\n{said.detail}")
+
+    def _at_rest(self, sent: int, inputs: int) -> Gauge:
+        """The gauge once the target has come to rest, or has burnt too much: work may go on behind the last answer.
+
+        A target that never rests is waited for a shorter while each time. What it waits for a processor itself does not
+        count: on a busy machine it may come to its work late.
+        """
+        begun_s, held_s = now_s(), held_back_s(self.subject.pid())
+        while True:
+            if not self._weighs:
+                return gauge(self.subject.pid())
+            pause(_LOOK_S)
+            this = gauge(self.subject.pid())
+            spent = self.allowance.cpu(self._before, this, sent, self.usual.cpu_s(inputs))
+            if spent or not is_working(this.pid):
+                return this
+            waited_s = now_s() - begun_s
+            if waited_s > _HELD_BACK_S or waited_s - (held_back_s(this.pid) - held_s) > self._rest_s:
+                self._rest_s = max(_LOOK_S, self._rest_s / 2)
+                return this
+
+    def _canary(self) -> list[Suspicion]:
+        begun_s = now_s()
+        try:
+            found = self._canaries.check()
+        except Unanswered as told:
+            return [Suspicion(Oracle.CANARY, "canary connection lost", str(told))]
+        took_s = max(self._took_s, now_s() - begun_s)
+        if took_s > self.usual.late_s + _LATE_S:
+            detail = f"a sentinel or canary took {took_s:.2f} s, expected {self.usual.late_s:.2f} s at most"
+            found.append(Suspicion(Oracle.LATE, "late answer", detail))
+        return found
+
+    def _of_process(self, after: Gauge, sent: int, inputs: int) -> list[Suspicion]:
+        memory = self.allowance.memory(self._before, after, sent)
+        cpu = self.allowance.cpu(self._before, after, sent, self.usual.cpu_s(inputs))
+        return [
+            Suspicion(oracle, top, text)
+            for oracle, top, text in (
+                (Oracle.MEMORY, "memory grows", memory), (Oracle.CPU, "processor burns", cpu),
+            )
+            if text
+        ]  # fmt: skip
+
+
+def _unfinished(outcomes: Sequence[Outcome]) -> tuple[InputId, ...]:
+    """Inputs that were under way when it happened."""
+    broken = (End.RST, End.FIN)
+    return tuple(
+        o.item.id
+        for o in outcomes
+        if not o.reached or (o.end in broken and o.refused is None) or not o.arrivals
+    )

@@ -1,0 +1,48 @@
+"""What an oracle says: which one, of what, by which inputs if it knows.
+
+Knows: words. Must not know: how it was seen.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+
+from amqpspec.fuzz.identity import InputId
+
+
+class Oracle(StrEnum):
+    """The oracles, the worst first: what comes earlier may explain what comes later."""
+
+    CRASH = "crash"
+    HANG = "hang"
+    LEAK = "leak"
+    CANARY = "canary"
+    MEMORY = "memory"
+    CPU = "cpu"
+    LOG = "log"
+    OBEDIENCE = "obedience"
+    LATE = "late"
+    CONFORMANCE = "conformance"
+
+
+SPOILS = frozenset({Oracle.CRASH, Oracle.HANG})
+"""After these, a target has to be started anew before anything else can be said of it."""
+
+_CHANGING = re.compile(r"0x[0-9a-fA-F]+|<[0-9.]+>|#Ref<[^>]*>|[0-9]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Suspicion:
+    """``top`` is the same for the same cause; ``detail`` is for people; ``inputs`` are those that are suspected."""
+
+    oracle: Oracle
+    top: str
+    detail: str
+    inputs: tuple[InputId, ...] = ()
+
+
+def steady(text: str) -> str:
+    """A line without what changes from one time to the next."""
+    return " ".join(_CHANGING.sub("N", text).split())[:160]

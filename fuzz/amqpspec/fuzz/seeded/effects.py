@@ -1,0 +1,188 @@
+"""What planted defects do inside a reference broker, whichever dialect it serves.
+
+Knows: the model that all reference brokers share, and how a message gets to a consumer in each family.
+Must not know: where a defect strikes, oracles.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import count
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from amqpspec.reference.amqp_1_0.sending import SendingEnd
+from amqpspec.reference.methods import outgoing
+from amqpspec.reference.methods.session import Session
+from amqpspec.reference.model import Consumer, Entry, Message
+from amqpspec.reference.refusing import RefusedError
+
+LEAK_OCTETS, LEAKS_AT_MOST = 50 << 20, 6
+BURN_S, LATE_S, HANG_S = 3.0, 0.8, 3600.0
+_BENT_OCTETS = 6
+_LOG = logging.getLogger("amqpspec.seeded")
+_kept: list[bytes] = []
+_numbers = count(1)
+
+Link = Any
+"""A connection of a reference broker: its ``core``, its ``user``, how it says a refusal."""
+
+GoOn = Callable[[], None]
+Effect = Callable[[Link, GoOn], None]
+
+
+def _crash(link: Link, go_on: GoOn) -> None:
+    os._exit(70)
+
+
+def _hang(link: Link, go_on: GoOn) -> None:
+    time.sleep(HANG_S)
+
+
+def _leak(link: Link, go_on: GoOn) -> None:
+    if len(_kept) < LEAKS_AT_MOST:
+        _kept.append(b"x" * LEAK_OCTETS)
+    go_on()
+
+
+class _Burner:
+    """At most one thread burns, each time so many seconds of processor time, however busy the machine is."""
+
+    def __init__(self) -> None:
+        self._thread: threading.Thread | None = None
+
+    def strike(self) -> None:
+        if self._thread is None or not self._thread.is_alive():
+            self._thread = threading.Thread(target=self._spin, daemon=True)
+            self._thread.start()
+
+    def _spin(self) -> None:
+        while time.thread_time() < BURN_S:
+            sum(range(1000))
+
+
+_burner = _Burner()
+
+
+def _burn(link: Link, go_on: GoOn) -> None:
+    _burner.strike()
+    go_on()
+
+
+def _late(link: Link, go_on: GoOn) -> None:
+    def later() -> None:
+        if link.transport.is_closing():
+            return
+        try:
+            go_on()
+        except RefusedError as refused:
+            _say(link, refused)
+        link.core.flush()
+
+    asyncio.get_running_loop().call_later(LATE_S, later)
+
+
+def _say(link: Link, refused: RefusedError) -> None:
+    if hasattr(link, "nodes"):
+        link.say(refused)
+    else:
+        link.say(refused, 0)
+
+
+def _corrupt(link: Link, go_on: GoOn) -> None:
+    for vhost in link.core.vhosts.values():
+        for queue in vhost.queues.values():
+            for entry in queue.ready():
+                _bend(entry)
+    go_on()
+
+
+def _bend(entry: Entry) -> None:
+    """Bend the last octets: in AMQP 1.0 the first ones say what kind of body follows."""
+    body = bytearray(entry.message.body)
+    if len(body) > _BENT_OCTETS:
+        body[-_BENT_OCTETS:] = b"spoilt"
+        entry.message = replace(entry.message, body=bytes(body))
+
+
+def _to_wrong_user(link: Link, go_on: GoOn) -> None:
+    """What lies in anybody's queue goes to consumers of another user, too."""
+    for other in tuple(link.core.links):
+        if other is not link and getattr(other, "user", None) is not link.user:
+            for consumer in _consumers(other):
+                _slip(link, consumer)
+    go_on()
+
+
+def _consumers(link: Link) -> list[Consumer]:
+    found: list[Consumer] = []
+    for session in link.sessions.values():
+        if isinstance(session, Session):
+            found += session.consumers.values()
+        else:
+            found += [e.consumer for e in session.ends.values() if isinstance(e, SendingEnd) and e.consumer]
+    return found
+
+
+def _slip(link: Link, consumer: Consumer) -> None:
+    """A message that nobody sent there."""
+    queues = [queue for vhost in link.core.vhosts.values() for queue in vhost.queues.values()]
+    stored = next((entry.message for queue in queues for entry in queue.ready()), None)
+    if stored is None:
+        return
+    if isinstance(consumer.taker, SendingEnd):
+        if consumer.taker.credit > 0:
+            consumer.taker.deliver(consumer, Entry(stored, next(_numbers)), False)
+        return
+    assert isinstance(consumer.taker, Session)
+    foreign = replace(stored, body=b"what another user said")
+    outgoing.deliver(consumer.taker, consumer, Entry(_with_size(foreign), 0), False)
+
+
+def _with_size(message: Message) -> Message:
+    """A message whose header announces the body that it has."""
+    size = len(message.body).to_bytes(8, "big")
+    return replace(message, header=message.header[:4] + size + message.header[12:])
+
+
+def _throw(link: Link, go_on: GoOn) -> None:
+    try:
+        raise RuntimeError("planted: an index that does not fit its table")
+    except RuntimeError:
+        _LOG.exception("while handling a frame")
+    go_on()
+
+
+def _mute(link: Link, go_on: GoOn) -> None:
+    """What comes later on this connection is taken, and nothing is done with it."""
+    _charmed[link] = lambda incoming: None
+    go_on()
+
+
+def _mixed_up(link: Link, go_on: GoOn) -> None:
+    """What comes later on this connection is done on the channel beside its own."""
+    _charmed[link] = lambda incoming: replace(incoming, channel=incoming.channel + 1)
+    go_on()
+
+
+_charmed: WeakKeyDictionary[Link, Callable[[Any], Any]] = WeakKeyDictionary()
+
+
+def as_taken(link: Link, incoming: Any) -> Any:
+    """A frame as a connection that has been struck takes it: None where it takes it for nothing."""
+    charm = _charmed.get(link)
+    return incoming if charm is None else charm(incoming)
+
+
+EFFECTS: dict[str, Effect] = {
+    "crash": _crash, "hang": _hang, "leak": _leak, "cpu": _burn, "late": _late, "corrupt": _corrupt,
+    "wrong-user": _to_wrong_user, "throw": _throw,
+    "mute": _mute, "mixed-up": _mixed_up,
+}  # fmt: skip
+"""What each kind of defect does where it strikes; ``go_on`` is what a sound broker does with the frame."""

@@ -1,1 +1,0 @@
-"""The harness: everything that talks AMQP or records what was said."""

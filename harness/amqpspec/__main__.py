@@ -1,0 +1,5 @@
+"""``python -m amqpspec``: the command line."""
+
+from amqpspec.cli.main import main
+
+main()

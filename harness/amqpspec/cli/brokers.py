@@ -1,0 +1,192 @@
+"""``brokers`` and ``reference``: real brokers that CI uses, and the embedded one on a port of its own.
+
+Knows: provisioning and serving. Must not know: cases, verdicts. A broker that was not started here is never touched.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import ssl
+import threading
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from amqpspec.cli.common import STATE_DIR, one_line_errors, stop
+from amqpspec.run.results import Exit
+
+if TYPE_CHECKING:
+    from amqpspec.target.known import KnownBroker
+
+
+@click.group(short_help="Known real brokers.")
+def brokers() -> None:
+    """Install, start, stop and list known real brokers; all of them listen on loopback only."""
+
+
+@brokers.command("list")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+def list_brokers(as_json: bool) -> None:
+    """Known brokers: installed version, and where each one runs."""
+    from amqpspec.target.known import KNOWN, known_broker
+
+    rows = []
+    with one_line_errors():
+        for name in (*KNOWN, *_others(KNOWN)):
+            broker = known_broker(name, STATE_DIR / name)
+            running = broker.running()
+            rows.append({"name": name, "version": broker.version(), "url": running.url if running else None})
+    if as_json:
+        click.echo(json.dumps(rows, indent=1))
+        return
+    table = [(str(row["name"]), str(row["version"] or "not installed")) for row in rows]
+    names, versions = (max(map(len, column)) for column in zip(*table, strict=True))
+    for (known, version), row in zip(table, rows, strict=True):
+        state = f"running at {row['url']}" if row["url"] else "not running"
+        click.echo(f"{known:{names}}  {version:{versions}}  {state}")
+
+
+def _others(known: Iterable[str]) -> list[str]:
+    """Releases beside the usual ones that are installed here."""
+    names = (path.parent.name for path in STATE_DIR.glob("*@*/jars"))
+    return sorted(name for name in names if name.partition("@")[0] in known)
+
+
+def _known(name: str, release: str | None = None, memory_limit_mib: int | None = None) -> KnownBroker:
+    """The broker of that name; one that nobody knows is a mistake of the user."""
+    from amqpspec.target.known import KNOWN, is_known, known_broker
+
+    full = f"{name}@{release}" if release else name
+    if name.partition("@")[0] not in KNOWN:
+        stop(Exit.USAGE, f"no broker {name!r}, expected one of {sorted(KNOWN)}")
+    if not is_known(full):
+        stop(Exit.USAGE, f"no broker {full!r}, expected a version like 7.0.4 behind the name")
+    return known_broker(full, STATE_DIR / full, memory_limit_mib=memory_limit_mib)
+
+
+_memory_limit = click.option(
+    "--memory-limit", "memory_limit_mib", type=click.IntRange(64), metavar="MIB",
+    help="What its process may write to at most (default: the broker's usual limit).",
+)  # fmt: skip
+_release = click.option(
+    "--version", "release", metavar="VERSION", help="Another release, as in NAME@VERSION."
+)
+
+
+@brokers.command()
+@click.argument("name")
+@_release
+def install(name: str, release: str | None) -> None:
+    """Install a broker from Debian's packages, Maven Central or PyPI."""
+    with one_line_errors():
+        broker = _known(name, release)
+        broker.install()
+        click.echo(f"{broker.name} {broker.version()} installed")
+
+
+@brokers.command()
+@click.argument("name")
+@_release
+@_memory_limit
+@click.option("--port", type=click.IntRange(1, 65535), help="Default: a free one.")
+def start(name: str, release: str | None, port: int | None, memory_limit_mib: int | None) -> None:
+    """Start a broker on loopback and print its URL."""
+    with one_line_errors():
+        running = _known(name, release, memory_limit_mib).start(port)
+        limit = f", at most {running.memory_limit_mib} MiB" if running.memory_limit_mib else ""
+        click.echo(
+            f"{running.name} {running.version} at {running.url} (pid {running.pid}, log {running.log}{limit})"
+        )
+
+
+@brokers.command("stop")
+@click.argument("name")
+@_release
+def stop_broker(name: str, release: str | None) -> None:
+    """Stop a broker that was started here."""
+    with one_line_errors():
+        broker = _known(name, release)
+        was_running = broker.running() is not None
+        broker.stop()
+    click.echo(f"{broker.full_name} {'stopped' if was_running else 'was not running'}")
+
+
+@brokers.command(short_help="Restart a broker on the same port and data.")
+@click.argument("name")
+@_release
+@_memory_limit
+def restart(name: str, release: str | None, memory_limit_mib: int | None) -> None:
+    """Restart a broker that was started here, on the same port and data, under the same limit or another one."""
+    with one_line_errors():
+        click.echo(_known(name, release, memory_limit_mib).restart().url)
+
+
+@click.command(short_help="Serve the reference broker.")
+@click.argument("dialect", default="amqp-0-9-1")
+@click.option("--host", default="127.0.0.1", show_default=True)
+@click.option("--port", default=0, type=click.IntRange(0, 65535), help="Default: a free one.")
+@click.option("--fault", "faults", multiple=True, help="A named fault; may be given several times.")
+@click.option("--list-faults", is_flag=True, help="List the faults and what they break.")
+@click.option(
+    "--tls-cert", type=click.Path(path_type=Path, exists=True), help="Serve TLS with this certificate."
+)
+@click.option(
+    "--tls-key",
+    type=click.Path(path_type=Path, exists=True),
+    help="Its private key (default: in the same file).",
+)
+def reference(
+    dialect: str,
+    host: str,
+    port: int,
+    faults: tuple[str, ...],
+    list_faults: bool,
+    tls_cert: Path | None,
+    tls_key: Path | None,
+) -> None:
+    """Serve the reference broker until SIGTERM or SIGINT; prints its URL."""
+    from amqpspec.reference.faults import all_faults
+    from amqpspec.reference.server import ReferenceBroker
+    from amqpspec.spec.dialects import dialect_ids
+
+    if dialect not in dialect_ids():
+        stop(Exit.USAGE, f"no dialect {dialect!r}, expected one of {sorted(dialect_ids())}")
+    if list_faults:
+        for fault in all_faults(dialect).values():
+            click.echo(f"{fault.name}: {fault.says} [{', '.join(fault.breaks)}]")
+        return
+    unknown = [fault for fault in faults if fault not in all_faults(dialect)]
+    if unknown:
+        stop(Exit.USAGE, f"no fault {unknown[0]!r}; try: amqpspec reference --list-faults")
+    if tls_key is not None and tls_cert is None:
+        stop(Exit.USAGE, "--tls-key: expected --tls-cert with it")
+    done = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: done.set())
+    broker = ReferenceBroker(dialect, faults=faults, host=host, port=port, tls=_tls(tls_cert, tls_key))
+    try:
+        broker.start()
+    except OSError as error:
+        why = os.strerror(error.errno) if error.errno and error.errno > 0 else error.strerror or error
+        stop(Exit.USAGE, f"cannot listen on {host}, port {port or 'any'}: {why}")
+    try:
+        click.echo(broker.url)
+        done.wait()
+    finally:
+        broker.stop()
+
+
+def _tls(certificate: Path | None, key: Path | None) -> ssl.SSLContext | None:
+    if certificate is None:
+        return None
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    try:
+        context.load_cert_chain(certificate, key)
+    except OSError as error:
+        files = certificate if key is None else f"{certificate} and {key}"
+        stop(Exit.USAGE, f"{files}: expected a certificate and its key as PEM: {error.strerror or error}")
+    return context

@@ -1,0 +1,108 @@
+"""``certificate``: issue one for a run, check it against the evidence, run every verdict again.
+
+Knows: run folders, exit codes. Must not know: what a certificate holds.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from amqpspec.cli.common import one_line_errors
+from amqpspec.run.results import Exit
+
+_PATH = click.Path(path_type=Path)
+_NAME = "certificate.json"
+
+
+class _Certificate(click.Group):
+    """A group in which issuing needs no name: ``certificate RUN`` is ``certificate issue RUN``."""
+
+    def parse_args(self, context: click.Context, args: list[str]) -> list[str]:
+        """Put the name in where it is left out."""
+        if args and args[0] not in self.commands and args[0] not in ("-h", "--help"):
+            args = ["issue", *args]
+        return super().parse_args(context, args)
+
+
+@click.group(cls=_Certificate, short_help="Certify a run: counts, deviations, the hash of its evidence.")
+def certificate() -> None:
+    """Issue a certificate of a finished run, or check one (``certificate RUN``, ``certificate verify FILE``)."""
+
+
+@certificate.command(short_help="Write the certificate of a run.")
+@click.argument("run", type=_PATH)
+@click.option("--out", "-o", type=_PATH, help=f"The file (default: {_NAME} in the run's folder).")
+def issue(run: Path, out: Path | None) -> None:
+    """Write the certificate of RUN, a finished run's folder."""
+    from amqpspec.reports.certificate.issue import certificate as made
+    from amqpspec.reports.certificate.issue import short, write_certificate
+    from amqpspec.reports.load import load_run
+
+    with one_line_errors():
+        loaded = load_run(run)
+        document, path = made(loaded), out or loaded.folder / _NAME
+        write_certificate(path, document)
+    for line in short(document):
+        click.echo(line)
+    click.echo(path)
+
+
+@certificate.command(short_help="Check a certificate against its evidence.")
+@click.argument("file", type=_PATH)
+@click.option("--run", "folder", type=_PATH, help="The run's folder (default: where the certificate is).")
+@click.option("--replay", is_flag=True, help="Run every case again, too, against URL or --target.")
+@click.argument("url", required=False)
+@click.option("--target", "-t", "name", help="A target of targets.yaml (default: the certificate's).")
+@click.option("--targets", "targets_file", type=_PATH, help="Another targets.yaml.")
+def verify(
+    file: Path,
+    folder: Path | None,
+    replay: bool,
+    url: str | None,
+    name: str | None,
+    targets_file: Path | None,
+) -> None:
+    """Check FILE against the run's folder; one line for each thing that does not fit, and exit code 1."""
+    from amqpspec.reports.certificate.verify import complaints, read_certificate
+
+    with one_line_errors():
+        document = read_certificate(file)
+        found = list(complaints(document, folder or file.parent))
+        if replay:
+            found += _again(document, url, name, targets_file)
+    for line in found:
+        click.echo(line)
+    what = f"{len(document['verdicts'])} verdicts, {len(document['evidence']['files'])} files"
+    click.echo(
+        f"{what}: {f'{len(found)} do not fit' if found else 'all fit'}{', run again' if replay else ''}"
+    )
+    raise click.exceptions.Exit(Exit.DEVIATIONS if found else Exit.CONFORMING)
+
+
+def _again(
+    document: Mapping[str, Any], url: str | None, name: str | None, targets_file: Path | None
+) -> Iterator[str]:
+    """The verdicts of a new run of the same cases that differ from the certificate's."""
+    from dataclasses import replace
+
+    from amqpspec.cli.certify import Order, certify
+    from amqpspec.target.find import find_target
+
+    target = find_target(url or name or document["target"]["name"], targets_file)
+    if target.dialect != document["dialect"]:
+        target = replace(target, dialect=document["dialect"])
+    with tempfile.TemporaryDirectory(prefix="amqpspec-") as scratch:
+        order = Order(
+            target, tuple(document["verdicts"]), Path(scratch) / "again", no_baseline=True, quiet=True
+        )
+        cases = certify(order)["cases"]
+    now = {case["id"]: (case["verdict"], case["observed"] or case["reason"]) for case in cases}
+    for case, expected in document["verdicts"].items():
+        actual, seen = now.get(case, ("nothing", "the case did not run"))
+        if actual != expected:
+            yield f"{case}: expected {expected}, actual {actual} ({seen})"

@@ -1,0 +1,324 @@
+"""A run from order to reports: plan, engine, journal, baseline, exit code; every path ends in complete reports.
+
+Knows: the steps and their order. Must not know: how a step works, nor the command line's syntax.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import platform
+import shutil
+import signal
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from amqpspec.cli.progress import Progress
+from amqpspec.net.clock import today, utc_now
+from amqpspec.peer.context import Patience
+from amqpspec.record.journal import Journal, JournalError, read_cases, read_journal, read_run
+from amqpspec.record.rows import CaseRow, Outcome, RunRow, TargetRow
+from amqpspec.reports import render_all
+from amqpspec.reports.json_report import requirement_json, write_results
+from amqpspec.run.baseline import Baseline, read_baseline
+from amqpspec.run.case import Case, load_suite
+from amqpspec.run.driver import Identity, ProbeFailed
+from amqpspec.run.engine import Engine, Settings, meet
+from amqpspec.run.execute import World
+from amqpspec.run.plan import Limits, Planned, make_plan
+from amqpspec.run.recorded import Stopped
+from amqpspec.run.results import Exit, Results, judge, last_attempts
+from amqpspec.run.select import select, with_files
+from amqpspec.spec.dialects import load_ledger
+from amqpspec.target.config import ConfigError, Target
+from amqpspec.target.known import BrokerError
+from amqpspec.target.live import TargetError, live
+
+_REPORTS = ("results.json", "matrix.html", "junit.xml", "summary.md", "badge.svg")
+_UNRUN = "the run was stopped before this case"
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What the user asked for."""
+
+    target: Target
+    patterns: Sequence[str] = ()
+    out: Path | None = None
+    junit: Path | None = None
+    connections: int | None = None
+    patience: float = 1.0
+    repeat: int = 1
+    strict: bool = False
+    baseline_file: Path | None = None
+    no_baseline: bool = False
+    exclude: Sequence[str] = ()
+    shared_target: bool = False
+    faults: Sequence[str] = ()
+    resume: Path | None = None
+    pcap: bool = False
+    quiet: bool = False
+
+
+def certify(order: Order) -> dict[str, Any]:
+    """Run and report; gives the results document. Raises what ``one_line_errors`` knows."""
+    baseline = _baseline(order)
+    suite, patterns = with_files(load_suite(order.target.dialect), order.patterns, order.target.dialect)
+    cases = select(suite, patterns)
+    excluded = {case.id for case in select(suite, order.exclude)} if order.exclude else set()
+    limits = Limits(excluded, order.shared_target)
+    folder = _place(order)
+    stop = threading.Event()
+    with ExitStack() as stack:
+        stack.enter_context(only_run_in(folder))
+        _prepare(folder, order)
+        stack.enter_context(_stopping(stop))
+        row = _run_row(order, folder)
+        try:
+            target = stack.enter_context(live(order.target, faults=order.faults))
+            row = replace(row, target=replace(row.target, url=target.url.redacted))
+            journal = stack.enter_context(Journal(folder))
+            world = World(target, folder, folder.name[-33:], Patience(), stop)
+            world, identity = meet(world, journal)
+        except (ProbeFailed, TargetError, BrokerError) as failed:
+            return _not_reached(order, row, folder, cases, str(failed))
+        except Stopped:
+            journal.run(row)
+            return finish(order, folder, [Planned(case) for case in cases], baseline, partial=True)
+        row = replace(row, target=_announced(row.target, identity))
+        row = replace(row, note="; ".join(filter(None, (row.note, identity.note))))
+        journal.run(row)
+        scale = order.patience * order.target.patience
+        patience = Patience.measured(identity.round_trip_s, scale, order.target.ending_s)
+        plan = make_plan(cases, target, identity.lacks, limits)
+        complete = _run(order, replace(world, patience=patience), journal, plan)
+        journal.end(complete=complete)
+        return finish(order, folder, plan, baseline, partial=not complete)
+
+
+def _run(order: Order, world: World, journal: Journal, plan: Sequence[Planned]) -> bool:
+    """Run what is left of a plan; whether it came to its end."""
+    left = _left(plan, order)
+    progress = Progress(len(left) * order.repeat, order.quiet)
+    connections = order.connections or order.target.connections
+    settings = Settings(connections, order.repeat, order.target.fresh)
+    engine = Engine(world, journal, settings, [progress.saw])
+    with progress:
+        return engine.run(left)
+
+
+def finish(
+    order: Order, folder: Path, plan: Sequence[Planned], baseline: Baseline | None, *, partial: bool
+) -> dict[str, Any]:
+    """From the journal to all reports; gives the results document."""
+    row = replace(read_run(folder), ended=utc_now(), partial=partial, strict=order.strict)
+    fitting = baseline if baseline and baseline.applies_to(row.target.version) else None
+    if baseline is not fitting:
+        assert baseline is not None
+        unfit = (
+            f"baseline {baseline.path} is for versions {baseline.versions}, not for {row.target.version!r}"
+        )
+        row = replace(row, note="; ".join(filter(None, (row.note, unfit))))
+    rows = _whole(last_attempts(folder), plan, _UNRUN)
+    unasked = load_suite(order.target.dialect).keys() - {row.id for row in rows}
+    results = judge(rows, fitting, today(), unasked, strict=order.strict, partial=partial)
+    return _report(order, row, results, folder)
+
+
+def _whole(rows: Sequence[CaseRow], plan: Sequence[Planned], why: str) -> list[CaseRow]:
+    """A row for each case of the plan, in the order of the suite; a case that has none is blocked."""
+    known = {row.id: row for row in rows}
+    for planned in plan:
+        if planned.case.id not in known:
+            blocked = replace(planned, outcome=Outcome.BLOCKED, reason=why)
+            known[planned.case.id] = (planned if planned.outcome else blocked).row()
+    places = {name: place for place, name in enumerate(_suite_of(known.values()))}
+    return sorted(known.values(), key=lambda row: places.get(row.id, len(places)))
+
+
+def _suite_of(rows: Iterable[CaseRow]) -> Iterator[str]:
+    for dialect in sorted({row.dialect for row in rows}):
+        yield from load_suite(dialect)
+
+
+def _report(order: Order, row: RunRow, results: Results, folder: Path) -> dict[str, Any]:
+    ledger = load_ledger(order.target.dialect)
+    requirements = {name: requirement_json(requirement) for name, requirement in ledger.items()}
+    write_results(folder, row, results.rows, requirements, int(results.exit_code), list(results.stale))
+    paths = render_all(folder)
+    if order.pcap:
+        _captures(folder, results.rows)
+    _point_latest(folder)
+    Progress.conclude(row, results, folder, order.quiet)
+    if order.junit is not None:
+        order.junit.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(paths["junit.xml"], order.junit)
+    tally = results.tally.to_json()
+    cases = [case.to_json() for case in results.rows]
+    return {
+        **tally,
+        "exit_code": int(results.exit_code),
+        "stale_baseline": list(results.stale),
+        "cases": cases,
+    }
+
+
+def _captures(folder: Path, rows: Sequence[CaseRow]) -> None:
+    from amqpspec.record.capture import write_capture
+
+    for row in rows:
+        if row.evidence:
+            write_capture(folder / row.evidence)
+
+
+def _not_reached(order: Order, row: RunRow, folder: Path, cases: Sequence[Case], why: str) -> dict[str, Any]:
+    """The target was not reached: the reports show every case blocked, the journal leaves them to a resumed run."""
+    row = replace(row, note=why)
+    with Journal(folder) as journal:
+        journal.run(row)
+        journal.end(complete=False)
+    rows = _whole(last_attempts(folder), [Planned(case) for case in cases], why)
+    results = judge(rows, None, today(), strict=order.strict, partial=True)
+    results = replace(results, exit_code=Exit.TARGET)
+    _report(order, replace(row, ended=utc_now(), partial=True), results, folder)
+    raise ProbeFailed(f"{order.target.name}: {why}")
+
+
+def _baseline(order: Order) -> Baseline | None:
+    path = order.baseline_file or order.target.baseline
+    if order.no_baseline or path is None:
+        return None
+    return read_baseline(path)
+
+
+def _left(plan: Sequence[Planned], order: Order) -> list[Planned]:
+    """What a resumed run has still to do: cases without all their attempts, and those that a dead target kept away."""
+    if order.resume is None:
+        return list(plan)
+    done = {row.id for row in read_cases(order.resume) if _is_done(row, order.repeat)}
+    return [planned for planned in plan if planned.case.id not in done]
+
+
+def _is_done(row: CaseRow, repeat: int) -> bool:
+    if row.verdict is Outcome.BLOCKED:
+        return row.reason.startswith("no hook")
+    return not row.evidence or row.attempt >= repeat
+
+
+def _place(order: Order) -> Path:
+    """The folder of the run."""
+    stamp = utc_now().replace(":", "").replace("-", "")
+    name = "".join(c if c.isalnum() or c in "-." else "-" for c in order.target.name)
+    return order.resume or order.out or Path("out") / f"{stamp}-{name}"
+
+
+def _prepare(folder: Path, order: Order) -> None:
+    if order.resume is not None:
+        _check_same_target(folder, order.target)
+    elif (folder / "journal.jsonl").exists():
+        _make_room(folder)
+
+
+@contextmanager
+def only_run_in(folder: Path) -> Iterator[None]:
+    """Keep other runs out of a folder for as long as the block lasts; the lock ends with the process."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        handle = os.open(folder, os.O_RDONLY)
+    except OSError as error:
+        raise JournalError(f"cannot write {folder / 'journal.jsonl'}: {error.strerror}") from error
+    try:
+        _lock(folder, handle)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _lock(folder: Path, handle: int) -> None:
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        raise ConfigError(f"{folder}: another run is at work there; choose another --out") from error
+    except OSError:
+        return  # a file system without locks: two runs in one folder are then the user's own care
+
+
+def _check_same_target(folder: Path, target: Target) -> None:
+    try:
+        known = read_run(folder).target
+    except JournalError as error:
+        raise ConfigError(str(error)) from error
+    if (known.name, known.dialect) != (target.name, target.dialect):
+        raise ConfigError(
+            f"{folder} is a run against {known.name} ({known.dialect}): expected the same target (its URL, or"
+            f" --target), actual {target.name} ({target.dialect})"
+        )
+
+
+def _make_room(folder: Path) -> None:
+    """An older run in the same folder gives way if it was finished; an unfinished one is not thrown away."""
+    try:
+        kinds = {line.get("kind") for line in read_journal(folder)}
+    except JournalError as error:
+        raise ConfigError(str(error)) from error
+    if "case" in kinds and "end" not in kinds:
+        raise ConfigError(
+            f"{folder} holds an unfinished run: go on with --resume {folder}, or choose another --out"
+        )
+    for name in ("journal.jsonl", *_REPORTS):
+        (folder / name).unlink(missing_ok=True)
+    shutil.rmtree(folder / "evidence", ignore_errors=True)
+
+
+def _run_row(order: Order, folder: Path) -> RunRow:
+    target = order.target
+    url = target.url.redacted if target.url else ""
+    return RunRow(
+        id=folder.name,
+        target=TargetRow(target.name, url, target.dialect, target.profile),
+        suite_version=version("amqpspec"),
+        started=utc_now(),
+        command=f"amqpspec run {target.name} {' '.join(order.patterns)}".strip(),
+        platform=f"Python {platform.python_version()} on {platform.system()} {platform.machine()}",
+        note=f"faults: {', '.join(order.faults)}" if order.faults else "",
+    )
+
+
+def _announced(row: TargetRow, identity: Identity) -> TargetRow:
+    announced: Mapping[str, Any] = identity.announced
+    return replace(row, product=identity.product, version=identity.version, announced=announced)
+
+
+@contextmanager
+def _stopping(stop: threading.Event) -> Iterator[None]:
+    """SIGTERM and SIGINT end the run in order: what has a verdict keeps it, the reports are marked partial."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    known = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+    for number in known:
+        signal.signal(number, lambda *_: stop.set())
+    try:
+        yield
+    finally:
+        for number, handler in known.items():
+            signal.signal(number, handler)
+
+
+def _point_latest(folder: Path) -> None:
+    """``latest`` beside the run's folder points to it, where links can be made."""
+    if folder.parent.name != "out":
+        return
+    link = folder.parent / "latest"
+    try:
+        if link.is_symlink():
+            link.unlink()
+        if not link.exists():
+            link.symlink_to(folder.name)
+    except OSError:
+        return

@@ -1,0 +1,202 @@
+"""``fuzz``: campaigns, the cells of the fuzzer, single inputs by id, findings again, the self-test.
+
+Knows: the catalogue of cells, which verb has which module. Must not know: how inputs are made or sent.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from amqpspec.cli.common import one_line_errors
+from amqpspec.fuzz.catalogue import Cell, FuzzInput, absent, cells, resolve
+from amqpspec.fuzz.grammar import DIALECTS, grammar_hash
+from amqpspec.fuzz.identity import InputId
+from amqpspec.fuzz.states import states
+from amqpspec.fuzz.words import in_words
+from amqpspec.spec.dialects import load_dialect, widest
+
+_CAMPAIGN = "campaign"
+_OF_THE_GROUP = frozenset({"--list-cells", "--selftest", "-h", "--help"})
+
+
+class _Fuzz(click.Group):
+    """A group in which a campaign needs no name: ``fuzz URL`` is ``fuzz campaign URL``."""
+
+    def parse_args(self, context: click.Context, args: list[str]) -> list[str]:
+        """Put the name in where it is left out."""
+        if args and args[0] not in self.list_commands(context) and not _OF_THE_GROUP & set(args):
+            args = [_CAMPAIGN, *args]
+        return super().parse_args(context, args)
+
+    def list_commands(self, context: click.Context) -> list[str]:
+        """Verbs in the order of use."""
+        return [_CAMPAIGN, "replay", "report", "export-boofuzz", *super().list_commands(context)]
+
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        """Import what needs more than the catalogue when it is called."""
+        if name in (_CAMPAIGN, "replay"):
+            from amqpspec.cli import fuzz_campaign
+
+            return fuzz_campaign.campaign if name == _CAMPAIGN else fuzz_campaign.replay
+        if name == "report":
+            from amqpspec.cli.fuzz_report import report
+
+            return report
+        if name == "export-boofuzz":
+            from amqpspec.cli.fuzz_interop import export_boofuzz
+
+            return export_boofuzz
+        return super().get_command(context, name)
+
+
+@click.group(
+    "fuzz",
+    cls=_Fuzz,
+    invoke_without_command=True,
+    short_help="Fuzz a target with bent frames; replay what was found.",
+)
+@click.option(
+    "--list-cells", is_flag=True, help="List the cells: family, field role and state, with their inputs."
+)
+@click.option(
+    "--selftest", is_flag=True, help="Prove the oracles: planted defects are found, nothing else is."
+)
+@click.option("--dialect", "-d", "dialects", multiple=True, type=click.Choice(DIALECTS), help="Default: all.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.option(
+    "--out",
+    "-o",
+    type=click.Path(path_type=Path),
+    help="Where a self-test leaves its campaigns (default: nowhere).",
+)
+@click.option(
+    "--clean-budget",
+    default="60s",
+    show_default=True,
+    help="How long the self-test seeks where nothing is, in all.",
+)
+@click.option(
+    "--blame",
+    type=click.IntRange(1),
+    metavar="N",
+    help="With --selftest: how often of N the right input is blamed.",
+)
+@click.option("--seed", default=1, show_default=True, type=click.IntRange(0), help="Of what --blame plants.")
+@click.pass_context
+def fuzz(
+    context: click.Context,
+    list_cells: bool,
+    selftest: bool,
+    dialects: tuple[str, ...],
+    as_json: bool,
+    out: Path | None,
+    clean_budget: str,
+    blame: int | None,
+    seed: int,
+) -> None:
+    """Bend what is sent: families C1 to C14, crossed with field roles and protocol states.
+
+    ``amqpspec fuzz URL`` leads a campaign (see ``amqpspec fuzz campaign --help``).
+    """
+    if context.invoked_subcommand is not None:
+        return
+    if selftest:
+        from amqpspec.cli.fuzz_selftest import run_blame, run_selftest
+
+        if blame is not None:
+            run_blame(dialects or DIALECTS, as_json, out, blame, seed)
+        run_selftest(dialects or DIALECTS, as_json, out, clean_budget)
+    elif list_cells:
+        _list_cells(dialects or DIALECTS, as_json)
+    else:
+        click.echo(context.get_help())
+
+
+def _list_cells(chosen: tuple[str, ...], as_json: bool) -> None:
+    if as_json:
+        click.echo(json.dumps({"dialects": {d: _dialect_json(d) for d in chosen}}, indent=1))
+        return
+    for dialect_id in chosen:
+        for line in _lines(dialect_id):
+            click.echo(line)
+
+
+@fuzz.command(short_help="Show one input.")
+@click.argument("name", metavar="ID")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def show(name: str, as_json: bool) -> None:
+    """Show the octets of one input in hex, its frames in words, the way to its state, and what is expected."""
+    with one_line_errors():
+        found = resolve(InputId.parse(name))
+    if as_json:
+        click.echo(json.dumps(_input_json(found), indent=1))
+        return
+    state, expected = states(found.dialect)[found.state], found.expectation
+    click.echo(
+        f"{found.id} ({found.dialect})\n  {found.words}\n  state     {state.name}: {state.words or 'nothing sent'}"
+    )
+    click.echo(
+        f"  expected  {_expected(found)}" + (f" ({expected.requirement})" if expected.must_refuse else "")
+    )
+    for number, octets in enumerate(found.steps, start=1):
+        click.echo(f"step {number}, {len(octets)} octets")
+        for text in in_words(found.dialect, octets):
+            click.echo(f"  {text}")
+        for line in _hex(octets):
+            click.echo(f"  {line}")
+
+
+def _lines(dialect_id: str) -> Iterator[str]:
+    every = cells(dialect_id)
+    total = sum(cell.inputs for cell in every)
+    yield f"{dialect_id} g:{grammar_hash(dialect_id)}: {len(every)} cells, {total} inputs"
+    width = max(len(_name(cell)) for cell in every)
+    for cell in every:
+        yield f"  {_name(cell):{width}}  {cell.inputs:6}  {' '.join(cell.requirements)}".rstrip()
+    for family, reason in absent(dialect_id).items():
+        yield f"  {family} does not exist: {reason}"
+
+
+def _name(cell: Cell) -> str:
+    return f"{cell.family}/{cell.role}/{cell.state}"
+
+
+def _dialect_json(dialect_id: str) -> dict[str, object]:
+    every = cells(dialect_id)
+    return {
+        "grammar": grammar_hash(dialect_id),
+        "inputs": sum(cell.inputs for cell in every),
+        "absent": absent(dialect_id),
+        "cells": [
+            {
+                "family": cell.family, "role": cell.role, "state": cell.state, "inputs": cell.inputs,
+                "requirements": list(cell.requirements), "first": str(cell.id(0)),
+            }
+            for cell in every
+        ],
+    }  # fmt: skip
+
+
+def _input_json(found: FuzzInput) -> dict[str, object]:
+    return {
+        "id": str(found.id), "dialect": found.dialect, "state": found.state, "words": found.words,
+        "way": states(found.dialect)[found.state].words, "requirement": found.expectation.requirement,
+        "expected": _expected(found),
+        "steps": [{"octets": s.hex(), "frames": in_words(found.dialect, s)} for s in found.steps],
+    }  # fmt: skip
+
+
+def _expected(found: FuzzInput) -> str:
+    if not found.expectation.must_refuse:
+        return found.expectation.kind
+    dialect = load_dialect(widest(found.dialect))
+    return " or ".join(refusal.describe(dialect) for refusal in found.expectation.accepts)
+
+
+def _hex(octets: bytes) -> Iterator[str]:
+    for at in range(0, len(octets), 16):
+        yield f"{at:06x}  {octets[at : at + 16].hex(' ')}"

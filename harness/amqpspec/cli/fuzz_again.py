@@ -1,0 +1,35 @@
+"""``fuzz replay ID`` and ``fuzz replay OCTETS``: one look at one input, in words.
+
+Knows: what a look holds. Must not know: how it is taken.
+"""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from amqpspec.fuzz.again import Look
+from amqpspec.fuzz.catalogue import FuzzInput
+
+
+def say(item: FuzzInput, seen: Look, as_json: bool) -> None:
+    """Print what came of an input: the reaction, then each complaint."""
+    if as_json:
+        click.echo(json.dumps(_json(item, seen)))
+        return
+    click.echo(f"{item.state}, {len(item.octets)} octets: {seen.outcome.reaction}")
+    for found in seen.complaints:
+        click.echo(f"{found.oracle}: {found.top}")
+        for line in found.detail.splitlines():
+            click.echo(f"  {line}")
+    if not seen.complaints:
+        click.echo("nothing to complain about")
+
+
+def _json(item: FuzzInput, seen: Look) -> dict[str, object]:
+    return {
+        "input": str(item.id), "dialect": item.dialect, "state": item.state, "reaction": seen.outcome.reaction,
+        "requirement": item.expectation.requirement,
+        "complaints": [{"oracle": str(s.oracle), "top": s.top, "detail": s.detail} for s in seen.complaints],
+    }  # fmt: skip

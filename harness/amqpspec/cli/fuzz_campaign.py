@@ -1,0 +1,378 @@
+"""``fuzz URL``, ``fuzz replay``, ``fuzz --selftest``: from a target to a campaign, a finding, a proof of the oracles.
+
+Knows: how target, baseline, campaign and summary fit together. Must not know: how any of them works.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Any, NoReturn
+from urllib.parse import quote, urlencode
+
+import click
+
+from amqpspec.cli.common import STATE_DIR, one_line_errors, stop
+from amqpspec.cli.fuzz_interop import ENGINES, keep_seeds, run_boofuzz, seeds_of
+from amqpspec.cli.fuzz_known import attaches, with_known
+from amqpspec.cli.fuzz_live import view_of
+from amqpspec.cli.fuzz_report import write_reports
+from amqpspec.fuzz.campaign import BATCH, Campaign, Order
+from amqpspec.fuzz.executor.loop import Address
+from amqpspec.fuzz.executor.pool import workers_for
+from amqpspec.fuzz.executor.subject import Subject, check_address, check_scope
+from amqpspec.fuzz.executor.tempo import Tempo
+from amqpspec.fuzz.executor.tls import Tls
+from amqpspec.fuzz.findings import item_of, read_finding
+from amqpspec.fuzz.grammar import DEPLOYED, DIALECTS
+from amqpspec.fuzz.oracles.monitor import Monitor
+from amqpspec.fuzz.oracles.suspicion import Oracle, Suspicion
+from amqpspec.fuzz.report import one_line, what
+from amqpspec.fuzz.seeded.process import SEEDED, SeededBroker
+from amqpspec.fuzz.states import MECHANISMS, Values
+from amqpspec.fuzz.triage import Status, Triage
+from amqpspec.peer.context import Login
+from amqpspec.reports.text import visible
+from amqpspec.run.detect import detect
+from amqpspec.run.results import Exit
+from amqpspec.spec.dialects import deployed_as
+from amqpspec.target.config import ConfigError, Target
+from amqpspec.target.find import find_target
+from amqpspec.target.known import BrokerError, known_broker
+from amqpspec.target.known.memory import limit_in_force_mib
+from amqpspec.target.live import Live, live
+
+if TYPE_CHECKING:
+    from amqpspec.fuzz.interop.boofuzz_engine import BoofuzzRun
+
+_UNITS_S = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
+_OUT = Path("campaign")
+
+
+@click.command("campaign", short_help="Lead a campaign against a target.")
+@click.argument("url", required=False)
+@click.option("--target", "-t", "name", help="A target of targets.yaml.")
+@click.option("--targets", "targets_file", type=click.Path(path_type=Path), help="Another targets.yaml.")
+@click.option("--budget", default="10m", show_default=True, help="How long: 90, 90s, 10m, 8h.")
+@click.option(
+    "--out", "-o", type=click.Path(path_type=Path), help="Folder of the campaign (default: campaign)."
+)
+@click.option("--dialect", "-d", type=click.Choice((*DIALECTS, *DEPLOYED)), help="What to speak.")
+@click.option("--seed", default=1, show_default=True, type=click.IntRange(0), help="Of random mutation.")
+@click.option("--shard", default="1/1", show_default=True, metavar="I/N", help="Only every Nth input.")
+@click.option(
+    "--resume", type=click.Path(path_type=Path, exists=True), help="Go on with a campaign's folder."
+)
+@click.option("--cells", multiple=True, metavar="GLOB", help="Only cells like C04/*/channel.")
+@click.option("--families-only", is_flag=True, help="No random mutation behind the families.")
+@click.option(
+    "--workers", "-w", type=click.IntRange(1, 64), show_default="half of more than 2 processors, at most 4",
+    help="Processes that send.",
+)  # fmt: skip
+@click.option("--connections", "-n", default=128, show_default=True, type=click.IntRange(1, 512))
+@click.option(
+    "--patience", default=1.0, show_default=True, type=click.FloatRange(0.1, 20), help="Scales waits."
+)
+@click.option("--thorough", is_flag=True, help="Go on legally behind every input that was not refused.")
+@click.option(
+    "--scope", type=click.Path(path_type=Path, exists=True), help="Hosts beyond loopback, one a line."
+)
+@click.option("--baseline", "baseline_file", type=click.Path(path_type=Path), help="Known deviations (YAML).")
+@click.option("--no-baseline", is_flag=True, help="Ignore the target's baseline.")
+@click.option(
+    "--engine", default=ENGINES[0], show_default=True, type=click.Choice(ENGINES), help="Who makes inputs."
+)
+@click.option(
+    "--seeds", type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="A capture (pcap, pcapng) whose conversations are bent, too.",
+)  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
+@click.option(
+    "--json-lines", is_flag=True, help="Progress and findings as JSON, one object a line, on standard error."
+)
+@click.option("--quiet", "-q", is_flag=True, help="Print nothing but the last line.")
+def campaign(
+    url: str | None, name: str | None, budget: str, shard: str, as_json: bool, **options: Any
+) -> None:
+    """Lead a campaign: every cell, then random mutation until the budget ends; findings go to --out.
+
+    Exit codes: 0 no findings, 1 findings, 2 usage, 3 target not reached or lost for good, 4 error.
+    """
+    if (url is None) is (name is None):
+        stop(Exit.USAGE, "expected a URL or --target, actual: both or none")
+    if options["resume"] is not None and options["out"] is not None:
+        stop(Exit.USAGE, "expected --resume or --out, actual both: a resumed campaign stays in its folder")
+    with one_line_errors(), terminable():
+        budget_s, parts = seconds_of(budget), _shard(shard)
+        target = _target(url, name, options)
+        with live(target, state_dir=STATE_DIR) as running:
+            subject = _subject(running, options)
+            check_scope(subject.address.host, options["scope"])
+            if attaches(subject.dialect, options["cells"], random=not options["families_only"]):
+                check_address(subject)
+            baseline = None if options["no_baseline"] else options["baseline_file"] or target.baseline
+            subject, unfit = with_known(subject, baseline)
+            seeds = seeds_of(subject.dialect, options)
+            view = view_of(budget_s, as_json or options["quiet"], options["json_lines"])
+            order = Order(
+                subject, options["resume"] or options["out"] or _OUT, budget_s, options["seed"], parts,
+                options["cells"], not options["families_only"], BATCH, options["resume"] is not None,
+                told=view.told, corpus=seeds.corpus,
+                origins=tuple(seed.origin for seed in seeds.entries),
+                workers=options["workers"] or workers_for(os.cpu_count()),
+            )  # fmt: skip
+            _check_place(order)
+            keep_seeds(order, seeds, options)
+            limit_mib = limit_in_force_mib(subject.pid())
+            if options["engine"] == "boofuzz":
+                led: BoofuzzRun | Campaign = run_boofuzz(order, options)
+            else:
+                with view:
+                    led = Campaign(order).run()
+        summary = {**led.summary(), "memory_limit_mib": limit_mib}
+        summary["note"] = "; ".join(filter(None, (summary.get("note"), unfit)))
+        found = bool(summary["findings"])
+        code = Exit.TARGET if led.target_lost else Exit.DEVIATIONS if found else Exit.CONFORMING
+        summary["exit_code"] = int(code)
+        write_reports(order.out, summary)
+        view.end(summary)
+    _say(summary, order.out, as_json, options["quiet"])
+    raise click.exceptions.Exit(code)
+
+
+@click.command("replay", short_help="Try an input again: a finding's, or one by id or octets.")
+@click.argument("what", metavar="FOLDER|ID|OCTETS")
+@click.argument("url", required=False)
+@click.option("--target", "-t", "name", help="A target of targets.yaml (default: the finding's).")
+@click.option("--targets", "targets_file", type=click.Path(path_type=Path), help="Another targets.yaml.")
+@click.option("--state", metavar="STATE", help="Where to send OCTETS: hex, steps parted by commas.")
+@click.option(
+    "--oracle", "oracles", multiple=True, type=click.Choice([oracle.value for oracle in Oracle]),
+    help="Of an id or octets: ask only this oracle (default: every one).",
+)  # fmt: skip
+@click.option(
+    "--scope", type=click.Path(path_type=Path, exists=True), help="Hosts beyond loopback, one a line."
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def replay(
+    what: str, url: str | None, name: str | None, state: str | None, oracles: tuple[str, ...], as_json: bool,
+    **options: Any,
+) -> None:  # fmt: skip
+    """Send an input again, and ask its oracle; exit code 1 where it happens again.
+
+    FOLDER is a finding. An ID, or OCTETS with --state, is sent once to a URL or --target, and every oracle is asked.
+    """
+    if state is not None or what.startswith("g:"):
+        _replay_one(what, url, name, state, oracles, as_json, options)
+    with one_line_errors(), terminable():
+        folder = Path(what)
+        data = read_finding(folder)
+        item = item_of(data)
+        if url is None and name is None:
+            url, name = (data["url"], None) if data.get("url") else (None, data["target"])
+        options |= {"dialect": data["dialect"], "patience": 1.0, "connections": 1, "no_baseline": True}
+        seen = Suspicion(Oracle(data["oracle"]), data["top"], data["detail"], (item.id,))
+        with _again(url, name, options) as subject:
+            check_scope(subject.address.host, options["scope"])
+            tempo = Tempo.of(subject.round_trip_s(), hang_s=subject.hang_s)
+            monitor = Monitor(subject)
+            blame = Triage(subject, monitor, tempo).again(item, seen)
+            monitor.close()
+    reaction = blame.outcome.reaction if blame.outcome else "none that matters"
+    if as_json:
+        click.echo(json.dumps({"status": str(blame.status), "oracle": data["oracle"], "reaction": reaction}))
+    else:
+        click.echo(f"{data['oracle']} {data['signature']}: {blame.status}; {blame.suspicion.detail}")
+    raise click.exceptions.Exit(Exit.CONFORMING if blame.status is Status.LOST else Exit.DEVIATIONS)
+
+
+def _replay_one(
+    what: str, url: str | None, name: str | None, state: str | None, oracles: tuple[str, ...], as_json: bool,
+    options: dict[str, Any],
+) -> NoReturn:  # fmt: skip
+    from amqpspec.cli.fuzz_again import say
+    from amqpspec.fuzz.again import given, look, named
+
+    if url is None and name is None:
+        stop(Exit.USAGE, "expected a URL or --target with an id or octets, actual: none")
+    options |= {"dialect": None, "patience": 1.0, "connections": 1, "no_baseline": True}
+    with one_line_errors(), terminable(), _again(url, name, options) as subject:
+        check_scope(subject.address.host, options["scope"])
+        item = given(subject.dialect, state, what) if state is not None else named(subject.dialect, what)
+        seen = look(subject, item, [Oracle(oracle) for oracle in oracles] or list(Oracle))
+    say(item, seen, as_json)
+    raise click.exceptions.Exit(Exit.DEVIATIONS if seen.complaints else Exit.CONFORMING)
+
+
+@contextmanager
+def _again(url: str | None, name: str | None, options: dict[str, Any]) -> Iterator[Subject]:
+    """The target of a finding; a broker with a planted defect is started for it."""
+    if url is None and name is not None and name.startswith(SEEDED):
+        with (
+            tempfile.TemporaryDirectory(prefix="amqpspec-") as scratch,
+            SeededBroker.named(name.removeprefix(SEEDED), Path(scratch)) as broker,
+        ):
+            yield broker.subject()
+        return
+    with live(_target(url, name, options), state_dir=STATE_DIR) as running:
+        yield _subject(running, options)
+
+
+# --- the target
+
+
+def _target(url: str | None, name: str | None, options: dict[str, Any]) -> Target:
+    target = find_target(url or name or "", options["targets_file"])
+    if options["dialect"]:
+        return replace(target, dialect=options["dialect"])
+    if url is not None and target.url is not None:
+        check_scope(target.url.host, options["scope"])
+        target = replace(target, dialect=detect(target))
+    if target.broker != "reference" and deployed_as(target.dialect) in DEPLOYED:
+        return replace(target, dialect=str(deployed_as(target.dialect)))
+    return target
+
+
+def _subject(running: Live, options: dict[str, Any]) -> Subject:
+    """A running target as the fuzzer needs it; an embedded reference broker has no process of its own."""
+    target = running.target
+    _check_mechanism(running)
+    queue = target.address.replace("{name}", "amqpspec.fuzz.q")
+    pid = _Pid(running)
+    others = [
+        _values(login, running.vhosts.get(role, login.vhost), queue)
+        for role, login in running.logins.items()
+        if role == "second"
+    ]
+    return Subject(
+        name=target.name, dialect=target.dialect,
+        address=Address(running.url.host, running.url.port, Tls.of(running.url)),
+        values=_values(running.login, running.login.vhost, queue), others=tuple(others),
+        restart=_restart(running, pid), pid=lambda: pid.number, log=running.log,
+        connections=min(options["connections"], max(target.connections, 128)),
+        patience=options["patience"], url=_public(running), thorough=options.get("thorough", False),
+    )  # fmt: skip
+
+
+def _public(running: Live) -> str:
+    """The URL of a target that has no name in targets.yaml; nothing where it holds a secret."""
+    if running.target.broker or running.target.url is None or running.secrets:
+        return ""
+    url = running.url
+    host = f"[{url.host}]" if ":" in url.host else url.host
+    query = f"?{urlencode(url.query)}" if url.query else ""
+    scheme = "amqps" if url.tls else "amqp"
+    return f"{scheme}://{url.user}:{url.password}@{host}:{url.port}/{quote(url.vhost, safe='')}{query}"
+
+
+def _check_mechanism(running: Live) -> None:
+    """A login by more than one response is not led by a way, which is the same for all connections."""
+    known = MECHANISMS[running.target.dialect == "amqp-1-0"]
+    if running.login.mechanism not in known:
+        raise ConfigError(
+            f"{running.url.redacted}: expected a login by one of {', '.join(known)}, actual {running.login.mechanism}"
+        )
+
+
+class _Pid:
+    """The target's pid; looked up anew after a restart."""
+
+    def __init__(self, running: Live) -> None:
+        self._running = running
+        self.number = running.pid
+
+    def look(self) -> None:
+        """Ask again."""
+        target = self._running.target
+        if target.broker and target.broker != "reference":
+            found = known_broker(target.broker, STATE_DIR / target.broker).running()
+            self.number = found.pid if found else None
+        elif target.pid is not None:
+            try:
+                self.number = int(target.pid.read_text().split()[0])
+            except (OSError, ValueError, IndexError):
+                self.number = None
+
+
+def _restart(running: Live, pid: _Pid) -> Callable[[], None] | None:
+    again = running.revive or running.restart
+    if again is None:
+        return None
+
+    def restart() -> None:
+        try:
+            again()
+        except BrokerError as error:
+            raise OSError(str(error)) from error
+        pid.look()
+
+    return restart
+
+
+def _values(login: Login, vhost: str, queue: str) -> Values:
+    return Values(
+        user=login.user, password=login.password, vhost=vhost, queue=queue, mechanism=login.mechanism
+    )
+
+
+# --- what is said
+
+
+def _say(summary: dict[str, Any], folder: Path, as_json: bool, quiet: bool) -> None:
+    if as_json:
+        click.echo(json.dumps(summary, indent=1))
+        return
+    for found in [] if quiet else summary["findings"]:
+        told = visible(what(found))
+        click.echo(
+            f"{found['oracle']} {found['status']}: {told}\n  {found['input'] or 'a batch'}\n  {found['replay']}"
+        )
+    if summary.get("note") and not quiet:
+        click.echo(f"note: {visible(summary['note'])}")
+    click.echo(f"{one_line(summary)}; {summary['ended']}; {folder / 'campaign.html'}")
+
+
+# --- small print
+
+
+def seconds_of(text: str) -> float:
+    """``90``, ``90s``, ``10m`` or ``8h`` in seconds; raises ConfigError."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)([smh]?)", text)
+    if found is None:
+        raise ConfigError(f"expected a time like 90s, 10m or 8h, actual {text!r}")
+    return float(found[1]) * _UNITS_S[found[2]]
+
+
+def _shard(text: str) -> tuple[int, int]:
+    found = re.fullmatch(r"([1-9]\d*)/([1-9]\d*)", text)
+    if found is None or int(found[1]) > int(found[2]):
+        raise ConfigError(f"--shard: expected I/N with I from 1 to N, actual {text!r}")
+    return int(found[1]), int(found[2])
+
+
+def _check_place(order: Order) -> None:
+    """A folder that holds a campaign is not written over."""
+    if not order.resume and (order.out / "journal.jsonl").exists():
+        raise ConfigError(f"{order.out}: expected no campaign there, actual: one; --resume goes on with it")
+
+
+@contextmanager
+def terminable() -> Iterator[None]:
+    """TERM ends like an interrupt from the keyboard: what was found is written down."""
+
+    def end(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -1,0 +1,93 @@
+"""``fuzz export-boofuzz``, ``--engine boofuzz``, ``--seeds FILE``: the fuzzer beside other people's tools.
+
+Knows: URLs, options, exit codes. Must not know: how scripts are made, how sessions run, how captures are read.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from amqpspec.cli.common import one_line_errors
+from amqpspec.fuzz.grammar import DIALECTS
+from amqpspec.target.config import ConfigError
+
+if TYPE_CHECKING:
+    from amqpspec.fuzz.campaign import Order
+    from amqpspec.fuzz.interop.boofuzz_engine import BoofuzzRun
+    from amqpspec.fuzz.interop.seeds import Seeds
+
+ENGINES = ("amqpspec", "boofuzz")
+
+
+@click.command("export-boofuzz", short_help="Write a dialect as one boofuzz script.")
+@click.argument("url", required=False)
+@click.option(
+    "--dialect", "-d", required=True, type=click.Choice(DIALECTS), help="Whose grammar and states it has."
+)
+@click.option(
+    "--out",
+    "-o",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="The file (default: standard output).",
+)
+def export_boofuzz(url: str | None, dialect: str, out: Path | None) -> None:
+    """Write one runnable Python script: every production as a boofuzz Request, the states as its session graph.
+
+    It needs nothing but boofuzz. URL says where it looks for its target by itself; a password in it is not written.
+    """
+    from amqpspec.fuzz.interop.boofuzz_script import ScriptTarget, script
+    from amqpspec.target.url import UrlError, parse_url
+
+    with one_line_errors():
+        where = ScriptTarget()
+        if url is not None:
+            try:
+                parsed = parse_url(url)
+            except UrlError as error:
+                raise ConfigError(str(error)) from error
+            where = ScriptTarget(parsed.host, parsed.port, parsed.vhost)
+        text = script(dialect, where)
+        if out is None:
+            click.echo(text, nl=False)
+            return
+        out.write_text(text, encoding="utf-8")
+        out.chmod(0o755)
+        click.echo(f"{out}: {text.count('return Request(')} requests; python {out} --help")
+
+
+def run_boofuzz(order: Order, options: dict[str, Any]) -> BoofuzzRun:
+    """Lead boofuzz' session instead of a campaign; raises ConfigError for what only a campaign can do."""
+    from amqpspec.fuzz.interop.boofuzz_engine import BoofuzzOrder, BoofuzzRun
+
+    campaigns_only = ("resume", "cells", "families_only", "seeds")
+    given = [f"--{name.replace('_', '-')}" for name in campaigns_only if options.get(name)]
+    given += ["--shard"] if order.shard != (1, 1) else []
+    if given:
+        raise ConfigError(f"--engine boofuzz: expected no {', '.join(given)}, actual: given")
+    if order.subject.address.tls is not None:
+        raise ConfigError("--engine boofuzz: expected a target without TLS, actual: amqps")
+    return BoofuzzRun(BoofuzzOrder(order.subject, order.out, order.budget_s)).run()
+
+
+def seeds_of(dialect: str, options: dict[str, Any]) -> Seeds:
+    """The corpus of a campaign: from a capture, from the folder of a resumed campaign, or none."""
+    from amqpspec.fuzz.interop.seeds import Seeds, read_corpus, read_seeds
+
+    if options["seeds"] is None:
+        return read_corpus(options["resume"]) if options["resume"] is not None else Seeds(())
+    if options["resume"] is not None:
+        raise ConfigError("--seeds: expected no --resume, actual: both; a resumed campaign keeps its corpus")
+    seeds = read_seeds(options["seeds"], dialect)
+    click.echo(f"{options['seeds']}: {seeds.words}", err=True)
+    return seeds
+
+
+def keep_seeds(order: Order, seeds: Seeds, options: dict[str, Any]) -> None:
+    """Write the corpus into the campaign's folder, where a resumed campaign and a replay find it."""
+    from amqpspec.fuzz.interop.seeds import write_corpus
+
+    if options["seeds"] is not None:
+        write_corpus(order.out, seeds)

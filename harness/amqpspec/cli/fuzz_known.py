@@ -1,0 +1,45 @@
+"""What is known of a target before a campaign begins: which deviations of its baseline count, what it is asked for.
+
+Knows: baselines, what a target announces, which states lie behind a link. Must not know: how a campaign is led.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from amqpspec.fuzz.announced import announced
+from amqpspec.fuzz.executor.subject import Subject
+from amqpspec.fuzz.schedule import chosen_cells
+from amqpspec.fuzz.states import states
+from amqpspec.run.baseline import Baseline, read_baseline
+from amqpspec.run.case import load_suite
+
+
+def attaches(dialect: str, patterns: Sequence[str], *, random: bool) -> bool:
+    """Whether a campaign over these cells goes into a state behind a link; random inputs may."""
+    links = {
+        name for name, state in states(dialect).items() if any("attach" in s.wait_for for s in state.steps)
+    }
+    return bool(links) and (random or any(cell.state in links for cell in chosen_cells(dialect, patterns)))
+
+
+def with_known(subject: Subject, path: Path | None) -> tuple[Subject, str]:
+    """With what a baseline knows of the version that the target announces; of others it knows nothing, which is said.
+
+    Raises BaselineError.
+    """
+    if path is None:
+        return subject, ""
+    baseline, (_, version) = read_baseline(path), announced(subject)
+    if not baseline.applies_to(version):
+        return subject, f"baseline {path} is for versions {baseline.versions}, not for {version!r}"
+    return replace(subject, known=_requirements(baseline)), ""
+
+
+def _requirements(baseline: Baseline) -> frozenset[str]:
+    """Those of cases that deviate; the cases are those of the dialect's suite."""
+    suite = load_suite(baseline.dialect)
+    cases = [suite[entry.case] for entry in baseline.entries if entry.case in suite]
+    return frozenset(row for case in cases for row in case.covers)

@@ -1,0 +1,41 @@
+"""``fuzz report DIR``: the reports of a campaign made anew, also of one that was killed.
+
+Knows: how a campaign's summary and its renderers fit together. Must not know: how either works.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from amqpspec.cli.common import one_line_errors, stop
+from amqpspec.record.journal import JournalError
+from amqpspec.run.results import Exit
+
+
+@click.command("report", short_help="Make the reports of a campaign anew.")
+@click.argument("folder", type=click.Path(path_type=Path, exists=True, file_okay=False))
+def report(folder: Path) -> None:
+    """Write summary.json, summary.md, campaign.html, junit.xml and findings.sarif of a campaign's folder.
+
+    A campaign that was killed wrote none of them: what its journal and its findings say is taken instead.
+    """
+    from amqpspec.fuzz.report import summary_of
+
+    with one_line_errors():
+        try:
+            summary = summary_of(folder)
+        except JournalError as error:
+            stop(Exit.USAGE, " ".join(str(error).split()))
+        for path in write_reports(folder, summary):
+            click.echo(path)
+
+
+def write_reports(folder: Path, summary: dict[str, object]) -> list[Path]:
+    """Every report of a campaign; gives the files."""
+    from amqpspec.fuzz.report import write_summary
+    from amqpspec.reports.campaign import render_campaign
+
+    write_summary(folder, summary)
+    return [folder / "summary.json", folder / "summary.md", *render_campaign(folder).values()]

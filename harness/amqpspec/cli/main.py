@@ -1,0 +1,79 @@
+"""The command line: verbs, loaded when they are called so that ``--help`` and ``list`` stay quick.
+
+Knows: which module has which verb, and that a user's error is one line. Must not know: what the verbs do.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+
+import click
+
+_VERBS = {
+    "run": ("amqpspec.cli.run", "run", "Certify a target: run cases, keep the evidence, write the reports."),
+    "list": ("amqpspec.cli.catalogue", "list_cases", "List cases."),
+    "explain": ("amqpspec.cli.catalogue", "explain", "Explain a case or a requirement."),
+    "coverage": ("amqpspec.cli.catalogue", "coverage", "Which requirements have cases, which have none, and why."),
+    "replay": ("amqpspec.cli.replay", "replay", "Send a transcript's octets again, or write it as pcapng."),
+    "report": ("amqpspec.cli.report", "report", "Make the reports of one or more runs."),
+    "compare": ("amqpspec.cli.report", "compare", "What changed between two runs."),
+    "certificate": ("amqpspec.cli.certificate", "certificate", "Certify a run by its evidence; check a certificate."),
+    "baseline": ("amqpspec.cli.report", "baseline", "Write a baseline from a run's deviations."),
+    "selftest": ("amqpspec.cli.selftest", "selftest", "Prove every case: clean broker passes, faults are found."),
+    "fuzz": ("amqpspec.cli.fuzz", "fuzz", "Fuzz a target with bent frames; replay what was found."),
+    "pipeline": ("amqpspec.cli.pipeline", "pipeline", "Bring runs and campaigns into a lake and make marts of it."),
+    "query": ("amqpspec.cli.query", "query", "Ask the marts: 'status:fail target:rabbitmq is:different'."),
+    "brokers": ("amqpspec.cli.brokers", "brokers", "Install, start, stop and list known real brokers."),
+    "reference": ("amqpspec.cli.brokers", "reference", "Serve the reference broker, with or without named faults."),
+}  # fmt: skip
+
+
+class _Verbs(click.Group):
+    """A group whose commands are imported when they are needed; help texts are kept here."""
+
+    def list_commands(self, context: click.Context) -> list[str]:
+        """Verbs in the order of use."""
+        return list(_VERBS)
+
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        """Import one verb."""
+        if name not in _VERBS:
+            return None
+        module, attribute, _ = _VERBS[name]
+        command = getattr(import_module(module), attribute)
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        """The verbs with their one-liners, without importing them."""
+        with formatter.section("Verbs"):
+            formatter.write_dl([(name, text) for name, (_, _, text) in _VERBS.items()])
+
+
+@click.group(cls=_Verbs, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="amqpspec")
+def cli() -> None:
+    """Certify AMQP implementations, requirement by requirement, with octets as evidence.
+
+    Exit codes: 0 conforming or baseline met, 1 deviations, 2 usage or configuration, 3 target not reached or login
+    refused, 4 harness error or incomplete run, 5 stale baseline.
+    """
+
+
+def main() -> None:
+    """The console script."""
+    try:
+        code = cli.main(prog_name="amqpspec", standalone_mode=False)
+    except click.Abort as end:
+        # Click takes the end of a file for an interrupt; what is damaged has to be told.
+        click.echo(f"amqpspec: {str(end.__cause__ or '') or 'stopped'}", err=True)
+        sys.exit(4)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(2)
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+if __name__ == "__main__":
+    main()

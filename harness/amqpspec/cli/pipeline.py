@@ -1,0 +1,200 @@
+"""``pipeline``: from runs and campaigns to a lake, from there to marts, and to pages.
+
+Knows: options, exit codes, what a terminal shows. Must not know: Parquet, Spark.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import click
+
+from amqpspec.cli.common import one_line_errors, stop
+from amqpspec.net.clock import today
+from amqpspec.run.results import Exit
+
+_PATH = click.Path(path_type=Path)
+_LAKE = click.option("--lake", required=True, type=_PATH, help="The lake's folder.")
+_JSON = click.option("--json", "as_json", is_flag=True, help="For a machine.")
+_SKIP_BAD = click.option(
+    "--skip-bad", is_flag=True, help="Leave damaged files of the lake out, and name them."
+)
+
+
+def _engine(command: Callable[..., None]) -> Callable[..., None]:
+    """The options that say where Spark runs."""
+    for option in (
+        click.option("--memory", default="1g", show_default=True, help="Heap of the driver."),
+        click.option("--remote", help="A Spark Connect server, sc://HOST:PORT."),
+        click.option("--master", default="local[*]", show_default=True, help="Or spark://HOST:PORT."),
+    ):
+        command = option(command)
+    return command
+
+
+@click.group(short_help="Bring runs and campaigns into a lake and make marts of it.")
+def pipeline() -> None:
+    """From journals to knowledge. ``ingest`` needs no Spark; ``build`` brings its own, and a Java where there is none.
+
+    Exit codes: 0 done, 2 a journal was refused, the lake or Spark is not as needed, 4 it could not be written.
+    """
+
+
+@pipeline.command(short_help="Bring runs and campaigns into a lake.")
+@click.argument("folders", nargs=-1, required=True, type=_PATH, metavar="RUN_OR_CAMPAIGN…")
+@_LAKE
+@click.option(
+    "--landing", is_flag=True, help="LAKE is a landing folder for `pipeline stream`: files are only added."
+)
+@_JSON
+def ingest(folders: tuple[Path, ...], lake: Path, landing: bool, as_json: bool) -> None:
+    """Turn journals into Parquet. A journal that is in changes nothing; of one that has grown, what is new goes in."""
+    from amqpspec.reports.pipeline.ingest import ingest as bring_in
+
+    with one_line_errors():
+        done = bring_in(folders, lake, today(), landing=landing)
+    if as_json:
+        click.echo(
+            json.dumps({
+                "journals": done.journals, "unchanged": done.unchanged, "rows": done.rows, "files": done.files,
+                "remarks": done.remarks, "refused": done.refused,
+            })
+        )  # fmt: skip
+    else:
+        click.echo(
+            f"{lake}: {done.rows} observations of {done.journals} journals; {done.unchanged} unchanged"
+        )
+        for remark in done.remarks:
+            click.echo(f"  {remark}", err=True)
+    if done.refused:
+        rest = f" (and {len(done.refused) - 1} more)" if len(done.refused) > 1 else ""
+        stop(Exit.USAGE, f"refused: {done.refused[0]}{rest}")
+
+
+@pipeline.command(short_help="Put a lake's small files together.")
+@_LAKE
+@click.option(
+    "--files", default=1, show_default=True, type=click.IntRange(1), help="Leave days with so many alone."
+)
+def compact(lake: Path, files: int) -> None:
+    """Put the small files of each day together; what is in the lake stays the same."""
+    from amqpspec.reports.pipeline.compact import compact as put_together
+
+    with one_line_errors():
+        fewer = put_together(lake, files)
+    click.echo(f"{lake}: {fewer} files fewer")
+
+
+@pipeline.command(short_help="What is in a lake, and whether it is sound.")
+@_LAKE
+@_JSON
+def status(lake: Path, as_json: bool) -> None:
+    """Count days, files and rows; name files that are damaged, and strangers. Exit code 2 where one is damaged."""
+    from amqpspec.reports.pipeline.lake import open_lake, strangers
+
+    damaged: list[str] = []
+    with one_line_errors():
+        opened = open_lake(lake, skip_bad=True, told=damaged.append)
+        parts = opened.parts()
+        foreign = strangers(opened)
+    said: dict[str, Any] = {
+        "days": len(opened.days()), "files": len(parts), "rows": sum(part.entry.rows for part in parts),
+        "journals": len(opened.snapshot.sources), "damaged": damaged, "strangers": foreign,
+    }  # fmt: skip
+    if as_json:
+        click.echo(json.dumps(said))
+    else:
+        click.echo(
+            f"{lake}: {said['rows']} observations of {said['journals']} journals, {said['days']} days, "
+            f"{said['files']} files; {len(foreign)} strangers, ignored"
+        )
+        for name in foreign:
+            click.echo(f"  {name}", err=True)
+    if damaged:
+        stop(Exit.USAGE, damaged[0].removeprefix("left out: "))
+
+
+@pipeline.command(short_help="Take in what other machines have put into a landing folder.")
+@_LAKE
+@click.option(
+    "--from", "landing", required=True, type=_PATH, help="The landing folder: another lake's, or a copy."
+)
+@_engine
+def stream(landing: Path, lake: Path, master: str, remote: str | None, memory: str) -> None:
+    """Take each new file of a landing folder once, by Spark's file source with a checkpoint, then stop."""
+    from amqpspec.reports.pipeline.session import session
+    from amqpspec.reports.pipeline.stream import take_in
+
+    with one_line_errors(), session(master, remote, memory=memory) as spark:
+        rows = take_in(spark, landing, lake)
+    click.echo(f"{lake}: {rows} observations from {landing}")
+
+
+@pipeline.command(short_help="Make rollups and marts of a lake.")
+@_LAKE
+@click.option("--out", required=True, type=_PATH, help="The folder of the marts.")
+@click.option(
+    "--as-of", type=click.DateTime(["%Y-%m-%d"]), help="As known at the end of this day (UTC); else the last."
+)
+@_SKIP_BAD
+@_JSON
+@_engine
+def build(
+    lake: Path,
+    out: Path,
+    as_of: datetime | None,
+    skip_bad: bool,
+    as_json: bool,
+    master: str,
+    remote: str | None,
+    memory: str,
+) -> None:
+    """Write each mart as Parquet, CSV and JSON; days that did not change since the last build are not read again."""
+    from amqpspec.reports.pipeline.build import build as make
+    from amqpspec.reports.pipeline.lake import open_lake
+    from amqpspec.reports.pipeline.session import session
+
+    def told(line: str) -> None:
+        click.echo(f"  {line}", err=True)
+
+    day = as_of.date() if as_of else None
+    with one_line_errors():
+        opened = open_lake(lake, skip_bad=skip_bad, told=told)
+        with session(master, remote, memory=memory) as spark:
+            made = make(spark, opened, out, day, told)
+    if as_json:
+        click.echo(json.dumps({"out": str(out), "as_of": made.as_of.isoformat(), "marts": dict(made.marts)}))
+        return
+    click.echo(
+        f"{out}: {', '.join(f'{name} {rows}' for name, rows in made.marts.items())}; as of {made.as_of}"
+    )
+
+
+@pipeline.command(short_help="Write static pages of marts.")
+@click.option("--marts", required=True, type=_PATH, help="The folder of `pipeline build`.")
+@click.option("--out", default=Path("site"), show_default=True, type=_PATH, help="The folder of the pages.")
+def pages(marts: Path, out: Path) -> None:
+    """Write an index, a page for each target, and what differs between them, with the marts as CSV and JSON.
+
+    The pages need no script and no network. An older site in the folder is replaced as a whole.
+    """
+    from amqpspec.reports.site import write_site
+
+    with one_line_errors():
+        index = write_site(marts, out)
+    click.echo(index)
+
+
+@pipeline.command(short_help="Write the package as a zip for spark-submit --py-files.")
+@click.option("--out", default=Path("amqpspec.zip"), show_default=True, type=_PATH)
+def package(out: Path) -> None:
+    """Write what ``spark-submit --py-files`` wants: the packages of this installation, and nothing else."""
+    from amqpspec.reports.pipeline.package import write_package
+
+    with one_line_errors():
+        job = write_package(out)
+    click.echo(f"spark-submit --py-files {out} {job} --lake LAKE --out MARTS")

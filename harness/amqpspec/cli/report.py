@@ -1,0 +1,117 @@
+"""``report``, ``compare`` and ``baseline``: what to make of runs that are over.
+
+Knows: run folders and results. Must not know: targets, sockets.
+"""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from pathlib import Path
+
+import click
+import yaml
+
+from amqpspec.cli.common import one_line_errors, stop
+from amqpspec.net.clock import today
+from amqpspec.run.baseline import DEVIATIONS
+from amqpspec.run.results import Exit
+
+_RUN = click.Path(path_type=Path)
+
+
+@click.command(short_help="Make the reports of one or more runs.")
+@click.argument("runs", nargs=-1, required=True, type=_RUN)
+@click.option(
+    "--out", "-o", type=_RUN, help="The matrix file (default: matrix.html in the first run's folder)."
+)
+@click.option(
+    "--evidence",
+    type=click.Choice(["all", "deviations", "links"]),
+    default="all",
+    show_default=True,
+    help="Transcripts in the page: all; those of deviations, for a page to publish; or links to the files.",
+)
+def report(runs: tuple[Path, ...], out: Path | None, evidence: str) -> None:
+    """Render one run's reports anew, or several runs as one matrix with a column each."""
+    from amqpspec.reports import render_all
+    from amqpspec.reports.html.page import Evidence, write_matrix
+    from amqpspec.reports.load import load_run
+
+    with one_line_errors():
+        if len(runs) == 1 and out is None and evidence == "all":
+            for path in render_all(runs[0]).values():
+                click.echo(path)
+            return
+        path = out or runs[0] / "matrix.html"
+        write_matrix(path, [load_run(run) for run in runs], Evidence(evidence))
+        click.echo(path)
+
+
+@click.command(short_help="What changed between two runs.")
+@click.argument("before", type=_RUN)
+@click.argument("after", type=_RUN)
+@click.option(
+    "--format", "form", type=click.Choice(["text", "markdown", "json"]), default="text", show_default=True
+)
+def compare(before: Path, after: Path, form: str) -> None:
+    """List cases whose verdict differs, or write a note for a pull request; exit code 1 where one got worse."""
+    from amqpspec.reports.compare import compared, lines, markdown
+    from amqpspec.reports.load import load_run
+
+    with one_line_errors():
+        found = compared(load_run(before), load_run(after))
+    if form == "json":
+        click.echo(json.dumps(found.to_json(), indent=1, ensure_ascii=False))
+    else:
+        for line in markdown(found) if form == "markdown" else lines(found):
+            click.echo(line)
+    raise click.exceptions.Exit(Exit.DEVIATIONS if found.worse else Exit.CONFORMING)
+
+
+@click.command(short_help="Write a baseline from a run's deviations.")
+@click.argument("run", type=_RUN)
+@click.option("--out", "-o", type=_RUN, help="The file (default: standard output).")
+@click.option(
+    "--reason", default="to be verified", show_default=True, help="Reason for entries that have none yet."
+)
+@click.option("--link", default="to be added", show_default=True, help="Link for entries that have none yet.")
+@click.option(
+    "--days", default=180, show_default=True, type=click.IntRange(1), help="Days until the entries expire."
+)
+def baseline(run: Path, out: Path | None, reason: str, link: str, days: int) -> None:
+    """Turn a run's deviations into a baseline; look at each and write its reason before you keep it."""
+    from amqpspec.reports.load import load_run
+
+    with one_line_errors():
+        loaded = load_run(run)
+        if out is not None and out.exists():
+            stop(Exit.USAGE, f"{out} is there already; choose another file, or merge by hand")
+    expires = today() + timedelta(days=days)
+    entries = [
+        {"case": case.id, "verdict": str(case.verdict), "reason": reason, "link": link, "expires": expires}
+        for case in loaded.cases
+        if case.verdict in DEVIATIONS and not case.reason.startswith("no hook")
+    ]
+    target = loaded.meta.target
+    document = {
+        "target": target.name,
+        "dialect": target.dialect,
+        "versions": _series(target.version),
+        "entries": entries,
+    }
+    text = yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=110)
+    if out is None:
+        click.echo(text, nl=False)
+        return
+    with one_line_errors():
+        out.parent.mkdir(parents=True, exist_ok=True)
+        out.write_text(text, encoding="utf-8")
+    click.echo(f"{out}: {len(entries)} entries")
+
+
+def _series(version: str) -> str:
+    parts = version.split(".")[:2]
+    if len(parts) < 2 or not all(part.isdigit() for part in parts):
+        return ""
+    return f">={parts[0]}.{parts[1]},<{parts[0]}.{int(parts[1]) + 1}"

@@ -1,0 +1,103 @@
+"""``amqpspec run``: the one verb that certifies.
+
+Knows: how target, suite, engine, journal and reports fit together. Must not know: how any of them works.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import click
+
+from amqpspec.cli.certify import Order, certify
+from amqpspec.cli.common import one_line_errors, stop
+from amqpspec.run.detect import detect
+from amqpspec.run.results import Exit
+from amqpspec.run.select import SelectionError
+from amqpspec.spec.dialects import certified_dialects
+from amqpspec.target.find import find_target, is_target
+
+
+@click.command(short_help="Certify a target.")
+@click.argument("arguments", nargs=-1, metavar="[URL] [CASE]...")
+@click.option("--target", "-t", "name", help="A target of targets.yaml (default: reference).")
+@click.option("--targets", "targets_file", type=click.Path(path_type=Path), help="Another targets.yaml.")
+@click.option(
+    "--dialect",
+    "-d",
+    type=click.Choice(certified_dialects()),
+    help="What to speak with a URL (default: what the target answers to).",
+)
+@click.option(
+    "--out", "-o", type=click.Path(path_type=Path), help="Folder of the run (default: out/TIME-TARGET)."
+)
+@click.option("--junit", type=click.Path(path_type=Path), help="Also write the JUnit file here.")
+@click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
+@click.option(
+    "--connections", "-n", type=click.IntRange(1, 512), help="Cases at once (default: the target's, else 16)."
+)
+@click.option(
+    "--patience", default=1.0, show_default=True, type=click.FloatRange(0.01, 100), help="Scales every wait."
+)
+@click.option(
+    "--repeat", default=1, show_default=True, type=click.IntRange(1, 10_000), help="Run each case so often."
+)
+@click.option("--strict", is_flag=True, help="A SHOULD not kept is a failure.")
+@click.option("--baseline", "baseline_file", type=click.Path(path_type=Path), help="Known deviations (YAML).")
+@click.option("--no-baseline", is_flag=True, help="Ignore the target's baseline.")
+@click.option("--exclude", multiple=True, metavar="CASE", help="Leave cases out (ids, globs, @file).")
+@click.option("--shared-target", is_flag=True, help="Leave out what could hurt a broker that others use.")
+@click.option("--fault", "faults", multiple=True, help="Run the reference broker with a named fault.")
+@click.option(
+    "--resume", type=click.Path(path_type=Path, exists=True), help="Go on with an unfinished run's folder."
+)
+@click.option("--pcap", is_flag=True, help="Write each case's conversation as pcapng, too.")
+@click.option(
+    "--quiet", "-q", is_flag=True, help="Print only the counts and where the report is, on standard error."
+)
+def run(arguments: tuple[str, ...], as_json: bool, **options: Any) -> None:
+    """Run cases against a target and write evidence and reports.
+
+    URL is amqp://…, amqps://… or reference[:DIALECT]; CASE is an id, a requirement id, a module of the suite, a glob,
+    @file, or a Python file with cases of its own. Without URL the target is looked up in targets.yaml, without CASE the
+    whole suite runs.
+    """
+    url = arguments[0] if arguments and is_target(arguments[0]) else None
+    patterns = arguments[1:] if url else arguments
+    name, targets_file, dialect = (options.pop(key) for key in ("name", "targets_file", "dialect"))
+    _check(url, name, patterns, options)
+    if dialect and url is None:
+        stop(Exit.USAGE, "--dialect goes with a URL; a target of targets.yaml has its own")
+    with one_line_errors():
+        target = find_target(url or ("reference" if name is None else name), targets_file)
+        if target.url is not None and url is not None:
+            target = replace(target, dialect=dialect or detect(target))
+        elif dialect:
+            target = replace(target, dialect=dialect)
+        order = Order(target=target, patterns=patterns, quiet=options.pop("quiet") or as_json, **options)
+        document = _certify(order, named=url is not None or name is not None)
+    if as_json:
+        click.echo(json.dumps(document, indent=1))
+    raise click.exceptions.Exit(document["exit_code"])
+
+
+def _certify(order: Order, *, named: bool) -> dict[str, Any]:
+    try:
+        return certify(order)
+    except SelectionError as error:
+        hint = "" if named else "; a target is a URL like amqp://localhost/, or --target NAME"
+        raise SelectionError(f"{error}{hint}") from error
+
+
+def _check(url: str | None, name: str | None, patterns: Sequence[str], options: Mapping[str, Any]) -> None:
+    """What contradicts itself is said, not guessed at; a URL is not repeated, it may hold a password."""
+    if url is not None and name is not None:
+        stop(Exit.USAGE, f"expected a URL or --target, actual both (--target {name})")
+    if any(is_target(pattern) for pattern in patterns):
+        stop(Exit.USAGE, "expected one target, before the cases; actual: another one among the cases")
+    if options["resume"] is not None and options["out"] is not None:
+        stop(Exit.USAGE, "expected --resume or --out, actual both: a resumed run stays in its folder")

@@ -1,0 +1,77 @@
+"""``selftest``: the proof that verdicts mean something.
+
+Knows: how to print a kill matrix. Must not know: how it is made.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from amqpspec.cli.common import interactive, one_line_errors, stop
+from amqpspec.reference.faults import all_faults
+from amqpspec.run.results import Exit
+from amqpspec.run.selftest import Matrix
+from amqpspec.run.selftest import selftest as run_selftest
+from amqpspec.spec.dialects import certified_dialects
+
+
+@click.command(short_help="Prove every case by faults.")
+@click.option(
+    "--dialect", "-d", default="amqp-0-9-1", show_default=True, type=click.Choice(certified_dialects())
+)
+@click.option(
+    "--repeat", default=1, show_default=True, type=click.IntRange(1), help="How often on the clean broker."
+)
+@click.option("--full", is_flag=True, help="Let every fault meet every case, not only those it is tied to.")
+@click.option("--fault", "faults", multiple=True, help="Only these faults.")
+@click.option("--out", "-o", default="out/selftest", type=click.Path(path_type=Path), show_default=True)
+@click.option("--json", "as_json", is_flag=True, help="Print the matrix as JSON.")
+def selftest(
+    dialect: str, repeat: int, full: bool, faults: tuple[str, ...], out: Path, as_json: bool
+) -> None:
+    """Run every case against the clean reference broker and against its named faults.
+
+    Exit code 0 when the clean broker passes every case, every case is killed and every fault is found, else 1.
+    """
+    for fault in faults:
+        if fault not in all_faults(dialect):
+            stop(Exit.USAGE, f"no fault {fault!r}; try: amqpspec reference --list-faults")
+    folder = out / dialect
+    shutil.rmtree(folder, ignore_errors=True)
+    tell = _tell if interactive() and not as_json else _silent
+    with one_line_errors():
+        matrix = run_selftest(dialect, folder, repeat=repeat, full=full, only=faults, tell=tell)
+        document = matrix.to_json()
+        (folder / "kill-matrix.json").write_text(json.dumps(document, indent=1), encoding="utf-8")
+    survived = matrix.survivors if not faults else []
+    click.echo(json.dumps(document, indent=1) if as_json else _text(matrix, survived, folder))
+    bad = matrix.not_clean or matrix.not_found or matrix.errors or survived
+    raise click.exceptions.Exit(Exit.DEVIATIONS if bad else Exit.CONFORMING)
+
+
+def _text(matrix: Matrix, survived: Sequence[str], folder: Path) -> str:
+    cases, passed = len(matrix.clean), len(matrix.clean) - len(matrix.not_clean)
+    lines = [
+        f"{matrix.dialect}: clean broker passed {passed} of {cases} cases; "
+        f"{len(matrix.killed)} cases killed; {len(matrix.found)} of {len(matrix.kills)} faults found"
+    ]
+    for name in matrix.not_clean:
+        row = matrix.clean[name]
+        lines.append(f"not clean  {name}: {row.verdict}: expected {row.expected}; observed {row.observed}")
+    lines += [f"survivor   {name}" for name in survived]
+    lines += [f"not found  {name}" for name in matrix.not_found]
+    lines += [f"error      {text}" for text in matrix.errors]
+    return "\n".join([*lines, f"kill matrix: {folder / 'kill-matrix.json'}"])
+
+
+def _tell(fault: str, done: int, of: int) -> None:
+    click.echo(f"\r{done}/{of} {fault:60.60}", nl=done == of, err=True)
+
+
+def _silent(fault: str, done: int, of: int) -> None:
+    pass

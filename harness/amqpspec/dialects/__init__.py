@@ -1,0 +1,14 @@
+"""The dialects of this build: each is one entry, in a module of its own.
+
+Knows: which entries there are, in the order in which reports show them. Must not know: what stands in them.
+"""
+
+from __future__ import annotations
+
+from amqpspec.dialects.amqp_0_9_1 import AMQP_0_9_1, RABBITMQ_0_9_1
+from amqpspec.dialects.amqp_1_0 import AMQP_1_0
+from amqpspec.dialects.amqp_wire_9_1 import AMQP_0_8, AMQP_WIRE_9_1
+
+__all__ = ["ENTRIES"]
+
+ENTRIES = (AMQP_0_9_1, RABBITMQ_0_9_1, AMQP_WIRE_9_1, AMQP_0_8, AMQP_1_0)

@@ -1,0 +1,52 @@
+"""AMQP 1.0.
+
+Knows: where each part stands. Must not know: what a part holds; none is imported before it is asked for.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+import amqpspec.spec
+from amqpspec.spec.dialects import Entry
+
+if TYPE_CHECKING:
+    from amqpspec.reference.server import Connect
+    from amqpspec.run.driver import Driver
+    from amqpspec.spec.model import Dialect
+
+
+def _tables() -> Dialect:
+    from amqpspec.spec.amqp_1_0 import DIALECT
+
+    return DIALECT
+
+
+def _driver() -> Driver:
+    from amqpspec.run.amqp_1_0 import driver
+
+    return driver
+
+
+def _reference() -> Connect:
+    from amqpspec.reference.amqp_1_0.connection import Connection
+
+    return Connection
+
+
+def _suite() -> ModuleType:
+    from amqpspec.suites import amqp_1_0
+
+    return amqp_1_0
+
+
+AMQP_1_0 = Entry(
+    id="amqp-1-0",
+    tables=_tables,
+    ledger=Path(amqpspec.spec.__path__[0]) / "amqp_1_0" / "requirements.yaml",
+    driver=_driver,
+    reference=_reference,
+    suite=_suite,
+)

@@ -1,0 +1,58 @@
+"""The 9.1 wire draft with its 8-octet frame header, and AMQP 0-8, in which brokers in use answer its protocol header.
+
+Knows: where each part stands. Must not know: what a part holds; none is imported before it is asked for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+import amqpspec.spec
+from amqpspec.dialects import methods
+from amqpspec.spec.dialects import Entry
+
+if TYPE_CHECKING:
+    from amqpspec.spec.model import Dialect
+
+
+def _tables() -> Dialect:
+    from amqpspec.spec.amqp_wire_9_1 import DIALECT
+
+    return DIALECT
+
+
+def _deployed() -> Dialect:
+    from amqpspec.spec.amqp_0_8 import DIALECT
+
+    return DIALECT
+
+
+def _suite() -> ModuleType:
+    from amqpspec.suites import amqp_wire_9_1
+
+    return amqp_wire_9_1
+
+
+AMQP_WIRE_9_1 = Entry(
+    id="amqp-wire-9-1",
+    tables=_tables,
+    ledger=Path(amqpspec.spec.__path__[0]) / "amqp_wire_9_1" / "requirements.yaml",
+    deployed_as="amqp-0-8",
+    parts=("cycle-header",),
+    driver=methods.driver,
+    reference=methods.reference,
+    suite=_suite,
+)
+AMQP_0_8 = replace(
+    AMQP_WIRE_9_1,
+    id="amqp-0-8",
+    tables=_deployed,
+    ledger=None,
+    judged_as="amqp-wire-9-1",
+    deployed_as="",
+    parts=(),
+    suite=None,
+)

@@ -1,0 +1,26 @@
+"""What the dialects of the 0-9 family share: they differ in tables, ledger and suite.
+
+Knows: where the family's driver, reference broker and layers stand. Must not know: any of its dialects.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from amqpspec.reference.server import Connect
+    from amqpspec.run.driver import Driver
+
+
+def driver() -> Driver:
+    """How dialects of classes and methods are driven, probed and shown."""
+    from amqpspec.run.methods import driver
+
+    return driver
+
+
+def reference() -> Connect:
+    """The connection of the reference broker."""
+    from amqpspec.reference.methods.link import Link
+
+    return Link

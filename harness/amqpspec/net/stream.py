@@ -1,0 +1,188 @@
+"""The only socket of the harness: non-blocking TCP or TLS that reads while it writes and knows how a stream ended.
+
+Knows: sockets, TLS, the monotonic clock. Must not know: frames, dialects, verdicts.
+
+Octets that arrived before a reset are handed out before the reset is told, so that a close method followed by RST is
+never mistaken for "no close method".
+"""
+
+from __future__ import annotations
+
+import selectors
+import socket
+import ssl
+import time
+from collections import deque
+from contextlib import suppress
+from dataclasses import dataclass
+
+from amqpspec.wire.transport import StreamEnd, StreamEnded
+
+READ_OCTETS = 65536
+_BACKLOG_OCTETS = 4 << 20
+_SEND_PATIENCE_S = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where to connect; ``tls`` makes the stream a TLS one, with ``server_name`` as SNI and for verification."""
+
+    host: str
+    port: int
+    tls: ssl.SSLContext | None = None
+    server_name: str = ""
+
+
+class ConnectError(OSError):
+    """The endpoint could not be reached; the text says why in one line."""
+
+
+class Stream:
+    """One connection; see ``amqpspec.wire.transport.Transport`` for the promises."""
+
+    def __init__(self, endpoint: Endpoint, connect_timeout_s: float = 5.0) -> None:
+        self._socket = _connect(endpoint, connect_timeout_s)
+        self._socket.setblocking(False)
+        self._selector = selectors.DefaultSelector()
+        self._selector.register(self._socket, selectors.EVENT_READ)
+        self._arrived: deque[bytes] = deque()
+        self._arrived_octets = 0
+        self._end: StreamEnd | None = None
+        self._write_dead = False
+        self._reset = False
+        self._closed = False
+        self.local: tuple[str, int] = self._socket.getsockname()[:2]
+        self.remote: tuple[str, int] = _peer_name(self._socket, endpoint)
+
+    def now(self) -> float:
+        """The monotonic clock in seconds."""
+        return time.monotonic()
+
+    def send(self, octets: bytes) -> bool:
+        """Send everything while taking in what arrives; False when the target no longer takes octets."""
+        view = memoryview(octets)
+        until_s = time.monotonic() + _SEND_PATIENCE_S
+        while view and not self._write_dead and time.monotonic() < until_s:
+            sent = self._send_some(view)
+            view = view[sent:]
+            if view and not sent:
+                self._wait(selectors.EVENT_READ | selectors.EVENT_WRITE, until_s)
+                self._read_some()
+        return not view
+
+    def receive(self, until_s: float) -> bytes:
+        """What arrived, or ``b""`` at ``until_s``; raises StreamEnded once everything was handed out."""
+        while True:
+            if self._arrived:
+                octets = self._arrived.popleft()
+                self._arrived_octets -= len(octets)
+                return octets
+            if self._end is not None:
+                raise StreamEnded(self._end)
+            self._read_some()
+            if self._arrived or self._end is not None:
+                continue
+            if time.monotonic() >= until_s:
+                return b""
+            self._wait(selectors.EVENT_READ, until_s)
+
+    def half_close(self, last: bytes = b"") -> None:
+        """Shut the write side down; ``last`` and the end go out in one segment where the system can."""
+        if last:
+            self._hold_back()
+            self.send(last)
+        self._write_dead = True
+        if isinstance(self._socket, ssl.SSLSocket):
+            self._say_goodbye(self._socket)
+        with suppress(OSError):
+            # Not SSLSocket.shutdown, which would end the reading of records, too.
+            socket.socket.shutdown(self._socket, socket.SHUT_WR)
+
+    def _hold_back(self) -> None:
+        """What is sent from now on waits for the end of the stream, for a moment at least."""
+        with suppress(OSError, AttributeError):
+            self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, 1)
+
+    def _say_goodbye(self, tls: ssl.SSLSocket) -> None:
+        """Send close_notify; the other side may have said it already, and then nothing more can be read."""
+        with suppress(ssl.SSLWantReadError, ssl.SSLWantWriteError, OSError, ValueError):
+            tls.unwrap()
+            self._end = self._end or StreamEnd.FIN
+
+    def close(self) -> None:
+        """Close the socket."""
+        if not self._closed:
+            self._closed = self._write_dead = True
+            self._end = self._end or StreamEnd.FIN
+            self._selector.close()
+            self._socket.close()
+
+    def _send_some(self, view: memoryview) -> int:
+        try:
+            return self._socket.send(view[:READ_OCTETS])
+        except (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError):
+            return 0
+        except OSError as error:
+            self._write_dead = True
+            self._reset = self._reset or isinstance(error, ConnectionResetError)
+            return 0
+
+    def _read_some(self) -> None:
+        if self._end is not None or self._full:
+            return
+        try:
+            octets = self._socket.recv(READ_OCTETS)
+        except (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError):
+            return
+        except ssl.SSLError:
+            self._end = StreamEnd.FIN
+            return
+        except OSError:
+            self._end = StreamEnd.RST
+            return
+        if octets:
+            self._arrived.append(octets)
+            self._arrived_octets += len(octets)
+        else:
+            self._end = StreamEnd.RST if self._reset else StreamEnd.FIN
+
+    @property
+    def _full(self) -> bool:
+        return self._arrived_octets > _BACKLOG_OCTETS
+
+    def _wait(self, events: int, until_s: float) -> None:
+        if isinstance(self._socket, ssl.SSLSocket) and self._socket.pending():
+            return
+        if self._end is not None or self._full:
+            events &= ~selectors.EVENT_READ
+        if not events:
+            return
+        self._selector.modify(self._socket, events)
+        self._selector.select(max(0.0, until_s - time.monotonic()))
+
+
+def _peer_name(connected: socket.socket, endpoint: Endpoint) -> tuple[str, int]:
+    """The target's address; one that has reset the connection already has none any more."""
+    try:
+        host, port = connected.getpeername()[:2]
+    except OSError:
+        return endpoint.host, endpoint.port
+    return host, port
+
+
+def _connect(endpoint: Endpoint, timeout_s: float) -> socket.socket:
+    where = f"{endpoint.host}:{endpoint.port}"
+    try:
+        raw = socket.create_connection((endpoint.host, endpoint.port), timeout_s)
+    except (OSError, UnicodeError) as error:
+        why = error.strerror if isinstance(error, OSError) and error.strerror else error
+        raise ConnectError(f"cannot connect to {where}: {why}") from error
+    with suppress(OSError):
+        raw.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    if endpoint.tls is None:
+        return raw
+    try:
+        return endpoint.tls.wrap_socket(raw, server_hostname=endpoint.server_name or endpoint.host)
+    except (OSError, ValueError) as error:
+        raw.close()
+        raise ConnectError(f"TLS with {where} failed: {error}") from error

@@ -1,0 +1,210 @@
+"""Both sides' state of a connection as a case's peer knows it: sessions, links, deliveries, windows, credit.
+
+Knows: what the specification makes of each performative sent and received. Must not know: octets, waiting, verdicts.
+Books never judge: what does not fit is passed over, so that a case can break any rule and see what the target does.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from amqpspec.peer.amqp_1_0.arrivals import FrameArrived
+from amqpspec.peer.context import Unmet
+from amqpspec.wire.amqp_1_0.composites import Composed
+from amqpspec.wire.amqp_1_0.message import Message, decode_message
+from amqpspec.wire.errors import WireError
+
+SERIAL = 1 << 32
+WINDOW = (1 << 31) - 1
+HANDLE_MAX = SERIAL - 1
+TERMINAL = ("accepted", "rejected", "released", "modified")
+
+
+def serial(number: int) -> int:
+    """A number as one of serial arithmetic."""
+    return number % SERIAL
+
+
+def ahead(later: int, earlier: int) -> int:
+    """How far one serial number is ahead of another; below zero where it is behind."""
+    distance = serial(later - earlier)
+    return distance - SERIAL if distance >= SERIAL >> 1 else distance
+
+
+@dataclass(slots=True, eq=False)
+class Outgoing:
+    """A delivery to the target: what it was called, what became of it."""
+
+    id: int
+    tag: Any
+    link: Link | None
+    settled: bool = False
+    state: Composed | None = None
+    settled_by_target: bool = False
+
+    @property
+    def outcome(self) -> str:
+        """The name of the state that the target told last; empty while there is none."""
+        return "" if self.state is None else self.state.name
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether the target has told a terminal state, or settled it."""
+        return self.settled_by_target or self.outcome in TERMINAL
+
+
+@dataclass(eq=False)
+class Delivery:
+    """A whole delivery of the target, in the transfers in which it came."""
+
+    link: Link
+    transfers: list[FrameArrived] = field(default_factory=list)
+    settled_by_target: bool = False
+    state_by_target: Composed | None = None
+
+    @property
+    def id(self) -> int:
+        """The delivery-id; -1 where the target told none."""
+        return number(self.transfers[0]["delivery_id"], -1)
+
+    @property
+    def tag(self) -> bytes:
+        """The delivery-tag."""
+        tag = self.transfers[0]["delivery_tag"]
+        return tag if isinstance(tag, bytes) else b""
+
+    @property
+    def format(self) -> int | None:
+        """The message-format of the first transfer."""
+        format = self.transfers[0]["message_format"]
+        return format if isinstance(format, int) else None
+
+    @property
+    def settled(self) -> bool:
+        """Whether it came settled."""
+        return any(t["settled"] is True for t in self.transfers)
+
+    @property
+    def resume(self) -> bool:
+        """Whether it resumes an earlier delivery."""
+        return self.transfers[0]["resume"] is True
+
+    @property
+    def state(self) -> str:
+        """The name of the state that its transfers carry; empty where there is none."""
+        return next((t.state for t in reversed(self.transfers) if t.state), "")
+
+    @cached_property
+    def payload(self) -> bytes:
+        """The octets of all transfers together."""
+        return b"".join(t.payload for t in self.transfers)
+
+    @cached_property
+    def message(self) -> Message:
+        """The message; raises Unmet for octets that are none: they are the target's, not ours."""
+        try:
+            return decode_message(self.payload)
+        except WireError as error:
+            raise Unmet("a message that can be decoded", str(error)) from error
+
+    @property
+    def body(self) -> Any:
+        """The message's body as plain Python: octets for data."""
+        return self.message.body
+
+
+@dataclass(slots=True, eq=False)
+class Link:
+    """A link as the case's peer sees it; ``role`` and ``handle`` are the peer's own."""
+
+    session: Session
+    name: str
+    handle: int
+    role: str
+    address: Any = None
+    attached: FrameArrived | None = None
+    detached_by: FrameArrived | None = None
+    detach_sent: bool = False
+    remote_handle: int | None = None
+    delivery_count: int = 0
+    credit: int = 0
+    available: int | None = None
+    drain: bool = False
+    flow: FrameArrived | None = None
+    sending: Outgoing | None = None
+    last_outgoing: Outgoing | None = None
+    sent: int = 0
+    inbox: deque[Delivery] = field(default_factory=deque)
+    partial: list[FrameArrived] = field(default_factory=list)
+    aborted: int = 0
+    transfers: int = 0
+
+    @property
+    def is_sender(self) -> bool:
+        """Whether the case's peer is the sender."""
+        return self.role == "sender"
+
+    @property
+    def is_attached(self) -> bool:
+        """Whether both sides attached and neither detached."""
+        return self.attached is not None and self.detached_by is None and not self.detach_sent
+
+    @property
+    def refused(self) -> bool:
+        """Whether the target answered attach without a terminus of its own."""
+        return self.attached is not None and self.attached["target" if self.is_sender else "source"] is None
+
+    @property
+    def max_message_size(self) -> int:
+        """The largest message that the target takes in octets, 0 for no limit."""
+        return 0 if self.attached is None else number(self.attached["max_message_size"], 0)
+
+
+@dataclass(slots=True, eq=False)
+class Session:
+    """A session as the case's peer sees it: ``channel`` is the peer's own, ``remote_channel`` the target's."""
+
+    channel: int
+    initial_outgoing_id: int = 0
+    next_outgoing_id: int = 0
+    incoming_window: int = WINDOW
+    outgoing_window: int = WINDOW
+    next_delivery_id: int = 0
+    remote_channel: int | None = None
+    begun: FrameArrived | None = None
+    ended_by: FrameArrived | None = None
+    end_sent: bool = False
+    next_incoming_id: int | None = None
+    remote_incoming_window: int = 0
+    remote_outgoing_window: int = 0
+    remote_handle_max: int = HANDLE_MAX
+    flow: FrameArrived | None = None
+    links: dict[int, Link] = field(default_factory=dict)
+    by_remote_handle: dict[int, Link] = field(default_factory=dict)
+    every_link: list[Link] = field(default_factory=list)
+    outgoing: dict[int, Outgoing] = field(default_factory=dict)
+    incoming: dict[int, Delivery] = field(default_factory=dict)
+
+    @property
+    def is_mapped(self) -> bool:
+        """Whether both sides began and neither ended."""
+        return self.begun is not None and self.ended_by is None and not self.end_sent
+
+    @property
+    def free_handle(self) -> int:
+        """The lowest handle that no link of the peer uses."""
+        used = {handle for handle, link in self.links.items() if not link.detach_sent}
+        return next(handle for handle in range(len(used) + 1) if handle not in used)
+
+    def link_named(self, name: Any, role: str) -> Link | None:
+        """The link of that name in that role: one that waits for its answer, else the youngest."""
+        found = [link for link in self.every_link if link.name == name and link.role == role]
+        return next((link for link in found if link.attached is None), found[-1] if found else None)
+
+
+def number(value: Any, instead: int) -> int:
+    """A whole number, or another one in place of what is none."""
+    return value if isinstance(value, int) and not isinstance(value, bool) else instead

@@ -1,0 +1,223 @@
+"""One connection of AMQP 1.0, below the vocabulary of cases: frames sent and noticed, books kept, politeness.
+
+Knows: what was sent and what arrived on it. Must not know: sockets, verdicts, which case is running.
+Where it is ``polite`` (the usual), the target's close, end and detach are answered once. Where it ``keeps_alive``,
+empty frames go out in time for the target's idle-time-out whenever the case waits.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from amqpspec.peer.amqp_1_0.arrivals import FrameArrived
+from amqpspec.peer.amqp_1_0.booking import Books
+from amqpspec.peer.amqp_1_0.books import Session, number
+from amqpspec.peer.amqp_1_0.frames import MAX_FRAME_OCTETS, WIRE_OPTIONS, filled
+from amqpspec.peer.amqp_1_0.listening import Listener
+from amqpspec.peer.context import Context
+from amqpspec.peer.events import Arrival, Quiet
+from amqpspec.peer.line import Line
+from amqpspec.spec.dialects import load_dialect
+from amqpspec.spec.typed import TypedDialect
+from amqpspec.wire.amqp_1_0.frames import EMPTY_FRAME, HEADERS, encode_frame, performative_frame
+from amqpspec.wire.amqp_1_0.problems import Problem
+from amqpspec.wire.amqp_1_0.values import Value
+
+NO_LIMIT = (1 << 32) - 1
+_SHARE_OF_IDLE = 0.4
+_NEVER_S = float("inf")
+
+
+class Connection(Line):
+    """Frames to and from the target."""
+
+    dialect: TypedDialect
+
+    def __init__(self, context: Context, lines: list[Line] | None = None) -> None:
+        dialect = load_dialect(context.dialect)
+        assert isinstance(dialect, TypedDialect)
+        self.listener = Listener()
+        super().__init__(context, dialect, self.listener, lines)
+        self.books = Books()
+        self.polite = self.keeps_alive = True
+        self.container_id = context.name("container")
+        self._last_sent_s = 0.0
+        self._whole = False
+
+    # --- what is known
+
+    @property
+    def opened(self) -> FrameArrived | None:
+        """The target's open."""
+        return self.books.opened
+
+    @property
+    def closed_by(self) -> FrameArrived | None:
+        """The target's close."""
+        return self.books.closed_by
+
+    def is_over(self) -> bool:
+        """Whether the target has ended the connection, or said that it does."""
+        return self.ended is not None or self.closed_by is not None
+
+    @property
+    def hostname(self) -> str | None:
+        """What open names as hostname: the virtual host, None for the usual one."""
+        name = self.login.vhost
+        return None if name in ("", "/") else self.context.hostname.replace("{name}", name)
+
+    @property
+    def max_frame_octets(self) -> int:
+        """The largest frame that the target takes; the least that it has to take before it opened."""
+        if self.opened is None:
+            return self.dialect.layout.min_max_frame_size
+        return number(self.opened["max_frame_size"], NO_LIMIT)
+
+    @property
+    def channel_max(self) -> int:
+        """The highest channel number that the target takes; 0 before it opened."""
+        return 0 if self.opened is None else number(self.opened["channel_max"], 0)
+
+    @property
+    def idle_timeout_ms(self) -> int:
+        """After how much silence the target gives a connection up; 0 for never."""
+        return 0 if self.opened is None else number(self.opened["idle_time_out"], 0)
+
+    @property
+    def problems(self) -> list[Problem]:
+        """What is wrong with values in any frame of the target."""
+        return self.listener.problems
+
+    @property
+    def largest_frame_octets(self) -> int:
+        """The size of the target's largest frame; may be set to 0 to look for it anew."""
+        return self.listener.largest_frame_octets
+
+    @largest_frame_octets.setter
+    def largest_frame_octets(self, octets: int) -> None:
+        self.listener.largest_frame_octets = octets
+
+    def session(self, channel: int = 0) -> Session:
+        """The book of the session that was begun last on a channel; raises LookupError where there is none."""
+        if channel not in self.books.sessions:
+            raise LookupError(f"channel {channel}: expected a begin that was sent, actual: none")
+        return self.books.sessions[channel]
+
+    # --- sending
+
+    def send_octets(self, octets: bytes) -> bool:
+        """Send octets as they are; False when the target no longer takes them."""
+        self._whole = False
+        return self._write(octets)
+
+    def _write(self, octets: bytes) -> bool:
+        took = self.transport.send(octets)
+        self._last_sent_s = self.now()
+        return took
+
+    def _write_whole(self, octets: bytes) -> None:
+        self._write(octets)
+        self._whole = True
+
+    def send_header(self, octets: bytes | str | None = None) -> None:
+        """Send a protocol header: ``amqp``, ``tls``, ``sasl`` by name, or any octets; AMQP where none is given."""
+        self._write_whole(HEADERS[octets or "amqp"] if octets is None or isinstance(octets, str) else octets)
+
+    def send_empty(self) -> None:
+        """Send a frame without a body."""
+        self._write_whole(EMPTY_FRAME)
+
+    def send_frame(
+        self,
+        body: bytes = b"",
+        channel: int = 0,
+        *,
+        frame_type: int = 0,
+        size: int | None = None,
+        doff: int | None = None,
+        extended: bytes = b"",
+    ) -> None:
+        """Send one frame around any body, legal or not; ``size`` and ``doff`` may lie."""
+        self.send_octets(encode_frame(body, channel, frame_type, size=size, doff=doff, extended=extended))
+
+    def exact(self, name: str, /, channel: int = 0, *, payload: bytes = b"", **fields: Any) -> bytes:
+        """A performative as a frame with just these fields: nothing is filled in, nothing is booked."""
+        return performative_frame(name, channel, payload=payload, **fields)
+
+    def frame(self, name: str, /, channel: int = 0, *, payload: bytes = b"", **fields: Any) -> bytes:
+        """A performative as a frame that will be sent: what is left out is filled in, and all of it is booked."""
+        options = {key: fields.pop(key) for key in WIRE_OPTIONS & fields.keys()}
+        if name == "open":
+            fields = self._open_fields(fields)
+        if name == "attach" and "name" not in fields:
+            fields["name"] = self.name("link")
+        fields = filled(name, channel, fields, self.books)
+        octets = performative_frame(name, channel, payload=payload, **options, **fields)
+        self.books.sent(name, channel, fields)
+        if name == "open":
+            told = fields.get("max_frame_size")
+            told = told.value if isinstance(told, Value) else told
+            self.listener.agree(told if isinstance(told, int) else None)
+        return octets
+
+    def send(self, name: str, /, channel: int = 0, *, payload: bytes = b"", **fields: Any) -> None:
+        """Send a performative and do not wait."""
+        self._write_whole(self.frame(name, channel, payload=payload, **fields))
+
+    def _open_fields(self, fields: dict[str, Any]) -> dict[str, Any]:
+        usual = {"container_id": self.container_id, "max_frame_size": MAX_FRAME_OCTETS}
+        if self.hostname is not None:
+            usual["hostname"] = self.hostname
+        return {**usual, **fields}
+
+    # --- noticing
+
+    def noted(self, arrival: Arrival) -> Arrival:
+        """Book what came; answer the target's close, end and detach where polite."""
+        if not isinstance(arrival, FrameArrived):
+            return arrival
+        arrival = self.books.came(arrival)
+        if self.polite and arrival.name in ("close", "end", "detach"):
+            self._answer(arrival)
+        return arrival
+
+    def _answer(self, arrival: FrameArrived) -> None:
+        """Once, and only where the case has not said the same before."""
+        if arrival.name == "close":
+            if self.books.open_sent and not self.books.close_sent:
+                self.send("close")
+            return
+        session = self.books.sessions.get(-1 if arrival.channel is None else arrival.channel)
+        if session is None or session.end_sent or self.books.close_sent:
+            return
+        if arrival.name == "end":
+            self.send("end", session.channel)
+        elif arrival.link is not None and not arrival.link.detach_sent:
+            closed = arrival["closed"] is True
+            self.send("detach", session.channel, handle=arrival.link.handle, closed=closed)
+            arrival.link.detach_sent = True
+
+    def closes(self, arrival: Arrival) -> bool:
+        """Whether it is the target's close."""
+        return isinstance(arrival, FrameArrived) and arrival.name == "close"
+
+    # --- staying alive
+
+    def read(self, until_s: float) -> Arrival:
+        """The next arrival in the order of the wire, while the target is kept from giving the connection up."""
+        started_s = self.now()
+        while True:
+            arrival = super().read(min(until_s, self._beat_s()))
+            if not isinstance(arrival, Quiet):
+                return arrival
+            if self.now() >= until_s:
+                return Quiet(until_s - started_s)
+            if self.now() >= self._beat_s():
+                self.send_empty()
+
+    def _beat_s(self) -> float:
+        """When an empty frame is due."""
+        due = self.keeps_alive and self._whole and not self.books.close_sent and not self.is_over()
+        if not due or not self.idle_timeout_ms:
+            return _NEVER_S
+        return self._last_sent_s + _SHARE_OF_IDLE * self.idle_timeout_ms / 1000

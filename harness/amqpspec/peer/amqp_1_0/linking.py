@@ -1,0 +1,209 @@
+"""Links: attached to nodes, given credit, asked for credit, detached; and round trips that prove silence.
+
+Knows: attach, detach, flow, barriers. Must not know: messages, verdicts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Any
+
+from amqpspec.peer.amqp_1_0.arrivals import FrameArrived
+from amqpspec.peer.amqp_1_0.books import Link, Session
+from amqpspec.peer.amqp_1_0.opening import Opening
+from amqpspec.peer.context import OutOfReach, Unmet
+from amqpspec.peer.events import Arrival, Ended, Garbled, Quiet
+
+SCRATCH = "amqpspec.barrier"
+"""The queue that round trips attach to where a case has none: nothing is ever sent to it."""
+
+_NEAR, _FAR = {"sender": "source", "receiver": "target"}, {"sender": "target", "receiver": "source"}
+
+
+class Linking(Opening):
+    """A connection with links."""
+
+    # --- nodes
+
+    def address_of(self, name: str) -> str:
+        """The address under which the target knows a queue."""
+        return self.context.address.replace("{name}", name)
+
+    def node(self, hint: str = "q") -> str:
+        """The address of a queue of the case's own; the target makes it when it is first attached to."""
+        return self.address_of(self.will_clean("queue", self.name(hint)))
+
+    # --- attaching and detaching
+
+    def try_attach(self, role: str, address: Any = None, channel: int = 0, **fields: Any) -> Link:
+        """Attach and wait for the answer, whatever it is: see ``attached``, ``refused`` and ``detached_by`` of the
+        link, ``ended_by`` of its session, ``closed_by``.
+
+        Begins the session where that was not done. Raises OutOfReach where no handle is left, Unmet for no answer.
+        """
+        if channel not in self.books.sessions:
+            self.begin(channel)
+        session = self.session(channel)
+        if "handle" not in fields and session.free_handle > session.remote_handle_max:
+            raise OutOfReach(f"handle-max is {session.remote_handle_max}, the case needs one link more")
+        self.send("attach", channel, **self.attach_fields(role, address, **fields))
+        link = session.every_link[-1]
+        self.until(lambda: link.attached is not None or self.over(link) is not None, "attach")
+        if link.refused and _asks(fields, _FAR[role]):
+            with suppress(Unmet):
+                self.until(lambda: link.detached_by is not None, "detach", session=session)
+        self.take(lambda a: a.name == "attach" and a.link is link)
+        return link
+
+    def attach_fields(self, role: str, address: Any = None, **fields: Any) -> dict[str, Any]:
+        """The fields of an attach to a node: its own terminus empty, the other one with the address."""
+        if address is None and _FAR[role] not in fields:
+            address = self.node()
+        return {"role": role, _NEAR[role]: {}, _FAR[role]: {"address": address}, **fields}
+
+    def attach(self, role: str, address: Any = None, channel: int = 0, **fields: Any) -> Link:
+        """Attach in a role; raises Unmet where the target refuses the link."""
+        link = self.try_attach(role, address, channel, **fields)
+        if (over := self.over(link)) is not None:
+            raise Unmet("an attached link", over.describe(self.dialect))
+        if link.refused and _asks(fields, _FAR[role]):
+            raise Unmet("an attached link", f"attach without {_FAR[role]}")
+        return link
+
+    def sender(self, address: Any = None, channel: int = 0, **fields: Any) -> Link:
+        """A link to send to a node; credit may come later, see ``credit_for``."""
+        return self.attach("sender", address, channel, **fields)
+
+    def receiver(self, address: Any = None, channel: int = 0, *, credit: int = 0, **fields: Any) -> Link:
+        """A link to receive from a node, with credit where some is given."""
+        link = self.attach("receiver", address, channel, **fields)
+        if credit:
+            self.credit(link, credit)
+        return link
+
+    def detach(self, link: Link, closed: bool = True, **fields: Any) -> FrameArrived:
+        """Send detach and take the target's."""
+        return self.call("detach", link.session.channel, **{"handle": link, "closed": closed, **fields})
+
+    # --- credit
+
+    def flow(self, channel: int = 0, link: Link | None = None, **fields: Any) -> None:
+        """Send flow, of a link where one is named."""
+        if link is not None:
+            channel = link.session.channel
+            fields = {"handle": link, **fields}
+        self.send("flow", channel, **fields)
+
+    def credit(self, link: Link, credit: int, **fields: Any) -> None:
+        """Give the target credit on a link."""
+        self.flow(link=link, link_credit=credit, **fields)
+
+    def credit_for(self, link: Link, at_least: int = 1, within_s: float | None = None) -> int:
+        """Wait for credit of the target; gives how much there is. Raises Unmet where it does not come."""
+        self.until(lambda: link.credit >= at_least, f"credit for {at_least}", link=link, within_s=within_s)
+        return link.credit
+
+    # --- round trips
+
+    def barrier(self, channel: int | None = 0) -> None:
+        """A round trip behind everything that was sent: in a session, or (None) in one of its own.
+
+        What arrives before the answer is kept for later waits. Raises Unmet where no answer comes.
+        """
+        if channel is None:
+            self._session_barrier(self.free_channel())
+            return
+        link = self.send_scratch(channel)
+        self.until(lambda: link.attached is not None, "an answer to attach", session=link.session)
+        self.leave_scratch(link)
+
+    def echo(self, channel: int = 0, link: Link | None = None, **fields: Any) -> FrameArrived:
+        """Ask for the target's state, of a link where one is named, and take the flow that tells it."""
+        channel = channel if link is None else link.session.channel
+        self.pending("flow", channel=channel)
+        self.flow(channel, link, echo=True, **fields)
+        return self.expect("flow", channel=channel, link=link)
+
+    def free_channel(self) -> int:
+        """A channel that the peer has not begun; raises OutOfReach where the target takes no more."""
+        used = {
+            c for c, session in self.books.sessions.items() if not (session.end_sent and session.ended_by)
+        }
+        channel = next(c for c in range(len(used) + 1) if c not in used)
+        self.room_for_channel(channel)
+        return channel
+
+    def send_scratch(self, channel: int) -> Link:
+        """Send an attach that the target has to answer one way or the other; gives the link."""
+        session = self.session(channel)
+        if session.free_handle > session.remote_handle_max:
+            raise OutOfReach(f"handle-max is {session.remote_handle_max}, no handle is left for a barrier")
+        fields = self.attach_fields("sender", self._known_address(), name=self.name("barrier"))
+        self.send("attach", channel, **fields)
+        return session.every_link[-1]
+
+    def leave_scratch(self, link: Link) -> None:
+        """Take the link down again, once it was answered, and what was said about it out of the way."""
+        if not link.refused and link.is_attached:
+            self.send("detach", link.session.channel, handle=link, closed=True)
+        with suppress(Unmet):
+            self.until(lambda: link.detached_by is not None, "detach", session=link.session)
+        self.take(lambda a: a.link is link)
+        link.session.every_link.remove(link)
+
+    def _session_barrier(self, channel: int) -> None:
+        self.call("begin", channel)
+        with suppress(Unmet):
+            self.call("end", channel)
+
+    def _known_address(self) -> Any:
+        links = [link for session in self.books.sessions.values() for link in session.every_link]
+        known = [
+            link for link in links if isinstance(link.address, str) and link.is_attached and not link.refused
+        ]
+        known.sort(key=lambda link: not link.is_sender)
+        return known[0].address if known else self.address_of(SCRATCH)
+
+    # --- waiting for what the books say
+
+    def until(
+        self,
+        done: Callable[[], bool],
+        what: str,
+        *,
+        link: Link | None = None,
+        session: Session | None = None,
+        within_s: float | None = None,
+    ) -> None:
+        """Read until the books say so; what arrives is kept. Raises Unmet where it cannot come any more."""
+        within_s = self.patience_s if within_s is None else within_s
+        until_s = self.now() + within_s
+        while not done():
+            if (over := self.over(link, session)) is not None:
+                raise Unmet(what, over.describe(self.dialect))
+            arrival = self.read(until_s)
+            if isinstance(arrival, Quiet):
+                arrival = Quiet(within_s)
+            if isinstance(arrival, Ended | Garbled | Quiet):
+                raise Unmet(what, arrival.describe(self.dialect))
+            self.keep(arrival)
+
+    def over(self, link: Link | None, session: Session | None = None) -> Arrival | None:
+        """What put an end to the link, the session or the connection, where something did."""
+        session = session or (None if link is None else link.session)
+        if link is not None and link.detached_by is not None:
+            return link.detached_by
+        if session is not None and session.ended_by is not None:
+            return session.ended_by
+        return self.closed_by or (None if self.ended is None else Ended(self.ended))
+
+    def take(self, wanted: Callable[[FrameArrived], bool]) -> list[FrameArrived]:
+        """Take out frames that have arrived already and are wanted."""
+        found = self.stashed(lambda a: isinstance(a, FrameArrived) and wanted(a))
+        return [a for a in found if isinstance(a, FrameArrived)]
+
+
+def _asks(fields: Mapping[str, Any], terminus: str) -> bool:
+    """Whether an attach asks for a terminus of the target at all."""
+    return fields.get(terminus, {}) is not None

@@ -1,0 +1,72 @@
+"""The client's side of SASL: what to answer, mechanism by mechanism.
+
+Knows: PLAIN, ANONYMOUS, EXTERNAL, SCRAM. Must not know: frames, sockets.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from scramp import ScramClient, ScramException
+
+from amqpspec.peer.context import Login, Unmet
+
+BARE = "NONE"
+"""The mechanism of a login that goes without a security layer."""
+
+
+class Conversation(Protocol):
+    """One attempt to log in."""
+
+    def first(self) -> bytes | None:
+        """The initial response."""
+        ...
+
+    def answer(self, challenge: bytes) -> bytes:
+        """The response to a challenge; raises Unmet for one that makes no sense."""
+        ...
+
+
+class _OneResponse:
+    """A mechanism that says all there is to say at once."""
+
+    def __init__(self, response: bytes) -> None:
+        self._response = response
+
+    def first(self) -> bytes:
+        return self._response
+
+    def answer(self, challenge: bytes) -> bytes:
+        return b""
+
+
+class _Scram:
+    """SCRAM of either hash, without channel binding."""
+
+    def __init__(self, mechanism: str, login: Login) -> None:
+        self._client = ScramClient([mechanism], login.user, login.password)
+        self._step = 0
+
+    def first(self) -> bytes:
+        return str(self._client.get_client_first()).encode()
+
+    def answer(self, challenge: bytes) -> bytes:
+        self._step += 1
+        try:
+            text = challenge.decode("utf-8")
+            if self._step == 1:
+                self._client.set_server_first(text)
+                return str(self._client.get_client_final()).encode()
+            self._client.set_server_final(text)
+        except (ScramException, UnicodeDecodeError, ValueError) as error:
+            raise Unmet("a challenge of SCRAM that proves knowledge of the password", str(error)) from error
+        return b""
+
+
+def conversation(mechanism: str, login: Login) -> Conversation:
+    """What a login says under a mechanism; an unknown one says nothing."""
+    if mechanism.startswith("SCRAM-") and not mechanism.endswith("-PLUS"):
+        return _Scram(mechanism, login)
+    if mechanism == "PLAIN":
+        return _OneResponse(f"\0{login.user}\0{login.password}".encode())
+    return _OneResponse(login.user.encode() if mechanism == "ANONYMOUS" else b"")

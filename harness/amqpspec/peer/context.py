@@ -1,0 +1,127 @@
+"""What a case is given besides a connection: who it may log in as, how long to wait, names of its own.
+
+Knows: the facts of one case in one run. Must not know: sockets, files, verdicts.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+from amqpspec.spec.model import Requirement
+from amqpspec.wire.transport import Transport
+
+
+@dataclass(frozen=True, slots=True)
+class Login:
+    """A principal and the virtual host it opens."""
+
+    user: str = "guest"
+    password: str = "guest"
+    vhost: str = "/"
+    mechanism: str = "PLAIN"
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long to wait, in seconds: for an answer that is owed, for a quick reaction, for a connection to end."""
+
+    reply_s: float = 5.0
+    quiet_s: float = 0.3
+    ending_s: float = 12.0
+
+    @classmethod
+    def measured(cls, round_trip_s: float, scale: float = 1.0, ending_s: float = 12.0) -> Patience:
+        """Patience for a target whose round trip was measured; one knob scales all of it."""
+        return cls(
+            reply_s=max(5.0, 200 * round_trip_s) * scale,
+            quiet_s=max(0.3, 20 * round_trip_s) * scale,
+            ending_s=ending_s * scale,
+        )
+
+
+class Unmet(Exception):
+    """A step that the case needed did not come about; blocked before the claim, a failure after it."""
+
+    def __init__(self, expected: str, observed: str) -> None:
+        super().__init__(f"expected {expected}, observed {observed}")
+        self.expected, self.observed = expected, observed
+
+
+class OutOfReach(Exception):
+    """A limit that the target may set for itself leaves no room for what the case does."""
+
+
+class MissingHook(Exception):
+    """The target's configuration lacks something that the case needs (a restart, a second user)."""
+
+
+class BudgetSpent(Exception):
+    """The case used all the time it was given."""
+
+
+@dataclass(slots=True)
+class Cleanup:
+    """What a case created by name, to be deleted after it: (vhost, kind, name)."""
+
+    entities: list[tuple[str, str, str]] = field(default_factory=list)
+
+    def add(self, vhost: str, kind: str, name: str) -> None:
+        """Remember an entity."""
+        if (vhost, kind, name) not in self.entities:
+            self.entities.append((vhost, kind, name))
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """One case's world; ``dialect`` is the id of what is spoken, in its widest overlay.
+
+    ``address`` is how the target writes the address of a node, with ``{name}`` for its name; ``hostname`` how a
+    virtual host is named where the protocol has hostnames only.
+    """
+
+    dialect: str
+    requirements: tuple[Requirement, ...]
+    dial: Callable[[], Transport]
+    login: Login = field(default_factory=Login)
+    logins: Mapping[str, Login] = field(default_factory=dict)
+    vhosts: Mapping[str, str] = field(default_factory=dict)
+    patience: Patience = field(default_factory=Patience)
+    tag: str = "amqpspec"
+    address: str = "{name}"
+    hostname: str = "{name}"
+    restart_hook: Callable[[], None] | None = None
+    cleanup: Cleanup = field(default_factory=Cleanup)
+    numbers: itertools.count[int] = field(default_factory=itertools.count)
+
+    def name(self, hint: str = "x") -> str:
+        """A name that no other case and no other run uses: letters, digits, hyphens, periods; at most 127 octets.
+
+        A tag may hold anything: what a name may not have becomes a hyphen, and no name is a reserved one.
+        """
+        name = f"{self.tag}.{hint}.{next(self.numbers)}"[-127:]
+        legal = "".join(c if c.isascii() and (c.isalnum() or c in "-_.") else "-" for c in name)
+        return "amq-" + legal[4:] if legal.startswith("amq.") else legal
+
+    def principal(self, role: str) -> Login:
+        """The login of a role (``second``, ``limited``); raises MissingHook where the target has none."""
+        if role not in self.logins:
+            raise MissingHook(f"no user for role {role!r} is configured for this target")
+        return self.logins[role]
+
+    def vhost(self, role: str) -> str:
+        """The virtual host of a role (``second``, ``forbidden``); raises MissingHook where there is none."""
+        if role not in self.vhosts:
+            raise MissingHook(f"no virtual host for role {role!r} is configured for this target")
+        return self.vhosts[role]
+
+    def restart(self) -> None:
+        """Restart the target and come back when it serves again; raises MissingHook without a hook."""
+        if self.restart_hook is None:
+            raise MissingHook("no restart hook is configured for this target")
+        self.restart_hook()
+
+    def in_vhost(self, vhost: str) -> Login:
+        """The default login, opening another virtual host."""
+        return replace(self.login, vhost=vhost)

@@ -1,0 +1,88 @@
+"""What arrives on a connection, once octets have become sense.
+
+Knows: protocol headers, ends, silence. Must not know: what a family of dialects sends, how arrivals are waited for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from amqpspec.spec.model import Dialect, Refusal
+from amqpspec.wire.errors import WireError
+from amqpspec.wire.greeting import ProtocolHeader
+from amqpspec.wire.transport import StreamEnd
+
+
+class Arrival(Protocol):
+    """Anything that arrives, or does not: it can be told in words."""
+
+    def describe(self, dialect: Dialect) -> str:
+        """One phrase for reports."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class HeaderArrived:
+    """A protocol header of the target."""
+
+    header: ProtocolHeader
+
+    def describe(self, dialect: Dialect) -> str:
+        """The header in words."""
+        return str(self.header)
+
+
+@dataclass(frozen=True, slots=True)
+class Garbled:
+    """The target sent octets that break the dialect's grammar."""
+
+    error: WireError
+
+    def describe(self, dialect: Dialect) -> str:
+        """The error in words."""
+        return f"undecodable octets: {self.error}"
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """The stream ended."""
+
+    how: StreamEnd
+
+    def describe(self, dialect: Dialect) -> str:
+        """In words."""
+        return f"connection ended ({self.how.upper()})"
+
+
+@dataclass(frozen=True, slots=True)
+class Quiet:
+    """Nothing arrived in the time that was given."""
+
+    waited_s: float
+
+    def describe(self, dialect: Dialect) -> str:
+        """In words."""
+        return f"nothing within {self.waited_s:.1f} s"
+
+
+@dataclass(frozen=True, slots=True)
+class Reaction:
+    """What a target did about something: everything that mattered, in order; the last arrival decides.
+
+    ``refusal`` is the refusal it amounts to, or None where the target did not refuse (it answered, or kept silent);
+    ``closing`` is the arrival that said it, where one did.
+    """
+
+    arrivals: tuple[Arrival, ...]
+    refusal: Refusal | None = None
+    closing: Any = field(default=None)
+
+    def describe(self, dialect: Dialect) -> str:
+        """What was seen, in order."""
+        return ", then ".join(a.describe(dialect) for a in self.arrivals) or "nothing"
+
+    @property
+    def code(self) -> int | str | None:
+        """The reply code or error condition, where a close method was sent."""
+        return None if self.refusal is None else self.refusal.code

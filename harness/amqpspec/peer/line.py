@@ -1,0 +1,190 @@
+"""One connection of a case to the target, whatever is spoken on it: send octets, wait for arrivals, how it ended.
+
+Knows: transports, arrivals, what a case claims. Must not know: frames, methods, performatives, verdicts.
+A family of dialects gives it a listener (octets in, arrivals out) and says which arrivals end a wait.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import Protocol
+
+from amqpspec.peer.context import Context
+from amqpspec.peer.events import Arrival, Ended, Garbled, HeaderArrived, Quiet
+from amqpspec.spec.model import Dialect
+from amqpspec.wire.errors import WireError
+from amqpspec.wire.transport import StreamEnd, StreamEnded, Transport
+
+FLOOD_OCTETS = 64 << 20
+_STASH = 20_000
+_FINAL = (Ended, Garbled, Quiet, HeaderArrived)
+
+
+class Listener(Protocol):
+    """Makes sense of what a target sends."""
+
+    def feed(self, octets: bytes) -> None:
+        """Take octets in."""
+        ...
+
+    def next(self) -> Arrival | None:
+        """The next arrival, or None until more octets come."""
+        ...
+
+
+class Line:
+    """Octets to, and arrivals from, the target over one transport, dialled when first needed.
+
+    ``lines`` are all lines of the case; ``claimed`` is what the case said it would prove.
+    """
+
+    def __init__(
+        self, context: Context, dialect: Dialect, listener: Listener, lines: list[Line] | None = None
+    ) -> None:
+        self.context, self.dialect = context, dialect
+        self.login = context.login
+        self.claimed = ""
+        self.ended: StreamEnd | None = None
+        self.lines: list[Line] = lines if lines is not None else []
+        self.lines.append(self)
+        self._listener = listener
+        self._transport: Transport | None = None
+        self._stash: deque[Arrival] = deque(maxlen=_STASH)
+        self._received_octets = 0
+
+    # --- what the case says of itself
+
+    @property
+    def patience_s(self) -> float:
+        """How long an owed answer may take, in seconds."""
+        return self.context.patience.reply_s
+
+    def claim(self, expected: str) -> None:
+        """From here on, what does not come about is a failure of ``expected``."""
+        for line in self.lines:
+            line.claimed = expected
+        self.transport.note(f"claim: {expected}")
+
+    def name(self, hint: str = "x") -> str:
+        """A name of the case's own."""
+        return self.context.name(hint)
+
+    def will_clean(self, kind: str, name: str) -> str:
+        """Remember an entity to be deleted after the case (``queue``, ``exchange`` …); gives the name back."""
+        self.context.cleanup.add(self.login.vhost, kind, name)
+        return name
+
+    # --- the stream
+
+    @property
+    def transport(self) -> Transport:
+        """The transport, dialled on first use; a refused connection is an end like any other."""
+        if self._transport is None:
+            self._transport = self.context.dial()
+        return self._transport
+
+    def connect(self) -> None:
+        """Dial now; raises StreamEnded(REFUSED) where the target does not accept a connection."""
+        assert self.transport
+
+    @property
+    def dialled(self) -> bool:
+        """Whether there has been a connection."""
+        return self._transport is not None
+
+    def is_over(self) -> bool:
+        """Whether the target has ended the connection, or said that it does."""
+        return self.ended is not None
+
+    def now(self) -> float:
+        """The transport's clock in seconds."""
+        return self.transport.now()
+
+    def hang_up(self) -> None:
+        """Close the socket without a word."""
+        if self._transport is not None:
+            self._transport.close()
+
+    def leave(self, within_s: float) -> None:
+        """Close in good order what is still open, once the verdict is there; for the family to say how."""
+
+    def send_octets(self, octets: bytes) -> bool:
+        """Send octets as they are; False when the target no longer takes them."""
+        return self.transport.send(octets)
+
+    def send_header(self, octets: bytes | None = None) -> None:
+        """Send the dialect's protocol header, or other octets in its place."""
+        self.send_octets(self.dialect.protocol_header if octets is None else octets)
+
+    # --- waiting
+
+    def noted(self, arrival: Arrival) -> Arrival:
+        """Take notice of an arrival before anybody waits for it."""
+        return arrival
+
+    def closes(self, arrival: Arrival) -> bool:
+        """Whether an arrival ends every wait: the target closes the connection."""
+        return False
+
+    def read(self, until_s: float) -> Arrival:
+        """The next arrival in the order of the wire; Quiet when the clock passes ``until_s``."""
+        started_s = self.now()
+        while True:
+            arrival = self._listener.next()
+            if arrival is not None:
+                return self.noted(arrival)
+            if self.ended is not None:
+                return Ended(self.ended)
+            if self._received_octets > FLOOD_OCTETS:
+                return _flooded(self._received_octets)
+            try:
+                octets = self.transport.receive(until_s)
+            except StreamEnded as ended:
+                self.ended = ended.how
+                continue
+            if not octets:
+                return Quiet(until_s - started_s)
+            self._received_octets += len(octets)
+            self._listener.feed(octets)
+
+    def wait(self, wanted: Callable[[Arrival], bool], within_s: float) -> Arrival:
+        """The first arrival that is wanted or ends the matter; others are kept for later waits."""
+        for position, arrival in enumerate(self._stash):
+            if wanted(arrival):
+                del self._stash[position]
+                return arrival
+        until_s = self.now() + within_s
+        while True:
+            arrival = self.read(until_s)
+            if isinstance(arrival, Quiet):
+                return Quiet(within_s)
+            if wanted(arrival) or isinstance(arrival, _FINAL) or self.closes(arrival):
+                return arrival
+            self._stash.append(arrival)
+            if self.now() >= until_s:
+                return Quiet(within_s)
+
+    def stashed(self, wanted: Callable[[Arrival], bool]) -> list[Arrival]:
+        """Take out what has arrived already and is wanted."""
+        found = [a for a in self._stash if wanted(a)]
+        for arrival in found:
+            self._stash.remove(arrival)
+        return found
+
+    def keep(self, arrival: Arrival) -> None:
+        """Keep an arrival for a later wait."""
+        self._stash.append(arrival)
+
+    def expect_end(self, within_s: float | None = None) -> Arrival:
+        """Read to the end of the stream; gives Ended, or Quiet or Garbled where it does not come."""
+        until_s = self.now() + (self.context.patience.ending_s if within_s is None else within_s)
+        while True:
+            arrival = self.read(until_s)
+            if isinstance(arrival, Ended | Garbled | Quiet):
+                return arrival
+
+
+def _flooded(octets: int) -> Garbled:
+    expected = f"at most {FLOOD_OCTETS} octets for one case"
+    return Garbled(WireError("connection", octets, expected, "endless data"))

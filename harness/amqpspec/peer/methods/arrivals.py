@@ -1,0 +1,79 @@
+"""What arrives on a connection of the 0-9 family, and the refusal that arrivals amount to.
+
+Knows: methods, contents, heartbeats. Must not know: how they are read or waited for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from amqpspec.peer.events import Arrival, Ended, HeaderArrived
+from amqpspec.spec.model import Dialect, Refusal, Scope
+from amqpspec.wire.methods.codec import Call, ContentHeader
+from amqpspec.wire.methods.frames import Frame
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """A content within another one; it may hold further ones."""
+
+    header: ContentHeader
+    body: bytes = b""
+    children: tuple[Content, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class MethodArrived:
+    """A method without content, or one whose content is complete, with the contents within it."""
+
+    channel: int
+    call: Call
+    header: ContentHeader | None = None
+    body: bytes = b""
+    body_frames: int = 0
+    children: tuple[Content, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """``class.method``."""
+        return self.call.name
+
+    def __getitem__(self, key: str) -> Any:
+        return self.call[key]
+
+    @property
+    def properties(self) -> Mapping[str, Any]:
+        """The content's properties; empty without content."""
+        return self.header.properties if self.header else {}
+
+    def describe(self, dialect: Dialect) -> str:
+        """One phrase for reports: closes with their code, anything else with its channel."""
+        if self.name in ("connection.close", "channel.close"):
+            code = dialect.code_name(self["reply_code"])
+            return f"{self.name} {code} ({' '.join(self['reply_text'].split())!r})"
+        return f"{self.name} on channel {self.channel}"
+
+
+@dataclass(frozen=True, slots=True)
+class HeartbeatArrived:
+    """A heartbeat frame."""
+
+    frame: Frame
+
+    def describe(self, dialect: Dialect) -> str:
+        """In words."""
+        return "heartbeat frame"
+
+
+def refusal_of(arrivals: tuple[Arrival, ...]) -> tuple[Refusal | None, MethodArrived | None]:
+    """The refusal that arrivals amount to: a close method counts before the header, the header before a bare end."""
+    for arrival in arrivals:
+        if isinstance(arrival, MethodArrived) and arrival.name.endswith(".close"):
+            scope = Scope.CHANNEL if arrival.name == "channel.close" else Scope.CONNECTION
+            return Refusal(scope, arrival["reply_code"]), arrival
+    if any(isinstance(a, Ended) for a in arrivals):
+        header = any(isinstance(a, HeaderArrived) for a in arrivals)
+        return Refusal(Scope.HEADER if header else Scope.SOCKET), None
+    return None, None

@@ -1,0 +1,140 @@
+"""One connection of the 0-9 family, below the vocabulary of cases: frames, methods and contents, sent and noticed.
+
+Knows: what was sent and what arrived on it. Must not know: sockets, verdicts, which case is running.
+Where it is ``polite`` (the usual), closes of the target are answered with close-ok as the specification demands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from amqpspec.peer.context import Context
+from amqpspec.peer.events import Arrival
+from amqpspec.peer.line import Line
+from amqpspec.peer.methods.arrivals import MethodArrived
+from amqpspec.peer.methods.session import Session
+from amqpspec.spec.methods import Method, MethodDialect
+from amqpspec.wire.methods.codec import ContentHeader, codec_for
+from amqpspec.wire.methods.frames import Frame, FrameWriter, encode_frame
+
+
+class Connection(Line):
+    """Frames and methods to and from the target."""
+
+    dialect: MethodDialect
+
+    def __init__(self, context: Context, lines: list[Line] | None = None) -> None:
+        self.codec = codec_for(context.dialect)
+        self.session = Session(self.codec)
+        super().__init__(context, self.codec.dialect, self.session, lines)
+        self.polite = True
+        self.last_sent: Method | None = None
+        self.frame_max_octets = self.dialect.layout.min_size_octets
+        self.channel_max = 0
+        self.closed_by: MethodArrived | None = None
+        self.open_channels: set[int] = set()
+        self._writer = FrameWriter(self.dialect.layout)
+
+    def is_over(self) -> bool:
+        """Whether the target has ended the connection, or said that it does."""
+        return self.ended is not None or self.closed_by is not None
+
+    # --- sending
+
+    def frame(
+        self,
+        type: str | int,
+        payload: bytes,
+        channel: int = 1,
+        *,
+        size: int | None = None,
+        end: int | None = None,
+        cycle: int = 0,
+    ) -> bytes:
+        """A frame as octets: ``type`` by name or number; ``size`` and ``end`` may lie.
+
+        ``cycle`` is sent where the dialect's frame header has such an octet.
+        """
+        code = type if isinstance(type, int) else self.dialect.layout.types[type]
+        frame = Frame(code, channel, payload, cycle=cycle)
+        return encode_frame(self.dialect.layout, frame, size=size, end=end)
+
+    def send_frame(
+        self,
+        type: str | int,
+        payload: bytes,
+        channel: int = 1,
+        *,
+        size: int | None = None,
+        end: int | None = None,
+        cycle: int = 0,
+    ) -> None:
+        """Send one frame, legal or not; see ``frame``."""
+        self.send_octets(self.frame(type, payload, channel, size=size, end=end, cycle=cycle))
+
+    def method_frame(self, name: str, channel: int = 1, **args: Any) -> bytes:
+        """A method frame as octets."""
+        self.last_sent = self.dialect.methods[name]
+        payload = self.codec.encode_method(name, args)
+        return self._writer.frame(self.dialect.layout.types["method"], channel, payload)
+
+    def send(self, name: str, channel: int = 1, **args: Any) -> None:
+        """Send a method and do not wait."""
+        self.send_octets(self.method_frame(name, channel, **args))
+
+    def content_frames(
+        self,
+        body: bytes = b"",
+        channel: int = 1,
+        *,
+        properties: dict[str, Any] | None = None,
+        class_name: str = "basic",
+        body_size: int | None = None,
+        chunk: int | None = None,
+        children: Sequence[bytes] = (),
+        weight: int | None = None,
+    ) -> bytes:
+        """Header and body frames as octets; ``body_size`` may lie, ``chunk`` is the body octets in each frame.
+
+        ``children`` are contents within this one, as octets that this very method gave; ``weight``, their number, may
+        lie.
+        """
+        types = self.dialect.layout.types
+        header = ContentHeader(
+            self.dialect.classes_by_name[class_name].index,
+            len(body) if body_size is None else body_size,
+            properties or {},
+            len(children) if weight is None else weight,
+        )
+        largest = max(1, (self.frame_max_octets or 131_072) - self.dialect.layout.overhead_octets)
+        step = chunk or largest
+        out = [self._writer.frame(types["header"], channel, self.codec.encode_header(header)), *children]
+        out += [
+            self._writer.frame(types["body"], channel, body[at : at + step])
+            for at in range(0, len(body), step)
+        ]
+        return b"".join(out)
+
+    # --- noticing
+
+    def noted(self, arrival: Arrival) -> Arrival:
+        """Keep book of channels and closes; answer closes where polite."""
+        if isinstance(arrival, MethodArrived):
+            if arrival.name == "connection.close":
+                self.closed_by = arrival
+            elif arrival.name == "connection.close-ok":
+                self.open_channels.clear()
+            elif arrival.name == "channel.open-ok":
+                self.open_channels.add(arrival.channel)
+            elif arrival.name in ("channel.close", "channel.close-ok"):
+                self.open_channels.discard(arrival.channel)
+            if self.polite and arrival.name in ("connection.close", "channel.close"):
+                last = self.last_sent
+                self.send(f"{arrival.name}-ok", channel=arrival.channel)
+                self.last_sent = last
+        return arrival
+
+    def closes(self, arrival: Arrival) -> bool:
+        """Whether it is the target's connection.close."""
+        return isinstance(arrival, MethodArrived) and arrival.name == "connection.close"

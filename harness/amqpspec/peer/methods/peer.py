@@ -1,0 +1,331 @@
+"""The peer that a case drives: prerequisites, claims, messages, barriers, reactions.
+
+Knows: the conversation of the 0-9 family as a client has it. Must not know: sockets, files, how verdicts are reported.
+
+``call`` sends a method and takes its reply. What does not come about raises ``Unmet``: before ``claim`` the case is
+blocked by it, after ``claim`` it is a failure of what was claimed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+from amqpspec.peer.context import Context, Login, OutOfReach, Unmet
+from amqpspec.peer.events import Arrival, Ended, Garbled, Quiet, Reaction
+from amqpspec.peer.line import Line
+from amqpspec.peer.methods.arrivals import HeartbeatArrived, MethodArrived, refusal_of
+from amqpspec.peer.methods.connection import Connection
+from amqpspec.wire.methods.codec import Call, Codec
+from amqpspec.wire.values import Table
+
+ASYNCHRONOUS = frozenset(
+    {"basic.deliver", "basic.return", "basic.ack", "basic.nack", "basic.cancel", "channel.flow"}
+    | {"connection.blocked", "connection.unblocked"}
+)
+CLIENT_PROPERTIES: Mapping[str, Any] = {
+    "product": "amqpspec",
+    "version": "0.1",
+    "platform": "Python",
+    "information": "conformance test",
+    "copyright": "MIT",
+}
+
+
+class Peer(Connection):
+    """One client connection with the verbs of a case. ``another`` gives a further, independent one."""
+
+    def __init__(self, context: Context, lines: list[Line] | None = None) -> None:
+        super().__init__(context, lines)
+        self.server_properties: dict[str, Any] = {}
+
+    def another(self, role: str | None = None, vhost: str | None = None) -> Self:
+        """A second connection, not yet opened, as the default or another principal, to a vhost by name."""
+        peer = type(self)(self.context, self.lines)
+        peer.claimed = self.claimed
+        login = self.context.principal(role) if role else self.context.login
+        peer.login = login if vhost is None else self.context.in_vhost(vhost)
+        return peer
+
+    # --- opening and closing
+
+    def greet(self, header: bytes | None = None) -> Call:
+        """Send the protocol header and take connection.start."""
+        self.send_header(header)
+        start = self.expect("connection.start", channel=0).call
+        self.server_properties = start["server_properties"].plain()
+        return start
+
+    def start_ok(
+        self,
+        *,
+        mechanism: str | None = None,
+        response: bytes | None = None,
+        properties: Mapping[str, Any] | None = None,
+        locale: str = "en_US",
+    ) -> None:
+        """Send connection.start-ok for the peer's login, or with other values in their places."""
+        mechanism = mechanism or self.login.mechanism
+        self.send(
+            "connection.start-ok",
+            channel=0,
+            client_properties=CLIENT_PROPERTIES if properties is None else properties,
+            mechanism=mechanism,
+            response=self.credentials(mechanism) if response is None else response,
+            locale=locale,
+        )
+
+    def credentials(self, mechanism: str) -> bytes:
+        """The initial SASL response of the login for a mechanism."""
+        return sasl_response(mechanism, self.login, self.codec)
+
+    def tune(
+        self,
+        *,
+        channel_max: int | None = None,
+        frame_max: int | None = None,
+        heartbeat: int = 0,
+        proposed: Call | None = None,
+    ) -> Call:
+        """Take connection.tune and answer it: what the target proposed, or other values in their places.
+
+        Raises OutOfReach for more channels than it proposed.
+        """
+        tune = proposed or self.expect("connection.tune", channel=0).call
+        if 0 < tune["channel_max"] < (channel_max or 0):
+            raise OutOfReach(f"channel-max {tune['channel_max']} is offered, the case needs {channel_max}")
+        self.agree(
+            tune["channel_max"] if channel_max is None else channel_max,
+            tune["frame_max"] if frame_max is None else frame_max,
+        )
+        self.send(
+            "connection.tune-ok",
+            channel=0,
+            channel_max=self.channel_max,
+            frame_max=self.frame_max_octets,
+            heartbeat=heartbeat,
+        )
+        return tune
+
+    def agree(self, channel_max: int, frame_max_octets: int) -> None:
+        """Take limits as negotiated."""
+        self.channel_max, self.frame_max_octets = channel_max, frame_max_octets
+        self.session.agree(frame_max_octets)
+
+    def handshake(self, **tuning: Any) -> Call:
+        """Everything before connection.open; gives connection.start."""
+        start = self.greet()
+        self.start_ok(properties=tuning.pop("properties", None))
+        self.tune(**tuning)
+        return start
+
+    def open_connection(self, **tuning: Any) -> Self:
+        """The whole handshake; keyword arguments go to ``tune`` (and ``properties`` to start-ok)."""
+        self.handshake(**tuning)
+        self.call("connection.open", channel=0, virtual_host=self.login.vhost)
+        return self
+
+    def open_channel(self, channel: int = 1, **tuning: Any) -> Self:
+        """The handshake, where it has not been done, and one open channel."""
+        if not self.session.frames:
+            self.open_connection(**tuning)
+        self.call("channel.open", channel=channel)
+        return self
+
+    def close(self) -> Arrival:
+        """Close the connection as the specification says; gives close-ok or what came instead."""
+        self.send("connection.close", channel=0, reply_code=200, reply_text="done")
+        return self.wait(lambda a: _is(a, ("connection.close-ok",), 0), self.patience_s)
+
+    def leave(self, within_s: float) -> None:
+        """Close what is still open, channels first, and wait a little for the answers, once the verdict is there."""
+        if not self.dialled or self.is_over() or not self.open_channels:
+            return
+        until_s = self.now() + within_s
+        for channel in sorted(self.open_channels):
+            self.send("channel.close", channel=channel, reply_code=200, reply_text="case over")
+        while self.open_channels and self.now() < until_s:
+            if isinstance(self.read(until_s), Ended | Garbled | Quiet):
+                break
+        if self.is_over():
+            return
+        self.send("connection.close", channel=0, reply_code=200, reply_text="case over")
+        self.wait(lambda a: _is(a, ("connection.close-ok",), 0), within_s)
+
+    # --- asking
+
+    def call(self, name: str, channel: int = 1, **args: Any) -> MethodArrived:
+        """Send a method and take its reply; raises Unmet where another thing comes, or nothing.
+
+        Raises OutOfReach for a channel beyond those that were agreed on: a target may offer very few.
+        """
+        if name == "channel.open" and 0 < self.channel_max < channel:
+            raise OutOfReach(f"channel-max is {self.channel_max}, the case needs channel {channel}")
+        replies = self.dialect.methods[name].replies
+        self.send(name, channel=channel, **args)
+        return self.expect(*replies, channel=channel)
+
+    def expect(self, *names: str, channel: int | None = 1, within_s: float | None = None) -> MethodArrived:
+        """The next of these methods on that channel (None: any); raises Unmet where the wait ends otherwise."""
+        arrival = self.arrival(*names, channel=channel, within_s=within_s)
+        if isinstance(arrival, MethodArrived) and arrival.name in names:
+            return arrival
+        raise Unmet(" or ".join(names), arrival.describe(self.dialect))
+
+    def arrival(self, *names: str, channel: int | None = 1, within_s: float | None = None) -> Arrival:
+        """Like ``expect``, but gives what came instead: a close, the end, garbled octets, or Quiet."""
+        wanted = (*names, "channel.close")
+        return self.wait(lambda a: _is(a, wanted, channel), self.patience_s if within_s is None else within_s)
+
+    def heartbeat(self, within_s: float) -> HeartbeatArrived | None:
+        """A heartbeat frame of the target, or None where none comes in time."""
+        arrival = self.wait(lambda a: isinstance(a, HeartbeatArrived), within_s)
+        return arrival if isinstance(arrival, HeartbeatArrived) else None
+
+    # --- proof of silence
+
+    def barrier(self, channel: int = 1, queue: str = "") -> None:
+        """Prove that the target has done everything sent so far on the channel: round trips that it must answer.
+
+        With ``queue`` the round trip goes through that queue, twice, so that what it had to deliver is under way first.
+        Afterwards, ``pending`` tells what has arrived. Raises Unmet.
+        """
+        for _ in range(2):
+            if queue:
+                self.call("queue.declare", channel=channel, queue=queue, passive=True)
+            else:
+                self.call(
+                    "exchange.declare", channel=channel, exchange="amq.direct", type="direct", passive=True
+                )
+
+    def pending(self, *names: str, channel: int | None = 1) -> list[MethodArrived]:
+        """What of these methods has arrived on the channel and was not taken yet."""
+        found = self.stashed(lambda a: _is(a, names, channel))
+        return [a for a in found if isinstance(a, MethodArrived)]
+
+    # --- reactions
+
+    def reaction(self, channel: int = 1, *, barrier: bool = True, within_s: float | None = None) -> Reaction:
+        """Watch what the target does about what was sent last, until it refuses, answers, or lets it pass.
+
+        It let it pass when a barrier sent behind it on the same channel is answered; without ``barrier`` (where the
+        channel cannot carry one), when nothing came within the patience for endings.
+        """
+        patience = self.context.patience
+        if barrier:
+            seen = self._watch(channel, patience.quiet_s)
+            if not isinstance(seen[-1], Quiet):
+                return self._reacted(seen)
+            self.send("exchange.declare", channel=channel, exchange="amq.direct", type="direct", passive=True)
+            return self._reacted(self._watch(channel, within_s or patience.reply_s))
+        return self._reacted(self._watch(channel, within_s or patience.ending_s))
+
+    def _watch(self, channel: int, within_s: float) -> list[Arrival]:
+        until_s = self.now() + within_s
+        seen: list[Arrival] = []
+        while True:
+            arrival = self.read(until_s)
+            if isinstance(arrival, HeartbeatArrived):
+                continue
+            seen.append(Quiet(within_s) if isinstance(arrival, Quiet) else arrival)
+            if not isinstance(arrival, MethodArrived):
+                if isinstance(arrival, Ended | Garbled | Quiet):
+                    return seen
+                continue
+            if arrival.name == "connection.close":
+                return seen
+            if arrival.channel == channel and arrival.name not in ASYNCHRONOUS:
+                return seen
+            if arrival.channel != channel or arrival.name in ASYNCHRONOUS:
+                self.keep(seen.pop())
+            if self.now() >= until_s:
+                seen.append(Quiet(within_s))
+                return seen
+
+    def _reacted(self, seen: list[Arrival]) -> Reaction:
+        last = seen[-1]
+        if isinstance(last, MethodArrived) and last.name == "connection.close":
+            seen.append(self.expect_end(self.context.patience.quiet_s))
+        arrivals = tuple(seen)
+        refusal, closing = refusal_of(arrivals)
+        return Reaction(arrivals, refusal, closing)
+
+    # --- entities and messages
+
+    def queue(self, channel: int = 1, **args: Any) -> str:
+        """Declare a queue of the case's own (exclusive unless said otherwise); gives its name."""
+        name = args.pop("queue", None) or self.name("q")
+        args.setdefault("exclusive", not args.get("durable", False))
+        self.will_clean("queue", name)
+        self.call("queue.declare", channel=channel, queue=name, **args)
+        return name
+
+    def exchange(self, type: str = "direct", channel: int = 1, **args: Any) -> str:
+        """Declare an exchange of the case's own; gives its name."""
+        name = args.pop("exchange", None) or self.name("x")
+        self.will_clean("exchange", name)
+        self.call("exchange.declare", channel=channel, exchange=name, type=type, **args)
+        return name
+
+    def publish(
+        self,
+        routing_key: str = "",
+        body: bytes = b"",
+        *,
+        exchange: str = "",
+        channel: int = 1,
+        properties: dict[str, Any] | None = None,
+        chunk: int | None = None,
+        **args: Any,
+    ) -> None:
+        """Publish one message; to a queue through the default exchange where only its name is given."""
+        method = self.method_frame(
+            "basic.publish", channel, exchange=exchange, routing_key=routing_key, **args
+        )
+        self.send_octets(method + self.content_frames(body, channel, properties=properties, chunk=chunk))
+
+    def get(self, queue: str, channel: int = 1, no_ack: bool = True) -> MethodArrived | None:
+        """basic.get: the message, or None where the queue is empty."""
+        got = self.call("basic.get", channel=channel, queue=queue, no_ack=no_ack)
+        return got if got.name == "basic.get-ok" else None
+
+    def drain(self, queue: str, channel: int = 1, at_most: int = 1000) -> list[MethodArrived]:
+        """Everything in a queue by basic.get without acknowledgement."""
+        got: list[MethodArrived] = []
+        while len(got) < at_most and (message := self.get(queue, channel)) is not None:
+            got.append(message)
+        return got
+
+    def consume(self, queue: str, channel: int = 1, **args: Any) -> str:
+        """Start a consumer; gives its tag."""
+        tag = self.call("basic.consume", channel=channel, queue=queue, **args)["consumer_tag"]
+        assert isinstance(tag, str)
+        return tag
+
+    def delivery(self, channel: int | None = 1, within_s: float | None = None) -> MethodArrived:
+        """The next delivery; raises Unmet where none comes."""
+        return self.expect("basic.deliver", channel=channel, within_s=within_s)
+
+    def deliveries(self, count: int, channel: int | None = 1) -> list[MethodArrived]:
+        """The next so many deliveries; raises Unmet where fewer come."""
+        return [self.delivery(channel) for _ in range(count)]
+
+    def capabilities(self) -> dict[str, Any]:
+        """What the target announced under ``capabilities`` in its properties."""
+        value = self.server_properties.get("capabilities")
+        return value.plain() if isinstance(value, Table) else dict(value or {})
+
+
+def sasl_response(mechanism: str, login: Login, codec: Codec) -> bytes:
+    """The initial SASL response of a login for a mechanism."""
+    if mechanism == "PLAIN":
+        return f"\0{login.user}\0{login.password}".encode()
+    if mechanism == "AMQPLAIN":
+        return codec.tables.encode({"LOGIN": login.user, "PASSWORD": login.password})[4:]
+    return login.user.encode() if mechanism == "ANONYMOUS" else b""
+
+
+def _is(arrival: Arrival, names: tuple[str, ...], channel: int | None) -> bool:
+    if not isinstance(arrival, MethodArrived) or arrival.name not in names:
+        return False
+    return channel is None or arrival.channel == channel

@@ -1,0 +1,170 @@
+"""One direction of a connection made sense of: octets in, arrivals out, contents put together per channel.
+
+Knows: framing, method and content grammar. Must not know: sockets, time, what a case wants.
+Bounded: a body is kept up to ``max_body_octets``; beyond that it is counted but not stored.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+
+from amqpspec.peer.events import Arrival, Garbled, HeaderArrived
+from amqpspec.peer.methods.arrivals import Content, HeartbeatArrived, MethodArrived
+from amqpspec.spec.methods import MethodDialect
+from amqpspec.wire.errors import WireError
+from amqpspec.wire.greeting import ProtocolHeader
+from amqpspec.wire.methods.codec import Call, Codec, ContentHeader
+from amqpspec.wire.methods.frames import Frame, FrameReader
+
+MAX_BODY_OCTETS = 8 << 20
+
+
+@dataclass(slots=True)
+class _Open:
+    """A content that is not complete yet."""
+
+    header: ContentHeader
+    body: bytearray = field(default_factory=bytearray)
+    size_octets: int = 0
+    frames: int = 0
+    children: list[Content] = field(default_factory=list)
+
+    @property
+    def lacks_children(self) -> bool:
+        return len(self.children) < self.header.weight
+
+    @property
+    def complete(self) -> bool:
+        return not self.lacks_children and self.size_octets == self.header.body_size_octets
+
+
+@dataclass(slots=True)
+class _Partial:
+    """A method and its contents under way, the outermost first."""
+
+    call: Call
+    contents: list[_Open] = field(default_factory=list)
+
+
+class Session:
+    """Reads what a target sends. ``feed`` octets, then take arrivals from ``next`` until it gives None."""
+
+    def __init__(self, codec: Codec, max_body_octets: int = MAX_BODY_OCTETS) -> None:
+        self._codec = codec
+        self._types = codec.dialect.layout.types
+        self.reader = FrameReader(codec.dialect.layout)
+        self._ready: deque[Arrival] = deque()
+        self._partial: dict[int, _Partial] = {}
+        self._max_body_octets = max_body_octets
+        self.frames: deque[Frame] = deque(maxlen=4096)
+        self.largest_frame_octets = 0
+
+    @property
+    def dialect(self) -> MethodDialect:
+        """The dialect that is read."""
+        return self._codec.dialect
+
+    def agree(self, frame_max_octets: int) -> None:
+        """The frame size that was negotiated; 0 is no limit, which is read up to 16 MiB.
+
+        From here on, the largest frame is looked for anew.
+        The reader keeps some slack, so that a target which sends too large a frame is seen doing it.
+        """
+        self.largest_frame_octets = 0
+        self.reader.max_payload_octets = 2 * frame_max_octets if frame_max_octets else 16 << 20
+
+    def feed(self, octets: bytes) -> None:
+        """Take octets in and turn them into arrivals."""
+        self.reader.feed(octets)
+        try:
+            while (item := self.reader.next()) is not None:
+                self._take(item)
+        except WireError as error:
+            self._ready.append(Garbled(error))
+
+    def next(self) -> Arrival | None:
+        """The next arrival, or None until more octets come."""
+        return self._ready.popleft() if self._ready else None
+
+    def _take(self, item: Frame | ProtocolHeader) -> None:
+        if isinstance(item, ProtocolHeader):
+            self._ready.append(HeaderArrived(item))
+            return
+        self.frames.append(item)
+        overhead = self._codec.dialect.layout.overhead_octets
+        self.largest_frame_octets = max(self.largest_frame_octets, len(item.payload) + overhead)
+        try:
+            self._frame(item)
+        except WireError as error:
+            raise error.moved(f"{error.where}, frame of {self.reader.name}", item.offset) from None
+
+    def _frame(self, frame: Frame) -> None:
+        kind = self._codec.dialect.layout.type_name(frame.type)
+        if kind == "method":
+            self._method(frame)
+        elif kind == "header":
+            self._header(frame)
+        elif kind == "body":
+            self._body(frame)
+        elif kind == "heartbeat":
+            self._ready.append(HeartbeatArrived(frame))
+        elif kind == "trace" and frame.channel == 0:
+            return  # there is nobody here whom a trace would tell something
+        else:
+            raise WireError("frame type", 0, f"one of {dict(self._types)}", f"type {frame.type}")
+
+    def _method(self, frame: Frame) -> None:
+        if frame.channel in self._partial:
+            broken = self._partial.pop(frame.channel)
+            raise WireError("content", 0, f"the rest of {broken.call.name}", "a method frame")
+        call = self._codec.decode_method(frame.payload)
+        if call.method.content:
+            self._partial[frame.channel] = _Partial(call)
+        else:
+            self._ready.append(MethodArrived(frame.channel, call))
+
+    def _header(self, frame: Frame) -> None:
+        partial = self._partial.get(frame.channel)
+        if partial is None or (partial.contents and not partial.contents[-1].lacks_children):
+            raise WireError("content header", 0, "a method with content before it, or a weight", "none")
+        header = self._codec.decode_header(frame.payload)
+        if header.class_id != partial.call.method.class_id:
+            raise WireError(
+                "content header", 0, f"class {partial.call.method.class_id}", f"class {header.class_id}"
+            )
+        partial.contents.append(_Open(header))
+        self._finish(frame.channel, partial)
+
+    def _body(self, frame: Frame) -> None:
+        partial = self._partial.get(frame.channel)
+        if partial is None or not partial.contents:
+            raise WireError("content body", 0, "a content header before it", "none")
+        content = partial.contents[-1]
+        if content.lacks_children:
+            raise WireError(
+                "content body", 0, f"{content.header.weight} contents within", f"{len(content.children)}"
+            )
+        content.size_octets += len(frame.payload)
+        content.frames += 1
+        content.body += frame.payload[: max(0, self._max_body_octets - len(content.body))]
+        if content.size_octets > content.header.body_size_octets:
+            raise WireError(
+                "content body",
+                0,
+                f"{content.header.body_size_octets} octets in all",
+                f"{content.size_octets}",
+            )
+        self._finish(frame.channel, partial)
+
+    def _finish(self, channel: int, partial: _Partial) -> None:
+        contents = partial.contents
+        while contents[-1].complete:
+            done = contents.pop()
+            children, body = tuple(done.children), bytes(done.body)
+            if contents:
+                contents[-1].children.append(Content(done.header, body, children))
+                continue
+            del self._partial[channel]
+            self._ready.append(MethodArrived(channel, partial.call, done.header, body, done.frames, children))
+            return

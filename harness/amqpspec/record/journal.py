@@ -1,0 +1,120 @@
+"""The journal of a run: one JSON object a line, appended as things happen, readable after a kill at any point.
+
+Knows: lines, appending, the torn last line. Must not know: reports, targets, cases beyond their rows.
+Each line is written with one ``write`` call, so that what was complete stays complete; ``read_journal`` leaves a torn
+last line out. Lines: ``run`` (RunRow), ``case`` (CaseRow), ``void`` (cases whose rows so far are withdrawn), ``end``.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from amqpspec.record.rows import SCHEMA, CaseRow, RunRow
+
+
+class JournalError(OSError):
+    """The journal cannot be written or read; the text names file and cause."""
+
+
+class Journal:
+    """Appends to ``journal.jsonl`` of a run's folder; safe from several threads."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.path = folder / "journal.jsonl"
+        self._lock = threading.Lock()
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            self._fd = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+            _end_torn_line(self.path, self._fd)
+        except OSError as error:
+            raise JournalError(f"cannot write {self.path}: {error.strerror}") from error
+
+    def run(self, row: RunRow) -> None:
+        """The first line: who is certified, by what."""
+        self._append({"kind": "run", "schema": SCHEMA, **row.to_json()})
+
+    def case(self, row: CaseRow) -> None:
+        """A case has ended."""
+        self._append({"kind": "case", **row.to_json()})
+
+    def void(self, cases: Iterable[str], why: str) -> None:
+        """Withdraw what was said of these cases so far."""
+        self._append({"kind": "void", "cases": list(cases), "why": why})
+
+    def end(self, **facts: Any) -> None:
+        """The run has ended by itself."""
+        self._append({"kind": "end", **facts})
+
+    def close(self) -> None:
+        """Close the file."""
+        os.close(self._fd)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _append(self, data: dict[str, Any]) -> None:
+        line = json.dumps(data, ensure_ascii=False, default=str).encode("utf-8", "backslashreplace") + b"\n"
+        with self._lock:
+            try:
+                written = os.write(self._fd, line)
+            except OSError as error:
+                raise JournalError(f"cannot write {self.path}: {error.strerror}") from error
+            if written != len(line):
+                raise JournalError(
+                    f"cannot write {self.path}: {written} of {len(line)} octets, no space left"
+                )
+
+
+def _end_torn_line(path: Path, fd: int) -> None:
+    """A journal that was cut within a line gets a line end, so that new lines stand on their own."""
+    with path.open("rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        if size:
+            file.seek(size - 1)
+            if file.read(1) != b"\n":
+                os.write(fd, b"\n")
+
+
+def read_journal(folder: Path) -> Iterator[dict[str, Any]]:
+    """Every whole line of a run's journal, in order; torn lines are left out. Raises JournalError."""
+    path = folder / "journal.jsonl"
+    try:
+        with path.open(encoding="utf-8", errors="replace") as file:
+            for line in file:
+                try:
+                    yield json.loads(line)
+                except ValueError:
+                    continue
+    except OSError as error:
+        raise JournalError(f"cannot read {path}: {error.strerror}") from error
+
+
+def read_cases(folder: Path) -> Iterator[CaseRow]:
+    """The case rows of a journal, one at a time; of a case that ran again, every attempt; withdrawn ones left out."""
+    last_void: dict[str, int] = {}
+    for number, line in enumerate(read_journal(folder)):
+        if line.get("kind") == "void":
+            last_void |= dict.fromkeys(line["cases"], number)
+    for number, line in enumerate(read_journal(folder)):
+        if line.get("kind") == "case" and number > last_void.get(line["id"], -1):
+            yield CaseRow.from_json(line)
+
+
+def read_run(folder: Path) -> RunRow:
+    """The run row of a journal; raises JournalError where there is none."""
+    for line in read_journal(folder):
+        if line.get("kind") == "run":
+            return RunRow.from_json(line)
+    raise JournalError(f"cannot read {folder / 'journal.jsonl'}: expected a run, actual: none recorded")

@@ -1,0 +1,100 @@
+"""The transcript of a case: complete octets both ways with times, decoded frames beside them, secrets taken out.
+
+Knows: the line format of docs/results-format.md. Must not know: verdicts' meaning, sockets.
+Bounded: after ``MAX_OCTETS`` of one transcript only counts are kept, and the last line says so.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from amqpspec.wire.direction import Direction, Directions
+
+MAX_OCTETS = 512 << 10
+
+
+class TranscriptError(OSError):
+    """A transcript cannot be written; the text names file and cause."""
+
+
+class Transcript:
+    """Writes one case's JSONL file; safe from several threads."""
+
+    def __init__(self, path: Path, directions: Directions, secrets: Iterable[str] = ()) -> None:
+        self._path = path
+        with self._told_in_one_line():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = path.open("w", encoding="utf-8")
+        self._directions = directions
+        self._secrets = tuple(s for s in secrets if s)
+        self._lock = threading.Lock()
+        self._decoders: dict[tuple[int, str], Direction] = {}
+        self._octets = self._cut_octets = 0
+        self._t0_ns: int | None = None
+
+    def write(self, kind: str, t_ns: int | None = None, **data: Any) -> None:
+        """One line; times are kept relative to the first one."""
+        with self._lock:
+            self._line(kind, t_ns, data)
+
+    def octets(self, t_ns: int, conn: int, direction: str, octets: bytes) -> None:
+        """Octets that went ``out`` or came ``in`` on a connection."""
+        with self._lock:
+            self._octets += len(octets)
+            if self._octets > MAX_OCTETS:
+                self._cut_octets += len(octets)
+                return
+            decoder = self._decoders.get((conn, direction))
+            if decoder is None:
+                decoder = self._decoders[conn, direction] = self._directions(direction)
+            shown, frames = decoder.take(octets)
+            for secret in self._secrets:
+                shown = shown.replace(secret.encode(), b"*" * len(secret.encode()))
+            data = {"conn": conn, "dir": direction, "hex": shown.hex(), "frames": frames}
+            self._line("octets", t_ns, data)
+
+    def close(self) -> None:
+        """Close the file, saying what was cut."""
+        with self._lock:
+            if self._cut_octets:
+                self._line("cut", None, {"octets": self._cut_octets})
+                self._cut_octets = 0
+            with self._told_in_one_line():
+                self._file.close()
+
+    def _line(self, kind: str, t_ns: int | None, data: dict[str, Any]) -> None:
+        if t_ns is not None:
+            self._t0_ns = t_ns if self._t0_ns is None else self._t0_ns
+            data = {"t_ns": t_ns - self._t0_ns, **data}
+        if not self._file.closed:
+            with self._told_in_one_line():
+                self._file.write(json.dumps({"kind": kind, **self._starred(data)}, default=str) + "\n")
+
+    def _starred(self, value: Any) -> Any:
+        """The data with secrets starred out wherever a target, or a note, says one."""
+        if not self._secrets:
+            return value
+        if isinstance(value, Mapping):
+            return {key: self._starred(item) for key, item in value.items()}
+        if isinstance(value, list | tuple):
+            return [self._starred(item) for item in value]
+        return starred(value, self._secrets) if isinstance(value, str) else value
+
+    @contextmanager
+    def _told_in_one_line(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise TranscriptError(f"cannot write {self._path}: {error.strerror}") from error
+
+
+def starred(text: str, secrets: Iterable[str]) -> str:
+    """A text with secrets starred out."""
+    for secret in secrets:
+        text = text.replace(secret, "*" * len(secret))
+    return text

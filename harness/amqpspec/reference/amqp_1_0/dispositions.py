@@ -1,0 +1,167 @@
+"""Dispositions that come in: outcomes of what was sent, settlement of what was received.
+
+Knows: ranges of delivery-ids, what each outcome does with a message, who settles when.
+Must not know: links but for what they hold.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from amqpspec.reference.amqp_1_0 import wire
+from amqpspec.reference.amqp_1_0.nodes import Held
+from amqpspec.wire.amqp_1_0.performatives import Composed
+
+if TYPE_CHECKING:
+    from amqpspec.reference.amqp_1_0.session import Session
+
+OUTCOMES = ("accepted", "rejected", "released", "modified")
+
+
+def on_disposition(session: Session, frame: Composed) -> None:
+    """A disposition has come."""
+    first, last = frame["first"], frame.get("last")
+    if first is None:
+        return  # refused before, unless a fault lets it pass
+    if last is None:
+        last = wire.plus(first, 1 << 20) if session.faulty("last-left-out-means-all") else first
+    receiver = bool(frame["role"])
+    _refuse_errant(session, receiver, first, last)
+    if receiver or session.faulty("disposition-role-ignored"):
+        _by_receiver(session, first, last, frame)
+    if not receiver or session.faulty("disposition-role-ignored"):
+        _by_sender(session, first, last, frame)
+
+
+def _within(session: Session, number: int, first: int, last: int) -> bool:
+    if session.faulty("ranges-compared-as-plain-numbers"):
+        return first <= number <= last
+    return wire.minus(last, first) >= 0 and 0 <= wire.plus(number, -first) <= wire.plus(last, -first)
+
+
+def _refuse_errant(session: Session, receiver: bool, first: int, last: int) -> None:
+    """What concerns a delivery of a link that has failed ends the session."""
+    if not receiver:
+        return
+    failed = {id(end.terminus) for end in session.failed.values()}
+    for number, held in session.unsettled.items():
+        if id(held.terminus) in failed and _within(session, number, first, last):
+            session.refuse("links/errors/errant-link", f"a disposition of delivery {number} of a failed link")
+
+
+def _forget_dead(session: Session) -> None:
+    """Deliveries whose terminus has given them back are nobody's any more."""
+    dead = [n for n, held in session.unsettled.items() if held.terminus.held.get(held.tag) is not held]
+    for number in dead:
+        del session.unsettled[number]
+
+
+def _by_receiver(session: Session, first: int, last: int, frame: Composed) -> None:
+    _forget_dead(session)
+    if session.faulty("old-delivery-ids-live"):
+        _by_old_ids(session, first, last, frame)
+    numbers = [number for number in session.unsettled if _within(session, number, first, last)]
+    if session.faulty("disposition-of-one-link-only") and numbers:
+        terminus = session.unsettled[numbers[0]].terminus
+        numbers = [number for number in numbers if session.unsettled[number].terminus is terminus]
+    if session.faulty("disposition-for-detached-link-ignored"):
+        numbers = [number for number in numbers if session.unsettled[number].terminus.end is not None]
+    if session.faulty("ranges-mean-their-first"):
+        numbers = numbers[:1]
+    settled = bool(frame["settled"]) and not session.faulty("settlement-by-receiver-ignored")
+    for number in numbers:
+        _dispose(session, number, frame.get("state"), settled=settled)
+    answered = bool(numbers) and not settled and _terminal(frame.get("state"))
+    if answered and not session.faulty("terminal-state-not-settled-by-sender"):
+        told = _settling(session, numbers, first, last, frame)
+        session.send("disposition", told)
+        if session.faulty("sender-changes-its-mind"):
+            session.send("disposition", {**told, "state": "modified"})
+        for number in numbers:
+            held = session.unsettled.pop(number, None)
+            if held is not None:
+                held.terminus.settle(held)
+
+
+def _by_old_ids(session: Session, first: int, last: int, frame: Composed) -> None:
+    """A fault: deliveries that wait to be resumed are found by the ids that they had before."""
+    for end in session.ends.values():
+        for held in [
+            one for one in getattr(end, "resumed", ()) if _within(session, one.delivery_id, first, last)
+        ]:
+            end.resumed.remove(held)  # type: ignore[attr-defined]
+            apply(session, held, frame.get("state"))
+            held.terminus.settle(held)
+
+
+def _settling(session: Session, numbers: list[int], first: int, last: int, frame: Composed) -> dict[str, Any]:
+    state: Any = frame.get("state")
+    if session.faulty("sender-settles-in-another-state"):
+        state = "released" if state.name == "accepted" else "accepted"
+    whole = len(numbers) == wire.plus(last, -first) + 1
+    first, last = (first, last) if whole else (numbers[0], numbers[-1])
+    return {
+        "role": "sender",
+        "first": first,
+        "last": last if last != first else None,
+        "settled": True,
+        "state": state,
+    }
+
+
+def _dispose(session: Session, number: int, state: Any, *, settled: bool) -> None:
+    held = session.unsettled[number]
+    terminal = _terminal(state) or (session.faulty("received-taken-for-accepted") and state is not None)
+    if state is not None and not terminal:
+        held.state = state
+    again = session.faulty("settled-for-ever-is-not")
+    if again and held.outcome:
+        held.queue.unacked.add(held.entry)
+    if terminal and (again or not held.outcome):
+        held.outcome = state.name if state.name in OUTCOMES else "accepted"
+        apply(session, held, state)
+    if not settled:
+        if session.faulty("non-terminal-state-settles") and not terminal:
+            session.send(
+                "disposition", {"role": "sender", "first": number, "settled": True, "state": "accepted"}
+            )
+        return
+    if again:
+        return
+    del session.unsettled[number]
+    if not held.outcome:
+        session.nodes.give_back(held.terminus, [held])
+    held.terminus.settle(held)
+
+
+def apply(session: Session, held: Held, state: Any) -> None:
+    """Do with a message what an outcome says."""
+    name = state.name if isinstance(state, Composed) else str(state)
+    if session.faulty("outcomes-not-applied"):
+        name = "released"
+    queue, entry = held.queue, held.entry
+    if name == "accepted" or (name == "released" and session.faulty("released-taken-for-accepted")):
+        queue.settle(entry)
+    elif name == "rejected":
+        queue.discard(entry)
+    else:
+        failed = name == "modified" and bool(state.get("delivery_failed"))
+        told = failed or session.faulty("redelivery-under-the-old-tag")
+        entry.deliveries -= 0 if told else 1
+        if name == "modified" and state.get("undeliverable_here") and held.terminus.end is not None:
+            entry.refused_by.add(held.terminus.end.key)  # type: ignore[attr-defined]
+        queue.requeue([entry])
+        queue.dispatch()
+
+
+def _terminal(state: Any) -> bool:
+    return isinstance(state, Composed) and state.name in OUTCOMES
+
+
+def _by_sender(session: Session, first: int, last: int, frame: Composed) -> None:
+    """The partner, as sender, has settled what the broker received."""
+    if not frame["settled"]:
+        return
+    for number in [number for number in session.awaited if _within(session, number, first, last)]:
+        end, tag = session.awaited.pop(number)
+        end.settled_by_sender(tag)

@@ -1,0 +1,44 @@
+"""How an error looks on the wire, and which condition fits where the ledger names none.
+
+Knows: conditions, the three parts of an error. Must not know: who sends it where.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from amqpspec.reference.refusing import RefusedError
+from amqpspec.wire.amqp_1_0.values import Value
+
+ANY = "amqp:not-allowed"
+_FITTING: Mapping[str, str] = {
+    "connections/idle-timeout/close": "amqp:resource-limit-exceeded",
+    "connections/idle-timeout/unsupported": "amqp:not-implemented",
+    "links/recovering/no-record": "amqp:not-found",
+    "performatives/attach/target/none": "amqp:invalid-field",
+    "performatives/attach/incomplete-unsettled/receiver": "amqp:illegal-state",
+    "not-implemented": "amqp:not-implemented",
+}
+
+
+def fitting(refused: RefusedError) -> str:
+    """The condition of a refusal; one that fits where any will do."""
+    code = refused.refusal.code if refused.refusal is not None else None
+    return code if isinstance(code, str) else _FITTING.get(refused.rule, ANY)
+
+
+def error_of(faulty: Callable[[str], bool], condition: str, text: str, frame: str) -> dict[str, Any] | None:
+    """An error for a detach, an end or a close."""
+    if faulty("errors-without-error"):
+        return None
+    told = None if _untold(faulty, frame) else text
+    if faulty("condition-as-string"):
+        return {"condition": Value("string", condition), "description": told}
+    return {"condition": condition, "description": told}
+
+
+def _untold(faulty: Callable[[str], bool], frame: str) -> bool:
+    if frame == "detach":
+        return faulty("detach-without-description")
+    return faulty("end-without-description") if frame == "end" else faulty("close-without-description")

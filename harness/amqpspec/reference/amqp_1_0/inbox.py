@@ -1,0 +1,260 @@
+"""What comes in on one connection: protocol headers, the login, then frames, sorted by phase, channel and performative.
+
+Knows: what may come when and where, and which rule is broken by what may not.
+Must not know: sockets, how a refusal is said, what a session or a link makes of a frame.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from amqpspec.reference.amqp_1_0 import limits, opening, wire
+from amqpspec.reference.amqp_1_0.phases import Phase
+from amqpspec.reference.amqp_1_0.session import Session
+from amqpspec.reference.amqp_1_0.sound import check
+from amqpspec.reference.model import User
+from amqpspec.spec.amqp_1_0 import HEADERS
+from amqpspec.wire.amqp_1_0.performatives import Composed
+from amqpspec.wire.amqp_1_0.types import decode
+from amqpspec.wire.errors import WireError
+
+if TYPE_CHECKING:
+    from amqpspec.reference.amqp_1_0.connection import Connection
+    from amqpspec.reference.amqp_1_0.ends import End
+
+HEADER_OCTETS = 8
+_VERSION = (1, 0, 0)
+_SYMBOLS = (b"\xa3", b"\xb3")
+_OUTCOME_OK, _OUTCOME_AUTH = 0, 1
+
+
+class Inbox:
+    """The way in of one connection."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection, self.faulty = connection, connection.faulty
+        self.session: Session | None = None
+        self.link: End | None = None
+
+    def nowhere(self) -> None:
+        """Forget which session and link the last frame was for."""
+        self.session = self.link = None
+
+    # --- protocol headers
+
+    def on_header(self) -> bool:
+        """Handle a protocol header; False where more octets are needed."""
+        splitter, link = self._connection.splitter, self._connection
+        name = HEADERS["amqp"][:4]
+        head = splitter.peek(HEADER_OCTETS)
+        if not name.startswith(head[:4]):
+            link.refuse("version/unparseable", f"octets {head.hex(' ')} for a protocol header")
+        if len(head) < HEADER_OCTETS:
+            return False
+        splitter.take(HEADER_OCTETS)
+        self._check_version(tuple(head[5:]))
+        if self.faulty("version-one-refused"):
+            link.refuse("version/highest-otherwise", "version 1.0.0")
+        self._begin_layer(head[4])
+        return True
+
+    def _check_version(self, version: tuple[int, ...]) -> None:
+        if version > _VERSION:
+            self._connection.refuse("version/highest-not-above", f"version {version}")
+        if version < _VERSION:
+            self._connection.refuse("version/highest-otherwise", f"version {version}")
+
+    def _begin_layer(self, protocol_id: int) -> None:
+        link = self._connection
+        if protocol_id == HEADERS["sasl"][4] and link.phase is Phase.HEADER:
+            link.greet("sasl")
+            link.phase = Phase.SASL
+            link.send_sasl("sasl-mechanisms", sasl_server_mechanisms=link.login.offered)
+            return
+        if protocol_id != HEADERS["amqp"][4]:
+            link.refuse("version/protocol-id/unacceptable", f"protocol id {protocol_id}")
+        if link.phase is Phase.SECOND_HEADER and self.faulty("single-layer-only"):
+            return
+        link.greet("amqp")
+        link.phase = Phase.OPENING
+
+    # --- the login
+
+    def _on_sasl(self, incoming: wire.Incoming) -> None:
+        link = self._connection
+        value = decode(incoming.body)[0] if incoming.type == wire.SASL else None
+        if isinstance(value, Composed) and value.name == "sasl-init":
+            self._step(
+                link.login.first(str(value.get("mechanism", "")), _octets(value.get("initial_response", b"")))
+            )
+        elif isinstance(value, Composed) and value.name == "sasl-response":
+            self._step(link.login.second(_octets(value.get("response", b""))))
+        else:
+            link.end()
+
+    def _step(self, result: bytes | User | None) -> None:
+        link = self._connection
+        if isinstance(result, bytes):
+            link.send_sasl("sasl-challenge", challenge=result)
+        elif result is None:
+            link.send_sasl("sasl-outcome", code=_OUTCOME_AUTH)
+            link.end()
+        else:
+            link.user = result
+            link.send_sasl("sasl-outcome", code=_OUTCOME_OK, additional_data=link.login.last_words)
+            link.phase = Phase.SECOND_HEADER
+
+    # --- frames
+
+    def on_frame(self, incoming: wire.Incoming) -> None:
+        """A frame has come."""
+        link = self._connection
+        if link.phase is Phase.SASL:
+            try:
+                self._on_sasl(incoming)
+            except WireError:
+                link.end()
+            return
+        if incoming.type != wire.AMQP and self.faulty("unknown-frame-types-dropped"):
+            return
+        if incoming.type != wire.AMQP:
+            link.refuse("framing/type", f"a frame of type {incoming.type}")
+        if not incoming.body:
+            self._on_empty(incoming.channel)
+            return
+        read = self._read(incoming)
+        if read is not None:
+            self._on_performative(incoming.channel, *read)
+
+    def _on_empty(self, channel: int) -> None:
+        link = self._connection
+        if link.phase is Phase.OPENING:
+            link.refuse("connections/empty-frame/after-open", "an empty frame before open")
+        if channel and self.faulty("empty-frames-refused-off-channel-zero"):
+            link.close("amqp:not-allowed", "an empty frame on another channel than 0")
+        session = link.sessions.get(channel)
+        if session is not None and self.faulty("empty-frames-count-as-transfers"):
+            session.count_incoming()
+        if session is not None and self.faulty("empty-frame-breaks-delivery"):
+            session.forget_partial()
+
+    def _read(self, incoming: wire.Incoming) -> tuple[Composed, bytes] | None:
+        """The performative and the payload; None where it cannot be read and was let pass, or is discarded."""
+        link = self._connection
+        self.session = link.sessions.get(incoming.channel)
+        if self._discards(incoming):
+            return None
+        try:
+            value, end = decode(incoming.body)
+            if incoming.body[1:2] in _SYMBOLS and self.faulty("performatives-by-symbol-refused"):
+                value = None
+        except WireError as error:
+            link.refuse("definitions/condition/decode-error", str(error))
+            return None
+        if not (isinstance(value, Composed) and "frame" in value.row.provides):
+            link.refuse("framing/performative", f"a frame body that begins with {type(value).__name__}")
+            return None
+        return value, incoming.body[end:]
+
+    def _discards(self, incoming: wire.Incoming) -> bool:
+        """Whether a frame is thrown away unread: after an error, all but the one that is waited for."""
+        link, session = self._connection, self.session
+        if link.phase is Phase.CLOSING and not self.faulty("connection-works-on-after-close"):
+            return bool(_name(incoming.body) != "close")
+        if session is None or not session.discarding or self.faulty("session-works-on-after-end"):
+            return False
+        return _name(incoming.body) not in ("end", "close")
+
+    def _on_performative(self, channel: int, frame: Composed, payload: bytes) -> None:
+        link = self._connection
+        if link.phase is Phase.OPENING and frame.name != "open":
+            link.refuse("connections/opening/open-first", f"{frame.name} before open")
+        if _is_bare(frame.get("error")) and self.faulty("bare-errors-refused"):
+            link.close("amqp:invalid-field", f"{frame.name} with an error without description")
+        elif frame.name == "open":
+            opening.on_open(link, channel, frame)
+        elif frame.name == "close" and self._close_lost(channel):
+            return
+        elif frame.name == "close":
+            link.closed_by_peer()
+        elif channel > limits.CHANNEL_MAX - bool(self.faulty("channel-max-counted-from-one")):
+            link.refuse("performatives/open/channel-max/exceeded", f"channel {channel}")
+        elif frame.name == "begin":
+            self._on_begin(channel, frame)
+        else:
+            self._on_session_frame(channel, frame, payload)
+
+    def _close_lost(self, channel: int) -> bool:
+        if channel and self.faulty("close-off-channel-zero-ignored"):
+            return True
+        return self._connection.just_opened and self.faulty("pipelined-close-lost")
+
+    def _on_begin(self, channel: int, frame: Composed) -> None:
+        link = self._connection
+        check(frame, link.refuse)
+        if self.session is not None:
+            link.refuse("sessions/begin/unused-channel", f"channel {channel} has a session")
+            return
+        if frame.get("remote_channel") is not None:
+            link.refuse("sessions/begin/remote-channel-empty", "remote-channel in a begin that answers none")
+        session = Session(link, channel, frame)
+        if session.outgoing < 0:
+            link.close("amqp:resource-limit-exceeded", "no channel is left for the answer")
+            return
+        failed = any(other.discarding for other in link.sessions.values())
+        if failed and self.faulty("begin-beside-failed-session-refused"):
+            link.close("amqp:illegal-state", "a begin while a session waits for its end")
+            return
+        if link.sessions and self.faulty("first-session-only"):
+            link.close("amqp:not-allowed", "one session only")
+            return
+        link.sessions[channel] = session
+        if self.faulty("pipelined-session-frames-lost"):
+            link.splitter.clear()
+        session.answer(frame)
+
+    def _on_session_frame(self, channel: int, frame: Composed, payload: bytes) -> None:
+        session = self.session = self._sorted(channel)
+        if session is None:
+            self._on_unmapped(channel, frame)
+            return
+        handle = frame.fields.get("handle")
+        if isinstance(handle, int) and frame.name != "attach":
+            self.link = session.ends.get(handle)
+        session.on_frame(frame, payload)
+
+    def _sorted(self, channel: int) -> Session | None:
+        """The session of an incoming channel."""
+        sessions = self._connection.sessions
+        if self.faulty("frames-go-to-the-first-session"):
+            return next(iter(sessions.values()), None)
+        if self.faulty("incoming-channel-sought-by-outgoing"):
+            return next((s for s in sessions.values() if s.outgoing == channel), None)
+        return sessions.get(channel)
+
+    def _on_unmapped(self, channel: int, frame: Composed) -> None:
+        link = self._connection
+        link.refuse("sessions/states/unmapped", f"{frame.name} on channel {channel}, which has no session")
+        if frame.name != "end":
+            self.session = Session(link, channel, None)
+            link.sessions[channel] = self.session
+            self.session.on_frame(frame, b"")
+
+
+def _octets(value: object) -> bytes:
+    """A response as octets; a value of another type answers nothing."""
+    return value if isinstance(value, bytes) else b""
+
+
+def _is_bare(error: object) -> bool:
+    """Whether it is an error that has no description."""
+    return isinstance(error, Composed) and error.get("description") is None
+
+
+def _name(body: bytes) -> str:
+    """The name of a frame's performative; empty where it cannot be read."""
+    try:
+        value = decode(body)[0]
+    except WireError:
+        return ""
+    return value.name if isinstance(value, Composed) else ""

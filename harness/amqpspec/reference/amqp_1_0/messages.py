@@ -1,0 +1,107 @@
+"""What the broker looks up in a message: durability, priority, time to live, properties to select by.
+
+Knows: where these stand, and by which faults a legal message is misread. Must not know: links. The octets of a message
+are never changed, but by a fault.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from amqpspec.reference.model import Message
+from amqpspec.wire.amqp_1_0.message import Section, decode_message, encode_message
+from amqpspec.wire.amqp_1_0.reading import KEEPING
+from amqpspec.wire.amqp_1_0.values import Repeated
+from amqpspec.wire.errors import WireError
+
+Faulty = Callable[[str], bool]
+_PRIORITY = 4
+
+
+def message_of(node: str, octets: bytes, publisher: object) -> Message:
+    """Octets as a message for a node; what cannot be read is carried all the same."""
+    header, headers = _read(octets)
+    priority = _number(header, "priority")
+    return Message(
+        exchange="",
+        routing_key=node,
+        header=b"",
+        body=octets,
+        priority=_PRIORITY if priority is None else priority,
+        persistent=header is not None and header["durable"] is True,
+        headers=headers,
+        publisher=publisher,
+    )
+
+
+def ttl_ms_of(octets: bytes) -> int | None:
+    """How long a message lives, None for as long as it takes."""
+    return _number(_read(octets)[0], "ttl")
+
+
+def _number(header: Any, name: str) -> int | None:
+    """A field of the header; one that holds anything but a natural number counts as left out."""
+    value = header[name] if header is not None else None
+    natural = isinstance(value, int) and not isinstance(value, bool) and value >= 0
+    return value if natural else None
+
+
+def _read(octets: bytes) -> tuple[Any, dict[str, Any]]:
+    """Header and application properties as far as they are what they are to be; a message may hold anything there."""
+    try:
+        message = decode_message(octets)
+    except (WireError, ValueError, TypeError):
+        return None, {}
+    header, properties = message.header, message.application_properties
+    is_header = header is not None and header.name == "header"
+    named = properties.items() if isinstance(properties, Mapping) else ()
+    return header if is_header else None, {str(key): value for key, value in named}
+
+
+# --- faults
+
+
+def complaint(octets: bytes | bytearray, faulty: Faulty) -> str:
+    """A fault: what is not understood of a message, though it is legal; empty where all of it is."""
+    if faulty("delivery-annotations-unknown") and _section(octets, "delivery-annotations") is not None:
+        return "an unexpected section"
+    if faulty("list-values-taken-for-fields") and len(_list(octets)) > 1:
+        return f"{len(_list(octets))} fields in a section of one"
+    if faulty("map-values-taken-for-fields") and isinstance(_value(octets), Mapping):
+        return "a map in place of fields"
+    if faulty("arrays-of-no-width-refused") and isinstance(_value(octets), Repeated):
+        return "an array that has not octets enough for its elements"
+    return ""
+
+
+def kept(octets: bytes, faulty: Faulty) -> bytes:
+    """The octets of a message, all of them; a fault loses some."""
+    if faulty("delivery-annotations-end-the-message"):
+        annotations = _section(octets, "delivery-annotations")
+        return octets if annotations is None else octets[: annotations.stop]
+    if faulty("list-values-cut") and _list(octets):
+        return encode_message(value=_list(octets)[:1])
+    return octets
+
+
+def _list(octets: bytes | bytearray) -> list[Any]:
+    """The items of a message whose value is a list; none where it is none, an array for one."""
+    section = _section(octets, "amqp-value")
+    if section is None or not isinstance(section.value, list):
+        return []
+    encoded = KEEPING.read(bytes(octets), section.start)[0].value
+    return section.value if str(encoded.encoding).startswith("list") else []
+
+
+def _value(octets: bytes | bytearray) -> Any:
+    section = _section(octets, "amqp-value")
+    return None if section is None else section.value
+
+
+def _section(octets: bytes | bytearray, name: str) -> Section | None:
+    try:
+        sections = decode_message(bytes(octets)).sections
+    except (WireError, ValueError, TypeError):
+        return None
+    return next((section for section in sections if section.name == name), None)

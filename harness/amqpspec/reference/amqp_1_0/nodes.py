@@ -1,0 +1,184 @@
+"""What outlives links: termini with their unsettled deliveries, the nodes made on request, and who uses which node.
+
+Knows: when a terminus expires and what becomes of its deliveries then, whose link name is whose.
+Must not know: frames.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from itertools import count
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from amqpspec.reference.model import Entry, Queue, VirtualHost
+from amqpspec.wire.amqp_1_0.performatives import Composed
+
+if TYPE_CHECKING:
+    from amqpspec.reference.amqp_1_0.connection import Connection
+    from amqpspec.reference.amqp_1_0.ends import End
+    from amqpspec.reference.amqp_1_0.session import Session
+
+NEVER = "never"
+_LINK_DETACH, _SESSION_END, _CONNECTION_CLOSE = "link-detach", "session-end", "connection-close"
+DYNAMIC_PREFIX = "amqpspec.dynamic-"
+Key = tuple[str, bool, str]
+
+
+@dataclass(slots=True, eq=False)
+class Held:
+    """A delivery that was sent and is not settled; ``complete`` once all of it has gone out."""
+
+    tag: bytes
+    entry: Entry
+    queue: Queue
+    terminus: Terminus
+    delivery_id: int = -1
+    state: Any = None
+    complete: bool = False
+    outcome: str = ""
+
+
+@dataclass(slots=True, eq=False)
+class Terminus:
+    """The broker's end of a link, as it is while links come and go; ``end`` is the link that it has now.
+
+    ``incoming`` holds, for deliveries that came and are not settled, the outcome by tag; empty while not whole.
+    """
+
+    key: Key
+    source: dict[str, Any] = field(default_factory=dict)
+    target: dict[str, Any] = field(default_factory=dict)
+    queue: Queue | None = None
+    expiry: str = _SESSION_END
+    timeout_s: int = 0
+    held: dict[bytes, Held] = field(default_factory=dict)
+    incoming: dict[bytes, str] = field(default_factory=dict)
+    numbers: Any = field(default_factory=lambda: count(1))
+    end: End | None = None
+    session: Session | None = None
+    connection: Connection | None = None
+    dynamic: bool = False
+    incomplete: bool = False
+    modes: dict[bytes, int] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """The link's name."""
+        return self.key[2]
+
+    def settle(self, held: Held) -> None:
+        """A delivery is settled."""
+        if self.held.get(held.tag) is held:
+            del self.held[held.tag]
+
+
+class Nodes:
+    """The termini of one virtual host."""
+
+    def __init__(self, vhost: VirtualHost) -> None:
+        self.vhost, self.faulty = vhost, vhost.faulty
+        self.termini: dict[Key, Terminus] = {}
+        self._numbers = count(1)
+        self._timers: dict[Key, asyncio.TimerHandle] = {}
+
+    # --- nodes
+
+    def new_node(self) -> Queue:
+        """A node with a name of its own."""
+        number = 1 if self.faulty("dynamic-names-repeat") else next(self._numbers)
+        return self.vhost.declare_queue(f"{DYNAMIC_PREFIX}{number:06d}")
+
+    def delete_node(self, queue: Queue) -> None:
+        """Delete a node: links to it lose it."""
+        if self.faulty("dynamic-node-stays") or queue.deleted:
+            return
+        users = [t.end for t in self.termini.values() if t.queue is queue and t.end is not None]
+        self.vhost.delete_queue(queue)
+        if self.faulty("links-to-deleted-node-stay"):
+            return
+        for end in users:
+            end.fail("amqp:resource-deleted", f"{queue.name} is deleted", closed=True)
+
+    # --- termini
+
+    def terminus(self, key: Key) -> Terminus:
+        """The terminus of a name, or a new one."""
+        timer = self._timers.pop(key, None)
+        if timer is not None:
+            timer.cancel()
+        return self.termini.setdefault(key, Terminus(key))
+
+    def known(self, key: Key) -> bool:
+        """Whether a terminus of that name is there."""
+        return key in self.termini
+
+    def detached(self, end: End, *, closed: bool) -> None:
+        """A link has lost its terminus, which stays or goes."""
+        terminus = end.terminus
+        if terminus.end is not None and terminus.end is not end:
+            return
+        if closed or terminus.expiry == _LINK_DETACH or self.faulty("terminus-ends-with-detach"):
+            self._expire_later(terminus, 0 if closed else terminus.timeout_s)
+
+    def session_ended(self, session: Session) -> None:
+        """Termini that live as long as their session go."""
+        for terminus in tuple(self.termini.values()):
+            if terminus.session is session and terminus.end is None:
+                terminus.session = None
+                if terminus.expiry == _SESSION_END or self.faulty("terminus-ends-with-session"):
+                    self._expire_later(terminus, terminus.timeout_s)
+
+    def connection_ended(self, connection: Connection) -> None:
+        """Termini that live as long as their connection go."""
+        for terminus in tuple(self.termini.values()):
+            if terminus.connection is connection and terminus.end is None:
+                terminus.connection = None
+                if terminus.expiry == _CONNECTION_CLOSE:
+                    self._expire_later(terminus, terminus.timeout_s)
+
+    def _expire_later(self, terminus: Terminus, timeout_s: int) -> None:
+        if timeout_s <= 0:
+            self._expire(terminus)
+        else:
+            loop = asyncio.get_running_loop()
+            self._timers[terminus.key] = loop.call_later(timeout_s, self._expire, terminus)
+
+    def _expire(self, terminus: Terminus) -> None:
+        """A terminus goes: what it held goes back."""
+        if terminus.end is not None:
+            return
+        self._timers.pop(terminus.key, None)
+        if self.termini.get(terminus.key) is terminus:
+            del self.termini[terminus.key]
+        self.give_back(terminus, list(terminus.held.values()))
+        if terminus.dynamic and terminus.queue is not None:
+            self.delete_node(terminus.queue)
+
+    def give_back(self, terminus: Terminus, held: list[Held]) -> None:
+        """Return deliveries without an outcome to their node, as if they had never left."""
+        groups: dict[int, list[Held]] = {}
+        for one in held:
+            terminus.settle(one)
+            if not one.outcome:
+                one.entry.deliveries -= 1
+                groups.setdefault(id(one.queue), []).append(one)
+        for group in groups.values():
+            group[0].queue.requeue([one.entry for one in group])
+            group[0].queue.dispatch()
+
+
+_NODES: WeakKeyDictionary[VirtualHost, Nodes] = WeakKeyDictionary()
+
+
+def nodes_of(vhost: VirtualHost) -> Nodes:
+    """The nodes of a virtual host."""
+    if vhost not in _NODES:
+        _NODES[vhost] = Nodes(vhost)
+    return _NODES[vhost]
+
+
+def fields_of(composite: Composed) -> dict[str, Any]:
+    """The fields of a source or target that were given."""
+    return {field.key: composite[field.key] for field in composite.row.fields if field.key in composite.given}

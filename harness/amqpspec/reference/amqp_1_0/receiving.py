@@ -1,0 +1,322 @@
+"""Links over which the broker receives: credit given, transfers put together, outcomes told.
+
+Knows: what a receiver may expect of a sequence of transfers; what is settled when.
+Must not know: how links begin, sockets.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from amqpspec.reference.amqp_1_0 import limits, messages, wire
+from amqpspec.reference.amqp_1_0.ends import FIRST, SECOND, SETTLED, UNSETTLED, End
+from amqpspec.wire.amqp_1_0.performatives import Composed
+from amqpspec.wire.amqp_1_0.values import Value
+
+if TYPE_CHECKING:
+    from amqpspec.reference.amqp_1_0.nodes import Terminus
+    from amqpspec.reference.amqp_1_0.session import Session
+
+_TAG_OCTETS = 32
+_NEARLY_A_FRAME_OCTETS = 60_000
+ACCEPTED = "accepted"
+
+
+@dataclass(slots=True)
+class Partial:
+    """A delivery on its way in."""
+
+    delivery_id: int
+    tag: bytes
+    message_format: int
+    settled: bool
+    mode: int
+    resume: bool
+    octets: bytearray
+    frames: int = 0
+
+
+class ReceivingEnd(End):
+    """One link whose sender is the partner."""
+
+    def __init__(self, session: Session, handle: int, own_handle: int, terminus: Terminus) -> None:
+        super().__init__(session, handle, own_handle, terminus)
+        self.partial: Partial | None = None
+        self.last_id: int | None = None
+
+    # --- credit
+
+    def begin(self, initial_delivery_count: int) -> None:
+        """The link is up: give credit."""
+        self.delivery_count = (
+            0 if self.faulty("initial-delivery-count-taken-for-zero") else initial_delivery_count
+        )
+        self.renew()
+
+    def renew(self) -> bool:
+        """Fill up the credit where half of it is used; whether there is something to tell."""
+        if self.credit > limits.CREDIT_MESSAGES // 2 or self.terminus.queue is None:
+            return False
+        self.credit = limits.CREDIT_MESSAGES
+        return True
+
+    def on_flow(self, flow: Composed) -> None:
+        """The sender has told its delivery-count."""
+        counted = flow.get("delivery_count")
+        stuck = counted is not None and self.faulty("delivery-count-does-not-wrap")
+        if counted is not None and not (stuck and counted < self.delivery_count):
+            self.credit -= wire.minus(counted, self.delivery_count)
+            self.delivery_count = counted
+        if self.credit <= limits.CREDIT_MESSAGES // 2:
+            self.session.widen_later()
+
+    def link_state(self) -> dict[str, Any]:
+        """The receiver's part of a flow."""
+        known = 0 if self.faulty("receiver-tells-no-delivery-count") else self.delivery_count
+        return {"delivery_count": known, "link_credit": max(self.credit, 0)}
+
+    # --- transfers
+
+    def on_transfer(self, frame: Composed, payload: bytes) -> None:
+        """A transfer has come."""
+        if self.terminus.queue is None:
+            self.session.refuse("performatives/attach/target/none", "a transfer on a link without target")
+        if (
+            frame.get("state") is not None
+            and not frame["resume"]
+            and self.faulty("state-on-transfer-refused")
+        ):
+            self.fail("amqp:not-allowed", "a transfer with a state")
+            return
+        if len(payload) >= _NEARLY_A_FRAME_OCTETS and self.faulty("largest-transfers-refused"):
+            self.fail("amqp:not-allowed", f"a transfer of {len(payload)} octets")
+            return
+        if self.faulty("booleans-of-one-octet-refused") and _is_one_octet(frame, "settled"):
+            self.session.fail("amqp:internal-error", "settled is neither true nor false")
+            return
+        partial = self.partial
+        if partial is None or not self._continues(frame, partial):
+            partial = self.partial = self._first(frame)
+        if frame["aborted"] and not self.faulty("aborted-taken-for-the-end"):
+            self._abort(frame, payload)
+            return
+        if self.faulty("fragments-mixed-up-by-links") and self.session.latest is not None:
+            self._grow(self.session.latest, frame, payload)
+            payload = b""
+        self._grow(partial, frame, payload)
+        if not frame["more"]:
+            self.partial = None
+            self._complete(partial, frame)
+
+    def _abort(self, frame: Composed, payload: bytes) -> None:
+        if self.faulty("aborted-delivery-goes-on"):
+            return
+        partial, self.partial = self.partial, None
+        if partial is not None and payload and self.faulty("payload-of-abort-kept"):
+            partial.octets[:] = payload
+            self._store(partial)
+        if partial is not None and self.faulty("aborted-tag-stays-in-use"):
+            self.terminus.incoming[partial.tag] = ACCEPTED
+        if partial is not None and self.faulty("aborted-delivery-disposed-of"):
+            self._dispose(partial, settled=True)
+        if frame["more"] and self.faulty("more-counts-though-aborted"):
+            self.partial = partial
+
+    def _first(self, frame: Composed) -> Partial:
+        """A delivery begins."""
+        refuse, given = self.session.refuse, frame.given
+        if self.credit <= 0:
+            refuse("definitions/condition/transfer-limit-exceeded", "a message beyond the credit given")
+        if "delivery_id" not in given:
+            refuse("performatives/transfer/delivery-id/first", "a first transfer without delivery-id")
+        if "delivery_tag" not in given:
+            refuse("performatives/transfer/delivery-tag/first", "a first transfer without delivery-tag")
+        if "message_format" not in given and frame["more"]:
+            refuse("performatives/transfer/message-format/first", "a first transfer without message-format")
+        tag = frame.get("delivery_tag", b"")
+        if len(tag) == _TAG_OCTETS and self.faulty("longest-tags-refused"):
+            self.fail("amqp:not-allowed", f"a delivery-tag of {len(tag)} octets")
+        if len(tag) > _TAG_OCTETS:
+            refuse("definitions/delivery-tag/length", f"a delivery-tag of {len(tag)} octets")
+        resume = bool(frame["resume"])
+        if tag in self.terminus.incoming and not resume:
+            refuse("transfers/delivery-tag/unique", f"delivery-tag {tag.hex()} is in use")
+        if self.no_new and not resume:
+            refuse(
+                "performatives/attach/incomplete-unsettled/receiver",
+                "a new delivery beside an incomplete map",
+            )
+        self._check_mode(frame)
+        self._check_id(frame)
+        self._count()
+        mode = self._mode(frame)
+        if self.faulty("mode-survives-suspension"):
+            mode = self.terminus.modes.setdefault(tag, mode)
+        begun = Partial(
+            frame.get("delivery_id", 0), tag, frame.get("message_format", 0), False, mode, resume, bytearray()
+        )
+        self.session.latest = begun
+        return begun
+
+    def _mode(self, frame: Composed) -> int:
+        mode = frame.get("rcv_settle_mode")
+        if mode is None and self.faulty("mode-left-out-is-first"):
+            return FIRST
+        if mode is None:
+            return SECOND if self.faulty("mode-left-out-is-second") else self.rcv_settle_mode
+        return int(mode)
+
+    def _check_mode(self, frame: Composed) -> None:
+        mode = frame.get("rcv_settle_mode")
+        ignored = frame["settled"] and not self.faulty("mode-minded-though-settled")
+        if mode == SECOND and self.rcv_settle_mode == FIRST and not ignored:
+            self.session.refuse(
+                "performatives/transfer/rcv-settle-mode/illegal", "mode second on a link of mode first"
+            )
+
+    def _check_id(self, frame: Composed) -> None:
+        number = frame.get("delivery_id", 0)
+        gap = self.last_id is not None and number != wire.plus(self.last_id, 1)
+        if gap and self.faulty("delivery-ids-of-a-link-have-to-follow"):
+            self.fail("amqp:not-allowed", f"delivery-id {number} behind {self.last_id}")
+        self.last_id = number
+
+    def _count(self) -> None:
+        step = 2 if self.faulty("delivery-count-by-twos") else 1
+        if not (wire.plus(self.delivery_count, 1) == 0 and self.faulty("delivery-count-does-not-wrap")):
+            self.delivery_count = wire.plus(self.delivery_count, step)
+        self.credit -= 1
+        if self.credit <= limits.CREDIT_MESSAGES // 2:
+            self.session.widen_later()
+
+    def _continues(self, frame: Composed, partial: Partial) -> bool:
+        """Whether a transfer belongs to the delivery that has begun; refuses what contradicts it."""
+        refuse, given = self.session.refuse, frame.given
+        other_id = "delivery_id" in given and frame["delivery_id"] != partial.delivery_id
+        other_tag = "delivery_tag" in given and frame["delivery_tag"] != partial.tag
+        if other_id and other_tag:
+            refuse("transfers/large/not-within-link", "a delivery begins before the one before it is whole")
+            return False
+        if other_id:
+            refuse(
+                "performatives/transfer/delivery-id/differs",
+                f"delivery-id {frame['delivery_id']} in mid-delivery",
+            )
+        if other_tag:
+            refuse("performatives/transfer/delivery-tag/differs", "another delivery-tag in mid-delivery")
+        if "message_format" in given and frame["message_format"] != partial.message_format:
+            refuse("performatives/transfer/message-format/differs", "another message-format in mid-delivery")
+        strict = self.faulty("continuation-has-to-repeat-everything")
+        if strict and not {"delivery_id", "delivery_tag", "message_format"} <= given:
+            self.fail(
+                "amqp:invalid-field", "a continuation without delivery-id, delivery-tag or message-format"
+            )
+        minds_none = not frame["resume"] and self.faulty("resume-has-to-be-repeated")
+        if partial.resume and (
+            minds_none or (frame["resume"] and self.faulty("resume-must-not-be-repeated"))
+        ):
+            self.fail("amqp:invalid-field", "the resume flag of a continuation")
+        if not given.isdisjoint(("delivery_tag", "message_format")) and self.faulty(
+            "continuation-must-not-repeat"
+        ):
+            self.fail("amqp:invalid-field", "a continuation that repeats what was said")
+        return True
+
+    def _grow(self, partial: Partial, frame: Composed, payload: bytes) -> None:
+        if not (self.faulty("first-fragment-only") and partial.octets):
+            partial.octets += payload
+        partial.frames += 1
+        if partial.frames > 1 and self.faulty("settled-has-to-be-said-first"):
+            return
+        if "settled" in frame.given and (frame["settled"] or self.faulty("last-settled-wins")):
+            partial.settled = bool(frame["settled"])
+        elif self.faulty("booleans-of-one-octet-are-true") and _is_one_octet(frame, "settled"):
+            partial.settled = True
+        elif self.faulty("settled-left-out-is-false"):
+            partial.settled = False
+        elif self.faulty("settled-left-out-is-true") and "settled" not in frame.given:
+            partial.settled = True
+        limit = limits.MAX_MESSAGE_OCTETS
+        if len(partial.octets) > limit:
+            self.session.refuse(
+                "performatives/attach/max-message-size/exceeded", f"a message of over {limit} octets"
+            )
+
+    # --- whole deliveries
+
+    def _complete(self, partial: Partial, frame: Composed) -> None:
+        if not_understood := messages.complaint(partial.octets, self.faulty):
+            self.session.fail("amqp:internal-error", not_understood)
+            return
+        self._check_settled(partial)
+        terminus = self.terminus
+        if partial.resume:
+            if partial.tag not in terminus.incoming and not self.faulty("unknown-resumed-delivery-taken"):
+                return
+            known = terminus.incoming.pop(partial.tag, "")
+        else:
+            known = ""
+        if not known or self.faulty("resumed-delivery-taken-twice"):
+            self._store(partial)
+        self._tell(partial)
+
+    def _check_settled(self, partial: Partial) -> None:
+        if self.snd_settle_mode == SETTLED and not partial.settled:
+            self.session.refuse(
+                "performatives/transfer/settled/mode-settled", "unsettled on a link of mode settled"
+            )
+        if self.snd_settle_mode == UNSETTLED and partial.settled:
+            self.session.refuse(
+                "performatives/transfer/settled/mode-unsettled", "settled on a link of mode unsettled"
+            )
+
+    def _store(self, partial: Partial) -> None:
+        queue = self.terminus.queue
+        if queue is None or queue.deleted:
+            return
+        if self.faulty("settled-messages-dropped") and partial.settled:
+            return
+        octets = messages.kept(bytes(partial.octets), self.faulty)
+        queue.enqueue(messages.message_of(queue.name, octets, self.session.connection))
+
+    def _tell(self, partial: Partial) -> None:
+        """Say what became of a delivery, as its settle mode wants it."""
+        if partial.settled:
+            if self.faulty("settled-deliveries-disposed-of"):
+                self._dispose(partial, settled=True)
+            return
+        if self.faulty("unsettled-deliveries-not-answered"):
+            return
+        second = partial.mode == SECOND and not self.faulty("mode-second-settled-at-once")
+        if self.faulty("mode-first-waits-for-the-sender"):
+            second = True
+        if second:
+            self.terminus.incoming[partial.tag] = ACCEPTED
+            self.session.awaited[partial.delivery_id] = (self, partial.tag)
+        self._dispose(partial, settled=not second)
+
+    def _dispose(self, partial: Partial, *, settled: bool) -> None:
+        role = "sender" if self.faulty("dispositions-under-the-wrong-role") else "receiver"
+        fields: dict[str, Any] = {"role": role, "first": partial.delivery_id, "settled": settled or None}
+        if self.faulty("disposition-without-first"):
+            fields["first"] = None
+        self.session.send("disposition", {**fields, "state": ACCEPTED})
+
+    def settled_by_sender(self, tag: bytes) -> None:
+        """The sender has settled: so does the broker."""
+        if not self.faulty("settled-by-sender-not-heard"):
+            self.terminus.incoming.pop(tag, None)
+
+    def unhook(self) -> None:
+        """What has come of an unfinished delivery is to be sent again, where it may be resumed."""
+        super().unhook()
+        if self.partial is not None and not self.partial.settled:
+            self.terminus.incoming.setdefault(self.partial.tag, "")
+        self.partial = None
+
+
+def _is_one_octet(frame: Composed, key: str) -> bool:
+    """Whether a field was sent in the encoding of booleans that takes an octet."""
+    value = frame.values.get(key)
+    return isinstance(value, Value) and value.encoding == "boolean1"

@@ -1,0 +1,38 @@
+"""Whether a performative's fields are what the tables permit.
+
+Knows: which rule is broken by which kind of wrong field. Must not know: what the fields mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from amqpspec.reference.amqp_1_0.wire import Refuse
+from amqpspec.wire.amqp_1_0.performatives import Composed, Problem
+
+_MANDATORY: Mapping[str, str] = {
+    "open": "performatives/open/mandatory",
+    "begin": "performatives/begin/mandatory",
+    "attach": "performatives/attach/mandatory",
+    "flow": "performatives/flow/mandatory",
+    "transfer": "performatives/transfer/handle",
+    "disposition": "performatives/disposition/mandatory",
+    "detach": "performatives/detach/mandatory",
+}
+
+
+def check(frame: Composed, refuse: Refuse) -> None:
+    """Refuse the first field that is missing or wrong; go on to the next where that is let pass."""
+    for problem in frame.problems:
+        refuse(_rule(frame, problem), str(problem))
+
+
+def _rule(frame: Composed, problem: Problem) -> str:
+    direct = problem.where.removeprefix(f"{frame.name} ") in {field.name for field in frame.row.fields}
+    if direct and problem.expected.endswith("mandatory") and frame.name in _MANDATORY:
+        return _MANDATORY[frame.name]
+    if problem.where.endswith(" key") and problem.expected == "symbol":
+        return "definitions/fields/symbol-keys"
+    if problem.expected == "UTF-8" or problem.expected.startswith("at most"):
+        return "definitions/condition/decode-error"
+    return "definitions/condition/invalid-field"

@@ -1,0 +1,99 @@
+"""One broker's state behind its sockets: virtual hosts, users, faults, and who is connected.
+
+Knows: which links have something to say and lets them say it in one write; what a restart does.
+Must not know: threads, ports, or any protocol; a link is whatever keeps the promises of ``Linked``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import platform
+from functools import cache
+from importlib import metadata
+from itertools import count
+from typing import Protocol
+
+from amqpspec.reference.deviations import Deviations
+from amqpspec.reference.model import DEFAULT_USERS, DEFAULT_VHOSTS, User, VirtualHost
+from amqpspec.reference.refusing import Refuser
+
+TICK_S = 0.02
+
+
+class Linked(Protocol):
+    """One connection, as the broker sees it."""
+
+    def flush(self) -> None:
+        """Write what has gathered."""
+
+    def shut(self, text: str) -> None:
+        """End in good order: the broker goes down."""
+
+    def abort(self) -> None:
+        """End at once."""
+
+
+class Core:
+    """One broker."""
+
+    def __init__(
+        self, dialect_id: str, on: Deviations, host: str, handshake_pause_s: float | None = None
+    ) -> None:
+        self.dialect_id, self.on, self.host = dialect_id, on, host
+        self.handshake_pause_s = handshake_pause_s
+        self.faulty = on.faulty
+        self.refuse = Refuser(dialect_id, on).refuse
+        self.users: dict[str, User] = {user.name: user for user in DEFAULT_USERS}
+        self.vhosts = {name: VirtualHost(name, on) for name in DEFAULT_VHOSTS}
+        if on.faulty("virtual-hosts-shared"):
+            self.vhosts = dict.fromkeys(DEFAULT_VHOSTS, self.vhosts["/"])
+        self.links: set[Linked] = set()
+        self.with_output: set[Linked] = set()
+        self.numbers = count(1)
+        self._ticking = False
+
+    def flush(self) -> None:
+        """Let every link write; that may give others something to write."""
+        while self.with_output:
+            self.with_output.pop().flush()
+        if not self._ticking:
+            self._watch_time()
+
+    def _watch_time(self) -> None:
+        if any(vhost.timed for vhost in self.vhosts.values()):
+            self._ticking = True
+            asyncio.get_running_loop().call_later(TICK_S, self._tick)
+
+    def _tick(self) -> None:
+        self._ticking = False
+        for vhost in self.vhosts.values():
+            vhost.tick()
+        self.flush()
+
+    def restart(self) -> None:
+        """Go down in good order and come up again with what is durable."""
+        for link in tuple(self.links):
+            link.shut("the broker restarts")
+        for vhost in {id(v): v for v in self.vhosts.values()}.values():
+            vhost.restart()
+        self.flush()
+
+    def stop(self) -> None:
+        """End every connection at once."""
+        for link in tuple(self.links):
+            link.abort()
+
+
+@cache
+def own_version() -> str:
+    """The version of this program, as a broker announces it."""
+    try:
+        return metadata.version("amqpspec")
+    except metadata.PackageNotFoundError:
+        return "0"
+
+
+@cache
+def own_platform() -> str:
+    """What it runs on, as a broker announces it."""
+    return f"Python {platform.python_version()} on {platform.system()}"

@@ -1,0 +1,42 @@
+"""The access class: request.
+
+Knows: which realms there are, and that a ticket is good on the channel that it was granted on.
+Must not know: what a ticket is shown for. There is one realm of data, and it is open to everybody: a client without a
+ticket works in it as well, so what is refused is a ticket that was not granted.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from amqpspec.reference.methods.handlers import handles
+from amqpspec.wire.methods.codec import Call
+
+if TYPE_CHECKING:
+    from amqpspec.reference.methods.session import Session
+
+_REALMS = ("/data", "/admin")
+_ACCESS_REFUSED = 403
+
+
+@handles("access.request")
+def request(session: Session, call: Call) -> None:
+    """A client asks for a ticket."""
+    if not _is_realm(call["realm"]):
+        session.link.close(_ACCESS_REFUSED, f"{call['realm']!r} is no realm")
+        return
+    session.tickets.add(len(session.tickets) + 1)
+    session.send("access.request-ok", ticket=len(session.tickets))
+
+
+def _is_realm(name: str) -> bool:
+    return any(name == realm or name.startswith(f"{realm}/") for realm in _REALMS)
+
+
+def shows_good_ticket(session: Session, call: Call) -> bool:
+    """Whether a call shows no ticket, or one that its channel was granted; tells the client if it does not."""
+    ticket = call.args.get("ticket", 0)
+    if not ticket or ticket in session.tickets:
+        return True
+    session.link.close(_ACCESS_REFUSED, f"ticket {ticket} was not granted on channel {session.number}")
+    return False

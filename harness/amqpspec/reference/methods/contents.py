@@ -1,0 +1,176 @@
+"""Contents on their way in: the method that announced one, its header, the contents within it, its body.
+
+Knows: the grammar of a content, to any depth, and which rule is broken by a frame out of place.
+Must not know: what is done with a content that is whole. The contents within one are kept as one flat list in the order
+in which they came, so that no depth is too deep.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from amqpspec.reference.methods import wire
+from amqpspec.wire.errors import WireError
+from amqpspec.wire.methods.codec import Call, ContentHeader
+
+if TYPE_CHECKING:
+    from amqpspec.reference.methods.link import Link
+
+MAX_BODY_OCTETS = 8 << 30
+_CLASS_AND_WEIGHT = struct.Struct(">HH")
+_LOW_HALF = 0xFFFFFFFF
+
+Children = tuple[tuple[str, bytes], ...]
+"""The contents within a content, flat: ``("header", octets)`` and ``("body", octets)`` in the order of the wire."""
+
+
+class Received(NamedTuple):
+    """A whole content: ``octets`` are those of its header."""
+
+    call: Call
+    header: ContentHeader
+    octets: bytes
+    body: bytes
+    children: Children = ()
+
+
+@dataclass(slots=True)
+class _Part:
+    """A content, or one within it, that is not whole yet."""
+
+    header: ContentHeader
+    octets: bytes
+    missing_octets: int
+    missing_children: int
+    body: list[bytes] = field(default_factory=list)
+
+
+class Content:
+    """One content on its way in; ``header`` and ``body`` give it back once it is whole, else None.
+
+    Both raise Spoilt where a fault let pass what leaves the rest unreadable.
+    """
+
+    def __init__(self, link: Link, call: Call) -> None:
+        self.call = call
+        self._link, self._refuse, self._faulty = link, link.refuse, link.faulty
+        self._structured = link.ways.structured
+        self._parts: list[_Part] = []
+        self._children: list[tuple[str, bytes]] = []
+
+    @property
+    def begun(self) -> bool:
+        """Whether its header has come."""
+        return bool(self._parts)
+
+    def header(self, payload: bytes) -> Received | None:
+        """A header has come."""
+        if self._parts and not self._parts[-1].missing_children:
+            if self._faulty("second-header-taken") or self._faulty("contents-within-contents-taken"):
+                return None
+            self._refuse_header()
+            self._parts[-1].missing_children = 1
+        part = self._read(payload)
+        if part is None:
+            raise Spoilt
+        if self._parts:
+            self._children.append(("header", payload))
+        self._parts.append(part)
+        return self._settle()
+
+    def _refuse_header(self) -> None:
+        rule = "amq_wlp_content_05" if self._structured else "amq_wlp_content_01"
+        self._refuse(rule, "a second content header where the body was due")
+        if not self._structured:
+            raise Spoilt
+
+    def body(self, payload: bytes) -> Received | None:
+        """A piece of a body has come."""
+        if not self._parts:
+            self._refuse("amq_wlp_content_01", "a content body where its header was due")
+            raise Spoilt
+        part = self._parts[-1]
+        if part.missing_children:
+            self._refuse("amq_wlp_content_05", f"a body where {part.missing_children} more contents were due")
+            part.missing_children = 0
+        if len(payload) > part.missing_octets:
+            self._refuse(
+                "wire/content/body-exceeds-size", f"{len(payload) - part.missing_octets} octets too many"
+            )
+            raise Spoilt
+        part.missing_octets -= len(payload)
+        if part.missing_octets and self._faulty("split-bodies-refused"):
+            self._refuse("amq_wlp_content_01", "not all of the body in one frame")
+        part.body.append(payload)
+        return self._settle()
+
+    def cut_short(self) -> Received:
+        """What there is of it, for a fault that takes that for the whole."""
+        root = self._parts[0]
+        return Received(self.call, root.header, root.octets, b"".join(root.body), tuple(self._children))
+
+    def _settle(self) -> Received | None:
+        """Close what is whole, from the inside out."""
+        while not (self._parts[-1].missing_octets or self._parts[-1].missing_children):
+            part = self._parts.pop()
+            body = b"".join(part.body)
+            if not self._parts:
+                return Received(self.call, part.header, part.octets, body, tuple(self._children))
+            self._children.append(("body", body))
+            self._parts[-1].missing_children -= 1
+        return None
+
+    # --- headers
+
+    def _read(self, payload: bytes) -> _Part | None:
+        if not self._fits(payload):
+            return None
+        if self._faulty("continued-flags-not-read") and payload[13:14] and payload[13] & 1:
+            self._refuse("wire/content/malformed-header", "more than one word of flags")
+        try:
+            header = self._link.codec.decode_header(payload)
+        except WireError as error:
+            self._refuse("wire/content/malformed-header", str(error))
+            return None
+        self._check(header)
+        size = header.body_size_octets & (_LOW_HALF if self._faulty("body-size-of-32-bits") else -1)
+        return _Part(header, payload, size, self._children_of(header))
+
+    def _fits(self, payload: bytes) -> bool:
+        """Whether class and weight may be what they are."""
+        if len(payload) < _CLASS_AND_WEIGHT.size:
+            return True
+        class_id, weight = _CLASS_AND_WEIGHT.unpack_from(payload)
+        if class_id != self.call.method.class_id:
+            self._refuse("amq_wlp_content_02", f"content of class {class_id} after {self.call.name}")
+            return False
+        taken = self._structured or self._faulty("contents-within-contents-taken")
+        if weight and not taken:
+            self._refuse("amq_wlp_content_05", f"content with the weight {weight}")
+        return True
+
+    def _children_of(self, header: ContentHeader) -> int:
+        if not self._structured or self._faulty("weight-ignored"):
+            return 0
+        if header.weight and self._parts and self._faulty("children-without-children"):
+            return 0
+        return header.weight
+
+    def _check(self, header: ContentHeader) -> None:
+        wire.check_values(header.properties, self._refuse, self._link.ways.signs_in_names)
+        if self._faulty("field-names-begin-with-letters-only") and wire.any_field(
+            header.properties, lambda name, _: name[:1] in "$#"
+        ):
+            self._refuse("amq_wlp_table_01", "a field name that begins with a sign")
+        if header.body_size_octets > MAX_BODY_OCTETS:
+            self._refuse("constant/content-too-large", f"a body of {header.body_size_octets} octets")
+
+
+class Spoilt(Exception):
+    """A fault let pass what makes the rest of the content unreadable: it is thrown away."""
+
+
+ContentHandler = Callable[["Received"], None]

@@ -1,0 +1,247 @@
+"""One channel of a connection: its state, the content on its way in, what it has delivered.
+
+Knows: open, closing, flow, contents frame by frame, current queue, consumers, deliveries, confirms.
+Must not know: what a method means; the handlers do.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from amqpspec.reference.methods import outgoing
+from amqpspec.reference.methods.access import shows_good_ticket
+from amqpspec.reference.methods.contents import Content, Received, Spoilt
+from amqpspec.reference.methods.handlers import CONTENT_HANDLERS, SESSION_HANDLERS, is_quiet
+from amqpspec.reference.model import Consumer, Deliveries, Delivery, Entry, Message, Queue, VirtualHost
+from amqpspec.reference.refusing import RefusedError
+from amqpspec.spec.model import Side
+from amqpspec.wire.methods.codec import Call
+
+if TYPE_CHECKING:
+    from amqpspec.reference.methods.link import Link
+    from amqpspec.reference.methods.tx import Transaction
+
+
+class Session:
+    """One channel."""
+
+    def __init__(self, link: Link, number: int) -> None:
+        self.link, self.number = link, number
+        self.faulty = link.faulty
+        self.key = next(link.core.numbers)
+        self.owner: object = link
+        self.opened = self.closing = self.released = False
+        self.active = True
+        self.content: Content | None = None
+        self.current_queue = ""
+        self.consumers: dict[str, Consumer] = {}
+        self.ended_tags: set[str] = set()
+        self.deliveries = Deliveries(link.on, link.window)
+        self.transaction: Transaction | None = None
+        self.confirming = False
+        self.published = self.confirmed = 0
+        self.flow_asked: list[bool] = []
+        self.tickets: set[int] = set()
+
+    # --- what handlers use
+
+    @property
+    def vhost(self) -> VirtualHost:
+        """The virtual host of the connection."""
+        assert self.link.vhost is not None
+        return self.link.vhost
+
+    def refuse(self, rule: str, text: str) -> None:
+        """Raise for a broken rule; return if a fault lets it pass."""
+        self.link.refuse(rule, text)
+
+    def send(self, name: str, /, **args: Any) -> None:
+        """One method to the client."""
+        self.link.send(self.number, name, **args)
+
+    def reply(self, call: Call, name: str, /, **args: Any) -> None:
+        """Answer a call, unless it asked for no answer."""
+        if not is_quiet(call) or self.faulty("no-wait-answered"):
+            self.send(name, **args)
+
+    # --- methods in
+
+    def on_method(self, call: Call) -> None:
+        """A method has come."""
+        if self.faulty("method-elsewhere-ends-content"):
+            for other in self.link.sessions.values():
+                other.content = self.content if other is self else None
+        if self.content is not None and not self.closing:
+            self._abort_content(call.name)
+        if not self._permitted(call):
+            self.refuse("constant/access-refused", f"{call.name} is not permitted")
+        if "ticket" in call.args and not shows_good_ticket(self, call):
+            return
+        try:
+            SESSION_HANDLERS[call.name](self, call)
+        except RefusedError:
+            if not (is_quiet(call) and self.faulty("no-wait-failure-swallowed")):
+                raise
+
+    def _abort_content(self, name: str) -> None:
+        content, self.content = self.content, None
+        assert content is not None
+        if not content.begun:
+            self.refuse("amq_wlp_content_01", f"{name} where a content header was due")
+        else:
+            self.refuse("wire/content/aborted-by-method", f"{name} inside a content")
+            self._complete(content.cut_short())
+
+    def _permitted(self, call: Call) -> bool:
+        user = self.link.user
+        return call.method.class_name == "channel" or (user is not None and user.may_work)
+
+    # --- contents in
+
+    @property
+    def content_ids(self) -> tuple[int, int]:
+        """The class and method whose content is on its way."""
+        if self.content is None:
+            return (0, 0)
+        method = self.content.call.method
+        return (method.class_id, method.method_id)
+
+    def expect_content(self, call: Call) -> None:
+        """A content follows a method."""
+        if self.faulty("one-content-per-connection"):
+            for other in self.link.sessions.values():
+                other.content = None
+        self.content = Content(self.link, call)
+
+    def on_content(self, kind: str, payload: bytes) -> None:
+        """A frame of a content has come; one that is refused ends the content."""
+        content, self.content = self.content, None
+        if content is None:
+            self._unexpected(kind)
+            return
+        try:
+            received = content.header(payload) if kind == "header" else content.body(payload)
+        except Spoilt:
+            return
+        if received is None:
+            self.content = content
+        else:
+            self._complete(received)
+
+    def _unexpected(self, kind: str) -> None:
+        if kind == "header":
+            self.refuse("wire/content/unexpected-header", "a content header that no method announced")
+        else:
+            self.refuse("wire/content/unexpected-body", "a content body that no method announced")
+
+    def _complete(self, received: Received) -> None:
+        if self.faulty("lowest-channel-alone-publishes") and self.number != min(self.link.sessions):
+            return
+        CONTENT_HANDLERS[received.call.name](self, received)
+
+    # --- the taker of queues
+
+    @property
+    def flowing(self) -> bool:
+        """Whether the client takes deliveries just now."""
+        return self.active and (not self.closing or self.faulty("consumer-outlives-channel"))
+
+    def has_room(self, consumer: Consumer, message: Message) -> bool:
+        """Whether the windows and the socket allow one more message."""
+        if self.link.congested:
+            return False
+        if consumer.no_ack and not self.faulty("prefetch-limits-no-ack"):
+            return True
+        if self.faulty("prefetch-counted-by-consumer"):
+            return self.deliveries.admits_to(consumer)
+        return self.faulty("prefetch-ignored") or self.deliveries.admits(message.size_octets)
+
+    def deliver(self, consumer: Consumer, entry: Entry, redelivered: bool) -> None:
+        """Send a message to the client."""
+        outgoing.deliver(self, consumer, entry, redelivered)
+
+    def cancelled(self, consumer: Consumer) -> None:
+        """A consumer's queue is gone: tell the client if it can hear that."""
+        self.forget(consumer)
+        notify = self.link.capabilities.get("consumer_cancel_notify") is True
+        notify = notify and self.link.codec.dialect.methods["basic.cancel"].sent_by is not Side.CLIENT
+        if notify and not self.closing and not self.faulty("cancel-not-notified"):
+            self.send("basic.cancel", consumer_tag=consumer.tag, no_wait=True)
+
+    def forget(self, consumer: Consumer) -> None:
+        """A consumer has ended; its tag stays known to this channel."""
+        self.consumers.pop(consumer.tag, None)
+        self.ended_tags.add(consumer.tag)
+
+    def pump(self) -> None:
+        """Let the queues that this channel consumes from look again."""
+        for queue in {id(c.queue): c.queue for c in self.consumers.values()}.values():
+            queue.dispatch()
+
+    def give_back(self, deliveries: list[Delivery], *, refused: bool = False) -> None:
+        """Return messages to their queues, in one go for each queue."""
+        queues: dict[Queue, list[Entry]] = {}
+        for delivery in deliveries:
+            self.deliveries.release(delivery)
+            if refused:
+                delivery.entry.refused_by.add(self.key)
+            queues.setdefault(delivery.queue, []).append(delivery.entry)
+        for queue, entries in queues.items():
+            queue.requeue(entries)
+            queue.dispatch()
+
+    # --- confirms
+
+    def handled(self) -> None:
+        """A published message has found its place: confirm it with the next write."""
+        self.published += 1
+        if self.faulty("confirm-count-shared-by-channels"):
+            self.published = 1 + sum(session.confirmed for session in self.link.sessions.values())
+        self.link.unconfirmed[self.number] = self
+        self.link.core.with_output.add(self.link)
+
+    def confirm(self) -> None:
+        """Acknowledge what was published since the last time."""
+        if self.faulty("confirms-never-sent") or self.confirmed == self.published:
+            return
+        multiple = self.published - self.confirmed > 1
+        tag = self.published
+        if self.faulty("confirms-start-at-zero"):
+            tag -= 1
+        if self.faulty("confirm-multiple-not-set"):
+            multiple = False
+        self.confirmed = self.published
+        self.send("basic.ack", delivery_tag=tag, multiple=multiple)
+        if self.faulty("confirmed-twice"):
+            self.send("basic.ack", delivery_tag=tag, multiple=multiple)
+
+    # --- the end
+
+    def close(self, code: int, text: str) -> None:
+        """Refuse at the scope of the channel: say why, then wait for close-ok."""
+        self.link.send(self.number, "channel.close", **self.link.reason(code, text))
+        self.closing = True
+        if not self.faulty("channel-works-on-after-close"):
+            self.release()
+
+    def _forget_current_queue(self) -> None:
+        queue = self.vhost.queues.get(self.current_queue)
+        if queue is not None and queue.owner is self.owner:
+            self.vhost.delete_queue(queue)
+
+    def release(self) -> None:
+        """Give back everything that this channel holds."""
+        if self.released:
+            return
+        self.released = True
+        self.content = None
+        consumers, self.consumers = list(self.consumers.values()), {}
+        for consumer in consumers:
+            if consumer in consumer.queue.consumers and not self.faulty("consumer-outlives-channel"):
+                consumer.queue.consumers.remove(consumer)
+        if self.faulty("exclusive-queue-ends-with-channel"):
+            self._forget_current_queue()
+        if not self.faulty("unacked-lost-with-channel"):
+            self.give_back(self.deliveries.release_all())
+        for consumer in consumers:
+            self.vhost.collect(consumer.queue)

@@ -1,0 +1,155 @@
+"""Reference brokers as a caller sees them: start, URL, restart, stop.
+
+Knows: ports, TLS, threads. Must not know: any protocol; the registry of dialects says who speaks which.
+
+::
+
+    with ReferenceBroker("amqp-0-9-1", faults=["purge-drops-unacked"]) as broker:
+        connect_to(broker.url)
+        broker.restart()
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import Callable, Collection
+from types import TracebackType
+from typing import Any, Self, cast
+
+from amqpspec.reference.core import Core
+from amqpspec.reference.deviations import Deviations
+from amqpspec.reference.faults import check_faults
+from amqpspec.reference.host import ReferenceHost, shared_host
+from amqpspec.spec.dialects import part_of
+
+BACKLOG = 4096
+_TURNS = 4
+Connect = Callable[[Core], asyncio.Protocol]
+"""Makes the broker's end of one connection."""
+
+
+class ReferenceBroker:
+    """A broker of one dialect, in memory, correct but for the faults that it was given.
+
+    ``dialect`` also says which tags field tables have: those of the specification or those in use. Users are
+    guest/guest, second/second (may do everything, and open "forbidden") and limited/limited (may open "/" and nothing
+    else). ``handshake_pause_s`` is how long a handshake that went wrong waits for its end, where the dialect's own
+    measure will not do. ``port`` 0 takes a free one and keeps it over restarts. Raises UnknownFaultError for a fault
+    that is none.
+    """
+
+    def __init__(
+        self,
+        dialect: str = "amqp-0-9-1",
+        faults: Collection[str] = (),
+        host: str = "127.0.0.1",
+        port: int = 0,
+        tls: ssl.SSLContext | None = None,
+        on: ReferenceHost | None = None,
+        handshake_pause_s: float | None = None,
+    ) -> None:
+        self.handshake_pause_s = handshake_pause_s
+        self.dialect, self.host, self.port, self._tls = dialect, host, port, tls
+        self.faults = check_faults(faults, dialect)
+        self._link = _connection_of(dialect)
+        self._on = on
+        self._core: Core | None = None
+        self._server: asyncio.Server | None = None
+
+    # --- life
+
+    def start(self) -> str:
+        """Listen; returns the URL. Raises OSError for an address that cannot be had."""
+        self._host().call(self._start())
+        return self.url
+
+    def stop(self) -> None:
+        """End every connection and stop listening."""
+        if self._server is not None:
+            self._host().call(self._stop())
+
+    def restart(self) -> None:
+        """Drop every connection and whatever is not durable; the port stays."""
+        self._host().call(self._restart())
+
+    @property
+    def url(self) -> str:
+        """Where to connect, as the default user, to the default virtual host."""
+        scheme = "amqp" if self._tls is None else "amqps"
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{scheme}://guest:guest@{host}:{self.port}/%2F"
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    # --- what an operator can do
+
+    def flow(self, active: bool) -> None:
+        """Ask every client to pause or resume its contents."""
+        self._host().call(self._each("ask_flow", active))
+
+    def block(self, reason: str) -> None:
+        """Tell every client that can hear it that publishing is blocked."""
+        self._host().call(self._each("block", reason))
+
+    def unblock(self) -> None:
+        """Tell every client that can hear it that publishing is possible again."""
+        self._host().call(self._each("unblock"))
+
+    # --- on the loop
+
+    def _host(self) -> ReferenceHost:
+        if self._on is None:
+            self._on = shared_host()
+        return self._on
+
+    async def _start(self) -> None:
+        core = Core(self.dialect, Deviations(self.faults), self.host, self.handshake_pause_s)
+        loop = asyncio.get_running_loop()
+        self._server = await loop.create_server(
+            lambda: self._link(core), self.host, self.port, ssl=self._tls, backlog=BACKLOG, reuse_address=True
+        )
+        self.port = self._server.sockets[0].getsockname()[1]
+        self._core = core
+
+    async def _stop(self) -> None:
+        if self._server is not None and self._core is not None:
+            for listening in self._server.sockets:
+                asyncio.get_running_loop().remove_reader(listening.fileno())
+            for _ in range(_TURNS):  # connections that were just accepted get their link first
+                await asyncio.sleep(0)
+            self._server.close()
+            self._server = None
+            self._core.stop()
+            for _ in range(_TURNS):
+                await asyncio.sleep(0)
+
+    async def _restart(self) -> None:
+        if self._core is not None:
+            self._core.restart()
+
+    async def _each(self, action: str, *args: Any) -> None:
+        if self._core is not None:
+            for link in tuple(self._core.links):
+                getattr(link, action)(*args)
+            self._core.flush()
+
+
+def _connection_of(dialect: str) -> Connect:
+    return cast(Connect, part_of(dialect, "reference"))
+
+
+async def serve_forever(broker: ReferenceBroker) -> None:
+    """Serve on the running loop until cancelled: for the command line."""
+    await broker._start()
+    try:
+        await asyncio.Event().wait()
+    finally:
+        await broker._stop()

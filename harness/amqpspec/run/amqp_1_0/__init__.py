@@ -1,0 +1,1 @@
+"""AMQP 1.0 as the runner needs it: how it is probed, and its oracles."""

@@ -1,0 +1,173 @@
+"""AMQP 1.0 as the runner needs it: see ``amqpspec.run.driver.Driver``.
+
+Knows: the way to a session, a round trip, a message through a node. Must not know: cases.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+
+from amqpspec.net.clock import monotonic_s
+from amqpspec.peer.amqp_1_0.login import conversation
+from amqpspec.peer.amqp_1_0.peer import Peer
+from amqpspec.peer.context import Context, Login, OutOfReach, Unmet
+from amqpspec.run.driver import Entity, Identity, ProbeFailed, Recognised, readable, text
+from amqpspec.wire.amqp_1_0.direction import TypedDirection
+from amqpspec.wire.amqp_1_0.frames import HEADER_OCTETS, TypedFrame, TypedReader, performative_frame
+from amqpspec.wire.direction import Direction
+from amqpspec.wire.errors import WireError
+from amqpspec.wire.transport import StreamEnded
+
+_ROUND_TRIPS = 5
+_STAR = ord("*")
+_LIMITS = ("container_id", "max_frame_size", "channel_max", "idle_time_out", "offered_capabilities")
+
+
+def peer(context: Context) -> Peer:
+    """What a case drives."""
+    return Peer(context)
+
+
+def direction(dialect_id: str, direction: str) -> Direction:
+    """A decoder of one direction for evidence."""
+    return TypedDirection(direction)
+
+
+def recognise(context: Context) -> Recognised:
+    """The context's dialect: there is one only."""
+    return Recognised(context.dialect)
+
+
+# --- the probe
+
+
+def probe(context: Context) -> Identity:
+    """Log in, begin a session, pass a message, measure round trips, close; raises ProbeFailed."""
+    peer = Peer(context)
+    step = "reach the target"
+    try:
+        peer.connect()
+        step = f"log in as {context.login.user!r} with {context.login.mechanism}"
+        peer.greet()
+        step = f"open virtual host {context.login.vhost!r}"
+        peer.open()
+        step = "begin a session"
+        peer.begin()
+        step = "pass a message through a node"
+        _pass_a_message(peer)
+        step = "measure a round trip"
+        round_trip_s = _round_trip(peer)
+        peer.close()
+    except StreamEnded as ended:
+        raise ProbeFailed(f"could not {step}: {ended.__cause__ or f'connection {ended.how}'}") from ended
+    except (Unmet, OutOfReach) as unmet:
+        raise ProbeFailed(f"could not {step}: {unmet}") from unmet
+    finally:
+        peer.hang_up()
+    return _identity(peer, round_trip_s)
+
+
+def _identity(peer: Peer, round_trip_s: float) -> Identity:
+    assert peer.opened is not None
+    opened = peer.opened
+    announced = {key: readable(_listed(opened[key])) for key in _LIMITS if opened[key] not in (None, ())}
+    properties = opened["properties"] or {}
+    announced |= readable(properties)
+    product = text(properties.get("product")) or text(opened["container_id"])
+    return Identity(product, text(properties.get("version")), announced, round_trip_s)
+
+
+def _listed(value: object) -> object:
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _pass_a_message(peer: Peer) -> None:
+    address = peer.node("probe")
+    peer.send_message(address, b"alive")
+    bodies = [delivery.body for delivery in peer.fetch(address, 1, count=1)]
+    if bodies != [b"alive"]:
+        raise Unmet("the message that was sent", "another one" if bodies else "none")
+
+
+def _round_trip(peer: Peer) -> float:
+    """What a begin takes. Sessions are ended only where the target takes no more: some lose their answers to end."""
+    taken_s = 0.0
+    for _ in range(_ROUND_TRIPS):
+        channel = _channel(peer)
+        started_s = monotonic_s()
+        peer.call("begin", channel)
+        taken_s += monotonic_s() - started_s
+    return taken_s / _ROUND_TRIPS
+
+
+def _channel(peer: Peer) -> int:
+    try:
+        return peer.free_channel()
+    except OutOfReach:
+        peer.end()
+        return 0
+
+
+# --- cleaning up
+
+
+def delete(context: Context, entities: Sequence[Entity]) -> None:
+    """Take out what the nodes hold, for the protocol cannot delete a node; raises Unmet.
+
+    A target that makes nodes when they are asked for mostly gives them up once they are empty and unused.
+    """
+    peer = Peer(context)
+    peer.begin()
+    for _, name in entities:
+        with suppress(OutOfReach):
+            link = peer.try_attach(
+                "receiver", peer.address_of(name), source={"address": peer.address_of(name)}
+            )
+            if not link.is_attached or link.refused:
+                continue
+            peer.credit(link, 1000)
+            peer.barrier()
+            for delivery in peer.received(link):
+                if not delivery.settled:
+                    peer.disposition(delivery)
+            peer.detach(link)
+    peer.close()
+
+
+# --- replay
+
+
+def with_login(dialect_id: str, octets: bytes, login: Login) -> bytes:
+    """The octets with a starred SASL response replaced by the login's, where one response is all there is to say."""
+    header, rest = _split(octets)
+    frame = _only_frame(rest)
+    if frame is None or frame.name != "sasl-init" or not _starred(frame):
+        return octets
+    assert frame.performative is not None
+    given = frame.performative
+    fields = {key: given[key] for key in given.given}
+    fields["initial_response"] = conversation(str(given["mechanism"]), login).first()
+    return header + performative_frame("sasl-init", frame.channel, **fields)
+
+
+def _starred(frame: TypedFrame) -> bool:
+    assert frame.performative is not None
+    response = frame.performative["initial_response"]
+    return isinstance(response, bytes) and set(response) == {_STAR}
+
+
+def _only_frame(octets: bytes) -> TypedFrame | None:
+    reader = TypedReader(name="client→server")
+    reader.feed(octets)
+    try:
+        item = reader.next()
+    except WireError:
+        return None
+    return item if isinstance(item, TypedFrame) and not reader.pending_octets else None
+
+
+def _split(octets: bytes) -> tuple[bytes, bytes]:
+    """A protocol header that was sent in one piece with the login, and the rest."""
+    at = HEADER_OCTETS if octets.startswith(b"AMQP") else 0
+    return octets[:at], octets[at:]

@@ -1,0 +1,187 @@
+"""Baselines: deviations of a target that were verified, with reason, link and expiry; what is stale fails the run.
+
+Knows: the baseline file. Must not know: how rows came about.
+
+A file::
+
+    target: rabbitmq
+    dialect: amqp-0-9-1
+    versions: ">=3.10,<3.11"
+    entries:
+      - case: amq_wlp_frame_02
+        verdict: fail
+        observed: "connection exception 501.*"   # optional regular expression
+        reason: sends connection.close 501 before closing
+        link: https://…
+        expires: 2027-11-21
+        flaky: true   # a race within the target: seen in some runs only, so that an entry not seen is not stale
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+from pathlib import Path
+from typing import Any
+
+import yaml
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
+from packaging.version import InvalidVersion, Version
+
+from amqpspec.record.rows import CaseRow, Outcome
+from amqpspec.target.config import yaml_complaint
+
+DEVIATIONS = frozenset({Outcome.FAIL, Outcome.NONSTRICT, Outcome.INCONCLUSIVE, Outcome.BLOCKED})
+_TOP = frozenset({"target", "dialect", "versions", "entries"})
+_KEYS = frozenset({"case", "verdict", "observed", "reason", "link", "expires", "flaky"})
+
+
+class BaselineError(ValueError):
+    """The baseline cannot be used; the text names file, entry and key."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One known deviation."""
+
+    case: str
+    verdict: Outcome
+    reason: str
+    link: str
+    expires: date
+    observed: str = ""
+    flaky: bool = False
+
+    def matches(self, row: CaseRow, today: date) -> bool:
+        """Whether this entry excuses that row today."""
+        if row.id != self.case or row.verdict is not self.verdict or today > self.expires:
+            return False
+        return not self.observed or re.search(self.observed, row.observed) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """The known deviations of a target in a range of versions."""
+
+    path: Path
+    target: str
+    dialect: str
+    versions: SpecifierSet
+    entries: tuple[Entry, ...]
+
+    def applies_to(self, version: str) -> bool:
+        """Whether the version announced is in the range; one that is no version is, where the range is open."""
+        try:
+            return self.versions.contains(Version(version), prereleases=True)
+        except InvalidVersion:
+            return not str(self.versions)
+
+
+def read_baseline(path: Path) -> Baseline:
+    """Read a baseline file; raises BaselineError."""
+    try:
+        data = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise BaselineError(f"{path}: cannot be read: {error.strerror}") from error
+    except (yaml.YAMLError, ValueError) as error:
+        raise BaselineError(f"{path}{yaml_complaint(error)}") from error
+    if not isinstance(data, dict) or not isinstance(data.get("entries"), list):
+        raise BaselineError(
+            f"{path}: expected a mapping with the key 'entries' and a list there, actual {_said(data)}"
+        )
+    if unknown := set(data) - _TOP:
+        raise BaselineError(f"{path}: unknown key {min(map(str, unknown))!r}, expected one of {sorted(_TOP)}")
+    try:
+        versions = SpecifierSet(str(data.get("versions", "")))
+    except InvalidSpecifier as error:
+        raise BaselineError(f"{path}, key 'versions': {error}") from error
+    entries = tuple(_entry(path, number, item) for number, item in enumerate(data["entries"], start=1))
+    return Baseline(path, str(data.get("target", "")), str(data.get("dialect", "")), versions, entries)
+
+
+def _said(data: Any) -> str:
+    if isinstance(data, dict):
+        return f"a mapping with the keys {sorted(map(str, data))}"
+    return "nothing" if data is None else type(data).__name__
+
+
+def _entry(path: Path, number: int, item: Any) -> Entry:
+    where = f"{path}, entry {number}"
+    if not isinstance(item, dict):
+        raise BaselineError(f"{where}: expected a mapping, actual {type(item).__name__}")
+    unknown = set(item) - _KEYS
+    if unknown:
+        raise BaselineError(
+            f"{where}: unknown key {min(map(str, unknown))!r}, expected one of {sorted(_KEYS)}"
+        )
+    for key in ("case", "verdict", "reason", "link", "expires"):
+        if not item.get(key):
+            raise BaselineError(f"{where}: expected key {key!r}, actual: missing")
+    if not isinstance(item["expires"], date) or isinstance(item["expires"], datetime):
+        raise BaselineError(
+            f"{where}, key 'expires': expected a date like 2027-01-31, actual {item['expires']!r}"
+        )
+    if str(item["verdict"]) not in DEVIATIONS:
+        raise BaselineError(
+            f"{where}, key 'verdict': expected one of {sorted(map(str, DEVIATIONS))}, actual {item['verdict']!r}"
+        )
+    if not isinstance(item.get("flaky", False), bool):
+        raise BaselineError(f"{where}, key 'flaky': expected true or false, actual {item['flaky']!r}")
+    observed = str(item.get("observed", ""))
+    try:
+        re.compile(observed)
+    except re.error as error:
+        raise BaselineError(f"{where}, key 'observed': {error}") from error
+    verdict = Outcome(item["verdict"])
+    reason = " ".join(str(item["reason"]).split())
+    flaky = item.get("flaky", False)
+    return Entry(str(item["case"]), verdict, reason, str(item["link"]), item["expires"], observed, flaky)
+
+
+def apply(
+    rows: Iterable[CaseRow], baseline: Baseline | None, today: date, unasked: Collection[str] = ()
+) -> tuple[list[CaseRow], list[dict[str, str]]]:
+    """Mark known and unexpected deviations; gives the rows and the stale entries (case, reason).
+
+    Of cases that nobody asked for (``unasked``), or that did not come to run, nothing is said.
+    """
+    entries = baseline.entries if baseline else ()
+    used: set[Entry] = set()
+    judged: list[CaseRow] = []
+    ids: set[str] = set()
+    for row in rows:
+        ids.add(row.id)
+        judged.append(_mark(row, entries, used, today, baseline is not None))
+    stale = [
+        {"case": entry.case, "why": _why_stale(entry, ids, today)}
+        for entry in entries
+        if entry not in used and not (entry.flaky and entry.case in ids and today <= entry.expires)
+    ]
+    silent = {*unasked, *(row.id for row in judged if _did_not_run(row))}
+    return judged, [entry for entry in stale if entry["case"] not in silent]
+
+
+def _did_not_run(row: CaseRow) -> bool:
+    return row.verdict is Outcome.EXCLUDED or (row.verdict is Outcome.BLOCKED and not row.evidence)
+
+
+def _mark(
+    row: CaseRow, entries: Iterable[Entry], used: set[Entry], today: date, has_baseline: bool
+) -> CaseRow:
+    for entry in entries:
+        if entry.matches(row, today):
+            used.add(entry)
+            return replace(row, baseline="known", reason=f"{entry.reason} ({entry.link})")
+    if has_baseline and row.verdict in DEVIATIONS and not row.reason.startswith("no hook"):
+        return replace(row, baseline="unexpected")
+    return row
+
+
+def _why_stale(entry: Entry, ids: set[str], today: date) -> str:
+    if today > entry.expires:
+        return f"expired on {entry.expires}"
+    if entry.case not in ids:
+        return "no such case in the suite"
+    return f"the deviation ({entry.verdict}) was not seen any more"

@@ -1,0 +1,225 @@
+"""One case from beginning to end: its world, its verdict, its evidence, its cleaning up.
+
+Knows: how exceptions become outcomes. Must not know: other cases, concurrency, reports.
+Our fault is never the target's: whatever the harness raises by itself is ``error``.
+"""
+
+from __future__ import annotations
+
+import secrets
+import threading
+import traceback
+from collections.abc import Callable, Collection
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+
+from amqpspec.net.clock import monotonic_ns, monotonic_s, utc_now
+from amqpspec.peer.context import BudgetSpent, Cleanup, Context, MissingHook, OutOfReach, Patience, Unmet
+from amqpspec.peer.line import Line
+from amqpspec.record.rows import CaseRow, Outcome
+from amqpspec.record.transcript import Transcript, TranscriptError, starred
+from amqpspec.run.case import Case
+from amqpspec.run.driver import Driver, Entity, driver_of
+from amqpspec.run.recorded import Budget, Stopped, Streams
+from amqpspec.run.verdict import Verdict
+from amqpspec.spec.dialects import widest
+from amqpspec.target.live import Live
+from amqpspec.wire.transport import StreamEnded
+
+_CLEANUP_BUDGET_S = 3.0
+_LEAVING_SHARE = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """What all cases of one run share."""
+
+    live: Live
+    folder: Path
+    tag: str
+    patience: Patience = field(default_factory=Patience)
+    stop: threading.Event = field(default_factory=threading.Event)
+    restart: Callable[[], None] | None = None
+    keep_evidence: bool = True
+    recognised: str = ""
+    token: str = field(default_factory=lambda: secrets.token_hex(3))
+    """What tells this run's names from those of another with the same tag: a broker may keep its nodes."""
+
+    @property
+    def dialect(self) -> str:
+        """The id of what is spoken: as which the target was recognised, else its dialect in the widest overlay."""
+        return self.recognised or widest(self.live.target.dialect)
+
+    @property
+    def driver(self) -> Driver:
+        """How what is spoken is driven."""
+        return driver_of(self.dialect)
+
+    def context(self, case_id: str, streams: Streams, case: Case | None = None) -> Context:
+        """The world of one case."""
+        return Context(
+            dialect=self.dialect,
+            requirements=case.requirements if case else (),
+            dial=streams.dial,
+            login=self.live.login,
+            logins=self.live.logins,
+            vhosts=self.live.vhosts,
+            patience=self.patience,
+            tag=f"{self.tag}-{self.token}.{case_id}",
+            address=self.live.target.address,
+            hostname=self.live.target.hostname,
+            restart_hook=self.restart,
+            cleanup=Cleanup(),
+        )
+
+    def streams(self, name: str, budget_s: float) -> Streams:
+        """Streams that are written down under a name in the run's evidence."""
+        path = self.folder / "evidence" / f"{name}.jsonl"
+        directions = partial(self.driver.direction, self.dialect)
+        transcript = Transcript(path, directions, self.live.secrets)
+        return Streams(self.live.endpoint, transcript, Budget(monotonic_s() + budget_s, self.stop))
+
+
+def execute(case: Case, world: World, attempt: int = 1, look: Callable[[], str] = lambda: "") -> CaseRow:
+    """Run one case; raises Stopped where the run was stopped before there was a verdict.
+
+    ``look`` says why the target is not alive any more, if so; it is asked before the case's connections are closed.
+    """
+    streams = world.streams(case.id, case.budget_s)
+    transcript = streams.transcript
+    transcript.write(
+        "case",
+        monotonic_ns(),
+        id=case.id,
+        dialect=world.dialect,
+        title=case.title,
+        requirements=list(case.covers),
+        target=world.live.url.redacted,
+        started=utc_now(),
+    )
+    started_ns = monotonic_ns()
+    try:
+        context = world.context(case.id if attempt == 1 else f"{case.id}.{attempt}", streams, case)
+        peer = world.driver.peer(context)
+        verdict = _starred(_judge(case, peer), world.live.secrets)
+        if died := look():
+            verdict = dead_of(verdict, died)
+        duration_ms = (monotonic_ns() - started_ns) / 1e6
+        ended = streams.endings
+        transcript.write(
+            "verdict",
+            monotonic_ns(),
+            verdict=str(verdict.outcome),
+            expected=verdict.expected,
+            observed=verdict.observed,
+        )
+        _leave(peer, _LEAVING_SHARE * world.patience.reply_s)
+    finally:
+        streams.hang_up()
+        transcript.close()
+    peer.lines.clear()  # peers know each other; apart, what they received is given back at once
+    _clean(context, world)
+    return _row(case, verdict, ended, duration_ms, attempt)
+
+
+def dead_of(verdict: Verdict, died: str) -> Verdict:
+    """What a verdict comes to where the target died of the case."""
+    return Verdict(Outcome.FAIL, verdict.expected, f"{verdict.observed}; the target died: {died}")
+
+
+def _leave(peer: Line, within_s: float) -> None:
+    """Close what the case left open: some brokers do not get over a client that just hangs up."""
+    for one in peer.lines:
+        with suppress(Unmet, StreamEnded, BudgetSpent):
+            one.leave(within_s)
+
+
+def _row(case: Case, verdict: Verdict, ended: str, duration_ms: float, attempt: int) -> CaseRow:
+    blocked = verdict.outcome in (Outcome.BLOCKED, Outcome.NOT_APPLICABLE)
+    return CaseRow(
+        id=case.id,
+        dialect=case.dialect,
+        suite=case.suite,
+        title=case.title,
+        requirements=case.covers,
+        level=str(case.level),
+        verdict=verdict.outcome,
+        expected=verdict.expected,
+        observed=verdict.observed,
+        reason=f"expected {verdict.expected}, observed {verdict.observed}" if blocked else "",
+        evidence=f"evidence/{case.id}.jsonl",
+        ended=ended,
+        duration_ms=round(duration_ms, 3),
+        attempt=attempt,
+    )
+
+
+def _starred(verdict: Verdict, secrets: Collection[str]) -> Verdict:
+    return Verdict(verdict.outcome, starred(verdict.expected, secrets), starred(verdict.observed, secrets))
+
+
+def _judge(case: Case, peer: Line) -> Verdict:
+    try:
+        return case.body(peer)
+    except Unmet as unmet:
+        if peer.claimed:
+            return Verdict(_deviation(case), f"{peer.claimed}: {unmet.expected}", unmet.observed)
+        return Verdict(Outcome.BLOCKED, unmet.expected, unmet.observed)
+    except StreamEnded as ended:
+        return Verdict(Outcome.BLOCKED, "a connection to the target", f"connection {ended.how}")
+    except OutOfReach as limit:
+        return Verdict(Outcome.NOT_APPLICABLE, "room for what the case does", str(limit))
+    except MissingHook as missing:
+        return Verdict(Outcome.BLOCKED, "what the case needs of the configuration", str(missing))
+    except BudgetSpent:
+        expected = peer.claimed or f"a verdict within {case.budget_s:.0f} s"
+        return Verdict(Outcome.INCONCLUSIVE, expected, f"the budget of {case.budget_s:.0f} s was used up")
+    except (Stopped, TranscriptError):
+        raise
+    except Exception as error:
+        return Verdict(Outcome.ERROR, "a verdict", _last_line(error))
+
+
+def _deviation(case: Case) -> Outcome:
+    return Outcome.NONSTRICT if case.requirements[0].level == "SHOULD" else Outcome.FAIL
+
+
+def _last_line(error: BaseException) -> str:
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{type(error).__name__}: {error} ({Path(frame.filename).name}:{frame.lineno})"
+
+
+def _clean(context: Context, world: World) -> None:
+    """Delete what the case created; what cannot be deleted is left, the case has its verdict already."""
+    for vhost in {vhost for vhost, _, _ in context.cleanup.entities}:
+        entities: list[Entity] = [(kind, name) for v, kind, name in context.cleanup.entities if v == vhost]
+        budget = Budget(monotonic_s() + _CLEANUP_BUDGET_S, world.stop)
+        streams = Streams(world.live.endpoint, _NO_TRANSCRIPT, budget)
+        try:
+            login = context.in_vhost(vhost)
+            world.driver.delete(replace(context, dial=streams.dial, login=login), entities)
+        except (Unmet, StreamEnded, BudgetSpent, Stopped):
+            pass
+        finally:
+            streams.hang_up()
+
+
+class _Nowhere(Transcript):
+    """A transcript that keeps nothing."""
+
+    def __init__(self) -> None:
+        pass
+
+    def write(self, kind: str, t_ns: int | None = None, **data: object) -> None:
+        """Nothing."""
+
+    def octets(self, t_ns: int, conn: int, direction: str, octets: bytes) -> None:
+        """Nothing."""
+
+    def close(self) -> None:
+        """Nothing."""
+
+
+_NO_TRANSCRIPT = _Nowhere()

@@ -1,0 +1,210 @@
+"""The 0-9 family as the runner needs it: see ``amqpspec.run.driver.Driver``.
+
+Knows: the handshake, a round trip, deleting queues and exchanges. Must not know: cases.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from amqpspec.net.clock import monotonic_s
+from amqpspec.peer.context import Context, Login, Unmet
+from amqpspec.peer.events import Quiet
+from amqpspec.peer.methods.peer import Peer, sasl_response
+from amqpspec.run.driver import Entity, Identity, ProbeFailed, Recognised, readable, text
+from amqpspec.spec.dialects import deployed_as
+from amqpspec.spec.methods import MethodDialect, load_methods
+from amqpspec.wire.direction import Direction
+from amqpspec.wire.errors import WireError
+from amqpspec.wire.greeting import HEADER_OCTETS, ProtocolHeader
+from amqpspec.wire.methods.codec import codec_for
+from amqpspec.wire.methods.direction import FrameDirection
+from amqpspec.wire.methods.frames import Frame, FrameReader, FrameWriter
+from amqpspec.wire.transport import StreamEnded
+
+_ROUND_TRIPS = 5
+_SHARE_OF_PATIENCE = 0.2
+_STAR = ord("*")
+_CAPABILITIES = {
+    "publisher_confirms": "confirm",
+    "exchange_exchange_bindings": "exchange-bind",
+    "basic.nack": "nack",
+    "consumer_cancel_notify": "consumer-cancel-notify",
+    "connection.blocked": "blocked",
+}
+
+
+def peer(context: Context) -> Peer:
+    """What a case drives."""
+    return Peer(context)
+
+
+def direction(dialect_id: str, direction: str) -> Direction:
+    """A decoder of one direction for evidence."""
+    return FrameDirection(codec_for(dialect_id), direction)
+
+
+# --- recognition
+
+
+def recognise(context: Context) -> Recognised:
+    """The context's dialect, or the one as which the target deploys it: told by where connection.start's ids stand.
+
+    Raises ProbeFailed where the target cannot be reached.
+    """
+    deployed = deployed_as(context.dialect)
+    if deployed is None:
+        return Recognised(context.dialect)
+    try:
+        first = _first_octets(context)
+    except StreamEnded as ended:
+        raise ProbeFailed(f"could not reach the target: {_why(ended)}") from ended
+    dialect = load_methods(context.dialect)
+    if _starts(first, dialect):
+        return Recognised(context.dialect)
+    asked = ProtocolHeader(dialect.protocol_header)
+    if _starts(first, load_methods(deployed)):
+        return Recognised(deployed, f"answers {asked} with frames of {deployed}")
+    answer = ProtocolHeader(first[:HEADER_OCTETS])
+    return Recognised(
+        deployed, f"refuses {asked} with {answer if first.startswith(b'AMQP') else 'no header'}"
+    )
+
+
+def _first_octets(context: Context) -> bytes:
+    """The beginning of what the target answers to the dialect's protocol header; empty where it refuses it."""
+    transport = context.dial()
+    dialect = load_methods(context.dialect)
+    transport.send(dialect.protocol_header)
+    until_s = transport.now() + context.patience.reply_s
+    octets = b""
+    try:
+        while len(octets) < dialect.layout.header_octets + 4 and (more := transport.receive(until_s)):
+            octets += more
+    except StreamEnded as ended:
+        if not octets and ended.__cause__ is not None:
+            raise
+    finally:
+        transport.close()
+    return octets
+
+
+def _starts(octets: bytes, dialect: MethodDialect) -> bool:
+    """Whether octets begin a frame of the dialect's layout that holds connection.start."""
+    start = dialect.methods["connection.start"]
+    ids = start.class_id.to_bytes(2, "big") + start.method_id.to_bytes(2, "big")
+    at = dialect.layout.header_octets
+    return octets[at : at + len(ids)] == ids
+
+
+# --- the probe
+
+
+def probe(context: Context) -> Identity:
+    """Log in, open a channel, measure round trips, pass a message, close; raises ProbeFailed."""
+    peer = Peer(context)
+    step = "reach the target"
+    try:
+        peer.connect()
+        step = f"start the handshake of {peer.dialect.id}"
+        peer.greet()
+        step = f"log in as {context.login.user!r} and open virtual host {context.login.vhost!r}"
+        peer.start_ok()
+        peer.tune()
+        peer.call("connection.open", channel=0, virtual_host=context.login.vhost)
+        step = "open a channel"
+        peer.call("channel.open")
+        round_trip_s = _round_trip(peer)
+        step = "pass a message through a queue"
+        _pass_a_message(peer)
+        peer.close()
+    except StreamEnded as ended:
+        raise ProbeFailed(f"could not {step}: {_why(ended)}") from ended
+    except Unmet as unmet:
+        raise ProbeFailed(f"could not {step}: {unmet}") from unmet
+    finally:
+        peer.hang_up()
+    properties = peer.server_properties
+    product, version = text(properties.get("product")), text(properties.get("version"))
+    announced = readable(properties)
+    return Identity(product, version, announced, round_trip_s, _lacks(announced))
+
+
+def _lacks(announced: Mapping[str, Any]) -> dict[str, str]:
+    capabilities = announced.get("capabilities") or {}
+    return {
+        feature: f"the target does not announce the capability {capability}"
+        for capability, feature in _CAPABILITIES.items()
+        if capabilities.get(capability) is not True
+    }
+
+
+def _why(ended: StreamEnded) -> str:
+    """In the words of the socket where it has some: a name that is not known, a certificate that is not trusted."""
+    return str(ended.__cause__ or f"connection {ended.how}")
+
+
+def _round_trip(peer: Peer) -> float:
+    started_s = monotonic_s()
+    for _ in range(_ROUND_TRIPS):
+        peer.barrier()
+    return (monotonic_s() - started_s) / (2 * _ROUND_TRIPS)
+
+
+def _pass_a_message(peer: Peer) -> None:
+    queue = peer.name("probe")
+    peer.call("queue.declare", queue=queue, exclusive=True)
+    peer.publish(queue, b"alive")
+    got = peer.get(queue)
+    if got is None or got.body != b"alive":
+        raise Unmet("the message that was published", "none" if got is None else "another one")
+    peer.call("queue.delete", queue=queue)
+
+
+# --- cleaning up
+
+
+def delete(context: Context, entities: Sequence[Entity]) -> None:
+    """Delete queues and exchanges, each on a channel of its own; raises Unmet."""
+    peer = Peer(context)
+    peer.open_connection()
+    for channel, (kind, name) in enumerate(entities, start=1):
+        number = min(channel, 2000)
+        peer.send("channel.open", channel=number)
+        peer.send(f"{kind}.delete", channel=number, **{kind: name})
+        peer.send("exchange.declare", channel=number, exchange="amq.direct", type="direct", passive=True)
+        within_s = _SHARE_OF_PATIENCE * peer.patience_s
+        if isinstance(peer.arrival("exchange.declare-ok", channel=number, within_s=within_s), Quiet):
+            return
+    peer.close()
+
+
+# --- replay
+
+
+def with_login(dialect_id: str, octets: bytes, login: Login) -> bytes:
+    """The octets with a starred SASL response replaced by the login's."""
+    codec = codec_for(dialect_id)
+    layout = codec.dialect.layout
+    header, octets = _split(octets)
+    reader = FrameReader(layout)
+    reader.feed(octets)
+    try:
+        frame = reader.next()
+        if not isinstance(frame, Frame) or reader.pending_octets:
+            return header + octets
+        call = codec.decode_method(frame.payload)
+    except WireError:
+        return header + octets
+    if call.name != "connection.start-ok" or set(call["response"]) != {_STAR}:
+        return header + octets
+    response = sasl_response(call["mechanism"], login, codec)
+    payload = codec.encode_method(call.name, {**call.args, "response": response})
+    return header + FrameWriter(layout).frame(frame.type, frame.channel, payload)
+
+
+def _split(octets: bytes) -> tuple[bytes, bytes]:
+    """A protocol header that was sent in one piece with the login, and the rest."""
+    at = HEADER_OCTETS if octets.startswith(b"AMQP") else 0
+    return octets[:at], octets[at:]

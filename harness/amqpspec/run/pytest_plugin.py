@@ -1,0 +1,213 @@
+"""``pytest suites --amqp-target URL``: the same cases through the same runner, under pytest's own control.
+
+Knows: pytest's hooks. Must not know: how cases run. Nothing of the harness is imported until a target is given.
+pytest selects (-k, --lf, node ids), reports (--junitxml) and exits; the cases that it selected run concurrently as
+usual and each item waits for its own row. ``-x`` stops the rest.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from amqpspec.record.rows import CaseRow
+    from amqpspec.run.case import Case
+
+_KEY = pytest.StashKey["_Session"]()
+
+
+class DeviationError(Exception):
+    """A case came to another verdict than a green one."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """The options that name and treat a target."""
+    group = parser.getgroup("amqpspec", "AMQP conformance")
+    group.addoption("--amqp-target", help="URL, reference[:DIALECT], or a name in targets.yaml")
+    group.addoption(
+        "--amqp-connections", type=_above_zero(int), help="cases at once (default: the target's, else 16)"
+    )
+    group.addoption("--amqp-patience", type=_above_zero(float), default=1.0, help="scales every wait")
+    group.addoption("--amqp-strict", action="store_true", help="a SHOULD not kept is a failure")
+    group.addoption("--amqp-out", help="folder for journal and evidence (default out/pytest/TIME)")
+
+
+def _above_zero(kind: Callable[[str], float]) -> Callable[[str], float]:
+    def read(text: str) -> float:
+        if not 0 < (number := kind(text)) < math.inf:
+            raise ValueError
+        return number
+
+    read.__name__ = "number above 0"
+    return read
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    """Suite modules, once there is a target."""
+    if parent.config.getoption("--amqp-target") is None or file_path.suffix != ".py":
+        return None
+    package = file_path.parent
+    if package.parent.name != "suites" or file_path.name.startswith("_"):
+        return None
+    return SuiteFile.from_parent(parent, path=file_path)
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Start to run what pytest selected."""
+    items = [item for item in session.items if isinstance(item, CaseItem)]
+    if items and not session.config.option.collectonly:
+        session.config.stash[_KEY] = _Session(session.config, [item.case for item in items])
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """End the run, finished or not."""
+    running = session.config.stash.get(_KEY, None)
+    if running is not None:
+        running.close()
+
+
+class SuiteFile(pytest.File):
+    """One module of a suite."""
+
+    def collect(self) -> Iterator[pytest.Item]:
+        """Its cases, by their permanent ids; those of the target's dialect only."""
+        from importlib import import_module
+
+        from amqpspec.run.case import cases_of
+
+        module = import_module(f"suites.{self.path.parent.name}.{self.path.stem}")
+        for case in cases_of(module):
+            yield CaseItem.from_parent(self, name=case.id, case=case)
+
+
+class CaseItem(pytest.Item):
+    """One case."""
+
+    def __init__(self, *, case: Case, **rest: Any) -> None:
+        super().__init__(**rest)
+        self.case = case
+        self.user_properties += [("requirement", name) for name in case.covers]
+        self.user_properties.append(("level", str(case.level)))
+
+    def runtest(self) -> None:
+        """Wait for the case's row and judge it."""
+        from amqpspec.record.rows import Outcome
+
+        session = self.config.stash[_KEY]
+        row = session.row(self.case.id)
+        if row.verdict in (Outcome.NOT_APPLICABLE, Outcome.EXCLUDED) or row.baseline == "known":
+            pytest.skip(f"{row.verdict}: {row.reason}")
+        if row.verdict is Outcome.BLOCKED and row.reason.startswith("no hook"):
+            pytest.skip(f"blocked: {row.reason}")
+        strict = self.config.getoption("--amqp-strict")
+        if row.verdict in (Outcome.PASS, Outcome.OBSERVED):
+            return
+        if row.verdict is Outcome.NONSTRICT and not strict:
+            self.add_report_section("call", "nonstrict", _text(row, session.folder))
+            return
+        raise DeviationError(_text(row, session.folder))
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> str | Any:
+        """Expected, observed, where to look; a traceback only for our own errors."""
+        if isinstance(excinfo.value, DeviationError):
+            return str(excinfo.value)
+        return super().repr_failure(excinfo, style)
+
+    def reportinfo(self) -> tuple[Path, int | None, str]:
+        """Where the case stands."""
+        return self.path, self.case.body.__code__.co_firstlineno, self.case.id
+
+
+def _text(row: CaseRow, folder: Path) -> str:
+    evidence = folder / row.evidence if row.evidence else "none"
+    return (
+        f"{row.verdict}: {row.title}\n  expected: {row.expected}\n  observed: {row.observed or row.reason}\n"
+        f"  requirements: {', '.join(row.requirements)}\n  evidence: {evidence}"
+    )
+
+
+class _Session:
+    """The engine at work behind pytest's loop."""
+
+    def __init__(self, config: pytest.Config, cases: Iterable[Case]) -> None:
+        self._rows: dict[str, CaseRow] = {}
+        self._changed = threading.Condition()
+        self._stop = threading.Event()
+        self._stack = ExitStack()
+        self._error: BaseException | None = None
+        try:
+            self._start(config, list(cases))
+        except Exception as error:
+            self._stack.close()
+            raise pytest.UsageError(" ".join(str(error).split())) from error
+
+    def _start(self, config: pytest.Config, cases: list[Case]) -> None:
+        from dataclasses import replace
+
+        from amqpspec.net.clock import today, utc_now
+        from amqpspec.peer.context import Patience
+        from amqpspec.record.journal import Journal
+        from amqpspec.run.baseline import read_baseline
+        from amqpspec.run.engine import Engine, Settings, meet
+        from amqpspec.run.execute import World
+        from amqpspec.run.plan import make_plan
+        from amqpspec.target.find import find_target
+        from amqpspec.target.live import live
+
+        self._today = today()
+        target = find_target(config.getoption("--amqp-target"))
+        self._baseline = read_baseline(target.baseline) if target.baseline else None
+        stamp = utc_now().replace(":", "").replace("-", "")
+        self.folder = folder = Path(config.getoption("--amqp-out") or f"out/pytest/{stamp}")
+        running = self._stack.enter_context(live(target))
+        journal = self._stack.enter_context(Journal(folder))
+        world = World(running, folder, "pytest", Patience(), self._stop)
+        world, identity = meet(world, journal)
+        if self._baseline is not None and not self._baseline.applies_to(identity.version):
+            self._baseline = None
+        scale = config.getoption("--amqp-patience") * target.patience
+        world = replace(world, patience=Patience.measured(identity.round_trip_s, scale, target.ending_s))
+        connections = config.getoption("--amqp-connections") or target.connections
+        settings = Settings(connections, fresh=target.fresh)
+        engine = Engine(world, journal, settings, [self._saw])
+        plan = make_plan(cases, running, identity.lacks)
+        self._thread = threading.Thread(target=self._run, args=(engine, plan), name="engine")
+        self._thread.start()
+
+    def _run(self, engine: Any, plan: Any) -> None:
+        try:
+            engine.run(plan)
+        except Exception as error:
+            self._error = error
+        finally:
+            with self._changed:
+                self._stop.set()
+                self._changed.notify_all()
+
+    def _saw(self, row: CaseRow) -> None:
+        with self._changed:
+            self._rows[row.id] = row
+            self._changed.notify_all()
+
+    def row(self, case_id: str) -> CaseRow:
+        """The row of a case, as soon as there is one."""
+        from amqpspec.run.baseline import apply
+
+        with self._changed:
+            self._changed.wait_for(lambda: case_id in self._rows or self._stop.is_set())
+            if case_id not in self._rows:
+                raise self._error or RuntimeError(f"{case_id} was not run")
+            return apply([self._rows[case_id]], self._baseline, self._today)[0][0]
+
+    def close(self) -> None:
+        """Stop what still runs."""
+        self._stop.set()
+        self._thread.join()
+        self._stack.close()

@@ -1,0 +1,133 @@
+"""A stream that leaves a transcript and keeps to its case's budget.
+
+Knows: transports, transcripts, the budget. Must not know: what the octets mean.
+"""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+
+from amqpspec.net.clock import monotonic_ns, monotonic_s
+from amqpspec.net.stream import ConnectError, Endpoint, Stream
+from amqpspec.peer.context import BudgetSpent
+from amqpspec.record.transcript import Transcript
+from amqpspec.wire.transport import StreamEnd, StreamEnded
+
+_SLICE_S = 0.5
+
+
+class Stopped(Exception):
+    """The run is being stopped; the case has no verdict."""
+
+
+@dataclass(slots=True)
+class Budget:
+    """Until when a case may go on; ``stop`` ends every case of the run at once."""
+
+    until_s: float
+    stop: threading.Event = field(default_factory=threading.Event)
+
+    def check(self) -> None:
+        """Raises Stopped or BudgetSpent."""
+        if self.stop.is_set():
+            raise Stopped
+        if monotonic_s() > self.until_s:
+            raise BudgetSpent
+
+
+class Streams:
+    """Dials streams for one case, numbers them, and knows how each one ended."""
+
+    def __init__(self, endpoint: Endpoint, transcript: Transcript, budget: Budget) -> None:
+        self._endpoint = endpoint
+        self.transcript = transcript
+        self.budget = budget
+        self._streams: list[RecordedStream] = []
+
+    def dial(self) -> RecordedStream:
+        """A new stream; raises StreamEnded(REFUSED)."""
+        self.budget.check()
+        stream = RecordedStream(self._endpoint, len(self._streams) + 1, self.transcript, self.budget)
+        self._streams.append(stream)
+        return stream
+
+    @property
+    def endings(self) -> str:
+        """How each stream has ended so far, in order."""
+        return ", ".join(stream.how for stream in self._streams)
+
+    def hang_up(self) -> None:
+        """Close every stream."""
+        for stream in self._streams:
+            stream.close()
+
+
+class RecordedStream:
+    """See ``amqpspec.wire.transport.Transport``; everything is written down as it passes."""
+
+    def __init__(self, endpoint: Endpoint, number: int, transcript: Transcript, budget: Budget) -> None:
+        self._transcript, self._budget, self._number = transcript, budget, number
+        self.how = "open"
+        self._closed = False
+        try:
+            self._stream = Stream(endpoint)
+        except ConnectError as error:
+            transcript.write("note", monotonic_ns(), conn=number, text=str(error))
+            raise StreamEnded(StreamEnd.REFUSED) from error
+        transcript.write(
+            "open",
+            monotonic_ns(),
+            conn=number,
+            local=self._stream.local,
+            remote=self._stream.remote,
+            tls=endpoint.tls is not None,
+        )
+
+    def now(self) -> float:
+        """The monotonic clock in seconds."""
+        return self._stream.now()
+
+    def note(self, text: str) -> None:
+        """A remark in the transcript."""
+        self._transcript.write("note", monotonic_ns(), conn=self._number, text=text)
+
+    def send(self, octets: bytes) -> bool:
+        """Send, writing down what was sent."""
+        self._budget.check()
+        self._transcript.octets(monotonic_ns(), self._number, "out", octets)
+        return self._stream.send(octets)
+
+    def receive(self, until_s: float) -> bytes:
+        """Receive, in slices short enough to notice that the run is stopped."""
+        while True:
+            self._budget.check()
+            try:
+                octets = self._stream.receive(min(until_s, self.now() + _SLICE_S, self._budget.until_s))
+            except StreamEnded as ended:
+                self._ended(ended.how)
+                raise
+            if octets:
+                self._transcript.octets(monotonic_ns(), self._number, "in", octets)
+                return octets
+            if self.now() >= until_s:
+                return b""
+
+    def half_close(self, last: bytes = b"") -> None:
+        """Shut the write side, with these octets as the last."""
+        if last:
+            self._transcript.octets(monotonic_ns(), self._number, "out", last)
+        self.note("write side shut")
+        self._stream.half_close(last)
+
+    def close(self) -> None:
+        """Close the stream."""
+        if not self._closed:
+            self._closed = True
+            self._ended(self.how)
+            self._stream.close()
+
+    def _ended(self, how: str) -> None:
+        if self.how == "open":
+            self.how = str(how)
+            self._transcript.write("end", monotonic_ns(), conn=self._number, how=self.how)

@@ -1,0 +1,95 @@
+"""From a journal to results: last attempts, baseline, counts, exit code.
+
+Knows: rows and exit codes. Must not know: how results are rendered.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from enum import IntEnum
+from pathlib import Path
+
+from amqpspec.record.journal import read_cases
+from amqpspec.record.rows import FROM_BEST, CaseRow, Outcome, Tally
+from amqpspec.run.baseline import Baseline, apply
+
+
+class Exit(IntEnum):
+    """The exit codes of every verb that runs cases."""
+
+    CONFORMING = 0
+    DEVIATIONS = 1
+    USAGE = 2
+    TARGET = 3
+    HARNESS = 4
+    STALE = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """A run's rows as judged, its counts, the stale baseline entries, and the exit code."""
+
+    rows: Sequence[CaseRow]
+    tally: Tally
+    stale: Sequence[dict[str, str]]
+    exit_code: Exit
+
+
+def judge(
+    rows: Iterable[CaseRow],
+    baseline: Baseline | None,
+    today: date,
+    unasked: Collection[str] = (),
+    /,
+    *,
+    strict: bool,
+    partial: bool,
+) -> Results:
+    """Apply the baseline and decide the exit code; of ``unasked`` cases the baseline may say what it likes."""
+    judged, stale = apply(rows, baseline, today, unasked)
+    tally = Tally.of(row.verdict for row in judged)
+    return Results(judged, tally, stale, _exit_code(judged, stale, strict, partial))
+
+
+def last_attempts(folder: Path) -> list[CaseRow]:
+    """One row a case from a journal: with several attempts the worst, named so when they differ."""
+    by_case: dict[str, CaseRow] = {}
+    seen: dict[str, dict[int, Outcome]] = {}
+    for row in read_cases(folder):
+        seen.setdefault(row.id, {})[row.attempt] = row.verdict
+        known = by_case.get(row.id)
+        if known is None or row.attempt <= known.attempt or _is_worse(row, known):
+            by_case[row.id] = row
+    return [_naming(row, Counter(seen[row.id].values())) for row in by_case.values()]
+
+
+def _naming(row: CaseRow, verdicts: Counter[Outcome]) -> CaseRow:
+    if len(verdicts) == 1:
+        return row
+    told = ", ".join(f"{count} {verdict}" for verdict, count in verdicts.items())
+    return replace(row, reason=f"{row.reason}; attempts differ: {told}".removeprefix("; "))
+
+
+def _is_worse(row: CaseRow, other: CaseRow) -> bool:
+    """In the order of verdicts that every table of runs keeps to."""
+    return FROM_BEST.index(row.verdict) > FROM_BEST.index(other.verdict)
+
+
+def _exit_code(rows: Sequence[CaseRow], stale: Sequence[object], strict: bool, partial: bool) -> Exit:
+    outcomes = {row.verdict for row in rows if row.baseline != "known"}
+    ran = any(row.verdict not in (Outcome.NOT_APPLICABLE, Outcome.EXCLUDED) for row in rows)
+    if partial or not ran or Outcome.ERROR in outcomes:
+        return Exit.HARNESS
+    bad = {Outcome.FAIL, Outcome.INCONCLUSIVE} | ({Outcome.NONSTRICT} if strict else set())
+    unmet = any(_unmet(row) for row in rows)
+    if outcomes & bad or unmet:
+        return Exit.DEVIATIONS
+    return Exit.STALE if stale else Exit.CONFORMING
+
+
+def _unmet(row: CaseRow) -> bool:
+    """Blocked by the target's behaviour, not by what its configuration does not offer."""
+    return row.verdict is Outcome.BLOCKED and row.baseline != "known" and not row.reason.startswith("no hook")

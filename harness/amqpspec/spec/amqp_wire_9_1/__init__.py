@@ -1,0 +1,48 @@
+"""The AMQP 9.1 wire draft: frames with a cycle octet, and the classes that it was published with.
+
+Knows: which tables make up the dialect.
+Must not know: any overlay, and the ledger of requirements beside these tables.
+"""
+
+from __future__ import annotations
+
+from amqpspec.spec.amqp_wire_9_1 import (
+    access,
+    basic,
+    channel,
+    connection,
+    dtx,
+    exchange,
+    file,
+    queue,
+    stream,
+    test,
+    tunnel,
+    tx,
+)
+from amqpspec.spec.amqp_wire_9_1.types import CONSTANTS, LAYOUT, PROTOCOL_HEADER, TABLE_TAGS
+from amqpspec.spec.methods import MethodDialect
+
+DIALECT = MethodDialect(
+    id="amqp-wire-9-1",
+    title="AMQP 9.1 wire draft",
+    protocol_header=PROTOCOL_HEADER,
+    layout=LAYOUT,
+    classes=(
+        connection.CLASS,
+        channel.CLASS,
+        access.CLASS,
+        exchange.CLASS,
+        queue.CLASS,
+        basic.CLASS,
+        file.CLASS,
+        stream.CLASS,
+        tx.CLASS,
+        dtx.CLASS,
+        tunnel.CLASS,
+        test.CLASS,
+    ),
+    constants=CONSTANTS,
+    table_tags=TABLE_TAGS,
+    accepted_headers=(PROTOCOL_HEADER,),
+)

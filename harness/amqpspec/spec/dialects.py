@@ -1,0 +1,163 @@
+"""The registry of dialects: each is one entry, which says where everything that belongs to it is found.
+
+Knows: the shape of an entry, and how entries come to be known. Must not know: any dialect.
+
+Codecs, peers, reference brokers, suites and the fuzzer stand above this layer. An entry names them by functions that
+import them on demand, so that an entry costs nothing until it is used. The entries of this build are
+``amqpspec.dialects.ENTRIES``, near the top of the house, where the import rule sees every name that an entry leads to.
+That package is loaded from here by name, once; no other module is found that way. ``register`` adds an entry from
+elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+
+from amqpspec.spec.model import Dialect
+from amqpspec.spec.requirements import Ledger, read_ledger
+
+_ENTRIES = "amqpspec.dialects"
+Part = Callable[[], object] | None
+"""Loads one part of a dialect; None where the dialect has none. The layer that uses it states its type."""
+
+
+class UnknownDialectError(KeyError):
+    """There is no such dialect, or it has no such part: no suite, say, because it is an overlay."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """One dialect, or one overlay.
+
+    ``judged_as`` is the dialect whose ledger judges it: an overlay's base, or itself. ``spoken_as`` is the overlay in
+    which it is spoken: everything that may be met on the wire. ``deployed_as`` is the dialect in which brokers in use
+    answer its protocol header, and ``parts`` are what that one lacks, as cases name it in ``needs``.
+    """
+
+    id: str
+    tables: Callable[[], Dialect]
+    ledger: Path | None = None
+    judged_as: str = ""
+    spoken_as: str = ""
+    deployed_as: str = ""
+    parts: tuple[str, ...] = ()
+    driver: Part = None
+    """``amqpspec.run.driver.Driver``: peer, probe, evidence."""
+    reference: Part = None
+    """A class of connections of the reference broker: called with ``amqpspec.reference.core.Core``."""
+    faults: Part = None
+    """``amqpspec.reference.faults.Faults``: the deviations that the reference broker can be told to show."""
+    suite: Part = None
+    """The package of its cases."""
+    fuzzing: Part = None
+    """``amqpspec.fuzz.driver.FuzzDriver``: grammar, states, judge."""
+    layers: Part = None
+    """Scapy layers."""
+
+    def part(self, name: str) -> object:
+        """Load one part by the name of its field; raises UnknownDialectError."""
+        load: Part = getattr(self, name)
+        if load is None:
+            raise UnknownDialectError(
+                f"{self.id}: expected a dialect with a part {name!r}, actual: it has none"
+            )
+        return load()
+
+
+_known: dict[str, Entry] = {}
+
+
+def register(*entries: Entry) -> None:
+    """Make dialects known; an entry of the same id takes the old one's place."""
+    _known.update((entry.id, entry) for entry in entries)
+    for cached in (load_dialect, load_ledger):
+        cached.cache_clear()
+
+
+@cache
+def _built_in() -> None:
+    register(*(entry for entry in import_module(_ENTRIES).ENTRIES if entry.id not in _known))
+
+
+def entries() -> Mapping[str, Entry]:
+    """Every dialect and overlay that is known, by id."""
+    _built_in()
+    return _known
+
+
+def entry_of(dialect_id: str) -> Entry:
+    """The entry of a dialect; raises UnknownDialectError."""
+    if dialect_id not in entries():
+        raise UnknownDialectError(f"expected one of {', '.join(entries())}, actual {dialect_id!r}")
+    return entries()[dialect_id]
+
+
+def part_of(dialect_id: str, name: str) -> object:
+    """One part of a dialect, loaded; raises UnknownDialectError."""
+    return entry_of(dialect_id).part(name)
+
+
+def parts_of(dialect_id: str) -> tuple[str, ...]:
+    """Parts of a dialect that the one in which it is deployed does not have, as cases name them in ``needs``."""
+    return entry_of(dialect_id).parts
+
+
+def deployed_as(dialect_id: str) -> str | None:
+    """The dialect in which brokers in use answer another one's protocol header, where that is so."""
+    return entry_of(dialect_id).deployed_as or None
+
+
+def judged_as(dialect_id: str) -> str:
+    """The dialect whose requirements judge another one: itself, or the base of an overlay."""
+    return entry_of(dialect_id).judged_as or dialect_id
+
+
+def widest(dialect_id: str) -> str:
+    """The overlay in which a dialect is spoken: everything it may meet on the wire."""
+    return entry_of(dialect_id).spoken_as or dialect_id
+
+
+def dialect_ids() -> tuple[str, ...]:
+    """Every dialect and overlay that can be named."""
+    return tuple(entries())
+
+
+def certified_dialects() -> tuple[str, ...]:
+    """The dialects that have a ledger of requirements, hence a suite."""
+    return tuple(entry.id for entry in entries().values() if entry.ledger is not None)
+
+
+@cache
+def load_dialect(dialect_id: str) -> Dialect:
+    """The tables of a dialect; raises UnknownDialectError."""
+    return entry_of(dialect_id).tables()
+
+
+@cache
+def load_ledger(dialect_id: str) -> Ledger:
+    """The requirement rows of a dialect, in the order of its specification; raises KeyError, LedgerError.
+
+    Codes are resolved against the widest overlay, so that a row may name an extension's reply code.
+    """
+    file = entry_of(dialect_id).ledger
+    if file is None:
+        raise UnknownDialectError(f"{dialect_id}: expected a dialect with a ledger, actual: an overlay")
+    return read_ledger(file, load_dialect(widest(dialect_id)))
+
+
+def ledgers() -> Mapping[str, Ledger]:
+    """Every ledger by dialect."""
+    return {dialect_id: load_ledger(dialect_id) for dialect_id in certified_dialects()}
+
+
+def features() -> tuple[str, ...]:
+    """Every optional part of a dialect that a target may lack, as the ledgers name them."""
+    named = {row.feature for ledger in ledgers().values() for row in ledger.values()}
+    return tuple(sorted(named - {""}))

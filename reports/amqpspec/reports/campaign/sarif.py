@@ -1,0 +1,114 @@
+"""The findings of a campaign as SARIF 2.1.0, for the code scanners and editors that read it.
+
+Knows: SARIF. Must not know: the fuzzer, JUnit, HTML.
+
+A rule is an oracle and a family; a result is a finding. It is an error where it happened each time, a warning where it
+happened sometimes, a note where it was not seen again. The signature is its fingerprint, so that the same finding of
+another night is known again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from amqpspec.reports.campaign.load import FindingRow, LoadedCampaign, count, text
+from amqpspec.reports.campaign.words import FAMILIES, ORACLES
+from amqpspec.reports.files import atomic_text
+from amqpspec.reports.text import one_line, visible
+
+VERSION = "2.1.0"
+SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+BASE = "CAMPAIGN"
+FINGERPRINT = "amqpspecSignature/v1"
+LEVELS = {"stable": "error", "flaky": "warning", "lost": "note"}
+_MESSAGE_CHARS = 1000
+
+
+def write_sarif(path: Path, campaign: LoadedCampaign) -> None:
+    """Write the findings as one SARIF log with one run."""
+    with atomic_text(path) as out:
+        json.dump(sarif(campaign), out, indent=1)
+        out.write("\n")
+
+
+def sarif(campaign: LoadedCampaign) -> dict[str, Any]:
+    """The log as data."""
+    rules = list(dict.fromkeys(_rule_id(row) for row in campaign.findings))
+    run = {
+        "tool": {"driver": {
+            "name": "amqpspec", "version": version("amqpspec"), "rules": [_rule(id) for id in rules],
+        }},
+        "automationDetails": {"id": visible(f"amqpspec-fuzz/{campaign.target}/{campaign.dialect}/")},
+        "originalUriBaseIds": {BASE: {"description": {"text": "The folder of the campaign."}}},
+        "invocations": [_invocation(campaign)],
+        "results": [_result(campaign, row, rules) for row in campaign.findings],
+        "properties": dict(_facts(campaign)),
+    }  # fmt: skip
+    return {"$schema": SCHEMA, "version": VERSION, "runs": [run]}
+
+
+def _rule_id(row: FindingRow) -> str:
+    return visible(f"{row.oracle or 'unknown'}/{row.family or 'batch'}")
+
+
+def _rule(id: str) -> dict[str, Any]:
+    oracle, _, family = id.partition("/")
+    bends = FAMILIES.get(family, "inputs of several families")
+    return {
+        "id": id,
+        "shortDescription": {"text": f"{ORACLES.get(oracle, oracle)}; family {family}: {bends}"},
+        "properties": {"oracle": oracle, "family": family},
+    }
+
+
+def _invocation(campaign: LoadedCampaign) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "executionSuccessful": not campaign.target_lost,
+        "exitCode": count(campaign.summary, "exit_code"),
+        "exitCodeDescription": one_line(text(campaign.summary, "ended")),
+    }
+    started = text(campaign.summary, "started")
+    return found | ({"startTimeUtc": started} if started else {})
+
+
+def _facts(campaign: LoadedCampaign) -> Iterator[tuple[str, Any]]:
+    for name in ("target", "product", "version", "dialect", "grammar", "seed", "run"):
+        if value := text(campaign.summary, name):
+            yield name, visible(value)
+    yield "inputs", count(campaign.summary, "inputs")
+
+
+def _result(campaign: LoadedCampaign, row: FindingRow, rules: list[str]) -> dict[str, Any]:
+    what = one_line(row.detail or row.top, _MESSAGE_CHARS) or "no detail recorded"
+    where = row.input or f"a batch of {len(row.batch)} inputs"
+    return {
+        "ruleId": _rule_id(row),
+        "ruleIndex": rules.index(_rule_id(row)),
+        "level": LEVELS.get(row.status, "warning"),
+        "message": {"text": f"{what} [{one_line(where)}{f': {one_line(row.words)}' if row.words else ''}]"},
+        "locations": [_location(campaign, row)],
+        "fingerprints": {FINGERPRINT: visible(row.signature)},
+        "properties": {name: value for name, value in _properties(row).items() if value},
+    }
+
+
+def _location(campaign: LoadedCampaign, row: FindingRow) -> dict[str, Any]:
+    place = "/".join(part for part in (campaign.target, campaign.dialect, row.state) if part)
+    uri = quote(f"{row.folder}/finding.json", errors="backslashreplace")
+    return {
+        "physicalLocation": {"artifactLocation": {"uri": uri, "uriBaseId": BASE}, "region": {"startLine": 1}},
+        "logicalLocations": [{"fullyQualifiedName": visible(row.input or f"{place}/batch"), "kind": "input"}],
+    }
+
+
+def _properties(row: FindingRow) -> Mapping[str, Any]:
+    return {
+        "replay": visible(row.replay), "requirement": visible(row.requirement), "status": visible(row.status),
+        "state": visible(row.state), "input": visible(row.input), "octets": row.octets,
+        "reaction": visible(row.reaction), "top": visible(row.top),
+    }  # fmt: skip

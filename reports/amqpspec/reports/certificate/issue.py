@@ -1,0 +1,134 @@
+"""A certificate from a run's folder: who, by what, counts, deviations with reasons, verdicts, the hash of the evidence.
+
+Knows: the certificate's document and what is hashed. Must not know: how it is checked or shown.
+Hashes are SHA-256 in hex. ``evidence.sha256`` is over the lines ``HASH  PATH`` of all files, sorted by path, as
+``sha256sum`` writes them; ``sha256`` is over the document without this key, keys sorted, no spaces.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from hashlib import file_digest, sha256
+from pathlib import Path
+from typing import Any
+
+from amqpspec.record.rows import CaseRow
+from amqpspec.reports.files import atomic_text
+from amqpspec.reports.load import RESULTS, LoadedRun, ReportError
+from amqpspec.reports.outcomes import is_deviation
+from amqpspec.reports.summary import coverage, headline
+from amqpspec.spec.canonical import declared_hash
+from amqpspec.spec.dialects import load_dialect, load_ledger, widest
+
+SCHEMA = 1
+JOURNAL = "journal.jsonl"
+_UNFINISHED = "expected a run that came to its end, actual: a partial one, which certifies nothing"
+
+
+def certificate(run: LoadedRun) -> dict[str, Any]:
+    """The certificate of a finished run; raises ReportError for a partial one or one without its journal."""
+    if run.meta.partial or not run.cases:
+        raise ReportError(f"{run.folder}: {_UNFINISHED}")
+    document = {
+        "certificate": SCHEMA,
+        "says": headline(run),
+        "suite_version": run.meta.suite_version,
+        "dialect": run.meta.target.dialect,
+        "declared": declared(run.meta.target.dialect),
+        "target": _target(run),
+        "run": {
+            "id": run.meta.id, "started": run.meta.started, "ended": run.meta.ended, "strict": run.meta.strict,
+            "command": run.meta.command, "platform": run.meta.platform, "note": run.meta.note,
+        },
+        "counts": run.tally.to_json(),
+        "requirements": _requirements(run),
+        "deviations": [_deviation(case) for case in run.cases if _is_named(case, run.meta.strict)],
+        "verdicts": {case.id: str(case.verdict) for case in run.cases},
+        "evidence": evidence(run.folder),
+    }  # fmt: skip
+    return {**document, "sha256": own_hash(document)}
+
+
+def write_certificate(path: Path, document: Mapping[str, Any]) -> None:
+    """Write a certificate as JSON, whole or not at all."""
+    with atomic_text(path) as file:
+        file.write(json.dumps(document, indent=1, ensure_ascii=False) + "\n")
+
+
+def own_hash(document: Mapping[str, Any]) -> str:
+    """The hash of a certificate without the key that holds it."""
+    rest = {key: value for key, value in document.items() if key != "sha256"}
+    text = json.dumps(rest, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return sha256(text.encode()).hexdigest()
+
+
+def declared(dialect_id: str) -> dict[str, str]:
+    """The hashes of what was judged by: the dialect's tables and its ledger."""
+    ledger = load_ledger(dialect_id)
+    return {
+        "tables": declared_hash(load_dialect(widest(dialect_id))),
+        "ledger": declared_hash(tuple(ledger.values())),
+    }
+
+
+def evidence(folder: Path) -> dict[str, Any]:
+    """Every file that verdicts rest on, with its hash, and one hash over them all."""
+    files = {name: _hash_of(folder / name) for name in evidence_files(folder)}
+    lines = "".join(f"{digest}  {name}\n" for name, digest in files.items())
+    return {"sha256": sha256(lines.encode()).hexdigest(), "files": files}
+
+
+def evidence_files(folder: Path) -> list[str]:
+    """Journal, results and transcripts by their path within the run's folder, sorted; captures repeat transcripts."""
+    transcripts = (path.relative_to(folder).as_posix() for path in folder.glob("evidence/*.jsonl"))
+    return sorted([JOURNAL, RESULTS, *transcripts])
+
+
+def _hash_of(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise ReportError(f"{path}: cannot be read: {error.strerror}") from error
+
+
+def _target(run: LoadedRun) -> dict[str, Any]:
+    target = run.meta.target
+    return {
+        "name": target.name, "product": target.product, "version": target.version, "profile": target.profile,
+        "announced": dict(target.announced),
+    }  # fmt: skip
+
+
+def _requirements(run: LoadedRun) -> dict[str, int]:
+    found = coverage([run])
+    return {
+        "total": found.total, "covered": found.covered, "excluded": len(found.excluded), "open": len(found.open)
+    }  # fmt: skip
+
+
+def _is_named(case: CaseRow, strict: bool) -> bool:
+    return is_deviation(case, strict) or bool(case.baseline)
+
+
+def _deviation(case: CaseRow) -> dict[str, Any]:
+    return {
+        "case": case.id, "verdict": str(case.verdict), "level": case.level,
+        "requirements": list(case.requirements), "expected": case.expected, "observed": case.observed,
+        "known": case.baseline == "known", "reason": case.reason, "evidence": case.evidence,
+    }  # fmt: skip
+
+
+def short(document: Mapping[str, Any]) -> Iterator[str]:
+    """A certificate in a few lines."""
+    target, counts, named = document["target"], document["counts"], document["deviations"]
+    known = sum(deviation["known"] for deviation in named)
+    yield f"{target['product'] or target['name']} {target['version']} ({document['dialect']}): {document['says']}"
+    yield (
+        f"{counts['planned']} cases = {counts['run']} run + {counts['not_applicable']} not applicable + "
+        f"{counts['blocked']} blocked + {counts['excluded']} excluded; {len(named)} deviations, {known} of them known"
+    )
+    tables = document["declared"]["tables"][:16]
+    yield f"suite {document['suite_version']}, tables {tables}, run {document['run']['id']}"
+    yield f"evidence {document['evidence']['sha256']}"

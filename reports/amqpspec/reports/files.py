@@ -1,0 +1,78 @@
+"""Writing a report, a file or a folder, so that a reader sees the old one or the new one, never half of one.
+
+Knows: temporary names, fsync, rename.
+Must not know: what is written.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TextIO
+
+from amqpspec.reports.load import ReportError
+
+
+@contextmanager
+def atomic_text(path: Path) -> Iterator[TextIO]:
+    """Open a text file that takes the place of ``path`` when the block ends well, and else leaves no trace.
+
+    A lone surrogate, which UTF-8 cannot carry, is written as its escape ``\\udcXX``.
+    """
+    draft = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with draft.open("w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(path)
+    except BaseException as error:
+        with suppress(OSError):
+            draft.unlink()
+        if isinstance(error, OSError):
+            error.filename, error.filename2 = str(path), None
+        raise
+
+
+@dataclass(frozen=True, slots=True)
+class WholeFolder:
+    """A folder that a draft beside it takes the place of as a whole; ``manifest`` is the file that marks it as ours.
+
+    ``contents`` is what it is for, ``whole`` how it is called; ``error`` is what is raised where it is another's.
+    """
+
+    manifest: str
+    contents: str
+    whole: str
+    error: type[ReportError] = ReportError
+
+    def check(self, out: Path) -> None:
+        """Whether the folder may be replaced: it is not there, empty, or holds its manifest."""
+        aside = _aside(out)
+        if aside.exists() and not out.exists():
+            aside.rename(out)
+        if out.exists() and not out.is_dir():
+            raise self.error(f"{out}: expected a folder for {self.contents}, actual: a file")
+        if out.exists() and not (out / self.manifest).is_file() and any(out.iterdir()):
+            actual = f"files without a {self.manifest}"
+            raise self.error(f"{out}: expected {self.whole} or an empty folder, actual: {actual}")
+        out.parent.mkdir(parents=True, exist_ok=True)
+
+
+def _aside(out: Path) -> Path:
+    return out.with_name(f".{out.name}.old")
+
+
+def swap(draft: Path, out: Path) -> None:
+    """The draft takes the place of a folder; a kill between the two renames is mended by the next ``check``."""
+    aside = _aside(out)
+    shutil.rmtree(aside, ignore_errors=True)
+    if out.exists():
+        out.rename(aside)
+    draft.rename(out)
+    shutil.rmtree(aside, ignore_errors=True)

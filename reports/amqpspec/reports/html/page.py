@@ -1,0 +1,160 @@
+"""Writing matrix.html: one file, no network, in chunks, so that memory stays flat whatever the evidence.
+
+Knows: the template and what it is given.
+Must not know: how rows are ordered (model), how transcripts are cut (evidence).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from jinja2 import Environment
+from markupsafe import Markup
+
+from amqpspec.record.rows import CaseRow, Outcome
+from amqpspec.reports.files import atomic_text
+from amqpspec.reports.html import evidence, model, targets
+from amqpspec.reports.html.model import Cell, Matrix, Row
+from amqpspec.reports.html.template import environment
+from amqpspec.reports.load import LoadedRun, ReportError
+from amqpspec.reports.outcomes import GREEN, LOOKS, dialect_title, levels_of
+from amqpspec.reports.summary import coverage, occurring
+from amqpspec.reports.text import plural, visible
+
+_HERE = Path(__file__).parent
+
+
+class Evidence(StrEnum):
+    """What a page holds of the transcripts: all of them, those of deviations and no links, or links only."""
+
+    ALL = "all"
+    DEVIATIONS = "deviations"
+    LINKS = "links"
+
+
+def write_matrix(path: Path, runs: Sequence[LoadedRun], embed: Evidence = Evidence.ALL) -> None:
+    """Write the matrix of one run or several as one self-contained HTML file.
+
+    Transcripts stand in the page within the caps of ``evidence``. With ``DEVIATIONS`` the page is one to publish by
+    itself: it holds the transcripts of deviations and links to no file.
+    """
+    if not runs:
+        raise ReportError("expected at least one run to show, actual: none")
+    context = _context(_Page(path, model.build(runs), embed))
+    with atomic_text(path) as out:
+        out.writelines(_environment().get_template("matrix.html.j2").generate(context))
+
+
+def script_json(data: object) -> Markup:
+    """JSON that may stand in a script element: nothing in it can end the element or start another."""
+    text = json.dumps(data, separators=(",", ":"))
+    return Markup(text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e"))
+
+
+def case_hash(case_id: str, number: int) -> str:
+    """The part of an address behind ``#`` that opens the evidence of a case."""
+    return f"#case={quote(visible(case_id), safe='/:,')}&target={number}"
+
+
+def breakable(id: str) -> Markup:
+    """An id that a narrow column breaks between its words."""
+    return Markup("<wbr>").join(re.split(r"(?<=[./_])", visible(id)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Page:
+    """What the template asks for while it is being written."""
+
+    path: Path
+    matrix: Matrix
+    embed: Evidence
+
+    def row_json(self, row: Row) -> Markup:
+        data = model.row_data(row)
+        for cell, shown in zip(row.cells, data["cells"], strict=True):
+            if cell:
+                shown.update(self._evidence_facts(cell))
+        return script_json(data)
+
+    def _evidence_facts(self, cell: Cell) -> Mapping[str, str]:
+        run = self.matrix.runs[cell.number - 1]
+        if not cell.case.evidence:
+            return {}
+        facts = {"file": visible(cell.case.evidence)}
+        if self.embed is Evidence.DEVIATIONS:
+            return facts
+        return facts | {"link": self._link(run, cell.case)} if run.evidence(cell.case) else facts
+
+    def _link(self, run: LoadedRun, case: CaseRow) -> str:
+        file = os.path.relpath(run.evidence(case) or run.folder, self.path.resolve().parent)
+        return quote(file.replace(os.sep, "/"))
+
+    def evidence_json(self, cell: Cell) -> Markup | None:
+        """The transcript of one cell, read when its turn comes."""
+        wanted = self.embed is Evidence.ALL or (
+            self.embed is Evidence.DEVIATIONS and cell.case.verdict not in GREEN
+        )
+        file = self.matrix.runs[cell.number - 1].evidence(cell.case) if wanted else None
+        return script_json(evidence.read_evidence(file)) if file else None
+
+    def shell_json(self) -> Markup:
+        names = targets.labels(self.matrix.runs)
+        data: dict[str, Any] = {
+            "targets": [visible(name) for name in names],
+            "looks": model.looks_data(),
+            "embedded": self.embed,
+            "caps": {"frames": evidence.FRAMES_MAX, "kib": evidence.JSON_MAX // 1024},
+            "requirements": {visible(k): model.requirement_data(v) for k, v in self.matrix.ledger.items()},
+        }
+        return script_json(data)
+
+
+def _context(page: _Page) -> dict[str, Any]:
+    runs, matrix = page.matrix.runs, page.matrix
+    cases = [case for run in runs for case in run.cases]
+    dialects = list(dict.fromkeys(dialect_title(run.meta.target.dialect) for run in runs))
+    return {
+        "page": page,
+        "matrix": matrix,
+        "cards": targets.cards(runs),
+        "dialects": ", ".join(dialects),
+        "subtitle": targets.subtitle(runs),
+        "coverage": coverage(runs),
+        "outcomes": occurring(cases),
+        "verdict_counts": {o: sum(case.verdict is o for case in cases) for o in Outcome},
+        "levels": levels_of(row.first for row in matrix.rows),
+        "level_counts": _level_counts(matrix),
+        "any_known": any(cell.known for row in matrix.rows for cell in row.present),
+        "case_count": sum(1 for _ in matrix.rows),
+    }
+
+
+def _level_counts(matrix: Matrix) -> Mapping[str, int]:
+    counts: dict[str, int] = {}
+    for row in matrix.rows:
+        counts[row.first.level] = counts.get(row.first.level, 0) + 1
+    return counts
+
+
+def _environment() -> Environment:
+    made = environment(_HERE)
+    made.filters["breakable"] = breakable
+    made.globals.update(
+        LOOKS=LOOKS,
+        case_hash=case_hash,
+        plural=plural,
+        identity=targets.identity,
+        css=Markup((_HERE / "style.css").read_text(encoding="utf-8")),
+        js=Markup(
+            "\n".join((_HERE / name).read_text(encoding="utf-8") for name in ("panel.js", "matrix.js"))
+        ),
+    )
+    return made

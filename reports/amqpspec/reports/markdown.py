@@ -1,0 +1,194 @@
+"""The run as a comment on a pull request: counts, then what is new, then what is known.
+
+Knows: GitHub's Markdown and its limit on a comment.
+Must not know: HTML reports.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import groupby
+from pathlib import Path
+
+from amqpspec.record.rows import CaseRow, Outcome
+from amqpspec.reports.files import atomic_text
+from amqpspec.reports.load import LoadedRun
+from amqpspec.reports.outcomes import LOOKS, dialect_title, is_excused
+from amqpspec.reports.summary import (
+    Deviations,
+    LevelCount,
+    Score,
+    by_level,
+    coverage,
+    headline,
+    occurring,
+    total,
+)
+from amqpspec.reports.text import one_line, plural
+
+LIMIT = 60_000  # characters; a comment takes 65,536
+_TEXT_LIMIT = 300
+_RESERVE = 1_000  # headings of lists whose items find no room
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~!&])")
+
+
+def write_summary(path: Path, run: LoadedRun) -> None:
+    """Write the summary of a run."""
+    with atomic_text(path) as out:
+        out.write(summary(run))
+
+
+def summary(run: LoadedRun, limit: int = LIMIT) -> str:
+    """The whole comment in fewer characters than ``limit``; what finds no room is counted."""
+    foot = _foot(run)
+    parts = [_head(run), _counts(run)]
+    room = limit - len(foot) - sum(map(len, parts)) - _RESERVE
+    for part in _parts(run):
+        text = part(room)
+        parts.append(text)
+        room -= len(text) + 1
+    return "\n".join([part for part in parts if part] + [foot])
+
+
+def plain(text: str) -> str:
+    """Text that Markdown shows as it stands, on one line; nobody is mentioned by an ``@`` in it."""
+    return _SPECIAL.sub(r"\\\1", one_line(text, _TEXT_LIMIT)).replace("@", "&#64;")
+
+
+def code(text: str) -> str:
+    """Text as inline code that a back-quote inside cannot end."""
+    flat = one_line(text, _TEXT_LIMIT).replace("|", "¦")
+    fence = "`" * (1 + max(map(len, re.findall("`+", flat)), default=0))
+    pad = " " if "`" in flat else ""
+    return f"{fence}{pad}{flat}{pad}{fence}" if flat else ""
+
+
+def _head(run: LoadedRun) -> str:
+    meta, score = run.meta, Score.of_run(run)
+    title = f"### {dialect_title(meta.target.dialect)}: {plain(meta.target.label)}, {headline(run)}\n"
+    lines = [title, f"**{score.green} of {score.of} pass**{_observed(run)}. {_adds_up(run)}", *_warnings(run)]
+    return "\n".join(lines) + "\n"
+
+
+def _observed(run: LoadedRun) -> str:
+    observed = run.tally.verdicts.get(Outcome.OBSERVED, 0)
+    return f" ({observed} of them observed)" if observed else ""
+
+
+def _adds_up(run: LoadedRun) -> str:
+    tally = run.tally
+    return (
+        f"{tally.planned} planned = {tally.run} run + {tally.not_applicable} not applicable"
+        f" + {tally.blocked} blocked + {tally.excluded} excluded."
+    )
+
+
+def _warnings(run: LoadedRun) -> Iterator[str]:
+    if run.meta.partial:
+        yield "\n> **Partial run:** it ended before its end; the counts cover what was recorded."
+    if run.stale:
+        shown = "".join(f"\n> - {plain(entry)}" for entry in run.stale[:20])
+        more = f"\n> - and {len(run.stale) - 20} more" if len(run.stale) > 20 else ""
+        yield f"\n> **Stale baseline:** {plural(len(run.stale), 'entry')} matched nothing.{shown}{more}"
+
+
+def _counts(run: LoadedRun) -> str:
+    outcomes = occurring(run.cases)
+    names = [f"{LOOKS[outcome].symbol} {LOOKS[outcome].word}" for outcome in outcomes]
+    rows = [_count_row(count, outcomes) for count in by_level(run.cases)]
+    head = ["| " + " | ".join(["level", *names, "planned"]) + " |", "|---|" + "---:|" * (len(outcomes) + 1)]
+    return "\n".join([*head, *rows, _count_row(total(run.cases), outcomes)]) + "\n"
+
+
+def _count_row(count: LevelCount, outcomes: Sequence[Outcome]) -> str:
+    numbers = [str(count.outcomes.get(outcome) or "") for outcome in outcomes]
+    cells = [plain(count.level), *numbers, str(count.planned)]
+    if count.level == "all":
+        cells = [f"**{cell}**" if cell else "" for cell in cells]
+    return "| " + " | ".join(cells) + " |"
+
+
+def _parts(run: LoadedRun) -> list[Callable[[int], str]]:
+    found = Deviations.of_run(run)
+    lists = [
+        ("Unexpected deviations", found.unexpected, False),
+        ("Not decided, or an error of the harness", found.undecided, False),
+        ("Known deviations", found.known, True),
+        ("Kept in purpose, not to the letter", found.nonstrict, True),
+    ]
+    parts = [_case_list(run, *each) for each in lists if each[1]]
+    return [*parts, *([_blocked(found.blocked)] if found.blocked else [])]
+
+
+def _case_list(run: LoadedRun, title: str, cases: Sequence[CaseRow], folded: bool) -> Callable[[int], str]:
+    heading = f"{title} ({len(cases)})"
+    before, after = _frame(heading, folded)
+
+    def write(room: int) -> str:
+        items = (_item(run, case) for case in cases)
+        return _within(before, items, after, len(cases), room)
+
+    return write
+
+
+def _frame(heading: str, folded: bool) -> tuple[str, str]:
+    if folded:
+        return f"<details><summary>{heading}</summary>\n\n", "\n</details>\n"
+    return f"#### {heading}\n\n", ""
+
+
+def _within(before: str, items: Iterable[str], after: str, count: int, room: int) -> str:
+    more = "- … and {} more in matrix.html\n"
+    taken: list[str] = []
+    room -= len(before) + len(after) + len(more) + 6
+    for item in items:
+        if len(item) > room:
+            break
+        taken.append(item)
+        room -= len(item)
+    rest = more.format(count - len(taken)) if len(taken) < count else ""
+    return before + "".join(taken) + rest + after
+
+
+def _item(run: LoadedRun, case: CaseRow) -> str:
+    look = LOOKS[case.verdict]
+    lines = [f"- {look.symbol} {code(case.id)} **{plain(case.level)}** {plain(case.title)}"]
+    for name, text in (("expected", case.expected), ("observed", case.observed)):
+        lines += [f"  - {name}: {plain(text)}"] if text else []
+    lines += [f"  - clause: {_clauses(run, case)}"] if case.requirements else []
+    if case.reason:
+        why = "known because" if is_excused(case, run.meta.strict) else "reason"
+        lines.append(f"  - {why}: {plain(case.reason)}")
+    return "\n".join(lines) + "\n"
+
+
+def _clauses(run: LoadedRun, case: CaseRow) -> str:
+    rows = run.clauses(case)
+    shown = [f"{code(row.id)} ({plain(row.clause)})" if row.clause else code(row.id) for row in rows[:4]]
+    return ", ".join(shown) + (f" and {len(rows) - 4} more" if len(rows) > 4 else "")
+
+
+def _blocked(cases: Sequence[CaseRow]) -> Callable[[int], str]:
+    def reason(case: CaseRow) -> str:
+        return case.reason or "no reason recorded"
+
+    groups = [(why, len(list(same))) for why, same in groupby(sorted(cases, key=reason), key=reason)]
+    before, after = _frame(f"Blocked ({len(cases)})", folded=True)
+
+    def write(room: int) -> str:
+        items = (f"- {plural(count, 'case')}: {plain(why)}\n" for why, count in groups)
+        return _within(before, items, after, len(groups), room)
+
+    return write
+
+
+def _foot(run: LoadedRun) -> str:
+    meta, covered = run.meta, coverage([run])
+    facts = [
+        f"{covered.covered} of {plural(covered.total, 'requirement')} covered by a case",
+        f"amqpspec {plain(meta.suite_version)}",
+        f"run {code(meta.id)}",
+        plain(meta.started),
+    ]
+    return f"<sub>{' · '.join(facts)}. Evidence with every octet is in matrix.html.</sub>\n"

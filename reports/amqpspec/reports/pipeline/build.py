@@ -1,0 +1,196 @@
+"""From a lake to marts: refresh the rollups, make each mart, write it as Parquet, CSV and JSON, swap it in as a whole.
+
+Knows: reading, writing, the marts' manifest. Must not know: what any mart is made of.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+
+from amqpspec.reports.files import WholeFolder, atomic_text, swap
+from amqpspec.reports.pipeline.beside import side_by_side
+from amqpspec.reports.pipeline.export import export
+from amqpspec.reports.pipeline.lake import Lake, dimension, observations, open_lake
+from amqpspec.reports.pipeline.rollups import ROLLUPS
+from amqpspec.reports.pipeline.rollups.store import Refreshed, Store, open_store
+from amqpspec.reports.pipeline.schema import DIMENSIONS, LakeError
+from amqpspec.reports.pipeline.tables import MARTS, SHARED, differential
+from amqpspec.reports.pipeline.tables.mart import Mart
+
+MANIFEST = "manifest.json"
+PLACE = WholeFolder(MANIFEST, "marts", "marts", LakeError)
+MART_SCHEMA = 1
+_SHARED = ".shared"
+Told = Callable[[str], None]
+
+
+def _silent(line: str) -> None:
+    """Tells nobody."""
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """What a build left behind: rows of each mart, what happened to each rollup."""
+
+    out: Path
+    as_of: date
+    marts: Mapping[str, int]
+    rollups: Mapping[str, Refreshed]
+
+
+def build(
+    spark: SparkSession, lake: Lake | Path, out: Path, as_of: date | None = None, told: Told = _silent
+) -> Built:
+    """Marts of everything up to the day ``as_of`` (the lake's last one where it is not given) in the folder ``out``.
+
+    Raises LakeError, and GrainError where a mart is not unique by its grain; the marts from before stay then.
+    """
+    source = _telling_once(lake if isinstance(lake, Lake) else open_lake(lake, told=told))
+    day = as_of or _last_day(source)
+    source.check_dimensions()
+    PLACE.check(out)
+    draft = out.with_name(f".{out.name}.tmp")
+    with open_store(source) as store:
+        shutil.rmtree(draft, ignore_errors=True)  # of a build that was killed
+        try:
+            refreshed = {rollup.name: store.refresh(spark, rollup, told) for rollup in ROLLUPS}
+            inputs = _with_shared(spark, read_inputs(spark, store), day, draft / _SHARED, told)
+            rows = _write_all(lambda mart: _write(spark, mart, inputs, source, day, draft, told))
+            shutil.rmtree(draft / _SHARED)
+            _write_manifest(draft, store, day, rows, refreshed)
+            swap(draft, out)
+        finally:
+            shutil.rmtree(draft, ignore_errors=True)
+    return Built(out, day, rows, refreshed)
+
+
+def _telling_once(lake: Lake) -> Lake:
+    """The lake, which is looked at often, but says only once what it leaves out."""
+    told: set[str] = set()
+
+    def tell(line: str) -> None:
+        if line not in told:
+            told.add(line)
+            lake.told(line)
+
+    return replace(lake, told=tell)
+
+
+def read_inputs(spark: SparkSession, store: Store) -> dict[str, DataFrame]:
+    """All rollups and dimensions by name."""
+    return {rollup.name: store.read(spark, rollup) for rollup in ROLLUPS} | {
+        name: dimension(spark, store.lake, name) for name in DIMENSIONS
+    }
+
+
+def _with_shared(
+    spark: SparkSession, inputs: Mapping[str, DataFrame], as_of: date, folder: Path, told: Told
+) -> Mapping[str, DataFrame]:
+    """The inputs, and what several marts need: made once, because planning it costs more than reading it."""
+    whole = dict(inputs)
+    for name, make in SHARED.items():
+        told(name)
+        table = make(whole, as_of)
+        place = str((folder / name).resolve())
+        table.write.mode("overwrite").parquet(place)
+        whole[name] = spark.read.schema(table.schema).parquet(place)
+    return whole
+
+
+def _write_all(write: Callable[[Mart], int]) -> dict[str, int]:
+    """All marts, some at once."""
+    marts = sorted(MARTS, key=_weight)
+    rows = dict(zip((mart.name for mart in marts), side_by_side(write, marts), strict=True))
+    return {mart.name: rows[mart.name] for mart in MARTS}
+
+
+def _weight(mart: Mart) -> bool:
+    """The one that reads most begins first, so that nobody waits for it alone."""
+    return mart.name != differential.MART.name
+
+
+def _write(
+    spark: SparkSession,
+    mart: Mart,
+    inputs: Mapping[str, DataFrame],
+    lake: Lake,
+    as_of: date,
+    draft: Path,
+    told: Told,
+) -> int:
+    """One mart: written, checked, exported; how many rows it has."""
+    told(mart.name)
+    folder = draft / mart.name
+    reads = {name: inputs[name] for name in (*mart.reads, *SHARED)}
+    _write_table(mart, mart.make(reads, as_of), folder)
+    if mart.name == differential.MART.name:
+        bare = draft / f".{mart.name}"
+        folder.rename(bare)
+        unnamed = spark.read.schema(mart.schema).parquet(str(bare.resolve()))
+        _write_table(mart, differential.named(unnamed, _sampled(spark, lake, as_of)), folder)
+        shutil.rmtree(bare)
+    return export(folder, mart.name, mart.grain)
+
+
+def _write_table(mart: Mart, table: DataFrame, folder: Path) -> None:
+    """The table in one file, in the order of its grain."""
+    ordered = table.repartition(1).sortWithinPartitions(*mart.grain)
+    ordered.write.mode("overwrite").parquet(str(folder.resolve()))
+
+
+def _sampled(spark: SparkSession, lake: Lake, as_of: date) -> DataFrame:
+    """The facts among which the inputs of the differential mart are."""
+    first = date.fromordinal(as_of.toordinal() - differential.HORIZON_DAYS + 1)
+    days = [dt for dt in lake.days("fuzz") if first <= date.fromisoformat(dt) <= as_of]
+    return observations(spark, lake, days=days, kind="fuzz")
+
+
+def _write_manifest(
+    draft: Path, store: Store, as_of: date, rows: Mapping[str, int], refreshed: Mapping[str, Refreshed]
+) -> None:
+    lake = store.lake
+    document: dict[str, Any] = {
+        "schema": MART_SCHEMA,
+        "as_of": as_of.isoformat(),
+        "lake": {
+            "manifest": lake.snapshot.number,
+            "facts": sum(e.rows for e in lake.snapshot.files.values()),
+        },
+        "rollups": {
+            rollup.name: {
+                "grain": rollup.grain,
+                "rows": refreshed[rollup.name].rows,
+                "days": store.prints(rollup),
+            }
+            for rollup in ROLLUPS
+        },
+        "dimensions": {name: lake.dimension_print(name) for name in DIMENSIONS},
+        "marts": {
+            mart.name: {
+                "grain": mart.grain,
+                "columns": [part.split()[0] for part in mart.schema.split(", ")],
+                "rows": rows[mart.name],
+                "reads": mart.reads,
+                "horizon_days": mart.horizon_days,
+            }
+            for mart in MARTS
+        },
+    }
+    with atomic_text(draft / MANIFEST) as file:
+        json.dump(document, file, indent=1)
+        file.write("\n")
+
+
+def _last_day(lake: Lake) -> date:
+    days = list(lake.days())
+    if not days:
+        raise LakeError(f"{lake.root}: expected observations, actual: the lake has none")
+    return date.fromisoformat(days[-1])

@@ -1,0 +1,80 @@
+"""Compacting: many small files of a day become few; and a run taken out of files that it shares with others.
+
+Knows: files of facts and what is in them. Must not know: journals, Spark.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+import pyarrow.compute as pc
+
+from amqpspec.reports.pipeline.manifest import FileEntry, Snapshot, Source, commit, writing
+from amqpspec.reports.pipeline.parquet import FactWriter, read_facts
+
+AUTOMATIC_FILES = 32
+"""An ingest compacts a day and kind that has more files than this."""
+BIG_ROWS = 4_000_000
+"""Files from this size on are left alone."""
+
+
+def compact(root: Path, more_than: int = 1) -> int:
+    """Compact each day and kind with more small files than that; how many files fewer. Raises LakeError, OSError."""
+    with writing(root) as snapshot:
+        after = compacted(root, snapshot, more_than)
+        if after is not snapshot:
+            commit(root, snapshot, after)
+    return len(snapshot.files) - len(after.files)
+
+
+def compacted(root: Path, snapshot: Snapshot, more_than: int) -> Snapshot:
+    """The lake with its small files put together; not committed. The same object where there is nothing to do."""
+    folders: dict[str, dict[str, FileEntry]] = {}
+    for name, entry in sorted(snapshot.files.items()):
+        if entry.rows < BIG_ROWS:
+            folders.setdefault(name.rpartition("/")[0], {})[name] = entry
+    for small in folders.values():
+        if len(small) > more_than:
+            snapshot = _swapped(root, snapshot, small)
+    return snapshot
+
+
+def without_run(root: Path, snapshot: Snapshot, source: Source) -> Snapshot:
+    """The lake without a source's facts; files that hold others' facts, too, are written anew. Not committed."""
+    mine = set(source.pieces)
+    for name, entry in snapshot.files.items():
+        if mine.isdisjoint(entry.pieces):
+            continue
+        if mine.issuperset(entry.pieces):
+            files = {known: kept for known, kept in snapshot.files.items() if known != name}
+            snapshot = replace(snapshot, files=files)
+        else:
+            snapshot = _swapped(root, snapshot, {name: entry}, without=source.run_key, pieces=mine)
+    return snapshot
+
+
+def _swapped(
+    root: Path,
+    snapshot: Snapshot,
+    old: dict[str, FileEntry],
+    without: int | None = None,
+    pieces: Iterable[str] = (),
+) -> Snapshot:
+    """These files as one, without the facts of one run."""
+    left = {piece for entry in old.values() for piece in entry.pieces}.difference(pieces)
+    writer = FactWriter(root)
+    try:
+        for name in old:
+            kind = name.split("/")[2].removeprefix("kind=")
+            for batch in read_facts(root / name, kind):
+                writer.add(
+                    batch if without is None else batch.filter(pc.not_equal(batch.column("run_key"), without))
+                )
+        made = writer.finish_pieces(left, instead_of=old)
+    except BaseException:
+        writer.abandon()
+        raise
+    files = {name: entry for name, entry in snapshot.files.items() if name not in old}
+    return replace(snapshot, files={**files, **made})

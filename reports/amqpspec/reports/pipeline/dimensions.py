@@ -1,0 +1,95 @@
+"""The dimensions of a lake: small tables, merged so that the order in which journals come does not matter.
+
+Knows: rows of dimensions, which of two wins. Must not know: journals, Spark.
+
+Of several rows with the same key the one seen last wins (``seen_at``: the start of the run that says so); of those seen
+at once, the greatest. So what a lake says does not depend on what was ingested first. What a journal says of itself,
+its run and its findings, replaces what it said before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from amqpspec.reports.pipeline.manifest import DimEntry, Snapshot
+from amqpspec.reports.pipeline.parquet import write_table
+from amqpspec.reports.pipeline.schema import DIMENSIONS, GRAIN, LakeError, check_columns, fitted
+
+_OF_A_JOURNAL = frozenset({"runs", "crashes"})
+
+Rows = dict[str, list[dict[str, Any]]]
+"""New rows by dimension."""
+
+
+def merge(
+    root: Path, snapshot: Snapshot, rows: Mapping[str, Iterable[Mapping[str, Any]]]
+) -> dict[str, DimEntry]:
+    """All dimensions with these rows in them; files of those that changed are written. Raises LakeError, OSError."""
+    dims = dict(snapshot.dims)
+    for name, new in rows.items():
+        table = pa.Table.from_pylist(list(new), schema=DIMENSIONS[name])
+        if table.num_rows:
+            merged = _merged(name, [*_kept(name, _old(root, snapshot, name), table), table])
+            dims[name] = DimEntry(*write_table(root, f"dims/{name}", merged))
+    return dims
+
+
+def dimension_rows(root: Path, snapshot: Snapshot, name: str) -> list[dict[str, Any]]:
+    """A dimension as rows; for small ones. Raises LakeError."""
+    tables = _old(root, snapshot, name)
+    return list(tables[0].to_pylist()) if tables else []
+
+
+def _old(root: Path, snapshot: Snapshot, name: str) -> list[pa.Table]:
+    if name not in snapshot.dims:
+        return []
+    path = root / snapshot.dims[name].path
+    try:
+        table = pq.read_table(path, partitioning=None)
+    except (OSError, pa.ArrowInvalid) as error:
+        raise LakeError(f"{path}: expected the dimension {name}, actual: {error}") from error
+    check_columns(path, table.schema, DIMENSIONS[name])
+    whole = [fitted(batch, DIMENSIONS[name]) for batch in table.to_batches()]
+    return [pa.Table.from_batches(whole, DIMENSIONS[name])]
+
+
+def _kept(name: str, old: Sequence[pa.Table], new: pa.Table) -> list[pa.Table]:
+    """What stays of the old rows before the new ones come."""
+    if name not in _OF_A_JOURNAL:
+        return list(old)
+    told = pc.unique(new.column("run_key"))
+    return [table.filter(pc.invert(pc.is_in(table.column("run_key"), told))) for table in old]
+
+
+def _merged(name: str, tables: Sequence[pa.Table]) -> pa.Table:
+    table = pa.concat_tables(tables)
+    grain = GRAIN[name]
+    last = ("seen_at",) if "seen_at" in table.column_names else ()
+    rest = [column for column in table.column_names if column not in (*grain, *last)]
+    order = [(column, "ascending") for column in (*grain, *last, *rest)]
+    table = table.take(pc.sort_indices(table, sort_keys=order)).combine_chunks()
+    table = table.filter(_last_of_each(table, grain))
+    return _newest_links(table) if name == "case_requirements" else table
+
+
+def _last_of_each(table: pa.Table, grain: Sequence[str]) -> pa.Array:
+    differs = pa.array([False] * (table.num_rows - 1), pa.bool_())
+    for column in grain:
+        values = table.column(column).combine_chunks()
+        differs = pc.or_(differs, pc.not_equal(values[:-1], values[1:]))
+    return pa.concat_arrays([differs, pa.array([True])])
+
+
+def _newest_links(table: pa.Table) -> pa.Table:
+    """What a case covered once and does not any more is no link."""
+    newest: dict[int, Any] = {}
+    pairs = list(zip(table.column("case_key").to_pylist(), table.column("seen_at").to_pylist(), strict=True))
+    for case, seen in pairs:
+        newest[case] = max(seen, newest.get(case, seen))
+    return table.filter(pa.array([newest[case] == seen for case, seen in pairs], pa.bool_()))

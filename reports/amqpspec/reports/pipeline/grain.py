@@ -1,0 +1,29 @@
+"""What a table is unique by, and that it is.
+
+Knows: grains, keys, one line for a grain that does not hold. Must not know: which tables there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as fn
+
+from amqpspec.reports.pipeline.schema import LakeError
+
+
+class GrainError(LakeError):
+    """Two rows have the same key, or a key is not whole; one line names table, grain and an example."""
+
+
+def broken(what: str, grain: Sequence[str], example: Sequence[object]) -> str:
+    """The line that says where a grain does not hold."""
+    told = ", ".join(f"{name}={value!r}" for name, value in zip(grain, example, strict=True))
+    return f"{what}: expected one row for each {', '.join(grain)}, actual: more, or a key that is not whole, at {told}"
+
+
+def fitted(table: DataFrame, schema: str) -> DataFrame:
+    """The columns of a DDL schema, in its order and of its types."""
+    columns = (part.strip().rsplit(" ", 1) for part in schema.split(","))
+    return table.select(*(fn.col(name).cast(kind).alias(name) for name, kind in columns))

@@ -1,0 +1,295 @@
+"""From journals to the lake: what is new is read, once; each journal is in wholly, or not at all.
+
+Knows: the order of steps, what of a journal is in already. Must not know: columns, Parquet, Spark.
+
+A run is taken as a whole, and taken again when its journal or its results have changed since, because a journal may
+withdraw what it said and a baseline may come later. A campaign's batches are only ever added to, so that only new ones
+are read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date, timedelta
+from hashlib import blake2b
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from amqpspec.record.journal import JournalError
+from amqpspec.record.observation import CASE, FUZZ, key
+from amqpspec.reports.load import RESULTS, ReportError
+from amqpspec.reports.pipeline import campaigns, runs
+from amqpspec.reports.pipeline.campaigns import Campaign, is_campaign, open_campaign
+from amqpspec.reports.pipeline.compact import AUTOMATIC_FILES, compacted, without_run
+from amqpspec.reports.pipeline.dimensions import Rows, merge
+from amqpspec.reports.pipeline.manifest import Snapshot, Source, commit, writing
+from amqpspec.reports.pipeline.names import Names, completed
+from amqpspec.reports.pipeline.parquet import FactWriter
+from amqpspec.reports.pipeline.runs import Run, open_run
+from amqpspec.reports.pipeline.schema import LakeError
+from amqpspec.reports.pipeline.stream import streamed_runs
+
+_CHUNK_OCTETS = 1 << 20
+_TOLERATED = timedelta(days=1)
+_GROUP_JOURNALS = 64
+_GROUP_ROWS = 1_000_000
+_NOTHING = (0, "", 0)
+
+
+@dataclass(slots=True)
+class Ingested:
+    """What came of an ingest."""
+
+    journals: int = 0
+    unchanged: int = 0
+    rows: int = 0
+    files: int = 0
+    remarks: list[str] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _Work:
+    """One journal on its way in; ``piece`` names what is new, nothing where nothing is."""
+
+    source: Source
+    piece: str
+    dims: Rows
+    batches: Iterator[pa.RecordBatch]
+    replaces: bool = False
+    read: dict[str, tuple[int, str, int]] = field(default_factory=dict)
+
+
+def ingest(
+    folders: Iterable[Path],
+    root: Path,
+    today: date,
+    *,
+    landing: bool = False,
+    told: Callable[[str], None] = lambda line: None,
+) -> Ingested:
+    """Bring runs and campaigns into the lake; journals that are no use are refused one by one, the others go in.
+
+    A ``landing`` folder is a lake whose files are only added to: runs go in when they have ended, nothing is compacted.
+    Raises LakeError where the lake itself cannot be used, OSError where it cannot be written.
+    """
+    done = Ingested()
+    with writing(root) as snapshot:
+        group = _Group(root, snapshot)
+        for folder in folders:
+            try:
+                group.add(*_one(root, group.snapshot, folder, today, done, landing))
+            except (ReportError, JournalError) as problem:
+                done.refused.append(str(problem))
+                told(f"refused: {problem}")
+        snapshot = group.commit()
+        after = snapshot if landing else compacted(root, snapshot, more_than=AUTOMATIC_FILES)
+        if after is not snapshot:
+            commit(root, snapshot, after)
+    return done
+
+
+class _Group:
+    """Journals that become part of the lake together: each commit waits for the disk, and most runs are small."""
+
+    def __init__(self, root: Path, snapshot: Snapshot) -> None:
+        self._root, self._committed = root, snapshot
+        self.snapshot = completed(root, snapshot)
+        self._dims: Rows = {}
+        self._journals = self._rows = 0
+
+    def add(self, after: Snapshot, dims: Rows, rows: int) -> None:
+        """One journal more, with the rows of dimensions that it brings."""
+        if after is self.snapshot:
+            return
+        self.snapshot = after
+        for name, new in dims.items():
+            self._dims.setdefault(name, []).extend(new)
+        self._journals, self._rows = self._journals + 1, self._rows + rows
+        if self._journals >= _GROUP_JOURNALS or self._rows >= _GROUP_ROWS:
+            self.commit()
+
+    def commit(self) -> Snapshot:
+        """What was added counts from now on."""
+        if self.snapshot is not self._committed:
+            dims = merge(self._root, self.snapshot, self._dims)
+            self._committed = self.snapshot = commit(
+                self._root, self._committed, replace(self.snapshot, dims=dims)
+            )
+            self._dims, self._journals, self._rows = {}, 0, 0
+        return self._committed
+
+
+def _one(
+    root: Path, snapshot: Snapshot, folder: Path, today: date, done: Ingested, landing: bool
+) -> tuple[Snapshot, Rows, int]:
+    """The lake with one journal more; not committed, its dimensions apart."""
+    work = _work(snapshot, folder, done)
+    if work is None:
+        done.unchanged += 1
+        return snapshot, {}, 0
+    _check_fit(snapshot, work, folder, landing)
+    writer = FactWriter(root)
+    rows, names, latest = 0, Names(), date.min
+    try:
+        for batch in work.batches:
+            writer.add(batch)
+            names.add(batch)
+            rows += batch.num_rows
+            latest = max(latest, _last_day(batch))
+        files = writer.finish(work.piece)
+    except BaseException:
+        writer.abandon()
+        raise
+    if latest > today + _TOLERATED:
+        done.remarks.append(f"{folder}: dated {latest}, in the future of this machine's clock ({today})")
+    before = without_run(root, snapshot, work.source) if work.replaces else snapshot
+    pieces = () if work.replaces else work.source.pieces
+    source = replace(
+        work.source, read={**work.source.read, **work.read},
+        pieces=(*pieces, *([work.piece] if rows else [])),
+        rows=rows if work.replaces else work.source.rows + rows,
+    )  # fmt: skip
+    after = replace(
+        before,
+        files={**before.files, **files},
+        sources={**before.sources, f"{source.kind}/{source.run}": source},
+    )
+    done.journals, done.rows, done.files = done.journals + 1, done.rows + rows, done.files + len(files)
+    return after, {**work.dims, **names.rows()}, rows
+
+
+def _check_fit(snapshot: Snapshot, work: _Work, folder: Path, landing: bool) -> None:
+    """That a journal may go into this lake; raises LakeError."""
+    if work.source.run_key in streamed_runs(snapshot):
+        raise LakeError(
+            f"{folder}: expected a run that is not in yet, actual: {work.source.run} came in by a stream"
+        )
+    if landing and work.source.kind == CASE and (work.replaces or not work.source.ended):
+        actual = "one that has changed since" if work.replaces else "one under way"
+        raise LakeError(f"{folder}: expected a run that has ended for a landing folder, actual: {actual}")
+
+
+def _work(snapshot: Snapshot, folder: Path, done: Ingested) -> _Work | None:
+    if is_campaign(folder):
+        return _campaign(snapshot, open_campaign(folder), done)
+    return _run(snapshot, open_run(folder), done)
+
+
+# --- runs
+
+
+def _run(snapshot: Snapshot, run: Run, done: Ingested) -> _Work | None:
+    """A run that is not in as it stands now."""
+    known = snapshot.sources.get(f"{CASE}/{run.name}")
+    read = {
+        name: _whole(run.folder / name) for name in (runs.JOURNAL, RESULTS) if (run.folder / name).exists()
+    }
+    if known is not None and (known.read == read or _is_older(run, known, read, done)):
+        return None
+    source = Source(
+        CASE, run.name, key(run.name), str(run.folder), {}, known.pieces if known else (), ended=run.ended
+    )
+    piece = _digest(CASE, run.name, *(read[name][1] for name in sorted(read)))
+    return _Work(source, piece, runs.dimensions(run), runs.batches(run), known is not None, read)
+
+
+def _is_older(run: Run, known: Source, read: dict[str, tuple[int, str, int]], done: Ingested) -> bool:
+    """Whether the lake has more of this run than the folder; raises LakeError where the two contradict."""
+    path = run.folder / runs.JOURNAL
+    was, now = known.read[runs.JOURNAL], read[runs.JOURNAL]
+    if now[0] < was[0]:
+        done.remarks.append(
+            f"{path}: an older copy of a run that is in ({now[0]} of {was[0]} octets); left alone"
+        )
+        return True
+    if _digest_of(path, was[0]) != was[1]:
+        raise LakeError(f"{path}: expected the journal that was ingested from {known.folder} or one that goes on "
+                        f"from it, actual: its first {was[0]} octets differ")  # fmt: skip
+    return now[0] == was[0] and _judged_earlier(run, known, read)
+
+
+def _judged_earlier(run: Run, known: Source, read: dict[str, tuple[int, str, int]]) -> bool:
+    """Of one journal with two results, the later counts; the same whichever comes first."""
+    was = (known.ended, known.read.get(RESULTS, _NOTHING)[1])
+    return (run.ended, read.get(RESULTS, _NOTHING)[1]) <= was
+
+
+# --- campaigns
+
+
+def _campaign(snapshot: Snapshot, campaign: Campaign, done: Ingested) -> _Work | None:
+    """What of a campaign is not in yet."""
+    known = snapshot.sources.get(f"{FUZZ}/{campaign.name}")
+    paths = [*campaigns.files(campaign), campaign.folder / campaigns.JOURNAL]
+    read = dict(known.read) if known else {}
+    sizes = {path.name: _whole(path) for path in paths}
+    grown = [path for path in paths if sizes[path.name][:2] != read.get(path.name, _NOTHING)[:2]]
+    if not grown or any(_is_less(path, read.get(path.name, _NOTHING), done) for path in grown):
+        return None
+    source = Source(FUZZ, campaign.name, key(campaign.name), str(campaign.folder), read,
+                    known.pieces if known else (), known.rows if known else 0, campaign.ended)  # fmt: skip
+    begun = (f"{path.name} {read.get(path.name, _NOTHING)[2]} {sizes[path.name][1]}" for path in grown)
+    work = _Work(
+        source, _digest(FUZZ, campaign.name, *begun), campaigns.dimensions(campaign), iter(()), False
+    )
+    work.read[campaigns.JOURNAL] = sizes[campaigns.JOURNAL]
+    work.batches = _new_batches(
+        campaign, [path for path in grown if path.name != campaigns.JOURNAL], sizes, work
+    )
+    return work
+
+
+def _new_batches(
+    campaign: Campaign, paths: Sequence[Path], sizes: dict[str, tuple[int, str, int]], work: _Work
+) -> Iterator[pa.RecordBatch]:
+    """The batches that are not in, counted as they go."""
+    for path in paths:
+        number = work.source.read.get(path.name, _NOTHING)[2]
+        for batch in campaigns.batches(campaign, path, number):
+            number += 1
+            yield batch
+        work.read[path.name] = (*sizes[path.name][:2], number)
+
+
+def _is_less(path: Path, was: tuple[int, str, int], done: Ingested) -> bool:
+    """Whether the lake has more of this file than the folder; raises LakeError where the two contradict."""
+    size = path.stat().st_size
+    if size < was[0]:
+        done.remarks.append(f"{path}: an older copy of what is in ({size} of {was[0]} octets); left alone")
+        return True
+    if was[0] and _digest_of(path, was[0]) != was[1]:
+        raise LakeError(
+            f"{path}: expected what was ingested, or more; actual: its first {was[0]} octets differ"
+        )
+    return False
+
+
+# --- small print
+
+
+def _last_day(batch: pa.RecordBatch) -> date:
+    last = pc.max(batch.column("at_us")).as_py()
+    return last.date() if last is not None else date.min
+
+
+def _whole(path: Path) -> tuple[int, str, int]:
+    octets = path.stat().st_size
+    return octets, _digest_of(path, octets), 0
+
+
+def _digest_of(path: Path, octets: int) -> str:
+    """The digest of a file's first octets."""
+    digest = blake2b(digest_size=16)
+    with path.open("rb") as file:
+        while octets > 0 and (chunk := file.read(min(octets, _CHUNK_OCTETS))):
+            digest.update(chunk)
+            octets -= len(chunk)
+    return digest.hexdigest()
+
+
+def _digest(*parts: str) -> str:
+    return blake2b("\0".join(parts).encode(), digest_size=8).hexdigest()

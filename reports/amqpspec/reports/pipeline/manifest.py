@@ -1,0 +1,170 @@
+"""The manifest of a lake: which files count and which journals are in; each change is one new file, made in one step.
+
+Knows: manifest files, their order, the writer's lock. Must not know: Parquet, journals, Spark.
+
+A change is prepared beside what is there and counts from the moment its manifest has its name. A writer that is
+killed before leaves files that no manifest names; one that is killed after leaves files to delete, which the manifest
+calls ``dropped`` and the next writer removes.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from amqpspec.reports.pipeline.schema import SCHEMA, LakeError
+
+MANIFEST = "manifest"
+KEPT = 8
+"""So many manifests are kept; the newest counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileEntry:
+    """A file that counts. ``pieces`` name what is in it: the same pieces, the same rows."""
+
+    rows: int
+    octets: int
+    pieces: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DimEntry:
+    """The file of a dimension."""
+
+    path: str
+    entry: FileEntry
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A journal that is in. ``read`` says how far: octets, their digest and the batches of each of its files."""
+
+    kind: str
+    run: str
+    run_key: int
+    folder: str
+    read: Mapping[str, tuple[int, str, int]]
+    pieces: tuple[str, ...] = ()
+    rows: int = 0
+    ended: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """What a lake holds at one moment. Number 0 is a lake that is not there yet."""
+
+    number: int = 0
+    schema: int = SCHEMA
+    files: Mapping[str, FileEntry] = field(default_factory=dict)
+    dims: Mapping[str, DimEntry] = field(default_factory=dict)
+    sources: Mapping[str, Source] = field(default_factory=dict)
+    dropped: tuple[str, ...] = ()
+
+
+def read_snapshot(root: Path) -> Snapshot:
+    """The newest manifest; raises LakeError where it cannot be read or a newer build wrote it."""
+    path = _newest(root)
+    if path is None:
+        return Snapshot()
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+        if data["schema"] > SCHEMA:
+            raise LakeError(
+                f"{path}: written by a newer amqpspec (lake schema {data['schema']}; this one reads up to {SCHEMA})"
+            )
+        return _from_json(data)
+    except LakeError:
+        raise
+    except OSError as error:
+        raise LakeError(f"{path}: cannot be read: {error.strerror}") from error
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise LakeError(f"{path}: expected a manifest of schema {SCHEMA}, actual: {error!r}") from error
+
+
+@contextmanager
+def writing(root: Path) -> Iterator[Snapshot]:
+    """The newest snapshot, with the lake locked against other writers; raises LakeError where one is at work."""
+    snapshot = read_snapshot(root)
+    root.mkdir(parents=True, exist_ok=True)
+    fd = os.open(root / ".writer", os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise LakeError(f"{root}: expected no other writer, actual: one is at work") from error
+        except OSError:
+            pass  # a file system without locks: two writers are then the user's own care
+        snapshot = read_snapshot(root)
+        _tidy(root, snapshot)
+        yield snapshot
+    finally:
+        os.close(fd)
+
+
+def commit(root: Path, before: Snapshot, after: Snapshot) -> Snapshot:
+    """Make ``after`` the newest; what ``before`` named and it does not is dropped. Gives it with its number."""
+    named = {*after.files, *(dim.path for dim in after.dims.values())}
+    still = {name for name in before.dropped if (root / name).exists()}
+    once = {*before.files, *(dim.path for dim in before.dims.values()), *still}
+    after = replace(after, number=before.number + 1, schema=SCHEMA, dropped=tuple(sorted(once - named)))
+    path = root / MANIFEST / f"{after.number:08d}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(f".{path.name}.tmp")
+    with partial.open("w", encoding="utf-8") as file:
+        json.dump(asdict(after), file, separators=(",", ":"), ensure_ascii=False)
+        file.flush()
+        os.fsync(file.fileno())
+    partial.replace(path)
+    sync_folder(path.parent)
+    for old in sorted(path.parent.glob("[0-9]*.json"))[:-KEPT]:
+        old.unlink(missing_ok=True)
+    return after
+
+
+def sync_folder(folder: Path) -> None:
+    """That a new name in this folder survives a power cut."""
+    fd = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def _newest(root: Path) -> Path | None:
+    return max((root / MANIFEST).glob("[0-9]*.json"), default=None)
+
+
+def _tidy(root: Path, snapshot: Snapshot) -> None:
+    """Remove what earlier writers dropped, and unfinished files of killed ones."""
+    for name in snapshot.dropped:
+        (root / name).unlink(missing_ok=True)
+    for pattern in (".part-*.tmp", ".[0-9]*.json.tmp"):
+        for path in root.rglob(pattern):
+            path.unlink(missing_ok=True)
+
+
+def _from_json(data: Mapping[str, Any]) -> Snapshot:
+    return Snapshot(
+        number=data["number"],
+        schema=data["schema"],
+        files={name: _entry(entry) for name, entry in data["files"].items()},
+        dims={name: DimEntry(dim["path"], _entry(dim["entry"])) for name, dim in data["dims"].items()},
+        sources={name: _source(source) for name, source in data["sources"].items()},
+        dropped=tuple(data["dropped"]),
+    )
+
+
+def _entry(data: Mapping[str, Any]) -> FileEntry:
+    return FileEntry(data["rows"], data["octets"], tuple(data["pieces"]))
+
+
+def _source(data: Mapping[str, Any]) -> Source:
+    read = {name: (octets, digest, batches) for name, (octets, digest, batches) in data["read"].items()}
+    return Source(**{**data, "read": read, "pieces": tuple(data["pieces"])})

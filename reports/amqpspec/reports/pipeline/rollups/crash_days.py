@@ -1,0 +1,33 @@
+"""How often each campaign met each finding's signature on a day, and with which smallest input.
+
+Knows: inputs that a finding blames. Must not know: what a finding is; that stands in the dimension ``crashes``.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as fn
+
+from amqpspec.reports.pipeline.grain import fitted
+from amqpspec.reports.pipeline.rollups.rollup import Rollup, micros
+
+GRAIN = ("dt", "run_key", "crash_key")
+SCHEMA = (
+    "dt DATE, run_key BIGINT, crash_key BIGINT, inputs BIGINT, first_us BIGINT, last_us BIGINT, "
+    "smallest_octets BIGINT"
+)
+
+
+def rollup(facts: DataFrame) -> DataFrame:
+    """Only inputs that are blamed for something."""
+    blamed = facts.where(fn.col("crash_key") != 0)
+    table = blamed.groupBy(*GRAIN).agg(
+        fn.count(fn.lit(1)).alias("inputs"),
+        fn.min(micros()).alias("first_us"),
+        fn.max(micros()).alias("last_us"),
+        fn.min("sent_octets").alias("smallest_octets"),
+    )
+    return fitted(table, SCHEMA)
+
+
+ROLLUP = Rollup("crash_days", GRAIN, SCHEMA, rollup, kind="fuzz")

@@ -1,0 +1,208 @@
+"""A run of the suites as observations: one a case and attempt, with what the baseline made of it.
+
+Knows: journal and results of a run. Must not know: campaigns, Parquet, manifests.
+
+A journal does not say when a case ended: its observations carry the start of the run, so that a run is of one day.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from amqpspec.record.journal import read_cases, read_run
+from amqpspec.record.observation import CASE, VERDICT_CODES, key, row, utc
+from amqpspec.record.rows import CaseRow, RunRow
+from amqpspec.reports.json_report import requirement_json
+from amqpspec.reports.load import RESULTS, LoadedRun, RequirementRow, load_run
+from amqpspec.reports.outcomes import GREEN
+from amqpspec.reports.pipeline.dimensions import Rows
+from amqpspec.reports.pipeline.reactions import case_reaction
+from amqpspec.reports.pipeline.schema import OBSERVATION, LakeError
+from amqpspec.spec.dialects import certified_dialects, load_ledger
+
+JOURNAL = "journal.jsonl"
+_BATCH_ROWS = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A run's folder, as far as its journal goes; ``judged`` is its results.json, where there is one."""
+
+    folder: Path
+    source: str
+    row: RunRow
+    judged: LoadedRun | None
+    verdicts: Mapping[str, CaseRow] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """The run's id, told apart from another run that had a folder of the same name."""
+        return f"{self.row.id}.{self.source[:8]}"
+
+    @property
+    def started(self) -> datetime:
+        """When it began; raises LakeError."""
+        try:
+            return utc(self.row.started)
+        except ValueError as error:
+            raise LakeError(f"{self.folder / JOURNAL}: started: {error}") from error
+
+    @property
+    def ended(self) -> str:
+        """When it ended, nothing where it has not."""
+        return self.judged.meta.ended if self.judged else ""
+
+
+def open_run(folder: Path) -> Run:
+    """The run in this folder; raises LakeError, JournalError, ReportError."""
+    row = read_run(folder)
+    judged = load_run(folder) if (folder / RESULTS).exists() else None
+    verdicts = {case.id: case for case in judged.cases} if judged else {}
+    return Run(folder, _source_id(row), row, judged, verdicts)
+
+
+def batches(run: Run) -> Iterator[pa.RecordBatch]:
+    """All observations of a run, in bounded batches."""
+    held: list[dict[str, Any]] = []
+    for case in _attempts(run):
+        held.append(_observation(run, case))
+        if len(held) == _BATCH_ROWS:
+            yield pa.RecordBatch.from_pylist(held, schema=OBSERVATION)
+            held = []
+    if held:
+        yield pa.RecordBatch.from_pylist(held, schema=OBSERVATION)
+
+
+def dimensions(run: Run) -> Rows:
+    """What a run says about itself, its target, its cases and their requirements."""
+    seen = {"seen_at": run.started}
+    cases = {case.id: case for case in _attempts(run)}
+    return {
+        "runs": [_run_row(run) | seen],
+        "targets": [_target_row(run.row) | seen],
+        "cases": [_case(run, case) | seen for case in cases.values()],
+        "requirements": [row | seen for row in requirement_rows(run.row.target.dialect, _ledger(run))],
+        "case_requirements": [
+            link | seen for case in cases.values() for link in _links(case)
+        ],
+    }  # fmt: skip
+
+
+def target_key(target: str, product: str, version: str, dialect: str) -> int:
+    """The key of a target as it was met: one row a version and dialect."""
+    return key(target, product, version, dialect)
+
+
+def _run_row(run: Run) -> dict[str, Any]:
+    """The row of the dimension ``runs``."""
+    row, target = run.row, run.row.target
+    meta = run.judged.meta if run.judged else row
+    return {
+        "run_key": key(run.name), "run": run.name, "kind": CASE,
+        "target_key": target_key(target.name, target.product, target.version, target.dialect),
+        "target": target.name, "product": target.product, "target_version": target.version,
+        "dialect": target.dialect, "suite_version": row.suite_version, "started_at": run.started,
+        "ended_at": utc(run.ended) if run.ended else None, "partial": meta.partial or run.judged is None,
+        "strict": meta.strict, "command": row.command, "platform": row.platform, "note": meta.note,
+        "folder": str(run.folder.resolve()),
+    }  # fmt: skip
+
+
+def _target_row(row: RunRow) -> dict[str, Any]:
+    """The row of the dimension ``targets``."""
+    target = row.target
+    return {
+        "target_key": target_key(target.name, target.product, target.version, target.dialect),
+        "target": target.name, "product": target.product, "target_version": target.version,
+        "dialect": target.dialect, "profile": target.profile, "url": target.url,
+        "announced": json.dumps(target.announced, sort_keys=True, ensure_ascii=False, default=str),
+    }  # fmt: skip
+
+
+def _source_id(row: RunRow) -> str:
+    """The same for the same run wherever its folder lies."""
+    told = json.dumps(row.to_json(), sort_keys=True, default=str)
+    return blake2b(told.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+
+
+def _attempts(run: Run) -> Iterator[CaseRow]:
+    """Every attempt; then the cases that never came to one, as results.json has them."""
+    seen = set()
+    for case in read_cases(run.folder):
+        seen.add(case.id)
+        yield case
+    yield from (case for name, case in run.verdicts.items() if name not in seen)
+
+
+def _observation(run: Run, case: CaseRow) -> dict[str, Any]:
+    target, reaction = run.row.target, case_reaction(case.verdict, case.observed)
+    made = row(
+        kind=CASE, run=run.name, target=target.name, product=target.product, target_version=target.version,
+        suite_version=run.row.suite_version, dialect=case.dialect, case=case.id, attempt=case.attempt,
+        verdict=VERDICT_CODES[case.verdict], baseline=_baseline(run, case), state=case.suite,
+        end_state=case.ended or None, reaction=reaction, latency_us=int(case.duration_ms * 1000),
+        at_us=run.started, evidence=case.evidence or None, detail=_detail(case),
+    )  # fmt: skip
+    return made if reaction else made | {"signature": None}
+
+
+def _baseline(run: Run, case: CaseRow) -> str | None:
+    """What the baseline says of the case as judged, of those attempts that ended the same way."""
+    judged = run.verdicts.get(case.id)
+    if judged is not None and judged.verdict is case.verdict:
+        return judged.baseline or None
+    return case.baseline or None
+
+
+def _detail(case: CaseRow) -> str | None:
+    """The texts that a reader of a deviation wants; of what is green nothing."""
+    if case.verdict in GREEN:
+        return None
+    told = {"expected": case.expected, "observed": case.observed, "reason": case.reason}
+    return json.dumps({name: text for name, text in told.items() if text}, ensure_ascii=False) or None
+
+
+def _case(run: Run, case: CaseRow) -> dict[str, Any]:
+    return {
+        "case_key": key(case.dialect, case.id), "dialect": case.dialect, "case": case.id, "suite": case.suite,
+        "title": case.title, "level": case.level, "suite_version": run.row.suite_version,
+    }  # fmt: skip
+
+
+def _links(case: CaseRow) -> Iterator[dict[str, Any]]:
+    for id in case.requirements:
+        yield {
+            "case_key": key(case.dialect, case.id), "requirement_key": key(case.dialect, id),
+            "dialect": case.dialect, "case": case.id, "requirement": id,
+        }  # fmt: skip
+
+
+def _ledger(run: Run) -> list[RequirementRow]:
+    if run.judged and run.judged.requirements:
+        return list(run.judged.requirements.values())
+    return ledger_rows(run.row.target.dialect)
+
+
+def ledger_rows(dialect: str) -> list[RequirementRow]:
+    """The requirements of a dialect as this build has them; none of one that it does not certify."""
+    if dialect not in certified_dialects():
+        return []
+    return [RequirementRow.from_json(row.id, requirement_json(row)) for row in load_ledger(dialect).values()]
+
+
+def requirement_rows(dialect: str, ledger: Iterable[RequirementRow]) -> Iterator[dict[str, Any]]:
+    """Rows of the dimension ``requirements``."""
+    for item in ledger:
+        yield {
+            "requirement_key": key(dialect, item.id), "dialect": dialect, "requirement": item.id, "level": item.level,
+            "binds": item.binds, "section": item.section, "says": item.says, "reading": item.reading,
+            "same_as": item.same_as, "source": item.source, "excluded": item.excluded,
+        }  # fmt: skip

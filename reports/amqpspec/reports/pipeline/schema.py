@@ -1,0 +1,146 @@
+"""The columns of the lake: facts as they lie in Parquet, dimensions beside them, both as Arrow schema and as Spark DDL.
+
+Knows: columns, types, versions, which column is worth a dictionary. Must not know: files, Spark sessions.
+A column is only ever added, at the end and nullable; SCHEMA grows with each addition, and old files give null there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pyarrow as pa
+
+from amqpspec.record import observation
+from amqpspec.reports.load import ReportError
+
+SCHEMA = 2
+"""Of the lake: its layout, its facts and its dimensions."""
+
+KINDS = (observation.CASE, observation.FUZZ)
+
+_LEFT_OUT = frozenset({"kind", "reaction", "crash"})
+"""Kind is a partition; the texts of reactions and crashes stand in their dimensions, once each."""
+
+
+class LakeError(ReportError):
+    """The lake, or what shall go into it, is not what it should be; one line that names file and column."""
+
+
+def _plain(kind: pa.DataType) -> pa.DataType:
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
+
+
+OBSERVATION = pa.schema([pa.field(name, _plain(kind)) for name, kind, _ in observation.COLUMNS])
+"""An observation as ingest passes it on: all columns, names as plain text."""
+
+FACTS = pa.schema([field for field in OBSERVATION if field.name not in _LEFT_OUT])
+"""A fact as it lies in Parquet."""
+
+FEW_VALUES: tuple[str, ...] = (
+    "run",
+    *(
+        name
+        for name, kind, _ in observation.COLUMNS
+        if pa.types.is_dictionary(kind) and name not in _LEFT_OUT
+    ),
+)
+"""Columns that are worth a dictionary; ids, octets and hashes are not."""
+
+_TIME = pa.timestamp("us", tz="UTC")
+_TEXT, _INT, _YES = pa.string(), pa.int64(), pa.bool_()
+
+
+def _table(*columns: tuple[str, pa.DataType]) -> pa.Schema:
+    return pa.schema([pa.field(name, kind) for name, kind in columns])
+
+
+DIMENSIONS: Mapping[str, pa.Schema] = {
+    # One row a run or campaign; everything that is the same for all of its observations.
+    "runs": _table(
+        ("run_key", _INT), ("run", _TEXT), ("kind", _TEXT), ("target_key", _INT), ("target", _TEXT), ("product", _TEXT),
+        ("target_version", _TEXT), ("dialect", _TEXT), ("suite_version", _TEXT), ("grammar", _TEXT),
+        ("started_at", _TIME), ("ended_at", _TIME), ("partial", _YES), ("strict", _YES), ("seed", _INT),
+        ("shard", _TEXT), ("command", _TEXT), ("platform", _TEXT), ("note", _TEXT), ("folder", _TEXT),
+        ("seen_at", _TIME),
+    ),
+    "targets": _table(
+        ("target_key", _INT), ("target", _TEXT), ("product", _TEXT), ("target_version", _TEXT), ("dialect", _TEXT),
+        ("profile", _TEXT), ("url", _TEXT), ("announced", _TEXT), ("seen_at", _TIME),
+    ),
+    "cases": _table(
+        ("case_key", _INT), ("dialect", _TEXT), ("case", _TEXT), ("suite", _TEXT), ("title", _TEXT), ("level", _TEXT),
+        ("suite_version", _TEXT), ("seen_at", _TIME),
+    ),
+    "requirements": _table(
+        ("requirement_key", _INT), ("dialect", _TEXT), ("requirement", _TEXT), ("level", _TEXT), ("binds", _TEXT),
+        ("section", _TEXT), ("says", _TEXT), ("reading", _TEXT), ("same_as", _TEXT), ("source", _TEXT),
+        ("excluded", _TEXT), ("seen_at", _TIME),
+    ),
+    # Which case speaks about which requirement, as the newest run that had the case says.
+    "case_requirements": _table(
+        ("case_key", _INT), ("requirement_key", _INT), ("dialect", _TEXT), ("case", _TEXT), ("requirement", _TEXT),
+        ("seen_at", _TIME),
+    ),
+    "signatures": _table(("signature", _INT), ("reaction", _TEXT)),
+    # What a campaign's key of an edge is made of; ``signature`` is the reaction's.
+    "edges": _table(
+        ("edge", _INT), ("dialect", _TEXT), ("state", _TEXT), ("production", _TEXT), ("signature", _INT),
+    ),
+    # One row a finding of a campaign.
+    "crashes": _table(
+        ("crash_key", _INT), ("run_key", _INT), ("crash", _TEXT), ("oracle", _TEXT), ("status", _TEXT), ("top", _TEXT),
+        ("detail", _TEXT), ("dialect", _TEXT), ("family", _TEXT), ("state", _TEXT), ("input", _TEXT),
+        ("words", _TEXT), ("requirement", _TEXT), ("input_octets", _INT), ("replay", _TEXT), ("folder", _TEXT),
+        ("found_after_ms", _INT), ("seen_at", _TIME),
+    ),
+}  # fmt: skip
+
+GRAIN: Mapping[str, tuple[str, ...]] = {
+    "runs": ("run_key",),
+    "targets": ("target_key",),
+    "cases": ("case_key",),
+    "requirements": ("requirement_key",),
+    "case_requirements": ("case_key", "requirement_key"),
+    "signatures": ("signature",),
+    "edges": ("edge",),
+    "crashes": ("crash_key", "run_key"),
+}
+"""What each dimension is unique by."""
+
+_DDL = {
+    pa.string(): "STRING", pa.int64(): "BIGINT", pa.int32(): "INT", pa.int16(): "SMALLINT", pa.int8(): "TINYINT",
+    pa.binary(): "BINARY", pa.bool_(): "BOOLEAN", _TIME: "TIMESTAMP",
+}  # fmt: skip
+
+
+def ddl(schema: pa.Schema) -> str:
+    """The schema as Spark writes it."""
+    return ", ".join(f"`{field.name}` {_DDL[field.type]}" for field in schema)
+
+
+FACTS_DDL = f"{ddl(FACTS)}, `dt` DATE, `kind` STRING"
+"""What ``lake.observations`` gives: the facts, then the two partition columns."""
+
+
+def check_columns(where: object, schema: pa.Schema, expected: pa.Schema = OBSERVATION) -> None:
+    """That each column is known and of its type; raises LakeError with file and column. Missing ones read as null."""
+    for field in schema:
+        place = expected.get_field_index(field.name)
+        if place < 0:
+            raise LakeError(
+                f"{where}: column {field.name!r}: expected one of schema {SCHEMA}, actual: unknown"
+            )
+        if _plain(field.type) != expected.field(place).type:
+            raise LakeError(
+                f"{where}: column {field.name!r}: expected {expected.field(place).type}, actual {_plain(field.type)}"
+            )
+
+
+def fitted(batch: pa.RecordBatch, expected: pa.Schema = OBSERVATION) -> pa.RecordBatch:
+    """The batch with all columns in order: dictionaries resolved, missing columns null."""
+    columns = []
+    for field in expected:
+        place = batch.schema.get_field_index(field.name)
+        column = pa.nulls(batch.num_rows, field.type) if place < 0 else batch.column(place)
+        columns.append(column.cast(field.type) if column.type != field.type else column)
+    return pa.record_batch(columns, schema=expected)

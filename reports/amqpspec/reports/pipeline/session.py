@@ -1,0 +1,261 @@
+"""The Spark session: one call, local by default, a cluster or a Connect server by an argument.
+
+Knows: how Spark is started, configured and stopped, and what it says when it cannot. Must not know: lakes, jobs.
+
+A local session binds to 127.0.0.1 only, has no UI and no Hive, thinks in UTC, and stays below 2.5 GB: a heap of 1 GB
+(``memory``), at most 256 MB beside it, the JVM's own some 400 MB, and Python. Results that are collected are limited
+to 64 MB, so that a job which pulls its rows to the driver fails at once and not on the day when there are many.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from amqpspec.net.stream import Endpoint, Stream
+from amqpspec.reports.pipeline.java import EngineError, find_java, prepare
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+LOCAL = "local[*]"
+MEMORY = "1g"
+_BESIDE_HEAP = "256m"
+_EXTRA = "pip install 'amqpspec[pipeline]'"
+_LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+_END_TIMEOUT_S = 20
+_CONNECT_PORT = 15002
+
+_ALWAYS: Mapping[str, str] = {
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.adaptive.enabled": "true",
+    # Stages of the same shape, of days or of marts, share their code, and what the JIT has made of it.
+    "spark.sql.codegen.useIdInClassName": "false",
+    # Else a union of tables that are one task each is one task itself: days would wait for each other.
+    "spark.sql.unionOutputPartitioning": "false",
+    "spark.sql.parquet.compression.codec": "zstd",
+    # A lake names its files one by one; below this many they are looked at without a job of its own.
+    "spark.sql.sources.parallelPartitionDiscovery.threshold": "10000",
+}
+_DRIVER: Mapping[str, str] = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.log.level": "ERROR",
+    "spark.sql.catalogImplementation": "in-memory",
+    "spark.driver.maxResultSize": "64m",
+}
+
+
+def spark(
+    master: str = LOCAL,
+    remote: str | None = None,
+    *,
+    memory: str = MEMORY,
+    record: bool = True,
+    settings: Mapping[str, str] | None = None,
+) -> SparkSession:
+    """A session: local, of a standalone master (``spark://…``), of a Connect server (``remote="sc://…"``), or,
+    below ``spark-submit``, the one that was started for us. With ``record``, a first session records what makes later
+    ones start quicker. Raises EngineError, one line.
+    """  # fmt: skip
+    try:
+        from pyspark.sql import SparkSession
+    except ImportError as error:
+        raise EngineError(f"Spark: expected pyspark, actual: not installed; {_EXTRA}") from error
+    given = {**_ALWAYS, **(settings or {})}
+    if remote:
+        return _connected(SparkSession.builder, remote, given)
+    if "PYSPARK_GATEWAY_PORT" in os.environ:
+        return _built(SparkSession.builder, given)
+    return _started(SparkSession.builder, master, {**_own(master, memory), **given}, record)
+
+
+@contextmanager
+def session(master: str = LOCAL, remote: str | None = None, **options: Any) -> Iterator[SparkSession]:
+    """A session that is stopped at the end; errors of Spark within become an EngineError, one line."""
+    started = spark(master, remote, **options)
+    try:
+        with engine_errors():
+            yield started
+    finally:
+        stop(started)
+
+
+def stop(started: SparkSession) -> None:
+    """Stop a session, and the JVM that was started for it."""
+    context = getattr(started, "_sc", None)
+    started.stop()
+    if context is None or "PYSPARK_GATEWAY_PORT" in os.environ:
+        return
+    from pyspark import SparkContext
+
+    gateway = SparkContext._gateway
+    SparkContext._gateway = SparkContext._jvm = None
+    if gateway is not None and gateway.proc is not None:
+        _end(gateway)
+
+
+def _end(gateway: Any) -> None:
+    """End the JVM: it goes when its standard input does. One that records an archive ends by itself, later."""
+    gateway.shutdown()
+    gateway.proc.stdin.close()
+    if any("-XX:AOTCacheOutput" in part or "-XX:ArchiveClassesAtExit" in part for part in _command(gateway)):
+        gateway.proc.returncode = 0  # nobody waits for it
+        return
+    with suppress(Exception):
+        gateway.proc.wait(_END_TIMEOUT_S)
+
+
+def _command(gateway: Any) -> list[str]:
+    return [str(part) for part in gateway.proc.args]
+
+
+# --- starting
+
+
+def _own(master: str, memory: str) -> dict[str, str]:
+    """What a driver of our own is set to; on a cluster the partitions are the cluster's choice."""
+    own = {**_DRIVER, "spark.driver.memory": memory, "spark.sql.warehouse.dir": _scratch("warehouse")}
+    if master.startswith("local"):
+        own["spark.sql.shuffle.partitions"] = str(2 * (os.cpu_count() or 2))
+    if _is_loopback(master):
+        own |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+    return own
+
+
+def _is_loopback(master: str) -> bool:
+    return master.startswith(("local", *(f"spark://{host}:" for host in _LOOPBACK)))
+
+
+def _scratch(name: str) -> str:
+    return str(Path(tempfile.gettempdir()) / f"amqpspec-{os.getuid()}-{name}")
+
+
+def _started(builder: Any, master: str, settings: Mapping[str, str], record: bool) -> SparkSession:
+    import pyspark
+
+    prepared = prepare(find_java(), f"{pyspark.__version__} {pyspark.__file__}", record=record)
+    options = (f"-XX:MaxDirectMemorySize={_BESIDE_HEAP}", *prepared.options)
+    asked = settings.get("spark.driver.extraJavaOptions", "")
+    joined = " ".join((*options, asked)).strip()
+    full = {**settings, "spark.master": master, "spark.driver.extraJavaOptions": joined}
+    environment = {"JAVA_HOME": str(prepared.home)}
+    if _is_loopback(master):
+        environment["SPARK_LOCAL_IP"] = "127.0.0.1"
+    with _environment(environment), _quiet() as said:
+        try:
+            return _built(builder, full)
+        except Exception as error:
+            raise EngineError(f"Spark at {master}: {_reason(error, said)}") from error
+
+
+def _built(builder: Any, settings: Mapping[str, str]) -> SparkSession:
+    named = builder.appName("amqpspec")
+    for key, value in settings.items():
+        named = named.config(key, value)
+    made: SparkSession = named.getOrCreate()
+    return made
+
+
+def _knock(remote: str) -> None:
+    """That somebody listens there: the client itself would try again for ten minutes. Raises EngineError."""
+    place = urlsplit(remote)
+    try:
+        endpoint = Endpoint(place.hostname or "", place.port or _CONNECT_PORT)
+        Stream(endpoint).close()
+    except (OSError, ValueError) as error:
+        raise EngineError(f"Spark Connect at {remote}: {error}") from error
+
+
+def _connected(builder: Any, remote: str, settings: Mapping[str, str]) -> SparkSession:
+    _knock(remote)
+    try:
+        made = _built(builder.remote(remote), settings)
+        made.sql("SELECT 1").collect()
+    except ImportError as error:
+        raise EngineError(
+            f"Spark Connect: expected its client, actual: {_line(error)}; pip install 'pyspark[connect]'"
+        ) from error
+    except Exception as error:
+        raise EngineError(f"Spark Connect at {remote}: {_line(error)}") from error
+    return made
+
+
+@contextmanager
+def _environment(values: Mapping[str, str]) -> Iterator[None]:
+    before = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+@contextmanager
+def _quiet() -> Iterator[IO[bytes]]:
+    """Both descriptors go into a file while the JVM starts: it writes warnings to either, and keeps them."""
+    with tempfile.TemporaryFile() as said:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        kept = {number: os.dup(number) for number in (1, 2)}
+        try:
+            for number in kept:
+                os.dup2(said.fileno(), number)
+            yield said
+        finally:
+            for number, copy in kept.items():
+                os.dup2(copy, number)
+                os.close(copy)
+
+
+# --- what went wrong
+
+
+@contextmanager
+def engine_errors() -> Iterator[None]:
+    """An error of Spark as EngineError: one line with the cause, without Java's stack."""
+    try:
+        yield
+    except Exception as error:
+        if not type(error).__module__.startswith(("pyspark", "py4j")):
+            raise
+        raise EngineError(f"Spark: {_cause(error)}") from error
+
+
+def _reason(error: Exception, said: IO[bytes]) -> str:
+    """What Java said last before it went, else the error's own words."""
+    if "JAVA_GATEWAY_EXITED" not in str(error):
+        return _cause(error)
+    said.seek(0)
+    lines = [line.strip() for line in said.read().decode(errors="replace").splitlines() if line.strip()]
+    telling = [line for line in lines if "rror" in line or "xception" in line] or lines[-1:]
+    return f"Java did not start: {telling[0] if telling else 'it said nothing'}"
+
+
+def _cause(error: Exception) -> str:
+    """What Spark says of it, which names the file, and the innermost cause that Java names; on one line."""
+    lines = [line.strip() for line in str(error).splitlines()]
+    causes = [line.partition(": ")[2] for line in lines if line.startswith("Caused by:")]
+    telling = (line for line in lines if line and not line.startswith("An error occurred while calling"))
+    head = (
+        next(telling, type(error).__name__)
+        .removeprefix(": ")
+        .removeprefix("org.apache.spark.SparkException: ")
+    )
+    return " ".join(f"{head} ({causes[-1]})".split())[:500] if causes else head[:500]
+
+
+def _line(error: Exception) -> str:
+    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)[
+        :500
+    ]

@@ -1,0 +1,144 @@
+"""Mart: the same input, different reactions of different brokers, grouped by the vector of who reacted how.
+
+Knows: the reactions of each target's newest version to each input within the horizon. Must not know: who is right.
+
+A vector is named by a hash over its targets and their reactions. Of each vector one input stands for all; the target's
+rows tell the reactions. A reaction that a baseline declares is left out; what is no longer different then, is no row.
+A target that reacts to an input now so, now so, has the reaction ``varies``, which alone makes no difference.
+"""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+
+from pyspark.sql import DataFrame, Window
+from pyspark.sql import functions as fn
+
+from amqpspec.record.observation import CASE, FUZZ
+from amqpspec.reports.pipeline.grain import fitted
+from amqpspec.reports.pipeline.tables.mart import Inputs, Mart, named_runs, until
+
+GRAIN = ("dialect", "kind", "vector", "target")
+SCHEMA = (
+    "dialect STRING, kind STRING, vector STRING, target STRING, target_version STRING, product STRING, "
+    "reaction STRING, inputs BIGINT, targets BIGINT, sample STRING, sample_key BIGINT, run STRING, folder STRING"
+)
+HORIZON_DAYS = 28
+PARTITIONS = 32
+"""Of the shuffle by input: less than a million rows each, where a night has a million."""
+VARIES = "varies"
+_VECTOR = ("dialect", "kind", "vector")
+_VARIES_KEY = 0
+_LINE = ("target", "dialect", "kind")
+
+
+def table(inputs: Inputs, as_of: date) -> DataFrame:
+    """``inputs`` is how many inputs brought about this vector. ``sample`` names a case; of an input ``named`` does."""
+    reactions = _reactions(inputs, as_of)
+    stable = fn.when(fn.col("signature") != _VARIES_KEY, fn.col("signature"))
+    differing = (
+        reactions.groupBy("dialect", "kind", "input_key")
+        .agg(
+            fn.lower(fn.hex(fn.bit_xor(fn.xxhash64("target", "signature")))).alias("vector"),
+            fn.count(fn.lit(1)).alias("targets"),
+            fn.min(stable).alias("low"),
+            fn.max(stable).alias("high"),
+        )
+        .where("low < high")
+    )
+    vectors = differing.groupBy(*_VECTOR).agg(
+        fn.count(fn.lit(1)).alias("inputs"),
+        fn.max("targets").alias("targets"),
+        fn.min("input_key").alias("sample_key"),
+    )
+    members = reactions.join(
+        vectors.withColumnRenamed("sample_key", "input_key"), ["dialect", "kind", "input_key"]
+    ).withColumnRenamed("input_key", "sample_key")
+    return fitted(_told(inputs, members), SCHEMA)
+
+
+def _reactions(inputs: Inputs, as_of: date) -> DataFrame:
+    """One row an input and target: the reaction of its newest version, if it is not declared.
+
+    There are nearly as many of them as rows: these are shuffled first, once and by the input alone, which serves all
+    that follows, and keys have fixed width; names come back by a small join.
+    """
+    runs = _newest_runs(inputs, as_of).withColumn("line", fn.xxhash64(*_LINE))
+    rows = (
+        _within(inputs["reaction_days"], as_of)
+        .join(fn.broadcast(runs.select("run_key", "line")), "run_key")
+        .select("input_key", "line", "run_key", "signature_low", "signature_high", "known")
+    )
+    reaction = fn.when(fn.col("low") == fn.col("high"), fn.col("low")).otherwise(fn.lit(_VARIES_KEY))
+    return (
+        rows.repartition(PARTITIONS, "input_key")
+        .groupBy("input_key", "line")
+        .agg(
+            fn.min("signature_low").alias("low"),
+            fn.max("signature_high").alias("high"),
+            fn.max("known").alias("known"),
+            fn.max("run_key").alias("run_key"),
+        )
+        .where("known = 0 AND low IS NOT NULL")
+        .join(fn.broadcast(runs.select("line", *_LINE).distinct()), "line")
+        .select("input_key", *_LINE, "run_key", reaction.alias("signature"))
+    )
+
+
+def _within(rollup: DataFrame, as_of: date) -> DataFrame:
+    """The days of the horizon."""
+    return until(rollup, as_of).where(fn.col("dt") > fn.lit(as_of - timedelta(days=HORIZON_DAYS)))
+
+
+def _newest_runs(inputs: Inputs, as_of: date) -> DataFrame:
+    """``run_key, target, dialect, kind``: the runs of the version that each target was last seen with."""
+    ended = _within(inputs["case_days"], as_of).groupBy("run_key").agg(fn.max("last_us").alias("last_us"))
+    runs = ended.join(_runs(inputs), "run_key")
+    last = fn.max(fn.struct("last_us", "target_version")).over(Window.partitionBy(*_LINE))
+    return (
+        runs.withColumn("last", last).where("target_version = last.target_version").select("run_key", *_LINE)
+    )
+
+
+def _runs(inputs: Inputs) -> DataFrame:
+    """Runs and campaigns alike."""
+    cases, inputs_of = (
+        named_runs(inputs["runs"], kind).withColumn("kind", fn.lit(kind)) for kind in (CASE, FUZZ)
+    )
+    return cases.unionByName(inputs_of).withColumnRenamed("run_dialect", "dialect")
+
+
+def _told(inputs: Inputs, members: DataFrame) -> DataFrame:
+    """Members of vectors with words for keys."""
+    runs = _runs(inputs).select("run_key", "target_version", "product", "run", "folder")
+    words = inputs["signatures"].select("signature", "reaction")
+    cases = inputs["cases"].select(fn.col("case_key").alias("sample_key"), fn.col("case").alias("sample"))
+    varies = fn.when(fn.col("signature") == _VARIES_KEY, fn.lit(VARIES)).otherwise(fn.col("reaction"))
+    is_case = fn.when(fn.col("kind") == CASE, fn.col("sample"))
+    return (
+        members.join(fn.broadcast(runs), "run_key", "left")
+        .join(words, "signature", "left")
+        .join(cases, "sample_key", "left")
+        .withColumns({"reaction": varies, "sample": is_case})
+    )
+
+
+def named(mart: DataFrame, facts: DataFrame) -> DataFrame:
+    """The mart with the ids of its sample inputs, from the facts of its days: the second small join."""
+    wanted = mart.where("sample IS NULL").select(fn.col("sample_key").alias("input_key")).distinct()
+    ids = facts.select("input_key", "input").join(fn.broadcast(wanted), "input_key")
+    names = ids.groupBy(fn.col("input_key").alias("sample_key")).agg(fn.min("input").alias("id"))
+    joined = mart.join(fn.broadcast(names), "sample_key", "left").withColumn(
+        "sample", fn.coalesce("sample", "id")
+    )
+    return fitted(joined, SCHEMA)
+
+
+MART = Mart(
+    "differential",
+    GRAIN,
+    SCHEMA,
+    ("reaction_days", "case_days", "runs", "cases", "signatures"),
+    table,
+    horizon_days=HORIZON_DAYS,
+)

@@ -1,0 +1,149 @@
+"""What a mart is, and what several of them need: runs of cases with their names, verdicts as words, versions in order.
+
+Knows: rollups and dimensions by name. Must not know: files, facts.
+
+Rollups and dimensions are small beside the facts, so that windows over them are no trap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import date
+
+from pyspark.sql import Column, DataFrame, Window, WindowSpec
+from pyspark.sql import functions as fn
+
+from amqpspec.record.observation import CASE, FUZZ, VERDICT_CODES
+from amqpspec.record.rows import Outcome
+
+Inputs = Mapping[str, DataFrame]
+"""Rollups and dimensions by name; their names do not meet. Tables that several marts need may be among them, made."""
+
+CASE_RUNS, LATEST = "case_runs", "latest"
+
+GREEN = (VERDICT_CODES[Outcome.PASS], VERDICT_CODES[Outcome.OBSERVED])
+_NOT_RUN = VERDICT_CODES[Outcome.NOT_APPLICABLE]
+
+
+@dataclass(frozen=True, slots=True)
+class Mart:
+    """``make(inputs, as_of)`` gives ``schema``, unique by ``grain``, of nothing later than the day ``as_of``.
+
+    ``reads`` names the rollups and dimensions in ``inputs``; ``horizon_days`` how far back it looks, 0 for all time.
+    """
+
+    name: str
+    grain: tuple[str, ...]
+    schema: str
+    reads: tuple[str, ...]
+    make: Callable[[Inputs, date], DataFrame]
+    horizon_days: int = 0
+
+
+def until(rollup: DataFrame, as_of: date) -> DataFrame:
+    """What was known on that day."""
+    return rollup.where(fn.col("dt") <= fn.lit(as_of))
+
+
+def named_runs(runs: DataFrame, kind: str) -> DataFrame:
+    """Runs of a kind: who was certified, by which suite, and where the run lies."""
+    texts = [
+        fn.coalesce(fn.col(name), fn.lit("")).alias(name)
+        for name in ("product", "target_version", "suite_version")
+    ]
+    target = fn.coalesce("target", fn.lit(""))
+    dialect = fn.coalesce("dialect", fn.lit(""))
+    return runs.where(fn.col("kind") == kind).select(
+        "run_key", "run", target.alias("target"), *texts, dialect.alias("run_dialect"), "folder"
+    )
+
+
+def case_runs(inputs: Inputs, as_of: date) -> DataFrame:
+    """One row a conformance run and case: its attempts, its verdict (the worst of them), its names."""
+    if CASE_RUNS in inputs:
+        return inputs[CASE_RUNS]
+    cases = inputs["cases"].select("case_key", "dialect", "case", "suite", "title", "level")
+    joined = (
+        _whole_runs(until(inputs["case_days"], as_of))
+        .join(named_runs(inputs["runs"], CASE), "run_key")
+        .join(cases, "case_key", "left")
+    )
+    return joined.select(
+        *joined.drop("dialect", "case", "run_dialect").columns,
+        fn.coalesce("dialect", "run_dialect").alias("dialect"),
+        fn.coalesce("case", fn.lower(fn.hex("case_key"))).alias("case"),
+    )
+
+
+def _whole_runs(days: DataFrame) -> DataFrame:
+    """A run over midnight as one."""
+    sums = [fn.sum(name).alias(name) for name in ("attempts", "green", "known", "unexpected")]
+    return days.groupBy("run_key", "case_key").agg(
+        *sums,
+        fn.max("worst").alias("worst"),
+        fn.min("best").alias("best"),
+        fn.min("first_us").alias("first_us"),
+        fn.max("last_us").alias("last_us"),
+    )
+
+
+def campaigns(inputs: Inputs) -> DataFrame:
+    """Campaigns: key, target, version and dialect."""
+    return named_runs(inputs["runs"], FUZZ).withColumnRenamed("run_dialect", "dialect")
+
+
+def newest(rows: DataFrame, keys: tuple[str, ...]) -> DataFrame:
+    """Of the rows with the same keys the one that ended last; of those that ended together, one and always the same."""
+    ordered = Window.partitionBy(*keys).orderBy(fn.desc("last_us"), fn.desc("run_key"))
+    return rows.withColumn("_place", fn.row_number().over(ordered)).where("_place = 1").drop("_place")
+
+
+def newest_versions(rows: DataFrame) -> DataFrame:
+    """``target, dialect, target_version``: the version that each target was last seen with in a dialect."""
+    seen = rows.groupBy("target", "dialect", "target_version").agg(fn.max("last_us").alias("last_us"))
+    ordered = Window.partitionBy("target", "dialect").orderBy(fn.desc("last_us"), fn.desc("target_version"))
+    first = seen.withColumn("_place", fn.row_number().over(ordered)).where("_place = 1")
+    return first.select("target", "dialect", "target_version")
+
+
+def verdict_word(code: str) -> Column:
+    """A verdict's code as its word."""
+    word = fn.lit(None).cast("string")
+    for outcome, number in VERDICT_CODES.items():
+        word = fn.when(fn.col(code) == number, fn.lit(str(outcome))).otherwise(word)
+    return word
+
+
+def baseline_word() -> Column:
+    """``unexpected`` where one attempt was, else ``known`` where one was, else nothing."""
+    known = fn.when(fn.col("known") > 0, fn.lit("known")).otherwise(fn.lit(""))
+    return fn.when(fn.col("unexpected") > 0, fn.lit("unexpected")).otherwise(known)
+
+
+def evidence() -> Column:
+    """Where a case's transcript lies, if the case ran."""
+    path = fn.concat_ws("/", "folder", fn.lit("evidence"), fn.concat("case", fn.lit(".jsonl")))
+    return fn.when(fn.col("worst") > _NOT_RUN, path)
+
+
+def at(column: str) -> Column:
+    """Microseconds since 1970 as a time."""
+    return fn.timestamp_micros(fn.col(column))
+
+
+def version_order(version: Column) -> Column:
+    """Versions in the order of releases: 3.9 before 3.10, 4.0-rc.1 before 4.0 before 4.0.1."""
+    parts = fn.filter(fn.split(version, "[^0-9A-Za-z]+"), lambda part: part != "")
+    ranked = fn.transform(
+        parts,
+        lambda part: fn.when(
+            part.rlike("^[0-9]+$"), fn.concat(fn.lit("2"), fn.lpad(part, 12, "0"))
+        ).otherwise(fn.concat(fn.lit("0"), part)),
+    )
+    return fn.concat(ranked, fn.array(fn.lit("1")))
+
+
+def in_order(keys: tuple[str, ...], *order: str) -> WindowSpec:
+    """A window over the rows with the same keys in an order."""
+    return Window.partitionBy(*keys).orderBy(*order)

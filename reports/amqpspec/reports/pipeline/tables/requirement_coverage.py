@@ -1,0 +1,96 @@
+"""Mart: what each target and version came to on each requirement: the worst verdict of its cases, with the evidence.
+
+Knows: the ledger, cases, latest verdicts. Must not know: how verdicts change over time.
+"""
+
+from __future__ import annotations
+
+from datetime import date
+
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as fn
+
+from amqpspec.reports.pipeline.grain import fitted
+from amqpspec.reports.pipeline.tables import verdicts
+from amqpspec.reports.pipeline.tables.mart import (
+    Inputs,
+    Mart,
+    at,
+    baseline_word,
+    evidence,
+    verdict_word,
+)
+
+GRAIN = ("target", "target_version", "dialect", "requirement")
+SCHEMA = (
+    "target STRING, target_version STRING, dialect STRING, requirement STRING, newest BOOLEAN, level STRING, "
+    "section STRING, same_as STRING, status STRING, verdict STRING, verdict_code TINYINT, baseline STRING, "
+    "cases BIGINT, judged BIGINT, green BIGINT, case STRING, run STRING, at TIMESTAMP, evidence STRING, "
+    "excluded STRING"
+)
+_WHO = ("target", "target_version", "dialect")
+
+
+def table(inputs: Inputs, as_of: date) -> DataFrame:
+    """``status``: judged; not-run where it has cases, but none ran; open without a case; excluded with a reason."""
+    latest = verdicts.latest(inputs, as_of)
+    rows = (
+        _targets_times_requirements(inputs, latest)
+        .join(_worst(inputs, latest), [*_WHO, "requirement_key"], "left")
+        .join(_linked(inputs), "requirement_key", "left")
+    )
+    named = rows.select(
+        *(column for column in rows.columns if column not in ("cases", "judged", "green")),
+        _status().alias("status"),
+        verdict_word("worst").alias("verdict"),
+        fn.col("worst").alias("verdict_code"),
+        baseline_word().alias("baseline"),
+        *(fn.coalesce(name, fn.lit(0)).alias(name) for name in ("cases", "judged", "green")),
+        at("last_us").alias("at"),
+        evidence().alias("evidence"),
+    )
+    return fitted(named, SCHEMA)
+
+
+def _targets_times_requirements(inputs: Inputs, latest: DataFrame) -> DataFrame:
+    who = latest.select(*_WHO, "newest").distinct()
+    rows = inputs["requirements"].select(
+        "requirement_key", "dialect", "requirement", "level", "section", "same_as", "excluded"
+    )
+    return who.join(rows, "dialect")
+
+
+def _linked(inputs: Inputs) -> DataFrame:
+    """How many cases speak about a requirement."""
+    return inputs["case_requirements"].groupBy("requirement_key").agg(fn.count(fn.lit(1)).alias("cases"))
+
+
+def _worst(inputs: Inputs, latest: DataFrame) -> DataFrame:
+    """Of each target and requirement the worst verdict, and the first case by name that came to it."""
+    links = inputs["case_requirements"].select("case_key", "requirement_key")
+    same = Window.partitionBy(*_WHO, "requirement_key")
+    rows = latest.join(links, "case_key").select(
+        *_WHO, "requirement_key", "case", "run", "folder", "worst", "last_us", "known", "unexpected",
+        fn.count(fn.lit(1)).over(same).alias("judged"),
+        fn.sum((fn.col("green") == fn.col("attempts")).cast("bigint")).over(same).alias("green"),
+        fn.row_number().over(same.orderBy(fn.desc("worst"), "case")).alias("_place"),
+    )  # fmt: skip
+    return rows.where("_place = 1").drop("_place")
+
+
+def _status() -> Column:
+    return (
+        fn.when(fn.col("worst").isNotNull(), fn.lit("judged"))
+        .when(fn.length(fn.coalesce("excluded", fn.lit(""))) > 0, fn.lit("excluded"))
+        .when(fn.col("cases") > 0, fn.lit("not-run"))
+        .otherwise(fn.lit("open"))
+    )
+
+
+MART = Mart(
+    "requirement_coverage",
+    GRAIN,
+    SCHEMA,
+    ("case_days", "runs", "cases", "requirements", "case_requirements"),
+    table,
+)

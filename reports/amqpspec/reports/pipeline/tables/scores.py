@@ -1,0 +1,52 @@
+"""Mart: how each run went, by suite and level: what a trend over runs is drawn from.
+
+Knows: runs of cases. Must not know: which of them is the last.
+"""
+
+from __future__ import annotations
+
+from datetime import date
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as fn
+
+from amqpspec.record.observation import VERDICT_CODES
+from amqpspec.record.rows import Outcome
+from amqpspec.reports.pipeline.grain import fitted
+from amqpspec.reports.pipeline.tables.mart import GREEN, Inputs, Mart, at, case_runs
+
+GRAIN = ("target", "target_version", "suite_version", "dialect", "run", "suite", "level")
+SCHEMA = (
+    "target STRING, target_version STRING, suite_version STRING, dialect STRING, run STRING, suite STRING, "
+    "level STRING, product STRING, cases BIGINT, counted BIGINT, green BIGINT, failed BIGINT, known BIGINT, "
+    "unexpected BIGINT, at TIMESTAMP"
+)
+_NOT_RUN = VERDICT_CODES[Outcome.NOT_APPLICABLE]
+
+
+def table(inputs: Inputs, as_of: date) -> DataFrame:
+    """``green`` of ``counted`` is the score; excluded cases and ones that do not apply do not count, blocked ones do.
+
+    A case is as good as its worst attempt.
+    """
+    rows = case_runs(inputs, as_of).withColumns(
+        {"suite": fn.coalesce("suite", fn.lit("")), "level": fn.coalesce("level", fn.lit(""))}
+    )
+    counted = rows.groupBy(*GRAIN).agg(
+        fn.first("product").alias("product"),
+        fn.count(fn.lit(1)).alias("cases"),
+        _where(fn.col("worst") > _NOT_RUN).alias("counted"),
+        _where(fn.col("worst").isin(*GREEN)).alias("green"),
+        _where(fn.col("worst") == VERDICT_CODES[Outcome.FAIL]).alias("failed"),
+        _where((fn.col("known") > 0) & (fn.col("unexpected") == 0)).alias("known"),
+        _where(fn.col("unexpected") > 0).alias("unexpected"),
+        fn.min("first_us").alias("first_us"),
+    )
+    return fitted(counted.withColumn("at", at("first_us")), SCHEMA)
+
+
+def _where(condition: Column) -> Column:
+    return fn.sum(condition.cast("bigint"))
+
+
+MART = Mart("scores", GRAIN, SCHEMA, ("case_days", "runs", "cases"), table)

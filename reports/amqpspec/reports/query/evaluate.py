@@ -1,0 +1,110 @@
+"""A question as a test of rows: each key is a column of the mart, ``is`` a flag.
+
+Knows: how columns are compared. Must not know: which marts there are, how a question is typed.
+
+A value is matched without regard to case, as a glob where it holds ``*`` or ``?``, else as a whole. With an operator it
+is compared as a number, or as text where the column is no number (times: ``at:>2026-11-01``).
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Collection, Mapping
+from datetime import date, datetime
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
+from typing import Any
+
+from amqpspec.reports.query.parse import QueryError
+from amqpspec.reports.query.terms import All, Not, Query, Some, Term, Text
+
+Row = Mapping[str, Any]
+Test = Callable[[Row], bool]
+
+ALIASES = {
+    "status": "verdict", "section": "suite", "module": "suite", "version": "target_version", "broker": "product",
+    "id": "case", "test": "case",
+}  # fmt: skip
+"""Other names of columns, for marts that have the column and none of that name."""
+_COMPARE: dict[str, Callable[[Any, Any], bool]] = {
+    ">": operator.gt, "<": operator.lt, ">=": operator.ge, "<=": operator.le, "=": operator.eq,
+}  # fmt: skip
+
+
+def meaning(query: Query, columns: Collection[str], flags: Mapping[str, Test], typed: str = "") -> Test:
+    """Whether a row answers a question. Raises QueryError for a key or flag that there is not."""
+    match query:
+        case Text(value):
+            return lambda row: any(value.lower() in text(cell).lower() for cell in row.values())
+        case Not(part):
+            inner = meaning(part, columns, flags, typed)
+            return lambda row: not inner(row)
+        case All(parts):
+            tests = [meaning(part, columns, flags, typed) for part in parts]
+            return lambda row: all(test(row) for test in tests)
+        case Some(parts):
+            tests = [meaning(part, columns, flags, typed) for part in parts]
+            return lambda row: any(test(row) for test in tests)
+        case Term():
+            return _term(query, columns, flags, typed)
+
+
+def _term(term: Term, columns: Collection[str], flags: Mapping[str, Test], typed: str) -> Test:
+    if term.key == "is":
+        chosen = [flags[_known(value, flags, "is:", term, typed)] for value in map(str.lower, term.values)]
+        return lambda row: any(flag(row) for flag in chosen)
+    names = {*columns, *(alias for alias, name in ALIASES.items() if name in columns)}
+    key = _known(term.key, names, "", term, typed)
+    column = key if key in columns else ALIASES[key]
+    if term.operator:
+        return _comparison(term, column, typed)
+    return lambda row: any(_matches(text(row[column]), value) for value in term.values)
+
+
+def _known(name: str, names: Collection[str], kind: str, term: Term, typed: str) -> str:
+    if name in names:
+        return name
+    close = get_close_matches(name, names, 1)
+    hint = f"did you mean {kind}{close[0]}?" if close else f"expected one of {', '.join(sorted(names))}"
+    raise QueryError(f"unknown {kind or 'key '}{name!r}, {hint}", typed, min(term.at, len(typed)))
+
+
+def _comparison(term: Term, column: str, typed: str) -> Test:
+    if len(term.values) != 1:
+        raise QueryError(f"expected one value behind {term.operator!r}", typed, min(term.at, len(typed)))
+    compare, wanted = _COMPARE[term.operator], term.values[0]
+
+    def test(row: Row) -> bool:
+        cell = row[column]
+        if cell is None:
+            return False
+        if isinstance(cell, int | float) and not isinstance(cell, bool):
+            number = _number(wanted)
+            return number is not None and compare(cell, number)
+        return compare(text(cell).lower(), wanted.lower())
+
+    return test
+
+
+def _number(value: str) -> float | None:
+    try:
+        return float(value)
+    except ValueError:
+        return None
+
+
+def _matches(cell: str, value: str) -> bool:
+    if "*" in value or "?" in value:
+        return fnmatchcase(cell.lower(), value.lower().replace("[", "[[]"))
+    return cell.lower() == value.lower()
+
+
+def text(cell: object) -> str:
+    """A cell as text: nothing for null, times in UTC, truth in small letters."""
+    if cell is None:
+        return ""
+    if isinstance(cell, datetime):
+        return cell.replace(tzinfo=None).isoformat(timespec="seconds") + "Z"
+    if isinstance(cell, date):
+        return cell.isoformat()
+    return str(cell).lower() if isinstance(cell, bool) else str(cell)

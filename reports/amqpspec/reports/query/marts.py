@@ -1,0 +1,121 @@
+"""The marts as rows to be asked, and what ``is:`` means of each.
+
+Knows: names of marts and columns. Must not know: Spark, how a question is typed.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from amqpspec.reports.load import ReportError
+from amqpspec.reports.marts import columns as columns_of
+from amqpspec.reports.marts import names
+from amqpspec.reports.marts import rows as rows_of
+from amqpspec.reports.query.evaluate import Row, Test
+
+DEFAULT = "verdicts"
+_GREEN = frozenset({"pass", "observed"})
+_UNRUN = frozenset({"not-applicable", "excluded", "blocked"})
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One mart to be asked; ``shown`` are the columns of a table on a terminal."""
+
+    name: str
+    columns: tuple[str, ...]
+    shown: tuple[str, ...]
+    folder: Path
+    flags: Mapping[str, Test]
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Every row, in the order of the mart's grain."""
+        yield from rows_of(self.folder)
+
+
+_SHOWN = {
+    "verdicts": ("target", "target_version", "dialect", "case", "level", "verdict", "baseline"),
+    "requirement_coverage": ("target", "target_version", "requirement", "level", "status", "verdict", "case"),
+    "regressions": ("target", "case", "change", "from_verdict", "to_verdict", "to_target_version", "to_suite_version"),
+    "flakiness": ("target", "target_version", "case", "runs", "flips", "flip_rate", "worst_verdict"),
+    "findings": ("target", "oracle", "family", "state", "status", "top", "campaigns", "last_seen"),
+    "differential": ("dialect", "kind", "target", "target_version", "reaction", "inputs", "sample"),
+    "scores": ("target", "target_version", "suite_version", "run", "suite", "level", "green", "counted"),
+    "exploration": ("target", "dialect", "dimension", "dt", "new", "covered", "inputs"),
+}  # fmt: skip
+
+
+def asked(marts: Path, name: str = DEFAULT) -> Asked:
+    """A mart below a folder of marts; raises ReportError where there is none."""
+    known = names(marts)
+    if name not in known:
+        raise ReportError(f"{marts}: expected one of the marts {', '.join(known) or 'none'}, actual {name}")
+    columns = columns_of(marts / name)
+    shown = tuple(column for column in _SHOWN.get(name, columns) if column in columns)
+    return Asked(name, columns, shown or columns, marts / name, _flags(marts, name, columns))
+
+
+def _flags(marts: Path, name: str, columns: tuple[str, ...]) -> dict[str, Test]:
+    """What may stand behind ``is:``, as far as the mart has the columns for it."""
+    flags: dict[str, Test] = {}
+    if "verdict" in columns:
+        flags |= {
+            "green": lambda row: row["verdict"] in _GREEN,
+            "deviation": lambda row: row["verdict"] in ("fail", "nonstrict", "inconclusive", "error"),
+        }
+    if "baseline" in columns:
+        flags |= {f: _baseline(f) for f in ("known", "unexpected")}
+    for column in ("newest", "open", "flaky"):
+        if column in columns:
+            flags[column] = _holds(column)
+    if name == DEFAULT:
+        flags |= {
+            "different": _among(_different(marts / name), ("dialect", "case")),
+            "flaky": _among(_keys(marts / "flakiness", "flips"), _CASE),
+            "regressed": _among(
+                _keys(marts / "regressions", "direction", "regressed"), ("target", "dialect", "case")
+            ),
+        }
+    return flags
+
+
+_CASE = ("target", "target_version", "dialect", "case")
+
+
+def _baseline(word: str) -> Test:
+    return lambda row: row["baseline"] == word
+
+
+def _holds(column: str) -> Test:
+    return lambda row: bool(row[column])
+
+
+def _among(keys: set[tuple[Any, ...]], columns: tuple[str, ...]) -> Test:
+    return lambda row: tuple(row[column] for column in columns) in keys
+
+
+def _different(folder: Path) -> set[tuple[Any, ...]]:
+    """Cases of a dialect that ran on several targets, newest versions, green on one and not on another."""
+    seen: dict[tuple[Any, ...], set[bool]] = defaultdict(set)
+    for row in rows_of(folder, ("dialect", "case", "verdict", "newest")):
+        if row["newest"] and row["verdict"] not in _UNRUN:
+            seen[row["dialect"], row["case"]].add(row["verdict"] in _GREEN)
+    return {key for key, greens in seen.items() if len(greens) > 1}
+
+
+def _keys(folder: Path, column: str, value: object = None) -> set[tuple[Any, ...]]:
+    """The cases in another mart where a column has a value, or holds."""
+    if not folder.is_dir():
+        return set()
+    key = _CASE if value is None else ("target", "dialect", "case")
+    rows = rows_of(folder, (*key, column))
+    return {tuple(row[k] for k in key) for row in rows if (row[column] == value if value else row[column])}
+
+
+def answers(mart: Asked, test: Test) -> Iterator[Row]:
+    """The rows that answer; those of older versions of a target only where the mart does not say which is newest."""
+    return (row for row in mart.rows() if test(row))

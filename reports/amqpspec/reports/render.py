@@ -1,0 +1,26 @@
+"""Every report of one run folder.
+
+Knows: the file names of the reports.
+Must not know: what is in them.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from amqpspec.reports.badge import write_badge
+from amqpspec.reports.html import write_matrix
+from amqpspec.reports.junit import write_junit
+from amqpspec.reports.load import load_run
+from amqpspec.reports.markdown import write_summary
+
+
+def render_all(folder: Path) -> dict[str, Path]:
+    """Write the four reports beside ``results.json``; the answer names each file by its name."""
+    run = load_run(folder)
+    paths = {name: run.folder / name for name in ("matrix.html", "junit.xml", "summary.md", "badge.svg")}
+    write_junit(paths["junit.xml"], run)
+    write_summary(paths["summary.md"], run)
+    write_badge(paths["badge.svg"], run)
+    write_matrix(paths["matrix.html"], [run])
+    return paths

@@ -1,0 +1,98 @@
+"""The folder of a site: written beside the old one, then swapped in as a whole.
+
+Knows: which files a site has, copies of the marts among them. Must not know: what stands on a page.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from collections.abc import Iterator, Mapping
+from hashlib import blake2b
+from pathlib import Path
+
+from amqpspec.reports.files import WholeFolder, atomic_text, swap
+from amqpspec.reports.marts import names
+from amqpspec.reports.site.load import Verdict, load
+from amqpspec.reports.site.pages import pages
+
+MANIFEST = "site.json"
+_PLACE = WholeFolder(MANIFEST, "pages", "a site")
+DATA = "data"
+EVIDENCE = "evidence"
+SITE_SCHEMA = 1
+TRANSCRIPT_MAX_OCTETS = 1 << 20
+
+
+def write_site(marts: Path, out: Path) -> Path:
+    """Write all pages of these marts, and their CSV and JSON, into the folder ``out``; returns the page to open.
+
+    Raises ReportError where the marts are not whole, or ``out`` holds anything but a site; the old site stays then.
+    """
+    _PLACE.check(out)
+    loaded = load(marts)
+    draft = out.with_name(f".{out.name}.{os.getpid()}.tmp")
+    shutil.rmtree(draft, ignore_errors=True)
+    try:
+        files = dict(_copied(marts, draft / DATA))
+        written = []
+        for name, chunks in pages(loaded, files, Transcripts(draft)):
+            with atomic_text(draft / name) as file:
+                file.writelines(chunks)
+            written.append(name)
+        _write_manifest(draft, loaded.as_of, written, files)
+        swap(draft, out)
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+    return out / "index.html"
+
+
+def _copied(marts: Path, data: Path) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Each mart's name with its files in the forms that people read, copied."""
+    data.mkdir(parents=True)
+    for name in names(marts):
+        found = [
+            path for path in (marts / name / f"{name}.{form}" for form in ("csv", "json")) if path.is_file()
+        ]
+        for path in found:
+            shutil.copyfile(path, data / path.name)
+        yield name, tuple(f"{DATA}/{path.name}" for path in found)
+
+
+class Transcripts:
+    """Copies of transcripts in a site, so that its links end nowhere else; those that are large stay where they are."""
+
+    def __init__(self, site: Path) -> None:
+        self._site = site
+
+    def __call__(self, row: Verdict) -> str:
+        """Keep the transcript of a verdict; says where it lies in the site, nothing if it is not kept."""
+        path = Path(row.evidence or "")
+        if not _is_transcript(path):
+            return ""
+        digits = blake2b(str(path).encode("utf-8", "replace"), digest_size=6).hexdigest()
+        name = f"{EVIDENCE}/{re.sub('[^A-Za-z0-9.-]+', '-', row.case)[:80]}-{digits}.jsonl.txt"
+        (self._site / EVIDENCE).mkdir(exist_ok=True)
+        shutil.copyfile(path, self._site / name)
+        return name
+
+
+def _is_transcript(path: Path) -> bool:
+    """Whether there is such a file of a run, whatever a journal may have said."""
+    if path.suffix != ".jsonl" or path.parent.name != "evidence" or ".." in path.parts:
+        return False
+    try:
+        return path.is_file() and not path.is_symlink() and path.stat().st_size <= TRANSCRIPT_MAX_OCTETS
+    except (OSError, ValueError):
+        return False
+
+
+def _write_manifest(
+    draft: Path, as_of: str, written: list[str], files: Mapping[str, tuple[str, ...]]
+) -> None:
+    told = {"schema": SITE_SCHEMA, "as_of": as_of, "pages": written, "data": files}
+    with atomic_text(draft / MANIFEST) as file:
+        json.dump(told, file, indent=1)
+        file.write("\n")

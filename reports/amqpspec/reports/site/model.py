@@ -1,0 +1,315 @@
+"""What each page shows, as plain data: lines of the index, pages of targets, what differs.
+
+Knows: rows of marts, what a reader wants first. Must not know: HTML, geometry.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol, TypeVar
+
+from amqpspec.record.rows import Outcome
+from amqpspec.reports.outcomes import GREEN, LEVELS
+from amqpspec.reports.site.counts import UNCOUNTED, Share, version_order
+from amqpspec.reports.site.load import (
+    Change,
+    Explored,
+    Finding,
+    Flaky,
+    Line,
+    Loaded,
+    Reacted,
+    Requirement,
+    Verdict,
+)
+
+WHOLE_SHARE = 0.9
+"""A run with fewer of the cases of the widest run in its line is one of a part of the suite."""
+
+
+_EXCUSED = frozenset({Outcome.FAIL, Outcome.INCONCLUSIVE, Outcome.BLOCKED})
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A version of a target with the latest verdict of each of its cases."""
+
+    name: str
+    counts: Counter[Outcome]
+    newest: bool
+
+    @property
+    def share(self) -> Share:
+        """The score."""
+        return Share.counted(self.counts)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A run's score; ``part`` if it had but a part of the cases."""
+
+    run: str
+    version: str
+    suite_version: str
+    at: datetime | None
+    share: Share
+    part: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """Everything about one target in one dialect; verdicts, requirements and deviations are the newest version's."""
+
+    target: str
+    dialect: str
+    label: str
+    product: str
+    versions: tuple[Version, ...]
+    runs: tuple[Run, ...]
+    verdicts: tuple[Verdict, ...]
+    deviations: tuple[Verdict, ...]
+    changes: tuple[Change, ...]
+    flaky: tuple[Flaky, ...]
+    findings: tuple[Finding, ...]
+    requirements: tuple[Requirement, ...]
+    explored: Mapping[str, tuple[Explored, ...]]
+
+    @property
+    def newest(self) -> Version | None:
+        """The version that the target was last seen with; None if no suite ran against it."""
+        return next((version for version in self.versions if version.newest), None)
+
+    @property
+    def scored_runs(self) -> tuple[Run, ...]:
+        """Runs in which a case counted."""
+        return tuple(run for run in self.runs if run.share.of)
+
+    @property
+    def whole_runs(self) -> tuple[Run, ...]:
+        """Those of the whole suite."""
+        return tuple(run for run in self.scored_runs if not run.part)
+
+    @property
+    def unexpected(self) -> int:
+        """Failures that no baseline knows."""
+        return sum(row.outcome is Outcome.FAIL and row.baseline != "known" for row in self.deviations)
+
+    @property
+    def undecided(self) -> int:
+        """What the evidence or the harness left open, without a reason in a baseline."""
+        rows = (row for row in self.deviations if row.baseline != "known")
+        return sum(row.outcome in (Outcome.INCONCLUSIVE, Outcome.ERROR) for row in rows)
+
+    @property
+    def known(self) -> int:
+        """What is not green with a reason; as in a run's own report, not what is nonstrict."""
+        rows = (row for row in self.deviations if row.baseline == "known")
+        return sum(row.outcome in _EXCUSED for row in rows)
+
+    @property
+    def flaky_now(self) -> int:
+        """Flaky cases of the newest version."""
+        return sum(
+            row.target_version == version.name
+            for row in self.flaky
+            for version in self.versions
+            if version.newest
+        )
+
+    @property
+    def fuzzed(self) -> bool:
+        """Whether a campaign met any edge."""
+        return "edge" in self.explored
+
+    @property
+    def open_findings(self) -> tuple[Finding, ...]:
+        """What the version that was last fuzzed still has."""
+        return tuple(finding for finding in self.findings if finding.open)
+
+
+def sheets(loaded: Loaded) -> list[Sheet]:
+    """One for each target and dialect, by dialect, then by name."""
+    found: set[Line] = {line for line, _ in loaded.tallies}
+    found |= by_line(loaded.findings).keys() | by_line(loaded.exploration).keys()
+    books = _Books(loaded)
+    return [books.sheet(line) for line in sorted(found, key=lambda line: (line[1], line[0]))]
+
+
+class _Books:
+    """The rows of all marts by line."""
+
+    def __init__(self, loaded: Loaded) -> None:
+        self._verdicts = by_line(loaded.verdicts)
+        self._changes, self._flaky = by_line(loaded.changes), by_line(loaded.flaky)
+        self._findings, self._requirements = by_line(loaded.findings), by_line(loaded.requirements)
+        self._explored, self._scores = by_line(loaded.exploration), by_line(loaded.scores)
+        self._tallies = loaded.tallies
+
+    def sheet(self, line: Line) -> Sheet:
+        verdicts = sorted(self._verdicts[line], key=lambda row: row.case)
+        versions = self._versions(line, {row.target_version for row in verdicts})
+        product = next((row.product for row in verdicts if row.product), "") or line[0]
+        newest = next((version.name for version in versions if version.newest), "")
+        return Sheet(
+            target=line[0],
+            dialect=line[1],
+            label=f"{line[0]} {newest}".strip(),
+            product=product,
+            versions=versions,
+            runs=self._runs(line),
+            verdicts=tuple(verdicts),
+            deviations=tuple(sorted(filter(_deviates, verdicts), key=_worst_first)),
+            changes=tuple(sorted(self._changes[line], key=_changed_last)),
+            flaky=tuple(sorted(self._flaky[line], key=lambda row: (-(row.flip_rate or 0), row.case))),
+            findings=tuple(sorted(self._findings[line], key=_open_first)),
+            requirements=tuple(self._requirements[line]),
+            explored=_by_dimension(self._explored[line]),
+        )
+
+    def _versions(self, line: Line, newest: set[str]) -> tuple[Version, ...]:
+        own = [
+            Version(name, counts, name in newest)
+            for (who, name), counts in self._tallies.items()
+            if who == line
+        ]
+        return tuple(sorted(own, key=lambda version: version_order(version.name), reverse=True))
+
+    def _runs(self, line: Line) -> tuple[Run, ...]:
+        parts = defaultdict(list)
+        for row in self._scores[line]:
+            parts[row.run, row.target_version, row.suite_version].append(row)
+        cases = {key: sum(row.cases for row in rows) for key, rows in parts.items()}
+        whole = WHOLE_SHARE * max(cases.values(), default=0)
+        runs = [
+            Run(
+                *key,
+                min((row.at for row in rows if row.at), default=None),
+                Share(sum(row.green for row in rows), sum(row.counted for row in rows)),
+                cases[key] < whole,
+            )
+            for key, rows in parts.items()
+        ]
+        return tuple(sorted(runs, key=lambda run: (_stamp(run.at), run.run)))
+
+
+class _OfLine(Protocol):
+    """A row of a target in a dialect."""
+
+    @property
+    def target(self) -> str: ...
+
+    @property
+    def dialect(self) -> str: ...
+
+
+Row = TypeVar("Row", bound=_OfLine)
+
+
+def by_line(rows: Iterable[Row]) -> defaultdict[Line, list[Row]]:
+    """Rows by target and dialect."""
+    found: defaultdict[Line, list[Row]] = defaultdict(list)
+    for row in rows:
+        found[row.target, row.dialect].append(row)
+    return found
+
+
+def _by_dimension(rows: Iterable[Explored]) -> Mapping[str, tuple[Explored, ...]]:
+    found: dict[str, list[Explored]] = defaultdict(list)
+    for row in sorted(rows, key=lambda row: row.dt):
+        found[row.dimension].append(row)
+    return {name: tuple(days) for name, days in found.items()}
+
+
+def _deviates(row: Verdict) -> bool:
+    return row.outcome not in GREEN and row.outcome not in UNCOUNTED
+
+
+_ORDER = (Outcome.FAIL, Outcome.ERROR, Outcome.INCONCLUSIVE, Outcome.BLOCKED, Outcome.NONSTRICT)
+
+
+def _worst_first(row: Verdict) -> tuple[int, bool, int, str]:
+    return _ORDER.index(row.outcome), row.baseline == "known", level_place(row.level), row.case
+
+
+def level_place(level: str | None) -> int:
+    """Where a level stands among levels, strongest first, unknown ones last."""
+    return LEVELS.index(level) if level in LEVELS else len(LEVELS)
+
+
+def _stamp(at: datetime | None) -> float:
+    return at.timestamp() if at else 0.0
+
+
+def _changed_last(row: Change) -> tuple[float, bool, str]:
+    return -_stamp(row.at), row.direction != "regressed", row.case
+
+
+def _open_first(row: Finding) -> tuple[bool, float, str]:
+    return not row.open, -_stamp(row.last_seen), row.crash
+
+
+def levels_of(rows: Iterable[Verdict]) -> list[str]:
+    """The levels that occur, strongest first."""
+    return sorted({row.level or "" for row in rows}, key=lambda level: (level_place(level), level))
+
+
+def sections_of(sheets: Iterable[Sheet]) -> list[str]:
+    """The sections of the suite that occur, by name."""
+    return sorted({row.suite or "" for sheet in sheets for row in sheet.verdicts})
+
+
+def section_share(sheet: Sheet, section: str, level: str | None = None) -> Share:
+    """The score of one section, and of one level of it."""
+    rows = (row for row in sheet.verdicts if (row.suite or "") == section)
+    return Share.among(row.outcome for row in rows if level is None or (row.level or "") == level)
+
+
+def level_share(sheet: Sheet, level: str) -> Share:
+    """The score of one level."""
+    return Share.among(row.outcome for row in sheet.verdicts if (row.level or "") == level)
+
+
+@dataclass(frozen=True, slots=True)
+class Disputed:
+    """A case that one target passes and another does not, with the verdicts in the order of the sheets."""
+
+    case: str
+    title: str
+    level: str
+    verdicts: tuple[Verdict | None, ...]
+
+
+def disputed(sheets: Sequence[Sheet]) -> list[Disputed]:
+    """Cases of a dialect that are green on one target and not on another, as far as they ran."""
+    cells = [{row.case: row for row in sheet.verdicts} for sheet in sheets]
+    found = []
+    for case in sorted({case for cell in cells for case in cell}):
+        rows = tuple(cell.get(case) for cell in cells)
+        ran = [row for row in rows if row and row.outcome not in UNCOUNTED | {Outcome.BLOCKED}]
+        if len({row.outcome in GREEN for row in ran}) > 1:
+            found.append(Disputed(case, ran[0].title or "", ran[0].level or "", rows))
+    return sorted(found, key=lambda row: (level_place(row.level), row.case))
+
+
+@dataclass(frozen=True, slots=True)
+class Vector:
+    """An input, or a case, to which targets reacted differently, standing for all that did the same."""
+
+    inputs: int
+    sample: str
+    reactions: tuple[Reacted, ...]
+
+
+def vectors(rows: Iterable[Reacted]) -> Mapping[tuple[str, str], list[Vector]]:
+    """Vectors by dialect and kind, the most frequent first."""
+    members: dict[tuple[str, str, str], list[Reacted]] = defaultdict(list)
+    for row in rows:
+        members[row.dialect, row.kind, row.vector].append(row)
+    found: dict[tuple[str, str], list[Vector]] = defaultdict(list)
+    for (dialect, kind, _), who in sorted(members.items(), key=lambda item: (-item[1][0].inputs, item[0])):
+        ordered = tuple(sorted(who, key=lambda row: row.target))
+        found[dialect, kind].append(Vector(who[0].inputs, who[0].sample or "", ordered))
+    return found

@@ -1,0 +1,131 @@
+"""Counts that every report shows, made in one place so that they agree.
+
+Knows: cases by level and outcome, coverage of requirements, who deviates.
+Must not know: any document format.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from amqpspec.record.rows import CaseRow, Outcome
+from amqpspec.reports.load import LoadedRun, RequirementRow
+from amqpspec.reports.outcomes import GREEN, is_deviation, is_excused, levels_of
+
+DEVIATIONS, NOT_REACHED = 1, 3  # exit codes
+
+
+@dataclass(frozen=True, slots=True)
+class LevelCount:
+    """The cases of one level (or of all of them) by outcome; ``planned`` is their sum."""
+
+    level: str
+    outcomes: Mapping[Outcome, int]
+
+    @property
+    def planned(self) -> int:
+        """Every case of this level, run or not."""
+        return sum(self.outcomes.values())
+
+
+def by_level(cases: Sequence[CaseRow]) -> list[LevelCount]:
+    """One count for each level that occurs, strongest first."""
+    return [
+        LevelCount(level, Counter(case.verdict for case in cases if case.level == level))
+        for level in levels_of(cases)
+    ]
+
+
+def total(cases: Sequence[CaseRow]) -> LevelCount:
+    """All levels together."""
+    return LevelCount("all", Counter(case.verdict for case in cases))
+
+
+def occurring(cases: Sequence[CaseRow]) -> list[Outcome]:
+    """The outcomes that a table of these cases needs, in the order of the contract."""
+    seen = {case.verdict for case in cases}
+    return [outcome for outcome in Outcome if outcome in seen]
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """``231/240``: green cases of those that could have been green (planned without n/a and excluded)."""
+
+    green: int
+    of: int
+
+    @classmethod
+    def of_run(cls, run: LoadedRun) -> Score:
+        """A blocked case counts as not green: nothing is hidden."""
+        return cls(sum(case.verdict in GREEN for case in run.cases), run.tally.run + run.tally.blocked)
+
+
+@dataclass(frozen=True, slots=True)
+class Deviations:
+    """What is wrong, sorted by whose concern it is."""
+
+    unexpected: tuple[CaseRow, ...]
+    known: tuple[CaseRow, ...]
+    undecided: tuple[CaseRow, ...]
+    nonstrict: tuple[CaseRow, ...]
+    blocked: tuple[CaseRow, ...]
+
+    @classmethod
+    def of_run(cls, run: LoadedRun) -> Deviations:
+        """Each case stands in one list at most."""
+        strict = run.meta.strict
+        known = tuple(case for case in run.cases if is_excused(case, strict))
+        rest = [case for case in run.cases if not is_excused(case, strict)]
+        return cls(
+            unexpected=tuple(case for case in rest if is_deviation(case, strict)),
+            known=known,
+            undecided=tuple(c for c in rest if c.verdict in (Outcome.INCONCLUSIVE, Outcome.ERROR)),
+            nonstrict=tuple(c for c in rest if c.verdict is Outcome.NONSTRICT and not strict),
+            blocked=tuple(case for case in rest if case.verdict is Outcome.BLOCKED),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """Which requirements of the ledger this run's cases speak about, and which it leaves out."""
+
+    covered: int
+    excluded: tuple[RequirementRow, ...]
+    open: tuple[RequirementRow, ...]
+
+    @property
+    def total(self) -> int:
+        """Every requirement of the ledger as the run recorded it."""
+        return self.covered + len(self.excluded) + len(self.open)
+
+
+def coverage(runs: Sequence[LoadedRun]) -> Coverage:
+    """Coverage of the ledgers of all runs by the cases of all runs."""
+    ledger = {id: row for run in runs for id, row in run.requirements.items()}
+    named = {id for run in runs for case in run.cases for id in case.requirements}
+    missing = [row for id, row in ledger.items() if id not in named]
+    return Coverage(
+        covered=len(ledger) - len(missing),
+        excluded=tuple(row for row in missing if row.excluded),
+        open=tuple(row for row in missing if not row.excluded),
+    )
+
+
+def headline(run: LoadedRun) -> str:
+    """The verdict on the whole run in a few words; it agrees with the exit code."""
+    found = Deviations.of_run(run)
+    if run.exit_code == NOT_REACHED:
+        return "not reached"
+    if run.meta.partial or not run.cases:
+        return "incomplete run"
+    if found.unexpected:
+        return "deviates"
+    if found.undecided:
+        return "not decided"
+    if run.exit_code == DEVIATIONS:
+        return "blocked"
+    if run.stale:
+        return "stale baseline"
+    return "baseline met" if found.known else "conforms"

@@ -1,0 +1,88 @@
+"""Steps that cases about messages share: send some, see what was sent ahead, see what came back.
+
+Knows: how a client sees messages. Must not know: verdicts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from amqpspec.peer.methods.arrivals import MethodArrived
+from amqpspec.peer.methods.peer import Peer
+
+
+def send(
+    peer: Peer, queue: str, bodies: Iterable[bytes], channel: int = 1, **properties: Any
+) -> Sequence[bytes]:
+    """Publish bodies straight to a queue, all with the same properties, and see that they are there. Raises Unmet."""
+    sent = tuple(bodies)
+    for body in sent:
+        peer.publish(queue, body, channel=channel, properties=properties)
+    peer.barrier(channel, queue=queue)
+    return sent
+
+
+def sent_ahead(peer: Peer, queue: str, channel: int = 1) -> list[MethodArrived]:
+    """The deliveries that have come by the time that nothing more is on its way from a queue. Raises Unmet."""
+    peer.barrier(channel, queue=queue)
+    return peer.pending("basic.deliver", channel=channel)
+
+
+def gathered(peer: Peer, queue: str, count: int, channel: int = 1) -> list[MethodArrived]:
+    """Empty a queue by a consumer: so many messages are waited for, and a barrier tells whether there are more.
+
+    Fewer are given where no more come. Raises Unmet.
+    """
+    peer.consume(queue, channel, no_ack=True)
+    return awaited(peer, count, channel) + sent_ahead(peer, queue, channel)
+
+
+def awaited(peer: Peer, count: int, channel: int | None = 1) -> list[MethodArrived]:
+    """The next deliveries on a channel (None: any), up to so many; fewer where they do not come."""
+    got: list[MethodArrived] = []
+    while len(got) < count:
+        arrival = peer.arrival("basic.deliver", channel=channel)
+        if not isinstance(arrival, MethodArrived) or arrival.name != "basic.deliver":
+            break
+        got.append(arrival)
+    return got
+
+
+def bodies(messages: Iterable[MethodArrived]) -> list[bytes]:
+    """The bodies of messages."""
+    return [message.body for message in messages]
+
+
+def plain(message: MethodArrived) -> dict[str, Any]:
+    """The properties of a message, with the table of headers as a plain mapping."""
+    properties = dict(message.properties)
+    if "headers" in properties:
+        properties["headers"] = properties["headers"].plain()
+    return properties
+
+
+def altered(got: Mapping[str, Any], sent: Mapping[str, Any]) -> list[str]:
+    """The names of what did not come back as it was sent; what a server added is let pass, in tables as well."""
+    return [name for name, value in sent.items() if name not in got or not _kept(got[name], value)]
+
+
+def _kept(got: Any, sent: Any) -> bool:
+    if isinstance(got, Mapping) and isinstance(sent, Mapping):
+        return not altered(got, sent)
+    return bool(got == sent)
+
+
+def taken(peer: Peer, queue: str, count: int, channel: int = 1) -> list[MethodArrived]:
+    """Fetch so many messages with basic.get and leave them unacknowledged. Raises Unmet where there are fewer."""
+    got: list[MethodArrived] = []
+    for _ in range(count):
+        peer.send("basic.get", channel=channel, queue=queue)
+        got.append(peer.expect("basic.get-ok", channel=channel))
+    return got
+
+
+def reopened(peer: Peer, channel: int = 1) -> Peer:
+    """Close a channel, which gives back whatever is unacknowledged on it, and open it again. Raises Unmet."""
+    peer.call("channel.close", channel=channel, reply_code=200, reply_text="done")
+    return peer.open_channel(channel)

@@ -1,0 +1,92 @@
+"""Steps that cases about queues share: what is in one, whether there is one, whose it is.
+
+Knows: how a client sees a queue. Must not know: verdicts.
+"""
+
+from __future__ import annotations
+
+from amqpspec.peer.context import Unmet
+from amqpspec.peer.methods.arrivals import MethodArrived
+from amqpspec.peer.methods.peer import Peer
+
+_SPARE = 4
+_PAUSE_S = 0.05
+_END = b"end of queue"
+
+
+def contents(peer: Peer, queue: str, channel: int = 1) -> list[bytes]:
+    """Take everything out of a queue, without acknowledgement; gives the bodies in their order.
+
+    A message sent straight to the queue behind all others tells that nothing more is to come. Raises Unmet.
+    """
+    peer.barrier(channel, queue=queue)
+    peer.publish(queue, _END, channel=channel)
+    tag = peer.consume(queue, channel, no_ack=True)
+    bodies: list[bytes] = []
+    while (body := peer.delivery(channel).body) != _END:
+        bodies.append(body)
+    peer.call("basic.cancel", channel=channel, consumer_tag=tag)
+    return bodies
+
+
+def fill(peer: Peer, queue: str, count: int, channel: int = 1) -> list[bytes]:
+    """Publish so many messages straight to a queue, and see that they are there; gives their bodies. Raises Unmet."""
+    bodies = [b"message %d" % number for number in range(1, count + 1)]
+    for body in bodies:
+        peer.publish(queue, body, channel=channel)
+    peer.barrier(channel, queue=queue)
+    return bodies
+
+
+def counts(peer: Peer, queue: str, channel: int = 1) -> tuple[int, int]:
+    """How many messages and how many consumers a passive declare tells of a queue."""
+    told = peer.call("queue.declare", channel=channel, queue=queue, passive=True)
+    return told["message_count"], told["consumer_count"]
+
+
+def hold(peer: Peer, queue: str, channel: int = 1, **args: object) -> MethodArrived:
+    """Consume one message and leave it unacknowledged; the consumer stays. Raises Unmet."""
+    peer.consume(queue, channel, **args)
+    return peer.delivery(channel)
+
+
+def exists(peer: Peer, queue: str, channel: int = _SPARE) -> bool:
+    """Whether there is such a queue, asked on a channel that is opened for it; raises Unmet without an answer.
+
+    A queue that is another connection's own is there as well.
+    """
+    peer.open_channel(channel)
+    peer.send("queue.declare", channel=channel, queue=queue, passive=True)
+    answer = peer.arrival("queue.declare-ok", channel=channel)
+    if isinstance(answer, MethodArrived) and answer.name == "queue.declare-ok":
+        peer.call("channel.close", channel=channel, reply_code=200, reply_text="done")
+        return True
+    if isinstance(answer, MethodArrived) and answer.name == "channel.close":
+        return peer.dialect.codes[answer["reply_code"]].name == "resource-locked"
+    raise Unmet("an answer to a passive declare", answer.describe(peer.dialect))
+
+
+def vanishes(peer: Peer, queue: str) -> bool:
+    """Whether a queue goes away, at once or within the patience for answers: a server may take its time.
+
+    A server that refuses the question with the whole connection has the queue still; then another connection asks.
+    """
+    until_s = peer.now() + peer.patience_s
+    asking = peer
+    while True:
+        try:
+            if not exists(asking, queue):
+                return True
+        except Unmet:
+            if not asking.is_over():
+                raise
+            asking = peer.another()
+        if peer.now() > until_s:
+            return False
+        asking.wait(lambda arrival: False, _PAUSE_S)
+
+
+def owned_by_another(peer: Peer) -> tuple[str, Peer]:
+    """An exclusive queue of the peer's, and a second connection with an open channel."""
+    peer.open_channel()
+    return peer.queue(exclusive=True), peer.another().open_channel()

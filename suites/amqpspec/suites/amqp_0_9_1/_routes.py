@@ -1,0 +1,92 @@
+"""Steps that cases about exchanges share: bound queues that listen, what reaches them, what exists.
+
+Knows: how a client sees routing. Must not know: verdicts.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from amqpspec.peer.context import Unmet
+from amqpspec.peer.methods.arrivals import MethodArrived
+from amqpspec.peer.methods.peer import Peer
+
+_SPARE = 4
+_PAUSE_S = 0.1
+_END = b"end"
+
+
+def listening(
+    peer: Peer, exchange: str = "", routing_key: str = "", arguments: Mapping[str, Any] | None = None
+) -> str:
+    """A queue, bound to an exchange where one is named, with a consumer on channel 1 whose tag is its name."""
+    queue = peer.queue()
+    if exchange:
+        peer.call(
+            "queue.bind", queue=queue, exchange=exchange, routing_key=routing_key, arguments=arguments or {}
+        )
+    peer.consume(queue, no_ack=True, consumer_tag=queue)
+    return queue
+
+
+def reached(
+    peer: Peer, queues: Sequence[str], routing_key: str = "", *, exchange: str = "", **args: Any
+) -> list[int]:
+    """Publish one message; gives how often it came to each of the ``listening`` queues.
+
+    A message sent behind it straight to each queue tells that nothing more is to come.
+    """
+    body = peer.name("message").encode()
+    peer.publish(routing_key, body, exchange=exchange, **args)
+    for queue in queues:
+        peer.publish(queue, _END)
+    came: Counter[str] = Counter()
+    ended = 0
+    while ended < len(queues):
+        delivery = peer.delivery()
+        ended += delivery.body == _END
+        came[delivery["consumer_tag"]] += delivery.body == body
+    return [came[queue] for queue in queues]
+
+
+def matches(peer: Peer, exchange: str, pattern: str, keys: Iterable[str]) -> list[str]:
+    """Those of the routing keys with which a message gets through the exchange to a queue bound with a pattern."""
+    queue = listening(peer, exchange, pattern)
+    return [key for key in keys if reached(peer, [queue], key, exchange=exchange) == [1]]
+
+
+def exists(peer: Peer, exchange: str, type: str = "direct", channel: int = _SPARE) -> bool:
+    """Whether there is such an exchange, asked on a channel that is opened for it; raises Unmet without an answer.
+
+    The type ought not to matter; it is named for those targets to which it does.
+    """
+    peer.open_channel(channel)
+    peer.send("exchange.declare", channel=channel, exchange=exchange, type=type, passive=True)
+    arrival = peer.arrival("exchange.declare-ok", channel=channel)
+    if isinstance(arrival, MethodArrived) and arrival.name == "exchange.declare-ok":
+        peer.call("channel.close", channel=channel, reply_code=200, reply_text="done")
+        return True
+    if isinstance(arrival, MethodArrived) and arrival.name == "channel.close":
+        return False
+    raise Unmet("an answer to a passive declare", arrival.describe(peer.dialect))
+
+
+def vanishes(peer: Peer, exchange: str) -> bool:
+    """Whether a fanout exchange goes away, at once or within the patience for endings: a server may take its time."""
+    until_s = peer.now() + peer.context.patience.ending_s
+    while exists(peer, exchange, "fanout"):
+        if peer.now() > until_s:
+            return False
+        peer.wait(lambda arrival: False, _PAUSE_S)
+    return True
+
+
+def abandoned(peer: Peer) -> str:
+    """An auto-delete exchange that has lost its only binding; gives its name."""
+    exchange = peer.exchange("fanout", auto_delete=True)
+    queue = peer.queue()
+    peer.call("queue.bind", queue=queue, exchange=exchange)
+    peer.call("queue.unbind", queue=queue, exchange=exchange)
+    return exchange

@@ -1,0 +1,85 @@
+"""Octets that the framing suites build by hand, and reactions to frames that may end everything.
+
+Knows: the layout of payloads as the wire chapter draws it. Must not know: single cases.
+Built without the codec on purpose where a case is about the layout itself.
+"""
+
+from __future__ import annotations
+
+import struct
+
+from amqpspec.peer.context import Unmet
+from amqpspec.peer.methods.arrivals import MethodArrived
+from amqpspec.peer.methods.peer import Peer
+from amqpspec.run.oracles import judge_reaction
+from amqpspec.run.verdict import Verdict
+
+_PAUSE_S = 0.05
+UNDEFINED_FRAME_TYPE = 42
+UNDEFINED_FRAME_TYPES = (0, 5, 6, 7, 9, 255)
+"""Neither in the list of frame types nor in the grammar; 4 and 8 are the two heartbeats."""
+
+
+def refuses_frame(peer: Peer, row: str = "") -> Verdict:
+    """Like ``rejects_violation`` on channel 1, with the patience that endings take behind the barrier."""
+    return judge_reaction(peer, peer.reaction(within_s=peer.context.patience.ending_s), row)
+
+
+def refuses_content(peer: Peer, row: str = "") -> Verdict:
+    """Like ``rejects_violation`` where a content may be left open: silence is waited for.
+
+    No barrier, for it would be a method amid a content, and refused as that.
+    """
+    return judge_reaction(peer, peer.reaction(barrier=False), row)
+
+
+def shortstr(text: str | bytes) -> bytes:
+    """A short string: one octet of length, then the string."""
+    octets = text.encode() if isinstance(text, str) else text
+    return bytes((len(octets),)) + octets
+
+
+def method_payload(peer: Peer, name: str, arguments: bytes = b"") -> bytes:
+    """The numbers of a method by name, then whatever stands for its arguments."""
+    method = peer.dialect.methods[name]
+    return struct.pack(">HH", method.class_id, method.method_id) + arguments
+
+
+def table(fields: bytes, size: int | None = None) -> bytes:
+    """A field table around octets that are its fields; ``size`` may lie."""
+    return struct.pack(">I", len(fields) if size is None else size) + fields
+
+
+def header_payload(
+    peer: Peer,
+    body_size: int = 0,
+    *,
+    class_name: str = "basic",
+    weight: int = 0,
+    flags: tuple[int, ...] = (0,),
+    properties: bytes = b"",
+) -> bytes:
+    """A content header: class, weight, body size, words of property flags, and whatever stands for properties."""
+    class_id = peer.dialect.classes_by_name[class_name].index
+    return struct.pack(f">HHQ{len(flags)}H", class_id, weight, body_size, *flags) + properties
+
+
+def begin_publish(peer: Peer, routing_key: str = "", exchange: str = "", channel: int = 1) -> None:
+    """basic.publish alone: its content is still owed."""
+    peer.send("basic.publish", channel=channel, exchange=exchange, routing_key=routing_key)
+
+
+def fetch(peer: Peer, queue: str, channel: int = 1) -> MethodArrived:
+    """The message at the head of a queue, which may take its time to get there; raises Unmet where there is none."""
+    until_s = peer.now() + peer.patience_s
+    while (message := peer.get(queue, channel)) is None:
+        if peer.now() > until_s:
+            raise Unmet("a message in the queue", "basic.get-empty")
+        peer.wait(lambda arrival: False, _PAUSE_S)
+    return message
+
+
+def fetch_all(peer: Peer, queue: str, channel: int = 1) -> list[bytes]:
+    """The bodies of everything in a queue, in order, once all that was sent on the channel has been dealt with."""
+    peer.barrier(channel, queue=queue)
+    return [message.body for message in peer.drain(queue, channel)]

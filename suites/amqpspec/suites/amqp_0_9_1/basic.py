@@ -1,0 +1,146 @@
+"""Messages in general: persistence, priority, order, the two ways of delivery (amqp-0-9-1 class basic, its rules)."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from amqpspec.peer.methods.peer import Peer
+from amqpspec.run.case import case
+from amqpspec.run.oracles import equals, holds, observed_either_way
+from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_9_1._messages import bodies, gathered, reopened, send, taken
+
+_PERSISTENT, _TRANSIENT = 2, 1
+
+
+@case("basic.persistence.respected", covers=["basic/persistence/respected"], restarts=True)
+def persistent_message_is_complete(peer: Peer) -> Verdict:
+    """A restart costs a queue no persistent message, fetched or not, and none of what belongs to it."""
+    peer.open_channel()
+    queue = peer.queue(durable=True)
+    texts = (b"fetched", b"waiting", b"last")
+    sent = send(peer, queue, texts, delivery_mode=_PERSISTENT, message_id="m")
+    taken(peer, queue, 1)
+    peer.context.restart()
+    after = peer.another().open_channel()
+    peer.claim("every persistent message with its properties after a restart")
+    got = gathered(after, queue, len(sent))
+    found = {(m.body, m.properties.get("delivery_mode"), m.properties.get("message_id")) for m in got}
+    return equals(peer, found, {(body, _PERSISTENT, "m") for body in sent}, "body, delivery-mode, message-id")
+
+
+@case("basic.persistence.storage", covers=["basic/persistence/storage"], restarts=True)
+def persistent_message_survives(peer: Peer) -> Verdict:
+    """A persistent message in a durable queue outlives a restart of the server."""
+    peer.open_channel()
+    queue = peer.queue(durable=True)
+    send(peer, queue, (b"transient",), delivery_mode=_TRANSIENT)
+    send(peer, queue, (b"persistent",), delivery_mode=_PERSISTENT)
+    peer.context.restart()
+    after = peer.another().open_channel()
+    peer.claim("the persistent message after a restart")
+    got = bodies(gathered(after, queue, 1))
+    return holds(peer, b"persistent" in got, f"{got}")
+
+
+@case("basic.priority.two-levels", covers=["basic/priority/two-levels"])
+def high_goes_before_low(peer: Peer) -> Verdict:
+    """One message of priority 9 goes before the messages of priority 0 that came earlier."""
+    peer.open_channel()
+    queue = peer.queue()
+    _publish_priorities(peer, queue, (0, 0, 0, 9))
+    peer.claim("the message of priority 9 first")
+    return equals(peer, bodies(peer.drain(queue)), [b"9", b"0", b"0", b"0"], "priorities as delivered")
+
+
+@case("basic.priority.boundary", covers=["basic/priority/two-levels"])
+def five_goes_before_four(peer: Peer) -> Verdict:
+    """Each of the priorities 5 to 9 goes before each of the priorities 0 to 4."""
+    peer.open_channel()
+    queue = peer.queue()
+    _publish_priorities(peer, queue, range(10))
+    peer.claim("priorities 5 to 9 in front")
+    order = bodies(peer.drain(queue))
+    return holds(
+        peer, sorted(order[:5]) == [b"5", b"6", b"7", b"8", b"9"], f"priorities as delivered {order}"
+    )
+
+
+@case("basic.priority.levels", covers=["basic/priority/ten-levels"])
+def levels_of_priority(peer: Peer) -> Verdict:
+    """A server may tell up to ten levels of priority apart."""
+    peer.open_channel()
+    queue = peer.queue()
+    _publish_priorities(peer, queue, range(10))
+    peer.claim("one to ten levels of priority")
+    order = bodies(peer.drain(queue))
+    levels = 1 + sum(later < earlier for earlier, later in pairwise(order))
+    return observed_either_way(peer, f"{levels} of ten levels of priority")
+
+
+@case("basic.order.persistence", covers=["basic/priority/order"])
+def order_ignores_persistence(peer: Peer) -> Verdict:
+    """Messages of one priority come in the order in which they were published, persistent or not."""
+    peer.open_channel()
+    queue = peer.queue(durable=True)
+    wanted = [b"%d" % number for number in range(10)]
+    method = peer.method_frame("basic.publish", routing_key=queue)
+    modes = ({"delivery_mode": 1 + number % 2} for number in range(len(wanted)))
+    contents = [peer.content_frames(b, properties=p) for b, p in zip(wanted, modes, strict=True)]
+    peer.send_octets(b"".join(method + content for content in contents))
+    peer.barrier(queue=queue)
+    peer.claim("the order of publication")
+    return equals(peer, bodies(peer.drain(queue)), wanted, "order")
+
+
+@case("basic.order.within-priority", covers=["basic/priority/order"])
+def order_within_each_priority(peer: Peer) -> Verdict:
+    """Messages of one priority keep their order next to messages of another one."""
+    peer.open_channel()
+    queue = peer.queue()
+    for number in range(10):
+        peer.publish(queue, b"%d" % number, properties={"priority": 9 * (number % 2)})
+    peer.barrier(queue=queue)
+    peer.claim("each priority in the order of publication")
+    got = bodies(gathered(peer, queue, 10))
+    low, high = [b"0", b"2", b"4", b"6", b"8"], [b"1", b"3", b"5", b"7", b"9"]
+    kept = [b for b in got if b in low] == low and [b for b in got if b in high] == high
+    return holds(peer, kept, f"order of delivery {got}")
+
+
+@case("basic.no-ack", covers=["basic/no-ack"])
+def no_ack_needs_no_acknowledgement(peer: Peer) -> Verdict:
+    """A consumer without acknowledgement gets its messages, and they do not come back."""
+    peer.open_channel()
+    queue = peer.queue()
+    peer.claim("each message once, without an acknowledgement")
+    peer.consume(queue, no_ack=True)
+    sent = send(peer, queue, (b"one", b"two", b"three"))
+    first = bodies(peer.deliveries(len(sent)))
+    reopened(peer)
+    again = bodies(gathered(peer, queue, 0))
+    return equals(peer, (first, again), (list(sent), []), "delivered at first, and again")
+
+
+@case("basic.explicit-ack", covers=["basic/explicit-ack"])
+def unacknowledged_comes_again(peer: Peer) -> Verdict:
+    """Of the messages that a consumer got, those that it did not acknowledge are there for the next connection."""
+    peer.open_channel()
+    queue = peer.queue(exclusive=False)
+    send(peer, queue, (b"1", b"2", b"3", b"4"))
+    peer.claim("the messages that were not acknowledged, and no others")
+    peer.consume(queue)
+    for delivery in peer.deliveries(4):
+        if delivery.body in (b"1", b"3"):
+            peer.send("basic.ack", delivery_tag=delivery["delivery_tag"])
+    peer.barrier(queue=queue)
+    peer.close()
+    after = peer.another().open_channel()
+    again = sorted(bodies(gathered(after, queue, 2)))
+    return equals(peer, again, [b"2", b"4"], "delivered after a reconnection")
+
+
+def _publish_priorities(peer: Peer, queue: str, priorities: range | tuple[int, ...]) -> None:
+    for priority in priorities:
+        peer.publish(queue, b"%d" % priority, properties={"priority": priority})
+    peer.barrier(queue=queue)

@@ -1,0 +1,125 @@
+"""Acknowledgements: one or many, once, of what was delivered (amqp-0-9-1 class basic, method ack)."""
+
+from __future__ import annotations
+
+from amqpspec.peer.methods.peer import Peer
+from amqpspec.run.case import case
+from amqpspec.run.methods.oracles import rejects_violation
+from amqpspec.run.oracles import equals
+from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_9_1._messages import bodies, gathered, reopened, send, taken
+
+_UNKNOWN = 1000
+_FIVE = (b"1", b"2", b"3", b"4", b"5")
+
+
+@case("basic.ack.twice", covers=["basic/ack/multiple/exists-once"])
+def acknowledged_twice(peer: Peer) -> Verdict:
+    """No message is acknowledged twice."""
+    peer.open_channel()
+    queue = peer.queue()
+    send(peer, queue, (b"1", b"2"))
+    first, _ = taken(peer, queue, 2)
+    peer.send("basic.ack", delivery_tag=first["delivery_tag"])
+    peer.barrier(queue=queue)
+    peer.send("basic.ack", delivery_tag=first["delivery_tag"])
+    return rejects_violation(peer)
+
+
+@case("basic.ack.after-multiple", covers=["basic/ack/multiple/exists-once"])
+def acknowledged_again_by_itself(peer: Peer) -> Verdict:
+    """No message that was acknowledged with others is acknowledged again by itself."""
+    peer.open_channel()
+    queue = peer.queue()
+    send(peer, queue, _FIVE)
+    messages = taken(peer, queue, 5)
+    peer.send("basic.ack", delivery_tag=messages[2]["delivery_tag"], multiple=True)
+    peer.barrier(queue=queue)
+    peer.send("basic.ack", delivery_tag=messages[1]["delivery_tag"])
+    return rejects_violation(peer)
+
+
+@case("basic.ack.unknown", covers=["basic/ack/multiple/exists-unknown"])
+def unknown_tag(peer: Peer) -> Verdict:
+    """A delivery tag that was never handed out cannot be acknowledged."""
+    peer.open_channel()
+    queue = peer.queue()
+    send(peer, queue, (b"1",))
+    taken(peer, queue, 1)
+    peer.send("basic.ack", delivery_tag=_UNKNOWN)
+    return rejects_violation(peer)
+
+
+@case("basic.ack.unknown-multiple", covers=["basic/ack/multiple/exists-unknown"])
+def unknown_tag_of_many(peer: Peer) -> Verdict:
+    """A delivery tag that was never handed out cannot be the end of what is acknowledged."""
+    peer.open_channel()
+    queue = peer.queue()
+    send(peer, queue, (b"1", b"2"))
+    taken(peer, queue, 2)
+    peer.send("basic.ack", delivery_tag=_UNKNOWN, multiple=True)
+    return rejects_violation(peer)
+
+
+@case(
+    "basic.ack.transacted.unknown",
+    covers=["basic/ack/multiple/exists-transacted", "basic/ack/multiple/exists-unknown"],
+    needs=["tx"],
+)
+def unknown_tag_in_a_transaction(peer: Peer) -> Verdict:
+    """A delivery tag that was never handed out is refused at once in a transaction."""
+    peer.open_channel()
+    peer.call("tx.select")
+    queue = peer.queue()
+    send(peer, queue, (b"1",))
+    peer.call("tx.commit")
+    taken(peer, queue, 1)
+    peer.send("basic.ack", delivery_tag=_UNKNOWN)
+    return rejects_violation(peer)
+
+
+@case("basic.ack.transacted.twice", covers=["basic/ack/multiple/exists-transacted"], needs=["tx"])
+def acknowledged_twice_in_a_transaction(peer: Peer) -> Verdict:
+    """A second acknowledgement in one transaction is refused at once, not at commit."""
+    peer.open_channel()
+    peer.call("tx.select")
+    queue = peer.queue()
+    send(peer, queue, (b"1",))
+    peer.call("tx.commit")
+    (message,) = taken(peer, queue, 1)
+    peer.send("basic.ack", delivery_tag=message["delivery_tag"])
+    peer.barrier(queue=queue)
+    peer.send("basic.ack", delivery_tag=message["delivery_tag"])
+    return rejects_violation(peer)
+
+
+@case("basic.ack.single", covers=["basic/ack/multiple"])
+def single_acknowledgement(peer: Peer) -> Verdict:
+    """Without multiple, the message of the tag is acknowledged and no other one."""
+    return _acknowledged(peer, 2, multiple=False, left=[b"1", b"2", b"4", b"5"])
+
+
+@case("basic.ack.multiple", covers=["basic/ack/multiple"])
+def acknowledgement_up_to(peer: Peer) -> Verdict:
+    """With multiple, all messages up to the tag are acknowledged, that of the tag among them."""
+    return _acknowledged(peer, 2, multiple=True, left=[b"4", b"5"])
+
+
+@case("basic.ack.all", covers=["basic/ack/multiple"])
+def acknowledgement_of_all(peer: Peer) -> Verdict:
+    """With multiple and the tag zero, all messages that are outstanding are acknowledged."""
+    return _acknowledged(peer, None, multiple=True, left=[])
+
+
+def _acknowledged(peer: Peer, which: int | None, multiple: bool, left: list[bytes]) -> Verdict:
+    """Acknowledge one of five messages, or the tag zero; judge what comes again when the channel has ended."""
+    peer.open_channel()
+    queue = peer.queue()
+    send(peer, queue, _FIVE)
+    messages = taken(peer, queue, 5)
+    peer.claim(f"{len(left)} of 5 messages unacknowledged")
+    tag = 0 if which is None else messages[which]["delivery_tag"]
+    peer.send("basic.ack", delivery_tag=tag, multiple=multiple)
+    reopened(peer)
+    again = sorted(bodies(gathered(peer, queue, len(left))))
+    return equals(peer, again, left, "messages that come again")

@@ -1,0 +1,219 @@
+"""Consumers: how long they live, their tags, exclusive access, cancelling (amqp-0-9-1 class basic)."""
+
+from __future__ import annotations
+
+from amqpspec.peer.methods.arrivals import MethodArrived
+from amqpspec.peer.methods.peer import CLIENT_PROPERTIES, Peer
+from amqpspec.run.case import case
+from amqpspec.run.methods.oracles import allows, rejects_violation
+from amqpspec.run.oracles import equals, holds, observed_either_way
+from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_9_1._messages import awaited, bodies, reopened, send, sent_ahead
+
+_CONSUMERS = 16
+
+
+@case("basic.consume.lasts", covers=["basic/consume"])
+def consumer_lasts(peer: Peer) -> Verdict:
+    """A consumer goes on getting messages, whatever else starts and ends on its channel."""
+    peer.open_channel()
+    queue = peer.queue()
+    peer.claim("two deliveries to one consumer")
+    tag = peer.consume(queue)
+    send(peer, queue, (b"one",))
+    first = peer.delivery()
+    peer.send("basic.ack", delivery_tag=first["delivery_tag"])
+    peer.consume(peer.queue())
+    peer.call("basic.cancel", consumer_tag=peer.consume(peer.queue()))
+    send(peer, queue, (b"two",))
+    second = peer.delivery()
+    got = [(m["consumer_tag"], m.body) for m in (first, second)]
+    return equals(peer, got, [(tag, b"one"), (tag, b"two")], "deliveries")
+
+
+@case("basic.consume.ends-with-channel", covers=["basic/consume"])
+def consumer_ends_with_its_channel(peer: Peer) -> Verdict:
+    """A consumer ends with its channel and takes no more messages, also when the channel is opened again."""
+    peer.open_channel()
+    queue = peer.queue()
+    peer.claim("no consumer once its channel was closed")
+    peer.consume(queue, no_ack=True)
+    reopened(peer)
+    send(peer, queue, (b"for nobody",))
+    told = peer.call("queue.declare", queue=queue, passive=True)
+    left = told["consumer_count"], told["message_count"], len(peer.pending("basic.deliver"))
+    return equals(peer, left, (0, 1, 0), "consumers, messages waiting, deliveries")
+
+
+@case("basic.consume.sixteen", covers=["basic/consume/minimum-consumers"])
+def sixteen_consumers(peer: Peer) -> Verdict:
+    """A queue has room for 16 consumers."""
+    peer.open_channel()
+    queue = peer.queue()
+    peer.claim("16 consumers on one queue")
+    tags = {peer.consume(queue) for _ in range(_CONSUMERS)}
+    count = peer.call("queue.declare", queue=queue, passive=True)["consumer_count"]
+    return equals(peer, (len(tags), count), (_CONSUMERS, _CONSUMERS), "tags, consumers of the queue")
+
+
+@case("basic.consume.tag.generated", covers=["basic/consume/consumer-tag/generated"])
+def blank_tag_is_generated(peer: Peer) -> Verdict:
+    """A consumer without a tag gets one of its own, and its deliveries bear it."""
+    peer.open_channel()
+    queues = peer.queue(), peer.queue()
+    peer.claim("a tag of its own for each consumer")
+    tags = [peer.consume(queue, consumer_tag="") for queue in queues]
+    got = []
+    for queue in queues:
+        peer.publish(queue, b"body")
+        got.append(peer.delivery()["consumer_tag"])
+    fine = got == tags and len(set(tags)) == 2 and all(tags)
+    return holds(peer, fine, f"tags {tags}, tags of the deliveries {got}")
+
+
+@case("basic.consume.tag.duplicate", covers=["basic/consume/consumer-tag/duplicate"])
+def tag_in_use_is_refused(peer: Peer) -> Verdict:
+    """A tag in use on a channel cannot be given to a second consumer of it."""
+    peer.open_channel()
+    tag = peer.consume(peer.queue(), consumer_tag=peer.name("tag"))
+    peer.send("basic.consume", queue=peer.queue(), consumer_tag=tag)
+    return rejects_violation(peer)
+
+
+@case("basic.consume.tag.other-channel", covers=["basic/consume/consumer-tag/channel-local"])
+def tag_means_nothing_elsewhere(peer: Peer) -> Verdict:
+    """A tag cannot be used on another channel than that of its consumer."""
+    peer.open_channel().open_channel(2)
+    queue = peer.queue()
+    tag = peer.consume(queue, consumer_tag=peer.name("tag"))
+    peer.consume(queue, 2, consumer_tag=peer.name("tag"))
+    peer.send("basic.cancel", channel=2, consumer_tag=tag)
+    return rejects_violation(peer, 2)
+
+
+@case("basic.consume.exclusive.in-use", covers=["basic/consume/exclusive/in-use"])
+def no_exclusive_access_next_to_others(peer: Peer) -> Verdict:
+    """Where a queue has a consumer, another connection does not get exclusive access."""
+    peer.open_channel()
+    queue = peer.queue(exclusive=False)
+    peer.consume(queue)
+    other = peer.another().open_channel()
+    other.send("basic.consume", queue=queue, consumer_tag=peer.name("tag"), exclusive=True)
+    return rejects_violation(other)
+
+
+@case("basic.consume.exclusive.second-consumer", covers=["basic/consume/exclusive/alone"])
+def no_consumer_next_to_an_exclusive_one(peer: Peer) -> Verdict:
+    """Next to an exclusive consumer, nobody else can consume from the queue."""
+    peer.open_channel()
+    queue = peer.queue(exclusive=False)
+    peer.consume(queue, exclusive=True)
+    other = peer.another().open_channel()
+    other.send("basic.consume", queue=queue, consumer_tag=peer.name("tag"))
+    return rejects_violation(other)
+
+
+@case("basic.consume.exclusive.get", covers=["basic/consume/exclusive/alone"])
+def no_get_next_to_an_exclusive_consumer(peer: Peer) -> Verdict:
+    """Next to an exclusive consumer, nobody else can fetch from the queue."""
+    peer.open_channel()
+    queue = peer.queue(exclusive=False)
+    peer.consume(queue, exclusive=True)
+    other = peer.another().open_channel()
+    other.send("basic.get", queue=queue)
+    return rejects_violation(other)
+
+
+@case("basic.consume.exclusive.ends", covers=["basic/consume/exclusive/alone"])
+def exclusive_access_ends_with_its_consumer(peer: Peer) -> Verdict:
+    """When its exclusive consumer is cancelled, a queue is open to others."""
+    peer.open_channel()
+    queue = peer.queue(exclusive=False)
+    tag = peer.consume(queue, exclusive=True)
+    other = peer.another().open_channel()
+    peer.claim("a consumer of another connection")
+    peer.call("basic.cancel", consumer_tag=tag)
+    other.send("basic.consume", queue=queue)
+    return allows(other)
+
+
+@case("basic.cancel.stops", covers=["basic/cancel"])
+def cancelled_consumer_gets_nothing(peer: Peer) -> Verdict:
+    """After cancel-ok nothing more is delivered for the consumer; the messages stay in the queue."""
+    peer.open_channel()
+    queue = peer.queue()
+    tag = peer.consume(queue, no_ack=True)
+    peer.claim("no delivery after cancel-ok")
+    peer.call("basic.cancel", consumer_tag=tag)
+    send(peer, queue, (b"late",))
+    came = bodies(sent_ahead(peer, queue))
+    left = peer.call("queue.declare", queue=queue, passive=True)["message_count"]
+    return equals(peer, (came, left), ([], 1), "deliveries, messages in the queue")
+
+
+@case("basic.cancel.one-of-two", covers=["basic/cancel"])
+def cancel_ends_one_consumer(peer: Peer) -> Verdict:
+    """Cancel ends the consumer that it names, and no other one on the channel."""
+    peer.open_channel()
+    queue = peer.queue()
+    tags = [peer.consume(queue, no_ack=True) for _ in range(2)]
+    peer.claim("all messages for the consumer that was not cancelled")
+    peer.call("basic.cancel", consumer_tag=tags[0])
+    send(peer, queue, (b"1", b"2"))
+    got = {delivery["consumer_tag"] for delivery in awaited(peer, 2)}
+    return equals(peer, got, {tags[1]}, "consumers that got messages")
+
+
+@case("basic.cancel.delivered-stays", covers=["basic/cancel"])
+def delivered_messages_outlive_the_consumer(peer: Peer) -> Verdict:
+    """What was delivered before cancel is not given back by it, and can still be acknowledged."""
+    peer.open_channel(1).open_channel(2)
+    queue = peer.queue()
+    tag = peer.consume(queue)
+    send(peer, queue, (b"early", b"unacknowledged"))
+    early, _ = peer.deliveries(2)
+    peer.claim("an acknowledgement after cancel-ok is good")
+    peer.call("basic.cancel", consumer_tag=tag)
+    peer.consume(queue, channel=2, no_ack=True)
+    by_cancel = bodies(sent_ahead(peer, queue, 2))
+    peer.send("basic.ack", delivery_tag=early["delivery_tag"])
+    peer.call("channel.close", reply_code=200, reply_text="done")
+    by_end = bodies(awaited(peer, 1, 2) + sent_ahead(peer, queue, 2))
+    got = (by_cancel, by_end)
+    return equals(peer, got, ([], [b"unacknowledged"]), "given back by cancel, and by the end")
+
+
+@case("basic.cancel.queue-gone", covers=["basic/cancel/queue-gone"])
+def cancel_without_a_queue(peer: Peer) -> Verdict:
+    """Cancel succeeds for a consumer whose queue does not exist any more."""
+    peer.open_channel()
+    queue = peer.queue()
+    tag = peer.consume(queue)
+    peer.call("queue.delete", queue=queue)
+    peer.claim("no exception: basic.cancel-ok with the tag of the consumer, or silence")
+    peer.send("basic.cancel", consumer_tag=tag)
+    reaction = peer.reaction()
+    last = reaction.arrivals[-1]
+    answered = isinstance(last, MethodArrived) and reaction.refusal is None
+    if isinstance(last, MethodArrived) and last.name == "basic.cancel-ok":
+        return equals(peer, last["consumer_tag"], tag, "consumer tag")
+    return holds(peer, answered, reaction.describe(peer.dialect))
+
+
+@case("basic.cancel.by-server", covers=["basic/cancel/by-server"], needs=["consumer-cancel-notify"])
+def server_tells_of_a_lost_consumer(peer: Peer) -> Verdict:
+    """A server may tell a client that can hear it that a consumer ended with its queue."""
+    capabilities = {"consumer_cancel_notify": True}
+    peer.open_channel(properties={**CLIENT_PROPERTIES, "capabilities": capabilities})
+    queue = peer.queue(exclusive=False)
+    tag = peer.consume(queue)
+    peer.another().open_channel().call("queue.delete", queue=queue)
+    peer.claim("basic.cancel for the consumer, or nothing")
+    arrival = peer.arrival("basic.cancel")
+    if (
+        isinstance(arrival, MethodArrived)
+        and arrival.name == "basic.cancel"
+        and arrival["consumer_tag"] == tag
+    ):
+        return observed_either_way(peer, "basic.cancel with the tag of the consumer")
+    return observed_either_way(peer, f"no basic.cancel for the consumer: {arrival.describe(peer.dialect)}")

@@ -1,0 +1,118 @@
+"""Deliveries by consumers and by get: what they say, how often they come (amqp-0-9-1 class basic)."""
+
+from __future__ import annotations
+
+from amqpspec.peer.methods.arrivals import MethodArrived
+from amqpspec.peer.methods.peer import Peer
+from amqpspec.run.case import case
+from amqpspec.run.oracles import equals, holds
+from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_9_1._messages import bodies, gathered, plain, reopened, send, taken
+
+_DELIVERIES = 30
+
+
+@case("basic.deliver.origin", covers=["basic/deliver/origin"])
+def delivery_names_its_origin(peer: Peer) -> Verdict:
+    """A delivery tells the exchange and the routing key of its publication, not those of the binding."""
+    peer.open_channel()
+    queue, exchange = peer.queue(), peer.exchange("fanout")
+    peer.call("queue.bind", queue=queue, exchange=exchange, routing_key="of.the.binding")
+    peer.consume(queue, no_ack=True)
+    peer.claim("exchange and routing key of the publication")
+    peer.publish("a.b", b"routed", exchange=exchange)
+    peer.publish(queue, b"straight")
+    got = [(m["exchange"], m["routing_key"]) for m in peer.deliveries(2)]
+    return equals(peer, got, [(exchange, "a.b"), ("", queue)], "exchange and routing key of two deliveries")
+
+
+@case("basic.deliver.count", covers=["basic/deliver/count"])
+def deliveries_are_counted(peer: Peer) -> Verdict:
+    """A server that counts deliveries shows it: by the count, or by an end to delivering in vain."""
+    peer.open_channel()
+    queue = peer.queue(exclusive=False)
+    peer.publish(queue, b"poison")
+    peer.claim("a sign that deliveries are counted within 30 of them")
+    for number in range(_DELIVERIES):
+        message = _delivered_in_vain(peer, queue)
+        if message is None:
+            return holds(peer, True, f"no more deliveries after {number}")
+        if message["redelivered"] and "x-delivery-count" in plain(message).get("headers", {}):
+            return holds(peer, True, "the message bears the count")
+    return holds(peer, False, f"{_DELIVERIES} deliveries of one message, none of which shows a count")
+
+
+@case("basic.deliver.poison", covers=["basic/deliver/poison"])
+def poison_becomes_a_dead_letter(peer: Peer) -> Verdict:
+    """A message that keeps coming back unacknowledged ends among the dead letters of its queue."""
+    peer.open_channel()
+    letters, exchange = peer.queue(), peer.exchange("fanout")
+    peer.call("queue.bind", queue=letters, exchange=exchange)
+    queue = peer.queue(arguments={"x-dead-letter-exchange": exchange})
+    peer.publish(queue, b"poison")
+    peer.claim("the message among the dead letters")
+    for _ in range(_DELIVERIES):
+        if _delivered_in_vain(peer, queue) is None:
+            return equals(peer, bodies(gathered(peer, letters, 1)), [b"poison"], "dead letters")
+    return holds(peer, False, f"{_DELIVERIES} deliveries of one message, and it still comes")
+
+
+@case("basic.get.unacknowledged", covers=["basic/get-ok"])
+def fetched_and_unacknowledged_comes_again(peer: Peer) -> Verdict:
+    """What get fetched and nobody acknowledged comes again; what was acknowledged does not."""
+    peer.open_channel()
+    queue = peer.queue()
+    send(peer, queue, (b"acknowledged", b"forgotten"))
+    peer.claim("the message that was not acknowledged, and no other one")
+    first, _ = taken(peer, queue, 2)
+    peer.send("basic.ack", delivery_tag=first["delivery_tag"])
+    reopened(peer)
+    return equals(peer, bodies(gathered(peer, queue, 1)), [b"forgotten"], "messages that come again")
+
+
+@case("basic.get.no-ack", covers=["basic/get-ok", "basic/no-ack"])
+def fetched_without_acknowledgement_is_gone(peer: Peer) -> Verdict:
+    """What get fetched with no-ack does not come again."""
+    peer.open_channel()
+    queue = peer.queue()
+    send(peer, queue, (b"once",))
+    peer.claim("the message once")
+    got = peer.get(queue, no_ack=True)
+    reopened(peer)
+    again = bodies(gathered(peer, queue, 0))
+    return equals(peer, (got and got.body, again), (b"once", []), "fetched body, messages that come again")
+
+
+@case("basic.get.left", covers=["domain/message-count", "basic/get-ok"])
+def get_tells_how_many_are_left(peer: Peer) -> Verdict:
+    """Each get-ok tells how many messages are left in the queue."""
+    peer.open_channel()
+    queue = peer.queue()
+    send(peer, queue, (b"1", b"2", b"3"))
+    peer.claim("2, 1 and 0 messages left")
+    return equals(peer, [m["message_count"] for m in taken(peer, queue, 3)], [2, 1, 0], "messages left")
+
+
+@case("basic.get.empty", covers=["basic/get-empty"])
+def get_on_an_empty_queue(peer: Peer) -> Verdict:
+    """Get on a queue without messages is answered by get-empty, also when all of them are unacknowledged."""
+    peer.open_channel()
+    queue = peer.queue()
+    peer.claim("get-empty at first, and while the only message is unacknowledged")
+    first = peer.call("basic.get", queue=queue)
+    send(peer, queue, (b"only",))
+    taken(peer, queue, 1)
+    second = peer.call("basic.get", queue=queue)
+    return equals(peer, [first.name, second.name], ["basic.get-empty"] * 2, "answers")
+
+
+def _delivered_in_vain(peer: Peer, queue: str) -> MethodArrived | None:
+    """Fetch a message and hand it back by recover; None where there is none, twice with a barrier between."""
+    message = peer.get(queue, no_ack=False)
+    if message is None:
+        peer.barrier(queue=queue)
+        message = peer.get(queue, no_ack=False)
+    if message is not None:
+        peer.call("basic.recover", requeue=True)
+        peer.barrier(queue=queue)
+    return message

@@ -1,0 +1,223 @@
+"""Publishing: where to, and what comes back (amqp-0-9-1 class basic, methods publish and return)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from amqpspec.peer.events import Arrival, Quiet
+from amqpspec.peer.methods.arrivals import MethodArrived
+from amqpspec.peer.methods.peer import Peer
+from amqpspec.run.case import case
+from amqpspec.run.methods.oracles import judge_arrival, rejects_violation
+from amqpspec.run.oracles import equals, holds
+from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_9_1._messages import altered, bodies, gathered, plain, send, sent_ahead
+
+_LARGE_OCTETS = 300_000
+_MANDATORY, _IMMEDIATE = "basic/publish/mandatory/implemented", "basic/publish/immediate/implemented"
+
+
+@case("basic.publish.transaction", covers=["basic/publish/transaction"], needs=["tx"])
+def publication_waits_for_commit(peer: Peer) -> Verdict:
+    """What a transaction publishes reaches no consumer before commit, and then does."""
+    peer.open_channel()
+    queue = peer.queue(exclusive=False)
+    reader = peer.another().open_channel()
+    reader.consume(queue, no_ack=True)
+    peer.call("tx.select")
+    peer.claim("no delivery before commit, one after it")
+    send(peer, queue, (b"in a transaction",))
+    before = len(sent_ahead(reader, queue))
+    peer.call("tx.commit")
+    after = reader.delivery().body
+    return equals(peer, (before, after), (0, b"in a transaction"), "deliveries before, body after commit")
+
+
+@case("basic.publish.exchange.missing", covers=["basic/publish/exchange/must-exist"])
+def exchange_has_to_exist(peer: Peer) -> Verdict:
+    """Nothing can be published to an exchange that does not exist."""
+    peer.open_channel()
+    peer.publish("key", b"lost", exchange=peer.name("no-exchange"))
+    return rejects_violation(peer)
+
+
+@case("basic.publish.exchange.default", covers=["basic/publish/exchange/default-exchange"])
+def blank_exchange_is_the_default_one(peer: Peer) -> Verdict:
+    """With a blank exchange a message goes to the queue whose name is the routing key, and to that only."""
+    peer.open_channel()
+    queue, other = peer.queue(), peer.queue()
+    peer.claim("the message in the queue that the routing key names")
+    send(peer, queue, (b"by name",))
+    got = bodies(gathered(peer, queue, 1)), bodies(gathered(peer, other, 0))
+    return equals(peer, got, ([b"by name"], []), "messages in this queue and in another one")
+
+
+@case(
+    "basic.publish.exchange.internal", covers=["basic/publish/exchange/internal"], needs=["exchange-internal"]
+)
+def internal_exchange_is_closed(peer: Peer) -> Verdict:
+    """Nothing can be published to an internal exchange."""
+    peer.open_channel()
+    exchange = peer.exchange("fanout", internal=True)
+    peer.publish("key", b"from outside", exchange=exchange)
+    return rejects_violation(peer)
+
+
+@case("basic.publish.mandatory.unroutable", covers=["basic/publish/mandatory/return", _MANDATORY])
+def mandatory_unroutable_comes_back(peer: Peer) -> Verdict:
+    """A mandatory message that reaches no queue comes back."""
+    peer.open_channel()
+    exchange = peer.exchange("direct")
+    peer.claim("basic.return with the message")
+    peer.publish("nowhere", b"unroutable", exchange=exchange, mandatory=True)
+    return _comes_back(peer, b"unroutable", _MANDATORY)
+
+
+@case("basic.publish.mandatory.routable", covers=["basic/publish/mandatory/return"])
+def mandatory_routable_stays(peer: Peer) -> Verdict:
+    """A mandatory message that reaches a queue does not come back, even without a consumer."""
+    peer.open_channel()
+    queue = peer.queue()
+    peer.claim("the message in its queue and no basic.return")
+    peer.publish(queue, b"routable", mandatory=True)
+    got = bodies(gathered(peer, queue, 1))
+    returned = len(peer.pending("basic.return"))
+    return equals(peer, (got, returned), ([b"routable"], 0), "messages in the queue, returned messages")
+
+
+@case("basic.publish.mandatory.not-set", covers=["basic/publish/mandatory/return"])
+def other_unroutable_vanishes(peer: Peer) -> Verdict:
+    """A message that is not mandatory and reaches no queue vanishes without a word."""
+    peer.open_channel()
+    exchange = peer.exchange("direct")
+    peer.claim("neither a return nor an exception")
+    peer.publish("nowhere", b"unroutable", exchange=exchange)
+    peer.barrier()
+    return equals(peer, len(peer.pending("basic.return")), 0, "returned messages")
+
+
+@case("basic.publish.mandatory.implemented", covers=["basic/publish/mandatory/implemented"])
+def mandatory_has_its_effect(peer: Peer) -> Verdict:
+    """Of two messages for a queue that does not exist, the mandatory one comes back."""
+    peer.open_channel()
+    nowhere = peer.name("no-queue")
+    peer.claim("basic.return for the mandatory message alone")
+    peer.publish(nowhere, b"optional")
+    peer.publish(nowhere, b"mandatory", mandatory=True)
+    return _comes_back(peer, b"mandatory", _MANDATORY)
+
+
+@case("basic.publish.immediate.no-consumer", covers=["basic/publish/immediate/return", _IMMEDIATE])
+def immediate_without_a_consumer_comes_back(peer: Peer) -> Verdict:
+    """An immediate message for a queue without a consumer comes back and is not kept."""
+    peer.open_channel()
+    queue = peer.queue()
+    peer.claim("basic.return with the message, which is not in the queue")
+    peer.publish(queue, b"immediate", immediate=True)
+    if (verdict := _not_returned(peer, arrival := peer.arrival("basic.return"), _IMMEDIATE)) is not None:
+        return verdict
+    assert isinstance(arrival, MethodArrived)
+    left = bodies(gathered(peer, queue, 0))
+    return equals(peer, (arrival.body, left), (b"immediate", []), "returned body, messages in the queue")
+
+
+@case("basic.publish.immediate.consumer", covers=["basic/publish/immediate/return"])
+def immediate_with_a_consumer_is_delivered(peer: Peer) -> Verdict:
+    """An immediate message for a queue with a ready consumer is delivered and does not come back."""
+    peer.open_channel()
+    queue = peer.queue()
+    peer.consume(queue, no_ack=True)
+    peer.claim("the delivery and no basic.return")
+    peer.publish(queue, b"immediate", immediate=True)
+    arrival = peer.arrival("basic.deliver", "basic.return")
+    if isinstance(arrival, MethodArrived) and arrival.name == "basic.deliver":
+        peer.barrier(queue=queue)
+        return equals(peer, len(peer.pending("basic.return")), 0, "returned messages")
+    return judge_arrival(peer, arrival)
+
+
+@case("basic.publish.immediate.not-set", covers=["basic/publish/immediate/return"])
+def other_message_waits(peer: Peer) -> Verdict:
+    """A message that is not immediate waits in its queue for a consumer."""
+    peer.open_channel()
+    queue = peer.queue()
+    peer.claim("the message for a consumer that comes later, and no basic.return")
+    send(peer, queue, (b"patient",))
+    got = bodies(gathered(peer, queue, 1))
+    returned = len(peer.pending("basic.return"))
+    return equals(peer, (got, returned), ([b"patient"], 0), "delivered later, returned messages")
+
+
+@case("basic.publish.immediate.implemented", covers=["basic/publish/immediate/implemented"])
+def immediate_has_its_effect(peer: Peer) -> Verdict:
+    """Of two messages for a queue whose consumer has no room for more, the immediate one comes back."""
+    peer.open_channel()
+    queue = peer.queue()
+    peer.call("basic.qos", prefetch_count=1)
+    peer.consume(queue)
+    send(peer, queue, (b"first",))
+    peer.delivery()
+    peer.claim("basic.return for the immediate message alone")
+    peer.publish(queue, b"second")
+    peer.publish(queue, b"immediate", immediate=True)
+    return _comes_back(peer, b"immediate", _IMMEDIATE)
+
+
+@case("basic.return.whole", covers=["basic/return", _MANDATORY])
+def return_is_complete(peer: Peer) -> Verdict:
+    """A returned message comes with a code, exchange, routing key, all its properties and its whole body."""
+    peer.open_channel()
+    exchange, body = peer.exchange("direct"), b"whole" * (_LARGE_OCTETS // 5)
+    properties = _all_properties(peer)
+    peer.claim("the message as it was published")
+    peer.publish("a.b", body, exchange=exchange, properties=properties, mandatory=True)
+    back = peer.arrival("basic.return")
+    if not isinstance(back, MethodArrived) or back.name != "basic.return":
+        return judge_arrival(peer, back, _MANDATORY)
+    actual = (back["exchange"], back["routing_key"], back.body == body, plain(back))
+    fine = actual[:3] == (exchange, "a.b", True) and back["reply_code"] > 0
+    return holds(
+        peer,
+        fine and not altered(plain(back), properties),
+        f"code {back['reply_code']}, {actual}",
+        f"a code, {(exchange, 'a.b', True, properties)}",
+    )
+
+
+def _comes_back(peer: Peer, body: bytes, flag: str) -> Verdict:
+    """The next return bears a body, and is the only one."""
+    arrival = peer.arrival("basic.return")
+    if (verdict := _not_returned(peer, arrival, flag)) is not None:
+        return verdict
+    assert isinstance(arrival, MethodArrived)
+    peer.barrier()
+    returned = [arrival, *peer.pending("basic.return")]
+    return equals(peer, bodies(returned), [body], "returned messages")
+
+
+def _not_returned(peer: Peer, arrival: Arrival, flag: str) -> Verdict | None:
+    """The verdict on what came instead of a return; None where it is one.
+
+    A server on which the flag has no effect breaks the row that asks it to implement the flag, and no other.
+    """
+    if isinstance(arrival, MethodArrived) and arrival.name == "basic.return":
+        return None
+    return judge_arrival(peer, arrival, flag if isinstance(arrival, Quiet) else "")
+
+
+def _all_properties(peer: Peer) -> dict[str, Any]:
+    return {
+        "content_type": "text/plain",
+        "content_encoding": "identity",
+        "headers": {"number": 7},
+        "delivery_mode": 1,
+        "priority": 3,
+        "correlation_id": "correlation",
+        "reply_to": "reply",
+        "expiration": "600000",
+        "message_id": "message",
+        "timestamp": 1_700_000_000,
+        "type": "kind",
+        "user_id": peer.login.user,
+        "app_id": "application",
+    }

@@ -1,0 +1,270 @@
+"""Quality of service: windows in octets and in messages, and whose they are (amqp-0-9-1 class basic, method qos)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from amqpspec.peer.methods.arrivals import MethodArrived
+from amqpspec.peer.methods.peer import Peer
+from amqpspec.run.case import case
+from amqpspec.run.oracles import does_not_apply, equals, holds, judge_reaction, observed_either_way
+from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_9_1._messages import awaited, bodies, send, sent_ahead
+
+_THREE = (b"1", b"2", b"3")
+
+
+@case("basic.qos.channel", covers=["basic/qos/global"])
+def window_is_shared_on_a_channel(peer: Peer) -> Verdict:
+    """Without global, the consumers of a channel share one window."""
+    peer.open_channel()
+    queues = peer.queue(), peer.queue()
+    for queue in queues:
+        send(peer, queue, _THREE)
+    peer.claim("no more than 2 unacknowledged messages on the channel")
+    peer.call("basic.qos", prefetch_count=2, **{"global": False})
+    for queue in queues:
+        peer.consume(queue)
+    count = sum(len(sent_ahead(peer, queue)) for queue in queues)
+    return holds(peer, count <= 2, f"{count} unacknowledged messages with two consumers on the channel")
+
+
+@case("basic.qos.other-channel", covers=["basic/qos/global"])
+def window_leaves_other_channels_alone(peer: Peer) -> Verdict:
+    """Without global, a window says nothing about the other channels of the connection.
+
+    A server may send less ahead than it is allowed to: what it sends ahead without any window is looked at first.
+    """
+    peer.open_channel().open_channel(2)
+    before, queue = peer.queue(), peer.queue()
+    send(peer, before, _THREE)
+    peer.consume(before, 2)
+    if (ahead := len(awaited(peer, 3, 2))) < 3:
+        return does_not_apply(peer, f"{ahead} messages are sent ahead where there is no window")
+    send(peer, queue, _THREE)
+    peer.claim("3 unacknowledged messages on a channel without a window")
+    peer.call("basic.qos", prefetch_count=1, **{"global": False})
+    peer.consume(queue, 2)
+    return equals(peer, bodies(awaited(peer, 3, 2)), [*_THREE], "unacknowledged on the other channel")
+
+
+@case("basic.qos.connection", covers=["basic/qos/global"])
+def global_window_spans_channels(peer: Peer) -> Verdict:
+    """With global, all channels of the connection share one window."""
+    peer.open_channel().open_channel(2)
+    queues = {1: peer.queue(), 2: peer.queue()}
+    for queue in queues.values():
+        send(peer, queue, _THREE)
+    peer.claim("no more than 2 unacknowledged messages on the connection")
+    peer.call("basic.qos", prefetch_count=2, **{"global": True})
+    for channel, queue in queues.items():
+        peer.consume(queue, channel)
+    counts = [len(sent_ahead(peer, queue, channel)) for channel, queue in queues.items()]
+    return holds(peer, sum(counts) <= 2, f"{counts} unacknowledged messages on two channels")
+
+
+@case("basic.qos.prefetch-size", covers=["basic/qos/prefetch-size"])
+def octets_stay_within_the_window(peer: Peer) -> Verdict:
+    """What is unacknowledged stays within the window in octets, and goes on when the window opens."""
+    peer.open_channel()
+    queue = peer.queue()
+    sent = send(peer, queue, (b"a" * 60, b"b" * 40, b"c" * 30))
+    peer.claim("no more than 100 octets unacknowledged, and the rest after an acknowledgement")
+    if (refused := _window_in_octets(peer, 100)) is not None:
+        return refused
+    peer.consume(queue)
+    first = [peer.delivery(), *sent_ahead(peer, queue)]
+    peer.send("basic.ack", delivery_tag=first[-1]["delivery_tag"], multiple=True)
+    rest: list[MethodArrived] = []
+    while len(first + rest) < len(sent) and (more := awaited(peer, 1)):
+        peer.send("basic.ack", delivery_tag=more[0]["delivery_tag"])
+        rest += more
+    octets = sum(len(body) for body in bodies(first))
+    return holds(
+        peer, octets <= 100 and len(first + rest) == 3, f"{octets} octets, then {len(rest)} messages"
+    )
+
+
+@case("basic.qos.prefetch-size.zero", covers=["basic/qos/prefetch-size"])
+def zero_octets_is_no_limit(peer: Peer) -> Verdict:
+    """A window of zero octets sets no limit, where a server sends messages ahead at all."""
+    peer.open_channel()
+    before, queue = peer.queue(), peer.queue()
+    send(peer, before, _THREE)
+    tag = peer.consume(before)
+    if (ahead := len(awaited(peer, 3))) < 3:
+        return does_not_apply(peer, f"{ahead} messages are sent ahead where there is no window")
+    peer.call("basic.cancel", consumer_tag=tag)
+    peer.send("basic.ack", delivery_tag=0, multiple=True)
+    sent = send(peer, queue, (b"a" * 5000, b"b" * 5000, b"c" * 5000))
+    peer.claim("3 unacknowledged messages")
+    peer.call("basic.qos", prefetch_size=0, prefetch_count=10)
+    peer.consume(queue)
+    return equals(peer, len(awaited(peer, 3)), len(sent), "unacknowledged messages")
+
+
+@case("basic.qos.prefetch-size.no-ack", covers=["basic/qos/prefetch-size"])
+def octets_do_not_limit_no_ack(peer: Peer) -> Verdict:
+    """A window in octets sets no limit to a consumer without acknowledgement."""
+    peer.open_channel()
+    queue = peer.queue()
+    sent = send(peer, queue, (b"a" * 50, b"b" * 50, b"c" * 50))
+    peer.claim("all messages, without an acknowledgement")
+    if (refused := _window_in_octets(peer, 60)) is not None:
+        return refused
+    peer.consume(queue, no_ack=True)
+    return equals(peer, len(awaited(peer, 3)), len(sent), "deliveries")
+
+
+@case("basic.qos.prefetch-size.single", covers=["basic/qos/prefetch-size/single-message"])
+def single_message_passes_the_window(peer: Peer) -> Verdict:
+    """A message that is larger than the window in octets reaches a client that holds no other, one at a time."""
+    peer.open_channel()
+    queue = peer.queue()
+    send(peer, queue, (b"a" * 500, b"b" * 500))
+    peer.claim("one large message, and the next after its acknowledgement")
+    if (refused := _window_in_octets(peer, 10)) is not None:
+        return refused
+    peer.consume(queue)
+    peer.send("basic.ack", delivery_tag=peer.delivery()["delivery_tag"])
+    return equals(peer, peer.delivery().body[:1], b"b", "second message")
+
+
+@case("basic.qos.prefetch-count.both", covers=["basic/qos/prefetch-size", "basic/qos/prefetch-count"])
+def both_windows_have_to_allow(peer: Peer) -> Verdict:
+    """A window in messages does not help where the one in octets is full."""
+    peer.open_channel()
+    queue = peer.queue()
+    send(peer, queue, (b"a" * 80, b"b" * 80, b"c" * 80))
+    peer.claim("one unacknowledged message")
+    if (refused := _window_in_octets(peer, 100, prefetch_count=3)) is not None:
+        return refused
+    peer.consume(queue)
+    count = len([peer.delivery(), *sent_ahead(peer, queue)])
+    return equals(peer, count, 1, "unacknowledged messages")
+
+
+@case("basic.qos.prefetch-count.channel-narrower", covers=["basic/qos/prefetch-count"])
+def narrower_window_of_the_channel_counts(peer: Peer) -> Verdict:
+    """A window of the channel counts under a wider one of the connection."""
+    return _two_windows(peer, ({"prefetch_count": 2, "global": False}, {"prefetch_count": 4, "global": True}))
+
+
+@case("basic.qos.prefetch-count.connection-narrower", covers=["basic/qos/prefetch-count"])
+def narrower_window_of_the_connection_counts(peer: Peer) -> Verdict:
+    """A window of the connection counts above a wider one of the channel."""
+    return _two_windows(peer, ({"prefetch_count": 4, "global": False}, {"prefetch_count": 2, "global": True}))
+
+
+@case("basic.qos.prefetch-count.connection-first", covers=["basic/qos/prefetch-count"])
+def window_of_the_connection_stays(peer: Peer) -> Verdict:
+    """A window of the connection stays in force when the channel gets a wider one after it."""
+    return _two_windows(peer, ({"prefetch_count": 2, "global": True}, {"prefetch_count": 4, "global": False}))
+
+
+@case("basic.qos.prefetch-count.no-ack", covers=["basic/qos/prefetch-count"])
+def count_does_not_limit_no_ack(peer: Peer) -> Verdict:
+    """A window in messages sets no limit to a consumer without acknowledgement."""
+    peer.open_channel()
+    queue = peer.queue()
+    send(peer, queue, _THREE)
+    peer.claim("all messages, without an acknowledgement")
+    peer.call("basic.qos", prefetch_count=1)
+    peer.consume(queue, no_ack=True)
+    return equals(peer, bodies(awaited(peer, 3)), [*_THREE], "deliveries")
+
+
+@case("basic.qos.prefetch-count.reopens", covers=["basic/qos/prefetch-count"])
+def acknowledgement_opens_the_window(peer: Peer) -> Verdict:
+    """An acknowledgement makes room for the next message."""
+    peer.open_channel()
+    queue = peer.queue()
+    send(peer, queue, _THREE)
+    peer.claim("one message after each acknowledgement")
+    peer.call("basic.qos", prefetch_count=1)
+    peer.consume(queue)
+    got = []
+    for _ in _THREE:
+        delivery = peer.delivery()
+        got.append(delivery.body)
+        peer.send("basic.ack", delivery_tag=delivery["delivery_tag"])
+    return equals(peer, got, [*_THREE], "deliveries")
+
+
+@case("basic.qos.prefetch-count.less", covers=["basic/qos/prefetch-count/less"])
+def server_may_stay_below(peer: Peer) -> Verdict:
+    """A server may send less ahead than the window allows."""
+    peer.open_channel()
+    queue = peer.queue()
+    send(peer, queue, _THREE)
+    peer.claim("at most 3 messages ahead")
+    peer.call("basic.qos", prefetch_count=3)
+    peer.consume(queue)
+    return observed_either_way(peer, f"{len(awaited(peer, 3))} messages ahead where 3 are allowed")
+
+
+@case("basic.qos.prefetch-count.no-more", covers=["basic/qos/prefetch-count/no-more"])
+def never_beyond_the_window(peer: Peer) -> Verdict:
+    """A server never sends more ahead than the window allows, at first and after an acknowledgement."""
+    peer.open_channel()
+    queue = peer.queue()
+    send(peer, queue, [b"%d" % number for number in range(9)])
+    peer.claim("no more than 3 unacknowledged messages at any time")
+    peer.call("basic.qos", prefetch_count=3)
+    peer.consume(queue)
+    first = [peer.delivery(), *sent_ahead(peer, queue)]
+    peer.send("basic.ack", delivery_tag=first[0]["delivery_tag"])
+    unacknowledged = len(first), len(first) - 1 + len(sent_ahead(peer, queue))
+    return holds(peer, max(unacknowledged) <= 3, f"{unacknowledged} unacknowledged, before and after one ack")
+
+
+@case("basic.qos-ok.existing-consumer", covers=["basic/qos-ok"])
+def qos_holds_for_existing_consumers(peer: Peer) -> Verdict:
+    """A window holds for a consumer that was there before it."""
+    peer.open_channel()
+    queue = peer.queue()
+    peer.consume(queue)
+    peer.claim("no more than 1 unacknowledged message")
+    peer.call("basic.qos", prefetch_count=1)
+    send(peer, queue, _THREE)
+    count = len(sent_ahead(peer, queue))
+    return holds(peer, count <= 1, f"{count} unacknowledged messages")
+
+
+@case("basic.qos-ok.replaced", covers=["basic/qos-ok"])
+def next_qos_replaces_the_last(peer: Peer) -> Verdict:
+    """The next qos takes the place of the last one, also for a consumer that is at work."""
+    peer.open_channel()
+    queue = peer.queue()
+    peer.call("basic.qos", prefetch_count=3)
+    peer.consume(queue)
+    send(peer, queue, _THREE)
+    last = peer.deliveries(3)[-1]
+    peer.claim("no more than 1 unacknowledged message once the window is 1")
+    peer.call("basic.qos", prefetch_count=1)
+    peer.send("basic.ack", delivery_tag=last["delivery_tag"], multiple=True)
+    send(peer, queue, _THREE)
+    count = len(sent_ahead(peer, queue))
+    return holds(peer, count <= 1, f"{count} unacknowledged messages")
+
+
+def _two_windows(peer: Peer, windows: Iterable[Mapping[str, int]]) -> Verdict:
+    """Ask for windows one after the other; judge whether no more than 2 messages go ahead."""
+    peer.open_channel()
+    queue = peer.queue()
+    send(peer, queue, [b"%d" % number for number in range(6)])
+    peer.claim("no more than 2 unacknowledged messages")
+    for window in windows:
+        peer.call("basic.qos", **window)
+    peer.consume(queue)
+    count = len(sent_ahead(peer, queue))
+    return holds(peer, count <= 2, f"{count} unacknowledged messages")
+
+
+def _window_in_octets(peer: Peer, octets: int, **args: int) -> Verdict | None:
+    """Ask for a window in octets; gives the verdict on a server that does not grant it."""
+    peer.send("basic.qos", prefetch_size=octets, **args)
+    reaction = peer.reaction(barrier=False, within_s=peer.patience_s)
+    answer = reaction.arrivals[-1]
+    granted = isinstance(answer, MethodArrived) and answer.name == "basic.qos-ok"
+    return None if granted else judge_reaction(peer, reaction)

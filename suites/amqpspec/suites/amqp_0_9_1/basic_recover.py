@@ -1,0 +1,182 @@
+"""Recovering what is unacknowledged (amqp-0-9-1 class basic, methods recover-async and recover)."""
+
+from __future__ import annotations
+
+from amqpspec.peer.methods.arrivals import MethodArrived
+from amqpspec.peer.methods.peer import Peer
+from amqpspec.run.case import case
+from amqpspec.run.methods.oracles import judge_arrival
+from amqpspec.run.oracles import equals, judge_reaction
+from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_9_1._messages import awaited, bodies, send, sent_ahead
+
+_TWO = (b"1", b"2")
+
+
+@case("basic.recover-async.all", covers=["basic/recover-async"])
+def recover_async_brings_all_back(peer: Peer) -> Verdict:
+    """Recover-async brings back all that is unacknowledged on the channel, and nothing else."""
+    queue = _three_of_which_one_acknowledged(peer)
+    peer.claim("the messages that were not acknowledged, once more")
+    if (refused := _recover_async(peer, requeue=True)) is not None:
+        return refused
+    came = awaited(peer, 2, None) + sent_ahead(peer, queue) + sent_ahead(peer, queue, 2)
+    return equals(peer, sorted(bodies(came)), [b"1", b"3"], "messages that come again")
+
+
+@case("basic.recover-async.one-channel", covers=["basic/recover-async"])
+def recover_async_leaves_other_channels_alone(peer: Peer) -> Verdict:
+    """Recover-async leaves alone what is unacknowledged on another channel."""
+    peer.open_channel().open_channel(2)
+    queues = {1: peer.queue(exclusive=False), 2: peer.queue(exclusive=False)}
+    for channel, queue in queues.items():
+        peer.consume(queue, channel)
+        send(peer, queue, _TWO, channel)
+        peer.deliveries(2, channel)
+    peer.claim("the messages of one channel")
+    if (refused := _recover_async(peer, requeue=True)) is not None:
+        return refused
+    came = _come_again(peer, queues[1], 2), bodies(sent_ahead(peer, queues[2], 2))
+    return equals(peer, came, ([*_TWO], []), "messages on this channel, and on another one")
+
+
+@case("basic.recover-async.original", covers=["basic/recover-async/requeue"])
+def recover_async_to_the_old_recipient(peer: Peer) -> Verdict:
+    """Without requeue, recover-async brings the messages to the consumer that had them."""
+    queue, other = _two_at_one_of_two_consumers(peer)
+    peer.claim("the messages at the consumer that had them")
+    if (refused := _recover_async(peer, requeue=False)) is not None:
+        return refused
+    came = _come_again(peer, queue, 2), bodies(sent_ahead(other, queue))
+    return equals(peer, came, ([*_TWO], []), "messages at this consumer, and at another one")
+
+
+@case("basic.recover-async.requeue", covers=["basic/recover-async/requeue"])
+def recover_async_to_anybody(peer: Peer) -> Verdict:
+    """With requeue, recover-async puts the messages back, and another consumer can have them."""
+    other = _two_without_a_consumer(peer)
+    peer.claim("the messages at another consumer")
+    if (refused := _recover_async(peer, requeue=True)) is not None:
+        return refused
+    return equals(peer, sorted(bodies(awaited(other, 2))), [*_TWO], "messages at another consumer")
+
+
+@case("basic.recover-async.redelivered", covers=["basic/recover-async/redelivered"])
+def recover_async_marks(peer: Peer) -> Verdict:
+    """What recover-async brings back is marked redelivered."""
+    _three_of_which_one_acknowledged(peer)
+    peer.claim("deliveries marked redelivered")
+    peer.send("basic.recover-async", requeue=True)
+    return _marked(peer)
+
+
+@case("basic.recover.redelivered", covers=["basic/recover/redelivered"])
+def recover_marks(peer: Peer) -> Verdict:
+    """What recover brings back with requeue is marked redelivered."""
+    _three_of_which_one_acknowledged(peer)
+    peer.claim("deliveries marked redelivered")
+    peer.call("basic.recover", requeue=True)
+    return _marked(peer)
+
+
+@case("basic.recover.original", covers=["basic/recover-ok", "basic/recover/redelivered"])
+def recover_to_the_old_recipient(peer: Peer) -> Verdict:
+    """Without requeue, recover is answered, and the consumer that had the messages gets them marked redelivered."""
+    queue, other = _two_at_one_of_two_consumers(peer)
+    peer.claim("the messages at the consumer that had them")
+    peer.call("basic.recover", requeue=False)
+    got = [(delivery.body, delivery["redelivered"]) for delivery in awaited(peer, 2)]
+    got += [(delivery.body, False) for delivery in sent_ahead(other, queue)]
+    return equals(peer, sorted(got), [(body, True) for body in _TWO], "body and redelivered")
+
+
+@case("basic.recover.elsewhere", covers=["basic/recover/redelivered"])
+def recover_to_anybody(peer: Peer) -> Verdict:
+    """With requeue, recover puts the messages back, and another consumer gets them, marked redelivered."""
+    other = _two_without_a_consumer(peer)
+    peer.claim("the messages, marked redelivered, at another consumer")
+    peer.call("basic.recover", requeue=True)
+    got = sorted((delivery.body, delivery["redelivered"]) for delivery in awaited(other, 2))
+    return equals(peer, got, [(body, True) for body in _TWO], "body and redelivered")
+
+
+@case("basic.recover-ok", covers=["basic/recover-ok"])
+def recover_is_answered(peer: Peer) -> Verdict:
+    """Recover is answered by recover-ok, also where there is nothing to recover."""
+    peer.open_channel()
+    peer.claim("basic.recover-ok with nothing to recover")
+    peer.send("basic.recover", requeue=True)
+    return _answered(peer)
+
+
+@case("basic.recover-ok.with-messages", covers=["basic/recover-ok"])
+def recover_with_messages_is_answered(peer: Peer) -> Verdict:
+    """Recover is answered by recover-ok where messages come again."""
+    _three_of_which_one_acknowledged(peer)
+    peer.claim("basic.recover-ok with two messages to recover")
+    peer.send("basic.recover", requeue=True)
+    return _answered(peer)
+
+
+def _answered(peer: Peer) -> Verdict:
+    """Whether the next answer is recover-ok."""
+    arrival = peer.arrival("basic.recover-ok")
+    return equals(peer, arrival.describe(peer.dialect), "basic.recover-ok on channel 1", "answer")
+
+
+def _three_of_which_one_acknowledged(peer: Peer) -> str:
+    """A queue, two of whose messages are unacknowledged on channel 1, with a second consumer on channel 2."""
+    peer.open_channel()
+    queue = peer.queue(exclusive=False)
+    peer.consume(queue)
+    send(peer, queue, (b"1", b"2", b"3"))
+    _, second, _ = peer.deliveries(3)
+    peer.send("basic.ack", delivery_tag=second["delivery_tag"])
+    peer.barrier(queue=queue)
+    peer.open_channel(2)
+    peer.consume(queue, channel=2)
+    return queue
+
+
+def _two_at_one_of_two_consumers(peer: Peer) -> tuple[str, Peer]:
+    peer.open_channel()
+    queue = peer.queue(exclusive=False)
+    peer.consume(queue)
+    send(peer, queue, _TWO)
+    peer.deliveries(2)
+    other = peer.another().open_channel()
+    other.consume(queue)
+    return queue, other
+
+
+def _two_without_a_consumer(peer: Peer) -> Peer:
+    peer.open_channel()
+    queue = peer.queue(exclusive=False)
+    tag = peer.consume(queue)
+    send(peer, queue, _TWO)
+    peer.deliveries(2)
+    peer.call("basic.cancel", consumer_tag=tag)
+    other = peer.another().open_channel()
+    other.consume(queue)
+    return other
+
+
+def _recover_async(peer: Peer, requeue: bool) -> Verdict | None:
+    """Send recover-async; gives the verdict on a server that refuses it."""
+    peer.send("basic.recover-async", requeue=requeue)
+    reaction = peer.reaction()
+    return None if reaction.refusal is None else judge_reaction(peer, reaction)
+
+
+def _come_again(peer: Peer, queue: str, count: int) -> list[bytes]:
+    """The messages that come again: so many are waited for, and a barrier tells whether there are more."""
+    return sorted(bodies(awaited(peer, count) + sent_ahead(peer, queue)))
+
+
+def _marked(peer: Peer) -> Verdict:
+    """Whether the messages 1 and 3 come again, with the mark."""
+    arrival = peer.arrival("basic.deliver", channel=None)
+    if not (isinstance(arrival, MethodArrived) and arrival.name == "basic.deliver"):
+        return judge_arrival(peer, arrival)
+    got = sorted((delivery.body, delivery["redelivered"]) for delivery in [arrival, *awaited(peer, 1, None)])
+    return equals(peer, got, [(b"1", True), (b"3", True)], "body and redelivered")

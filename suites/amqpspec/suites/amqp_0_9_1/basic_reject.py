@@ -1,0 +1,251 @@
+"""Rejecting: where a rejected message goes, and where it does not (amqp-0-9-1 class basic, methods reject and nack)."""
+
+from __future__ import annotations
+
+from amqpspec.peer.methods.peer import Peer
+from amqpspec.run.case import case
+from amqpspec.run.methods.oracles import rejects_violation
+from amqpspec.run.oracles import equals
+from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_9_1._messages import (
+    awaited,
+    bodies,
+    gathered,
+    reopened,
+    send,
+    sent_ahead,
+    taken,
+)
+
+_UNKNOWN = 1000
+_FIVE = (b"1", b"2", b"3", b"4", b"5")
+_LARGE_OCTETS = 256 << 10
+_LARGE_MESSAGES = 64
+_REJECTIONS = 30
+_LOOKS = 50
+
+
+@case("basic.reject.while-sending", covers=["basic/reject/while-sending"])
+def reject_is_heard_while_sending(peer: Peer) -> Verdict:
+    """A server takes in a reject while the contents that it sends are stuck."""
+    return _heard_while_sending(peer, "basic.reject")
+
+
+@case("basic.reject.same-channel", covers=["basic/reject/requeue/same-channel"])
+def rejected_stays_away(peer: Peer) -> Verdict:
+    """A rejected message does not come back to the channel that rejected it."""
+    return _stays_away(peer, "basic.reject")
+
+
+@case("basic.reject.alternative", covers=["basic/reject/requeue/alternative"])
+def rejected_goes_elsewhere(peer: Peer) -> Verdict:
+    """A rejected message goes to another consumer of its queue."""
+    return _goes_elsewhere(peer, "basic.reject")
+
+
+@case("basic.reject.requeue", covers=["basic/reject/requeue/flag"])
+def rejected_returns(peer: Peer) -> Verdict:
+    """With requeue, a rejected message is back in its queue for others."""
+    return _returns(peer, "basic.reject", [b"1"], requeue=True)
+
+
+@case("basic.reject.discard", covers=["basic/reject/requeue/flag"])
+def rejected_leaves(peer: Peer) -> Verdict:
+    """Without requeue, a rejected message leaves its queue."""
+    return _returns(peer, "basic.reject", [], requeue=False)
+
+
+@case("basic.nack.while-sending", covers=["basic/nack/while-sending"], needs=["nack"])
+def nack_is_heard_while_sending(peer: Peer) -> Verdict:
+    """A server takes in a nack while the contents that it sends are stuck."""
+    return _heard_while_sending(peer, "basic.nack")
+
+
+@case("basic.nack.twice", covers=["basic/nack/multiple/exists-once"], needs=["nack"])
+def rejected_twice(peer: Peer) -> Verdict:
+    """No message is rejected twice by nack."""
+    peer.open_channel()
+    queue = peer.queue()
+    send(peer, queue, (b"1", b"2"))
+    first, _ = taken(peer, queue, 2)
+    peer.send("basic.nack", delivery_tag=first["delivery_tag"], requeue=False)
+    peer.barrier(queue=queue)
+    peer.send("basic.nack", delivery_tag=first["delivery_tag"], requeue=False)
+    return rejects_violation(peer)
+
+
+@case("basic.nack.unknown", covers=["basic/nack/multiple/exists-unknown"], needs=["nack"])
+def unknown_tag(peer: Peer) -> Verdict:
+    """A delivery tag that was never handed out cannot be rejected by nack."""
+    peer.open_channel()
+    queue = peer.queue()
+    send(peer, queue, (b"1",))
+    taken(peer, queue, 1)
+    peer.send("basic.nack", delivery_tag=_UNKNOWN)
+    return rejects_violation(peer)
+
+
+@case("basic.nack.unknown-multiple", covers=["basic/nack/multiple/exists-unknown"], needs=["nack"])
+def unknown_tag_of_many(peer: Peer) -> Verdict:
+    """A delivery tag that was never handed out cannot be the end of what is rejected by nack."""
+    peer.open_channel()
+    queue = peer.queue()
+    send(peer, queue, (b"1", b"2"))
+    taken(peer, queue, 2)
+    peer.send("basic.nack", delivery_tag=_UNKNOWN, multiple=True)
+    return rejects_violation(peer)
+
+
+@case(
+    "basic.nack.after-ack",
+    covers=["basic/nack/multiple/exists-unknown", "basic/nack/multiple/exists-once"],
+    needs=["nack"],
+)
+def rejected_after_acknowledgement(peer: Peer) -> Verdict:
+    """A message that was acknowledged is not outstanding any more and cannot be rejected by nack."""
+    peer.open_channel()
+    queue = peer.queue()
+    send(peer, queue, (b"1",))
+    (message,) = taken(peer, queue, 1)
+    peer.send("basic.ack", delivery_tag=message["delivery_tag"])
+    peer.barrier(queue=queue)
+    peer.send("basic.nack", delivery_tag=message["delivery_tag"])
+    return rejects_violation(peer)
+
+
+@case("basic.nack.single", covers=["basic/nack/multiple"], needs=["nack"])
+def single_rejection(peer: Peer) -> Verdict:
+    """Without multiple, nack rejects the message of the tag and no other one."""
+    return _rejected(peer, 2, multiple=False, left=[b"1", b"2", b"4", b"5"])
+
+
+@case("basic.nack.multiple", covers=["basic/nack/multiple"], needs=["nack"])
+def rejection_up_to(peer: Peer) -> Verdict:
+    """With multiple, nack rejects all messages up to the tag, that of the tag among them."""
+    return _rejected(peer, 2, multiple=True, left=[b"4", b"5"])
+
+
+@case("basic.nack.all", covers=["basic/nack/multiple"], needs=["nack"])
+def rejection_of_all(peer: Peer) -> Verdict:
+    """With multiple and the tag zero, nack rejects all messages that are outstanding."""
+    return _rejected(peer, None, multiple=True, left=[])
+
+
+@case("basic.nack.same-channel", covers=["basic/nack/requeue/same-channel"], needs=["nack"])
+def nacked_stays_away(peer: Peer) -> Verdict:
+    """A message rejected by nack does not come back to the channel that rejected it."""
+    return _stays_away(peer, "basic.nack")
+
+
+@case("basic.nack.alternative", covers=["basic/nack/requeue/alternative"], needs=["nack"])
+def nacked_goes_elsewhere(peer: Peer) -> Verdict:
+    """A message rejected by nack goes to another consumer of its queue."""
+    return _goes_elsewhere(peer, "basic.nack")
+
+
+@case("basic.nack.requeue", covers=["basic/nack/requeue/flag"], needs=["nack"])
+def nacked_return(peer: Peer) -> Verdict:
+    """With requeue, messages rejected by nack are back in their queue for others."""
+    return _returns(peer, "basic.nack", [b"1", b"2"], requeue=True, multiple=True)
+
+
+@case("basic.nack.discard", covers=["basic/nack/requeue/flag"], needs=["nack"])
+def nacked_leave(peer: Peer) -> Verdict:
+    """Without requeue, messages rejected by nack leave their queue."""
+    return _returns(peer, "basic.nack", [], requeue=False, multiple=True)
+
+
+def _heard_while_sending(peer: Peer, method: str) -> Verdict:
+    """Reject a message on a connection that does not read while much is sent to it; another client gets the message."""
+    peer.open_channel()
+    queue, large = peer.queue(exclusive=False), peer.queue(exclusive=False)
+    for _ in range(_LARGE_MESSAGES):
+        peer.publish(large, bytes(_LARGE_OCTETS))
+    send(peer, queue, (b"rejected",))
+    (message,) = taken(peer, queue, 1)
+    other = peer.another().open_channel()
+    peer.claim("the rejected message for another client")
+    peer.consume(large, no_ack=True)
+    peer.delivery()
+    _stands_still(other, large)
+    other.consume(queue, no_ack=True)
+    peer.send(method, delivery_tag=message["delivery_tag"], requeue=True)
+    return equals(peer, other.delivery().body, b"rejected", "message")
+
+
+def _stands_still(peer: Peer, queue: str) -> None:
+    """See that a queue gives out no more messages: many looks in a row show the same number. Raises Unmet."""
+    counts: list[int] = []
+    while len(counts) < _LOOKS or len(set(counts[-_LOOKS:])) > 1:
+        counts.append(peer.call("queue.declare", queue=queue, passive=True)["message_count"])
+
+
+def _stays_away(peer: Peer, method: str) -> Verdict:
+    """Reject the only delivery of a consumer with requeue; judge whether it comes again."""
+    peer.open_channel()
+    queue = peer.queue()
+    peer.consume(queue)
+    send(peer, queue, (b"1",))
+    tag = peer.delivery()["delivery_tag"]
+    peer.claim("no delivery of the message on the channel that rejected it")
+    peer.send(method, delivery_tag=tag, requeue=True)
+    return equals(peer, bodies(sent_ahead(peer, queue)), [], "deliveries after the rejection")
+
+
+def _goes_elsewhere(peer: Peer, method: str) -> Verdict:
+    """Reject a delivery with requeue where another connection consumes too; judge who gets it.
+
+    It is done many times over, so that a server which offers it to both is found out whoever is faster.
+    """
+    peer.open_channel()
+    queue = peer.queue(exclusive=False)
+    peer.consume(queue)
+    send(peer, queue, (b"1",))
+    rejected = peer.delivery()
+    other = peer.another().open_channel()
+    other.consume(queue)
+    peer.claim("the message for the other consumer")
+    holder, idle = peer, other
+    for _ in range(_REJECTIONS):
+        holder.send(method, delivery_tag=rejected["delivery_tag"], requeue=True)
+        came_back = bodies(sent_ahead(holder, queue))
+        if came_back:
+            return equals(peer, came_back, [], "deliveries to the consumer that rejected")
+        idle.send("basic.ack", delivery_tag=idle.delivery()["delivery_tag"])
+        send(peer, queue, (b"1",))
+        mine = peer.pending("basic.deliver")
+        holder, idle = (peer, other) if mine else (other, peer)
+        rejected = mine[0] if mine else other.delivery()
+    return equals(peer, rejected.body, b"1", "delivery to the other consumer")
+
+
+def _returns(peer: Peer, method: str, left: list[bytes], **args: bool) -> Verdict:
+    """Reject what was fetched; judge what the queue has for another client's consumer, while the channel is open.
+
+    The consumer is there before, for a message that nobody waits for may become a dead letter instead.
+    """
+    peer.open_channel()
+    queue = peer.queue(exclusive=False)
+    sent = send(peer, queue, (b"1", b"2") if "multiple" in args else (b"1",))
+    last = taken(peer, queue, len(sent))[-1]
+    other = peer.another().open_channel()
+    other.consume(queue, no_ack=True)
+    peer.claim(f"{len(left)} messages for the other client")
+    peer.send(method, delivery_tag=last["delivery_tag"], **args)
+    peer.barrier(queue=queue)
+    came = awaited(other, len(left)) + sent_ahead(other, queue)
+    return equals(peer, sorted(bodies(came)), left, "messages in the queue")
+
+
+def _rejected(peer: Peer, which: int | None, multiple: bool, left: list[bytes]) -> Verdict:
+    """Reject one of five messages, or the tag zero; judge what comes again when the channel has ended."""
+    peer.open_channel()
+    queue = peer.queue()
+    send(peer, queue, _FIVE)
+    messages = taken(peer, queue, 5)
+    peer.claim(f"{len(left)} of 5 messages not rejected")
+    tag = 0 if which is None else messages[which]["delivery_tag"]
+    peer.send("basic.nack", delivery_tag=tag, multiple=multiple, requeue=False)
+    reopened(peer)
+    again = sorted(bodies(gathered(peer, queue, len(left))))
+    return equals(peer, again, left, "messages that come again")

@@ -1,0 +1,345 @@
+"""Connections: the handshake up to the login (amqp-0-9-1 class connection)."""
+
+from __future__ import annotations
+
+from amqpspec.peer.context import Login, Unmet
+from amqpspec.peer.events import HeaderArrived, Quiet
+from amqpspec.peer.methods.arrivals import MethodArrived
+from amqpspec.peer.methods.peer import CLIENT_PROPERTIES, Peer
+from amqpspec.run.case import case
+from amqpspec.run.methods.oracles import rejects_violation
+from amqpspec.run.oracles import does_not_apply, holds, judge_reaction, observed_either_way
+from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_9_1._closing import until_end
+
+UNKNOWN_PROTOCOL = b"AMQX\x00\x00\x09\x01"
+FUTURE_VERSION = b"AMQP\x00\x02\x00\x00"
+SERVED_VERSION = (0, 9)
+HIGHEST_VERSION_OCTET = 99
+SERVER_PROPERTIES = ("host", "product", "version", "platform", "information")
+CHALLENGE_MECHANISM = "RABBIT-CR-DEMO"
+CHALLENGE_ANSWER = b"My password is "
+WRONG_PASSWORD = "not the password"
+
+
+# --- the order of the handshake
+
+
+@case("connection.grammar.order", covers=["connection/grammar"])
+def handshake_in_order(peer: Peer) -> Verdict:
+    """The server sends start, tune and open-ok, each once the client has taken its step, and nothing beside."""
+    peer.connect()
+    peer.claim("start, tune and open-ok, one for each step of the client")
+    peer.send_header()
+    _alone(peer, "connection.start")
+    peer.start_ok()
+    tune = _alone(peer, "connection.tune")
+    peer.tune(proposed=tune.call)
+    peer.send("connection.open", channel=0, virtual_host=peer.login.vhost)
+    _alone(peer, "connection.open-ok")
+    return holds(peer, True, "start, tune and open-ok, each alone")
+
+
+@case("connection.grammar.open-before-start-ok", covers=["connection/grammar"], slow=True)
+def open_before_login(peer: Peer) -> Verdict:
+    """A virtual host is not opened before the login."""
+    peer.greet()
+    peer.send("connection.open", channel=0, virtual_host=peer.login.vhost)
+    return rejects_violation(peer, 0, barrier=False)
+
+
+@case("connection.grammar.tune-ok-before-start-ok", covers=["connection/grammar"], slow=True)
+def tune_ok_before_login(peer: Peer) -> Verdict:
+    """Limits are not settled before the login."""
+    peer.greet()
+    peer.send("connection.tune-ok", channel=0, frame_max=peer.dialect.layout.min_size_octets)
+    peer.send("connection.open", channel=0, virtual_host=peer.login.vhost)
+    return rejects_violation(peer, 0, barrier=False)
+
+
+@case("connection.grammar.open-before-tune-ok", covers=["connection/grammar"], slow=True)
+def open_before_tune_ok(peer: Peer) -> Verdict:
+    """A virtual host is not opened before the limits are settled."""
+    peer.greet()
+    peer.start_ok()
+    peer.expect("connection.tune", channel=0)
+    peer.send("connection.open", channel=0, virtual_host=peer.login.vhost)
+    return rejects_violation(peer, 0, barrier=False)
+
+
+@case("connection.grammar.channel-before-open", covers=["connection/grammar"])
+def channel_before_connection_open(peer: Peer) -> Verdict:
+    """A channel is not opened before the connection is."""
+    peer.handshake()
+    peer.send("channel.open", channel=1)
+    return rejects_violation(peer, 1, barrier=False)
+
+
+# --- start
+
+
+@case("connection.start.protocol-name.unknown", covers=["connection/start/protocol-name"])
+def unknown_protocol_name(peer: Peer) -> Verdict:
+    """A header with another protocol's name is answered by a protocol header, and the socket ends."""
+    peer.send_header(UNKNOWN_PROTOCOL)
+    return rejects_violation(peer, 0, barrier=False)
+
+
+@case("connection.start.protocol-name.answer-is-spoken", covers=["connection/start/protocol-name"])
+def answered_header_is_spoken(peer: Peer) -> Verdict:
+    """The header that answers an unknown one is itself accepted by the server."""
+    peer.send_header(UNKNOWN_PROTOCOL)
+    offered = _header_answered(peer)
+    again = peer.another()
+    again.connect()
+    peer.claim("the header that the server answered with is accepted")
+    again.send_header(offered.header.octets)
+    reaction = again.reaction(0, barrier=False)
+    observed = f"{offered.header}, answered by {reaction.describe(peer.dialect)}"
+    return holds(peer, reaction.refusal is None, observed)
+
+
+@case("connection.start.server-support.future-version", covers=["connection/start/server-support"])
+def version_of_the_future(peer: Peer) -> Verdict:
+    """A version above all that exist is answered by the header of a version that is lower."""
+    peer.send_header(FUTURE_VERSION)
+    reaction = peer.reaction(0, barrier=False)
+    too_high = [
+        a
+        for a in reaction.arrivals
+        if isinstance(a, HeaderArrived) and a.header.octets[5:] > FUTURE_VERSION[5:]
+    ]
+    if too_high:
+        return holds(peer, False, too_high[0].describe(peer.dialect), "the header of a lower version")
+    return judge_reaction(peer, reaction)
+
+
+@case("connection.start.server-support.served-version", covers=["connection/start/server-support"])
+def version_not_above_the_header(peer: Peer) -> Verdict:
+    """The version that start names is not above the one in the client's header."""
+    start = peer.greet()
+    version = (start["version_major"], start["version_minor"])
+    return holds(peer, version <= SERVED_VERSION, f"version {version}", f"at most version {SERVED_VERSION}")
+
+
+@case("connection.start.version.range", covers=["connection/start/version"])
+def version_octets_in_range(peer: Peer) -> Verdict:
+    """Both version octets of start are at most 99."""
+    start = peer.greet()
+    version = (start["version_major"], start["version_minor"])
+    return holds(peer, max(version) <= HIGHEST_VERSION_OCTET, f"version octets {version}")
+
+
+@case(
+    "connection.start.server-properties.required",
+    covers=["connection/start/server-properties/required-fields"],
+)
+def server_names_itself(peer: Peer) -> Verdict:
+    """The server's properties say its host, product, version, platform and general information."""
+    peer.greet()
+    missing = [name for name in SERVER_PROPERTIES if not peer.server_properties.get(name)]
+    observed = f"without {', '.join(missing)}" if missing else "all of them"
+    return holds(peer, not missing, observed, f"properties {', '.join(SERVER_PROPERTIES)}")
+
+
+@case("connection.start.mechanisms.list", covers=["connection/start/mechanisms"])
+def mechanisms_are_a_list(peer: Peer) -> Verdict:
+    """The mechanisms on offer are names of SASL with spaces between them."""
+    start = peer.greet()
+    names = [name for name in start["mechanisms"].split(b" ") if name]
+    fine = bool(names) and all(_is_mechanism(name) for name in names)
+    return holds(peer, fine, f"mechanisms {start['mechanisms']!r}")
+
+
+@case("connection.start.locales.list", covers=["connection/start/locales/list"])
+def locales_are_a_list(peer: Peer) -> Verdict:
+    """The locales on offer are words with spaces between them."""
+    locales = peer.greet()["locales"]
+    words = [word for word in locales.split(b" ") if word]
+    return holds(peer, bool(words) and all(_is_locale(word) for word in words), f"locales {locales!r}")
+
+
+@case("connection.start.locales.english", covers=["connection/start/locales/required-support"])
+def english_is_offered(peer: Peer) -> Verdict:
+    """The locale en_US is on offer."""
+    locales = peer.greet()["locales"]
+    return holds(peer, b"en_US" in locales.split(), f"locales {locales!r}", "en_US among the locales")
+
+
+# --- start-ok
+
+
+@case("connection.start-ok.mechanism.amqplain", covers=["connection/start-ok/mechanism/offered"])
+def offered_amqplain_works(peer: Peer) -> Verdict:
+    """AMQPLAIN logs in where the server offers it."""
+    if b"AMQPLAIN" not in peer.greet()["mechanisms"].split():
+        return does_not_apply(peer, "AMQPLAIN is not offered")
+    peer.claim("tune after a login by AMQPLAIN")
+    peer.start_ok(mechanism="AMQPLAIN")
+    peer.expect("connection.tune", channel=0)
+    return holds(peer, True, "connection.tune")
+
+
+@case(
+    "connection.start-ok.mechanism.unoffered",
+    covers=["connection/start-ok/mechanism/validity", "connection/start-ok/mechanism/offered"],
+    slow=True,
+)
+def mechanism_not_offered(peer: Peer) -> Verdict:
+    """A mechanism that was never offered ends the socket without another octet."""
+    peer.greet()
+    peer.start_ok(mechanism="X-NEVER-OFFERED", response=peer.credentials("PLAIN"))
+    return rejects_violation(peer, 0, barrier=False)
+
+
+@case("connection.start-ok.mechanism.empty", covers=["connection/start-ok/mechanism/validity"], slow=True)
+def mechanism_left_empty(peer: Peer) -> Verdict:
+    """A start-ok that names no mechanism ends the socket without another octet."""
+    peer.greet()
+    peer.send(
+        "connection.start-ok",
+        channel=0,
+        client_properties=CLIENT_PROPERTIES,
+        response=peer.credentials("PLAIN"),
+        locale="en_US",
+    )
+    return rejects_violation(peer, 0, barrier=False)
+
+
+@case("connection.start-ok.locale.offered", covers=["connection/start-ok/locale"])
+def offered_locales_work(peer: Peer) -> Verdict:
+    """Every locale on offer can be picked."""
+    locales = peer.greet()["locales"].decode("ascii", "replace").split()
+    peer.claim("the login goes on in every locale on offer")
+    for locale in locales:
+        another = peer.another()
+        another.greet()
+        another.start_ok(locale=locale)
+        another.expect("connection.tune", channel=0)
+    return holds(peer, bool(locales), f"tune for {', '.join(locales) or 'none'}")
+
+
+@case("connection.start-ok.locale.unoffered", covers=["connection/start-ok/locale"])
+def locale_not_offered(peer: Peer) -> Verdict:
+    """A locale that was not offered ends the socket, or is passed over by a server that keeps its own."""
+    peer.greet()
+    peer.start_ok(locale="xx_NONE")
+    reaction = peer.reaction(0, barrier=False)
+    last = reaction.arrivals[-1]
+    if isinstance(last, MethodArrived) and last.name == "connection.tune":
+        return observed_either_way(peer, "the server goes on with tune")
+    return judge_reaction(peer, reaction)
+
+
+# --- secure
+
+
+@case("connection.secure.wrong-password", covers=["connection/secure"], slow=True)
+def wrong_password(peer: Peer) -> Verdict:
+    """A wrong password is no proof: there is no tune."""
+    peer.greet()
+    peer.login = Login(peer.login.user, WRONG_PASSWORD)
+    peer.start_ok(mechanism="PLAIN")
+    return rejects_violation(peer, 0, barrier=False)
+
+
+@case("connection.secure.unknown-user", covers=["connection/secure"], slow=True)
+def unknown_user(peer: Peer) -> Verdict:
+    """A user whom the server does not know gets no tune."""
+    peer.greet()
+    peer.login = Login(peer.name("nobody"), peer.login.password)
+    peer.start_ok(mechanism="PLAIN")
+    return rejects_violation(peer, 0, barrier=False)
+
+
+@case("connection.secure.amqplain-wrong-password", covers=["connection/secure"], slow=True)
+def wrong_password_by_amqplain(peer: Peer) -> Verdict:
+    """A wrong password by AMQPLAIN is no proof: there is no tune."""
+    if b"AMQPLAIN" not in peer.greet()["mechanisms"].split():
+        return does_not_apply(peer, "AMQPLAIN is not offered")
+    peer.login = Login(peer.login.user, WRONG_PASSWORD)
+    peer.start_ok(mechanism="AMQPLAIN")
+    return rejects_violation(peer, 0, barrier=False)
+
+
+@case("connection.secure.malformed-response", covers=["connection/secure"], slow=True)
+def malformed_response(peer: Peer) -> Verdict:
+    """A response that is none of PLAIN's, though the right words are in it, is no proof."""
+    peer.greet()
+    peer.start_ok(mechanism="PLAIN", response=f"{peer.login.user}{peer.login.password}".encode())
+    return rejects_violation(peer, 0, barrier=False)
+
+
+@case("connection.secure.without-response", covers=["connection/secure"], slow=True)
+def no_initial_response(peer: Peer) -> Verdict:
+    """PLAIN without a response brings a challenge that can be answered, or the end, but no tune."""
+    peer.greet()
+    peer.start_ok(mechanism="PLAIN", response=b"")
+    reaction = peer.reaction(0, barrier=False)
+    last = reaction.arrivals[-1]
+    if not isinstance(last, MethodArrived) or last.name != "connection.secure":
+        return judge_reaction(peer, reaction)
+    peer.claim("tune once the challenge is answered")
+    peer.send("connection.secure-ok", channel=0, response=peer.credentials("PLAIN"))
+    peer.expect("connection.tune", channel=0)
+    return holds(peer, True, "secure, then tune")
+
+
+@case("connection.secure.challenge", covers=["connection/secure"])
+def challenge_and_answer(peer: Peer) -> Verdict:
+    """A mechanism of two rounds brings a challenge first, and tune only for the right answer."""
+    if not _chooses_challenge(peer):
+        return does_not_apply(peer, f"{CHALLENGE_MECHANISM} is not offered")
+    peer.claim("secure, then tune for the right answer")
+    peer.expect("connection.secure", channel=0)
+    peer.send("connection.secure-ok", channel=0, response=CHALLENGE_ANSWER + peer.login.password.encode())
+    peer.expect("connection.tune", channel=0)
+    return holds(peer, True, "secure, then tune")
+
+
+@case("connection.secure.wrong-answer", covers=["connection/secure"])
+def wrong_answer_to_challenge(peer: Peer) -> Verdict:
+    """A wrong answer to a challenge is no proof: there is no tune."""
+    if not _chooses_challenge(peer):
+        return does_not_apply(peer, f"{CHALLENGE_MECHANISM} is not offered")
+    peer.expect("connection.secure", channel=0)
+    peer.send("connection.secure-ok", channel=0, response=CHALLENGE_ANSWER + WRONG_PASSWORD.encode())
+    return rejects_violation(peer, 0, barrier=False)
+
+
+# --- steps of this module
+
+
+def _alone(peer: Peer, name: str) -> MethodArrived:
+    """A method of the server with nothing behind it; raises Unmet."""
+    arrival = peer.expect(name, channel=0)
+    extra = peer.read(peer.now() + peer.context.patience.quiet_s)
+    if not isinstance(extra, Quiet):
+        raise Unmet(f"nothing behind {name}", extra.describe(peer.dialect))
+    return arrival
+
+
+def _header_answered(peer: Peer) -> HeaderArrived:
+    """The protocol header that the server answers with; raises Unmet."""
+    for arrival in until_end(peer):
+        if isinstance(arrival, HeaderArrived):
+            return arrival
+    raise Unmet("a protocol header", "none")
+
+
+def _chooses_challenge(peer: Peer) -> bool:
+    """Pick the mechanism that takes two rounds, where it is offered; the first round carries the name."""
+    if CHALLENGE_MECHANISM.encode() not in peer.greet()["mechanisms"].split():
+        return False
+    peer.start_ok(mechanism=CHALLENGE_MECHANISM, response=peer.login.user.encode())
+    return True
+
+
+def _is_mechanism(name: bytes) -> bool:
+    """Whether octets are a name as SASL has it: capitals, digits, hyphens, underlines, at most twenty."""
+    return 0 < len(name) <= 20 and all(chr(c).isupper() or chr(c).isdigit() or chr(c) in "-_" for c in name)
+
+
+def _is_locale(word: bytes) -> bool:
+    """Whether octets are one word, without separators other than those of a locale's name."""
+    return bool(word) and all(chr(c).isalnum() or chr(c) in "-_.@" for c in word)

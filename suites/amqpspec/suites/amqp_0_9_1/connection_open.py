@@ -1,0 +1,214 @@
+"""Connections: virtual hosts, the end, new secrets (amqp-0-9-1 class connection, from open on)."""
+
+from __future__ import annotations
+
+from amqpspec.peer.methods.arrivals import MethodArrived
+from amqpspec.peer.methods.peer import Peer
+from amqpspec.run.case import case
+from amqpspec.run.methods.oracles import rejects_violation
+from amqpspec.run.oracles import ends_connection, equals, holds
+from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_9_1._closing import closing_of, is_unknown, names_method, until_end
+
+# --- open and open-ok
+
+
+@case(
+    "connection.open.virtual-host.queue-elsewhere",
+    covers=[
+        "connection/open/virtual-host/separation-access",
+        "connection/open/virtual-host/separation-entities",
+    ],
+    hooks=("second-vhost",),
+)
+def queue_of_another_host(peer: Peer) -> Verdict:
+    """A queue of one virtual host is not found from another."""
+    queue = peer.open_channel().queue(exclusive=False)
+    other = _in_second_vhost(peer)
+    other.send("queue.declare", queue=queue, passive=True)
+    return rejects_violation(other)
+
+
+@case(
+    "connection.open.virtual-host.exchange-elsewhere",
+    covers=[
+        "connection/open/virtual-host/separation-access",
+        "connection/open/virtual-host/separation-entities",
+    ],
+    hooks=("second-vhost",),
+)
+def exchange_of_another_host(peer: Peer) -> Verdict:
+    """An exchange of one virtual host cannot be published to from another."""
+    exchange = peer.open_channel().exchange()
+    other = _in_second_vhost(peer)
+    other.publish("key", b"astray", exchange=exchange)
+    return rejects_violation(other)
+
+
+@case(
+    "connection.open.virtual-host.messages-elsewhere",
+    covers=["connection/open/virtual-host/separation-access"],
+    hooks=("second-vhost",),
+)
+def messages_of_another_host(peer: Peer) -> Verdict:
+    """Messages in a queue of one virtual host cannot be taken from another."""
+    queue = peer.open_channel().queue(exclusive=False)
+    peer.publish(queue, b"kept apart")
+    peer.barrier(queue=queue)
+    other = _in_second_vhost(peer)
+    other.send("basic.get", queue=queue, no_ack=True)
+    return rejects_violation(other)
+
+
+@case(
+    "connection.open.virtual-host.same-name",
+    covers=["connection/open/virtual-host/separation-entities"],
+    hooks=("second-vhost",),
+)
+def same_name_in_two_hosts(peer: Peer) -> Verdict:
+    """Queues of the same name in two virtual hosts hold messages of their own."""
+    queue = peer.open_channel().queue(exclusive=False)
+    other = _in_second_vhost(peer)
+    peer.claim("each of two queues of the same name has its own message alone")
+    other.queue(queue=queue, exclusive=False)
+    for owner, body in ((peer, b"first"), (other, b"second")):
+        owner.publish(queue, body)
+        owner.barrier(queue=queue)
+    bodies = [[message.body for message in owner.drain(queue)] for owner in (peer, other)]
+    return equals(peer, bodies, [[b"first"], [b"second"]], "messages")
+
+
+@case(
+    "connection.open.virtual-host.bindings-apart",
+    covers=["connection/open/virtual-host/separation-entities"],
+    hooks=("second-vhost",),
+)
+def bindings_of_another_host(peer: Peer) -> Verdict:
+    """A binding of one virtual host routes nothing that was published in another."""
+    queue, key = peer.open_channel().queue(exclusive=False), peer.name("key")
+    peer.call("queue.bind", queue=queue, exchange="amq.direct", routing_key=key)
+    other = _in_second_vhost(peer)
+    peer.claim("a queue that got its own host's message alone")
+    other.publish(key, b"astray", exchange="amq.direct")
+    other.barrier()
+    peer.publish(key, b"at home", exchange="amq.direct")
+    peer.barrier(queue=queue)
+    return equals(peer, [message.body for message in peer.drain(queue)], [b"at home"], "messages")
+
+
+@case(
+    "connection.open.virtual-host.security",
+    covers=["connection/open/virtual-host/security"],
+    hooks=("forbidden-vhost",),
+)
+def forbidden_host(peer: Peer) -> Verdict:
+    """A user without permission for a virtual host is not let into it."""
+    peer.handshake()
+    peer.send("connection.open", channel=0, virtual_host=peer.context.vhost("forbidden"))
+    return rejects_violation(peer, 0, barrier=False)
+
+
+@case("connection.open-ok.channels", covers=["connection/open-ok"])
+def channels_after_open_ok(peer: Peer) -> Verdict:
+    """Open is answered by open-ok, and then channels can be opened, and carry methods."""
+    peer.handshake()
+    peer.claim("open-ok, then an open channel that answers")
+    peer.call("connection.open", channel=0, virtual_host=peer.login.vhost)
+    peer.call("channel.open")
+    peer.barrier()
+    return holds(peer, True, "channel.open-ok, and answers on the channel")
+
+
+# --- close and close-ok
+
+
+@case("connection.close.failing-method", covers=["connection/close/failing-method"])
+def close_names_the_method(peer: Peer) -> Verdict:
+    """A connection.close that punishes a method carries its class and method id."""
+    peer.open_channel()
+    peer.send("channel.open")
+    return names_method(peer, closing_of(peer, "connection.close"), "channel.open")
+
+
+@case("connection.close.failing-declare", covers=["connection/close/failing-method"])
+def close_names_the_declaration(peer: Peer) -> Verdict:
+    """The ids in connection.close follow the method: another one brings others."""
+    peer.open_channel()
+    peer.send("exchange.declare", exchange=peer.name(), type="x-amqpspec-no-such-type")
+    return names_method(peer, closing_of(peer, "connection.close"), "exchange.declare")
+
+
+@case("connection.close.stability.discards", covers=["connection/close/stability-discard"])
+def methods_behind_a_close_are_discarded(peer: Peer) -> Verdict:
+    """Once the server has sent connection.close, it neither answers nor carries out a method."""
+    queue = _closed_by_server(peer).will_clean("queue", peer.name("q"))
+    peer.claim("no answer to a method behind the server's close, and no effect")
+    peer.send("queue.declare", queue=queue)
+    peer.send("connection.close-ok", channel=0)
+    answers = [a.name for a in until_end(peer) if isinstance(a, MethodArrived)]
+    gone = is_unknown(peer.another().open_channel(), queue)
+    observed = f"answers: {', '.join(answers) or 'none'}; the queue {'was not' if gone else 'was'} declared"
+    return holds(peer, gone and not answers, observed)
+
+
+@case("connection.close.stability.crossing", covers=["connection/close/stability-crossing"])
+def crossing_closes(peer: Peer) -> Verdict:
+    """A connection.close of the client that comes after the server's own, as if they crossed, gets close-ok."""
+    _closed_by_server(peer)
+    peer.claim("connection.close-ok for the close that crossed the server's")
+    peer.send("connection.close", channel=0, reply_code=200, reply_text="crossing")
+    peer.expect("connection.close-ok", channel=0)
+    return holds(peer, True, "connection.close, then connection.close-ok")
+
+
+@case("connection.close-ok.answer", covers=["connection/close-ok"])
+def close_is_answered(peer: Peer) -> Verdict:
+    """A connection.close of the client is answered by close-ok, and the socket ends once the client lets go."""
+    peer.open_channel()
+    peer.claim("connection.close-ok, then the end of the socket")
+    peer.call("connection.close", channel=0, reply_code=200, reply_text="done")
+    peer.transport.half_close()
+    return ends_connection(peer, peer.expect_end())
+
+
+@case("connection.close-ok.after-exception", covers=["connection/close-ok"])
+def socket_ends_after_exception(peer: Peer) -> Verdict:
+    """The server ends the socket once its close has been answered with close-ok."""
+    _closed_by_server(peer)
+    peer.claim("the end of the socket")
+    peer.send("connection.close-ok", channel=0)
+    return ends_connection(peer, peer.expect_end())
+
+
+# --- update-secret
+
+
+@case(
+    "connection.update-secret.confirmed",
+    covers=["connection/update-secret"],
+    needs=("update-secret",),
+)
+def new_secret_is_confirmed(peer: Peer) -> Verdict:
+    """A new secret is confirmed, and the connection works on."""
+    peer.open_channel()
+    peer.claim("connection.update-secret-ok, and a connection that works on")
+    peer.call("connection.update-secret", channel=0, new_secret=peer.login.password, reason="renewal")
+    peer.barrier()
+    return holds(peer, True, "connection.update-secret-ok, then answers on the channel")
+
+
+# --- steps of this module
+
+
+def _in_second_vhost(peer: Peer) -> Peer:
+    """Another connection with an open channel, in the second virtual host."""
+    return peer.another(vhost=peer.context.vhost("second")).open_channel()
+
+
+def _closed_by_server(peer: Peer) -> Peer:
+    """A connection that the server has closed by an exception and that waits for close-ok; raises Unmet."""
+    peer.open_channel()
+    peer.polite = False
+    peer.send("channel.open")
+    peer.expect("connection.close", channel=0)
+    return peer

@@ -1,0 +1,274 @@
+"""Connections: the limits of tune and tune-ok: channels, frames, heartbeats (amqp-0-9-1 class connection)."""
+
+from __future__ import annotations
+
+from amqpspec.peer.methods.peer import CLIENT_PROPERTIES, Peer
+from amqpspec.run.case import case
+from amqpspec.run.methods.oracles import rejects_violation
+from amqpspec.run.oracles import does_not_apply, equals, holds
+from amqpspec.run.verdict import Verdict
+
+HIGHEST_CHANNEL = 65535
+HIGHEST_FRAME_OCTETS = 0xFFFFFFFF
+HEARTBEAT_PATIENCE_S = 15.0
+SILENCE_S = 4.0
+
+
+# --- channels
+
+
+@case("connection.tune.channel-max.highest", covers=["connection/tune/channel-max"])
+def highest_channel_is_usable(peer: Peer) -> Verdict:
+    """The highest channel number on offer can be opened; an offer of zero leaves all 65535."""
+    peer.open_connection()
+    highest = peer.channel_max or HIGHEST_CHANNEL
+    peer.claim(f"channel {highest} can be opened")
+    peer.call("channel.open", channel=highest)
+    return holds(peer, True, f"channel.open-ok on channel {highest}")
+
+
+@case("connection.tune.channel-max.lowered", covers=["connection/tune/channel-max"])
+def lowered_channel_max_is_usable(peer: Peer) -> Verdict:
+    """With channel-max lowered to two, channels one and two can both be open."""
+    peer.open_connection(channel_max=2)
+    peer.claim("channels 1 and 2 open beside each other")
+    peer.call("channel.open", channel=2)
+    peer.call("channel.open", channel=1)
+    peer.barrier(2)
+    return holds(peer, True, "both channels work")
+
+
+@case("connection.tune.channel-max.number-above", covers=["connection/tune/channel-max"])
+def channel_number_above_limit(peer: Peer) -> Verdict:
+    """A channel number above the channel-max on offer is refused, be it the only channel."""
+    peer.open_connection()
+    above = peer.channel_max + 1
+    if not 1 < above <= HIGHEST_CHANNEL:
+        return does_not_apply(peer, f"channel-max {peer.channel_max} leaves nothing above it")
+    peer.send("channel.open", channel=above)
+    return rejects_violation(peer, above, barrier=False)
+
+
+@case("connection.tune.channel-max.one-too-many", covers=["connection/tune/channel-max"])
+def one_channel_too_many(peer: Peer) -> Verdict:
+    """A channel beyond the agreed channel-max is refused when all below are open."""
+    peer.open_connection(channel_max=2)
+    peer.call("channel.open", channel=1)
+    peer.call("channel.open", channel=2)
+    peer.send("channel.open", channel=3)
+    return rejects_violation(peer, 3, barrier=False)
+
+
+@case(
+    "connection.tune-ok.channel-max.above-offer",
+    covers=["connection/tune-ok/channel-max/upper-limit"],
+    slow=True,
+)
+def channel_max_above_offer(peer: Peer) -> Verdict:
+    """A channel-max above the offer ends the socket without a close handshake."""
+    peer.greet()
+    peer.start_ok()
+    tune = peer.expect("connection.tune", channel=0).call
+    if tune["channel_max"] in (0, HIGHEST_CHANNEL):
+        return does_not_apply(peer, f"channel-max {tune['channel_max']} leaves nothing above it")
+    return _refuses_limits(peer, channel_max=tune["channel_max"] + 1, frame_max=tune["frame_max"])
+
+
+# --- frames
+
+
+@case("connection.tune.frame-max.exact", covers=["connection/tune/frame-max/whole-frame"])
+def frame_of_exact_size(peer: Peer) -> Verdict:
+    """A client may settle for 4096, and a frame of just 4096 octets with header and end is taken."""
+    peer.open_channel(frame_max=_smallest(peer))
+    queue = peer.queue()
+    body = b"x" * (_smallest(peer) - peer.dialect.layout.overhead_octets)
+    peer.claim("a message whose body frame is of frame-max octets")
+    peer.publish(queue, body)
+    peer.barrier(queue=queue)
+    message = peer.get(queue)
+    return equals(peer, message and len(message.body), len(body), "body octets")
+
+
+@case("connection.tune.frame-max.one-octet-over", covers=["connection/tune/frame-max/whole-frame"])
+def frame_of_one_octet_too_many(peer: Peer) -> Verdict:
+    """A frame that exceeds frame-max by one octet, header and end counted, is refused."""
+    return _refuses_body_frame(peer, _smallest(peer) + 1)
+
+
+@case(
+    "connection.tune.frame-max.before-agreement",
+    covers=["connection/tune/frame-max/minimum", "connection/tune-ok/frame-max/minimum"],
+)
+def large_start_ok(peer: Peer) -> Verdict:
+    """A start-ok of 4096 octets is taken, as no limits are settled yet."""
+    peer.greet()
+    peer.claim("tune, in answer to a start-ok frame of 4096 octets")
+    peer.send_octets(_start_ok_of(peer, _smallest(peer)))
+    peer.expect("connection.tune", channel=0)
+    return holds(peer, True, "connection.tune")
+
+
+@case("connection.tune.frame-max.offer", covers=["connection/tune/frame-max/minimum-offered"])
+def offered_frame_max(peer: Peer) -> Verdict:
+    """The server offers a frame-max of 4096 octets or more, or no limit."""
+    peer.greet()
+    peer.start_ok()
+    offered = peer.expect("connection.tune", channel=0)["frame_max"]
+    return holds(peer, offered == 0 or offered >= _smallest(peer), f"frame-max {offered}")
+
+
+@case("connection.tune-ok.frame-max.far-over", covers=["connection/tune-ok/frame-max/all-frames"])
+def frame_far_too_large(peer: Peer) -> Verdict:
+    """A body frame of twice the agreed frame-max is refused."""
+    return _refuses_body_frame(peer, 2 * _smallest(peer))
+
+
+@case("connection.tune-ok.frame-max.method", covers=["connection/tune-ok/frame-max/all-frames"])
+def method_frame_too_large(peer: Peer) -> Verdict:
+    """The agreed frame-max holds for method frames as well."""
+    peer.open_channel(frame_max=_smallest(peer))
+    peer.send(
+        "queue.declare",
+        queue=peer.name("q"),
+        exclusive=True,
+        arguments={"x-amqpspec-padding": "x" * 2 * _smallest(peer)},
+    )
+    return rejects_violation(peer, barrier=False)
+
+
+@case("connection.tune-ok.frame-max.server-frames", covers=["connection/tune-ok/frame-max/all-frames"])
+def server_keeps_to_frame_max(peer: Peer) -> Verdict:
+    """The server splits a large body into frames of at most the agreed frame-max."""
+    body = bytes(range(256)) * 128
+    peer.open_channel(frame_max=_smallest(peer))
+    queue = peer.queue()
+    peer.publish(queue, body)
+    peer.barrier(queue=queue)
+    peer.claim(f"the body of {len(body)} octets in frames of at most {_smallest(peer)}")
+    message = peer.get(queue)
+    whole = message is not None and message.body == body
+    largest = peer.session.largest_frame_octets
+    observed = f"largest frame {largest} octets, body {'whole' if whole else 'not the one sent'}"
+    return holds(peer, whole and largest <= _smallest(peer), observed)
+
+
+@case(
+    "connection.tune-ok.frame-max.below-minimum",
+    covers=["connection/tune-ok/frame-max/minimum-chosen"],
+    slow=True,
+)
+def frame_max_below_minimum(peer: Peer) -> Verdict:
+    """A client that settles for less than 4096 octets is turned away."""
+    peer.greet()
+    peer.start_ok()
+    tune = peer.expect("connection.tune", channel=0).call
+    return _refuses_limits(peer, channel_max=tune["channel_max"], frame_max=_smallest(peer) - 1)
+
+
+@case(
+    "connection.tune-ok.frame-max.above-offer", covers=["connection/tune-ok/frame-max/upper-limit"], slow=True
+)
+def frame_max_above_offer(peer: Peer) -> Verdict:
+    """A frame-max above the offer ends the socket without a close handshake."""
+    peer.greet()
+    peer.start_ok()
+    tune = peer.expect("connection.tune", channel=0).call
+    if tune["frame_max"] in (0, HIGHEST_FRAME_OCTETS):
+        return does_not_apply(peer, f"frame-max {tune['frame_max']} leaves nothing above it")
+    return _refuses_limits(peer, channel_max=tune["channel_max"], frame_max=tune["frame_max"] + 1)
+
+
+# --- heartbeats
+
+
+@case(
+    "connection.tune.heartbeat.wish-is-kept", covers=["connection/tune/heartbeat", "wire/heartbeat/interval"]
+)
+def wish_for_heartbeats_is_kept(peer: Peer) -> Verdict:
+    """A server that asks for heartbeats takes part in them; one that asks for none leaves a silent client alone."""
+    peer.greet()
+    peer.start_ok()
+    tune = peer.expect("connection.tune", channel=0).call
+    wanted = min(tune["heartbeat"], 1)
+    peer.tune(proposed=tune, heartbeat=wanted)
+    peer.call("connection.open", channel=0, virtual_host=peer.login.vhost)
+    if not wanted:
+        peer.claim("a connection without heartbeats, as the server wants none")
+        return _stays_silent(peer)
+    peer.claim(f"heartbeats of a server that wanted one every {tune['heartbeat']} s")
+    beat = peer.heartbeat(HEARTBEAT_PATIENCE_S)
+    return holds(peer, beat is not None, "a heartbeat" if beat else "none", row="wire/heartbeat/interval")
+
+
+@case("connection.tune-ok.heartbeat.zero", covers=["connection/tune-ok/heartbeat"], slow=True)
+def no_heartbeats_wanted(peer: Peer) -> Verdict:
+    """A client that wants no heartbeats gets none, and may be silent."""
+    peer.open_connection(heartbeat=0)
+    peer.claim("no heartbeat, and no end, for a client that wanted none")
+    return _stays_silent(peer)
+
+
+@case(
+    "connection.tune-ok.heartbeat.seconds",
+    covers=["connection/tune-ok/heartbeat", "wire/heartbeat/interval"],
+    slow=True,
+)
+def heartbeats_at_the_clients_wish(peer: Peer) -> Verdict:
+    """A client that wants a heartbeat every second gets them, well before the server's own wish of a minute or so."""
+    peer.open_connection(heartbeat=1)
+    peer.claim("two heartbeats for a client that wanted one every second, and sends some")
+    until_s = peer.now() + HEARTBEAT_PATIENCE_S
+    beats = 0
+    while beats < 2 and peer.ended is None and peer.now() < until_s:
+        peer.send_frame("heartbeat", b"", 0)
+        beats += peer.heartbeat(within_s=0.5) is not None
+    return equals(peer, beats, 2, "heartbeats", row="wire/heartbeat/interval")
+
+
+# --- steps of this module
+
+
+def _smallest(peer: Peer) -> int:
+    """The frame size that everyone must take, in octets."""
+    return peer.dialect.layout.min_size_octets
+
+
+def _refuses_limits(peer: Peer, *, channel_max: int, frame_max: int) -> Verdict:
+    """Limits in tune-ok are refused; connection.open behind them shows a server that takes them."""
+    peer.send("connection.tune-ok", channel=0, channel_max=channel_max, frame_max=frame_max)
+    peer.send("connection.open", channel=0, virtual_host=peer.login.vhost)
+    return rejects_violation(peer, 0, barrier=False)
+
+
+def _refuses_body_frame(peer: Peer, frame_octets: int) -> Verdict:
+    """A body frame of so many octets is refused where frame-max is the smallest one."""
+    peer.open_channel(frame_max=_smallest(peer))
+    queue = peer.queue()
+    body = b"x" * (frame_octets - peer.dialect.layout.overhead_octets)
+    peer.publish(queue, body, chunk=len(body))
+    return rejects_violation(peer, within_s=peer.context.patience.ending_s)
+
+
+def _start_ok_of(peer: Peer, octets: int) -> bytes:
+    """A start-ok frame of just so many octets, filled up with a property of the client."""
+
+    def filled(padding: int) -> bytes:
+        return peer.method_frame(
+            "connection.start-ok",
+            0,
+            client_properties={**CLIENT_PROPERTIES, "padding": "x" * padding},
+            mechanism=peer.login.mechanism,
+            response=peer.credentials(peer.login.mechanism),
+            locale="en_US",
+        )
+
+    return filled(octets - len(filled(0)))
+
+
+def _stays_silent(peer: Peer) -> Verdict:
+    """Neither heartbeat nor end comes while nobody says anything, and the connection answers afterwards."""
+    beat = peer.heartbeat(SILENCE_S)
+    peer.call("channel.open")
+    peer.barrier()
+    return holds(peer, beat is None, "a heartbeat" if beat else "silence, then answers")

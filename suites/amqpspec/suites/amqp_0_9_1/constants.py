@@ -1,0 +1,177 @@
+"""Reply codes: one defined way to each of them (the constants of the specification)."""
+
+from __future__ import annotations
+
+import struct
+from typing import Any
+
+from amqpspec.peer.methods.peer import Peer
+from amqpspec.run.case import case
+from amqpspec.run.methods.oracles import rejects_violation
+from amqpspec.run.oracles import equals, holds, judge_reaction
+from amqpspec.run.verdict import Verdict
+
+_EXTENSION_CLASS = 0xF0F0
+
+
+@case("constants.no-consumers", covers=["constant/no-consumers", "basic/publish/immediate/implemented"])
+def immediate_message_without_consumer(peer: Peer) -> Verdict:
+    """An immediate message that no consumer is ready for comes back with no-consumers."""
+    peer.open_channel()
+    return _returned(peer, "no-consumers", routing_key=peer.queue(), immediate=True)
+
+
+@case("constants.no-route", covers=["constant/no-route", "basic/publish/mandatory/implemented"])
+def mandatory_message_without_queue(peer: Peer) -> Verdict:
+    """A mandatory message that no queue is bound for comes back with no-route."""
+    peer.open_channel()
+    return _returned(peer, "no-route", routing_key=peer.name("nowhere"), mandatory=True)
+
+
+@case("constants.invalid-path", covers=["constant/invalid-path"])
+def missing_virtual_host(peer: Peer) -> Verdict:
+    """Opening a virtual host that does not exist is refused with invalid-path."""
+    peer.handshake()
+    peer.send("connection.open", channel=0, virtual_host=peer.name("missing"))
+    return rejects_violation(peer, 0, barrier=False)
+
+
+@case("constants.access-refused", covers=["constant/access-refused", "exchange/declare/exchange/reserved"])
+def reserved_name(peer: Peer) -> Verdict:
+    """Declaring an exchange under a reserved name is refused with access-refused."""
+    peer.open_channel()
+    name = peer.will_clean("exchange", f"amq.{peer.name()}")
+    peer.send("exchange.declare", exchange=name, type="direct")
+    return rejects_violation(peer)
+
+
+@case("constants.access-refused.permission", covers=["constant/access-refused"], hooks=["limited-user"])
+def user_without_permission(peer: Peer) -> Verdict:
+    """Declaring a queue without the permission to do so is refused with access-refused."""
+    limited = peer.another("limited").open_channel()
+    limited.send("queue.declare", queue=limited.will_clean("queue", limited.name("q")), exclusive=True)
+    return rejects_violation(limited)
+
+
+@case("constants.not-found", covers=["constant/not-found"])
+def missing_queue(peer: Peer) -> Verdict:
+    """Consuming from a queue that does not exist is refused with not-found."""
+    peer.open_channel()
+    peer.send("basic.consume", queue=peer.name("missing"))
+    return rejects_violation(peer)
+
+
+@case("constants.resource-locked", covers=["constant/resource-locked", "queue/declare/exclusive/exclusive"])
+def queue_of_another_client(peer: Peer) -> Verdict:
+    """Purging the exclusive queue of another client is refused with resource-locked."""
+    peer.open_channel()
+    queue = peer.queue(exclusive=True)
+    other = peer.another().open_channel()
+    other.send("queue.purge", queue=queue)
+    return rejects_violation(other)
+
+
+@case(
+    "constants.precondition-failed",
+    covers=["constant/precondition-failed", "queue/delete/if-empty/not-empty"],
+)
+def queue_that_is_not_empty(peer: Peer) -> Verdict:
+    """Deleting a queue with messages on the condition that it has none is refused with precondition-failed."""
+    peer.open_channel()
+    queue = peer.queue()
+    peer.publish(queue, b"not empty")
+    peer.barrier(queue=queue)
+    peer.send("queue.delete", queue=queue, if_empty=True)
+    return rejects_violation(peer)
+
+
+@case(
+    "constants.precondition-failed.delivery-tag",
+    covers=["constant/precondition-failed", "basic/ack/multiple/exists-unknown"],
+)
+def delivery_tag_that_never_was(peer: Peer) -> Verdict:
+    """Acknowledging a delivery that was never made is refused with precondition-failed."""
+    peer.open_channel()
+    peer.send("basic.ack", delivery_tag=7)
+    return rejects_violation(peer)
+
+
+@case("constants.frame-error", covers=["constant/frame-error"])
+def method_frame_without_method(peer: Peer) -> Verdict:
+    """A method frame too short for the numbers of a method is refused with frame-error."""
+    peer.open_channel()
+    peer.send_frame("method", b"\x00\x32")
+    return rejects_violation(peer)
+
+
+@case("constants.syntax-error", covers=["constant/syntax-error", "wire/strings/shortstr-zero-octet"])
+def illegal_value(peer: Peer) -> Verdict:
+    """A zero octet in a short string, a value that the type forbids, is refused with syntax-error."""
+    peer.open_channel()
+    peer.publish(peer.name("nowhere"), b"", properties={"message_id": "zero\0octet"})
+    return rejects_violation(peer)
+
+
+@case("constants.command-invalid", covers=["constant/command-invalid"])
+def open_an_open_connection(peer: Peer) -> Verdict:
+    """connection.open on an open connection makes no sense and is refused with command-invalid."""
+    peer.open_channel()
+    peer.send("connection.open", channel=0, virtual_host=peer.login.vhost)
+    return rejects_violation(peer)
+
+
+@case("constants.channel-error", covers=["constant/channel-error", "channel/grammar"])
+def channel_that_is_not_open(peer: Peer) -> Verdict:
+    """A method on a channel that was never opened is refused with channel-error."""
+    peer.open_connection()
+    peer.send("basic.qos", prefetch_count=1)
+    return rejects_violation(peer, barrier=False)
+
+
+@case("constants.channel-error.closed", covers=["constant/channel-error", "channel/grammar"])
+def channel_that_was_closed(peer: Peer) -> Verdict:
+    """A method on a channel that was closed is refused with channel-error."""
+    peer.open_channel()
+    peer.call("channel.close", reply_code=200, reply_text="done")
+    peer.send("basic.qos", prefetch_count=1)
+    return rejects_violation(peer, barrier=False)
+
+
+@case("constants.unexpected-frame", covers=["constant/unexpected-frame", "wire/content/unexpected-body"])
+def body_where_a_method_is_due(peer: Peer) -> Verdict:
+    """A content body where only a method makes sense is refused with unexpected-frame."""
+    peer.open_channel()
+    peer.call("basic.qos", prefetch_count=1)
+    peer.send_frame("body", b"out of place")
+    return rejects_violation(peer)
+
+
+@case("constants.not-allowed", covers=["constant/not-allowed", "basic/consume/consumer-tag/duplicate"])
+def consumer_tag_twice(peer: Peer) -> Verdict:
+    """A consumer tag used twice on a channel is refused with not-allowed."""
+    peer.open_channel()
+    queue = peer.queue()
+    peer.consume(queue, consumer_tag="once")
+    peer.send("basic.consume", queue=queue, consumer_tag="once")
+    return rejects_violation(peer)
+
+
+@case("constants.not-implemented", covers=["constant/not-implemented", "wire/method/unknown-class"])
+def class_of_an_extension(peer: Peer) -> Verdict:
+    """A method of an extension that no server has is refused with not-implemented, or as invalid."""
+    peer.open_channel()
+    peer.send_frame("method", struct.pack(">HH", _EXTENSION_CLASS, 1))
+    return rejects_violation(peer)
+
+
+def _returned(peer: Peer, code_name: str, *, routing_key: str, **flags: Any) -> Verdict:
+    """A message published with a flag comes back with a code by name, or is refused as the row tolerates."""
+    peer.publish(routing_key, b"back", **flags)
+    reaction = peer.reaction()
+    if reaction.refusal is not None:
+        return judge_reaction(peer, reaction)
+    returned = peer.pending("basic.return")
+    codes = [message["reply_code"] for message in returned]
+    if not codes:
+        return holds(peer, False, "no return", row=peer.context.requirements[1].id)
+    return equals(peer, codes, [peer.dialect.constants_by_name[code_name].value], "codes of returns")

@@ -1,0 +1,320 @@
+"""Domains: what tags, counts, blank names and the flags common to several methods mean (amqp-0-9-1 domains)."""
+
+from __future__ import annotations
+
+from amqpspec.peer.methods.peer import Peer
+from amqpspec.run.case import case
+from amqpspec.run.methods.oracles import rejects_violation
+from amqpspec.run.oracles import equals, holds
+from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_9_1._queues import contents, counts, exists, fill, hold
+
+# --- consumer-tag
+
+
+@case("domain.consumer-tag.two-channels", covers=["domain/consumer-tag"])
+def same_tag_on_two_channels(peer: Peer) -> Verdict:
+    """Two channels of a connection can use the same consumer tag, each for its own consumer."""
+    peer.open_channel()
+    peer.open_channel(2)
+    queues = [peer.queue(), peer.queue()]
+    peer.claim("each channel's consumer with its own queue")
+    for channel, queue in enumerate(queues, start=1):
+        peer.consume(queue, channel=channel, consumer_tag="tag", no_ack=True)
+        peer.publish(queue, queue.encode())
+    came = [peer.delivery(channel=channel).body.decode() for channel in (1, 2)]
+    return equals(peer, came, queues, "queues served on channels 1 and 2")
+
+
+@case("domain.consumer-tag.cancelled-on-one", covers=["domain/consumer-tag"])
+def tag_cancelled_on_one_channel(peer: Peer) -> Verdict:
+    """Cancelling a tag on one channel leaves the consumer of that tag on another channel alone."""
+    peer.open_channel()
+    peer.open_channel(2)
+    queues = [peer.queue(), peer.queue()]
+    for channel, queue in enumerate(queues, start=1):
+        peer.consume(queue, channel=channel, consumer_tag="tag", no_ack=True)
+    peer.claim("a delivery to the consumer on the first channel")
+    peer.call("basic.cancel", channel=2, consumer_tag="tag")
+    peer.publish(queues[0], b"for channel 1")
+    return equals(peer, peer.delivery(channel=1).body, b"for channel 1", "delivered body")
+
+
+@case("domain.consumer-tag.twice", covers=["domain/consumer-tag", "basic/consume/consumer-tag/duplicate"])
+def same_tag_on_one_channel(peer: Peer) -> Verdict:
+    """A consumer tag that is in use on a channel cannot be used there for another consumer."""
+    peer.open_channel()
+    queue = peer.queue()
+    peer.consume(queue, consumer_tag="tag")
+    peer.send("basic.consume", queue=queue, consumer_tag="tag")
+    return rejects_violation(peer)
+
+
+# --- delivery-tag
+
+
+@case("domain.delivery-tag.other-channel", covers=["domain/delivery-tag/channel-local"])
+def acknowledged_on_another_channel(peer: Peer) -> Verdict:
+    """A message that came on one channel cannot be acknowledged on another."""
+    peer.open_channel()
+    queue = peer.queue()
+    fill(peer, queue, 1)
+    tag = hold(peer, queue)["delivery_tag"]
+    peer.open_channel(2)
+    peer.send("basic.ack", channel=2, delivery_tag=tag)
+    return rejects_violation(peer, channel=2)
+
+
+@case("domain.delivery-tag.other-channel-harmless", covers=["domain/delivery-tag/channel-local"])
+def message_of_another_channel_stays(peer: Peer) -> Verdict:
+    """Acknowledging a tag on the wrong channel does not acknowledge the message of the right one."""
+    peer.open_channel()
+    queue = peer.queue()
+    bodies = fill(peer, queue, 1)
+    tag = hold(peer, queue)["delivery_tag"]
+    peer.open_channel(2)
+    peer.send("basic.ack", channel=2, delivery_tag=tag)
+    peer.reaction(channel=2)
+    peer.claim("the message once more, after its channel was closed")
+    peer.call("channel.close", reply_code=200, reply_text="done")
+    peer.open_channel(3)
+    return equals(peer, hold(peer, queue, channel=3).body, bodies[0], "message")
+
+
+@case("domain.delivery-tag.non-zero", covers=["domain/delivery-tag/non-zero"])
+def delivery_tags_are_not_zero(peer: Peer) -> Verdict:
+    """Neither deliveries nor messages that were asked for have the tag zero."""
+    peer.open_channel()
+    queue = peer.queue()
+    fill(peer, queue, 4)
+    peer.claim("tags other than zero")
+    tags = [peer.call("basic.get", queue=queue)["delivery_tag"] for _ in range(2)]
+    peer.open_channel(2)
+    peer.consume(queue, channel=2)
+    tags += [delivery["delivery_tag"] for delivery in peer.deliveries(2, channel=2)]
+    return holds(peer, all(tags), f"tags {tags}")
+
+
+# --- no-ack, no-local
+
+
+@case("domain.no-ack.consumed", covers=["domain/no-ack"])
+def no_ack_consumer_takes_for_good(peer: Peer) -> Verdict:
+    """A message sent to a consumer with no-ack does not come again when its channel is closed."""
+    peer.open_channel()
+    queue = peer.queue()
+    fill(peer, queue, 2)
+    peer.consume(queue, no_ack=True)
+    peer.deliveries(2)
+    peer.claim("an empty queue")
+    peer.call("channel.close", reply_code=200, reply_text="done")
+    peer.open_channel(2)
+    return equals(peer, contents(peer, queue, channel=2), [], "messages")
+
+
+@case("domain.no-ack.got", covers=["domain/no-ack"])
+def no_ack_get_takes_for_good(peer: Peer) -> Verdict:
+    """A message got with no-ack does not come again when its channel is closed."""
+    peer.open_channel()
+    queue = peer.queue()
+    first, second = fill(peer, queue, 2)
+    got = peer.call("basic.get", queue=queue, no_ack=True).body
+    peer.claim("only the message that was not taken")
+    peer.call("channel.close", reply_code=200, reply_text="done")
+    peer.open_channel(2)
+    return equals(peer, (got, contents(peer, queue, channel=2)), (first, [second]), "message got, then left")
+
+
+@case("domain.no-local.own", covers=["domain/no-local"])
+def no_local_keeps_own_messages_away(peer: Peer) -> Verdict:
+    """A consumer with no-local gets nothing that its own connection published, on any channel."""
+    peer.open_channel()
+    peer.open_channel(2)
+    queue = peer.queue()
+    peer.consume(queue, no_local=True, no_ack=True)
+    peer.claim("no delivery")
+    peer.publish(queue, b"same channel")
+    peer.publish(queue, b"other channel", channel=2)
+    peer.barrier(channel=2, queue=queue)
+    peer.barrier(queue=queue)
+    return equals(peer, sorted(a.body for a in peer.pending("basic.deliver")), [], "deliveries")
+
+
+@case("domain.no-local.others", covers=["domain/no-local"])
+def no_local_lets_others_through(peer: Peer) -> Verdict:
+    """A consumer with no-local gets what another connection published."""
+    peer.open_channel()
+    queue = peer.queue(exclusive=False)
+    peer.consume(queue, no_local=True, no_ack=True)
+    peer.claim("the other connection's message")
+    peer.another().open_channel().publish(queue, b"from elsewhere")
+    return equals(peer, peer.delivery().body, b"from elsewhere", "delivered body")
+
+
+# --- queue-name
+
+
+@case("domain.queue-name.purge", covers=["domain/queue-name/current"])
+def blank_name_in_purge(peer: Peer) -> Verdict:
+    """A purge without a queue name empties the queue declared last on the channel."""
+    peer.open_channel()
+    first, last = peer.queue(), peer.queue()
+    bodies = [fill(peer, queue, 1) for queue in (first, last)]
+    peer.claim("an empty last queue, and the first one as it was")
+    peer.call("queue.purge")
+    return equals(peer, [contents(peer, first), contents(peer, last)], [bodies[0], []], "messages")
+
+
+@case("domain.queue-name.delete", covers=["domain/queue-name/current"])
+def blank_name_in_delete(peer: Peer) -> Verdict:
+    """A delete without a queue name deletes the queue declared last on the channel."""
+    peer.open_channel()
+    first, last = peer.queue(), peer.queue()
+    peer.claim("the first queue, and no last one")
+    peer.call("queue.delete")
+    return equals(peer, [exists(peer, first), exists(peer, last)], [True, False], "queues there")
+
+
+@case("domain.queue-name.consume", covers=["domain/queue-name/current"])
+def blank_name_in_consume(peer: Peer) -> Verdict:
+    """A consume without a queue name is served by the queue declared last on the channel."""
+    peer.open_channel()
+    first, last = peer.queue(), peer.queue()
+    peer.claim("the last queue's message")
+    peer.call("basic.consume", no_ack=True)
+    peer.publish(first, b"first")
+    peer.publish(last, b"last")
+    return equals(peer, peer.delivery().body, b"last", "delivered body")
+
+
+@case("domain.queue-name.get", covers=["domain/queue-name/current"])
+def blank_name_in_get(peer: Peer) -> Verdict:
+    """A get without a queue name takes from the queue declared last on the channel."""
+    peer.open_channel()
+    for queue in (peer.queue(), peer.queue()):
+        peer.publish(queue, queue.encode())
+    peer.barrier(queue=queue)
+    peer.claim("the last queue's message")
+    return equals(peer, peer.call("basic.get", no_ack=True).body, queue.encode(), "body")
+
+
+@case("domain.queue-name.generated", covers=["domain/queue-name/current"])
+def blank_name_of_a_generated_queue(peer: Peer) -> Verdict:
+    """The queue declared last may be one that the server named."""
+    peer.open_channel()
+    peer.queue()
+    name = peer.call("queue.declare", exclusive=True)["queue"]
+    fill(peer, name, 1)
+    peer.claim("the message of the queue without a name of ours")
+    return equals(peer, peer.call("queue.purge")["message_count"], 1, "messages purged")
+
+
+@case("domain.queue-name.other-channel", covers=["domain/queue-name/unknown"])
+def blank_name_is_of_its_channel(peer: Peer) -> Verdict:
+    """A queue declared on one channel is not the one that a blank name means on another."""
+    peer.open_channel()
+    peer.queue()
+    peer.open_channel(2)
+    peer.send("basic.consume", channel=2)
+    return rejects_violation(peer, channel=2)
+
+
+@case("domain.queue-name.unknown-in-consume", covers=["domain/queue-name/unknown"])
+def blank_name_means_nothing_in_consume(peer: Peer) -> Verdict:
+    """A consume without a queue name is refused on a channel that has declared none."""
+    peer.open_channel()
+    peer.send("basic.consume")
+    return rejects_violation(peer)
+
+
+@case("domain.queue-name.unknown-in-get", covers=["domain/queue-name/unknown"])
+def blank_name_means_nothing_in_get(peer: Peer) -> Verdict:
+    """A get without a queue name is refused on a channel that has declared none."""
+    peer.open_channel()
+    peer.send("basic.get")
+    return rejects_violation(peer)
+
+
+# --- redelivered
+
+
+@case("domain.redelivered.reconnected", covers=["domain/redelivered/implementation-flag"])
+def redelivered_after_reconnecting(peer: Peer) -> Verdict:
+    """A message that a lost connection had not acknowledged is marked as redelivered, and was not so before."""
+    peer.open_channel()
+    queue = peer.queue(exclusive=False)
+    fill(peer, queue, 1)
+    peer.claim("redelivered not set at first, and set the second time")
+    first = hold(peer, queue)["redelivered"]
+    peer.close()
+    peer.hang_up()
+    later = hold(peer.another().open_channel(), queue)["redelivered"]
+    return equals(peer, (first, later), (False, True), "redelivered")
+
+
+@case("domain.redelivered.requeued", covers=["domain/redelivered/implementation-flag"])
+def redelivered_after_requeueing(peer: Peer) -> Verdict:
+    """A message that was got, and put back by closing the channel, is marked as redelivered."""
+    peer.open_channel()
+    queue = peer.queue()
+    fill(peer, queue, 2)
+    first = peer.call("basic.get", queue=queue)["redelivered"]
+    peer.call("channel.close", reply_code=200, reply_text="done")
+    peer.open_channel(2)
+    peer.claim("redelivered not set at first, then set, and not set for the next message")
+    peer.consume(queue, channel=2)
+    later = [delivery["redelivered"] for delivery in peer.deliveries(2, channel=2)]
+    return equals(peer, (first, sorted(later)), (False, [False, True]), "redelivered")
+
+
+@case("domain.redelivered.recipient", covers=["domain/redelivered/implementation-recipient"])
+def redelivered_to_the_first_recipient(peer: Peer) -> Verdict:
+    """Messages that are to be sent again, and need not be requeued for it, go to their first recipient."""
+    peer.open_channel()
+    queue = peer.queue(exclusive=False)
+    bodies = fill(peer, queue, 2)
+    peer.consume(queue)
+    peer.deliveries(2)
+    peer.another().open_channel().consume(queue)
+    peer.claim("both messages once more, to the consumer that had them")
+    peer.call("basic.recover", requeue=False)
+    again = sorted(delivery.body for delivery in peer.deliveries(2))
+    return equals(peer, again, bodies, "messages")
+
+
+# --- message-count
+
+
+@case("domain.message-count.new", covers=["domain/message-count"])
+def new_queue_has_no_messages(peer: Peer) -> Verdict:
+    """A queue that was just declared has a message count of zero."""
+    peer.open_channel()
+    name = peer.name("q")
+    peer.claim("a count of zero")
+    told = peer.call("queue.declare", queue=name, exclusive=True)["message_count"]
+    return equals(peer, told, 0, "message count")
+
+
+@case("domain.message-count.unacknowledged", covers=["domain/message-count"])
+def unacknowledged_messages_do_not_count(peer: Peer) -> Verdict:
+    """Messages that await their acknowledgement are not counted."""
+    peer.open_channel()
+    queue = peer.queue()
+    fill(peer, queue, 3)
+    peer.claim("a count of the messages that are left")
+    told = peer.call("basic.get", queue=queue)["message_count"]
+    return equals(peer, (told, counts(peer, queue)[0]), (2, 2), "message counts in get-ok and declare-ok")
+
+
+@case("domain.message-count.uncommitted", covers=["domain/message-count"], needs=("tx",))
+def uncommitted_messages_do_not_count(peer: Peer) -> Verdict:
+    """Messages of a transaction are counted once they are committed."""
+    peer.open_channel()
+    queue = peer.queue()
+    peer.call("tx.select")
+    peer.claim("a count of zero before the commit, and of two after it")
+    peer.publish(queue, b"one")
+    peer.publish(queue, b"two")
+    before = counts(peer, queue)[0]
+    peer.call("tx.commit")
+    return equals(peer, (before, counts(peer, queue)[0]), (0, 2), "message counts")

@@ -1,0 +1,341 @@
+"""Exchanges: declaring them, actively and passively; names, types, and when a second declare fits.
+
+(amqp-0-9-1 class exchange, method declare.)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from amqpspec.peer.methods.arrivals import MethodArrived
+from amqpspec.peer.methods.peer import Peer
+from amqpspec.run.case import case
+from amqpspec.run.methods.oracles import allows, rejects_violation
+from amqpspec.run.oracles import does_not_apply, equals, holds, judge_reaction, worst
+from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_9_1._routes import exists, listening, reached
+
+_ENOUGH = 16
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.:"
+
+# --- declare
+
+
+@case("exchange.declare.creates", covers=["exchange/declare", "exchange/declare-ok"])
+def declare_creates(peer: Peer) -> Verdict:
+    """Declaring an exchange that was missing makes one and says so."""
+    peer.open_channel()
+    name = peer.will_clean("exchange", peer.name())
+    before = exists(peer, name)
+    peer.claim("declare-ok, and an exchange where none was")
+    peer.call("exchange.declare", exchange=name, type="direct")
+    return equals(peer, (before, exists(peer, name)), (False, True), "exchange there before and after")
+
+
+@case("exchange.declare.confirms", covers=["exchange/declare", "exchange/declare-ok"])
+def declare_confirms(peer: Peer) -> Verdict:
+    """Declaring an exchange that was there says so and leaves it as it was."""
+    peer.open_channel()
+    exchange = peer.exchange("fanout")
+    queue = listening(peer, exchange)
+    peer.claim("declare-ok, and the exchange keeps its binding")
+    peer.call("exchange.declare", exchange=exchange, type="fanout")
+    return equals(peer, reached(peer, [queue], exchange=exchange), [1], "copies after the second declare")
+
+
+@case("exchange.declare.visible-to-others", covers=["exchange/declare"])
+def declared_for_everybody(peer: Peer) -> Verdict:
+    """An exchange that one connection declared is there for another one."""
+    peer.open_channel()
+    exchange = peer.exchange("direct")
+    peer.claim("the exchange exists for a second connection")
+    other = peer.another().open_channel()
+    other.send("exchange.declare", exchange=exchange, type="direct", passive=True)
+    arrival = other.arrival("exchange.declare-ok")
+    confirmed = isinstance(arrival, MethodArrived) and arrival.name == "exchange.declare-ok"
+    return holds(peer, confirmed, arrival.describe(peer.dialect))
+
+
+@case("exchange.declare.sixteen", covers=["exchange/declare/minimum"])
+def sixteen_exchanges(peer: Peer) -> Verdict:
+    """A virtual host holds sixteen exchanges at the same time."""
+    peer.open_channel()
+    peer.claim(f"{_ENOUGH} exchanges beside each other")
+    exchanges = [peer.exchange("direct") for _ in range(_ENOUGH)]
+    there = sum(exists(peer, exchange) for exchange in exchanges)
+    return equals(peer, there, _ENOUGH, "number of exchanges")
+
+
+# --- names
+
+
+@case("exchange.declare.reserved-name", covers=["exchange/declare/exchange/reserved"])
+def reserved_name(peer: Peer) -> Verdict:
+    """A new exchange whose name begins with ``amq.`` is refused."""
+    peer.open_channel()
+    name = peer.will_clean("exchange", f"amq.{peer.name()}")
+    peer.send("exchange.declare", exchange=name, type="direct")
+    return rejects_violation(peer)
+
+
+@case("exchange.declare.reserved-name-passively", covers=["exchange/declare/exchange/reserved"])
+def reserved_name_passively(peer: Peer) -> Verdict:
+    """An exchange whose name begins with ``amq.`` may be declared passively."""
+    peer.open_channel()
+    peer.claim("no exception")
+    peer.send("exchange.declare", exchange="amq.direct", type="direct", passive=True)
+    return allows(peer)
+
+
+@case("exchange.declare.reserved-name-existing", covers=["exchange/declare/exchange/reserved"])
+def reserved_name_of_an_existing_exchange(peer: Peer) -> Verdict:
+    """An exchange whose name begins with ``amq.`` may be declared anew where it exists and is the same."""
+    peer.open_channel()
+    peer.claim("no exception")
+    peer.send("exchange.declare", exchange="amq.direct", type="direct", durable=True)
+    return allows(peer)
+
+
+@case("exchange.declare.illegal-name", covers=["exchange/declare/exchange/syntax"])
+def illegal_names(peer: Peer) -> Verdict:
+    """A name with other characters than letters, digits, hyphen, underscore, period and colon is refused."""
+    peer.open_connection()
+    return worst(_declared_as(peer, f"{peer.name()}{extra}") for extra in (" ", "/", "*", "#", "ü"))
+
+
+@case("exchange.declare.empty-name", covers=["exchange/declare/exchange/syntax", "exchange/default-access"])
+def empty_name(peer: Peer) -> Verdict:
+    """A declare without a name does not make an exchange."""
+    peer.open_channel()
+    peer.send("exchange.declare", exchange="", type="fanout")
+    reaction = peer.reaction()
+    return holds(peer, reaction.refusal is not None, reaction.describe(peer.dialect), "a refusal")
+
+
+@case("exchange.declare.legal-name", covers=["exchange/declare/exchange/syntax"])
+def legal_names(peer: Peer) -> Verdict:
+    """Every character that a name may have is taken."""
+    peer.open_channel()
+    name = peer.will_clean("exchange", f"{_LETTERS}{peer.name()}"[-127:])
+    short = peer.will_clean("exchange", f"{peer.name()}.{_LETTERS}"[-127:])
+    peer.claim("exchanges of these names")
+    peer.call("exchange.declare", exchange=name, type="direct")
+    peer.call("exchange.declare", exchange=short, type="direct")
+    return equals(peer, [exists(peer, name), exists(peer, short)], [True, True], "exchanges there")
+
+
+# --- types
+
+
+@case(
+    "exchange.declare.other-type",
+    covers=["exchange/declare/type/typed", "exchange/declare/passive/equivalent-check"],
+)
+def declared_with_another_type(peer: Peer) -> Verdict:
+    """An exchange cannot be declared anew with another type."""
+    peer.open_channel()
+    exchange = peer.exchange("direct")
+    peer.send("exchange.declare", exchange=exchange, type="fanout")
+    return rejects_violation(peer)
+
+
+@case("exchange.declare.type-kept", covers=["exchange/declare/type/typed"])
+def type_is_kept(peer: Peer) -> Verdict:
+    """An exchange keeps its type when somebody tries to declare it with another one."""
+    peer.open_channel()
+    exchange = peer.exchange("direct")
+    other = peer.another().open_channel()
+    other.send("exchange.declare", exchange=exchange, type="fanout")
+    other.reaction()
+    queue = listening(peer, exchange, "red")
+    peer.claim("a direct exchange as before")
+    came = [reached(peer, [queue], key, exchange=exchange) for key in ("red", "blue")]
+    return equals(peer, came, [[1], [0]], "copies by key")
+
+
+@case("exchange.declare.unknown-type", covers=["exchange/declare/type/support"])
+def unknown_type(peer: Peer) -> Verdict:
+    """An exchange of a type that the server does not have is refused."""
+    peer.open_channel()
+    name = peer.will_clean("exchange", peer.name())
+    peer.send("exchange.declare", exchange=name, type="x-amqpspec-no-such-type")
+    return rejects_violation(peer)
+
+
+# --- passive
+
+
+@case("exchange.passive.existing", covers=["exchange/declare/passive/exists"])
+def passive_declare_of_an_existing_exchange(peer: Peer) -> Verdict:
+    """A passive declare of an exchange that exists is confirmed and changes nothing."""
+    peer.open_channel()
+    exchange = peer.exchange("direct")
+    queue = listening(peer, exchange, "red")
+    peer.claim("declare-ok, and the exchange routes as before")
+    peer.call("exchange.declare", exchange=exchange, type="direct", passive=True)
+    came = [reached(peer, [queue], key, exchange=exchange) for key in ("red", "blue")]
+    return equals(peer, came, [[1], [0]], "copies by key")
+
+
+@case("exchange.passive.other-type", covers=["exchange/declare/passive/ignored-fields"])
+def passive_declare_ignores_the_type(peer: Peer) -> Verdict:
+    """A passive declare is confirmed whatever type it names, and the exchange keeps its own."""
+    return _passively(peer, {"type": "fanout"}, {"type": "x-amqpspec-no-such-type"}, {"type": ""})
+
+
+@case("exchange.passive.other-properties", covers=["exchange/declare/passive/ignored-fields"])
+def passive_declare_ignores_properties(peer: Peer) -> Verdict:
+    """A passive declare is confirmed whatever it says of durability and of the other properties."""
+    return _passively(peer, {"durable": True}, {"auto_delete": True}, {"internal": True})
+
+
+@case("exchange.passive.other-arguments", covers=["exchange/declare/passive/ignored-fields"])
+def passive_declare_ignores_arguments(peer: Peer) -> Verdict:
+    """A passive declare is confirmed whatever arguments it carries."""
+    return _passively(peer, {"arguments": {"alternate-exchange": "amq.fanout"}})
+
+
+@case("exchange.passive.no-wait-existing", covers=["exchange/declare/passive/no-wait"])
+def passive_declare_without_reply(peer: Peer) -> Verdict:
+    """A passive declare without a reply of an exchange that exists does nothing at all."""
+    peer.open_channel()
+    exchange = peer.exchange("direct")
+    queue = peer.queue()
+    peer.claim("no reply and no exception")
+    peer.send("exchange.declare", exchange=exchange, type="direct", passive=True, no_wait=True)
+    peer.barrier(queue=queue)
+    return equals(peer, len(peer.pending("exchange.declare-ok")), 0, "number of replies")
+
+
+@case("exchange.passive.no-wait-missing", covers=["exchange/declare/passive/no-wait"])
+def passive_declare_without_reply_of_a_missing_exchange(peer: Peer) -> Verdict:
+    """A passive declare without a reply of an exchange that is missing does nothing, or is refused; it makes none."""
+    peer.open_channel()
+    name = peer.will_clean("exchange", peer.name())
+    peer.send("exchange.declare", exchange=name, type="direct", passive=True, no_wait=True)
+    reaction = peer.reaction()
+    if reaction.refusal is not None:
+        return judge_reaction(peer, reaction)
+    peer.claim("no exchange was made")
+    return equals(peer, exists(peer, name), False, "exchange there")
+
+
+@case("exchange.passive.missing", covers=["exchange/declare/passive/not-found"])
+def passive_declare_of_a_missing_exchange(peer: Peer) -> Verdict:
+    """A passive declare of an exchange that does not exist is refused."""
+    peer.open_channel()
+    peer.send("exchange.declare", exchange=peer.name(), type="direct", passive=True)
+    return rejects_violation(peer)
+
+
+@case("exchange.passive.missing-not-made", covers=["exchange/declare/passive/not-found"])
+def passive_declare_makes_nothing(peer: Peer) -> Verdict:
+    """An exchange that was asked for passively is still missing afterwards."""
+    peer.open_channel()
+    name = peer.will_clean("exchange", peer.name())
+    peer.send("exchange.declare", exchange=name, type="direct", passive=True)
+    peer.reaction()
+    other = peer.another().open_channel()
+    other.send("exchange.declare", exchange=name, type="direct", passive=True)
+    return rejects_violation(other)
+
+
+# --- equivalence
+
+
+@case("exchange.equivalent.other-arguments", covers=["exchange/declare/passive/equivalent-check"])
+def equivalence_of_arguments(peer: Peer) -> Verdict:
+    """A declare of an exchange that exists compares the arguments."""
+    first, second = ({"arguments": {"alternate-exchange": name}} for name in ("amq.fanout", "amq.direct"))
+    return _redeclared(peer, first, second, arguments=True)
+
+
+@case("exchange.equivalent.missing-arguments", covers=["exchange/declare/passive/equivalent-check"])
+def equivalence_of_missing_arguments(peer: Peer) -> Verdict:
+    """A declare without arguments contradicts an exchange that was made with some."""
+    return _redeclared(peer, {"arguments": {"alternate-exchange": "amq.fanout"}}, {}, arguments=True)
+
+
+@case("exchange.equivalent.same", covers=["exchange/declare/passive/equivalent-match"])
+def equivalent_declares(peer: Peer) -> Verdict:
+    """A declare with the same type and durability is confirmed, from another connection too."""
+    peer.open_channel()
+    same: dict[str, Any] = {"type": "fanout", "durable": True}
+    exchange = peer.exchange(**same)
+    peer.claim("declare-ok for what is the same")
+    peer.call("exchange.declare", exchange=exchange, **same)
+    other = peer.another().open_channel()
+    other.send("exchange.declare", exchange=exchange, **same)
+    return allows(other)
+
+
+@case("exchange.equivalent.same-arguments-reordered", covers=["exchange/declare/passive/equivalent-match"])
+def equivalent_arguments_in_another_order(peer: Peer) -> Verdict:
+    """Arguments are the same in whatever order they are named."""
+    peer.open_channel()
+    arguments = {"alternate-exchange": "amq.fanout", "x-amqpspec-a": "a", "x-amqpspec-b": 7}
+    exchange = peer.exchange("direct", arguments=arguments)
+    peer.claim("declare-ok for arguments in another order")
+    peer.send(
+        "exchange.declare", exchange=exchange, type="direct", arguments=dict(reversed(arguments.items()))
+    )
+    return allows(peer)
+
+
+@case("exchange.equivalent.transient-as-durable", covers=["exchange/declare/passive/equivalent-mismatch"])
+def transient_declared_as_durable(peer: Peer) -> Verdict:
+    """A transient exchange cannot be declared anew as a durable one."""
+    return _redeclared(peer, {"durable": False}, {"durable": True})
+
+
+@case("exchange.equivalent.durable-as-transient", covers=["exchange/declare/passive/equivalent-mismatch"])
+def durable_declared_as_transient(peer: Peer) -> Verdict:
+    """A durable exchange cannot be declared anew as a transient one."""
+    return _redeclared(peer, {"durable": True}, {"durable": False})
+
+
+# --- steps
+
+
+def _declared_as(peer: Peer, name: str) -> Verdict:
+    """Declare an exchange of that name on a connection of its own and judge by the first row."""
+    other = peer.another().open_channel()
+    other.send("exchange.declare", exchange=peer.will_clean("exchange", name), type="direct")
+    return rejects_violation(other)
+
+
+def _passively(peer: Peer, *others: dict[str, Any]) -> Verdict:
+    """Ask passively for a direct, transient exchange with other fields; it stays what it was."""
+    peer.open_channel()
+    exchange = peer.exchange("direct")
+    queue = listening(peer, exchange, "red")
+    peer.claim(f"declare-ok whatever else is said: {', '.join(map(str, others))}")
+    for fields in others:
+        peer.call("exchange.declare", **{"exchange": exchange, "type": "direct", "passive": True, **fields})
+    peer.call("exchange.declare", exchange=exchange, type="direct")
+    came = [reached(peer, [queue], key, exchange=exchange) for key in ("red", "blue")]
+    return equals(peer, came, [[1], [0]], "copies by key afterwards")
+
+
+def _redeclared(
+    peer: Peer, first: dict[str, Any], second: dict[str, Any], *, arguments: bool = False
+) -> Verdict:
+    """Declare an exchange one way, then another way, and judge by the first row.
+
+    ``arguments`` that mean nothing to the target are equivalent whatever they say.
+    """
+    peer.open_channel()
+    exchange = peer.exchange(**first)
+    peer.send("exchange.declare", **{"exchange": exchange, "type": "direct", **second})
+    reaction = peer.reaction()
+    if arguments and reaction.refusal is None and not _knows_alternates(peer):
+        return does_not_apply(peer, "the argument alternate-exchange has no effect")
+    return judge_reaction(peer, reaction)
+
+
+def _knows_alternates(peer: Peer) -> bool:
+    """Whether what an exchange cannot route goes to its alternate exchange."""
+    alternate = peer.exchange("fanout")
+    queue = listening(peer, alternate)
+    exchange = peer.exchange("direct", arguments={"alternate-exchange": alternate})
+    return reached(peer, [queue], "nowhere", exchange=exchange) == [1]

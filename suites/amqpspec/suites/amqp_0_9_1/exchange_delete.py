@@ -1,0 +1,119 @@
+"""Exchanges: doing without replies, and deleting them.
+
+(amqp-0-9-1 class exchange, the field no-wait and the method delete.)
+"""
+
+from __future__ import annotations
+
+from amqpspec.peer.methods.peer import Peer
+from amqpspec.run.case import case
+from amqpspec.run.methods.oracles import rejects_violation
+from amqpspec.run.oracles import equals
+from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_9_1._routes import exists, listening, reached
+
+# --- no-wait
+
+
+@case("exchange.no-wait.declare", covers=["exchange/no-wait"])
+def declare_without_reply(peer: Peer) -> Verdict:
+    """A declare without a reply makes the exchange and says nothing."""
+    peer.open_channel()
+    queue = peer.queue()
+    name = peer.will_clean("exchange", peer.name())
+    peer.claim("an exchange and no reply")
+    peer.send("exchange.declare", exchange=name, type="direct", no_wait=True)
+    peer.barrier(queue=queue)
+    replies = len(peer.pending("exchange.declare-ok"))
+    return equals(peer, (exists(peer, name), replies), (True, 0), "exchange there, number of replies:")
+
+
+@case("exchange.no-wait.delete", covers=["exchange/no-wait"])
+def delete_without_reply(peer: Peer) -> Verdict:
+    """A delete without a reply deletes the exchange and says nothing."""
+    peer.open_channel()
+    exchange, queue = peer.exchange("direct"), peer.queue()
+    peer.claim("no exchange and no reply")
+    peer.send("exchange.delete", exchange=exchange, no_wait=True)
+    peer.barrier(queue=queue)
+    replies = len(peer.pending("exchange.delete-ok"))
+    return equals(peer, (exists(peer, exchange), replies), (False, 0), "exchange there, number of replies:")
+
+
+@case("exchange.no-wait.failure", covers=["exchange/no-wait", "exchange/declare/type/typed"])
+def failure_without_reply(peer: Peer) -> Verdict:
+    """A declare without a reply that fails is refused like any other."""
+    peer.open_channel()
+    exchange = peer.exchange("direct")
+    peer.send("exchange.declare", exchange=exchange, type="fanout", no_wait=True)
+    return rejects_violation(peer, row="exchange/declare/type/typed")
+
+
+# --- delete
+
+
+@case("exchange.delete.gone", covers=["exchange/delete"])
+def deleted_exchange_is_gone(peer: Peer) -> Verdict:
+    """An exchange that was deleted is not there any more."""
+    peer.open_channel()
+    exchange = peer.exchange("direct")
+    peer.claim("delete-ok, and no exchange")
+    peer.call("exchange.delete", exchange=exchange)
+    return equals(peer, exists(peer, exchange), False, "exchange there")
+
+
+@case("exchange.delete.bindings", covers=["exchange/delete"])
+def bindings_go_with_the_exchange(peer: Peer) -> Verdict:
+    """An exchange that is made anew under the name of a deleted one has none of its bindings."""
+    peer.open_channel()
+    exchange = peer.exchange("direct")
+    queue = listening(peer, exchange, "red")
+    peer.claim("no message over a binding of the deleted exchange")
+    peer.call("exchange.delete", exchange=exchange)
+    peer.exchange("direct", exchange=exchange)
+    return equals(peer, reached(peer, [queue], "red", exchange=exchange), [0], "copies")
+
+
+@case("exchange.delete.missing", covers=["exchange/delete/exchange/exists"])
+def deleting_a_missing_exchange(peer: Peer) -> Verdict:
+    """Deleting an exchange that does not exist is refused."""
+    peer.open_channel()
+    peer.send("exchange.delete", exchange=peer.name())
+    return rejects_violation(peer)
+
+
+@case("exchange.delete.if-unused-in-use", covers=["exchange/delete/if-unused/in-use"])
+def bound_exchange_is_not_deleted(peer: Peer) -> Verdict:
+    """With if-unused, deleting an exchange that has a binding is refused."""
+    peer.open_channel()
+    exchange, queue = peer.exchange("direct"), peer.queue()
+    peer.call("queue.bind", queue=queue, exchange=exchange, routing_key="red")
+    peer.send("exchange.delete", exchange=exchange, if_unused=True)
+    return rejects_violation(peer)
+
+
+@case("exchange.delete.if-unused-stays", covers=["exchange/delete/if-unused/in-use"])
+def bound_exchange_stays(peer: Peer) -> Verdict:
+    """With if-unused, an exchange that has a binding stays, and the binding with it."""
+    peer.open_channel()
+    exchange = peer.exchange("direct")
+    queue = listening(peer, exchange, "red")
+    other = peer.another().open_channel()
+    other.send("exchange.delete", exchange=exchange, if_unused=True)
+    other.reaction()
+    peer.claim("the exchange still routes")
+    peer.call("exchange.declare", exchange=exchange, type="direct", passive=True)
+    return equals(peer, reached(peer, [queue], "red", exchange=exchange), [1], "copies")
+
+
+@case("exchange.delete.if-unused-unused", covers=["exchange/delete/if-unused/in-use"])
+def unbound_exchange_is_deleted(peer: Peer) -> Verdict:
+    """With if-unused, an exchange without bindings, or without any left, is deleted."""
+    peer.open_channel()
+    never, once, queue = peer.exchange("direct"), peer.exchange("direct"), peer.queue()
+    peer.call("queue.bind", queue=queue, exchange=once, routing_key="red")
+    peer.call("queue.unbind", queue=queue, exchange=once, routing_key="red")
+    peer.claim("delete-ok, and no exchanges")
+    for exchange in (never, once):
+        peer.call("exchange.delete", exchange=exchange, if_unused=True)
+    return equals(peer, [exists(peer, never), exists(peer, once)], [False, False], "exchanges there")

@@ -1,0 +1,182 @@
+"""Exchanges: how long they last, and those that publishers cannot reach.
+
+(amqp-0-9-1 class exchange, method declare: durable, auto-delete, internal.)
+"""
+
+from __future__ import annotations
+
+from amqpspec.peer.methods.arrivals import MethodArrived
+from amqpspec.peer.methods.peer import Peer
+from amqpspec.run.case import case
+from amqpspec.run.methods.oracles import rejects_violation
+from amqpspec.run.oracles import equals, holds
+from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_9_1._routes import abandoned, exists, listening, reached, vanishes
+
+# --- durability
+
+
+@case("exchange.durable.both", covers=["exchange/declare/durable/support"])
+def durable_and_transient(peer: Peer) -> Verdict:
+    """Durable exchanges can be had, and transient ones, and both route."""
+    peer.open_channel()
+    peer.claim("a durable exchange and a transient one")
+    exchanges = [peer.exchange("fanout", durable=durable) for durable in (True, False)]
+    came = [reached(peer, [listening(peer, exchange)], exchange=exchange) for exchange in exchanges]
+    return equals(peer, came, [[1], [1]], "copies by exchange")
+
+
+@case("exchange.durable.restart", covers=["exchange/declare/durable/restart"], restarts=True)
+def durable_exchange_outlives_a_restart(peer: Peer) -> Verdict:
+    """A durable exchange is there after a restart, with its type."""
+    peer.open_channel()
+    exchange = peer.exchange("direct", durable=True)
+    peer.context.restart()
+    after = peer.another().open_channel()
+    after.claim("the durable exchange after a restart")
+    queue = listening(after, exchange, "red")
+    came = [reached(after, [queue], key, exchange=exchange) for key in ("red", "blue")]
+    return equals(after, came, [[1], [0]], "copies by key")
+
+
+@case("exchange.transient.restart", covers=["exchange/declare/durable/restart"], restarts=True)
+def transient_exchange_goes_with_a_restart(peer: Peer) -> Verdict:
+    """A transient exchange is not there after a restart."""
+    peer.open_channel()
+    exchange = peer.exchange("direct", durable=False)
+    peer.context.restart()
+    after = peer.another().open_channel()
+    after.claim("no transient exchange after a restart")
+    return equals(after, exists(after, exchange), False, "exchange there")
+
+
+# --- auto-delete
+
+
+@case(
+    "exchange.auto-delete.last-unbind",
+    covers=["exchange/declare/auto-delete/unused"],
+    needs=["exchange-auto-delete"],
+)
+def goes_with_the_last_unbind(peer: Peer) -> Verdict:
+    """An auto-delete exchange stays while it has a binding and goes when the last one is undone."""
+    peer.open_channel()
+    exchange, queues = peer.exchange("fanout", auto_delete=True), [peer.queue(), peer.queue()]
+    for queue in queues:
+        peer.call("queue.bind", queue=queue, exchange=exchange)
+    gone = vanishes(peer, abandoned(peer))
+    peer.claim("an exchange while it is bound, none afterwards")
+    peer.call("queue.unbind", queue=queues[0], exchange=exchange)
+    bound = exists(peer, exchange, "fanout")
+    peer.call("queue.unbind", queue=queues[1], exchange=exchange)
+    seen = (bound, gone, vanishes(peer, exchange))
+    return equals(peer, seen, (True, True, True), "there with one binding left, and gone afterwards:")
+
+
+@case(
+    "exchange.auto-delete.last-queue",
+    covers=["exchange/declare/auto-delete/unused"],
+    needs=["exchange-auto-delete"],
+)
+def goes_with_the_last_queue(peer: Peer) -> Verdict:
+    """An auto-delete exchange goes when the last queue that was bound to it is deleted."""
+    peer.open_channel()
+    exchange, queue = peer.exchange("fanout", auto_delete=True), peer.queue()
+    peer.call("queue.bind", queue=queue, exchange=exchange)
+    peer.claim("no exchange after its last queue")
+    peer.call("queue.delete", queue=queue)
+    return equals(peer, vanishes(peer, exchange), True, "exchange gone")
+
+
+@case(
+    "exchange.auto-delete.delay",
+    covers=["exchange/declare/auto-delete/delay"],
+    needs=["exchange-auto-delete"],
+)
+def stays_a_little_while(peer: Peer) -> Verdict:
+    """An exchange that has just lost its last binding is still there for one that comes right behind it."""
+    peer.open_channel()
+    exchange, queue = peer.exchange("fanout", auto_delete=True), peer.queue()
+    peer.call("queue.bind", queue=queue, exchange=exchange)
+    peer.claim("the exchange can be bound again right after its last binding was undone")
+    unbind = peer.method_frame("queue.unbind", queue=queue, exchange=exchange)
+    peer.send_octets(unbind + peer.method_frame("queue.bind", queue=queue, exchange=exchange))
+    peer.expect("queue.unbind-ok")
+    arrival = peer.arrival("queue.bind-ok")
+    bound = isinstance(arrival, MethodArrived) and arrival.name == "queue.bind-ok"
+    return holds(peer, bound, arrival.describe(peer.dialect))
+
+
+@case(
+    "exchange.auto-delete.never-used",
+    covers=["exchange/declare/auto-delete/never-used"],
+    needs=["exchange-auto-delete"],
+)
+def waits_for_its_first_binding(peer: Peer) -> Verdict:
+    """An auto-delete exchange that was never bound is still there when others that were have gone."""
+    peer.open_channel()
+    exchange = peer.exchange("fanout", auto_delete=True)
+    vanishes(peer, abandoned(peer))
+    peer.claim("an exchange that can be bound after a while")
+    queue = listening(peer, exchange)
+    return equals(peer, reached(peer, [queue], exchange=exchange), [1], "copies")
+
+
+@case(
+    "exchange.auto-delete.redeclared-with",
+    covers=["exchange/declare/auto-delete/pre-existence"],
+    needs=["exchange-auto-delete"],
+)
+def auto_delete_set_on_an_existing_exchange(peer: Peer) -> Verdict:
+    """Asking for auto-delete is not looked at where the exchange exists without it."""
+    peer.open_channel()
+    exchange, queue = peer.exchange("fanout"), peer.queue()
+    peer.claim("declare-ok, and an exchange that stays without bindings")
+    peer.call("exchange.declare", exchange=exchange, type="fanout", auto_delete=True)
+    peer.call("queue.bind", queue=queue, exchange=exchange)
+    peer.call("queue.unbind", queue=queue, exchange=exchange)
+    vanishes(peer, abandoned(peer))
+    return equals(peer, exists(peer, exchange, "fanout"), True, "exchange there")
+
+
+@case(
+    "exchange.auto-delete.redeclared-without",
+    covers=["exchange/declare/auto-delete/pre-existence"],
+    needs=["exchange-auto-delete"],
+)
+def auto_delete_cleared_on_an_existing_exchange(peer: Peer) -> Verdict:
+    """Not asking for auto-delete is not looked at where the exchange exists with it."""
+    peer.open_channel()
+    exchange, queue = peer.exchange("fanout", auto_delete=True), peer.queue()
+    peer.call("queue.bind", queue=queue, exchange=exchange)
+    peer.claim("declare-ok, and an exchange that goes with its last binding")
+    peer.call("exchange.declare", exchange=exchange, type="fanout")
+    peer.call("queue.unbind", queue=queue, exchange=exchange)
+    return equals(peer, vanishes(peer, exchange), True, "exchange gone")
+
+
+# --- internal
+
+
+@case("exchange.internal.publish", covers=["exchange/declare/internal"], needs=["exchange-internal"])
+def internal_exchange_takes_no_publication(peer: Peer) -> Verdict:
+    """A message that is published to an internal exchange is refused."""
+    peer.open_channel()
+    exchange = peer.exchange("fanout", internal=True)
+    peer.publish(body=b"direct", exchange=exchange)
+    return rejects_violation(peer)
+
+
+@case(
+    "exchange.internal.bound",
+    covers=["exchange/declare/internal"],
+    needs=["exchange-internal", "exchange-bind"],
+)
+def internal_exchange_takes_from_exchanges(peer: Peer) -> Verdict:
+    """An internal exchange routes what comes from an exchange that it is bound to."""
+    peer.open_channel()
+    source, inner = peer.exchange("fanout"), peer.exchange("direct", internal=True)
+    peer.call("exchange.bind", destination=inner, source=source)
+    peer.claim("messages pass through the internal exchange")
+    queues = [listening(peer, inner, "red"), listening(peer, inner, "blue")]
+    return equals(peer, reached(peer, queues, "red", exchange=source), [1, 0], "copies by queue")

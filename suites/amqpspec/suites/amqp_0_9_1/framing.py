@@ -1,0 +1,305 @@
+"""The wire level, first part: protocol headers, frames, channel numbers (PDF §4.2.2, §4.2.3)."""
+
+from __future__ import annotations
+
+import struct
+
+from amqpspec.peer.context import Unmet
+from amqpspec.peer.events import Ended, Garbled, HeaderArrived
+from amqpspec.peer.methods.arrivals import MethodArrived
+from amqpspec.peer.methods.peer import Peer
+from amqpspec.record.rows import Outcome
+from amqpspec.run.case import case
+from amqpspec.run.methods.oracles import rejects_violation
+from amqpspec.run.oracles import equals, holds, judge_reaction, must_refuse, observed_either_way, worst
+from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_9_1._wire import (
+    UNDEFINED_FRAME_TYPE,
+    UNDEFINED_FRAME_TYPES,
+    begin_publish,
+    fetch,
+    header_payload,
+    refuses_frame,
+)
+
+# protocol header
+
+
+@case("amq_wlp_header_01", covers=["amq_wlp_header_01"])
+def the_header_is_accepted(peer: Peer) -> Verdict:
+    """The protocol header of 0-9-1 is answered by connection.start with version 0-9."""
+    peer.claim("connection.start in answer to the protocol header")
+    start = peer.greet()
+    return equals(peer, (start["version_major"], start["version_minor"]), (0, 9), "version")
+
+
+@case("amq_wlp_header_02", covers=["amq_wlp_header_02"])
+def http_on_the_same_port(peer: Peer) -> Verdict:
+    """First octets of HTTP are served as HTTP, or answered by a protocol header and the end."""
+    peer.claim("an answer of another protocol than AMQP, or a protocol header and the end")
+    peer.send_octets(b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+    reaction = peer.reaction(0, barrier=False)
+    if isinstance(reaction.arrivals[0], Garbled):
+        return observed_either_way(peer, "another protocol is served on the port")
+    verdict = judge_reaction(peer, reaction)
+    if verdict.outcome is not Outcome.PASS:
+        return verdict
+    return observed_either_way(peer, f"only AMQP is served: {verdict.observed}")
+
+
+@case("amq_wlp_header_03", covers=["amq_wlp_header_03"])
+def unknown_first_octets(peer: Peer) -> Verdict:
+    """First octets that are no protocol header are answered by a header, and the socket ends."""
+    peer.send_header(b"XMQP\x00\x00\x09\x01")
+    return rejects_violation(peer, 0, barrier=False)
+
+
+@case("framing.header.unknown-version", covers=["amq_wlp_header_03"])
+def unknown_version(peer: Peer) -> Verdict:
+    """A version that no server speaks is answered by a header, and the socket ends."""
+    peer.send_header(b"AMQP\x00\x63\x63\x63")
+    return rejects_violation(peer, 0, barrier=False)
+
+
+@case("framing.header.unknown-protocol-id", covers=["amq_wlp_header_03"])
+def unknown_protocol_id(peer: Peer) -> Verdict:
+    """A fifth octet that is no protocol id is answered by a header, and the socket ends."""
+    peer.send_header(b"AMQP\xc8\x00\x09\x01")
+    return rejects_violation(peer, 0, barrier=False)
+
+
+@case("framing.header.frame-instead", covers=["amq_wlp_header_03"])
+def frame_instead_of_header(peer: Peer) -> Verdict:
+    """A frame in the place of the protocol header is answered by a header, and the socket ends."""
+    peer.send("connection.open", channel=0, virtual_host=peer.login.vhost)
+    return rejects_violation(peer, 0, barrier=False)
+
+
+@case("amq_wlp_header_04", covers=["amq_wlp_header_04", "amq_wlp_header_03"])
+def version_can_be_found_out(peer: Peer) -> Verdict:
+    """The header in answer to a version too high names one that the server then serves.
+
+    Versions from 0-10 on are served by the same header in return, and the conversation goes on.
+    """
+    peer.claim("a protocol header that the target serves on the next connection")
+    peer.send_header(b"AMQP\x00\x00\x63\x63")
+    reaction = peer.reaction(0, barrier=False)
+    offered = next((a.header.octets for a in reaction.arrivals if isinstance(a, HeaderArrived)), None)
+    if offered is None:
+        raise Unmet("a protocol header", reaction.describe(peer.dialect))
+    again = peer.another()
+    again.send_header(offered)
+    start = again.arrival("connection.start", channel=0)
+    served = isinstance(start, MethodArrived) and start.name == "connection.start"
+    if isinstance(start, HeaderArrived) and start.header.octets == offered:
+        served = not isinstance(again.read(again.now() + again.patience_s), Ended)
+    return holds(peer, served, f"header {offered.hex(' ')}, then {start.describe(peer.dialect)}")
+
+
+# frame types
+
+
+@case("amq_wlp_frame_01", covers=["amq_wlp_frame_01"])
+def undefined_frame_type(peer: Peer) -> Verdict:
+    """A frame of an undefined type ends the socket with nothing more sent."""
+    peer.open_channel()
+    peer.send_frame(UNDEFINED_FRAME_TYPE, b"no such type")
+    return refuses_frame(peer)
+
+
+@case("framing.frame.types-that-are-not-defined", covers=["amq_wlp_frame_01"])
+def every_kind_of_undefined_type(peer: Peer) -> Verdict:
+    """Types between and beyond the defined ones end the socket with nothing more sent."""
+    peers = [peer.another().open_channel() for _ in UNDEFINED_FRAME_TYPES]
+    for one, kind in zip(peers, UNDEFINED_FRAME_TYPES, strict=True):
+        one.send_frame(kind, b"")
+    return worst([refuses_frame(one) for one in peers])
+
+
+@case("framing.frame.undefined-type-in-handshake", covers=["amq_wlp_frame_01"], slow=True)
+def undefined_type_before_start_ok(peer: Peer) -> Verdict:
+    """A frame of an undefined type in the place of start-ok ends the socket with nothing more sent."""
+    peer.greet()
+    peer.send_frame(UNDEFINED_FRAME_TYPE, b"no such type", 0)
+    return rejects_violation(peer, 0, barrier=False)
+
+
+# frame end
+
+
+@case("amq_wlp_frame_02", covers=["amq_wlp_frame_02"])
+def wrong_end_octet(peer: Peer) -> Verdict:
+    """A frame that ends in another octet than the frame end ends the socket with nothing more sent."""
+    peer.open_channel()
+    peer.send_octets(_question(peer)[:-1] + b"\x00")
+    return refuses_frame(peer)
+
+
+@case("framing.frame.size-too-small", covers=["amq_wlp_frame_02"])
+def size_one_too_small(peer: Peer) -> Verdict:
+    """A frame one octet longer than its size says ends the socket: its end is not where it should be."""
+    peer.open_channel()
+    payload = _question(peer)[7:-1]
+    peer.send_frame("method", payload, size=len(payload) - 1)
+    return refuses_frame(peer)
+
+
+@case("framing.frame.size-too-large", covers=["amq_wlp_frame_02"])
+def size_one_too_large(peer: Peer) -> Verdict:
+    """A frame one octet shorter than its size says ends the socket once the next octet has come."""
+    peer.open_channel()
+    payload = _question(peer)[7:-1]
+    peer.send_octets(peer.frame("method", payload, size=len(payload) + 1) + _question(peer))
+    return refuses_frame(peer)
+
+
+@case("framing.frame.end-before-decoding", covers=["amq_wlp_frame_02"])
+def end_octet_is_checked_first(peer: Peer) -> Verdict:
+    """A method in a frame with a wrong end octet is not carried out."""
+    peer.open_channel()
+    name = peer.will_clean("queue", peer.name("q"))
+    peer.claim("no queue from a frame that is broken")
+    peer.send_octets(peer.method_frame("queue.declare", queue=name)[:-1] + b"\x00")
+    must_refuse(peer, peer.reaction(within_s=peer.context.patience.ending_s))
+    other = peer.another().open_channel()
+    other.send("queue.declare", queue=name, passive=True)
+    arrival = other.arrival("queue.declare-ok")
+    refused = isinstance(arrival, MethodArrived) and arrival.name == "channel.close"
+    return holds(peer, refused, arrival.describe(peer.dialect))
+
+
+# frame size
+
+
+@case("amq_wlp_frame_03", covers=["amq_wlp_frame_03"], destructive=True)
+def oversized_frame(peer: Peer) -> Verdict:
+    """A frame one octet beyond the agreed size is refused."""
+    _open_with_small_frames(peer)
+    body = bytes(_largest_payload(peer) + 1)
+    begin_publish(peer, peer.name("nowhere"))
+    peer.send_frame("header", header_payload(peer, len(body)))
+    peer.send_frame("body", body)
+    return refuses_frame(peer)
+
+
+@case("framing.frame.oversized-method", covers=["amq_wlp_frame_03"], destructive=True)
+def oversized_method_frame(peer: Peer) -> Verdict:
+    """A method frame beyond the agreed size is refused."""
+    _open_with_small_frames(peer)
+    filler = {"filler": bytes(peer.frame_max_octets)}
+    peer.send("queue.declare", queue=peer.name("q"), passive=True, arguments=filler)
+    return refuses_frame(peer)
+
+
+@case("framing.frame.four-gibibytes", covers=["amq_wlp_frame_03"], destructive=True)
+def four_gibibytes_announced(peer: Peer) -> Verdict:
+    """A frame that announces 4 GiB is refused once it exceeds the agreed size, not when it is complete."""
+    _open_with_small_frames(peer)
+    kind = peer.dialect.layout.types["method"]
+    peer.send_octets(struct.pack(">BHI", kind, 1, 0xFFFFFFFF) + bytes(peer.frame_max_octets))
+    return rejects_violation(peer, barrier=False)
+
+
+@case("framing.frame.largest", covers=["amq_wlp_frame_03", "connection/tune/frame-max/whole-frame"])
+def largest_frame(peer: Peer) -> Verdict:
+    """A frame of exactly the agreed size, header and end octet included, is taken."""
+    _open_with_small_frames(peer)
+    queue = peer.queue()
+    body = bytes(_largest_payload(peer))
+    peer.claim("a frame of the agreed size is taken")
+    peer.publish(queue, body, chunk=len(body))
+    return equals(peer, len(fetch(peer, queue).body), len(body), "octets of the body")
+
+
+# channel numbers
+
+
+@case("framing.channel.connection-method", covers=["wire/frame/channel-zero-for-connection"])
+def connection_method_off_channel_zero(peer: Peer) -> Verdict:
+    """A method of class connection on channel 1 is refused."""
+    peer.open_channel()
+    peer.send("connection.tune-ok", channel=1, channel_max=1, frame_max=4096, heartbeat=0)
+    return rejects_violation(peer)
+
+
+@case("framing.channel.connection-close-elsewhere", covers=["wire/frame/channel-zero-for-connection"])
+def connection_close_off_channel_zero(peer: Peer) -> Verdict:
+    """connection.close on channel 1 is refused and does not close in good order."""
+    peer.open_channel()
+    peer.send("connection.close", channel=1, reply_code=200, reply_text="done")
+    return rejects_violation(peer)
+
+
+@case("framing.channel.method-on-zero", covers=["wire/frame/channel-class-on-zero"])
+def other_method_on_channel_zero(peer: Peer) -> Verdict:
+    """A method of another class than connection on channel 0 is refused."""
+    peer.open_channel()
+    peer.send("basic.qos", channel=0, prefetch_count=1)
+    return rejects_violation(peer)
+
+
+@case("framing.channel.open-on-zero", covers=["wire/frame/channel-class-on-zero"])
+def channel_zero_is_not_to_be_opened(peer: Peer) -> Verdict:
+    """channel.open on channel 0 is refused."""
+    peer.open_channel()
+    peer.send("channel.open", channel=0)
+    return rejects_violation(peer)
+
+
+@case("framing.channel.unopened-header", covers=["wire/frame/content-channel-open"])
+def content_header_on_unopened_channel(peer: Peer) -> Verdict:
+    """A content header on a channel that nobody opened is refused."""
+    peer.open_channel()
+    peer.send_frame("header", header_payload(peer), 2)
+    return rejects_violation(peer)
+
+
+@case("framing.channel.unopened-body", covers=["wire/frame/content-channel-open"])
+def content_body_on_unopened_channel(peer: Peer) -> Verdict:
+    """A content body on a channel that nobody opened is refused."""
+    peer.open_channel()
+    peer.send_frame("body", b"body", 2)
+    return rejects_violation(peer)
+
+
+# frames of the server
+
+
+@case("framing.frame.end-octet-sent", covers=["wire/frame/end-octet-sent"])
+def server_ends_its_frames(peer: Peer) -> Verdict:
+    """Every frame of the server ends in the frame end, those of contents too."""
+    peer.claim("frames that end in the frame end")
+    peer.open_channel()
+    queue = peer.queue()
+    peer.publish(queue, b"a body")
+    body = fetch(peer, queue).body
+    peer.barrier()
+    return equals(peer, body, b"a body", "body in a frame of its own")
+
+
+@case("framing.frame.size-sent", covers=["wire/frame/size-sent"])
+def server_keeps_to_the_agreed_size(peer: Peer) -> Verdict:
+    """No frame of the server is larger than what was agreed on, however large the content."""
+    _open_with_small_frames(peer)
+    queue = peer.queue()
+    peer.claim(f"frames of at most {peer.frame_max_octets} octets")
+    body = bytes(5 * peer.frame_max_octets)
+    peer.publish(queue, body)
+    peer.consume(queue, no_ack=True)
+    whole = peer.delivery().body == body
+    largest = peer.session.largest_frame_octets
+    kept = whole and largest <= peer.frame_max_octets
+    return holds(peer, kept, f"largest frame {largest} octets, body {'whole' if whole else 'not whole'}")
+
+
+def _question(peer: Peer) -> bytes:
+    """A method frame that a server answers at once; its payload ends in zero octets."""
+    return peer.method_frame("exchange.declare", exchange="amq.direct", passive=True)
+
+
+def _open_with_small_frames(peer: Peer) -> None:
+    peer.open_channel(frame_max=peer.dialect.layout.min_size_octets)
+
+
+def _largest_payload(peer: Peer) -> int:
+    return peer.frame_max_octets - peer.dialect.layout.overhead_octets

@@ -1,0 +1,233 @@
+"""The wire level, fourth part: contents that are broken, misplaced or badly formed (PDF §4.2.6)."""
+
+from __future__ import annotations
+
+from amqpspec.peer.methods.peer import Peer
+from amqpspec.run.case import case
+from amqpspec.run.methods.oracles import rejects_violation
+from amqpspec.run.oracles import holds, judge_reaction
+from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_9_1._wire import (
+    begin_publish,
+    header_payload,
+    refuses_content,
+    shortstr,
+    table,
+)
+
+_CONTENT_TYPE, _HEADERS, _DELIVERY_MODE = 0x8000, 0x2000, 0x1000
+_FIFTEENTH_PROPERTY = 0x0002
+
+# the parts of a content
+
+
+@case("amq_wlp_content_01", covers=["amq_wlp_content_01"], destructive=True)
+def content_without_header(peer: Peer) -> Verdict:
+    """A body where the content header is owed is refused."""
+    peer.open_channel()
+    begin_publish(peer, peer.name("nowhere"))
+    peer.send_frame("body", b"no header before me")
+    return refuses_content(peer)
+
+
+@case("framing.content.body-missing", covers=["amq_wlp_content_01"])
+def content_without_body(peer: Peer) -> Verdict:
+    """A second content header where the body is owed is refused."""
+    peer.open_channel()
+    begin_publish(peer, peer.name("nowhere"))
+    peer.send_frame("header", header_payload(peer, 4))
+    peer.send_frame("header", header_payload(peer, 0))
+    peer.send_frame("body", b"body")
+    return rejects_violation(peer)
+
+
+@case("framing.content.method-amid-content", covers=["wire/content/aborted-by-method"])
+def method_amid_a_content(peer: Peer) -> Verdict:
+    """A method amid a content ends it or is refused; the broken content reaches nobody."""
+    queue = _interrupt(peer)
+    peer.send("basic.qos", prefetch_count=1)
+    return _aborted(peer, queue, b"")
+
+
+@case("framing.content.overlapping", covers=["wire/content/aborted-by-method"])
+def content_amid_a_content(peer: Peer) -> Verdict:
+    """A content begun amid another one of its channel is refused, or is the only one that arrives."""
+    queue = _interrupt(peer)
+    peer.publish(queue, b"the second")
+    return _aborted(peer, queue, b"the second")
+
+
+@case("framing.content.body-beyond-size", covers=["wire/content/body-exceeds-size"])
+def body_frame_beyond_the_size(peer: Peer) -> Verdict:
+    """A body frame that is larger than the whole body was to be is refused."""
+    peer.open_channel()
+    begin_publish(peer, peer.name("nowhere"))
+    peer.send_frame("header", header_payload(peer, 3))
+    peer.send_frame("body", b"four and more")
+    return refuses_content(peer)
+
+
+@case("framing.content.frames-beyond-size", covers=["wire/content/body-exceeds-size"])
+def body_frames_beyond_the_size(peer: Peer) -> Verdict:
+    """A second body frame that goes beyond the announced size is refused."""
+    peer.open_channel()
+    begin_publish(peer, peer.name("nowhere"))
+    peer.send_frame("header", header_payload(peer, 6))
+    peer.send_frame("body", b"four")
+    peer.send_frame("body", b"and more")
+    return refuses_content(peer)
+
+
+@case("framing.content.header-unasked", covers=["wire/content/unexpected-header"])
+def header_without_a_method(peer: Peer) -> Verdict:
+    """A content header that follows no method with content is refused."""
+    peer.open_channel()
+    peer.send_frame("header", header_payload(peer))
+    return rejects_violation(peer)
+
+
+@case("framing.content.body-unasked", covers=["wire/content/unexpected-body"])
+def body_without_a_header(peer: Peer) -> Verdict:
+    """A body frame that follows neither method nor content header is refused."""
+    peer.open_channel()
+    peer.send_frame("body", b"nobody asked")
+    return rejects_violation(peer)
+
+
+@case("framing.content.body-behind-content", covers=["wire/content/unexpected-body"])
+def body_behind_a_whole_content(peer: Peer) -> Verdict:
+    """A body frame behind a content of size zero, which is whole without one, is refused."""
+    peer.open_channel()
+    begin_publish(peer, peer.name("nowhere"))
+    peer.send_frame("header", header_payload(peer, 0))
+    peer.send_frame("body", b"one too many")
+    return rejects_violation(peer)
+
+
+# the content header
+
+
+@case("amq_wlp_content_02", covers=["amq_wlp_content_02"])
+def wrong_class_in_the_header(peer: Peer) -> Verdict:
+    """A content header of another class than the method before it is refused."""
+    peer.open_channel()
+    begin_publish(peer, peer.name("nowhere"))
+    peer.send_frame("header", header_payload(peer, 0, class_name="queue"))
+    return refuses_content(peer)
+
+
+@case("amq_wlp_content_03", covers=["amq_wlp_content_03"])
+def content_header_on_channel_zero(peer: Peer) -> Verdict:
+    """A content header on channel 0 is refused."""
+    peer.open_channel()
+    peer.send_frame("header", header_payload(peer), 0)
+    return rejects_violation(peer)
+
+
+@case("framing.content.body-on-zero", covers=["amq_wlp_content_03"])
+def content_body_on_channel_zero(peer: Peer) -> Verdict:
+    """A content body on channel 0 is refused."""
+    peer.open_channel()
+    peer.send_frame("body", b"body", 0)
+    return rejects_violation(peer)
+
+
+@case("framing.content.header-strays-to-zero", covers=["amq_wlp_content_03"])
+def content_strays_to_channel_zero(peer: Peer) -> Verdict:
+    """The content of a method on channel 1 is refused when it comes on channel 0."""
+    peer.open_channel()
+    begin_publish(peer, peer.name("nowhere"))
+    peer.send_frame("header", header_payload(peer), 0)
+    return rejects_violation(peer)
+
+
+@case("amq_wlp_content_04", covers=["amq_wlp_content_04"])
+def content_within_a_content(peer: Peer) -> Verdict:
+    """A content header with a weight, and a content within the content behind it, are refused."""
+    peer.open_channel()
+    begin_publish(peer, peer.name("nowhere"))
+    peer.send_frame("header", header_payload(peer, 5, weight=1))
+    peer.send_frame("header", header_payload(peer, 5))
+    peer.send_frame("body", b"child")
+    return refuses_content(peer)
+
+
+@case("amq_wlp_content_05", covers=["amq_wlp_content_05"])
+def weight_with_a_plain_body(peer: Peer) -> Verdict:
+    """A content header with a weight and a plain body behind it is refused."""
+    peer.open_channel()
+    begin_publish(peer, peer.name("nowhere"))
+    peer.send_frame("header", header_payload(peer, 4, weight=1))
+    peer.send_frame("body", b"body")
+    return refuses_content(peer)
+
+
+@case("framing.content.header-cut", covers=["wire/content/malformed-header"])
+def header_without_flags(peer: Peer) -> Verdict:
+    """A content header that ends before its property flags is refused."""
+    return _refuses_header(peer, header_payload(peer)[:-2])
+
+
+@case("framing.content.property-missing", covers=["wire/content/malformed-header"])
+def flag_without_a_property(peer: Peer) -> Verdict:
+    """A property flag with no property in the list is refused."""
+    return _refuses_header(peer, header_payload(peer, flags=(_DELIVERY_MODE,)))
+
+
+@case("framing.content.property-cut", covers=["wire/content/malformed-header"])
+def property_cut_by_the_frame(peer: Peer) -> Verdict:
+    """A property that announces more octets than its frame has is refused."""
+    flags = (_CONTENT_TYPE,)
+    return _refuses_header(peer, header_payload(peer, flags=flags, properties=b"\x20text"))
+
+
+@case("framing.content.property-unannounced", covers=["wire/content/malformed-header"])
+def property_without_a_flag(peer: Peer) -> Verdict:
+    """Octets behind the properties that the flags announce are refused."""
+    return _refuses_header(peer, header_payload(peer, properties=shortstr("text/plain")))
+
+
+@case("framing.content.flag-undefined", covers=["wire/content/malformed-header"])
+def flag_of_no_property(peer: Peer) -> Verdict:
+    """A flag for a property that the class does not have is refused."""
+    flags = (_FIFTEENTH_PROPERTY,)
+    return _refuses_header(peer, header_payload(peer, flags=flags, properties=shortstr("x")))
+
+
+@case("framing.content.headers-malformed", covers=["wire/content/malformed-header"])
+def malformed_table_among_the_properties(peer: Peer) -> Verdict:
+    """A headers table with an undefined tag is refused."""
+    headers = table(shortstr("name") + b"Z\x00\x00\x00\x00")
+    return _refuses_header(peer, header_payload(peer, flags=(_HEADERS,), properties=headers))
+
+
+def _interrupt(peer: Peer) -> str:
+    """Begin a content for a queue and leave it half sent; gives the queue, which outlives the connection."""
+    peer.open_channel()
+    queue = peer.queue(exclusive=False)
+    begin_publish(peer, queue)
+    peer.send_frame("header", header_payload(peer, 9))
+    peer.send_frame("body", b"half")
+    return queue
+
+
+def _aborted(peer: Peer, queue: str, arrives: bytes) -> Verdict:
+    """Refused as the row says, or carried on without the broken content; ``arrives`` is what may come then."""
+    reaction = peer.reaction()
+    peer.claim("that the broken content reaches nobody")
+    if reaction.refusal is None:
+        peer.barrier(queue=queue)
+    bodies = [message.body for message in peer.another().open_channel().drain(queue)]
+    if reaction.refusal is not None and not bodies:
+        return judge_reaction(peer, reaction)
+    wanted = [arrives] if arrives and reaction.refusal is None else []
+    return holds(peer, bodies == wanted, f"{reaction.describe(peer.dialect)}; in the queue {bodies}")
+
+
+def _refuses_header(peer: Peer, payload: bytes) -> Verdict:
+    """The payload as the header of a content without a body is refused."""
+    peer.open_channel()
+    queue = peer.queue()
+    begin_publish(peer, queue)
+    peer.send_frame("header", payload)
+    return refuses_content(peer)

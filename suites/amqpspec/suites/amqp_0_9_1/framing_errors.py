@@ -1,0 +1,148 @@
+"""The wire level, last part: what clients see of each other, and how far errors reach (PDF §4.4, §4.5, §4.8)."""
+
+from __future__ import annotations
+
+from amqpspec.peer.methods.arrivals import MethodArrived
+from amqpspec.peer.methods.peer import Peer
+from amqpspec.run.case import case
+from amqpspec.run.oracles import ends_connection, equals, holds, judge_reaction, must_refuse, worst
+from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_9_1._queues import vanishes
+from amqpspec.suites.amqp_0_9_1._wire import fetch, fetch_all
+
+_AGAIN = ("wire/channels/closure", "domain/redelivered/implementation-flag")
+
+# visibility
+
+
+@case("framing.visibility.queue", covers=["wire/channels/visibility"])
+def declared_queue_is_seen_by_others(peer: Peer) -> Verdict:
+    """A queue that one client has seen declared is there for every other client."""
+    peer.open_channel()
+    other = peer.another().open_channel()
+    peer.claim("the queue, for the other client")
+    queue = peer.queue(exclusive=False)
+    seen = other.call("queue.declare", queue=queue, passive=True)
+    return equals(peer, seen["queue"], queue, "queue")
+
+
+@case("framing.visibility.deletion", covers=["wire/channels/visibility"])
+def deletion_is_seen_by_others(peer: Peer) -> Verdict:
+    """A queue that one client has seen deleted is gone for every other client."""
+    peer.open_channel()
+    queue = peer.queue(exclusive=False)
+    other = peer.another().open_channel()
+    other.call("queue.declare", queue=queue, passive=True)
+    peer.claim("no queue, for the other client")
+    peer.call("queue.delete", queue=queue)
+    other.send("queue.declare", queue=queue, passive=True)
+    return equals(peer, other.expect("channel.close", "queue.declare-ok").name, "channel.close", "answer")
+
+
+@case("framing.visibility.message", covers=["wire/channels/visibility"])
+def published_message_is_seen_by_others(peer: Peer) -> Verdict:
+    """A message that one client has seen counted in a queue can be got by every other client."""
+    peer.open_channel()
+    queue = peer.queue(exclusive=False)
+    other = peer.another().open_channel()
+    peer.publish(queue, b"seen")
+    peer.barrier(queue=queue)
+    peer.claim("the message, for the other client")
+    return equals(peer, fetch_all(other, queue), [b"seen"], "messages")
+
+
+# channels that end
+
+
+@case("framing.closure.channel-closed", covers=_AGAIN)
+def closed_channel_gives_back(peer: Peer) -> Verdict:
+    """What a closed channel had not acknowledged can be delivered again."""
+    holder, queue = _holding(peer)
+    holder.call("channel.close", reply_code=200, reply_text="done")
+    return _delivered_again(peer, queue)
+
+
+@case("framing.closure.channel-exception", covers=_AGAIN)
+def failed_channel_gives_back(peer: Peer) -> Verdict:
+    """What a channel with an exception had not acknowledged can be delivered again."""
+    holder, queue = _holding(peer)
+    holder.send("queue.declare", queue=peer.name("missing"), passive=True)
+    must_refuse(holder, holder.reaction(barrier=False))
+    return _delivered_again(peer, queue)
+
+
+@case("framing.closure.connection-closed", covers=_AGAIN)
+def closed_connection_gives_back(peer: Peer) -> Verdict:
+    """What a closed connection had not acknowledged can be delivered again."""
+    holder, queue = _holding(peer)
+    holder.close()
+    return _delivered_again(peer, queue)
+
+
+@case("framing.closure.socket-dropped", covers=_AGAIN)
+def dropped_socket_gives_back(peer: Peer) -> Verdict:
+    """What a connection without a close handshake had not acknowledged can be delivered again."""
+    holder, queue = _holding(peer)
+    holder.hang_up()
+    return _delivered_again(peer, queue)
+
+
+# reach of errors
+
+
+@case("framing.errors.channel-scope", covers=["wire/errors/channel-scope"])
+def channel_exception_reaches_one_channel(peer: Peer) -> Verdict:
+    """A channel exception closes its channel; another one works on, and the number can be opened again."""
+    peer.open_channel()
+    queue = peer.queue()
+    peer.call("channel.open", channel=2)
+    peer.send("queue.declare", channel=2, queue=peer.name("missing"), passive=True)
+    reaction = peer.reaction(2, barrier=False)
+    peer.claim("that the other channel works on and the closed one opens again")
+    peer.publish(queue, b"works on")
+    body = fetch(peer, queue).body
+    peer.call("channel.open", channel=2)
+    return worst([judge_reaction(peer, reaction), equals(peer, body, b"works on", "message")])
+
+
+@case("framing.errors.connection-scope", covers=["wire/errors/connection-scope"])
+def connection_exception_ends_the_connection(peer: Peer) -> Verdict:
+    """A connection exception ends the connection with all its channels, and then the socket."""
+    peer.open_channel()
+    peer.send("basic.qos", channel=2, prefetch_count=1)
+    reaction = peer.reaction(2, barrier=False)
+    return worst([judge_reaction(peer, reaction), ends_connection(peer, peer.expect_end())])
+
+
+@case("framing.errors.connection-entities", covers=["wire/errors/connection-scope"])
+def connection_exception_lets_go(peer: Peer) -> Verdict:
+    """After a connection exception the connection's exclusive queue is gone."""
+    peer.open_channel()
+    queue = peer.queue()
+    peer.send("basic.qos", channel=2, prefetch_count=1)
+    reaction = peer.reaction(2, barrier=False)
+    peer.claim("no queue of that name any more")
+    peer.expect_end()
+    gone = vanishes(peer.another().open_channel(), queue)
+    return worst([judge_reaction(peer, reaction), equals(peer, gone, True, "queue gone")])
+
+
+def _holding(peer: Peer) -> tuple[Peer, str]:
+    """Another connection with one message of a shared queue, not acknowledged; and the queue."""
+    peer.open_channel()
+    queue = peer.queue(exclusive=False)
+    peer.publish(queue, b"held")
+    peer.barrier(queue=queue)
+    holder = peer.another().open_channel()
+    message = holder.get(queue, no_ack=False)
+    assert isinstance(message, MethodArrived)
+    return holder, queue
+
+
+def _delivered_again(peer: Peer, queue: str) -> Verdict:
+    peer.claim("the message again, as redelivered")
+    peer.consume(queue, no_ack=True)
+    again = peer.delivery()
+    flag, told = _AGAIN[1], f"redelivered {again['redelivered']}"
+    body = equals(peer, again.body, b"held", "body")
+    return worst([body, holds(peer, again["redelivered"], told, "redelivered True", row=flag)])

@@ -1,0 +1,109 @@
+"""The wire level, sixth part: heartbeats (PDF §4.2.7). Bounds are generous: only the order of magnitude is judged."""
+
+from __future__ import annotations
+
+from amqpspec.peer.methods.peer import Peer
+from amqpspec.run.case import case
+from amqpspec.run.methods.oracles import allows, rejects_violation
+from amqpspec.run.oracles import holds, judge_reaction
+from amqpspec.run.verdict import Verdict
+
+_INTERVAL_S = 1
+_PATIENCE_S = 15.0
+"""For what an interval of one second brings about."""
+_LIFETIME_S = 4.0
+"""Long enough that a connection with an interval of one second is dead if it is thought silent."""
+
+
+@case("amq_wlp_heartbeat_01", covers=["amq_wlp_heartbeat_01"])
+def heartbeat_off_channel_zero(peer: Peer) -> Verdict:
+    """A heartbeat on an open channel other than 0 is refused."""
+    peer.open_channel()
+    peer.send_frame("heartbeat", b"", 1)
+    return rejects_violation(peer)
+
+
+@case("amq_wlp_heartbeat_02", covers=["amq_wlp_heartbeat_02"])
+def heartbeat_that_nobody_asked_for(peer: Peer) -> Verdict:
+    """Heartbeats on a connection that agreed on none are thrown away without a sign of error."""
+    peer.open_channel(heartbeat=0)
+    peer.claim("no exception after heartbeats that were not agreed on")
+    for _ in range(3):
+        peer.send_frame("heartbeat", b"", 0)
+    return allows(peer)
+
+
+@case("framing.heartbeat.interval", covers=["wire/heartbeat/interval"], slow=True)
+def server_sends_heartbeats(peer: Peer) -> Verdict:
+    """A server with nothing else to send sends heartbeats at the agreed interval."""
+    peer.open_connection(heartbeat=_INTERVAL_S)
+    peer.claim(f"three heartbeats within {_PATIENCE_S:.0f} s of an interval of {_INTERVAL_S} s")
+    beats = _beats(peer, 3)
+    return holds(peer, beats == 3, f"{beats} heartbeats")
+
+
+@case("framing.heartbeat.before-open", covers=["wire/heartbeat/interval"])
+def server_sends_heartbeats_from_tune_ok_on(peer: Peer) -> Verdict:
+    """A server sends heartbeats from tune-ok on, while connection.open is still to come."""
+    peer.handshake(heartbeat=_INTERVAL_S)
+    peer.claim("a heartbeat between tune-ok and open")
+    beats = _beats(peer, 1)
+    return holds(peer, beats == 1, f"{beats} heartbeats")
+
+
+@case("framing.heartbeat.methods-instead", covers=["wire/heartbeat/any-octet"], slow=True)
+def methods_do_for_heartbeats(peer: Peer) -> Verdict:
+    """A client that sends methods and no heartbeats is not taken for dead."""
+    peer.open_channel(heartbeat=_INTERVAL_S)
+    peer.claim("that the connection lives on methods alone")
+    until_s = peer.now() + _LIFETIME_S
+    while peer.now() < until_s:
+        peer.barrier()
+        _let_pass(peer, 0.3)
+    return allows(peer)
+
+
+@case("framing.heartbeat.octets-instead", covers=["wire/heartbeat/any-octet"], slow=True)
+def single_octets_do_for_heartbeats(peer: Peer) -> Verdict:
+    """A client that sends one frame octet by octet is not taken for dead meanwhile."""
+    peer.open_channel(heartbeat=_INTERVAL_S)
+    octets = peer.method_frame("exchange.declare", exchange="amq.direct", passive=True)
+    peer.claim("declare-ok after one frame sent octet by octet")
+    for octet in octets:
+        peer.send_octets(bytes((octet,)))
+        _let_pass(peer, _LIFETIME_S / len(octets))
+    arrival = peer.expect("exchange.declare-ok")
+    return holds(peer, True, arrival.describe(peer.dialect))
+
+
+@case("framing.heartbeat.missed", covers=["wire/heartbeat/missed"], slow=True)
+def silent_client_is_dropped(peer: Peer) -> Verdict:
+    """A client that is silent for two intervals and more is dropped without a close handshake."""
+    peer.open_channel(heartbeat=_INTERVAL_S)
+    return judge_reaction(peer, peer.reaction(0, barrier=False, within_s=_PATIENCE_S))
+
+
+@case("framing.heartbeat.not-too-soon", covers=["wire/heartbeat/missed"], slow=True)
+def silent_client_is_given_two_intervals(peer: Peer) -> Verdict:
+    """A client that is silent is kept for two intervals."""
+    started_s = peer.now()
+    peer.open_channel(heartbeat=_INTERVAL_S)
+    peer.claim(f"a connection that lasts for {2 * _INTERVAL_S} s of silence")
+    peer.reaction(0, barrier=False, within_s=_PATIENCE_S)
+    lasted_s = peer.now() - started_s
+    return holds(peer, lasted_s >= 2 * _INTERVAL_S, f"{lasted_s:.1f} s")
+
+
+def _beats(peer: Peer, wanted: int) -> int:
+    """Count heartbeats of the server up to ``wanted`` while sending some; the patience bounds it."""
+    until_s = peer.now() + _PATIENCE_S
+    beats = 0
+    while beats < wanted and peer.ended is None and peer.now() < until_s:
+        peer.send_frame("heartbeat", b"", 0)
+        beats += peer.heartbeat(within_s=_INTERVAL_S / 2) is not None
+    return beats
+
+
+def _let_pass(peer: Peer, duration_s: float) -> None:
+    """Read for so long; what arrives is kept for later."""
+    peer.wait(lambda arrival: False, duration_s)

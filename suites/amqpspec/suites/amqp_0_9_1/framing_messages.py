@@ -1,0 +1,313 @@
+"""The wire level, fifth part: contents on their way, whole, unchanged, in order (PDF §3.1.1, §4.2.6, §4.6, §4.7)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from amqpspec.peer.methods.peer import Peer
+from amqpspec.run.case import case
+from amqpspec.run.oracles import equals, holds
+from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_9_1._messages import altered
+from amqpspec.suites.amqp_0_9_1._wire import (
+    begin_publish,
+    fetch,
+    fetch_all,
+    header_payload,
+    shortstr,
+)
+
+_CONTENT_TYPE, _PRIORITY, _CONTINUED = 0x8000, 0x0800, 0x0001
+_EVERY_OCTET = bytes(range(256))
+_HOUR_MS, _YEAR_2100_MS = "3600000", "4102444800000"
+
+# whole and unchanged
+
+
+@case("framing.content.split", covers=["wire/content/split-bodies"])
+def body_in_many_frames(peer: Peer) -> Verdict:
+    """A body in frames of very different sizes is taken and passed on whole."""
+    peer.open_channel()
+    queue = peer.queue()
+    parts = [b"a", _EVERY_OCTET, b"b" * 4000, b"c", b"d" * 1023, b"e" * 7]
+    peer.claim("the whole body")
+    _publish_parts(peer, queue, parts)
+    body = fetch(peer, queue).body
+    return holds(peer, body == b"".join(parts), f"{len(body)} octets, of {sum(map(len, parts))} sent")
+
+
+@case("framing.content.one-octet-frames", covers=["wire/content/split-bodies"])
+def body_in_frames_of_one_octet(peer: Peer) -> Verdict:
+    """A body in frames of one octet each is taken and passed on whole."""
+    peer.open_channel()
+    queue = peer.queue()
+    peer.claim("the whole body")
+    peer.publish(queue, _EVERY_OCTET, chunk=1)
+    return equals(peer, fetch(peer, queue).body, _EVERY_OCTET, "body")
+
+
+@case("framing.content.empty-frame", covers=["wire/content/split-bodies"])
+def empty_body_frame(peer: Peer) -> Verdict:
+    """A body frame without octets amid a body takes nothing from it."""
+    peer.open_channel()
+    queue = peer.queue()
+    peer.claim("the whole body")
+    _publish_parts(peer, queue, [b"before", b"", b"after"])
+    return equals(peer, fetch(peer, queue).body, b"beforeafter", "body")
+
+
+@case("framing.content.zero-body", covers=["wire/content/zero-body"])
+def body_of_zero_octets(peer: Peer) -> Verdict:
+    """A content of size zero is whole without a body frame, in both directions."""
+    peer.open_channel()
+    queue = peer.queue()
+    peer.claim("an empty message, and no body frame from either side")
+    begin_publish(peer, queue)
+    peer.send_frame("header", header_payload(peer, 0))
+    message = fetch(peer, queue)
+    peer.barrier()
+    return equals(peer, (message.body, message.body_frames), (b"", 0), "body and body frames")
+
+
+@case("framing.content.unmodified-body", covers=["wire/content/unmodified"])
+def body_passes_unchanged(peer: Peer) -> Verdict:
+    """A body of every octet, looking like frames too, arrives as it was sent."""
+    peer.open_channel()
+    queue = peer.queue()
+    body = _EVERY_OCTET * 3 + peer.method_frame("channel.close") + peer.dialect.protocol_header + b"\xce" * 9
+    peer.claim("the same body")
+    peer.publish(queue, body)
+    return equals(peer, fetch(peer, queue).body, body, "body")
+
+
+@case("framing.content.unmodified-properties", covers=["wire/content/unmodified"])
+def properties_pass_unchanged(peer: Peer) -> Verdict:
+    """Every property of a content arrives as it was sent; a server may add others."""
+    peer.open_channel()
+    queue = peer.queue()
+    properties = {
+        "content_type": "application/octet-stream",
+        "content_encoding": "identity",
+        "delivery_mode": 1,
+        "priority": 4,
+        "correlation_id": "correlation ü",
+        "reply_to": "reply.to",
+        "message_id": "m" * 255,
+        "timestamp": 1_234_567_890,
+        "type": "type",
+        "user_id": peer.login.user,
+        "app_id": "amqpspec",
+    }
+    peer.claim("the same properties")
+    peer.publish(queue, b"body", properties=properties)
+    got = dict(fetch(peer, queue).properties)
+    return holds(peer, not altered(got, properties), f"properties {got}", f"properties {properties}")
+
+
+@case("framing.content.unmodified-expiration", covers=["wire/content/unmodified"])
+def expiration_passes_unchanged(peer: Peer) -> Verdict:
+    """The property expiration arrives as it was sent, be it read as a lifetime or as a point in time, in ms."""
+    peer.open_channel()
+    queue = peer.queue()
+    peer.claim("the same expiration")
+    for expiration in (_HOUR_MS, _YEAR_2100_MS):
+        peer.publish(queue, b"body", properties={"expiration": expiration})
+        peer.barrier(queue=queue)
+        message = peer.get(queue)
+        if message is not None:
+            return equals(peer, message.properties.get("expiration"), expiration, "expiration")
+    return holds(peer, False, "no message")
+
+
+@case("framing.content.interleaved", covers=["wire/content/interleaved-channels"])
+def contents_of_two_channels_interleaved(peer: Peer) -> Verdict:
+    """Contents of two channels cut into one another, and a heartbeat between them, both arrive whole."""
+    peer.open_channel()
+    peer.call("channel.open", channel=2)
+    queues = {channel: peer.queue(channel=channel) for channel in (1, 2)}
+    peer.claim("both contents, each whole")
+    for channel, queue in queues.items():
+        begin_publish(peer, queue, channel=channel)
+    for channel in queues:
+        peer.send_frame("header", header_payload(peer, 6), channel)
+    for part in (b"one", b"two"):
+        peer.send_frame("heartbeat", b"", 0)
+        for channel in queues:
+            peer.send_frame("body", part if channel == 1 else part.upper(), channel)
+    got = [fetch_all(peer, queue, channel) for channel, queue in queues.items()]
+    return equals(peer, got, [[b"onetwo"], [b"ONETWO"]], "bodies")
+
+
+# property flags
+
+
+@case("framing.content.flags", covers=["wire/content/property-flags"])
+def first_flag_is_the_highest(peer: Peer) -> Verdict:
+    """Bit 15 stands for the first property and bit 11 for the fifth, in what is sent and in what comes back."""
+    peer.open_channel()
+    queue = peer.queue()
+    flags = _CONTENT_TYPE | _PRIORITY
+    peer.claim("content-type and priority, under the flags 15 and 11")
+    begin_publish(peer, queue)
+    listed = shortstr("text/plain") + b"\x05"
+    peer.send_frame("header", header_payload(peer, 4, flags=(flags,), properties=listed))
+    peer.send_frame("body", b"body")
+    properties = fetch(peer, queue).properties
+    kind = peer.dialect.layout.types["header"]
+    sent = next(frame.payload[12:14] for frame in reversed(peer.session.frames) if frame.type == kind)
+    seen = (properties.get("content_type"), properties.get("priority"), int.from_bytes(sent, "big") & flags)
+    return equals(peer, seen, ("text/plain", 5, flags), "content-type, priority, their flags")
+
+
+@case("framing.content.flags-continued", covers=["wire/content/property-flags-continued"])
+def flags_go_on_in_another_word(peer: Peer) -> Verdict:
+    """Bit 0 announces another word of flags, and the properties begin behind that."""
+    peer.open_channel()
+    queue = peer.queue()
+    peer.claim("the content-type behind two words of flags")
+    begin_publish(peer, queue)
+    flags = (_CONTENT_TYPE | _CONTINUED, 0)
+    peer.send_frame("header", header_payload(peer, 4, flags=flags, properties=shortstr("text/plain")))
+    peer.send_frame("body", b"body")
+    return equals(peer, fetch(peer, queue).properties.get("content_type"), "text/plain", "content-type")
+
+
+# effects of replies
+
+
+@case("framing.synchronisation.consume", covers=["wire/content/synchronisation"])
+def deliveries_follow_consume_ok(peer: Peer) -> Verdict:
+    """Deliveries to a consumer come after consume-ok, not before."""
+    peer.open_channel()
+    queue = peer.queue()
+    _fill(peer, queue, 5)
+    peer.claim("consume-ok, then the deliveries")
+    peer.consume(queue, no_ack=True)
+    early = peer.pending("basic.deliver")
+    later = peer.deliveries(5 - len(early))
+    return equals(peer, (len(early), len(later)), (0, 5), "deliveries before and after consume-ok")
+
+
+@case("framing.synchronisation.cancel", covers=["wire/content/synchronisation"])
+def no_deliveries_after_cancel_ok(peer: Peer) -> Verdict:
+    """No delivery to a consumer comes after cancel-ok."""
+    peer.open_channel()
+    queue = peer.queue()
+    tag = peer.consume(queue, no_ack=True)
+    _fill(peer, queue, 1)
+    peer.delivery()
+    peer.claim("no delivery after cancel-ok")
+    peer.call("basic.cancel", consumer_tag=tag)
+    _fill(peer, queue, 3)
+    peer.barrier(queue=queue)
+    late = peer.pending("basic.deliver")
+    return equals(peer, (len(late), len(fetch_all(peer, queue))), (0, 3), "delivered and left in the queue")
+
+
+@case("framing.synchronisation.recover", covers=["wire/content/synchronisation"])
+def redeliveries_follow_recover_ok(peer: Peer) -> Verdict:
+    """Messages come again after recover-ok, not before."""
+    peer.open_channel()
+    queue = peer.queue(exclusive=False)
+    _fill(peer, queue, 3)
+    peer.consume(queue)
+    peer.deliveries(3)
+    peer.open_channel(2)
+    peer.consume(queue, channel=2)
+    peer.claim("recover-ok, then the messages again, to either consumer")
+    peer.call("basic.recover", requeue=True)
+    early = peer.pending("basic.deliver")
+    again = peer.deliveries(3 - len(early), channel=None)
+    return equals(peer, (len(early), len(again)), (0, 3), "deliveries before and after recover-ok")
+
+
+@case("framing.synchronisation.bind", covers=["wire/content/synchronisation"])
+def messages_flow_after_bind_ok(peer: Peer) -> Verdict:
+    """A message published after bind-ok takes the new way, one published before does not."""
+    peer.open_channel()
+    queue, exchange = peer.queue(), peer.exchange("fanout")
+    peer.claim("the message after bind-ok alone")
+    peer.publish("", b"before", exchange=exchange)
+    peer.call("queue.bind", queue=queue, exchange=exchange)
+    peer.publish("", b"after", exchange=exchange)
+    return equals(peer, fetch_all(peer, queue), [b"after"], "messages")
+
+
+@case("framing.synchronisation.unbind", covers=["wire/content/synchronisation"])
+def messages_stop_after_unbind_ok(peer: Peer) -> Verdict:
+    """A message published after unbind-ok does not take the old way, one published before does."""
+    peer.open_channel()
+    queue, exchange = peer.queue(), peer.exchange("fanout")
+    peer.call("queue.bind", queue=queue, exchange=exchange)
+    peer.claim("the message before unbind alone")
+    peer.publish("", b"before", exchange=exchange)
+    peer.call("queue.unbind", queue=queue, exchange=exchange)
+    peer.publish("", b"after", exchange=exchange)
+    return equals(peer, fetch_all(peer, queue), [b"before"], "messages")
+
+
+@case("framing.synchronisation.purge", covers=["wire/content/synchronisation"])
+def queue_is_empty_after_purge_ok(peer: Peer) -> Verdict:
+    """After purge-ok the messages from before are gone, and one from after is there."""
+    peer.open_channel()
+    queue = peer.queue()
+    _fill(peer, queue, 3)
+    peer.claim("the message after purge-ok alone")
+    peer.call("queue.purge", queue=queue)
+    peer.publish(queue, b"after")
+    return equals(peer, fetch_all(peer, queue), [b"after"], "messages")
+
+
+# order
+
+
+@case("framing.ordering.consumed", covers=["wire/content/ordering"])
+def deliveries_keep_their_order(peer: Peer) -> Verdict:
+    """Messages on one way through an exchange and a queue are delivered in the order of publishing."""
+    peer.open_channel()
+    queue, exchange = peer.queue(), peer.exchange("direct")
+    peer.call("queue.bind", queue=queue, exchange=exchange, routing_key="way")
+    sent = [b"%03d" % number for number in range(200)]
+    peer.send_octets(b"".join(_published(peer, exchange, "way", sent[:100])))
+    peer.claim("200 messages in their order")
+    peer.consume(queue, no_ack=True)
+    peer.send_octets(b"".join(_published(peer, exchange, "way", sent[100:])))
+    got = [delivery.body for delivery in peer.deliveries(len(sent))]
+    return holds(peer, got == sent, _disorder(got, sent))
+
+
+@case("framing.ordering.sizes", covers=["wire/content/ordering"])
+def size_does_not_change_the_order(peer: Peer) -> Verdict:
+    """Messages of very different sizes stay in the order of publishing."""
+    peer.open_channel()
+    queue = peer.queue()
+    sent = [b"%03d" % number + bytes(50_000 if number % 10 == 0 else 1) for number in range(40)]
+    peer.claim("40 messages in their order")
+    peer.send_octets(b"".join(_published(peer, "", queue, sent)))
+    got = fetch_all(peer, queue)
+    return holds(peer, got == sent, _disorder(got, sent))
+
+
+def _publish_parts(peer: Peer, queue: str, parts: list[bytes]) -> None:
+    begin_publish(peer, queue)
+    peer.send_frame("header", header_payload(peer, sum(map(len, parts))))
+    for part in parts:
+        peer.send_frame("body", part)
+
+
+def _fill(peer: Peer, queue: str, count: int) -> None:
+    """Publish so many messages and see that the queue has had them."""
+    for number in range(count):
+        peer.publish(queue, b"%d" % number)
+    peer.barrier(queue=queue)
+
+
+def _published(peer: Peer, exchange: str, routing_key: str, bodies: Iterable[bytes]) -> Iterable[bytes]:
+    for body in bodies:
+        yield peer.method_frame("basic.publish", exchange=exchange, routing_key=routing_key)
+        yield peer.content_frames(body)
+
+
+def _disorder(got: list[bytes], sent: list[bytes]) -> str:
+    wrong = next((n for n, (a, b) in enumerate(zip(got, sent, strict=False)) if a != b), None)
+    return f"{len(got)} messages, " + ("in order" if wrong is None else f"out of order from number {wrong}")

@@ -1,0 +1,128 @@
+"""The wire level, second part: method payloads, bits, strings (PDF §4.2.4 to §4.2.5.3)."""
+
+from __future__ import annotations
+
+import struct
+
+from amqpspec.peer.methods.arrivals import MethodArrived
+from amqpspec.peer.methods.peer import Peer
+from amqpspec.run.case import case
+from amqpspec.run.methods.oracles import rejects_violation
+from amqpspec.run.oracles import equals, holds
+from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_9_1._wire import fetch, method_payload, shortstr, table
+
+_PASSIVE, _EXCLUSIVE, _NO_WAIT = 0x01, 0x04, 0x10
+"""Bits of queue.declare: the first, the third and the fifth from the low end."""
+
+
+@case("framing.method.unknown-class", covers=["wire/method/unknown-class"])
+def unknown_class(peer: Peer) -> Verdict:
+    """A method of a class that nobody defined is refused."""
+    peer.open_channel()
+    peer.send_frame("method", struct.pack(">HH", 0x00FF, 10))
+    return rejects_violation(peer)
+
+
+@case("framing.method.unknown-method", covers=["wire/method/unknown-method"])
+def unknown_method(peer: Peer) -> Verdict:
+    """A method that its class does not have is refused."""
+    peer.open_channel()
+    peer.send_frame("method", struct.pack(">HH", peer.dialect.classes_by_name["queue"].index, 99))
+    return rejects_violation(peer)
+
+
+@case("framing.method.no-arguments", covers=["wire/method/truncated-arguments"])
+def arguments_left_out(peer: Peer) -> Verdict:
+    """A method that ends behind its numbers, though it has arguments, is refused."""
+    peer.open_channel()
+    peer.send_frame("method", method_payload(peer, "queue.declare"))
+    return rejects_violation(peer)
+
+
+@case("framing.method.cut-in-string", covers=["wire/method/truncated-arguments"])
+def cut_in_a_short_string(peer: Peer) -> Verdict:
+    """A method that ends within a short string is refused."""
+    peer.open_channel()
+    peer.send_frame("method", method_payload(peer, "queue.declare", b"\x00\x00\x14cut"))
+    return rejects_violation(peer)
+
+
+@case("framing.method.trailing-octets", covers=["wire/method/trailing-octets"])
+def octets_behind_the_arguments(peer: Peer) -> Verdict:
+    """A method that goes on behind its last argument is refused."""
+    peer.open_channel()
+    queue = peer.queue()
+    arguments = _declare_passive(queue) + table(b"") + b"more"
+    peer.send_frame("method", method_payload(peer, "queue.declare", arguments))
+    return rejects_violation(peer)
+
+
+@case("framing.method.server-only", covers=["wire/method/server-only"])
+def reply_from_a_client(peer: Peer) -> Verdict:
+    """A reply that only servers send is refused when a client sends it."""
+    peer.open_channel()
+    peer.send("queue.declare-ok", queue="x", message_count=0, consumer_count=0)
+    return rejects_violation(peer)
+
+
+@case("framing.method.server-only-on-zero", covers=["wire/method/server-only"])
+def handshake_method_from_a_client(peer: Peer) -> Verdict:
+    """A method of the server's handshake is refused when a client sends it."""
+    peer.open_channel()
+    peer.send("connection.open-ok", channel=0)
+    return rejects_violation(peer)
+
+
+@case("framing.bits.read", covers=["wire/bits/packing"])
+def bits_are_read_from_the_low_end(peer: Peer) -> Verdict:
+    """The third and the fifth bit of an octet are the third and the fifth flag: exclusive and no-wait."""
+    peer.open_channel()
+    name = peer.will_clean("queue", peer.name("q"))
+    peer.claim("an exclusive queue, declared without a reply")
+    arguments = b"\x00\x00" + shortstr(name) + bytes((_EXCLUSIVE | _NO_WAIT,)) + table(b"")
+    peer.send_frame("method", method_payload(peer, "queue.declare", arguments))
+    peer.barrier()
+    replies = peer.pending("queue.declare-ok")
+    other = peer.another().open_channel()
+    other.send("queue.declare", queue=name, passive=True)
+    arrival = other.arrival("queue.declare-ok")
+    missing = peer.dialect.constants_by_name["not-found"].value
+    refused = isinstance(arrival, MethodArrived) and arrival.name.endswith(".close")
+    exclusive = refused and isinstance(arrival, MethodArrived) and arrival["reply_code"] != missing
+    observed = f"{len(replies)} replies; to another client {arrival.describe(peer.dialect)}"
+    return holds(peer, not replies and exclusive, observed)
+
+
+@case("framing.bits.sent", covers=["wire/bits/packing"])
+def bits_are_sent_from_the_low_end(peer: Peer) -> Verdict:
+    """A single bit of a method that the server sends stands in the lowest place of its octet."""
+    peer.open_channel()
+    peer.claim("flow-ok with the octet 0x01 for active")
+    peer.call("channel.flow", active=True)
+    return equals(peer, peer.session.frames[-1].payload[4:].hex(), "01", "arguments of flow-ok")
+
+
+@case("framing.strings.zero-octet", covers=["wire/strings/shortstr-zero-octet"])
+def zero_octet_in_a_short_string(peer: Peer) -> Verdict:
+    """A short string with a zero octet in it is refused."""
+    peer.open_channel()
+    peer.publish("zero\0octet", b"")
+    return rejects_violation(peer)
+
+
+@case("framing.strings.full-length", covers=["wire/strings/shortstr-full-length"])
+def longest_short_string(peer: Peer) -> Verdict:
+    """A routing key of 255 octets of UTF-8 arrives as it was sent."""
+    peer.open_channel()
+    queue, exchange = peer.queue(), peer.exchange("fanout")
+    peer.call("queue.bind", queue=queue, exchange=exchange)
+    key = "é" * 127 + "x"
+    peer.claim("the routing key of 255 octets")
+    peer.publish(key, b"body", exchange=exchange)
+    return equals(peer, fetch(peer, queue)["routing_key"], key, "routing key")
+
+
+def _declare_passive(queue: str = "") -> bytes:
+    """The arguments of a passive queue.declare up to its table."""
+    return b"\x00\x00" + shortstr(queue) + bytes((_PASSIVE,))

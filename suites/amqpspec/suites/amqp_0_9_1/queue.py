@@ -1,0 +1,400 @@
+"""Queues: declaring them, their names, what they share and how long they live (amqp-0-9-1 queue.declare)."""
+
+from __future__ import annotations
+
+from amqpspec.peer.methods.arrivals import MethodArrived
+from amqpspec.peer.methods.peer import Peer
+from amqpspec.run.case import case
+from amqpspec.run.methods.oracles import allows, rejects_violation
+from amqpspec.run.oracles import does_not_apply, equals, holds, judge_reaction
+from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_9_1._queues import contents, counts, exists, fill
+
+# --- declare
+
+
+@case("queue.unattached.gets-nothing", covers=["queue/unattached"])
+def unattached_queue_gets_nothing(peer: Peer) -> Verdict:
+    """A queue that is bound to no exchange gets nothing of what is published there."""
+    peer.open_channel()
+    queue, exchange = peer.queue(), peer.exchange("direct")
+    peer.claim("nothing in a queue that is not bound")
+    peer.publish(queue, b"astray", exchange=exchange)
+    return equals(peer, contents(peer, queue), [], "messages")
+
+
+@case("queue.unattached.unbound-again", covers=["queue/unattached"])
+def queue_gets_nothing_after_unbind(peer: Peer) -> Verdict:
+    """A queue gets nothing more from an exchange that it has been unbound from."""
+    peer.open_channel()
+    queue, exchange = peer.queue(), peer.exchange("direct")
+    peer.call("queue.bind", queue=queue, exchange=exchange, routing_key="key")
+    peer.publish("key", b"bound", exchange=exchange)
+    peer.claim("only what was published while the queue was bound")
+    peer.call("queue.unbind", queue=queue, exchange=exchange, routing_key="key")
+    peer.publish("key", b"unbound", exchange=exchange)
+    return equals(peer, contents(peer, queue), [b"bound"], "messages")
+
+
+@case("queue.declare.creates", covers=["queue/declare"])
+def declare_creates_a_queue(peer: Peer) -> Verdict:
+    """Declaring a queue that is not there makes it."""
+    peer.open_channel()
+    name = peer.name("q")
+    absent = not exists(peer, name)
+    peer.claim("no queue before it is declared, and a queue afterwards")
+    peer.queue(queue=name)
+    present = exists(peer, name)
+    return holds(
+        peer, absent and present, f"before: {'no ' * absent}queue, after: {'no ' * (not present)}queue"
+    )
+
+
+@case("queue.declare.confirms-existing", covers=["queue/declare"])
+def declare_confirms_a_queue(peer: Peer) -> Verdict:
+    """Declaring a queue that is there leaves it and its messages as they are."""
+    peer.open_channel()
+    queue = peer.queue()
+    bodies = fill(peer, queue, 1)
+    peer.claim("declare-ok for the queue that exists")
+    peer.queue(queue=queue)
+    return equals(peer, contents(peer, queue), bodies, "messages")
+
+
+@case("queue.declare.default-binding", covers=["queue/declare/default-binding"])
+def new_queue_hangs_on_default_exchange(peer: Peer) -> Verdict:
+    """A message sent to the default exchange with a queue's name reaches that queue, without any binding."""
+    peer.open_channel()
+    queue = peer.queue()
+    peer.claim("the message that was addressed to the queue by name")
+    peer.consume(queue, no_ack=True)
+    peer.publish(queue, b"by name")
+    return equals(peer, peer.delivery().body, b"by name", "delivered body")
+
+
+@case("queue.declare.minimum-queues", covers=["queue/declare/minimum-queues"], destructive=True)
+def many_queues_at_once(peer: Peer) -> Verdict:
+    """256 queues can exist at the same time."""
+    peer.open_channel()
+    names = [peer.name("q") for _ in range(256)]
+    peer.claim("256 queues")
+    for name in names:
+        peer.send("queue.declare", queue=name, exclusive=True)
+    declared = [peer.expect("queue.declare-ok")["queue"] for _ in names]
+    return equals(peer, len(set(declared) & set(names)), 256, "queues")
+
+
+# --- declare: names
+
+
+@case("queue.declare.queue.blank", covers=["queue/declare/queue/default-name-empty"])
+def declare_without_a_name(peer: Peer) -> Verdict:
+    """A queue can be declared without a name."""
+    peer.open_channel()
+    peer.claim("declare-ok for a queue without a name")
+    peer.send("queue.declare", exclusive=True)
+    return allows(peer)
+
+
+@case(
+    "queue.declare.queue.generated",
+    covers=["queue/declare/queue/default-name-generated", "queue/declare-ok/queue"],
+)
+def generated_names_differ(peer: Peer) -> Verdict:
+    """Queues without a name are given names of their own, by which they can be used."""
+    peer.open_channel()
+    peer.claim("three names, each of a queue of its own")
+    names = [peer.call("queue.declare", exclusive=True)["queue"] for _ in range(3)]
+    for name in names:
+        peer.publish(name, name.encode())
+    reached = sum(contents(peer, name) == [name.encode()] for name in names)
+    return holds(
+        peer, len(set(names)) == 3 and reached == 3, f"names {names}, {reached} of them reached a queue"
+    )
+
+
+@case("queue.declare.queue.reserved", covers=["queue/declare/queue/reserved"])
+def reserved_name_is_refused(peer: Peer) -> Verdict:
+    """A client cannot make a queue whose name begins with amq. (with the period)."""
+    peer.open_channel()
+    peer.send("queue.declare", queue=f"amq.{peer.name('q')}"[:127], exclusive=True)
+    return rejects_violation(peer)
+
+
+@case(
+    "queue.declare.queue.reserved-passive",
+    covers=["queue/declare/passive/not-found", "queue/declare/queue/reserved"],
+)
+def reserved_name_can_be_asked_for(peer: Peer) -> Verdict:
+    """Asking passively for a missing queue with a reserved name is answered as for any other missing queue."""
+    peer.open_channel()
+    peer.send("queue.declare", queue=f"amq.{peer.name('q')}"[:127], passive=True)
+    return rejects_violation(peer)
+
+
+@case("queue.declare.queue.reserved-existing", covers=["queue/declare/queue/reserved"])
+def reserved_name_that_exists(peer: Peer) -> Verdict:
+    """A queue whose name begins with amq. can be declared once more where it exists."""
+    peer.open_channel()
+    name = peer.call("queue.declare", exclusive=True)["queue"]
+    if not name.startswith("amq."):
+        return does_not_apply(peer, f"no queue with a reserved name: a generated name is {name!r}")
+    peer.claim("declare-ok for a queue that exists")
+    peer.send("queue.declare", queue=name, exclusive=True)
+    return allows(peer)
+
+
+@case("queue.declare.queue.illegal-character", covers=["queue/declare/queue/syntax"])
+def illegal_name_is_refused(peer: Peer) -> Verdict:
+    """A queue name with characters beyond letters, digits and - _ . : is refused."""
+    peer.open_channel()
+    peer.send("queue.declare", queue=f"{peer.name('q')} a/b?", exclusive=True)
+    return rejects_violation(peer)
+
+
+@case("queue.declare.queue.legal-characters", covers=["queue/declare/queue/syntax"])
+def legal_name_is_taken(peer: Peer) -> Verdict:
+    """A queue name may have letters of both cases, digits and each of - _ . :"""
+    peer.open_channel()
+    peer.claim("declare-ok for a legal name")
+    peer.send("queue.declare", queue=f"{peer.name('q')}-aAzZ09_.:"[-127:], exclusive=True)
+    return allows(peer)
+
+
+# --- declare: passive
+
+
+@case("queue.declare.passive.exists", covers=["queue/declare/passive/exists"])
+def passive_declare_of_a_queue(peer: Peer) -> Verdict:
+    """A passive declare of a queue that exists is confirmed and leaves its messages alone."""
+    peer.open_channel()
+    queue = peer.queue()
+    bodies = fill(peer, queue, 2)
+    peer.claim("declare-ok, and nothing changed")
+    peer.call("queue.declare", queue=queue, passive=True)
+    return equals(peer, contents(peer, queue), bodies, "messages")
+
+
+@case("queue.declare.passive.ignored-fields", covers=["queue/declare/passive/ignored-fields"])
+def passive_declare_ignores_fields(peer: Peer) -> Verdict:
+    """A passive declare does not compare durable, exclusive, auto-delete or arguments."""
+    peer.open_channel()
+    queue = peer.queue(exclusive=False, auto_delete=True)
+    peer.claim("declare-ok whatever the other fields say")
+    flags = {"durable": True, "exclusive": True, "auto_delete": False}
+    peer.send("queue.declare", queue=queue, passive=True, arguments=_arguments(60_000), **flags)
+    return allows(peer)
+
+
+@case("queue.declare.passive.no-wait-existing", covers=["queue/declare/passive/no-wait"])
+def passive_no_wait_is_silent(peer: Peer) -> Verdict:
+    """A passive declare with no-wait of a queue that exists is met with silence."""
+    peer.open_channel()
+    queue = peer.queue()
+    peer.claim("no reply")
+    peer.send("queue.declare", queue=queue, passive=True, no_wait=True)
+    peer.barrier()
+    return equals(peer, len(peer.pending("queue.declare-ok")), 0, "replies")
+
+
+@case("queue.declare.passive.no-wait-missing", covers=["queue/declare/passive/no-wait"])
+def passive_no_wait_creates_nothing(peer: Peer) -> Verdict:
+    """A passive declare with no-wait of a missing queue makes none, whether it is refused or passed over."""
+    peer.open_channel()
+    name = peer.name("q")
+    peer.claim("no queue, and no reply but a refusal")
+    peer.send("queue.declare", queue=name, passive=True, no_wait=True, exclusive=True)
+    reaction = peer.reaction()
+    if reaction.refusal is not None:
+        return judge_reaction(peer, reaction)
+    seen = [a.name for a in reaction.arrivals if isinstance(a, MethodArrived)]
+    made = exists(peer, name)
+    return holds(peer, "queue.declare-ok" not in seen and not made, f"{', '.join(seen)}; a queue: {made}")
+
+
+@case("queue.declare.passive.missing", covers=["queue/declare/passive/not-found"])
+def passive_declare_of_nothing(peer: Peer) -> Verdict:
+    """A passive declare of a missing queue is refused."""
+    peer.open_channel()
+    peer.send("queue.declare", queue=peer.name("q"), passive=True)
+    return rejects_violation(peer)
+
+
+@case("queue.declare.passive.missing-not-created", covers=["queue/declare/passive/not-found"])
+def passive_declare_creates_nothing(peer: Peer) -> Verdict:
+    """A passive declare does not make the queue that it misses."""
+    peer.open_channel()
+    name = peer.name("q")
+    peer.send("queue.declare", queue=name, passive=True, exclusive=True)
+    peer.arrival("queue.declare-ok")
+    peer.claim("no queue")
+    return equals(peer, exists(peer, name), False, "a queue")
+
+
+# --- declare: equivalence
+
+
+@case(
+    "queue.declare.equivalent.durable",
+    covers=["queue/declare/passive/equivalent-check", "queue/declare/passive/equivalent-mismatch"],
+)
+def durable_is_compared(peer: Peer) -> Verdict:
+    """A transient queue cannot be declared as durable."""
+    peer.open_channel()
+    queue = peer.queue(exclusive=False)
+    peer.send("queue.declare", queue=queue, durable=True)
+    return rejects_violation(peer)
+
+
+@case(
+    "queue.declare.equivalent.exclusive",
+    covers=["queue/declare/passive/equivalent-check", "queue/declare/passive/equivalent-mismatch"],
+)
+def exclusive_is_compared(peer: Peer) -> Verdict:
+    """A shared queue cannot be declared as exclusive."""
+    peer.open_channel()
+    queue = peer.queue(exclusive=False)
+    peer.send("queue.declare", queue=queue, exclusive=True)
+    return rejects_violation(peer)
+
+
+@case(
+    "queue.declare.equivalent.arguments",
+    covers=["queue/declare/passive/equivalent-check", "queue/declare/passive/equivalent-mismatch"],
+)
+def arguments_are_compared(peer: Peer) -> Verdict:
+    """A queue cannot be declared again with other values of arguments that common servers act upon."""
+    peer.open_channel()
+    queue = peer.queue(arguments=_arguments(60_000))
+    peer.send("queue.declare", queue=queue, exclusive=True, arguments=_arguments(90_000))
+    reaction = peer.reaction()
+    if reaction.refusal is None and not _bounds_length(peer):
+        return does_not_apply(peer, "the argument x-max-length has no effect")
+    return judge_reaction(peer, reaction)
+
+
+@case("queue.declare.equivalent.same", covers=["queue/declare/passive/equivalent-match"])
+def same_declare_is_confirmed(peer: Peer) -> Verdict:
+    """A durable and an exclusive queue can be declared again as they are."""
+    peer.open_channel()
+    durable, exclusive = peer.queue(durable=True), peer.queue(exclusive=True)
+    peer.claim("declare-ok for what matches")
+    peer.call("queue.declare", queue=durable, durable=True)
+    peer.send("queue.declare", queue=exclusive, exclusive=True)
+    return allows(peer)
+
+
+@case("queue.declare.equivalent.same-arguments", covers=["queue/declare/passive/equivalent-match"])
+def same_arguments_are_confirmed(peer: Peer) -> Verdict:
+    """Arguments of the same meaning match, whatever their order."""
+    peer.open_channel()
+    arguments = _arguments(60_000)
+    queue = peer.queue(arguments=arguments)
+    peer.claim("declare-ok for what matches")
+    peer.send("queue.declare", queue=queue, exclusive=True, arguments=dict(reversed(arguments.items())))
+    return allows(peer)
+
+
+@case("queue.declare.equivalent.mismatch-harmless", covers=["queue/declare/passive/equivalent-mismatch"])
+def mismatch_changes_nothing(peer: Peer) -> Verdict:
+    """A declare that contradicts the queue costs the channel, and neither the queue nor the connection."""
+    peer.open_channel()
+    queue = peer.queue(exclusive=False)
+    bodies = fill(peer, queue, 1)
+    peer.claim("the queue as it was, on another channel of the same connection")
+    peer.send("queue.declare", queue=queue, durable=True)
+    refused = peer.arrival("queue.declare-ok")
+    peer.open_channel(2)
+    left = contents(peer, queue, channel=2)
+    return holds(
+        peer, _is_refusal(refused) and left == bodies, f"{refused.describe(peer.dialect)}; messages {left}"
+    )
+
+
+# --- declare-ok
+
+
+@case("queue.declare.no-wait.silent", covers=["queue/declare/no-wait"])
+def declare_without_reply(peer: Peer) -> Verdict:
+    """A declare with no-wait makes the queue and is not answered."""
+    peer.open_channel()
+    name = peer.name("q")
+    peer.claim("a queue and no reply")
+    peer.send("queue.declare", queue=name, exclusive=True, no_wait=True)
+    peer.barrier()
+    replies, made = len(peer.pending("queue.declare-ok")), exists(peer, name)
+    return holds(peer, made and not replies, f"{replies} replies, a queue: {made}")
+
+
+@case("queue.declare.no-wait.failure", covers=["queue/declare/no-wait"])
+def failing_declare_without_reply(peer: Peer) -> Verdict:
+    """A declare with no-wait that fails raises an exception all the same."""
+    queue = peer.another().open_channel().queue(exclusive=True)
+    peer.open_channel()
+    peer.send("queue.declare", queue=queue, exclusive=True, no_wait=True)
+    return rejects_violation(peer)
+
+
+@case("queue.declare-ok.queue", covers=["queue/declare-ok/queue"])
+def declare_ok_tells_the_name(peer: Peer) -> Verdict:
+    """declare-ok repeats the name of the queue, whether it is made, confirmed or asked for."""
+    peer.open_channel()
+    name = peer.name("q")
+    peer.claim("the name of the queue")
+    made = peer.call("queue.declare", queue=name, exclusive=True)["queue"]
+    confirmed = peer.call("queue.declare", queue=name, exclusive=True)["queue"]
+    asked = peer.call("queue.declare", queue=name, passive=True)["queue"]
+    return equals(peer, [made, confirmed, asked], [name] * 3, "names")
+
+
+@case("queue.declare-ok.message-count", covers=["queue/declare-ok/consumer-count"])
+def declare_ok_counts_messages(peer: Peer) -> Verdict:
+    """declare-ok tells how many messages are ready."""
+    peer.open_channel()
+    queue = peer.queue()
+    fill(peer, queue, 3)
+    peer.claim("the number of messages")
+    return equals(peer, counts(peer, queue), (3, 0), "messages and consumers")
+
+
+@case("queue.declare-ok.consumer-count", covers=["queue/declare-ok/consumer-count"])
+def declare_ok_counts_consumers(peer: Peer) -> Verdict:
+    """declare-ok tells how many consumers there are, and no longer those that were cancelled."""
+    peer.open_channel()
+    queue = peer.queue()
+    peer.claim("the number of consumers as they come and go")
+    first = peer.consume(queue)
+    peer.consume(queue)
+    both = counts(peer, queue)
+    peer.call("basic.cancel", consumer_tag=first)
+    return equals(peer, [both, counts(peer, queue)], [(0, 2), (0, 1)], "messages and consumers")
+
+
+@case("queue.declare-ok.paused-consumer", covers=["queue/declare-ok/consumer-count"])
+def declare_ok_leaves_out_paused_consumers(peer: Peer) -> Verdict:
+    """Consumers of a channel whose flow is stopped are not counted."""
+    peer.open_channel()
+    queue = peer.queue()
+    peer.consume(queue)
+    peer.open_channel(2)
+    peer.consume(queue, channel=2)
+    peer.call("channel.flow", channel=2, active=False)
+    peer.claim("one active consumer")
+    return equals(peer, counts(peer, queue), (0, 1), "messages and consumers")
+
+
+# --- steps
+
+
+def _arguments(number: int) -> dict[str, int]:
+    return {"x-message-ttl": number, "x-expires": number, "x-max-length": number}
+
+
+def _bounds_length(peer: Peer) -> bool:
+    """Whether a queue takes no more messages than its arguments allow."""
+    fill(peer, queue := peer.queue(arguments={"x-max-length": 1}), 2)
+    return counts(peer, queue)[0] < 2
+
+
+def _is_refusal(arrival: object) -> bool:
+    return isinstance(arrival, MethodArrived) and arrival.name == "channel.close"

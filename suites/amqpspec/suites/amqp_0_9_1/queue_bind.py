@@ -1,0 +1,285 @@
+"""Queues: binding them to exchanges and unbinding them again (amqp-0-9-1 queue.bind, queue.unbind)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from amqpspec.peer.methods.peer import Peer
+from amqpspec.run.case import case
+from amqpspec.run.methods.oracles import allows, rejects_violation
+from amqpspec.run.oracles import equals, holds, judge_reaction, requirement_of
+from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_9_1._queues import contents
+
+# --- bind
+
+
+@case("queue.bind.not-before", covers=["queue/bind/unbound"])
+def nothing_before_the_binding(peer: Peer) -> Verdict:
+    """A queue gets from an exchange what is published after it was bound, and nothing from before."""
+    peer.open_channel()
+    queue, exchange = peer.queue(), peer.exchange("direct")
+    peer.publish(queue, b"before", exchange=exchange)
+    peer.claim("only what was published after the binding was made")
+    peer.call("queue.bind", queue=queue, exchange=exchange, routing_key=queue)
+    peer.publish(queue, b"after", exchange=exchange)
+    return equals(peer, contents(peer, queue), [b"after"], "messages")
+
+
+@case("queue.bind.duplicate-allowed", covers=["queue/bind/duplicates"])
+def binding_made_twice(peer: Peer) -> Verdict:
+    """Making a binding that is there already is no error."""
+    peer.open_channel()
+    queue, exchange = peer.queue(), peer.exchange("direct")
+    peer.call("queue.bind", queue=queue, exchange=exchange, routing_key="key")
+    peer.claim("bind-ok for the same binding once more")
+    peer.send("queue.bind", queue=queue, exchange=exchange, routing_key="key")
+    return allows(peer)
+
+
+@case("queue.bind.duplicate-is-one", covers=["queue/bind/duplicates"])
+def duplicate_is_undone_once(peer: Peer) -> Verdict:
+    """A binding that was made twice is gone after one unbind."""
+    peer.open_channel()
+    queue, exchange = peer.queue(), peer.exchange("direct")
+    binding: dict[str, Any] = {"queue": queue, "exchange": exchange, "routing_key": "key"}
+    peer.claim("one copy while bound, none after one unbind")
+    peer.call("queue.bind", **binding)
+    peer.call("queue.bind", **binding)
+    peer.publish("key", b"bound", exchange=exchange)
+    peer.call("queue.unbind", **binding)
+    peer.publish("key", b"unbound", exchange=exchange)
+    return equals(peer, contents(peer, queue), [b"bound"], "messages")
+
+
+@case("queue.bind.unique-topic", covers=["queue/bind/unique"])
+def overlapping_patterns(peer: Peer) -> Verdict:
+    """A message that matches several patterns of a queue at a topic exchange is in it once."""
+    peer.open_channel()
+    queue, exchange = peer.queue(), peer.exchange("topic")
+    for pattern in ("a.b", "a.*", "*.b", "a.#", "#"):
+        peer.call("queue.bind", queue=queue, exchange=exchange, routing_key=pattern)
+    peer.claim("the message once")
+    peer.publish("a.b", b"once", exchange=exchange)
+    return equals(peer, contents(peer, queue), [b"once"], "messages")
+
+
+@case("queue.bind.unique-fanout", covers=["queue/bind/unique"])
+def several_keys_at_a_fanout_exchange(peer: Peer) -> Verdict:
+    """A queue bound to a fanout exchange under several keys gets each message once."""
+    peer.open_channel()
+    queue, exchange = peer.queue(), peer.exchange("fanout")
+    for key in ("one", "two", "three"):
+        peer.call("queue.bind", queue=queue, exchange=exchange, routing_key=key)
+    peer.claim("each message once")
+    peer.publish("one", b"first", exchange=exchange)
+    peer.publish("other", b"second", exchange=exchange)
+    return equals(peer, contents(peer, queue), [b"first", b"second"], "messages")
+
+
+@case("queue.bind.transient-exchange", covers=["queue/bind/transient-exchange"])
+def durable_queue_at_transient_exchange(peer: Peer) -> Verdict:
+    """A durable queue can be bound to a transient exchange, and gets its messages."""
+    peer.open_channel()
+    queue, exchange = peer.queue(durable=True), peer.exchange("direct", durable=False)
+    peer.claim("bind-ok, and the message")
+    peer.call("queue.bind", queue=queue, exchange=exchange, routing_key="key")
+    peer.publish("key", b"through", exchange=exchange)
+    return equals(peer, contents(peer, queue), [b"through"], "messages")
+
+
+@case("queue.bind.durable-exchange", covers=["queue/bind/durable-exchange"], restarts=True, budget_s=180)
+def durable_binding_outlives_restart(peer: Peer) -> Verdict:
+    """A durable queue is still bound to a durable exchange after a restart of the server."""
+    peer.open_channel()
+    queue, exchange = peer.queue(durable=True), peer.exchange("direct", durable=True)
+    peer.call("queue.bind", queue=queue, exchange=exchange, routing_key="key")
+    peer.context.restart()
+    peer.claim("a message through the binding")
+    late = peer.another().open_channel()
+    late.publish("key", b"through", exchange=exchange)
+    return equals(late, contents(late, queue), [b"through"], "messages")
+
+
+@case("queue.bind.binding-count", covers=["queue/bind/binding-count"])
+def four_bindings(peer: Peer) -> Verdict:
+    """A queue can be bound to four exchanges at a time, and gets messages from each."""
+    peer.open_channel()
+    queue = peer.queue()
+    exchanges = [peer.exchange("direct") for _ in range(4)]
+    peer.claim("a message through each of the bindings")
+    for exchange in exchanges:
+        peer.call("queue.bind", queue=queue, exchange=exchange, routing_key="key")
+    for exchange in exchanges:
+        peer.publish("key", exchange.encode(), exchange=exchange)
+    return equals(peer, contents(peer, queue), [exchange.encode() for exchange in exchanges], "messages")
+
+
+@case("queue.bind.binding-count-keys", covers=["queue/bind/binding-count"])
+def four_bindings_at_one_exchange(peer: Peer) -> Verdict:
+    """A queue can be bound to one exchange under four keys at a time, and gets the messages of each."""
+    peer.open_channel()
+    queue, exchange = peer.queue(), peer.exchange("direct")
+    keys = ["one", "two", "three", "four"]
+    peer.claim("a message through each of the bindings")
+    for key in keys:
+        peer.call("queue.bind", queue=queue, exchange=exchange, routing_key=key)
+    for key in keys:
+        peer.publish(key, key.encode(), exchange=exchange)
+    return equals(peer, contents(peer, queue), [key.encode() for key in keys], "messages")
+
+
+# --- bind: queue
+
+
+@case("queue.bind.queue.unnamed", covers=["queue/bind/queue/queue-known"])
+def bind_without_a_queue(peer: Peer) -> Verdict:
+    """A bind that names no queue is refused on a channel that has declared none."""
+    peer.open_channel()
+    peer.send("queue.bind", exchange="amq.direct", routing_key=peer.name("key"))
+    return rejects_violation(peer)
+
+
+@case("queue.bind.queue.missing", covers=["queue/bind/queue/must-exist"])
+def bind_a_missing_queue(peer: Peer) -> Verdict:
+    """A queue that does not exist cannot be bound."""
+    peer.open_channel()
+    peer.send("queue.bind", queue=peer.name("q"), exchange="amq.direct", routing_key="key")
+    return rejects_violation(peer)
+
+
+# --- bind: exchange
+
+
+@case("queue.bind.exchange.missing", covers=["queue/bind/exchange/exchange-existence"])
+def bind_to_a_missing_exchange(peer: Peer) -> Verdict:
+    """A queue cannot be bound to an exchange that does not exist."""
+    peer.open_channel()
+    queue = peer.queue()
+    peer.send("queue.bind", queue=queue, exchange=peer.name("x"), routing_key="key")
+    return rejects_violation(peer)
+
+
+@case("queue.bind.exchange.default", covers=["queue/bind/exchange/default-exchange"])
+def bind_to_the_default_exchange(peer: Peer) -> Verdict:
+    """A bind to a blank exchange makes a binding to the default exchange."""
+    peer.open_channel()
+    queue, key = peer.queue(), peer.name("key")
+    peer.claim("bind-ok, and the message that was sent to the default exchange")
+    peer.call("queue.bind", queue=queue, exchange="", routing_key=key)
+    peer.publish(key, b"through")
+    return equals(peer, contents(peer, queue), [b"through"], "messages")
+
+
+# --- bind: routing key
+
+
+@case("queue.bind.routing-key.equal", covers=["queue/bind/routing-key/direct-exchange-key-matching"])
+def direct_exchange_matches_keys(peer: Peer) -> Verdict:
+    """Through a direct exchange come the messages with exactly the key of the binding, and no others."""
+    peer.open_channel()
+    queue, exchange = peer.queue(), peer.exchange("direct")
+    peer.call("queue.bind", queue=queue, exchange=exchange, routing_key="a.Key")
+    peer.claim("the messages with the same key")
+    for key in ("a.Key", "a.key", "a.Ke", "a.Key.", "a", "*.Key", "#", "", "a.Key"):
+        peer.publish(key, key.encode(), exchange=exchange)
+    return equals(peer, contents(peer, queue), [b"a.Key", b"a.Key"], "messages")
+
+
+@case("queue.bind.routing-key.every-queue", covers=["queue/bind/routing-key/direct-exchange-key-matching"])
+def direct_exchange_serves_every_queue(peer: Peer) -> Verdict:
+    """A message reaches every queue that is bound to a direct exchange with its key."""
+    peer.open_channel()
+    queues, exchange = [peer.queue(), peer.queue()], peer.exchange("direct")
+    for queue in queues:
+        peer.call("queue.bind", queue=queue, exchange=exchange, routing_key="key")
+    peer.claim("the message in both queues")
+    peer.publish("key", b"for both", exchange=exchange)
+    return equals(peer, [contents(peer, queue) for queue in queues], [[b"for both"]] * 2, "messages")
+
+
+@case("queue.bind.routing-key.both-blank", covers=["queue/bind/routing-key/empty"])
+def blank_queue_lends_its_name(peer: Peer) -> Verdict:
+    """With queue and routing key blank, the queue declared last is bound under its own name."""
+    peer.open_channel()
+    exchange, first, last = peer.exchange("direct"), peer.queue(), peer.queue()
+    peer.claim("the message with the last queue's name as its key, in that queue")
+    peer.call("queue.bind", exchange=exchange)
+    for key in (first, last, ""):
+        peer.publish(key, key.encode(), exchange=exchange)
+    return equals(peer, [contents(peer, first), contents(peer, last)], [[], [last.encode()]], "messages")
+
+
+@case("queue.bind.routing-key.blank", covers=["queue/bind/routing-key/empty"])
+def named_queue_with_a_blank_key(peer: Peer) -> Verdict:
+    """With a queue named and the routing key blank, the blank key is the key."""
+    peer.open_channel()
+    exchange, queue = peer.exchange("direct"), peer.queue()
+    peer.claim("the message without a key, and no other")
+    peer.call("queue.bind", queue=queue, exchange=exchange)
+    peer.publish(queue, b"queue as key", exchange=exchange)
+    peer.publish("", b"no key", exchange=exchange)
+    return equals(peer, contents(peer, queue), [b"no key"], "messages")
+
+
+@case(
+    "queue.bind.routing-key.blank-queue", covers=["queue/bind/routing-key/empty", "domain/queue-name/current"]
+)
+def blank_queue_with_a_key(peer: Peer) -> Verdict:
+    """With the queue blank and a routing key given, the queue declared last is bound under that key."""
+    peer.open_channel()
+    exchange, first, last = peer.exchange("direct"), peer.queue(), peer.queue()
+    peer.claim("the message with the key, in the last queue")
+    peer.call("queue.bind", exchange=exchange, routing_key="key")
+    peer.publish(last, b"queue as key", exchange=exchange)
+    peer.publish("key", b"key", exchange=exchange)
+    return equals(peer, [contents(peer, first), contents(peer, last)], [[], [b"key"]], "messages")
+
+
+# --- unbind
+
+
+@case("queue.unbind.failure", covers=["queue/unbind/failure"])
+def failing_unbind(peer: Peer) -> Verdict:
+    """An unbind that cannot be done, neither queue nor exchange being there, raises an exception."""
+    peer.open_channel()
+    peer.send("queue.unbind", queue=peer.name("q"), exchange=peer.name("x"), routing_key="key")
+    return rejects_violation(peer)
+
+
+@case("queue.unbind.queue.unnamed", covers=["queue/unbind/queue/queue-known"])
+def unbind_without_a_queue(peer: Peer) -> Verdict:
+    """An unbind that names no queue is refused on a channel that has declared none."""
+    peer.open_channel()
+    peer.send("queue.unbind", exchange="amq.direct", routing_key=peer.name("key"))
+    return rejects_violation(peer)
+
+
+@case("queue.unbind.queue.missing", covers=["queue/unbind/queue/must-exist"])
+def unbind_a_missing_queue(peer: Peer) -> Verdict:
+    """A queue that does not exist cannot be unbound."""
+    peer.open_channel()
+    peer.send("queue.unbind", queue=peer.name("q"), exchange="amq.direct", routing_key="key")
+    return rejects_violation(peer)
+
+
+@case("queue.unbind.exchange.missing", covers=["queue/unbind/exchange/must-exist"])
+def unbind_from_a_missing_exchange(peer: Peer) -> Verdict:
+    """A queue cannot be unbound from an exchange that does not exist."""
+    peer.open_channel()
+    queue = peer.queue()
+    peer.send("queue.unbind", queue=queue, exchange=peer.name("x"), routing_key="key")
+    return rejects_violation(peer)
+
+
+@case("queue.unbind.exchange.default", covers=["queue/unbind/exchange/default-exchange"])
+def unbind_from_the_default_exchange(peer: Peer) -> Verdict:
+    """An unbind from a blank exchange is taken as one from the default exchange."""
+    peer.open_channel()
+    queue = peer.queue()
+    peer.claim("unbind-ok")
+    peer.send("queue.unbind", queue=queue, exchange="", routing_key=queue)
+    reaction = peer.reaction()
+    if reaction.refusal in requirement_of(peer).tolerates:
+        return judge_reaction(peer, reaction)
+    return holds(peer, reaction.refusal is None, reaction.describe(peer.dialect))

@@ -1,0 +1,221 @@
+"""Queues: purging and deleting them (amqp-0-9-1 queue.purge, queue.delete)."""
+
+from __future__ import annotations
+
+from amqpspec.peer.methods.peer import Peer
+from amqpspec.run.case import case
+from amqpspec.run.methods.oracles import rejects_violation
+from amqpspec.run.oracles import equals, holds
+from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_9_1._queues import contents, counts, exists, fill, hold
+
+# --- purge
+
+
+@case("queue.purge.empties", covers=["queue/purge"])
+def purge_empties_a_queue(peer: Peer) -> Verdict:
+    """Purge leaves no message behind, and the queue as good as new."""
+    peer.open_channel()
+    queue = peer.queue()
+    fill(peer, queue, 3)
+    peer.claim("only what was published after the purge")
+    peer.call("queue.purge", queue=queue)
+    peer.publish(queue, b"later")
+    return equals(peer, contents(peer, queue), [b"later"], "messages")
+
+
+@case("queue.purge-ok.message-count", covers=["queue/purge-ok/message-count"])
+def purge_ok_counts(peer: Peer) -> Verdict:
+    """purge-ok tells how many messages were taken, and zero for an empty queue."""
+    peer.open_channel()
+    queue = peer.queue()
+    fill(peer, queue, 3)
+    peer.claim("the number of messages purged, first of three and then of none")
+    purged = [peer.call("queue.purge", queue=queue)["message_count"] for _ in range(2)]
+    return equals(peer, purged, [3, 0], "message counts")
+
+
+@case("queue.purge.unacknowledged", covers=["queue/purge/unacknowledged", "queue/purge"])
+def purge_spares_the_unacknowledged(peer: Peer) -> Verdict:
+    """A message that awaits its acknowledgement is not purged: it comes again after its channel was closed."""
+    peer.open_channel()
+    queue = peer.queue()
+    first, *_ = fill(peer, queue, 3)
+    peer.call("basic.get", queue=queue)
+    peer.open_channel(2)
+    peer.claim("the unacknowledged message, and no other")
+    peer.call("queue.purge", channel=2, queue=queue)
+    peer.call("channel.close", reply_code=200, reply_text="done")
+    again = hold(peer, queue, channel=2, no_ack=True).body
+    left = counts(peer, queue, channel=2)
+    return equals(peer, (again, left), (first, (0, 1)), "message, then messages left and consumers")
+
+
+@case(
+    "queue.purge-ok.not-the-unacknowledged",
+    covers=["queue/purge-ok/message-count", "queue/purge/unacknowledged"],
+)
+def purge_ok_does_not_count_the_unacknowledged(peer: Peer) -> Verdict:
+    """purge-ok does not count the messages that await their acknowledgement."""
+    peer.open_channel()
+    queue = peer.queue()
+    fill(peer, queue, 3)
+    peer.call("basic.get", queue=queue)
+    peer.claim("the number of messages purged")
+    return equals(peer, peer.call("queue.purge", queue=queue)["message_count"], 2, "message count")
+
+
+@case("queue.purge.queue.unnamed", covers=["queue/purge/queue/queue-known"])
+def purge_without_a_queue(peer: Peer) -> Verdict:
+    """A purge that names no queue is refused on a channel that has declared none."""
+    peer.open_channel()
+    peer.send("queue.purge")
+    return rejects_violation(peer)
+
+
+@case("queue.purge.queue.missing", covers=["queue/purge/queue/must-exist"])
+def purge_a_missing_queue(peer: Peer) -> Verdict:
+    """A queue that does not exist cannot be purged."""
+    peer.open_channel()
+    peer.send("queue.purge", queue=peer.name("q"))
+    return rejects_violation(peer)
+
+
+# --- delete
+
+
+@case("queue.delete.removes", covers=["queue/delete"])
+def delete_removes_a_queue(peer: Peer) -> Verdict:
+    """A deleted queue is gone, and one declared under its name afterwards is empty."""
+    peer.open_channel()
+    queue = peer.queue()
+    fill(peer, queue, 2)
+    peer.claim("no queue after delete-ok, and no message in its successor")
+    peer.call("queue.delete", queue=queue)
+    there = exists(peer, queue)
+    peer.queue(queue=queue)
+    left = contents(peer, queue)
+    return holds(peer, not there and not left, f"a queue: {there}, messages in its successor: {left}")
+
+
+@case("queue.delete.ends-consumers", covers=["queue/delete"])
+def delete_ends_consumers(peer: Peer) -> Verdict:
+    """A consumer of a deleted queue gets nothing from another queue of that name."""
+    peer.open_channel()
+    queue = peer.queue()
+    peer.consume(queue, no_ack=True, consumer_tag="old")
+    peer.claim("no consumer at the new queue, which keeps its message")
+    peer.call("queue.delete", queue=queue)
+    peer.queue(queue=queue)
+    peer.publish(queue, b"not for the old")
+    peer.barrier(queue=queue)
+    taken = len(peer.pending("basic.deliver"))
+    return equals(peer, (taken, counts(peer, queue)), (0, (1, 0)), "deliveries, then messages and consumers")
+
+
+@case("queue.delete.queue.unnamed", covers=["queue/delete/queue/queue-known"])
+def delete_without_a_queue(peer: Peer) -> Verdict:
+    """A delete that names no queue is refused on a channel that has declared none."""
+    peer.open_channel()
+    peer.send("queue.delete")
+    return rejects_violation(peer)
+
+
+@case("queue.delete.queue.missing", covers=["queue/delete/queue/must-exist"])
+def delete_a_missing_queue(peer: Peer) -> Verdict:
+    """A queue that does not exist cannot be deleted."""
+    peer.open_channel()
+    peer.send("queue.delete", queue=peer.name("q"))
+    return rejects_violation(peer)
+
+
+@case("queue.delete.if-unused.in-use", covers=["queue/delete/if-unused/in-use"])
+def delete_refused_while_in_use(peer: Peer) -> Verdict:
+    """Deleting a queue that has a consumer is refused with if-unused."""
+    peer.open_channel()
+    queue = peer.queue()
+    peer.consume(queue)
+    peer.send("queue.delete", queue=queue, if_unused=True)
+    return rejects_violation(peer)
+
+
+@case("queue.delete.if-unused.stays", covers=["queue/delete/if-unused/in-use"])
+def queue_in_use_stays(peer: Peer) -> Verdict:
+    """A queue with a consumer and a message outlives a delete with if-unused."""
+    peer.open_channel()
+    queue = peer.queue()
+    bodies = fill(peer, queue, 1)
+    hold(peer, queue)
+    peer.open_channel(2)
+    peer.claim("the queue with its message after the delete")
+    peer.send("queue.delete", channel=2, queue=queue, if_unused=True)
+    peer.arrival("queue.delete-ok", channel=2)
+    peer.call("channel.close", reply_code=200, reply_text="done")
+    peer.open_channel(3)
+    return equals(peer, hold(peer, queue, channel=3).body, bodies[0], "message")
+
+
+@case("queue.delete.if-unused.unused", covers=["queue/delete/if-unused/in-use"])
+def unused_queue_goes(peer: Peer) -> Verdict:
+    """A queue without consumers, even with messages, is deleted with if-unused."""
+    peer.open_channel()
+    queue = peer.queue()
+    fill(peer, queue, 1)
+    peer.claim("delete-ok, and no queue")
+    peer.call("queue.delete", queue=queue, if_unused=True)
+    return _gone(peer, queue)
+
+
+@case("queue.delete.if-empty.not-empty", covers=["queue/delete/if-empty/not-empty"])
+def delete_refused_while_not_empty(peer: Peer) -> Verdict:
+    """Deleting a queue that has a message is refused with if-empty."""
+    peer.open_channel()
+    queue = peer.queue()
+    fill(peer, queue, 1)
+    peer.send("queue.delete", queue=queue, if_empty=True)
+    return rejects_violation(peer)
+
+
+@case("queue.delete.if-empty.stays", covers=["queue/delete/if-empty/not-empty"])
+def queue_with_messages_stays(peer: Peer) -> Verdict:
+    """A queue with messages outlives a delete with if-empty, and keeps them."""
+    peer.open_channel()
+    queue = peer.queue()
+    bodies = fill(peer, queue, 2)
+    peer.claim("the queue with its messages after the delete")
+    peer.send("queue.delete", queue=queue, if_empty=True)
+    peer.arrival("queue.delete-ok")
+    peer.open_channel(2)
+    return equals(peer, contents(peer, queue, channel=2), bodies, "messages")
+
+
+@case("queue.delete.if-empty.empty", covers=["queue/delete/if-empty/not-empty"])
+def empty_queue_goes(peer: Peer) -> Verdict:
+    """A queue without messages, even with a consumer, is deleted with if-empty."""
+    peer.open_channel()
+    queue = peer.queue()
+    peer.consume(queue)
+    peer.claim("delete-ok, and no queue")
+    peer.call("queue.delete", queue=queue, if_empty=True)
+    return _gone(peer, queue)
+
+
+@case("queue.delete-ok.message-count", covers=["queue/delete-ok/message-count"])
+def delete_ok_counts(peer: Peer) -> Verdict:
+    """delete-ok tells how many messages went with the queue: three with one, none with another."""
+    peer.open_channel()
+    full, empty = peer.queue(), peer.queue()
+    fill(peer, full, 3)
+    peer.claim("the number of messages deleted")
+    deleted = [peer.call("queue.delete", queue=queue)["message_count"] for queue in (full, empty)]
+    return equals(peer, deleted, [3, 0], "message counts")
+
+
+# --- steps
+
+
+def _gone(peer: Peer, queue: str) -> Verdict:
+    there = exists(peer, queue)
+    return holds(
+        peer, not there, "delete-ok, and the queue still there" if there else "delete-ok, and no queue"
+    )

@@ -1,0 +1,277 @@
+"""Queues: how long they live and whom they serve: durable, exclusive, auto-delete (amqp-0-9-1 queue.declare)."""
+
+from __future__ import annotations
+
+from amqpspec.peer.methods.peer import Peer
+from amqpspec.run.case import case
+from amqpspec.run.methods.oracles import allows, rejects_violation
+from amqpspec.run.oracles import equals, holds, judge_reaction
+from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_9_1._queues import contents, exists, fill, owned_by_another, vanishes
+
+PERSISTENT = {"delivery_mode": 2}
+
+# --- durable
+
+
+@case("queue.declare.durable.restart", covers=["queue/declare/durable/restart"], restarts=True, budget_s=180)
+def durable_queue_outlives_restart(peer: Peer) -> Verdict:
+    """After a restart of the server a durable queue is there, and a transient one is not, or at least is empty."""
+    peer.open_channel()
+    durable, transient = peer.queue(durable=True), peer.queue(exclusive=False)
+    peer.publish(transient, b"old", properties=PERSISTENT)
+    peer.barrier(queue=transient)
+    peer.context.restart()
+    peer.claim("the durable queue there, the transient one gone or empty")
+    late = peer.another().open_channel()
+    kept, left = exists(late, durable), exists(late, transient) and contents(late, transient)
+    return holds(peer, kept and not left, f"durable queue: {kept}, transient queue: {left}")
+
+
+@case(
+    "queue.declare.durable.persistence",
+    covers=["queue/declare/durable/persistence"],
+    restarts=True,
+    budget_s=180,
+)
+def durable_queue_works_after_restart(peer: Peer) -> Verdict:
+    """A durable queue takes and hands out messages after a restart of the server."""
+    peer.open_channel()
+    queue = peer.queue(durable=True)
+    peer.context.restart()
+    peer.claim("a message through the durable queue")
+    late = peer.another().open_channel()
+    late.publish(queue, b"new")
+    return equals(peer, contents(late, queue), [b"new"], "messages")
+
+
+@case("queue.declare.durable.types", covers=["queue/declare/durable/types"])
+def durable_and_transient_queues(peer: Peer) -> Verdict:
+    """Durable queues and transient queues can both be declared and used."""
+    peer.open_channel()
+    peer.claim("a durable and a transient queue")
+    queues = [peer.queue(durable=True), peer.queue(exclusive=False)]
+    sent = [fill(peer, queue, 1) for queue in queues]
+    return equals(peer, [contents(peer, queue) for queue in queues], sent, "messages")
+
+
+# --- exclusive
+
+
+@case("queue.declare.exclusive.other-channel", covers=["queue/declare/exclusive/lifetime"])
+def exclusive_queue_serves_its_connection(peer: Peer) -> Verdict:
+    """An exclusive queue serves every channel of the connection that made it."""
+    peer.open_channel()
+    queue = peer.queue(exclusive=True)
+    bodies = fill(peer, queue, 1)
+    peer.claim("the message on another channel of the connection")
+    peer.open_channel(2)
+    return equals(peer, contents(peer, queue, channel=2), bodies, "messages")
+
+
+@case("queue.declare.exclusive.channel-closed", covers=["queue/declare/exclusive/lifetime"])
+def exclusive_queue_outlives_its_channel(peer: Peer) -> Verdict:
+    """An exclusive queue does not end with the channel on which it was made."""
+    peer.open_channel()
+    queue = peer.queue(exclusive=True)
+    bodies = fill(peer, queue, 1)
+    peer.claim("the queue and its message after the channel was closed")
+    peer.call("channel.close", reply_code=200, reply_text="done")
+    peer.open_channel(2)
+    return equals(peer, contents(peer, queue, channel=2), bodies, "messages")
+
+
+@case("queue.declare.exclusive.connection-closed", covers=["queue/declare/exclusive/lifetime"])
+def exclusive_queue_ends_with_its_connection(peer: Peer) -> Verdict:
+    """An exclusive queue is gone after its connection was closed."""
+    queue, other = owned_by_another(peer)
+    peer.claim("no queue any more")
+    peer.close()
+    peer.hang_up()
+    return _gone(other, queue)
+
+
+@case("queue.declare.exclusive.connection-lost", covers=["queue/declare/exclusive/lifetime"])
+def exclusive_queue_ends_with_its_socket(peer: Peer) -> Verdict:
+    """An exclusive queue is gone after the socket of its connection broke without a close."""
+    queue, other = owned_by_another(peer)
+    peer.claim("no queue any more")
+    peer.hang_up()
+    return _gone(other, queue)
+
+
+@case("queue.declare.exclusive.passive", covers=["queue/declare/exclusive/passive"])
+def exclusive_queue_is_not_shown_to_others(peer: Peer) -> Verdict:
+    """Another connection cannot even declare an exclusive queue passively."""
+    queue, other = owned_by_another(peer)
+    other.send("queue.declare", queue=queue, passive=True)
+    return rejects_violation(other)
+
+
+@case("queue.declare.exclusive.types", covers=["queue/declare/exclusive/types"])
+def exclusive_and_shared_queues(peer: Peer) -> Verdict:
+    """Exclusive queues and queues that connections share can both be declared and used."""
+    peer.open_channel()
+    peer.claim("the messages of an exclusive queue here, and of a shared one on a second connection")
+    exclusive, shared = peer.queue(exclusive=True), peer.queue(exclusive=False)
+    sent = [fill(peer, exclusive, 1), fill(peer, shared, 1)]
+    other = peer.another().open_channel()
+    return equals(peer, [contents(peer, exclusive), contents(other, shared)], sent, "messages")
+
+
+@case("queue.declare.exclusive.other-declares", covers=["queue/declare/exclusive/exclusive"])
+def other_connection_declares(peer: Peer) -> Verdict:
+    """Another connection cannot declare an exclusive queue for itself."""
+    queue, other = owned_by_another(peer)
+    other.send("queue.declare", queue=queue, exclusive=True)
+    return rejects_violation(other)
+
+
+@case("queue.declare.exclusive.other-binds", covers=["queue/declare/exclusive/exclusive"])
+def other_connection_binds(peer: Peer) -> Verdict:
+    """Another connection cannot bind an exclusive queue."""
+    queue, other = owned_by_another(peer)
+    other.send("queue.bind", queue=queue, exchange="amq.direct", routing_key=queue)
+    return rejects_violation(other)
+
+
+@case("queue.declare.exclusive.other-unbinds", covers=["queue/declare/exclusive/exclusive"])
+def other_connection_unbinds(peer: Peer) -> Verdict:
+    """Another connection cannot unbind an exclusive queue."""
+    queue, other = owned_by_another(peer)
+    peer.call("queue.bind", queue=queue, exchange="amq.direct", routing_key=queue)
+    other.send("queue.unbind", queue=queue, exchange="amq.direct", routing_key=queue)
+    return rejects_violation(other)
+
+
+@case("queue.declare.exclusive.other-consumes", covers=["queue/declare/exclusive/exclusive"])
+def other_connection_consumes(peer: Peer) -> Verdict:
+    """Another connection cannot consume from an exclusive queue."""
+    queue, other = owned_by_another(peer)
+    other.send("basic.consume", queue=queue)
+    return rejects_violation(other)
+
+
+@case("queue.declare.exclusive.other-gets", covers=["queue/declare/exclusive/exclusive"])
+def other_connection_gets(peer: Peer) -> Verdict:
+    """Another connection cannot get from an exclusive queue."""
+    queue, other = owned_by_another(peer)
+    other.send("basic.get", queue=queue, no_ack=True)
+    return rejects_violation(other)
+
+
+@case("queue.declare.exclusive.other-purges", covers=["queue/declare/exclusive/exclusive"])
+def other_connection_purges(peer: Peer) -> Verdict:
+    """Another connection cannot purge an exclusive queue."""
+    queue, other = owned_by_another(peer)
+    other.send("queue.purge", queue=queue)
+    return rejects_violation(other)
+
+
+@case("queue.declare.exclusive.other-deletes", covers=["queue/declare/exclusive/exclusive"])
+def other_connection_deletes(peer: Peer) -> Verdict:
+    """Another connection cannot delete an exclusive queue."""
+    queue, other = owned_by_another(peer)
+    other.send("queue.delete", queue=queue)
+    return rejects_violation(other)
+
+
+# --- auto-delete
+
+
+@case("queue.declare.auto-delete.cancelled", covers=["queue/declare/auto-delete/last-consumer"])
+def auto_delete_after_cancel(peer: Peer) -> Verdict:
+    """An auto-delete queue is gone after its only consumer was cancelled."""
+    peer.open_channel()
+    queue = peer.queue(auto_delete=True)
+    tag = peer.consume(queue)
+    peer.claim("no queue any more")
+    peer.call("basic.cancel", consumer_tag=tag)
+    return _gone(peer, queue)
+
+
+@case("queue.declare.auto-delete.channel-closed", covers=["queue/declare/auto-delete/last-consumer"])
+def auto_delete_after_channel_close(peer: Peer) -> Verdict:
+    """An auto-delete queue is gone after the channel of its only consumer was closed."""
+    peer.open_channel()
+    queue = peer.queue(auto_delete=True)
+    peer.consume(queue)
+    peer.claim("no queue any more")
+    peer.call("channel.close", reply_code=200, reply_text="done")
+    return _gone(peer, queue)
+
+
+@case("queue.declare.auto-delete.connection-lost", covers=["queue/declare/auto-delete/last-consumer"])
+def auto_delete_after_connection_loss(peer: Peer) -> Verdict:
+    """An auto-delete queue that is shared is gone after the connection of its only consumer was lost."""
+    peer.open_channel()
+    queue = peer.queue(auto_delete=True, exclusive=False)
+    peer.consume(queue)
+    other = peer.another().open_channel()
+    peer.claim("no queue any more")
+    peer.hang_up()
+    return _gone(other, queue)
+
+
+@case("queue.declare.auto-delete.one-of-two", covers=["queue/declare/auto-delete/last-consumer"])
+def auto_delete_waits_for_the_last(peer: Peer) -> Verdict:
+    """An auto-delete queue serves on as long as it has a consumer left."""
+    peer.open_channel()
+    queue = peer.queue(auto_delete=True)
+    first, second = peer.consume(queue, no_ack=True), peer.consume(queue, no_ack=True)
+    peer.claim("the message for the consumer that is left")
+    peer.call("basic.cancel", consumer_tag=first)
+    peer.publish(queue, b"for the second")
+    return equals(peer, peer.delivery()["consumer_tag"], second, "consumer")
+
+
+@case("queue.declare.auto-delete.never-consumed", covers=["queue/declare/auto-delete/never-consumed"])
+def auto_delete_without_consumers(peer: Peer) -> Verdict:
+    """An auto-delete queue that never had a consumer stays when its channel is closed."""
+    peer.open_channel()
+    queue = peer.queue(auto_delete=True, exclusive=False)
+    other = peer.another().open_channel()
+    peer.claim("the queue is still there")
+    fill(peer, queue, 1)
+    peer.get(queue)
+    peer.call("channel.close", reply_code=200, reply_text="done")
+    other.barrier()
+    return holds(peer, exists(other, queue), "passive declare of the queue")
+
+
+@case("queue.declare.auto-delete.not-cleared", covers=["queue/declare/auto-delete/pre-existence"])
+def auto_delete_is_not_cleared(peer: Peer) -> Verdict:
+    """A declare without auto-delete does not take it from a queue that has it."""
+    peer.open_channel()
+    queue = peer.queue(auto_delete=True)
+    peer.claim("a queue that is deleted after its last consumer, or a refusal")
+    peer.send("queue.declare", queue=queue, exclusive=True, auto_delete=False)
+    reaction = peer.reaction()
+    if reaction.refusal is not None:
+        return judge_reaction(peer, reaction)
+    peer.call("basic.cancel", consumer_tag=peer.consume(queue))
+    return _gone(peer, queue)
+
+
+@case("queue.declare.auto-delete.not-set", covers=["queue/declare/auto-delete/pre-existence"])
+def auto_delete_is_not_set(peer: Peer) -> Verdict:
+    """A declare with auto-delete does not give it to a queue that lacks it."""
+    peer.open_channel()
+    queue = peer.queue(exclusive=True)
+    peer.claim("a queue that outlives its last consumer, or a refusal")
+    peer.send("queue.declare", queue=queue, exclusive=True, auto_delete=True)
+    reaction = peer.reaction()
+    if reaction.refusal is not None:
+        return judge_reaction(peer, reaction)
+    peer.call("basic.cancel", consumer_tag=peer.consume(queue))
+    peer.publish(queue, b"still here")
+    peer.send("queue.declare", queue=queue, passive=True)
+    return allows(peer)
+
+
+# --- steps
+
+
+def _gone(peer: Peer, queue: str) -> Verdict:
+    gone = vanishes(peer, queue)
+    return holds(peer, gone, "no queue" if gone else "the queue is still there")

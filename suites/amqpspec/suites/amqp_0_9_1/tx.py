@@ -1,0 +1,212 @@
+"""Transactions: select, commit, rollback (amqp-0-9-1 class tx)."""
+
+from __future__ import annotations
+
+from amqpspec.peer.methods.peer import Peer
+from amqpspec.run.case import case
+from amqpspec.run.methods.oracles import rejects_violation
+from amqpspec.run.oracles import equals
+from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_9_1._messages import (
+    awaited,
+    bodies,
+    gathered,
+    reopened,
+    send,
+    sent_ahead,
+    taken,
+)
+
+_TX = ("tx",)
+
+
+@case("tx.atomic.commit", covers=["tx/atomic"], needs=_TX)
+def all_takes_effect(peer: Peer) -> Verdict:
+    """All publications and acknowledgements of a transaction on one queue take effect with its commit."""
+    queue = _transaction(peer, acknowledged=b"old", published=(b"1", b"2", b"3"))
+    peer.claim("the publications without the acknowledged message")
+    peer.call("tx.commit")
+    reopened(peer)
+    return equals(peer, bodies(gathered(peer, queue, 3)), [b"1", b"2", b"3"], "messages in the queue")
+
+
+@case("tx.atomic.exception", covers=["tx/atomic"], needs=_TX)
+def nothing_takes_effect_after_an_exception(peer: Peer) -> Verdict:
+    """Where one publication fails and the channel with it, commit puts nothing of the transaction into effect."""
+    queue = _transaction(peer, acknowledged=b"old", published=(b"1", b"2"))
+    peer.publish("key", b"fails", exchange=peer.name("no-exchange"))
+    peer.send("tx.commit")
+    peer.expect("channel.close")
+    peer.claim("the old message alone")
+    peer.open_channel()
+    return equals(peer, bodies(gathered(peer, queue, 1)), [b"old"], "messages in the queue")
+
+
+@case("tx.atomic.channel-closed", covers=["tx/atomic"], needs=_TX)
+def nothing_takes_effect_after_close(peer: Peer) -> Verdict:
+    """Where the channel is closed before commit, nothing of the transaction takes effect."""
+    queue = _transaction(peer, acknowledged=b"old", published=(b"1", b"2"))
+    peer.claim("the old message alone")
+    reopened(peer)
+    return equals(peer, bodies(gathered(peer, queue, 1)), [b"old"], "messages in the queue")
+
+
+@case("tx.atomic.connection-lost", covers=["tx/atomic"], needs=_TX)
+def nothing_takes_effect_after_a_loss(peer: Peer) -> Verdict:
+    """Where the connection is lost before commit, nothing of the transaction takes effect."""
+    queue = _transaction(peer, acknowledged=b"old", published=(b"1", b"2"))
+    other = peer.another().open_channel()
+    peer.claim("the old message alone")
+    peer.hang_up()
+    return equals(peer, bodies(gathered(other, queue, 1)), [b"old"], "messages in the queue")
+
+
+@case("tx.select.needed", covers=["tx/select", "tx/commit/transacted"], needs=_TX)
+def select_comes_first(peer: Peer) -> Verdict:
+    """Select comes before the first commit, also on a channel that has published."""
+    peer.open_channel()
+    send(peer, peer.queue(), (b"1",))
+    peer.send("tx.commit")
+    return rejects_violation(peer)
+
+
+@case("tx.select.each-channel", covers=["tx/select", "tx/rollback/transacted"], needs=_TX)
+def select_is_for_its_channel(peer: Peer) -> Verdict:
+    """Select on one channel does not stand for another one."""
+    peer.open_channel().open_channel(2)
+    peer.call("tx.select")
+    peer.send("tx.rollback", channel=2)
+    return rejects_violation(peer, 2)
+
+
+@case("tx.select.suffices", covers=["tx/select"], needs=_TX)
+def select_suffices(peer: Peer) -> Verdict:
+    """After select, commit and rollback are answered, as often as they come."""
+    peer.open_channel()
+    peer.claim("an answer to each method")
+    methods = ("tx.select", "tx.commit", "tx.rollback", "tx.select", "tx.rollback", "tx.commit")
+    got = [peer.call(method).name for method in methods]
+    return equals(peer, got, [f"{method}-ok" for method in methods], "answers")
+
+
+@case("tx.commit.publications", covers=["tx/commit"], needs=_TX)
+def commit_publishes(peer: Peer) -> Verdict:
+    """Commit puts publications into effect; those after it belong to the next transaction."""
+    queue = _transaction(peer, published=(b"1", b"2"))
+    other = peer.another().open_channel()
+    other.consume(queue, no_ack=True)
+    peer.claim("each publication after its own commit")
+    got = []
+    for body, count in ((b"3", 2), (b"4", 1)):
+        peer.call("tx.commit")
+        send(peer, queue, (body,))
+        got.append(bodies(awaited(other, count) + sent_ahead(other, queue)))
+    return equals(peer, got, [[b"1", b"2"], [b"3"]], "messages after each commit")
+
+
+@case("tx.commit.acknowledgements", covers=["tx/commit"], needs=_TX)
+def commit_acknowledges(peer: Peer) -> Verdict:
+    """Acknowledgements take effect with commit, and those after it not before the next one."""
+    peer.open_channel()
+    queue = peer.queue()
+    send(peer, queue, (b"1", b"2"))
+    peer.call("tx.select")
+    first, second = taken(peer, queue, 2)
+    peer.send("basic.ack", delivery_tag=first["delivery_tag"])
+    peer.claim("one message acknowledged by commit, the other not")
+    peer.call("tx.commit")
+    peer.send("basic.ack", delivery_tag=second["delivery_tag"])
+    reopened(peer)
+    return equals(peer, bodies(gathered(peer, queue, 1)), [b"2"], "messages that come again")
+
+
+@case("tx.commit.failed", covers=["tx/commit-ok", "tx/commit/transacted"], needs=_TX)
+def failed_commit_ends_its_channel(peer: Peer) -> Verdict:
+    """A commit that cannot succeed is an exception of its channel, and the connection stays."""
+    peer.open_channel().open_channel(2)
+    peer.send("tx.commit", channel=2)
+    verdict = rejects_violation(peer, 2)
+    peer.claim("the connection at work after the exception")
+    peer.barrier()
+    return verdict
+
+
+@case("tx.commit.transacted", covers=["tx/commit/transacted"], needs=_TX)
+def nothing_to_commit(peer: Peer) -> Verdict:
+    """A channel without transactions has nothing to commit."""
+    peer.open_channel()
+    peer.send("tx.commit")
+    return rejects_violation(peer)
+
+
+@case("tx.rollback.publications", covers=["tx/rollback"], needs=_TX)
+def rollback_forgets_publications(peer: Peer) -> Verdict:
+    """Rollback forgets publications; the next transaction begins with it."""
+    queue = _transaction(peer, published=(b"forgotten",))
+    peer.claim("the publications of the second transaction alone")
+    peer.call("tx.rollback")
+    send(peer, queue, (b"kept",))
+    before = peer.call("queue.declare", queue=queue, passive=True)["message_count"]
+    peer.call("tx.commit")
+    got = bodies(gathered(peer, queue, 1))
+    return equals(peer, (before, got), (0, [b"kept"]), "messages before commit, and after it")
+
+
+@case("tx.rollback.acknowledgements", covers=["tx/rollback"], needs=_TX)
+def rollback_forgets_acknowledgements(peer: Peer) -> Verdict:
+    """Rollback forgets acknowledgements: the message can be acknowledged again, or comes again."""
+    peer.open_channel()
+    queue = peer.queue()
+    send(peer, queue, (b"1", b"2"))
+    peer.call("tx.select")
+    first, second = taken(peer, queue, 2)
+    for message in (first, second):
+        peer.send("basic.ack", delivery_tag=message["delivery_tag"])
+    peer.claim("one message acknowledged in the second transaction, the other not")
+    peer.call("tx.rollback")
+    peer.send("basic.ack", delivery_tag=second["delivery_tag"])
+    peer.call("tx.commit")
+    reopened(peer)
+    return equals(peer, bodies(gathered(peer, queue, 1)), [b"1"], "messages that come again")
+
+
+@case("tx.rollback.no-redelivery", covers=["tx/rollback/no-redelivery"], needs=_TX)
+def rollback_delivers_nothing(peer: Peer) -> Verdict:
+    """Rollback by itself delivers nothing again; a recover after it does."""
+    peer.open_channel()
+    queue = peer.queue()
+    peer.call("tx.select")
+    peer.consume(queue)
+    send(peer, queue, (b"1",))
+    peer.call("tx.commit")
+    peer.send("basic.ack", delivery_tag=peer.delivery()["delivery_tag"])
+    peer.open_channel(2)
+    peer.consume(queue, channel=2)
+    peer.claim("no delivery after rollback, one after recover, to either consumer")
+    peer.call("tx.rollback")
+    after_rollback = bodies(sent_ahead(peer, queue) + sent_ahead(peer, queue, 2))
+    peer.call("basic.recover", requeue=True)
+    after_recover = bodies(awaited(peer, 1, None))
+    return equals(peer, (after_rollback, after_recover), ([], [b"1"]), "after rollback, after recover")
+
+
+@case("tx.rollback.transacted", covers=["tx/rollback/transacted"], needs=_TX)
+def nothing_to_roll_back(peer: Peer) -> Verdict:
+    """A channel without transactions has nothing to roll back."""
+    peer.open_channel()
+    peer.send("tx.rollback")
+    return rejects_violation(peer)
+
+
+def _transaction(peer: Peer, published: tuple[bytes, ...], acknowledged: bytes = b"") -> str:
+    """Open a transaction that publishes to a queue, and acknowledges what was in it before; gives its name."""
+    peer.open_channel()
+    queue = peer.queue(exclusive=False)
+    if acknowledged:
+        send(peer, queue, (acknowledged,))
+    peer.call("tx.select")
+    if acknowledged:
+        (message,) = taken(peer, queue, 1)
+        peer.send("basic.ack", delivery_tag=message["delivery_tag"])
+    send(peer, queue, published)
+    return queue

@@ -1,0 +1,36 @@
+"""The suite of AMQP 1.0, Part 2: one module per chapter or performative, cases in the order of the specification.
+
+Modules with an underscore hold steps that cases share.
+"""
+
+DIALECT = "amqp-1-0"
+ORDER = (
+    "model",
+    "version",
+    "framing",
+    "connections",
+    "connections_closing",
+    "connections_idle",
+    "connections_states",
+    "open_close",
+    "sessions",
+    "sessions_states",
+    "sessions_windows",
+    "begin_end",
+    "links",
+    "links_attach",
+    "links_resume",
+    "links_detach",
+    "links_flow",
+    "attach_detach",
+    "attach_unsettled",
+    "flow",
+    "transfers",
+    "transfers_resume",
+    "transfer",
+    "transfer_settling",
+    "disposition",
+    "definitions",
+    "definitions_conditions",
+    "histories",
+)

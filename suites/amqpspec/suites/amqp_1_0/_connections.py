@@ -1,0 +1,225 @@
+"""Steps that cases about connections share: what a target wrote and when, ways to make it close, signs of life.
+
+Knows: the peer's verbs, frames as they arrived. Must not know: single cases.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+from amqpspec.peer.amqp_1_0.arrivals import FrameArrived, refusal_of
+from amqpspec.peer.amqp_1_0.peer import Peer
+from amqpspec.peer.context import OutOfReach, Unmet
+from amqpspec.peer.events import Arrival, Ended, Garbled, Quiet, Reaction
+from amqpspec.record.rows import Outcome
+from amqpspec.run.oracles import holds, worst
+from amqpspec.run.verdict import Verdict
+from amqpspec.wire.amqp_1_0.frames import HEADERS, TypedFrame, encode_frame
+
+PLAIN_FRAMES: Mapping[str, Mapping[str, Any]] = {
+    "begin": {"next_outgoing_id": 0, "incoming_window": 10, "outgoing_window": 10},
+    "attach": {"name": "l", "handle": 0, "role": "sender", "initial_delivery_count": 0},
+    "flow": {"incoming_window": 10, "next_outgoing_id": 0, "outgoing_window": 10},
+    "transfer": {"handle": 0, "delivery_id": 0, "delivery_tag": b"t", "message_format": 0},
+    "disposition": {"role": "receiver", "first": 0},
+    "detach": {"handle": 0},
+    "end": {},
+}
+"""Each performative but open and close, with what it has to have."""
+
+UNKNOWN_PERFORMATIVE = bytes.fromhex("00 53 19 45")
+LYING_LIST = bytes.fromhex("00 53 12 c0 ff 09 40")
+_FEW_LOOKS = 4
+_LONGEST_IDLE_S = 30.0
+_WAITS = 5
+_STILL = 0.8
+_LISTENING_S = 4.0
+PACE_MS = 1000
+"""The idle-time-out that cases ask for."""
+
+
+def plain_frame(peer: Peer, name: str, channel: int = 0) -> bytes:
+    """A performative with what it has to have, as octets that are not booked."""
+    return peer.exact(name, channel, **PLAIN_FRAMES.get(name, {}))
+
+
+# --- what the target wrote
+
+
+def frames_of(peer: Peer) -> list[TypedFrame]:
+    """The target's frames in their order, without those of the login."""
+    return [frame for frame in peer.listener.frames if not frame.name.startswith("sasl-")]
+
+
+def behind_close(peer: Peer) -> list[TypedFrame]:
+    """What the target wrote after its close."""
+    frames = frames_of(peer)
+    at = next((n for n, frame in enumerate(frames) if frame.name == "close"), len(frames))
+    return frames[at + 1 :]
+
+
+def nothing_behind_close(peer: Peer, end: Arrival, row: str = "") -> Verdict:
+    """The target's close was the last that it wrote; ``end`` is how the stream ended behind it."""
+    if peer.closed_by is None:
+        return holds(peer, False, f"no close, {end.describe(peer.dialect)}", row=row)
+    more = ", ".join(dict.fromkeys(frame.name for frame in behind_close(peer)))
+    if not more and isinstance(end, Garbled):
+        more = end.describe(peer.dialect)
+    return holds(peer, not more, f"behind close: {more or 'nothing'}", row=row)
+
+
+def begins_with_open(peer: Peer, row: str = "") -> Verdict:
+    """The target's first frame, where it wrote any, is an open on channel 0."""
+    first = next(iter(frames_of(peer)), None)
+    told = "no frame" if first is None else f"{first.name} on channel {first.channel}"
+    right = first is None or (first.name == "open" and first.channel == 0)
+    return holds(peer, right, f"first frame: {told}", "open on channel 0 first", row)
+
+
+def about(verdict: Verdict, what: str) -> Verdict:
+    """A verdict that says which of several breaches it is about."""
+    return replace(verdict, observed=f"{what}: {verdict.observed}")
+
+
+def until_failure(verdicts: Iterable[Verdict]) -> Verdict:
+    """The worst of several verdicts; none is sought any more once one is a failure."""
+    found = []
+    for verdict in verdicts:
+        found.append(verdict)
+        if verdict.outcome is Outcome.FAIL:
+            break
+    return worst(found)
+
+
+# --- opening
+
+
+def pipelined(peer: Peer, *octets: bytes) -> None:
+    """The AMQP header and frames behind it in one write, once the security layer is passed."""
+    peer.secure()
+    peer.send_octets(HEADERS["amqp"] + b"".join(octets))
+
+
+def reaction_to_open(peer: Peer) -> Reaction:
+    """What the target does about an open that was sent: refuses, or answers, and then a round trip as well."""
+    arrival = peer.arrival("open", channel=None, within_s=peer.context.patience.ending_s)
+    if isinstance(arrival, FrameArrived) and arrival.name == "open":
+        return peer.reaction()
+    return Reaction((arrival,), *refusal_of((arrival,)))
+
+
+# --- closing
+
+
+def closing(peer: Peer, **open_fields: Any) -> Peer:
+    """A connection on which the target has closed for an error, and waits for the other close.
+
+    Targets differ in what they close for: several breaches are tried, each on a connection of its own.
+    """
+    seen = "nothing"
+    for breach in (_unmapped, _unknown, _unreadable, _bad_offset, _bad_size):
+        other = peer.another()
+        other.open_connection(**open_fields)
+        other.polite = other.keeps_alive = False
+        other.send_octets(breach(other))
+        arrival = other.arrival("close", within_s=_FEW_LOOKS * peer.context.patience.quiet_s)
+        if isinstance(arrival, FrameArrived) and arrival.name == "close":
+            return other
+        seen = arrival.describe(peer.dialect)
+        other.hang_up()
+    raise Unmet("a close for one of several breaches", seen)
+
+
+def _unmapped(peer: Peer) -> bytes:
+    return plain_frame(peer, "transfer")
+
+
+def _unknown(peer: Peer) -> bytes:
+    return encode_frame(UNKNOWN_PERFORMATIVE)
+
+
+def _unreadable(peer: Peer) -> bytes:
+    return encode_frame(LYING_LIST)
+
+
+def _bad_offset(peer: Peer) -> bytes:
+    return bytes.fromhex("00000008 01 00 0000")
+
+
+def _bad_size(peer: Peer) -> bytes:
+    return bytes.fromhex("00000004 02 00 0000")
+
+
+# --- signs of life
+
+
+def own_idle_s(peer: Peer) -> float:
+    """The idle timeout that the target announces; raises OutOfReach for none, or one too long to wait for."""
+    idle_s = peer.idle_timeout_ms / 1000
+    if not idle_s:
+        raise OutOfReach("the target announces no idle-time-out")
+    if idle_s > _LONGEST_IDLE_S:
+        raise OutOfReach(f"the target's idle-time-out is {idle_s:g} s, longer than a case waits")
+    return idle_s
+
+
+def long_wait_s(peer: Peer) -> float:
+    """How long to wait for what has no time limit: several times an ending."""
+    return _WAITS * peer.context.patience.ending_s
+
+
+def listen(peer: Peer, for_s: float) -> list[tuple[float, Arrival]]:
+    """All that arrives in that time, and when; shorter where the target closes or ends."""
+    until_s = peer.now() + for_s
+    found: list[tuple[float, Arrival]] = []
+    while peer.now() < until_s and not isinstance(arrival := peer.read(until_s), Quiet):
+        found.append((peer.now(), arrival))
+        if isinstance(arrival, Ended | Garbled) or peer.closes(arrival):
+            break
+    return found
+
+
+def longest_gap_s(start_s: float, heard: list[tuple[float, Arrival]], end_s: float) -> float:
+    """The longest time between two arrivals, the beginning and the end counting as such."""
+    times_s = [start_s, *(at_s for at_s, _ in heard), end_s]
+    return max(later - earlier for earlier, later in pairwise(times_s))
+
+
+def kinds(heard: list[tuple[float, Arrival]]) -> str:
+    """Which frames arrived, by name."""
+    names = {arrival.name for _, arrival in heard if isinstance(arrival, FrameArrived)}
+    return ", ".join(sorted(names)) or "nothing"
+
+
+def kept_alive(peer: Peer, idle_s: float, sign: Callable[[], None], share: float = _STILL) -> str:
+    """Outlive twice an idle timeout by one sign of life in each share of it; gives what the target sent meanwhile.
+
+    Raises Unmet where the target closes or ends.
+    """
+    peer.keeps_alive = False
+    heard: list[tuple[float, Arrival]] = []
+    until_s = peer.now() + 2.4 * idle_s
+    while peer.now() < until_s:
+        sign()
+        heard += listen(peer, share * idle_s)
+        if peer.is_over() or peer.ended is not None:
+            raise Unmet("a connection that lives on", heard[-1][1].describe(peer.dialect))
+    return kinds(heard)
+
+
+def keeps_pace(peer: Peer) -> Verdict:
+    """Between two frames of the target there is no more than twice the time that it was asked for."""
+    limit_s = 2 * PACE_MS / 1000
+    peer.claim(f"a frame within each {limit_s:g} s, twice the idle-time-out of the partner")
+    start_s = peer.now()
+    heard = listen(peer, _LISTENING_S + limit_s)
+    gap_s = longest_gap_s(start_s, heard, peer.now())
+    if peer.is_over() or peer.ended is not None:
+        return holds(peer, False, heard[-1][1].describe(peer.dialect))
+    kept = gap_s <= limit_s + peer.context.patience.quiet_s
+    return holds(
+        peer, kept, f"frames: {kinds(heard)}; " + ("in time" if kept else f"{gap_s:.1f} s of silence")
+    )

@@ -1,0 +1,53 @@
+"""Protocol headers, and what a target does about those that it does not want."""
+
+from __future__ import annotations
+
+from amqpspec.peer.amqp_1_0.peer import Peer
+from amqpspec.peer.events import Ended, HeaderArrived, Reaction
+from amqpspec.record.rows import Outcome
+from amqpspec.run.oracles import judge_reaction
+from amqpspec.run.verdict import Verdict
+from amqpspec.wire.amqp_1_0.frames import header_id
+
+
+def protocol_header(id: int, major: int = 1, minor: int = 0, revision: int = 0) -> bytes:
+    """A protocol header of any layer and version."""
+    return b"AMQP" + bytes((id, major, minor, revision))
+
+
+def first_header(peer: Peer, major: int = 1, minor: int = 0, revision: int = 0) -> bytes:
+    """The header of the layer that this target wants first, in any version."""
+    return protocol_header(peer.first_header[4], major, minor, revision)
+
+
+def answer_to(peer: Peer, octets: bytes) -> Reaction:
+    """What the target does about octets in place of its first header."""
+    peer.send_header(octets)
+    return peer.reaction(barrier=False)
+
+
+def judge_answer(peer: Peer, reaction: Reaction) -> Verdict:
+    """A header in answer, then the end, as the row wants it; frames in between are not strict.
+
+    That the stream ends straight behind the header is the matter of the states of a connection.
+    """
+    verdict = judge_reaction(peer, reaction)
+    answered = bool(reaction.arrivals) and isinstance(reaction.arrivals[0], HeaderArrived)
+    if verdict.outcome is Outcome.FAIL and answered and isinstance(reaction.arrivals[-1], Ended):
+        return Verdict(Outcome.NONSTRICT, verdict.expected, verdict.observed)
+    return verdict
+
+
+def header_in(reaction: Reaction) -> bytes:
+    """The first header in a reaction; empty where there is none."""
+    return next((a.header.octets for a in reaction.arrivals if isinstance(a, HeaderArrived)), b"")
+
+
+def names_version(octets: bytes) -> bool:
+    """Whether a header is one of AMQP 1.0.0, of any layer that the specification has."""
+    return header_id(octets) is not None
+
+
+def told(octets: bytes) -> str:
+    """A header in words."""
+    return f"protocol header {' '.join(map(str, octets[4:]))}" if octets else "no protocol header"

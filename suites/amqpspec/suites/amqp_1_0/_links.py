@@ -1,0 +1,237 @@
+"""Steps that cases about links share: nodes with something in them, second looks, refused and failed links.
+
+Knows: the peer's verbs. Must not know: requirement rows, single cases.
+No step here drains a link: a target that cannot drain is judged where draining is the matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from contextlib import suppress
+from typing import Any
+
+from amqpspec.peer.amqp_1_0.books import Delivery, Link
+from amqpspec.peer.amqp_1_0.peer import Peer
+from amqpspec.peer.context import OutOfReach, Unmet
+from amqpspec.peer.events import Reaction
+from amqpspec.wire.amqp_1_0.message import encode_message
+from amqpspec.wire.amqp_1_0.performatives import encode_composite
+from amqpspec.wire.amqp_1_0.values import Map
+from amqpspec.wire.transport import StreamEnded
+
+MARK = b"amqpspec: the last one"
+DURABLE: Mapping[str, Any] = {"durable": 2, "expiry_policy": "never"}
+SENDER, RECEIVER = "sender", "receiver"
+FIRST, SECOND = 0, 1
+_LOOK_CREDIT = 500
+_LARGEST_TRY_OCTETS = 64 << 20
+_UNHEARD_OF_FORMAT = 0x07FFFFFF
+_DATA_HEAD_OCTETS = len(encode_message(data=bytes(1 << 16))) - (1 << 16)
+
+
+# --- nodes
+
+
+def bodies(count: int) -> list[bytes]:
+    """So many message bodies, all different."""
+    return [f"message {number}".encode() for number in range(count)]
+
+
+def fill(peer: Peer, address: str, *messages: bytes) -> str:
+    """Put messages into a node, over a connection of their own; gives the address back."""
+    other = peer.another()
+    link = other.sender(address)
+    for message in messages:
+        sent = other.outcome(other.transfer(link, message))
+        if sent.outcome not in ("accepted", ""):
+            raise Unmet("accepted", sent.outcome)
+    other.close()
+    return address
+
+
+def filled(peer: Peer, count: int) -> str:
+    """The address of a node that holds so many messages."""
+    return fill(peer, peer.node(), *bodies(count))
+
+
+def look(peer: Peer, address: str, wanted: Collection[bytes] = ()) -> list[bytes]:
+    """The second look: what a node holds, taken out over a connection of its own.
+
+    A mark is put behind all of it; the look ends when the mark and what is wanted have come, or with the patience.
+    """
+    other = peer.another()
+    fill(other, address, MARK)
+    link = other.receiver(address, credit=_LOOK_CREDIT)
+    with suppress(Unmet):
+        other.until(lambda: {MARK, *wanted} <= _bodies(link), "what the node holds", link=link)
+    found = other.received(link)
+    for delivery in found:
+        if not delivery.settled:
+            other.disposition(delivery)
+    with suppress(Unmet):
+        other.close()
+    return [delivery.body for delivery in found if delivery.body != MARK]
+
+
+def _bodies(link: Link) -> set[bytes]:
+    return {delivery.body for delivery in link.inbox}
+
+
+def arrived(peer: Peer, link: Link, count: int) -> None:
+    """Wait until so many deliveries have come on a link in all; raises Unmet where they do not."""
+    peer.until(lambda: len(link.inbox) >= count, f"{count} deliveries", link=link)
+
+
+def settled_arrivals(peer: Peer, link: Link) -> None:
+    """Accept and settle what has come on a link."""
+    for delivery in peer.received(link):
+        if not delivery.settled:
+            peer.disposition(delivery)
+
+
+def message_of(octets: int) -> bytes:
+    """A message of exactly so many octets."""
+    return encode_message(data=bytes(octets - _DATA_HEAD_OCTETS))
+
+
+# --- attaching
+
+
+def asked(
+    peer: Peer, role: str, address: Any = None, channel: int = 0, **fields: Any
+) -> tuple[Link, Reaction]:
+    """An attach, and what the target does about it."""
+    if channel not in peer.books.sessions:
+        peer.begin(channel)
+    peer.send("attach", channel, **peer.attach_fields(role, address, **fields))
+    link = peer.session(channel).every_link[-1]
+    reaction = peer.reaction(channel, link=link)
+    if link.attached is None and reaction.refusal is None:
+        raise Unmet("attach", reaction.describe(peer.dialect))
+    return link, reaction
+
+
+def refused_attach(peer: Peer, role: str) -> tuple[Link, Reaction]:
+    """An attach to an address that the target refuses; raises OutOfReach where it takes every one."""
+    names = (f"/exchange/{peer.name('nowhere')}", peer.name("nowhere"), f"amq.{peer.name('nowhere')}")
+    for channel, address in enumerate(names):
+        peer.room_for_channel(channel)
+        link, reaction = asked(peer, role, address, channel)
+        if link.refused or reaction.refusal is not None or reaction.closing is not None:
+            return link, reaction
+        with suppress(Unmet):
+            peer.end(channel)
+    raise OutOfReach("the target makes a node of every address that was tried")
+
+
+def resuming(peer: Peer, role: str, address: Any = None, **fields: Any) -> Link:
+    """An attach with an unsettled map; raises OutOfReach where the target says that it resumes nothing."""
+    try:
+        return peer.attach(role, address, **fields)
+    except Unmet as unmet:
+        if "amqp:not-implemented" in unmet.observed:
+            raise OutOfReach(f"links are not resumed: {unmet.observed}") from unmet
+        raise
+
+
+def states(*tags: bytes, state: str = "accepted") -> Map:
+    """An unsettled map with one state for all tags."""
+    fields: dict[str, Any] = {"section_number": 0, "section_offset": 0} if state == "received" else {}
+    return Map({tag: encode_composite(state, **fields) for tag in tags})
+
+
+def own_terminus(link: Link) -> Any:
+    """The target's own terminus in its attach: the source where it sends."""
+    assert link.attached is not None
+    return link.attached["target" if link.is_sender else "source"]
+
+
+def partners_terminus(link: Link) -> Any:
+    """The peer's terminus, as the target's attach has it."""
+    assert link.attached is not None
+    return link.attached["source" if link.is_sender else "target"]
+
+
+def unsettled_of(link: Link) -> Mapping[Any, Any]:
+    """The unsettled map of the target's attach; empty where there is none."""
+    assert link.attached is not None
+    return link.attached["unsettled"] or {}
+
+
+# --- the same container once more
+
+
+def twin(peer: Peer, **open_fields: Any) -> Peer:
+    """A second connection of the same container, with a session; raises OutOfReach where the target takes none."""
+    other = peer.another(container_id=peer.container_id)
+    try:
+        other.open_connection(**open_fields)
+    except (Unmet, StreamEnded) as refused:
+        raise OutOfReach(f"a second connection of one container: {refused}") from refused
+    other.begin()
+    return other
+
+
+def reborn(peer: Peer, **open_fields: Any) -> Peer:
+    """The same container on a new connection with a session, the one before being closed."""
+    peer.close()
+    other = peer.another(container_id=peer.container_id)
+    other.open_connection(**open_fields)
+    other.begin()
+    return other
+
+
+def second_mode(peer: Peer, address: str, **fields: Any) -> Link:
+    """A link to send to a node whose receiver settles second; raises OutOfReach where the target has not that mode."""
+    link, reaction = asked(peer, SENDER, address, rcv_settle_mode=SECOND, **fields)
+    if reaction.refusal is not None:
+        raise OutOfReach(f"no receiver that settles second: {reaction.describe(peer.dialect)}")
+    assert link.attached is not None
+    if link.attached["rcv_settle_mode"] != SECOND:
+        raise OutOfReach("the target's receivers settle first")
+    return link
+
+
+def unsettled(peer: Peer, link: Link, count: int) -> list[Delivery]:
+    """So many deliveries on a link, none of them settled."""
+    peer.credit(link, count)
+    found = peer.deliveries(link, count)
+    if any(delivery.settled for delivery in found):
+        raise OutOfReach("the target settles what it sends")
+    return found
+
+
+# --- links that fail
+
+
+def oversize(link: Link) -> bytes | None:
+    """A message above what the target takes on a link, where it can be made."""
+    limit = link.max_message_size
+    return message_of(limit + 1) if 0 < limit <= _LARGEST_TRY_OCTETS else None
+
+
+def breach(peer: Peer, link: Link) -> bytes:
+    """The transfers of a message that the target's end of the link cannot take."""
+    message = oversize(link)
+    if message is not None:
+        return peer.transfer_octets(link, message=message)
+    return peer.transfer_octets(link, b"x", message_format=_UNHEARD_OF_FORMAT)
+
+
+def failed(peer: Peer, link: Link) -> Reaction:
+    """Make the target's end of a link fail; raises OutOfReach where no way is known to do that."""
+    peer.credit_for(link)
+    peer.send_octets(breach(peer, link))
+    reaction = peer.reaction(link=link)
+    if link.detached_by is None or link.detached_by.condition is None:
+        raise OutOfReach(f"no way to make a link of this target fail: {reaction.describe(peer.dialect)}")
+    return reaction
+
+
+def failed_open(peer: Peer, link: Link) -> Reaction:
+    """As ``failed``; raises OutOfReach where the target closes the link with it, for then the name is free."""
+    reaction = failed(peer, link)
+    assert link.detached_by is not None
+    if link.detached_by["closed"]:
+        raise OutOfReach("the target closes a link that fails: an attach begins a new one")
+    return reaction

@@ -1,0 +1,132 @@
+"""Steps that cases about sessions share: sessions that fail, what the target tells of its state, counted transfers.
+
+Knows: the peer's verbs. Must not know: requirement rows, single cases.
+A target need not answer to echo, and need not give credit at once: its state is looked for in either way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
+
+from amqpspec.peer.amqp_1_0.arrivals import FrameArrived
+from amqpspec.peer.amqp_1_0.books import Delivery, Link, ahead
+from amqpspec.peer.amqp_1_0.frames import OMIT
+from amqpspec.peer.amqp_1_0.peer import Peer
+from amqpspec.peer.context import OutOfReach, Unmet
+from amqpspec.run.oracles import equals
+from amqpspec.run.verdict import Verdict
+
+UNATTACHED = 9
+LARGEST_TRY = 2500
+
+
+# --- sessions that fail
+
+
+def breach_octets(peer: Peer, channel: int = 0) -> bytes:
+    """A frame that a session cannot process: flow for a handle that has no link."""
+    return peer.frame("flow", channel, handle=UNATTACHED, delivery_count=0, link_credit=1)
+
+
+def failed_session(peer: Peer, channel: int = 0) -> FrameArrived:
+    """Make the target end a session for an error, and leave its end unanswered; gives the end.
+
+    Raises OutOfReach where the target does something else about it.
+    """
+    peer.polite = False
+    if channel not in peer.books.sessions:
+        peer.begin(channel)
+    peer.send_octets(breach_octets(peer, channel))
+    try:
+        end = peer.expect("end", channel=channel)
+    except Unmet as unmet:
+        raise OutOfReach(f"no way to make a session of this target fail: {unmet.observed}") from unmet
+    if end.condition is None:
+        raise OutOfReach("no way to make a session of this target fail: end without error")
+    return end
+
+
+# --- what the target tells
+
+
+def heard_meanwhile(peer: Peer, channel: int) -> str:
+    """What the target says up to a round trip over another session, apart from that."""
+    peer.barrier(channel)
+    stray = peer.take(lambda a: a.name != "empty" and a.channel != channel)
+    return ", ".join(a.describe(peer.dialect) for a in stray)
+
+
+def state_of(peer: Peer, channel: int = 0) -> FrameArrived:
+    """A flow with the target's state of a session behind all that was sent: for a new link, else in answer to echo."""
+    link = peer.sender(peer.node("state"), channel)
+    with suppress(Unmet):
+        peer.until(lambda: link.flow is not None, "flow", link=link, within_s=peer.context.patience.quiet_s)
+    with suppress(Unmet):
+        return link.flow or peer.echo(channel, link)
+    raise OutOfReach("the target gives no credit, and tells its state in no flow")
+
+
+def flows_of_session(peer: Peer, channel: int = 0) -> list[FrameArrived]:
+    """Flows of the target without handle that have arrived; one is asked for before."""
+    peer.flow(channel, echo=True)
+    peer.barrier(channel)
+    return [flow for flow in peer.pending("flow", channel=channel) if flow["handle"] is None]
+
+
+# --- messages
+
+
+def begun_and_attached(peer: Peer, address: str, credit: int, *windows: int) -> bytes:
+    """Begin, attach to receive, and flows with credit and a window each, none of which know of the target's begin."""
+    octets = peer.frame("begin", incoming_window=0)
+    octets += peer.frame("attach", **peer.attach_fields("receiver", address))
+    link = peer.session().every_link[-1]
+    unknown: dict[str, Any] = {"delivery_count": OMIT, "next_incoming_id": OMIT}
+    for window in windows:
+        octets += peer.frame("flow", handle=link, link_credit=credit, incoming_window=window, **unknown)
+    return octets
+
+
+def send_many(peer: Peer, link: Link, count: int) -> None:
+    """Send so many messages, as credit and window allow, and wait until each has an outcome."""
+    while count:
+        peer.until(lambda: _room(link) > 0, "credit and a window", link=link)
+        burst = min(count, _room(link), LARGEST_TRY)
+        peer.send_octets(b"".join(peer.transfer_octets(link, b"x") for _ in range(burst)))
+        count -= burst
+    sent = link.session.outgoing.values()
+    peer.until(
+        lambda: all(outgoing.is_decided for outgoing in sent), "an outcome of each delivery", link=link
+    )
+
+
+def _room(link: Link) -> int:
+    return min(link.credit, link.session.remote_incoming_window)
+
+
+def transfers_of(deliveries: Sequence[Delivery]) -> int:
+    """In how many transfers deliveries came."""
+    return sum(len(delivery.transfers) for delivery in deliveries)
+
+
+def came(peer: Peer, link: Link, count: int) -> None:
+    """Wait for so many transfers in all, and for a round trip behind them."""
+    peer.until(lambda: link.transfers >= count, f"{count} transfers", link=link)
+    peer.barrier(link.session.channel)
+
+
+def exactly(peer: Peer, link: Link, count: int) -> Verdict:
+    """So many transfers in all: they come, and up to a round trip no more of them."""
+    came(peer, link, count)
+    return equals(peer, link.transfers, count, "transfers")
+
+
+def follow_each_other(ids: Sequence[int]) -> bool:
+    """Whether serial numbers are those behind the first of them, without gaps and in any order."""
+    return sorted(ahead(id, ids[0]) for id in ids) == list(range(_least(ids), _least(ids) + len(ids)))
+
+
+def _least(ids: Sequence[int]) -> int:
+    return min(ahead(id, ids[0]) for id in ids)

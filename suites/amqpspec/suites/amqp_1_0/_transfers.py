@@ -1,0 +1,185 @@
+"""What cases of deliveries share: messages put into nodes, transfers piece by piece, what a node holds.
+
+Knows: a node is looked at through a marker put behind what may be in it, never by waiting. Must not know: verdicts.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from amqpspec.peer.amqp_1_0.arrivals import FrameArrived
+from amqpspec.peer.amqp_1_0.books import Delivery, Link, Outgoing
+from amqpspec.peer.amqp_1_0.frames import OMIT
+from amqpspec.peer.amqp_1_0.peer import Peer
+from amqpspec.peer.context import OutOfReach, Unmet
+from amqpspec.wire.amqp_1_0.message import encode_message
+from amqpspec.wire.amqp_1_0.performatives import encode_composite
+
+SMALLEST_FRAME_OCTETS = 512
+SECOND_MODE = 1
+NOTHING_RECEIVED = encode_composite("received", section_number=0, section_offset=0)
+LARGE = bytes(range(250)) * 4
+_ENOUGH = 100
+
+
+# --- to the target
+
+
+def sender(peer: Peer, address: Any, channel: int = 0, **fields: Any) -> Link:
+    """A link to a node on which the target has given credit."""
+    link = peer.sender(address, channel, **fields)
+    peer.credit_for(link)
+    return link
+
+
+def credit_at_once(peer: Peer, link: Link, count: int) -> None:
+    """Wait for credit for so many deliveries; raises OutOfReach where the target gives less at a time."""
+    try:
+        peer.credit_for(link, count)
+    except Unmet as unmet:
+        if peer.is_over() or not link.is_attached:
+            raise
+        raise OutOfReach(f"the target gives credit for {link.credit}, the case needs {count}") from unmet
+
+
+def octets_of(body: bytes) -> bytes:
+    """A message of one data section."""
+    return encode_message(data=body)
+
+
+def cut(octets: bytes, count: int) -> list[bytes]:
+    """Octets in so many pieces, none of them empty."""
+    step = -(-len(octets) // count)
+    return [octets[at : at + step] for at in range(0, len(octets), step)]
+
+
+def piece(peer: Peer, link: Link, octets: bytes = b"", **fields: Any) -> Outgoing:
+    """Send one transfer with just these flags; the first of a delivery gets its id, tag and format filled in."""
+    if link.sending is None:
+        peer.credit_for(link)
+    _window_for(peer, link)
+    before = link.sending
+    peer.send("transfer", link.session.channel, payload=octets, **{"handle": link, **fields})
+    outgoing = before or link.last_outgoing
+    assert outgoing is not None
+    return outgoing
+
+
+def _window_for(peer: Peer, link: Link) -> None:
+    """Wait until the target takes one more transfer; raises OutOfReach where it does not say so."""
+    session = link.session
+    try:
+        peer.until(lambda: session.remote_incoming_window > 0, "room in the window", link=link)
+    except Unmet as unmet:
+        if peer.is_over() or session.ended_by is not None or link.detached_by is not None:
+            raise
+        raise OutOfReach("the target's incoming window stays closed") from unmet
+
+
+def pieces(peer: Peer, link: Link, octets: list[bytes], *flags: dict[str, Any]) -> Outgoing:
+    """Send a delivery in as many transfers as there are octets, ``more`` on all but the last; flags for each."""
+    for number, payload in enumerate(octets):
+        more = number + 1 < len(octets) or OMIT
+        own = flags[number] if number < len(flags) else {}
+        outgoing = piece(peer, link, payload, **{"more": more, **own})
+    return outgoing
+
+
+def put(peer: Peer, address: Any, *bodies: bytes, channel: int = 0) -> None:
+    """Put messages into a node over a link of its own; raises Unmet where one is not accepted."""
+    link = peer.sender(address, channel)
+    for body in bodies:
+        outgoing = peer.outcome(peer.transfer(link, body))
+        if outgoing.outcome not in ("accepted", ""):
+            raise Unmet("accepted", outgoing.outcome)
+    peer.detach(link)
+
+
+# --- from the target
+
+
+def body_of(delivery: Delivery) -> Any:
+    """The body of a message, or what is wrong with it."""
+    try:
+        return delivery.body
+    except Unmet as error:
+        return str(error)
+
+
+def contents(peer: Peer, address: Any, at_least: int = 0, channel: int = 0) -> list[Any]:
+    """The bodies of what a node holds, taken out: up to a marker put behind, and so many as are waited for."""
+    marker = peer.name("marker").encode()
+    put(peer, address, marker, channel=channel)
+    link = peer.receiver(address, channel, credit=_ENOUGH)
+    found: list[Any] = []
+    seen = False
+    while not seen or len(found) < at_least:
+        try:
+            delivery = peer.delivery(link)
+        except Unmet:
+            if seen:
+                break
+            raise
+        if not delivery.settled:
+            peer.disposition(delivery)
+        if body_of(delivery) == marker:
+            seen = True
+        else:
+            found.append(body_of(delivery))
+    peer.detach(link)
+    return found
+
+
+def after_leaving(peer: Peer, address: Any, at_least: int = 0) -> list[Any]:
+    """What a node holds for another connection, once this one is closed in good order and its socket is gone."""
+    peer.close()
+    peer.hang_up()
+    return contents(peer.another(), address, at_least)
+
+
+def received(peer: Peer, address: Any, count: int, **fields: Any) -> tuple[Link, list[Delivery]]:
+    """A receiving link and the first deliveries on it, for which it had just the credit."""
+    link = peer.receiver(address, credit=count, **fields)
+    return link, peer.deliveries(link, count)
+
+
+def unsettled(peer: Peer, address: Any, *bodies: bytes, **fields: Any) -> tuple[Link, list[Delivery]]:
+    """These messages as unsettled deliveries on a link that asked for that; raises Unmet where they come settled."""
+    put(peer, address, *bodies)
+    link, deliveries = received(peer, address, len(bodies), **{"snd_settle_mode": "unsettled", **fields})
+    if any(delivery.settled for delivery in deliveries):
+        raise Unmet("unsettled deliveries", "settled ones")
+    return link, deliveries
+
+
+def large_delivery(peer: Peer, **fields: Any) -> tuple[Link, Delivery]:
+    """A message of the target that is larger than the frames that it may send; raises Unmet for a shorter way."""
+    peer.open_connection(max_frame_size=SMALLEST_FRAME_OCTETS)
+    address = peer.node()
+    put(peer, address, LARGE)
+    link, (delivery,) = received(peer, address, 1, **fields)
+    if len(delivery.transfers) < 2:
+        raise Unmet("a delivery in several transfers", "a single transfer")
+    return link, delivery
+
+
+# --- settle modes
+
+
+def in_mode_second(peer: Peer, role: str, address: Any, **fields: Any) -> Link:
+    """A link on which the receiver settles second; raises OutOfReach where the target does not offer that."""
+    try:
+        link = peer.attach(role, address, **{"rcv_settle_mode": "second", **fields})
+    except Unmet as unmet:
+        if peer.is_over():
+            raise
+        raise OutOfReach(f"the target refuses rcv-settle-mode second: {unmet.observed}") from unmet
+    assert link.attached is not None
+    if link.attached["rcv_settle_mode"] != SECOND_MODE:
+        raise OutOfReach("the target answers rcv-settle-mode second with first")
+    return link
+
+
+def dispositions(peer: Peer, *, by_sender: bool, channel: int = 0) -> list[FrameArrived]:
+    """The dispositions of the target in one role that have arrived and were not taken yet."""
+    return [d for d in peer.pending("disposition", channel=channel) if (d["role"] is False) == by_sender]

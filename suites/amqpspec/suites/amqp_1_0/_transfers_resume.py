@@ -1,0 +1,92 @@
+"""What cases of resumed deliveries share: links suspended by a detach that does not close, and attached again.
+
+Knows: that a terminus outlives such a detach, whatever its expiry policy but link-detach. Must not know: verdicts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from amqpspec.peer.amqp_1_0.books import Delivery, Link
+from amqpspec.peer.amqp_1_0.peer import Peer
+from amqpspec.peer.context import OutOfReach, Unmet
+from amqpspec.suites.amqp_1_0._transfers import NOTHING_RECEIVED, cut, octets_of, piece, sender
+from amqpspec.wire.amqp_1_0.values import Map
+
+_OWN = {"sender": "target", "receiver": "source"}
+
+
+def suspend(peer: Peer, link: Link) -> None:
+    """Detach without closing; raises OutOfReach where the target does not keep the link."""
+    assert link.attached is not None
+    terminus = link.attached[_OWN[link.role]]
+    if terminus is not None and terminus.get("expiry_policy") == "link-detach":
+        raise OutOfReach("the target's terminus expires with the detach")
+    gone = peer.detach(link, closed=False)
+    if gone["closed"] is True:
+        raise OutOfReach("the target closes the link in place of suspending it")
+
+
+def expires(link: Link, policy: str) -> None:
+    """A prerequisite: the target's terminus has this expiry policy; raises OutOfReach."""
+    assert link.attached is not None
+    terminus = link.attached[_OWN[link.role]]
+    told = None if terminus is None else terminus.get("expiry_policy")
+    if told != policy:
+        raise OutOfReach(f"the target's terminus expires otherwise: {told}")
+
+
+def resume(peer: Peer, link: Link, unsettled: Mapping[bytes, Any], **fields: Any) -> Link:
+    """Attach the link of that name again, with a map of what is unsettled; raises OutOfReach for not-implemented."""
+    channel = fields.pop("channel", link.session.channel)
+    fields = {"name": link.name, "unsettled": Map(unsettled), **fields}
+    try:
+        return peer.attach(link.role, link.address, channel, **fields)
+    except Unmet as unmet:
+        if "amqp:not-implemented" in unmet.observed:
+            raise OutOfReach(f"the target does not resume links: {unmet.observed}") from unmet
+        raise
+
+
+def told_unsettled(link: Link) -> Mapping[Any, Any]:
+    """The unsettled map in the target's attach."""
+    assert link.attached is not None
+    return link.attached["unsettled"] or {}
+
+
+def is_incomplete(link: Link) -> bool:
+    """Whether the target says that its map is not all there is."""
+    return link.attached is not None and link.attached["incomplete_unsettled"] is True
+
+
+def nothing_received(deliveries: Iterable[Delivery]) -> dict[bytes, Any]:
+    """A map of these deliveries, of which no octet has come."""
+    return {delivery.tag: NOTHING_RECEIVED for delivery in deliveries}
+
+
+def known(peer: Peer, link: Link, tag: Any) -> None:
+    """A prerequisite: the target holds the tag unsettled; raises OutOfReach."""
+    if tag not in told_unsettled(link):
+        raise OutOfReach("the target says that it holds nothing of the delivery any more")
+
+
+def begun_and_suspended(
+    peer: Peer, body: bytes, count: int, **fields: Any
+) -> tuple[Link, bytes, list[bytes]]:
+    """A delivery of which the first piece was sent when its link was suspended: the link, the tag, all pieces."""
+    link = sender(peer, peer.node(), **fields)
+    octets = cut(octets_of(body), count)
+    flags = {"rcv_settle_mode": "first"} if "rcv_settle_mode" in fields else {}
+    begun = piece(peer, link, octets[0], more=True, **flags)
+    peer.barrier(link.session.channel)
+    suspend(peer, link)
+    return link, begun.tag, octets
+
+
+def resumed_delivery(peer: Peer, link: Link, tag: bytes) -> Delivery:
+    """The delivery of that tag, the next on the link; raises Unmet for another one."""
+    delivery = peer.delivery(link)
+    if delivery.tag != tag:
+        raise Unmet(f"a delivery with tag {tag.hex()}", f"one with tag {delivery.tag.hex()}")
+    return delivery

@@ -1,0 +1,338 @@
+"""attach and detach (amqp-1.0 §2.7.3, §2.7.7): handles, settle modes, termini, counts and sizes, closing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from amqpspec.peer.amqp_1_0.books import Link
+from amqpspec.peer.amqp_1_0.frames import OMIT
+from amqpspec.peer.amqp_1_0.peer import Peer
+from amqpspec.peer.context import OutOfReach
+from amqpspec.run.amqp_1_0.oracles import borne, rejects_violation, well_formed
+from amqpspec.run.case import case
+from amqpspec.run.oracles import equals, holds, judge_reaction, worst
+from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_1_0._links import (
+    RECEIVER,
+    SECOND,
+    SENDER,
+    arrived,
+    asked,
+    fill,
+    filled,
+    message_of,
+    oversize,
+    own_terminus,
+    refused_attach,
+    unsettled,
+    unsettled_of,
+)
+
+_UNSETTLED, _SETTLED, _MIXED = 0, 1, 2
+_LARGE_OCTETS = 300_000
+_HANDLES = (5, 6, 7)
+
+# --- what there has to be
+
+
+@case("attach.mandatory.missing", covers=["performatives/attach/mandatory"])
+def attach_without_what_it_has_to_carry(peer: Peer) -> Verdict:
+    """Attach without name, handle or role is refused."""
+    missing: Sequence[dict[str, Any]] = ({"name": None}, {"handle": None}, {"role": None})
+    return worst(_refused_without(peer.another(), fields) for fields in missing)
+
+
+@case("attach.mandatory.empty", covers=["performatives/attach/mandatory"])
+def empty_attach(peer: Peer) -> Verdict:
+    """Attach as an empty list is refused."""
+    peer.begin()
+    peer.send_octets(peer.exact("attach"))
+    return rejects_violation(peer)
+
+
+@case("attach.mandatory.own", covers=["performatives/attach/mandatory"])
+def attach_of_the_target(peer: Peer) -> Verdict:
+    """The target's own attach carries name, handle and role, and values as the tables permit."""
+    address = peer.node()
+    links = [peer.attach(role, address) for role in (SENDER, RECEIVER)]
+    return well_formed(peer, *(link.attached for link in links if link.attached is not None))
+
+
+# --- handles
+
+
+@case("attach.handle.free", covers=["performatives/attach/handle/free"])
+def handles_of_the_target(peer: Peer) -> Verdict:
+    """The links of a session have handles of the target's that differ."""
+    links = _three_links(peer)
+    peer.claim("three handles")
+    handles = [link.remote_handle for link in links]
+    return holds(peer, len(set(handles)) == len(links), f"handles {handles}")
+
+
+@case(
+    "attach.handle.in-use",
+    covers=["performatives/attach/handle/in-use", "performatives/attach/handle/free"],
+)
+def handle_that_has_a_link(peer: Peer) -> Verdict:
+    """Attach of another link with a handle that has a link is refused."""
+    link = peer.sender()
+    peer.send("attach", **peer.attach_fields(RECEIVER, link.address, handle=link.handle))
+    return rejects_violation(peer)
+
+
+@case("attach.handle.lowest", covers=["performatives/attach/handle/lowest"])
+def lowest_handle(peer: Peer) -> Verdict:
+    """The target takes the lowest handle that is free."""
+    links = _three_links(peer)
+    peer.detach(links[1])
+    again = peer.receiver(links[1].address, handle=_HANDLES[1])
+    peer.claim("handles 0, 1, 2, and 1 once more")
+    handles = [link.remote_handle for link in (*links, again)]
+    return equals(peer, handles, [0, 1, 2, 1], "handles")
+
+
+# --- settle modes
+
+
+@case("attach.snd-settle-mode.respected", covers=["performatives/attach/snd-settle-mode/respected"])
+def sender_settles_as_it_says(peer: Peer) -> Verdict:
+    """Asked for any sender settle mode, the target tells the one that it uses, and keeps to it."""
+    address = filled(peer, 3)
+    peer.begin()
+    peer.claim("deliveries settled as the target's attach says")
+    return worst(_sent_as_told(peer, address, mode) for mode in (_UNSETTLED, _SETTLED, _MIXED))
+
+
+@case("attach.rcv-settle-mode.respected", covers=["performatives/attach/rcv-settle-mode/respected"])
+def receiver_settles_as_it_says(peer: Peer) -> Verdict:
+    """Asked for either receiver settle mode, the target tells the one that it uses, and keeps to it."""
+    return worst(_received_as_told(peer.another(), mode) for mode in (0, SECOND))
+
+
+# --- termini
+
+
+@case("attach.source.none", covers=["performatives/attach/source/none"])
+def link_without_source(peer: Peer) -> Verdict:
+    """A link without a source brings no messages."""
+    link, reaction = asked(peer, RECEIVER, source=None)
+    if link.detached_by is not None or reaction.refusal is not None:
+        return judge_reaction(peer, reaction)
+    peer.claim("no messages without a source")
+    peer.credit(link, 10)
+    peer.barrier()
+    return holds(peer, own_terminus(link) is None and not link.transfers, f"{link.transfers} transfers")
+
+
+@case("attach.target.none", covers=["performatives/attach/target/none"])
+def link_without_target(peer: Peer) -> Verdict:
+    """A link without a target takes no messages: it is refused, or its transfers are."""
+    link, reaction = asked(peer, SENDER, target=None)
+    if link.detached_by is not None or reaction.refusal is not None:
+        return judge_reaction(peer, reaction)
+    if link.credit:
+        return holds(peer, False, f"a link that stands, and a credit of {link.credit}")
+    peer.transfer(link, b"to nowhere", wait=False)
+    return rejects_violation(peer, link=link)
+
+
+# --- counts and sizes
+
+
+@case(
+    "attach.initial-delivery-count.missing",
+    covers=["performatives/attach/initial-delivery-count/set"],
+)
+def sender_without_initial_delivery_count(peer: Peer) -> Verdict:
+    """Attach of a sender without initial-delivery-count is refused or borne with."""
+    _, reaction = asked(peer, SENDER, initial_delivery_count=OMIT)
+    return borne(peer, reaction)
+
+
+@case("attach.initial-delivery-count.own", covers=["performatives/attach/initial-delivery-count/set"])
+def initial_delivery_count_of_the_target(peer: Peer) -> Verdict:
+    """The target's attach as a sender has an initial-delivery-count."""
+    link = peer.receiver()
+    assert link.attached is not None
+    there = "initial_delivery_count" in link.attached.given
+    return holds(peer, there, "attach with" if there else "attach without initial-delivery-count")
+
+
+@case(
+    "attach.initial-delivery-count.ignored",
+    covers=["performatives/attach/initial-delivery-count/ignored"],
+)
+def initial_delivery_count_of_a_receiver(peer: Peer) -> Verdict:
+    """A receiver's initial-delivery-count is ignored: credit without delivery-count counts from the sender's."""
+    address = filled(peer, 5)
+    peer.begin()
+    peer.claim("three messages")
+    link = peer.receiver(address, initial_delivery_count=1000)
+    peer.credit(link, 3, delivery_count=OMIT)
+    peer.until(lambda: link.transfers >= 3, "three transfers", link=link)
+    peer.barrier()
+    return equals(peer, link.transfers, 3, "transfers")
+
+
+@case("attach.max-message-size.exceeded", covers=["performatives/attach/max-message-size/exceeded"])
+def message_above_the_limit(peer: Peer) -> Verdict:
+    """A message one octet above the max-message-size of a link is refused."""
+    link = peer.sender()
+    message = oversize(link)
+    if message is None:
+        raise OutOfReach(
+            f"max-message-size is {link.max_message_size}: no limit, or one too large to be tried"
+        )
+    _room_in_window(peer, link, len(message))
+    peer.credit_for(link)
+    peer.send_octets(peer.transfer_octets(link, message=message))
+    return rejects_violation(peer, link=link)
+
+
+@case("attach.max-message-size.none", covers=["performatives/attach/max-message-size/none"])
+def message_without_limit(peer: Peer) -> Verdict:
+    """To a receiver with a max-message-size of zero, or without one, large messages come whole."""
+    address = _one_large(peer)
+    peer.begin()
+    peer.claim("a large message, whole, for each receiver")
+    for size in (0, OMIT):
+        link = peer.receiver(address, credit=1, max_message_size=size)
+        delivery = peer.delivery(link)
+        if delivery.body != _large():
+            return holds(peer, False, f"a message of {len(delivery.payload)} octets that is another one")
+        peer.detach(link)
+        address = _one_large(peer)
+    return holds(peer, True, "both came whole")
+
+
+# --- detach
+
+
+@case("detach.handle-freed", covers=["performatives/detach/handle-freed"])
+def detach_frees_the_handle(peer: Peer) -> Verdict:
+    """The handle of a detached link can be given to another link, of either role."""
+    link = peer.sender()
+    peer.claim("an attached link with the handle of one that was detached")
+    for role, closed in ((SENDER, True), (RECEIVER, False), (SENDER, True)):
+        peer.detach(link, closed=closed)
+        link = peer.attach(role, link.address, handle=link.handle)
+    peer.barrier()
+    return holds(peer, link.is_attached, "attached each time" if link.is_attached else "detached")
+
+
+@case("detach.mandatory.missing", covers=["performatives/detach/mandatory"])
+def detach_without_handle(peer: Peer) -> Verdict:
+    """Detach without a handle is refused."""
+    peer.sender()
+    peer.send_octets(peer.exact("detach"))
+    return rejects_violation(peer)
+
+
+@case("detach.mandatory.own", covers=["performatives/detach/mandatory"])
+def detach_of_the_target(peer: Peer) -> Verdict:
+    """The target's own detach carries the handle of its link."""
+    link = peer.sender()
+    peer.claim("detach with the handle of the link")
+    return well_formed(peer, peer.detach(link))
+
+
+@case("detach.closed", covers=["performatives/detach/closed"])
+def closed_link_is_gone(peer: Peer) -> Verdict:
+    """A closed link is gone: attached anew it has nothing unsettled and no credit."""
+    address, name = filled(peer, 2), peer.name("link")
+    link = peer.receiver(address, name=name)
+    unsettled(peer, link, 2)
+    peer.credit(link, 5)
+    peer.detach(link)
+    fill(peer, address, b"later")
+    peer.claim("a link of that name with nothing unsettled and no credit")
+    again = peer.receiver(address, name=name)
+    peer.barrier()
+    held = len(unsettled_of(again))
+    return equals(peer, (held, again.transfers), (0, 0), "unsettled, transfers")
+
+
+@case("detach.error", covers=["performatives/detach/error"])
+def error_of_a_detach(peer: Peer) -> Verdict:
+    """The error of a detach says more than its condition."""
+    link, reaction = refused_attach(peer, SENDER)
+    error = link.detached_by.error if link.detached_by is not None else None
+    if error is None:
+        raise OutOfReach(f"no detach with an error: {reaction.describe(peer.dialect)}")
+    told = bool(error.get("description") or error.get("info"))
+    return holds(peer, told, "a description or info" if told else "neither description nor info")
+
+
+# --- steps of this module
+
+
+def _refused_without(peer: Peer, missing: dict[str, Any]) -> Verdict:
+    # Not the lowest handle, for that is the barrier's, and a target may take what should be refused.
+    handle = min(1, peer.begin().remote_handle_max)
+    fields = {**peer.attach_fields(SENDER), "handle": handle, "initial_delivery_count": 0, **missing}
+    peer.send("attach", **fields)
+    verdict = rejects_violation(peer)
+    return replace(verdict, observed=f"without {next(iter(missing))}: {verdict.observed}")
+
+
+def _three_links(peer: Peer) -> list[Link]:
+    """Three links under handles of the peer's that the target would not choose by itself."""
+    address, session = peer.node(), peer.begin()
+    if session.remote_handle_max < max(_HANDLES):
+        raise OutOfReach(f"handle-max is {session.remote_handle_max}, the case needs {max(_HANDLES)}")
+    return [peer.receiver(address, handle=handle) for handle in _HANDLES]
+
+
+def _sent_as_told(peer: Peer, address: str, mode: int) -> Verdict:
+    link, reaction = asked(peer, RECEIVER, address, snd_settle_mode=mode)
+    if reaction.refusal is not None or link.attached is None:
+        raise OutOfReach(f"snd-settle-mode {mode} is refused: {reaction.describe(peer.dialect)}")
+    told = link.attached["snd_settle_mode"]
+    peer.credit(link, 1)
+    arrived(peer, link, 1)
+    delivery = peer.delivery(link)
+    if not delivery.settled:
+        peer.disposition(delivery)
+    peer.detach(link)
+    kept = told == _MIXED or delivery.settled is (told == _SETTLED)
+    how = "settled" if delivery.settled else "unsettled"
+    return holds(peer, kept, f"asked for {mode}, attached with {told}, sent {how}")
+
+
+def _received_as_told(peer: Peer, mode: int) -> Verdict:
+    address = peer.node()
+    link, reaction = asked(peer, SENDER, address, rcv_settle_mode=mode)
+    if reaction.refusal is not None or link.attached is None:
+        return holds(peer, True, f"rcv-settle-mode {mode} is refused: {reaction.describe(peer.dialect)}")
+    told = link.attached["rcv_settle_mode"]
+    peer.credit_for(link)
+    peer.claim("a disposition settled as the target's attach says")
+    sent = peer.outcome(peer.transfer(link, b"x"))
+    peer.barrier()
+    settled = sent.settled_by_target
+    if told == SECOND and not settled:
+        peer.disposition(sent, role="sender", state=OMIT)
+    kept = settled is (told != SECOND)
+    how = "settled" if settled else "not settled"
+    return holds(peer, kept, f"asked for {mode}, attached with {told}, {how} by itself")
+
+
+def _room_in_window(peer: Peer, link: Link, octets: int) -> None:
+    frames = octets // (peer.max_frame_octets // 2) + 1
+    if frames > link.session.remote_incoming_window:
+        raise OutOfReach(f"the window of the session has no room for {frames} transfers")
+
+
+def _large() -> bytes:
+    return bytes(_LARGE_OCTETS)
+
+
+def _one_large(peer: Peer) -> str:
+    """The address of a node with a message that no usual limit would let pass."""
+    limit = peer.another().sender().max_message_size
+    if 0 < limit < len(message_of(_LARGE_OCTETS + 64)):
+        raise OutOfReach(f"the target takes messages of up to {limit} octets")
+    return fill(peer, peer.node("large"), _large())

@@ -1,0 +1,167 @@
+"""Closing a connection (amqp-1.0 §2.4.3, §2.4.4): by whom, on which channel, what comes behind, half-closed streams."""
+
+from __future__ import annotations
+
+from amqpspec.peer.amqp_1_0.peer import Peer
+from amqpspec.peer.events import Arrival, Ended, Quiet
+from amqpspec.record.rows import Outcome
+from amqpspec.run.case import case
+from amqpspec.run.oracles import equals, holds, observed_either_way, worst
+from amqpspec.run.verdict import Verdict
+from amqpspec.spec.model import Scope
+from amqpspec.suites.amqp_1_0._connections import (
+    behind_close,
+    closing,
+    frames_of,
+    long_wait_s,
+    nothing_behind_close,
+    pipelined,
+    plain_frame,
+)
+from amqpspec.suites.amqp_1_0._links import bodies, fill
+
+_MANY = 200
+_SESSIONS = 4
+
+
+@case("connections.closing.close-frame", covers=["connections/closing/close-frame"])
+def error_is_told_in_a_close(peer: Peer) -> Verdict:
+    """A connection that is in error is closed by a close that says why, before the stream ends."""
+    peer.open_connection()
+    peer.send_frame(size=4)
+    reaction = peer.reaction()
+    told = reaction.closing is not None and reaction.refusal is not None
+    right = told and reaction.refusal is not None and reaction.refusal.scope is Scope.CONNECTION
+    return holds(peer, right, reaction.describe(peer.dialect), "close with an error")
+
+
+@case("connections.closing.half-closed-by-partner", covers=["connections/closing/close-frame"])
+def half_closed_stream(peer: Peer) -> Verdict:
+    """Where the partner ends its half of the stream without a word, a close before the end is what the rule asks for.
+
+    The partner has broken off by then, and few can tell half an end from a whole one: a bare end is not strict.
+    """
+    peer.begin()
+    peer.polite = False
+    peer.transport.half_close()
+    arrival = peer.arrival("close", within_s=peer.context.patience.ending_s)
+    expected = "close, then the end, or a connection that is still open"
+    if isinstance(arrival, Ended):
+        return Verdict(Outcome.NONSTRICT, expected, arrival.describe(peer.dialect))
+    if isinstance(arrival, Quiet):
+        return observed_either_way(peer, "the connection stays open")
+    return Verdict(Outcome.PASS, expected, arrival.describe(peer.dialect))
+
+
+@case(
+    "connections.closing.last-thing",
+    covers=["connections/closing/last-thing", "performatives/close/nothing-after"],
+)
+def close_while_messages_flow(peer: Peer) -> Verdict:
+    """Nothing comes behind the target's close, though it has messages to send and credit for them."""
+    address = fill(peer, peer.node(), *bodies(_MANY))
+    link = peer.receiver(address)
+    peer.claim("close, and nothing behind it")
+    peer.send_octets(peer.frame("flow", handle=link, link_credit=1000) + peer.frame("close"))
+    peer.expect("close")
+    return nothing_behind_close(peer, peer.expect_end(peer.context.patience.ending_s))
+
+
+@case("connections.closing.read-on", covers=["connections/closing/read-on"])
+def reads_on_behind_its_close(peer: Peer) -> Verdict:
+    """Behind its close for an error the target reads on: what comes before the other close meets no dead socket."""
+    peer.claim("no reset before the other close")
+    other = closing(peer)
+    for _ in range(3):
+        taken = other.send_octets(plain_frame(other, "begin"))
+        arrival = other.expect_end(other.context.patience.quiet_s)
+        if not taken or (isinstance(arrival, Ended) and arrival.how == "rst"):
+            return holds(peer, False, "reset, though the other close had not come")
+    other.send("close")
+    return holds(peer, True, "what came before the other close was taken")
+
+
+@case("connections.closing.timeout", covers=["connections/closing/timeout"], slow=True, budget_s=150)
+def waits_for_a_limited_time(peer: Peer) -> Verdict:
+    """Who gets no other close ends the stream by and by."""
+    peer.claim("the end of the stream, though no close answers")
+    other = closing(peer)
+    end = other.expect_end(long_wait_s(other))
+    return holds(peer, isinstance(end, Ended), end.describe(peer.dialect))
+
+
+@case("connections.closing.any-channel", covers=["connections/closing/any-channel"])
+def close_on_other_channels(peer: Peer) -> Verdict:
+    """A close on any channel up to channel-max is answered by close."""
+    peer.claim("close")
+    for channel in (1, 7):
+        other = peer.another()
+        other.open_connection()
+        closed = other.call("close", min(channel, other.channel_max))
+        if closed.condition is not None:
+            return holds(peer, False, closed.describe(peer.dialect))
+    return holds(peer, True, "close without error")
+
+
+@case("connections.closing.channel-zero", covers=["connections/closing/channel-zero"])
+def close_of_the_target_is_on_channel_zero(peer: Peer) -> Verdict:
+    """The target's close is on channel 0, whichever channels are in use."""
+    peer.open_connection()
+    for channel in range(min(peer.channel_max + 1, _SESSIONS)):
+        peer.begin(channel)
+    error = closing(peer).closed_by
+    assert error is not None
+    peer.claim("close on channel 0")
+    answer = peer.call("close", min(peer.channel_max, 3))
+    return equals(peer, (answer.wire_channel, error.wire_channel), (0, 0), "channels")
+
+
+@case("connections.closing.pipelined-with-open", covers=["connections/closing/pipelined-with-open"])
+def close_behind_open(peer: Peer) -> Verdict:
+    """Open and close in one write are answered by open and close; a close that comes with open is on channel 0."""
+    peer.connect()
+    peer.claim("header, open, close on channel 0")
+    pipelined(peer, peer.frame("open"), peer.frame("close"))
+    peer.expect_header("amqp")
+    peer.expect("open")
+    closed = peer.expect("close")
+    return worst((equals(peer, closed.wire_channel, 0, "channel"), _close_of_a_bad_open(peer.another())))
+
+
+@case("connections.closing.simultaneous", covers=["connections/simultaneous-close"])
+def both_close_at_once(peer: Peer) -> Verdict:
+    """A close that crosses the target's own ends the matter: one close from each side, then the end of the stream."""
+    peer.begin()
+    peer.polite = False
+    peer.claim("one close from the target, and nothing behind it")
+    peer.send_octets(plain_frame(peer, "transfer", min(peer.channel_max, 1)) + peer.frame("close"))
+    peer.expect("close", within_s=peer.context.patience.ending_s)
+    end = peer.expect_end(peer.context.patience.ending_s)
+    more = [frame.name for frame in behind_close(peer)]
+    if more:
+        return holds(peer, False, f"behind close: {', '.join(more)}")
+    told = (_told(peer, end), _answered_later(peer))
+    return observed_either_way(peer, f"both at once: {told[0]}; the other one later: {told[1]}")
+
+
+# --- steps of this module
+
+
+def _answered_later(peer: Peer) -> str:
+    """How the stream ends when the close for an error is answered once it has come."""
+    other = closing(peer)
+    other.send("close")
+    return _told(peer, other.expect_end(peer.context.patience.ending_s))
+
+
+def _told(peer: Peer, end: Arrival) -> str:
+    return end.describe(peer.dialect) if isinstance(end, Ended) else "the stream stays open"
+
+
+def _close_of_a_bad_open(peer: Peer) -> Verdict:
+    """The close for an open that lacks its container-id, where the target writes one."""
+    pipelined(peer, peer.exact("open"))
+    peer.expect_header("amqp")
+    peer.arrival("close", within_s=peer.context.patience.ending_s)
+    closes = [frame.channel for frame in frames_of(peer) if frame.name == "close"]
+    return holds(peer, not any(closes), f"close on channel {closes}" if closes else "no close")

@@ -1,0 +1,271 @@
+"""Idle timeouts and empty frames (amqp-1.0 §2.4.5): the target's own threshold, the pace that it keeps for others.
+
+A target's threshold is looked for where it announces one of half a minute at most. What open announces is meant as
+half of what really applies, in both directions: a pace is judged by twice what was announced.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from amqpspec.peer.amqp_1_0.arrivals import FrameArrived, refusal_of
+from amqpspec.peer.amqp_1_0.peer import Peer
+from amqpspec.peer.events import Ended, Quiet, Reaction
+from amqpspec.run.amqp_1_0.oracles import allows, borne, judge_arrival
+from amqpspec.run.case import case
+from amqpspec.run.oracles import equals, holds, judge_reaction, observed_either_way
+from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_1_0._connections import (
+    PACE_MS,
+    behind_close,
+    closing,
+    frames_of,
+    keeps_pace,
+    kept_alive,
+    kinds,
+    listen,
+    long_wait_s,
+    own_idle_s,
+    reaction_to_open,
+)
+from amqpspec.suites.amqp_1_0._transfers import contents, cut, octets_of, piece, sender
+
+_LONG_BUDGET_S = 150
+_SPARE_S = 1.0
+_NEAR_TWICE = 1.9
+
+
+@case(
+    "connections.idle-timeout.measure",
+    covers=["connections/idle-timeout/measure"],
+    slow=True,
+    budget_s=_LONG_BUDGET_S,
+)
+def timer_begins_anew_with_each_frame(peer: Peer) -> Verdict:
+    """The idle timer counts from the last frame that came: each one sets it back."""
+    peer.open_connection()
+    idle_s = own_idle_s(peer)
+    peer.claim("alive while frames come, and a whole timeout after the last one")
+    kept_alive(peer, idle_s, peer.send_empty)
+    peer.send_empty()
+    heard = listen(peer, 0.9 * idle_s)
+    ended = peer.is_over() or peer.ended is not None
+    return holds(peer, not ended, heard[-1][1].describe(peer.dialect) if ended else "alive")
+
+
+@case(
+    "connections.idle-timeout.close",
+    covers=["connections/idle-timeout/close"],
+    slow=True,
+    budget_s=_LONG_BUDGET_S,
+)
+def silence_ends_in_a_close(peer: Peer) -> Verdict:
+    """Who is silent for longer than the target bears gets a close that says why."""
+    idle_s = _silent(peer)
+    return judge_arrival(peer, peer.arrival("close", within_s=3 * idle_s + _SPARE_S))
+
+
+@case(
+    "connections.idle-timeout.unresponsive",
+    covers=["connections/idle-timeout/unresponsive"],
+    slow=True,
+    budget_s=_LONG_BUDGET_S,
+)
+def silence_behind_the_close(peer: Peer) -> Verdict:
+    """Where nobody answers the close for silence, the target may end the stream."""
+    idle_s = _silent(peer)
+    peer.polite = False
+    arrival = peer.arrival("close", within_s=3 * idle_s + _SPARE_S)
+    if not isinstance(arrival, FrameArrived):
+        return observed_either_way(peer, f"no close: {arrival.describe(peer.dialect)}")
+    end = peer.expect_end(long_wait_s(peer))
+    how = end.describe(peer.dialect) if isinstance(end, Ended) else "the stream stays open"
+    return observed_either_way(peer, f"close, then {how}")
+
+
+@case(
+    "connections.idle-timeout.independent",
+    covers=["connections/idle-timeout/independent"],
+    slow=True,
+)
+def timeouts_of_both_sides(peer: Peer) -> Verdict:
+    """What one side asks for does not change what the other one asks for; both are kept."""
+    other = peer.another()
+    other.open_connection()
+    peer.claim(
+        "the target's own idle-time-out as without one of the partner, and its frames at the pace asked for"
+    )
+    peer.open_connection(idle_time_out=PACE_MS)
+    if peer.idle_timeout_ms != other.idle_timeout_ms:
+        return equals(peer, peer.idle_timeout_ms, other.idle_timeout_ms, "idle-time-out in ms")
+    return keeps_pace(peer)
+
+
+@case(
+    "connections.idle-timeout.half",
+    covers=["connections/idle-timeout/half"],
+    slow=True,
+    budget_s=_LONG_BUDGET_S,
+)
+def threshold_is_twice_the_announced(peer: Peer) -> Verdict:
+    """What the target announces is half of the silence that it bears with."""
+    idle_s = _silent(peer)
+    start_s = peer.now()
+    arrival = peer.arrival("close", within_s=3 * idle_s + _SPARE_S)
+    if isinstance(arrival, Quiet):
+        return observed_either_way(peer, "no close within three times the idle-time-out")
+    times = (peer.now() - start_s) / idle_s
+    return holds(peer, times >= _NEAR_TWICE, f"the end after {times:.1f} times the idle-time-out")
+
+
+@case(
+    "connections.idle-timeout.unsupported",
+    covers=["connections/idle-timeout/unsupported", "performatives/open/idle-time-out/unsupported"],
+)
+def timeout_of_a_millisecond(peer: Peer) -> Verdict:
+    """An idle timeout that is too short for the target makes it close with an error, unless it keeps up with it."""
+    peer.greet()
+    peer.send("open", idle_time_out=1)
+    peer.claim("close with an error, or frames")
+    heard = listen(peer, peer.patience_s / 2)
+    if peer.is_over() or peer.ended is not None:
+        reaction = Reaction(tuple(arrival for _, arrival in heard), *refusal_of(a for _, a in heard))
+        return judge_reaction(peer, reaction)
+    if len(heard) > 2:
+        return observed_either_way(peer, "frames keep coming")
+    return holds(peer, False, "neither a close nor frames")
+
+
+@case("connections.idle-timeout.empty-frame", covers=["connections/idle-timeout/empty-frame"], slow=True)
+def what_a_target_sends_in_time(peer: Peer) -> Verdict:
+    """With nothing to tell, a target may send empty frames: recorded is what it sends."""
+    peer.open_connection(idle_time_out=PACE_MS)
+    peer.begin()
+    peer.claim("empty frames, or others")
+    heard = listen(peer, 2.5 * PACE_MS / 1000)
+    if peer.is_over() or peer.ended is not None:
+        return holds(peer, False, heard[-1][1].describe(peer.dialect))
+    return observed_either_way(peer, f"with nothing to tell: {kinds(heard)}")
+
+
+# --- empty frames
+
+
+@case("connections.empty-frame.any-channel", covers=["connections/empty-frame/any-channel"])
+def empty_frames_on_every_channel(peer: Peer) -> Verdict:
+    """Empty frames are taken on any channel that the target takes, mapped or not."""
+    peer.begin()
+    peer.claim("no reaction to empty frames")
+    for channel in sorted({min(channel, peer.channel_max) for channel in (0, 1, 77, 65535)}):
+        peer.send_frame(b"", channel)
+    return allows(peer)
+
+
+@case("connections.empty-frame.channel-zero", covers=["connections/empty-frame/channel-zero"], slow=True)
+def empty_frames_of_the_target(peer: Peer) -> Verdict:
+    """The target's empty frames are on channel 0, whichever channels are in use."""
+    peer.open_connection(idle_time_out=PACE_MS)
+    for channel in range(min(peer.channel_max + 1, 3)):
+        peer.begin(channel)
+    listen(peer, 2.5 * PACE_MS / 1000)
+    channels = {frame.channel for frame in frames_of(peer) if frame.name == "empty"}
+    if not channels:
+        return observed_either_way(peer, "no empty frames")
+    return equals(peer, channels, {0}, "channels")
+
+
+@case("connections.empty-frame.before-open-received", covers=["connections/empty-frame/before-open-received"])
+def empty_frames_before_open_is_received(peer: Peer) -> Verdict:
+    """Before it has an open, the target sends empty frames on channel 0 alone, if any."""
+    peer.greet()
+    peer.wait(lambda arrival: False, peer.context.patience.quiet_s)
+    peer.open()
+    early = [frame.channel for frame in _before_open(peer) if frame.name == "empty"]
+    return holds(peer, not any(early), f"empty frames on channels {early}" if early else "no empty frame")
+
+
+@case("connections.empty-frame.no-meaning", covers=["connections/empty-frame/no-meaning"])
+def empty_frames_within_a_delivery(peer: Peer) -> Verdict:
+    """Empty frames between the transfers of a delivery change nothing: it is whole, and no window has shrunk."""
+    address = peer.node()
+    link = sender(peer, address)
+    peer.claim("the delivery whole, and transfers alone counted")
+    parts = cut(octets_of(b"one two three"), 3)
+    for number, octets in enumerate(parts):
+        outgoing = piece(peer, link, octets, more=number + 1 < len(parts))
+        for channel in (0, min(1, peer.channel_max)):
+            peer.send_frame(b"", channel)
+    peer.outcome(outgoing)
+    peer.flow(echo=True)
+    peer.barrier()
+    flow, sent = peer.session().flow, peer.session().next_outgoing_id
+    if flow is not None and flow["next_incoming_id"] not in (None, *_sent_before(sent)):
+        return equals(peer, flow["next_incoming_id"], sent, "next-incoming-id")
+    return equals(peer, contents(peer, address, at_least=1), [b"one two three"], "bodies")
+
+
+@case("connections.empty-frame.after-open", covers=["connections/empty-frame/after-open"])
+def empty_frame_before_open(peer: Peer) -> Verdict:
+    """An empty frame before open is refused or borne."""
+    peer.greet()
+    peer.send_empty()
+    peer.send("open")
+    return borne(peer, reaction_to_open(peer))
+
+
+@case("connections.empty-frame.after-open.own", covers=["connections/empty-frame/after-open"])
+def empty_frames_come_after_open(peer: Peer) -> Verdict:
+    """The target sends no empty frame before its open."""
+    peer.open_connection(idle_time_out=PACE_MS)
+    early = [frame.name for frame in _before_open(peer)]
+    return equals(peer, early, [], "before open")
+
+
+@case(
+    "connections.empty-frame.not-after-close", covers=["connections/empty-frame/not-after-close"], slow=True
+)
+def no_empty_frame_behind_close(peer: Peer) -> Verdict:
+    """Behind its close the target sends no empty frame, though it still waits for the other close."""
+    other = closing(peer, idle_time_out=PACE_MS // 2)
+    peer.claim("no frame behind close")
+    listen(other, 2.0)
+    more = [frame.name for frame in behind_close(other)]
+    return equals(peer, more, [], "behind close")
+
+
+@case(
+    "connections.idle-timeout.flow",
+    covers=["connections/idle-timeout/flow"],
+    slow=True,
+    budget_s=_LONG_BUDGET_S,
+)
+def flows_keep_alive(peer: Peer) -> Verdict:
+    """A session's flows keep a connection alive as empty frames do; which of them the target sends is its choice."""
+    peer.open_connection(idle_time_out=PACE_MS)
+    idle_s = own_idle_s(peer)
+    peer.begin()
+    peer.claim("a connection that lives on by flows")
+    sent = kept_alive(peer, idle_s, peer.flow)
+    return observed_either_way(peer, f"lives on; the target sends: {sent}")
+
+
+# --- steps of this module
+
+
+def _silent(peer: Peer) -> float:
+    """An open connection that says nothing from here on; gives the target's idle timeout."""
+    peer.open_connection()
+    idle_s = own_idle_s(peer)
+    peer.keeps_alive = False
+    return idle_s
+
+
+def _before_open(peer: Peer) -> list[Any]:
+    frames = frames_of(peer)
+    at = next((n for n, frame in enumerate(frames) if frame.name == "open"), len(frames))
+    return frames[:at]
+
+
+def _sent_before(next_id: int) -> list[int]:
+    """The numbers that a flow may name while transfers are on their way: up to the next one."""
+    return [(next_id - back) % (1 << 32) for back in range(4)]

@@ -1,0 +1,207 @@
+"""The states of a connection (amqp-1.0 §2.4.6, §2.4.7): what comes too early, twice, or behind a close.
+
+Where the target stands when it comes: START (no header), HDR_EXCH (headers out, no open), OPENED, CLOSE_SENT and
+DISCARDING (its close is out), CLOSE_RCVD (the other close has come), END. The pipelined states are with opening.
+"""
+
+from __future__ import annotations
+
+from amqpspec.peer.amqp_1_0.peer import Peer
+from amqpspec.peer.events import Ended, Garbled
+from amqpspec.record.rows import Outcome
+from amqpspec.run.amqp_1_0.oracles import rejects_violation, without_effect
+from amqpspec.run.case import case
+from amqpspec.run.oracles import equals, holds, judge_reaction, worst
+from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_1_0._connections import (
+    LYING_LIST,
+    PLAIN_FRAMES,
+    UNKNOWN_PERFORMATIVE,
+    behind_close,
+    closing,
+    frames_of,
+    nothing_behind_close,
+    plain_frame,
+)
+from amqpspec.suites.amqp_1_0._headers import answer_to, first_header, judge_answer
+from amqpspec.suites.amqp_1_0._links import bodies, fill
+from amqpspec.wire.amqp_1_0.frames import HEADERS
+
+_LINKS = 3
+_MESSAGES = 40
+
+
+@case(
+    "connections.states.frame-before-header",
+    covers=["version/unparseable", "connections/states/legal-frames"],
+)
+def frame_in_place_of_a_header(peer: Peer) -> Verdict:
+    """START: an open without a header before it is no header; one is sent, then the stream ends."""
+    return judge_answer(peer, answer_to(peer, peer.exact("open", container_id="c")))
+
+
+@case("connections.states.header-mismatch", covers=["connections/states/header-mismatch"])
+def open_behind_a_wrong_header(peer: Peer) -> Verdict:
+    """START: a header of another version leads to the end; the open behind it is not answered."""
+    peer.connect()
+    octets = first_header(peer, minor=1) + peer.exact("open", container_id="c")
+    verdict = judge_reaction(peer, answer_to(peer, octets))
+    return worst((verdict, equals(peer, [frame.name for frame in frames_of(peer)], [], "frames")))
+
+
+@case(
+    "connections.states.second-header-before-open",
+    covers=["connections/opening/open-first", "connections/states/legal-frames"],
+)
+def second_header_in_place_of_open(peer: Peer) -> Verdict:
+    """HDR_EXCH: a second header in place of open is refused."""
+    peer.greet()
+    peer.send_header("amqp")
+    return rejects_violation(peer, barrier=False)
+
+
+@case("connections.states.close-before-open", covers=["performatives/open/first-frame"])
+def close_before_open(peer: Peer) -> Verdict:
+    """HDR_EXCH: a close without open ends the connection, with an error or without; the target opens first."""
+    peer.greet()
+    peer.send("close")
+    reaction = peer.reaction(barrier=False)
+    ended = reaction.closing is not None or reaction.refusal is not None
+    names = [frame.name for frame in frames_of(peer)]
+    told = f"{reaction.describe(peer.dialect)}; frames: {', '.join(names) or 'none'}"
+    return holds(
+        peer, ended and names in ([], ["open"], ["open", "close"]), told, "the end, open before close"
+    )
+
+
+@case("connections.states.second-header", covers=["connections/states/legal-frames"])
+def second_header(peer: Peer) -> Verdict:
+    """OPENED: a second header, read as a frame, has a data offset of zero: it is refused."""
+    peer.open_connection()
+    peer.send_header("amqp")
+    return rejects_violation(peer)
+
+
+@case("connections.states.second-open", covers=["connections/states/legal-frames"])
+def second_open(peer: Peer) -> Verdict:
+    """OPENED: a second open is refused or passed over; it is not answered by another one."""
+    peer.open_connection()
+    peer.send("open")
+    reaction = peer.reaction()
+    if reaction.closing is not None and reaction.refusal is None:
+        return Verdict(Outcome.NONSTRICT, "a refusal, or no effect", reaction.describe(peer.dialect))
+    opens = sum(frame.name == "open" for frame in frames_of(peer))
+    return without_effect(peer, reaction, "the second open was answered" if opens > 1 else "")
+
+
+@case("connections.states.order", covers=["connections/states/legal-frames"])
+def order_of_the_target(peer: Peer) -> Verdict:
+    """OPENED to END: of the target come open, then frames of the session, then close; each of them once."""
+    peer.begin()
+    peer.barrier()
+    peer.end()
+    peer.close()
+    peer.expect_end(peer.context.patience.quiet_s)
+    names = [frame.name for frame in frames_of(peer) if frame.name in ("open", "begin", "end", "close")]
+    return equals(peer, names, ["open", "begin", "end", "close"], "frames")
+
+
+@case(
+    "connections.states.pipelined-close",
+    covers=["connections/closing/pipelined-with-open", "connections/states/legal-frames"],
+)
+def close_before_the_answers(peer: Peer) -> Verdict:
+    """OC_PIPE, CLOSE_PIPE: all from open to close goes out before the target's open; it opens, and closes last."""
+    peer.connect()
+    peer.claim("open first, close on channel 0 last")
+    return worst(_pipelined_close(peer.another(), greet_first) for greet_first in (False, True))
+
+
+@case("connections.states.close-sent", covers=["connections/states/close-sent"])
+def silence_behind_close(peer: Peer) -> Verdict:
+    """CLOSE_SENT: nothing comes behind the target's close, though three links have credit and messages wait."""
+    address = fill(peer, peer.node(), *bodies(_MESSAGES))
+    links = [peer.receiver(address) for _ in range(_LINKS)]
+    peer.claim("nothing behind close")
+    octets = b"".join(peer.frame("flow", handle=link, link_credit=_MESSAGES) for link in links)
+    peer.send_octets(octets + peer.frame("close"))
+    peer.expect("close")
+    return nothing_behind_close(peer, peer.expect_end())
+
+
+@case("connections.states.close-received", covers=["connections/states/close-sent"])
+def frames_behind_the_other_close(peer: Peer) -> Verdict:
+    """CLOSE_RCVD: what comes behind the other close is not answered any more; close is."""
+    peer.begin()
+    peer.claim("close, and nothing behind it")
+    more = b"".join(plain_frame(peer, name) for name in PLAIN_FRAMES)
+    peer.send_octets(peer.frame("close") + more)
+    peer.expect("close")
+    return nothing_behind_close(peer, peer.expect_end(peer.context.patience.quiet_s))
+
+
+@case("connections.states.discarding", covers=["connections/states/discarding"])
+def frames_behind_an_error(peer: Peer) -> Verdict:
+    """DISCARDING: behind a close for an error all frames are passed over in silence, up to the other close."""
+    peer.claim("silence behind the target's close")
+    other = closing(peer)
+    for name in PLAIN_FRAMES:
+        other.send_octets(plain_frame(other, name))
+    other.send_octets(other.exact("open", container_id="c"))
+    return _silence(peer, other)
+
+
+@case("connections.states.discarding.breaches", covers=["connections/states/discarding"])
+def breaches_behind_an_error(peer: Peer) -> Verdict:
+    """DISCARDING: further breaches, too, are passed over in silence."""
+    peer.claim("silence behind the target's close")
+    other = closing(peer)
+    other.send_frame(UNKNOWN_PERFORMATIVE)
+    other.send_frame(LYING_LIST)
+    other.send_frame(b"", frame_type=2)
+    other.send_empty()
+    return _silence(peer, other)
+
+
+@case("connections.states.end", covers=["connections/states/end"])
+def silence_behind_both(peer: Peer) -> Verdict:
+    """END: once both closes are out, nothing more comes, whatever is sent."""
+    peer.begin()
+    peer.claim("nothing behind both closes")
+    peer.close()
+    peer.send_octets(plain_frame(peer, "begin", 1) + HEADERS["amqp"] + plain_frame(peer, "close"))
+    return nothing_behind_close(peer, peer.expect_end(peer.context.patience.quiet_s))
+
+
+# --- steps of this module
+
+
+def _pipelined_close(peer: Peer, greet_first: bool) -> Verdict:
+    """Open, begin and close in one write, with the header or behind its answer."""
+    if greet_first:
+        peer.greet()
+    else:
+        peer.secure()
+        peer.send_header("amqp")
+    peer.send_octets(peer.frame("open") + peer.frame("begin") + peer.frame("close"))
+    if not greet_first:
+        peer.expect_header("amqp")
+    peer.expect("close")
+    peer.expect_end(peer.context.patience.quiet_s)
+    told = [(frame.name, frame.channel) for frame in frames_of(peer)]
+    right = (
+        told[0] == ("open", 0) and told[-1] == ("close", 0) and len(told) <= len(("open", "begin", "close"))
+    )
+    return holds(peer, right, ", ".join(f"{name} on channel {channel}" for name, channel in told))
+
+
+def _silence(peer: Peer, other: Peer) -> Verdict:
+    """Nothing comes on the other connection, before and behind the close that is sent now."""
+    arrival = other.expect_end(other.context.patience.quiet_s)
+    other.send("close")
+    if not isinstance(arrival, Ended | Garbled):
+        arrival = other.expect_end(other.context.patience.quiet_s)
+    more = [frame.name for frame in behind_close(other)]
+    if isinstance(arrival, Garbled):
+        more.append(arrival.describe(peer.dialect))
+    return equals(peer, more, [], "behind close")

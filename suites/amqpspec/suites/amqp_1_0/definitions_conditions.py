@@ -1,0 +1,305 @@
+"""Definitions of error conditions (amqp-1.0 §2.8.15 to §2.8.18): what each of them is said for."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any
+
+from amqpspec.peer.amqp_1_0.books import Link
+from amqpspec.peer.amqp_1_0.peer import Peer
+from amqpspec.peer.context import OutOfReach, Unmet
+from amqpspec.run.amqp_1_0.oracles import borne, rejects_violation
+from amqpspec.run.case import case
+from amqpspec.run.oracles import judge_reaction, observed_either_way, worst
+from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_1_0._links import (
+    RECEIVER,
+    SENDER,
+    asked,
+    failed,
+    oversize,
+    own_terminus,
+    refused_attach,
+)
+from amqpspec.suites.amqp_1_0._sessions import LARGEST_TRY, UNATTACHED
+from amqpspec.wire.amqp_1_0.values import Described, Symbol, Value
+from amqpspec.wire.values import Raw
+
+_BROKEN_UTF_8 = Raw(bytes.fromhex("a1 02 c3 28"))
+_NO_CONSTRUCTOR = Raw(b"\x3f")
+_UNHEARD_OF = Described(Symbol("amqpspec:unheard-of:list"), [])
+_DELETE_ON_CLOSE = Described(Symbol("amqp:delete-on-close:list"), [])
+_MOST_TRANSFERS = 70_000
+
+# --- any scope
+
+
+@case("definitions.condition.not-found", covers=["definitions/condition/not-found"])
+def node_that_does_not_exist(peer: Peer) -> Verdict:
+    """Attach to a node that does not exist is refused with not-found."""
+    _, reaction = refused_attach(peer, RECEIVER)
+    return judge_reaction(peer, reaction)
+
+
+@case("definitions.condition.not-found.host", covers=["definitions/condition/not-found"])
+def host_that_does_not_exist(peer: Peer) -> Verdict:
+    """An open for a host that the target does not know is refused with not-found, where hosts matter to it."""
+    peer.greet()
+    peer.send("open", hostname=f"{peer.name('nowhere')}.invalid")
+    with suppress(Unmet):
+        peer.expect("open")
+    reaction = peer.reaction()
+    if reaction.refusal is None and reaction.closing is None:
+        return observed_either_way(peer, "served whatever the host")
+    return judge_reaction(peer, reaction)
+
+
+@case(
+    "definitions.condition.unauthorized-access",
+    covers=["definitions/condition/unauthorized-access"],
+    needs=["access-control"],
+    hooks=["limited-user"],
+)
+def node_that_is_barred(peer: Peer) -> Verdict:
+    """What a user has no right to is refused with unauthorized-access."""
+    address = peer.node()
+    peer.detach(peer.sender(address))
+    limited = peer.another("limited")
+    limited.begin()
+    limited.send("attach", **limited.attach_fields(SENDER, address))
+    link = limited.session().every_link[-1]
+    with suppress(Unmet):
+        limited.until(lambda: link.attached is not None, "attach", link=link)
+    if limited.over(link) is None and not link.refused:
+        limited.transfer(link, b"barred")
+    return rejects_violation(limited, link=link, barrier=False)
+
+
+@case("definitions.condition.decode-error", covers=["definitions/condition/decode-error"])
+def frames_that_cannot_be_decoded(peer: Peer) -> Verdict:
+    """A list that has not so many fields as it says is refused as undecodable."""
+    return _refused(peer, peer.attach_fields(SENDER), list_count=30)
+
+
+@case("definitions.condition.decode-error.utf-8", covers=["definitions/condition/decode-error"])
+def string_that_is_no_utf_8(peer: Peer) -> Verdict:
+    """A string that is no UTF-8 is refused as undecodable."""
+    return _refused(peer, peer.attach_fields(SENDER), name=_BROKEN_UTF_8)
+
+
+@case("definitions.condition.decode-error.constructor", covers=["definitions/condition/decode-error"])
+def constructor_that_there_is_not(peer: Peer) -> Verdict:
+    """A constructor that is not defined is refused as undecodable."""
+    return _refused(peer, peer.attach_fields(SENDER), name=_NO_CONSTRUCTOR)
+
+
+@case("definitions.condition.not-allowed", covers=["definitions/condition/not-allowed"])
+def transfer_by_a_receiver(peer: Peer) -> Verdict:
+    """A transfer on a link to receive is refused."""
+    link = peer.receiver()
+    fields: dict[str, Any] = {"handle": link.handle, "delivery_id": 0, "delivery_tag": b"t"}
+    peer.send_octets(peer.exact("transfer", message_format=0, payload=b"\x00\x53\x75\xa0\x01x", **fields))
+    return rejects_violation(peer, link=link)
+
+
+@case("definitions.condition.invalid-field", covers=["definitions/condition/invalid-field"])
+def role_that_is_a_string(peer: Peer) -> Verdict:
+    """Attach with a role that is a string is refused."""
+    return _refused(peer, peer.attach_fields(SENDER), role=Value("string", "sender"))
+
+
+@case("definitions.condition.invalid-field.handle", covers=["definitions/condition/invalid-field"])
+def handle_that_is_a_symbol(peer: Peer) -> Verdict:
+    """Attach with a handle that is a symbol is refused."""
+    return _refused(peer, peer.attach_fields(SENDER), handle=Value("symbol", "handle"))
+
+
+@case("definitions.condition.invalid-field.choice", covers=["definitions/condition/invalid-field"])
+def value_that_is_no_choice(peer: Peer) -> Verdict:
+    """Attach with a settle mode that there is not is refused or borne with."""
+    modes: tuple[dict[str, Any], ...] = ({"snd_settle_mode": 7}, {"rcv_settle_mode": 9})
+    return worst(_borne(peer.another(), fields) for fields in modes)
+
+
+@case("definitions.condition.not-implemented", covers=["definitions/condition/not-implemented"])
+def target_of_an_unknown_type(peer: Peer) -> Verdict:
+    """Attach whose target is of a type that nobody has heard of is refused."""
+    link, reaction = asked(peer, SENDER, target=_UNHEARD_OF)
+    if reaction.refusal is None and link.is_attached and link.refused:
+        reaction = peer.reaction(link=link, barrier=False)
+    return judge_reaction(peer, reaction)
+
+
+@case(
+    "definitions.condition.resource-deleted",
+    covers=["definitions/condition/resource-deleted"],
+    needs=["dynamic-nodes"],
+)
+def node_that_is_deleted(peer: Peer) -> Verdict:
+    """The links to a node that goes with the link that made it are detached with resource-deleted."""
+    maker = _maker(peer)
+    other = peer.another()
+    link, reaction = asked(other, SENDER, own_terminus(maker)["address"])
+    if reaction.refusal is not None or link.refused:
+        raise OutOfReach(f"only who made the node may use it: {reaction.describe(peer.dialect)}")
+    other.barrier()
+    peer.claim("detach with resource-deleted on the other connection, or a node that stays")
+    peer.detach(maker)
+    return _gone(other, link)
+
+
+@case("definitions.condition.illegal-state", covers=["definitions/condition/illegal-state"])
+def begin_of_what_has_begun(peer: Peer) -> Verdict:
+    """A begin on a channel whose session has links is refused."""
+    peer.sender()
+    peer.send("begin")
+    return rejects_violation(peer)
+
+
+# --- connections
+
+
+@case("definitions.condition.framing-error", covers=["definitions/condition/framing-error"])
+def octets_that_are_no_frame(peer: Peer) -> Verdict:
+    """Octets in which no frame header can be found are refused with framing-error."""
+    peer.open_connection()
+    peer.send_octets(bytes(3) + b"\x05" + bytes(range(60)))
+    return rejects_violation(peer, barrier=False)
+
+
+# --- sessions
+
+
+@case("definitions.condition.window-violation", covers=["definitions/condition/window-violation"], heavy=True)
+def transfers_beyond_the_window(peer: Peer) -> Verdict:
+    """Transfers beyond the target's incoming window are taken as it renews it, or end the session."""
+    link = peer.sender()
+    peer.credit_for(link)
+    transfers = 2 * (link.session.remote_incoming_window + 1)
+    if transfers > _MOST_TRANSFERS:
+        raise OutOfReach(f"a window of {link.session.remote_incoming_window} is more than the case overruns")
+    if 0 < link.max_message_size < transfers:
+        raise OutOfReach(f"max-message-size is {link.max_message_size}, the case needs {transfers}")
+    peer.send_octets(peer.transfer_octets(link, message=bytes(transfers), chunk=1, more=True))
+    return borne(peer, peer.reaction())
+
+
+@case("definitions.condition.errant-link", covers=["definitions/condition/errant-link"])
+def transfer_for_a_link_that_failed(peer: Peer) -> Verdict:
+    """A transfer for a link that the target has detached for an error ends the session with errant-link."""
+    peer.polite = False
+    link = peer.sender()
+    failed(peer, link)
+    peer.send_octets(peer.transfer_octets(link, b"too late"))
+    return rejects_violation(peer)
+
+
+@case("definitions.condition.handle-in-use", covers=["definitions/condition/handle-in-use"])
+def handle_that_has_a_link(peer: Peer) -> Verdict:
+    """Attach with a handle that has a link is refused with handle-in-use."""
+    link = peer.receiver()
+    peer.send("attach", **peer.attach_fields(RECEIVER, handle=link.handle))
+    return rejects_violation(peer)
+
+
+@case("definitions.condition.unattached-handle.flow", covers=["definitions/condition/unattached-handle"])
+def flow_without_link(peer: Peer) -> Verdict:
+    """Flow with a handle that no link has ends the session with unattached-handle."""
+    return _unattached(peer, "flow", delivery_count=0, link_credit=1)
+
+
+@case("definitions.condition.unattached-handle.transfer", covers=["definitions/condition/unattached-handle"])
+def transfer_without_link(peer: Peer) -> Verdict:
+    """Transfer with a handle that no link has ends the session with unattached-handle."""
+    return _unattached(peer, "transfer", payload=b"\x00\x53\x75\xa0\x01x")
+
+
+@case("definitions.condition.unattached-handle.detach", covers=["definitions/condition/unattached-handle"])
+def detach_without_link(peer: Peer) -> Verdict:
+    """Detach with a handle that no link has is passed over, or ends the session with unattached-handle."""
+    peer.begin()
+    peer.send("detach", handle=UNATTACHED, closed=True)
+    return borne(peer, peer.reaction())
+
+
+# --- links
+
+
+@case(
+    "definitions.condition.transfer-limit-exceeded", covers=["definitions/condition/transfer-limit-exceeded"]
+)
+def messages_beyond_the_credit(peer: Peer) -> Verdict:
+    """Messages beyond the target's credit are taken as it renews it, or detach the link."""
+    link = peer.sender()
+    burst = 2 * peer.credit_for(link) + 1
+    if burst > min(LARGEST_TRY, link.session.remote_incoming_window):
+        raise OutOfReach(f"a credit of {link.credit} is more than the case sends at once")
+    peer.send_octets(b"".join(peer.transfer_octets(link, b"x") for _ in range(burst)))
+    return borne(peer, peer.reaction(link=link))
+
+
+@case("definitions.condition.message-size-exceeded", covers=["definitions/condition/message-size-exceeded"])
+def message_that_is_too_large(peer: Peer) -> Verdict:
+    """A message above the max-message-size of a link detaches it with message-size-exceeded."""
+    link = peer.sender()
+    message = oversize(link)
+    if message is None:
+        raise OutOfReach(f"max-message-size is {link.max_message_size}: none, or too large to be tried")
+    peer.credit_for(link)
+    octets = peer.transfer_octets(link, message=message)
+    if not link.session.remote_incoming_window:
+        raise OutOfReach("the window of the session has no room for the message")
+    peer.send_octets(octets)
+    return rejects_violation(peer, link=link)
+
+
+@case("definitions.condition.stolen", covers=["definitions/condition/stolen"], needs=["link-stealing"])
+def link_that_is_attached_elsewhere(peer: Peer) -> Verdict:
+    """The link that is attached anew on another session is detached with stolen."""
+    address, name = peer.node(), peer.name("link")
+    first = peer.sender(address, name=name)
+    peer.room_for_channel(1)
+    second, reaction = asked(peer, SENDER, address, 1, name=name)
+    if reaction.refusal is not None or second.refused:
+        raise OutOfReach(f"the target refuses the second attach: {reaction.describe(peer.dialect)}")
+    peer.claim("detach with stolen, or two links that live")
+    return _gone(peer, first)
+
+
+# --- steps of this module
+
+
+def _refused(peer: Peer, attach: dict[str, Any], **fields: Any) -> Verdict:
+    """An attach that cannot be taken."""
+    peer.begin()
+    peer.send("attach", **{**attach, **fields})
+    return rejects_violation(peer)
+
+
+def _borne(peer: Peer, fields: dict[str, Any]) -> Verdict:
+    _, reaction = asked(peer, SENDER, **fields)
+    return borne(peer, reaction)
+
+
+def _unattached(peer: Peer, name: str, **fields: Any) -> Verdict:
+    peer.begin()
+    peer.send(name, handle=UNATTACHED, **fields)
+    return rejects_violation(peer)
+
+
+def _gone(peer: Peer, link: Link) -> Verdict:
+    """How a link was detached that the target need not detach: the condition says why."""
+    with suppress(Unmet):
+        peer.until(lambda: link.detached_by is not None, "detach", link=link)
+    if peer.over(link) is None:
+        return observed_either_way(peer, "still attached")
+    return judge_reaction(peer, peer.reaction(link=link))
+
+
+def _maker(peer: Peer) -> Link:
+    """A link that made a node which is to go with it."""
+    source = {"dynamic": True, "dynamic_node_properties": {Symbol("lifetime-policy"): _DELETE_ON_CLOSE}}
+    link, reaction = asked(peer, RECEIVER, source=source)
+    if reaction.refusal is not None or link.refused:
+        raise OutOfReach(f"no nodes on request: {reaction.describe(peer.dialect)}")
+    return link

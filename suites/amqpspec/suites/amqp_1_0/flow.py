@@ -1,0 +1,360 @@
+"""The flow performative (amqp-1.0 §2.7.4): what it has to say of sessions and links, and what it may not; echo."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any
+
+from amqpspec.peer.amqp_1_0.arrivals import FrameArrived
+from amqpspec.peer.amqp_1_0.books import Link, ahead, serial
+from amqpspec.peer.amqp_1_0.peer import Peer
+from amqpspec.peer.context import OutOfReach, Unmet
+from amqpspec.record.rows import Outcome
+from amqpspec.run.amqp_1_0.oracles import borne, rejects_violation, well_formed
+from amqpspec.run.case import case
+from amqpspec.run.oracles import equals, holds, observed_either_way, worst
+from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_1_0._links import arrived, bodies, fill, filled
+from amqpspec.suites.amqp_1_0._sessions import (
+    begun_and_attached,
+    exactly,
+    flows_of_session,
+    send_many,
+    state_of,
+)
+
+_MANDATORY = ("incoming_window", "next_outgoing_id", "outgoing_window")
+_INITIAL_COUNT = 7
+_HALF_OF_MANY_CREDITS = 60
+_ECHOES = 5
+
+# --- what there has to be
+
+
+@case("flow.mandatory.missing", covers=["performatives/flow/mandatory"])
+def flow_without_what_it_has_to_carry(peer: Peer) -> Verdict:
+    """Flow without incoming-window, next-outgoing-id or outgoing-window is refused."""
+    return worst(_refused_without(peer.another(), field) for field in _MANDATORY)
+
+
+@case("flow.mandatory.empty", covers=["performatives/flow/mandatory"])
+def empty_flow(peer: Peer) -> Verdict:
+    """Flow as an empty list is refused."""
+    peer.begin()
+    peer.send_octets(peer.exact("flow"))
+    return rejects_violation(peer)
+
+
+@case("flow.mandatory.own", covers=["performatives/flow/mandatory"])
+def flow_of_the_target(peer: Peer) -> Verdict:
+    """The target's flow carries what it has to, in values as the tables permit."""
+    peer.begin()
+    return well_formed(peer, state_of(peer))
+
+
+@case("flow.next-incoming-id.set", covers=["performatives/flow/next-incoming-id/set"])
+def flow_tells_the_next_incoming_id(peer: Peer) -> Verdict:
+    """The target's flows have next-incoming-id: it has seen a begin before it could send any."""
+    peer.begin(next_outgoing_id=50)
+    peer.claim("flow with next-incoming-id 50")
+    flow = state_of(peer)
+    return equals(peer, flow["next_incoming_id"], 50, "next-incoming-id")
+
+
+@case("flow.next-incoming-id.unset", covers=["performatives/flow/next-incoming-id/unset"])
+def flow_before_begin_was_seen(peer: Peer) -> Verdict:
+    """Flow without next-incoming-id, sent before the target's begin can be known, is taken; begin comes first."""
+    address = filled(peer, 6)
+    peer.open_connection()
+    peer.claim("begin, then attach, then 4 transfers for windows of 2 and of 4 from the first transfer on")
+    peer.send_octets(begun_and_attached(peer, address, 10, 2, 4))
+    first = peer.read(peer.now() + peer.patience_s)
+    if not isinstance(first, FrameArrived) or first.name != "begin":
+        return holds(peer, False, first.describe(peer.dialect))
+    link = peer.session().every_link[-1]
+    peer.until(lambda: link.attached is not None, "attach", session=link.session)
+    return exactly(peer, link, 4)
+
+
+# --- of a session, of a link
+
+
+@case("flow.handle.session-only", covers=["performatives/flow/handle/session-only"])
+def flow_of_the_session(peer: Peer) -> Verdict:
+    """A flow without handle changes windows, and no credit of a link."""
+    address = filled(peer, 5)
+    peer.begin(incoming_window=2)
+    link = peer.receiver(address)
+    peer.claim("2 transfers in a window of 2, the other 3 of the credit in a wider one, then no more")
+    peer.credit(link, 5)
+    verdict = exactly(peer, link, 2)
+    if verdict.outcome is not Outcome.PASS:
+        return verdict
+    peer.flow(incoming_window=100)
+    verdict = exactly(peer, link, 5)
+    if verdict.outcome is not Outcome.PASS:
+        return verdict
+    fill(peer, address, b"beyond the credit")
+    peer.flow()
+    return exactly(peer, link, 5)
+
+
+@case("flow.handle.session-only.idle", covers=["performatives/flow/handle/session-only"])
+def flow_of_the_session_while_a_link_waits(peer: Peer) -> Verdict:
+    """A flow without handle leaves the credit of a link that waits for messages."""
+    address = peer.node()
+    link = peer.receiver(address, credit=3)
+    peer.claim("3 transfers for a credit that was given before")
+    peer.flow()
+    peer.barrier()
+    fill(peer, address, *bodies(4))
+    return exactly(peer, link, 3)
+
+
+# --- fields of a link in a flow of the session
+
+
+@case("flow.delivery-count.without-handle", covers=["performatives/flow/delivery-count/without-handle"])
+def delivery_count_of_no_link(peer: Peer) -> Verdict:
+    """Flow with delivery-count and without handle is refused or borne with; the target sends none."""
+    return _of_no_link(peer, "delivery_count", 3)
+
+
+@case("flow.link-credit.without-handle", covers=["performatives/flow/link-credit/without-handle"])
+def link_credit_of_no_link(peer: Peer) -> Verdict:
+    """Flow with link-credit and without handle is refused or borne with; the target sends none."""
+    return _of_no_link(peer, "link_credit", 3)
+
+
+@case("flow.available.without-handle", covers=["performatives/flow/available/without-handle"])
+def available_of_no_link(peer: Peer) -> Verdict:
+    """Flow with available and without handle is refused or borne with; the target sends none."""
+    return _of_no_link(peer, "available", 3)
+
+
+@case("flow.drain.without-handle", covers=["performatives/flow/drain/without-handle"])
+def drain_of_no_link(peer: Peer) -> Verdict:
+    """Flow with drain and without handle is refused or borne with; the target sends none."""
+    return _of_no_link(peer, "drain", True)
+
+
+@case("flow.properties.without-handle", covers=["performatives/flow/properties/without-handle"])
+def properties_of_no_link(peer: Peer) -> Verdict:
+    """Flow with properties and without handle is refused or borne with; the target sends none."""
+    return _of_no_link(peer, "properties", {})
+
+
+# --- fields of a link
+
+
+@case("flow.delivery-count.sender", covers=["performatives/flow/delivery-count/sender"])
+def delivery_count_of_a_sender(peer: Peer) -> Verdict:
+    """The flow of a sender has its delivery-count of the moment."""
+    link = peer.receiver(filled(peer, 3))
+    initial = link.delivery_count
+    peer.credit(link, 3)
+    arrived(peer, link, 3)
+    flow, used = _answer(peer, link, link_credit=1), 3
+    if flow is None:
+        flow, used = _answer(peer, link, drain=True), 4
+    if flow is None:
+        raise OutOfReach("the target tells no state of a link that rests")
+    peer.claim(f"the initial delivery-count and {used}")
+    return equals(peer, flow["delivery_count"], serial(initial + used), "delivery-count")
+
+
+@case("flow.delivery-count.receiver", covers=["performatives/flow/delivery-count/receiver"])
+def delivery_count_known_to_a_receiver(peer: Peer) -> Verdict:
+    """The flow of a receiver has the delivery-count that it knows of the sender, from attach on."""
+    link = peer.sender(initial_delivery_count=_INITIAL_COUNT)
+    peer.until(lambda: link.flow is not None, "flow", link=link)
+    peer.claim(f"delivery-count {_INITIAL_COUNT}, and as many more as there were messages")
+    assert link.flow is not None
+    if link.flow["delivery_count"] != _INITIAL_COUNT:
+        return equals(peer, link.flow["delivery_count"], _INITIAL_COUNT, "delivery-count")
+    send_many(peer, link, _HALF_OF_MANY_CREDITS)
+    peer.barrier()
+    told = [flow["delivery_count"] for flow in peer.pending("flow", link=link)]
+    wrong = [count for count in told if not 0 <= ahead(count, _INITIAL_COUNT) <= link.sent]
+    if wrong:
+        return holds(
+            peer, False, f"delivery-count {wrong[0]} after {link.sent} messages from {_INITIAL_COUNT}"
+        )
+    flow = _answer(peer, link)
+    if flow is None:
+        return holds(peer, True, f"delivery-count {', '.join(map(str, told))}, then no flow")
+    return equals(peer, flow["delivery_count"], _INITIAL_COUNT + link.sent, "delivery-count")
+
+
+@case("flow.link-credit.sender", covers=["performatives/flow/link-credit/sender"])
+def credit_that_a_sender_saw(peer: Peer) -> Verdict:
+    """The flow of a sender has the credit that it was given, less what it has used of it."""
+    address = peer.node()
+    link = peer.receiver(address)
+    initial = link.delivery_count
+    flow = _answered(peer, link, link_credit=5)
+    peer.claim("credit 5, and 3 after 2 messages")
+    if flow["link_credit"] != 5:
+        return equals(peer, flow["link_credit"], 5, "link-credit")
+    fill(peer, address, *bodies(2))
+    arrived(peer, link, 2)
+    peer.barrier()
+    again = _answer(peer, link, link_credit=4)
+    if again is None:
+        return holds(peer, True, "link-credit 5, then no flow")
+    used = serial(again["delivery_count"] - initial)
+    return equals(peer, (used, again["link_credit"]), (2, 4), "messages sent, link-credit")
+
+
+@case("flow.link-credit.sender.used", covers=["performatives/flow/link-credit/sender"])
+def credit_that_a_sender_used(peer: Peer) -> Verdict:
+    """What a sender tells of delivery-count and credit is what it was given, however much it has used."""
+    link = peer.receiver(filled(peer, 2))
+    initial = link.delivery_count
+    flow = _answered(peer, link, link_credit=5)
+    peer.claim("delivery-count and credit that make 5 beyond the initial delivery-count")
+    limit = serial(flow["delivery_count"] + flow["link_credit"] - initial)
+    return equals(peer, limit, 5, "delivery-count and credit beyond the initial count")
+
+
+@case("flow.available.meaning", covers=["performatives/flow/available/meaning"])
+def available_counts_what_waits(peer: Peer) -> Verdict:
+    """Available is never more than the messages that wait for credit."""
+    link = peer.receiver(filled(peer, 5))
+    told = []
+    for credit, waiting in ((0, 5), (2, 3)):
+        flow = _answer(peer, link, link_credit=credit)
+        arrived(peer, link, 5 - waiting)
+        flow = _answer(peer, link, link_credit=0) if credit else flow
+        told.append(None if flow is None else flow["available"])
+    peer.claim("available up to 5 where 5 messages wait, up to 3 where 3 do; or not told")
+    fits = (told[0] or 0) <= 5 and (told[1] or 0) <= 3
+    return holds(peer, fits, f"available {told[0]}, then {told[1]}")
+
+
+@case("flow.drain.sender", covers=["performatives/flow/drain/sender"])
+def drain_mode_of_a_sender(peer: Peer) -> Verdict:
+    """The flow of a sender that has drained says so, and no longer says it when drain is over."""
+    link = peer.receiver(peer.node())
+    peer.claim("drain, then no drain")
+    flow = peer.echo(link=link, link_credit=3, drain=True)
+    if flow["drain"] is not True:
+        return equals(peer, flow["drain"], True, "drain")
+    peer.barrier()
+    again = _answer(peer, link, link_credit=2, drain=False)
+    if again is None:
+        return holds(peer, True, "drain, then no flow")
+    return equals(peer, again["drain"], False, "drain")
+
+
+# --- echo
+
+
+@case("flow.echo.answered", covers=["performatives/flow/echo/answered"])
+def echo_of_a_session(peer: Peer) -> Verdict:
+    """A flow of the session that asks for an answer gets one."""
+    peer.begin()
+    peer.claim("flow")
+    peer.echo()
+    return holds(peer, True, "flow")
+
+
+@case("flow.echo.answered.sender", covers=["performatives/flow/echo/answered"])
+def echo_of_a_link_to_send(peer: Peer) -> Verdict:
+    """A sender's flow that asks for an answer gets one of the link."""
+    link = peer.sender()
+    peer.credit_for(link)
+    peer.claim("flow of the link")
+    peer.barrier()
+    peer.echo(link=link)
+    return holds(peer, True, "flow of the link")
+
+
+@case("flow.echo.answered.receiver", covers=["performatives/flow/echo/answered"])
+def echo_of_a_link_to_receive(peer: Peer) -> Verdict:
+    """A receiver's flow that asks for an answer gets one of the link."""
+    link = peer.receiver(peer.node(), credit=3)
+    peer.claim("flow of the link")
+    peer.barrier()
+    peer.echo(link=link)
+    return holds(peer, True, "flow of the link")
+
+
+@case("flow.echo.link-answer", covers=["performatives/flow/echo/link-answer"])
+def echo_answered_by_a_link(peer: Peer) -> Verdict:
+    """A flow of the session that asks for an answer may get one of any link."""
+    link = peer.sender()
+    peer.credit_for(link)
+    peer.barrier()
+    peer.pending("flow")
+    peer.flow(echo=True)
+    peer.barrier()
+    handles = ["a link" if flow["handle"] is not None else "the session" for flow in peer.pending("flow")]
+    return observed_either_way(peer, f"flow of {', '.join(handles)}" if handles else "no flow")
+
+
+@case("flow.echo.one-answer", covers=["performatives/flow/echo/one-answer"])
+def one_answer_for_several(peer: Peer) -> Verdict:
+    """Flows that ask for an answer get one each at most, and the last one tells the state behind all of them."""
+    peer.begin(next_outgoing_id=50)
+    peer.send_octets(b"".join(peer.frame("flow", echo=True) for _ in range(_ECHOES)))
+    peer.barrier()
+    flows = [flow for flow in peer.pending("flow") if flow["handle"] is None]
+    peer.claim(f"{_ECHOES} flows at most, next-incoming-id 50")
+    if len(flows) > _ECHOES or (flows and flows[-1]["next_incoming_id"] != 50):
+        last = flows[-1]["next_incoming_id"]
+        return holds(peer, False, f"{len(flows)} flows, the last with next-incoming-id {last}")
+    return observed_either_way(peer, f"{len(flows)} flows for {_ECHOES}")
+
+
+@case("flow.echo.no-loop", covers=["performatives/flow/echo/no-loop"])
+def answer_that_asks_for_none(peer: Peer) -> Verdict:
+    """The flow that answers does not ask for an answer itself."""
+    link = peer.receiver(peer.node(), credit=1)
+    peer.flow(echo=True)
+    flow = _answer(peer, link, link_credit=3)
+    flows = [f for f in (flow, *peer.pending("flow")) if f is not None]
+    if not flows:
+        raise OutOfReach("the target answers to no echo")
+    asking = sum(flow["echo"] is True for flow in flows)
+    return holds(peer, asking == 0, f"{asking} of {len(flows)} flows with echo", "flows without echo")
+
+
+# --- steps of this module
+
+
+def _refused_without(peer: Peer, field: str) -> Verdict:
+    peer.begin()
+    missing: dict[str, Any] = {field: None}
+    peer.flow(**missing)
+    return rejects_violation(peer)
+
+
+def _of_no_link(peer: Peer, field: str, value: Any) -> Verdict:
+    """The target's own flows of the session do without a field; then a flow of the peer's that has it."""
+    peer.begin()
+    own = [flow for flow in flows_of_session(peer) if field in flow.given and flow[field] is not False]
+    if own:
+        return holds(peer, False, f"{field} {own[0][field]!r} in a flow without handle")
+    peer.flow(**{field: value})
+    return borne(peer, peer.reaction())
+
+
+def _answered(peer: Peer, link: Link, **fields: Any) -> FrameArrived:
+    """As ``_answer``; raises OutOfReach for a target that does not answer to echo, which it need not."""
+    flow = _answer(peer, link, **fields)
+    if flow is None:
+        raise OutOfReach("the target tells no state of a link that rests")
+    return flow
+
+
+def _answer(peer: Peer, link: Link, **fields: Any) -> FrameArrived | None:
+    """The target's state of a link, where it answers; raises Unmet where link or session are over."""
+    before = link.flow
+    peer.flow(link=link, echo=True, **fields)
+    with suppress(Unmet):
+        peer.until(lambda: link.flow is not before, "flow", link=link)
+    if (over := peer.over(link)) is not None:
+        raise Unmet("flow", over.describe(peer.dialect))
+    peer.pending("flow", link=link)
+    return link.flow if link.flow is not before else None

@@ -1,0 +1,276 @@
+"""Framing (amqp-1.0 §2.3): size and data offset first, then type, channel, extended header, body, empty frames."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from amqpspec.peer.amqp_1_0.arrivals import FrameArrived
+from amqpspec.peer.amqp_1_0.books import TERMINAL
+from amqpspec.peer.amqp_1_0.peer import Peer
+from amqpspec.peer.context import Unmet
+from amqpspec.record.rows import Outcome
+from amqpspec.run.amqp_1_0.oracles import rejects_violation, without_effect
+from amqpspec.run.case import case
+from amqpspec.run.oracles import equals, holds, observed_either_way, worst
+from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_1_0._connections import (
+    UNKNOWN_PERFORMATIVE,
+    about,
+    frames_of,
+    kept_alive,
+    own_idle_s,
+    plain_frame,
+    until_failure,
+)
+from amqpspec.wire.amqp_1_0.message import decode_message, encode_message
+from amqpspec.wire.amqp_1_0.values import Array, Symbol
+
+_SASL_FRAME = 1
+_PARTNERS_IDLE_MS = 1000
+_BEYOND_LIMITS = "amqp:resource-limit-exceeded"
+_BODIES = {
+    "an unknown descriptor": UNKNOWN_PERFORMATIVE,
+    "a bare list": bytes.fromhex("c0 02 01 40"),
+    "a map": bytes.fromhex("c1 01 00"),
+    "a string": b"\xa1\x05begin",
+    "a described map": bytes.fromhex("00 53 11 c1 01 00"),
+    "a section of a message": bytes.fromhex("00 53 75 a0 01 78"),
+}
+_NOTES = {Symbol("x-opt-amqpspec"): "note"}
+_ANNOTATED = {
+    "delivery annotations first": encode_message(delivery_annotations=_NOTES, data=b"body"),
+    "delivery annotations behind a header": encode_message(
+        header={"priority": 5}, delivery_annotations=_NOTES, data=b"body"
+    ),
+}
+_COMPOUNDS = {
+    "a map": encode_message(value={"one": 1, "two": [None, None]}),
+    "an empty list": encode_message(value=[]),
+    "a list of one": encode_message(value=["one"]),
+    "a list of two": encode_message(value=[None, None]),
+    "a list of many": encode_message(value=["one", 2, None, True, [b"3"], {"four": 4}]),
+}
+_EMPTY_ELEMENTS = {
+    "empty lists": encode_message(value=Array("list0", [[], []])),
+    "nulls": encode_message(value=Array("null", [None, None])),
+    "trues": encode_message(value=Array("true", [True, True])),
+    "falses": encode_message(value=Array("false", [False, False])),
+    "zeros": encode_message(value=Array("uint0", [0, 0])),
+}
+
+
+@case("framing.size.below-header", covers=["framing/size/below-header"])
+def frames_shorter_than_their_header(peer: Peer) -> Verdict:
+    """A size below 8 is refused: the frame would end before its own header does."""
+    return until_failure(about(_malformed(peer.another(), size=size), f"size {size}") for size in (0, 4, 7))
+
+
+@case("framing.doff.below-header", covers=["framing/doff/below-header"])
+def offsets_into_the_header(peer: Peer) -> Verdict:
+    """A data offset below 2 is refused: the body would begin inside the header."""
+    body = plain_frame(peer, "begin")[8:]
+    return until_failure(
+        about(_malformed(peer.another(), body, doff=doff), f"offset {doff}") for doff in (0, 1)
+    )
+
+
+@case("framing.doff.beyond-size", covers=["framing/doff/beyond-size"])
+def offsets_behind_the_frame(peer: Peer) -> Verdict:
+    """A data offset behind the end of its frame is refused: there is no place for a body."""
+    frames = ((bytes(4), 4), (b"", 3), (plain_frame(peer, "begin")[8:], 255))
+    return until_failure(
+        about(_malformed(peer.another(), body, doff=doff), f"offset {doff}") for body, doff in frames
+    )
+
+
+@case("framing.size", covers=["framing/size"])
+def next_frame_stands_behind(peer: Peer) -> Verdict:
+    """A frame is as long as its size says, all of its header counted: the next one begins there, either way."""
+    peer.open_connection()
+    peer.room_for_channel(1)
+    peer.claim("two begins in one write are both answered, in frames that can be read")
+    first = peer.frame("begin", 0, extended=bytes(8))
+    peer.send_octets(first + peer.frame("begin", 1))
+    for channel in (0, 1):
+        peer.expect("begin", channel=channel)
+    peer.barrier(0)
+    return holds(peer, True, "both answered")
+
+
+@case("framing.doff", covers=["framing/doff"])
+def bodies_behind_an_offset(peer: Peer) -> Verdict:
+    """The body is looked for where the data offset says."""
+    peer.claim("a begin behind a data offset of 3, 4 and 63 words is answered")
+    for doff in (3, 4, 63):
+        other = peer.another()
+        other.open_connection()
+        other.call("begin", 0, extended=bytes(4 * (doff - 2)))
+        other.close()
+    return holds(peer, True, "all answered")
+
+
+@case("framing.type", covers=["framing/type"])
+def frames_of_other_types(peer: Peer) -> Verdict:
+    """A frame of a type that there is not, or not any more, is refused or passed over."""
+    verdicts = [_begin_of_type(peer.another(), kind) for kind in (2, 255)]
+    return worst((*verdicts, _late_login(peer.another())))
+
+
+@case("framing.type.own", covers=["framing/type"])
+def types_of_the_target(peer: Peer) -> Verdict:
+    """The frames of the target are AMQP frames once the login is over."""
+    peer.open_connection()
+    peer.claim("begin and attach in frames of type 0")
+    peer.begin()
+    peer.barrier()
+    types = {frame.frame_type for frame in frames_of(peer)}
+    return equals(peer, types, {0}, "frame types")
+
+
+@case("framing.channel", covers=["framing/channel"])
+def channel_of_two_octets(peer: Peer) -> Verdict:
+    """The channel number is the last two octets of the frame header, the higher one first."""
+    peer.open_connection()
+    channel = min(258, peer.channel_max)
+    peer.room_for_channel(max(channel, 1))
+    peer.claim("a begin that names the channel")
+    begun = peer.call("begin", channel)
+    return equals(peer, begun["remote_channel"], channel, "remote-channel")
+
+
+@case("framing.extended-header", covers=["framing/extended-header"])
+def extended_headers_are_ignored(peer: Peer) -> Verdict:
+    """What stands in an extended header is ignored, whatever it looks like."""
+    address = peer.node()
+    close = plain_frame(peer, "close")[8:]
+    decoy = close + bytes(-len(close) % 4)
+    peer.begin()
+    peer.claim("attach and transfer as without an extended header")
+    link = peer.sender(address, extended=decoy)
+    sent = peer.outcome(peer.transfer(link, b"body", extended=bytes.fromhex("fffefdfc 8b1f9c00")))
+    if sent.outcome != "accepted":
+        return holds(peer, False, f"outcome {sent.outcome or 'none'}")
+    return equals(peer, [delivery.body for delivery in peer.fetch(address, 1)], [b"body"], "bodies")
+
+
+@case("framing.performative", covers=["framing/performative"])
+def bodies_without_performative(peer: Peer) -> Verdict:
+    """A body that does not begin with a performative is refused."""
+    return until_failure(about(_body(peer.another(), octets), what) for what, octets in _BODIES.items())
+
+
+@case("framing.performative.by-symbol", covers=["framing/performative", "model/nine-frame-bodies"])
+def performative_named_by_its_symbol(peer: Peer) -> Verdict:
+    """A performative is one by its symbol as well as by its code; who knows codes alone is not strict."""
+    peer.open_connection()
+    peer.claim("begin")
+    peer.send("begin", descriptor=Symbol("amqp:begin:list"))
+    arrival = peer.arrival("begin")
+    begun = isinstance(arrival, FrameArrived) and arrival.name == "begin"
+    return Verdict(Outcome.PASS if begun else Outcome.NONSTRICT, "begin", arrival.describe(peer.dialect))
+
+
+@case("framing.payload", covers=["framing/payload"])
+def payload_there_and_back(peer: Peer) -> Verdict:
+    """What follows the performative of a transfer is the payload, in both directions."""
+    body = bytes(range(256))
+    address = peer.node()
+    peer.begin()
+    peer.claim("the same body comes back")
+    peer.send_message(address, body)
+    link = peer.receiver(address, credit=1)
+    delivery = peer.delivery(link)
+    peer.disposition(delivery)
+    return holds(peer, delivery.body == body, "the same" if delivery.body == body else "another body")
+
+
+@case("framing.payload.delivery-annotations", covers=["framing/payload"])
+def delivery_annotations_in_the_payload(peer: Peer) -> Verdict:
+    """A payload can have delivery annotations, with a header before them or without: the body comes back."""
+    return _each_there_and_back(peer, _ANNOTATED)
+
+
+@case("framing.payload.compound-value", covers=["framing/payload"])
+def compound_values_in_the_payload(peer: Peer) -> Verdict:
+    """A payload can be a value that is a map or a list of any length: the same one comes back."""
+    return _each_there_and_back(peer, _COMPOUNDS)
+
+
+@case("framing.payload.empty-elements", covers=["framing/payload"])
+def arrays_of_no_width_in_the_payload(peer: Peer) -> Verdict:
+    """A payload can be an array whose elements take no octets: it comes back with as many of them."""
+    return _each_there_and_back(peer, _EMPTY_ELEMENTS)
+
+
+@case("framing.empty-frame", covers=["framing/empty-frame"], slow=True, budget_s=150)
+def empty_frames_keep_alive(peer: Peer) -> Verdict:
+    """Frames without a body keep a connection alive; whether the target sends such ones is its own choice."""
+    peer.open_connection(idle_time_out=_PARTNERS_IDLE_MS)
+    idle_s = own_idle_s(peer)
+    peer.claim("a connection that lives on by empty frames")
+    sent = kept_alive(peer, idle_s, peer.send_empty)
+    return observed_either_way(peer, f"lives on; the target sends: {sent}")
+
+
+# --- steps of this module
+
+
+def _malformed(peer: Peer, body: bytes = b"", size: int | None = None, doff: int | None = None) -> Verdict:
+    """A frame whose header lies, on an open connection."""
+    peer.open_connection()
+    peer.send_frame(body, size=size, doff=doff)
+    return rejects_violation(peer)
+
+
+def _begin_of_type(peer: Peer, kind: int) -> Verdict:
+    """A begin on channel 1 in a frame of another type: it may not begin anything."""
+    peer.open_connection()
+    peer.room_for_channel(1)
+    peer.send_octets(plain_frame(peer, "begin", 1)[:5] + bytes([kind]) + plain_frame(peer, "begin", 1)[6:])
+    reaction = peer.reaction()
+    begun = [a for a in reaction.arrivals if isinstance(a, FrameArrived) and a.name == "begin"]
+    verdict = without_effect(peer, reaction, "begin was answered" if begun else "")
+    return about(verdict, f"type {kind}")
+
+
+def _late_login(peer: Peer) -> Verdict:
+    """A SASL frame on an open connection: it may not be answered."""
+    peer.open_connection()
+    peer.send("sasl-init", mechanism="ANONYMOUS")
+    reaction = peer.reaction()
+    answers = [
+        a for a in reaction.arrivals if isinstance(a, FrameArrived) and a.frame.frame_type == _SASL_FRAME
+    ]
+    return without_effect(peer, reaction, f"{answers[0].name} behind open" if answers else "")
+
+
+def _each_there_and_back(peer: Peer, messages: Mapping[str, bytes]) -> Verdict:
+    """Messages through a node, each over links of its own; the first that is not taken, or not given back, decides."""
+    trips = messages.items()
+    return until_failure(about(_there_and_back(peer.another(), what, octets), what) for what, octets in trips)
+
+
+def _there_and_back(peer: Peer, what: str, message: bytes) -> Verdict:
+    """One message; a node that does not want it, or has no room for it, may say so, which is recorded."""
+    address = peer.node()
+    sender, receiver = peer.sender(address), peer.receiver(address, credit=1)
+    peer.credit_for(sender)
+    peer.claim(f"{what}: accepted, and the same body back")
+    try:
+        sent = peer.outcome(peer.transfer(sender, message=message))
+    except Unmet as unmet:
+        if _BEYOND_LIMITS not in unmet.observed:
+            raise
+        return observed_either_way(peer, unmet.observed)
+    if sent.outcome in TERMINAL[1:]:
+        return observed_either_way(peer, sent.outcome)
+    delivery = peer.delivery(receiver)
+    peer.disposition(delivery)
+    return equals(peer, delivery.body, decode_message(message).body, "body")
+
+
+def _body(peer: Peer, octets: bytes) -> Verdict:
+    """A frame with that body, on a mapped channel."""
+    peer.begin()
+    peer.send_frame(octets)
+    return rejects_violation(peer)

@@ -1,0 +1,184 @@
+"""Establishing links (amqp-1.0 §2.6.3): what attach is answered by, refused links, termini as they are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from amqpspec.peer.amqp_1_0.arrivals import FrameArrived
+from amqpspec.peer.amqp_1_0.books import Link
+from amqpspec.peer.amqp_1_0.peer import Peer
+from amqpspec.peer.context import OutOfReach
+from amqpspec.record.rows import Outcome
+from amqpspec.run.amqp_1_0.oracles import borne
+from amqpspec.run.case import case
+from amqpspec.run.oracles import equals, holds, judge_reaction, observed_either_way, worst
+from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_1_0._links import (
+    DURABLE,
+    RECEIVER,
+    SENDER,
+    asked,
+    fill,
+    filled,
+    own_terminus,
+    partners_terminus,
+    reborn,
+    refused_attach,
+)
+from amqpspec.wire.amqp_1_0.values import Described, Map, Symbol
+
+_ROLES = (SENDER, RECEIVER)
+_UNHEARD_OF = Symbol("amqpspec:unheard-of")
+_FILTER = Map({_UNHEARD_OF: Described(_UNHEARD_OF, "whatever")})
+_ASKED = ("filter", "capabilities", "durable", "expiry_policy")
+
+
+@case("links.establishing.answer", covers=["links/establishing/answer"])
+def attach_is_answered(peer: Peer) -> Verdict:
+    """Attach is answered by an attach of the same name in the other role, with a handle."""
+    peer.begin()
+    address = peer.node()
+    peer.claim("attach of the same name in the other role, with a handle")
+    links = [peer.attach(role, address) for role in _ROLES]
+    kept = all(link.attached is not None and "handle" in link.attached.given for link in links)
+    return holds(peer, kept, "attach of both names" + ("" if kept else ", without a handle"))
+
+
+@case("links.establishing.create-terminus", covers=["links/establishing/create-terminus"])
+def address_that_names_nothing(peer: Peer) -> Verdict:
+    """A target makes a node for an address that names none, or refuses the link."""
+    verdicts = []
+    for channel, role in enumerate(_ROLES):
+        peer.room_for_channel(channel)
+        link, reaction = asked(peer, role, peer.name("unknown"), channel)
+        verdicts.append(borne(peer, reaction) if reaction.refusal else observed_either_way(peer, _made(link)))
+    return worst(verdicts)
+
+
+@case("links.establishing.null-terminus", covers=["links/establishing/null-terminus"])
+def refused_link_without_terminus(peer: Peer) -> Verdict:
+    """The attach that refuses a link has no terminus of the target's own."""
+    return worst(_null_terminus(peer.another(), role) for role in _ROLES)
+
+
+@case("links.establishing.refused-detach", covers=["links/establishing/refused-detach"])
+def refused_link_is_detached(peer: Peer) -> Verdict:
+    """The attach that refuses a link is followed by a detach."""
+    return worst(_refused(peer.another(), role) for role in _ROLES)
+
+
+@case("links.establishing.whose-terminus", covers=["links/establishing/whose-terminus"])
+def termini_of_both_sides(peer: Peer) -> Verdict:
+    """A link has the source that its sender names and the target that its receiver names."""
+    address, own = peer.node(), peer.name("own")
+    peer.begin()
+    peer.claim("termini as their own sides name them, and a link that works")
+    sender = peer.sender(address, source={"address": own})
+    receiver = peer.receiver(fill(peer, address, b"one"), target={"address": own}, credit=1)
+    termini = [partners_terminus(link) for link in (sender, receiver)]
+    told = [_address(terminus) for terminus in termini if terminus is not None]
+    if any(address != own for address in told):
+        return equals(peer, told, [own] * len(told), "addresses of the peer's termini")
+    verdict = equals(peer, peer.delivery(receiver).body, b"one", "body")
+    if verdict.outcome is Outcome.PASS and len(told) < len(termini):
+        return observed_either_way(peer, "a link that works; a terminus of the peer is left out of attach")
+    return verdict
+
+
+@case("links.establishing.adjust", covers=["links/establishing/adjust"])
+def more_than_a_target_has(peer: Peer) -> Verdict:
+    """A target without everything that a source asks for makes one with less, or refuses the link."""
+    address = peer.node()
+    capabilities = (_UNHEARD_OF,)
+    source = {"address": address, "filter": _FILTER, "capabilities": capabilities, **DURABLE}
+    link, reaction = asked(peer, RECEIVER, source=source)
+    if reaction.refusal is not None or link.refused:
+        return observed_either_way(peer, reaction.describe(peer.dialect))
+    told = own_terminus(link)
+    kept = [key for key in _ASKED if told.get(key) not in (None, (), {}, 0)]
+    peer.detach(link)
+    return observed_either_way(peer, f"a source with {', '.join(kept) or 'nothing of it'}")
+
+
+@case("links.establishing.actual-properties", covers=["links/establishing/actual-properties"])
+def filter_that_is_not_there(peer: Peer) -> Verdict:
+    """A source does not tell a filter that the target cannot know."""
+    address = filled(peer, 1)
+    link, reaction = asked(peer, RECEIVER, source={"address": address, "filter": _FILTER})
+    if reaction.refusal is not None or link.refused:
+        raise OutOfReach(f"a filter that is not known is refused: {reaction.describe(peer.dialect)}")
+    peer.claim("a source without the filter that nobody knows")
+    told = own_terminus(link).get("filter") or {}
+    return holds(peer, _UNHEARD_OF not in told, f"filters {', '.join(map(str, told)) or 'none'}")
+
+
+@case(
+    "links.establishing.dynamic-address",
+    covers=["links/establishing/actual-properties"],
+    needs=["dynamic-nodes"],
+)
+def address_of_a_dynamic_node(peer: Peer) -> Verdict:
+    """The source of a node made on request tells the address, which no other such node has."""
+    links = []
+    for _ in range(2):
+        link, reaction = asked(peer, RECEIVER, source={"dynamic": True})
+        if reaction.refusal is not None or link.refused:
+            raise OutOfReach(f"no nodes on request: {reaction.describe(peer.dialect)}")
+        links.append(link)
+    peer.claim("two addresses, each of a node that can be sent to")
+    one, two = (_address(own_terminus(link)) for link in links)
+    if not one or not two or one == two:
+        return holds(peer, False, f"addresses {one!r} and {two!r}")
+    peer.credit(links[0], 1)
+    peer.transfer(peer.sender(one), b"to the first")
+    return equals(peer, peer.delivery(links[0]).body, b"to the first", "body")
+
+
+@case(
+    "links.establishing.expiry-as-told",
+    covers=["links/establishing/actual-properties"],
+    needs=["resume"],
+)
+def expiry_as_told(peer: Peer) -> Verdict:
+    """A source that is to outlive its connection does so if the target says so, and only then."""
+    name, address = peer.name("link"), filled(peer, 1)
+    link = peer.receiver(name=name, source={"address": address, **DURABLE})
+    told = str(own_terminus(link)["expiry_policy"])
+    peer = reborn(peer)
+    again, _ = asked(peer, RECEIVER, name=name, source=None)
+    there = again.attached is not None and own_terminus(again) is not None
+    if there:
+        peer.detach(again)
+    peer.claim(f"a source that lives by the expiry-policy {told} that was told")
+    return holds(peer, there == (told == "never"), "it was there" if there else "it was gone")
+
+
+# --- steps of this module
+
+
+def _made(link: Link) -> str:
+    return "refused without an error" if link.refused else f"a node is made for a {link.role}"
+
+
+def _refused(peer: Peer, role: str) -> Verdict:
+    peer.begin()
+    peer.claim("attach, then detach with an error")
+    return judge_reaction(peer, refused_attach(peer, role)[1])
+
+
+def _null_terminus(peer: Peer, role: str) -> Verdict:
+    peer.begin()
+    peer.claim("attach without a terminus of the target's own")
+    link, reaction = refused_attach(peer, role)
+    if link.attached is None:
+        return holds(peer, False, reaction.describe(peer.dialect))
+    return holds(peer, own_terminus(link) is None, _told(link.attached, link))
+
+
+def _told(attach: FrameArrived, link: Link) -> str:
+    terminus = own_terminus(link)
+    return "attach without terminus" if terminus is None else f"attach with {terminus.name}"
+
+
+def _address(terminus: Any) -> Any:
+    return None if terminus is None else terminus.get("address")

@@ -1,0 +1,352 @@
+"""Flow control of links (amqp-1.0 §2.6.7 to §2.6.10): delivery-count, credit, drain; getting and stopping."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any
+
+from amqpspec.peer.amqp_1_0.arrivals import FrameArrived
+from amqpspec.peer.amqp_1_0.books import Link, serial
+from amqpspec.peer.amqp_1_0.frames import OMIT
+from amqpspec.peer.amqp_1_0.peer import Peer
+from amqpspec.peer.context import OutOfReach, Unmet
+from amqpspec.record.rows import Outcome
+from amqpspec.run.amqp_1_0.oracles import borne
+from amqpspec.run.case import case
+from amqpspec.run.oracles import equals, holds, observed_either_way, worst
+from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_1_0._links import RECEIVER, arrived, bodies, fill, filled
+
+_INITIAL_COUNTS = (0, 12345, 1 << 31, (1 << 32) - 1)
+_BURST = 2500
+
+# --- delivery-count and credit
+
+
+@case("links.flow.delivery-count", covers=["links/flow/delivery-count"])
+def delivery_count_grows(peer: Peer) -> Verdict:
+    """The delivery-count of a sender has grown by as many as it sent."""
+    link = peer.receiver(filled(peer, 4), credit=5)
+    arrived(peer, link, 4)
+    flow, sent = _told(peer, link), 4
+    if flow is None:  # drained, the last credit counts, too
+        flow, sent = _drained(peer, link, 1), 5
+    peer.claim(f"the initial delivery-count and {sent}")
+    return equals(peer, flow["delivery_count"], serial(_initial(link) + sent), "delivery-count")
+
+
+@case("links.flow.delivery-count.sender-only", covers=["links/flow/delivery-count-sender-only"])
+def receiver_with_another_count(peer: Peer) -> Verdict:
+    """A sender keeps its delivery-count, whatever its receiver says, and reckons its credit by that."""
+    link = peer.receiver(filled(peer, 6), credit=4)
+    arrived(peer, link, 4)
+    behind = serial(_initial(link) + 2)
+    flow = _told(peer, link, delivery_count=behind, link_credit=2)
+    peer.barrier()
+    peer.claim("the sender's own delivery-count, no credit, no transfer")
+    if flow is None or link.transfers != 4:
+        return equals(peer, link.transfers, 4, "transfers")
+    actual = (flow["delivery_count"], flow["link_credit"])
+    return equals(peer, actual, (serial(_initial(link) + 4), 0), "delivery-count, credit")
+
+
+@case("links.flow.link-credit.receiver-only", covers=["links/flow/link-credit-receiver-only"])
+def credit_is_the_receivers(peer: Peer) -> Verdict:
+    """A sender has the credit that it was given, less what it used, and takes no more by itself."""
+    link = peer.receiver(filled(peer, 2), credit=5)
+    arrived(peer, link, 2)
+    flow = _told(peer, link)
+    other = peer.receiver(filled(peer, 12), credit=3)
+    arrived(peer, other, 3)
+    peer.claim("credit 3 of 5 after two messages; three messages for a credit of 3")
+    peer.barrier()
+    credit = 3 if flow is None else flow["link_credit"]
+    return equals(peer, (credit, other.transfers), (3, 3), "credit, transfers")
+
+
+@case("links.flow.delivery-limit", covers=["links/flow/delivery-limit"])
+def delivery_limit_is_kept(peer: Peer) -> Verdict:
+    """A sender goes up to the delivery-limit that its receiver names, and not beyond it."""
+    link = peer.receiver(filled(peer, 12), credit=5)
+    arrived(peer, link, 5)
+    peer.claim("two messages more, up to the delivery-limit")
+    peer.credit(link, 3, delivery_count=serial(_initial(link) + 4))
+    return _exactly(peer, link, 7)
+
+
+@case("links.flow.credit-formula", covers=["links/flow/credit-formula"])
+def credit_by_the_formula(peer: Peer) -> Verdict:
+    """Credit given with an older delivery-count is less by what was sent since."""
+    link = peer.receiver(filled(peer, 12), credit=4)
+    arrived(peer, link, 4)
+    peer.claim("three messages more")
+    peer.credit(link, 5, delivery_count=serial(_initial(link) + 2))
+    return _exactly(peer, link, 7)
+
+
+@case("links.flow.count-unspecified", covers=["links/flow/count-unspecified"])
+def credit_without_delivery_count(peer: Peer) -> Verdict:
+    """Credit without delivery-count counts from the sender's initial one, however often it is given."""
+    nodes = [filled(peer, 10) for _ in range(2)]
+    peer.begin()
+    peer.claim("three messages for a credit of 3; five for credits of 3 and 5")
+    link = _attached_with_credit(peer, nodes[0], 3)
+    verdict = _exactly(peer, link, 3)
+    if verdict.outcome is not Outcome.PASS:
+        return verdict
+    return _exactly(peer, _attached_with_credit(peer, nodes[1], 3, 5), 5)
+
+
+@case("links.flow.credit-decreases", covers=["links/flow/credit-decreases"])
+def credit_is_used_up(peer: Peer) -> Verdict:
+    """Each message takes one off the credit: what is left brings so many more, and no other."""
+    address = filled(peer, 3)
+    link = peer.receiver(address, credit=5)
+    arrived(peer, link, 3)
+    fill(peer, address, *bodies(5))
+    peer.claim("two messages more, which use up the credit")
+    return _exactly(peer, link, 5)
+
+
+@case("links.flow.available-zero", covers=["links/flow/available-zero"])
+def message_after_available_zero(peer: Peer) -> Verdict:
+    """A sender that told that nothing is available can send what comes later without another flow."""
+    address = peer.node()
+    link = peer.receiver(address, credit=2)
+    with suppress(Unmet):
+        peer.echo(link=link)
+    told = link.available
+    fill(peer, address, b"later")
+    try:
+        arrived(peer, link, 1)
+    except Unmet as silence:
+        return observed_either_way(peer, f"available {told}, then {silence.observed}")
+    return observed_either_way(peer, f"available {told}, then the message")
+
+
+# --- drain
+
+
+@case("links.flow.drain.behaviour", covers=["links/flow/drain/behaviour"])
+def drain_with_messages(peer: Peer) -> Verdict:
+    """A sender that is to drain sends what there is, then gives up the rest of its credit."""
+    link = peer.receiver(filled(peer, 3))
+    peer.claim("three messages, then flow with delivery-count advanced by ten and no credit")
+    flow = _drained(peer, link, 10)
+    observed = (link.transfers, flow["delivery_count"])
+    return equals(peer, observed, (3, serial(_initial(link) + 10)), "transfers, delivery-count")
+
+
+@case("links.flow.drain.receiver-only", covers=["links/flow/drain/receiver-only"])
+def drain_is_the_receivers(peer: Peer) -> Verdict:
+    """A sender's drain mode is the one that its receiver said last."""
+    link = peer.receiver(peer.node())
+    flows = [_told(peer, link, link_credit=2), _drained(peer, link, 2)]
+    flows.append(_told(peer, link, link_credit=1, drain=False))
+    peer.claim("drain as the receiver said last")
+    told = [None if flow is None else flow["drain"] for flow in flows]
+    kept = all(drain in (None, said) for drain, said in zip(told, (False, True, False), strict=True))
+    return holds(peer, kept, f"drain {told}")
+
+
+@case("links.flow.drain.empty", covers=["links/flow/drain/empty"])
+def drain_of_an_empty_node(peer: Peer) -> Verdict:
+    """A sender without messages that is to drain advances delivery-count by all of its credit, and tells."""
+    link = peer.receiver(peer.node(), credit=7)
+    peer.claim("flow with delivery-count advanced by seven and no credit")
+    flow = _drained(peer, link, 7)
+    return equals(peer, flow["delivery_count"], serial(_initial(link) + 7), "delivery-count")
+
+
+# --- no credit, less credit
+
+
+@case("links.flow.no-credit", covers=["links/flow/no-credit"])
+def nothing_without_credit(peer: Peer) -> Verdict:
+    """Without credit nothing is sent: before the first one is given, when it is used up, when it is taken back."""
+    address = filled(peer, 3)
+    link = peer.receiver(address)
+    peer.claim("no transfer without credit")
+    peer.barrier()
+    if link.transfers:
+        return equals(peer, link.transfers, 0, "transfers")
+    peer.credit(link, 1)
+    verdict = _exactly(peer, link, 1)
+    if verdict.outcome is not Outcome.PASS:
+        return verdict
+    peer.credit(link, 0)
+    peer.barrier()
+    return _exactly(peer, link, 1)
+
+
+@case("links.flow.credit-reduced", covers=["links/flow/credit-reduced"])
+def more_than_there_is_credit_for(peer: Peer) -> Verdict:
+    """Messages beyond the credit are taken, or the link is detached."""
+    link = peer.sender()
+    credit = peer.credit_for(link)
+    burst = 2 * credit + 1
+    if burst > min(_BURST, link.session.remote_incoming_window):
+        raise OutOfReach(f"a credit of {credit} is more than the case sends at once")
+    peer.send_octets(b"".join(peer.transfer_octets(link, b"x", settled=True) for _ in range(burst)))
+    return borne(peer, peer.reaction(link=link))
+
+
+# --- where the count begins, and how it goes on
+
+
+@case("links.flow.delivery-count.wraps", covers=["links/flow/delivery-count-wraps"])
+def delivery_count_wraps(peer: Peer) -> Verdict:
+    """The delivery-count wraps around at 2^32, and the link goes on."""
+    start = (1 << 32) - 2
+    link = peer.sender(initial_delivery_count=start)
+    peer.credit_for(link, 5)
+    peer.claim("five messages accepted, and a delivery-count of 3")
+    for body in bodies(5):
+        peer.outcome(peer.transfer(link, body, wait=False))
+    flow = _told(peer, link)
+    if flow is not None and "delivery_count" in flow.given:
+        return equals(peer, flow["delivery_count"], serial(start + 5), "delivery-count")
+    return holds(peer, True, "five messages accepted")
+
+
+@case("links.flow.initial-state", covers=["links/flow/initial-state"])
+def state_of_a_new_link(peer: Peer) -> Verdict:
+    """A new link has no credit and no drain, and sends nothing."""
+    link = peer.receiver(filled(peer, 2))
+    peer.claim("no credit, no drain, no transfer")
+    peer.barrier()
+    if link.transfers:
+        return equals(peer, link.transfers, 0, "transfers")
+    flow = _told(peer, link, link_credit=OMIT)
+    if flow is None:
+        return holds(peer, True, "no transfer")
+    credit = flow["link_credit"] or 0
+    return equals(peer, (credit, flow["drain"], link.transfers), (0, False, 0), "credit, drain, transfers")
+
+
+@case("links.flow.initial-delivery-count", covers=["links/flow/initial-delivery-count"])
+def delivery_count_begins_anywhere(peer: Peer) -> Verdict:
+    """A sender begins to count wherever it likes, and its receiver gives credit from there."""
+    return worst(_counted_from(peer, count) for count in _INITIAL_COUNTS)
+
+
+# --- getting and stopping
+
+
+@case("links.synchronous-get", covers=["links/synchronous-get"])
+def one_message_at_a_time(peer: Peer) -> Verdict:
+    """A credit of one brings one message, each time."""
+    link = peer.receiver(filled(peer, 5))
+    peer.claim("one message for a credit of one")
+    verdict = holds(peer, True, "one message")
+    for count in (1, 2):
+        peer.credit(link, 1)
+        verdict = _exactly(peer, link, count)
+        if verdict.outcome is not Outcome.PASS:
+            break
+    return verdict
+
+
+@case("links.synchronous-get.timed", covers=["links/synchronous-get/timed"])
+def get_that_is_over(peer: Peer) -> Verdict:
+    """A get from an empty node ends with drain: the credit is gone, no message came."""
+    link = peer.receiver(peer.node(), credit=1)
+    peer.barrier()
+    peer.claim("flow without credit, no message")
+    _drained(peer, link, 1)
+    return equals(peer, link.transfers, 0, "transfers")
+
+
+@case("links.stopping.credit-zero", covers=["links/stopping/credit-zero"])
+def credit_of_zero_stops(peer: Peer) -> Verdict:
+    """A credit of zero stops a link: what the node gets later is not sent."""
+    address = filled(peer, 2)
+    link = peer.receiver(address, credit=10)
+    arrived(peer, link, 2)
+    peer.claim("no transfer behind a credit of zero")
+    peer.credit(link, 0)
+    peer.barrier()
+    fill(peer, address, *bodies(3))
+    return _exactly(peer, link, 2)
+
+
+@case("links.stopping.echo", covers=["links/stopping/echo"])
+def echo_tells_that_a_link_rests(peer: Peer) -> Verdict:
+    """The sender's flow that answers a credit of zero tells that it has none, and nothing comes behind it."""
+    address = filled(peer, 5)
+    link = peer.receiver(address, credit=20)
+    arrived(peer, link, 5)
+    flow = _told(peer, link, link_credit=0)
+    if flow is None:
+        return observed_either_way(peer, "the sender does not answer")
+    peer.claim("a flow without credit, and nothing behind it")
+    if flow["link_credit"] not in (None, 0):
+        return equals(peer, flow["link_credit"], 0, "credit")
+    fill(peer, address, *bodies(3))
+    return _exactly(peer, link, 5)
+
+
+# --- steps of this module
+
+
+def _initial(link: Link) -> int:
+    """Where the target began to count; not told is a matter of another row."""
+    assert link.attached is not None
+    count = link.attached["initial_delivery_count"]
+    if not isinstance(count, int):
+        raise Unmet("an initial-delivery-count", "none")
+    return count
+
+
+def _exactly(peer: Peer, link: Link, count: int) -> Verdict:
+    """So many transfers in all: they come, and up to a round trip no more of them."""
+    peer.until(lambda: link.transfers >= count, f"{count} transfers", link=link)
+    peer.barrier(link.session.channel)
+    return equals(peer, link.transfers, count, "transfers")
+
+
+def _attached_with_credit(peer: Peer, address: str, *credits: int) -> Link:
+    """Attach and flows in one write, when the receiver cannot know the delivery-count."""
+    octets = peer.frame("attach", **peer.attach_fields(RECEIVER, address))
+    link = peer.session().every_link[-1]
+    flows = [peer.frame("flow", handle=link, link_credit=credit, delivery_count=OMIT) for credit in credits]
+    peer.send_octets(octets + b"".join(flows))
+    peer.until(lambda: link.attached is not None, "attach", session=link.session)
+    return link
+
+
+def _drained(peer: Peer, link: Link, credit: int) -> FrameArrived:
+    """The flow of the target that tells that all credit is gone."""
+    before = link.flow
+    peer.flow(link=link, link_credit=credit, drain=True)
+
+    def done() -> bool:
+        flow = link.flow
+        return flow is not None and flow is not before and flow["link_credit"] == 0
+
+    peer.until(done, "flow without credit", link=link)
+    assert link.flow is not None
+    return link.flow
+
+
+def _told(peer: Peer, link: Link, **fields: Any) -> FrameArrived | None:
+    """The target's state of a link, where it answers to echo."""
+    try:
+        return peer.echo(link=link, **fields)
+    except Unmet:
+        return None
+
+
+def _counted_from(peer: Peer, count: int) -> Verdict:
+    """A message over a link of its own that begins to count there."""
+    other = peer.another()
+    other.claimed = ""
+    link = other.sender(initial_delivery_count=count)
+    other.until(lambda: link.flow is not None, "flow", link=link)
+    assert link.flow is not None
+    told = link.flow["delivery_count"]
+    if told not in (None, count):
+        return equals(peer, told, count, "delivery-count")
+    other.credit_for(link)
+    outcome = other.outcome(other.transfer(link, b"counted", wait=False)).outcome
+    return equals(peer, outcome, "accepted", f"outcome of a message counted from {count}:")

@@ -1,0 +1,261 @@
+"""Sessions (amqp-1.0 §2.5 to §2.5.4): links and deliveries on them, begun, ended, failed."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any
+
+from amqpspec.peer.amqp_1_0.peer import Peer
+from amqpspec.peer.context import OutOfReach, Unmet
+from amqpspec.run.amqp_1_0.oracles import borne, rejects_violation
+from amqpspec.run.case import case
+from amqpspec.run.oracles import equals, holds, judge_reaction, worst
+from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_1_0._links import RECEIVER, SENDER, asked, bodies, filled
+from amqpspec.suites.amqp_1_0._sessions import (
+    UNATTACHED,
+    breach_octets,
+    failed_session,
+    follow_each_other,
+    heard_meanwhile,
+)
+
+_CHANNEL = 3
+_FREE_CHANNEL = 1
+_MANY = 700
+
+# --- links and deliveries of a session
+
+
+@case("sessions.link-on-one-session", covers=["sessions/link-on-one-session"])
+def link_on_two_sessions(peer: Peer) -> Verdict:
+    """A link that is attached on a second session leaves the first one, or is refused."""
+    return worst(_twice_attached(peer.another(), role) for role in (SENDER, RECEIVER))
+
+
+@case("sessions.delivery-sequence", covers=["sessions/delivery-sequence"])
+def one_sequence_of_deliveries(peer: Peer) -> Verdict:
+    """The deliveries on all links of a session have numbers of one sequence."""
+    links = [peer.receiver(filled(peer, 3), credit=3) for _ in range(2)]
+    peer.claim("six delivery-ids that follow each other")
+    ids = [delivery.id for link in links for delivery in peer.deliveries(link, 3)]
+    return holds(peer, follow_each_other(ids), f"delivery-ids {ids[:3]} and {ids[3:]}")
+
+
+@case("sessions.delivery-sequence.of-partner", covers=["sessions/delivery-sequence"])
+def one_sequence_of_the_partners_deliveries(peer: Peer) -> Verdict:
+    """Deliveries to the target on several links of a session go by the numbers of one sequence."""
+    links = [peer.sender(peer.node()) for _ in range(2)]
+    for link in links:
+        peer.credit_for(link, 2)
+    peer.claim("an outcome of each delivery")
+    sent = [peer.transfer(link, body) for body in bodies(2) for link in links]
+    outcomes = [peer.outcome(outgoing).outcome for outgoing in sent]
+    return equals(peer, outcomes, ["accepted"] * 4, "outcomes")
+
+
+# --- begin
+
+
+@case("sessions.begin.used-channel", covers=["sessions/begin/unused-channel"])
+def begin_on_a_used_channel(peer: Peer) -> Verdict:
+    """A second begin on a channel that has a session is refused."""
+    peer.begin()
+    peer.send("begin")
+    return rejects_violation(peer)
+
+
+@case(
+    "sessions.begin.used-channel.own",
+    covers=["sessions/begin/unused-channel", "sessions/begin/answer"],
+)
+def channels_of_the_target(peer: Peer) -> Verdict:
+    """The sessions of a connection have channels of the target's that differ."""
+    sessions = [peer.begin(channel) for channel in range(3)]
+    peer.claim("three channels")
+    channels = [session.remote_channel for session in sessions]
+    return holds(peer, len(set(channels)) == 3, f"channels {channels}")
+
+
+@case("sessions.begin.answer", covers=["sessions/begin/answer"])
+def begin_is_answered(peer: Peer) -> Verdict:
+    """Each begin is answered by a begin, and the session can be used."""
+    peer.open_connection()
+    peer.room_for_channel(1)
+    peer.claim("begin for begin, twice, and sessions that answer")
+    sessions = [peer.begin(channel) for channel in (0, 1)]
+    for session in sessions:
+        peer.barrier(session.channel)
+    channels = [session.remote_channel for session in sessions]
+    return holds(peer, channels[0] != channels[1], f"begin on channels {channels}")
+
+
+@case("sessions.begin.answer.beside-failed", covers=["sessions/begin/answer"])
+def begin_beside_a_session_that_failed(peer: Peer) -> Verdict:
+    """While the target waits for the end of a session that failed, another one can be begun and used."""
+    failed_session(peer)
+    peer.room_for_channel(_FREE_CHANNEL)
+    peer.claim("begin, and a session that answers")
+    peer.begin(_FREE_CHANNEL)
+    peer.barrier(_FREE_CHANNEL)
+    return holds(peer, True, "begin, and a session that answers")
+
+
+@case("sessions.begin.lowest-channel", covers=["sessions/begin/lowest-channel"])
+def lowest_channel(peer: Peer) -> Verdict:
+    """The target takes the lowest channel that is free."""
+    peer.open_connection()
+    own = (4, 2, 3)
+    peer.room_for_channel(max(own) + 1)
+    sessions = [peer.begin(channel) for channel in own]
+    peer.end(own[1])
+    sessions.append(peer.begin(max(own) + 1))
+    peer.claim("channels 0, 1, 2, and 1 once more")
+    return equals(peer, [session.remote_channel for session in sessions], [0, 1, 2, 1], "channels")
+
+
+@case(
+    "sessions.begin.remote-channel-empty",
+    covers=["sessions/begin/remote-channel-empty", "performatives/begin/remote-channel/unset"],
+)
+def begin_of_ones_own_with_remote_channel(peer: Peer) -> Verdict:
+    """A first begin that names a remote-channel is refused or borne with."""
+    return worst(_begun_as_answer(peer.another(), channel) for channel in (0, UNATTACHED))
+
+
+@case(
+    "sessions.begin.remote-channel-empty.own",
+    covers=["sessions/begin/remote-channel-empty", "performatives/begin/remote-channel/unset"],
+)
+def begins_of_the_target(peer: Peer) -> Verdict:
+    """The target sends no begin with a remote-channel that nobody began."""
+    peer.begin()
+    peer.claim("no begin with remote-channel but the one that was owed")
+    peer.barrier()
+    stray = [b for b in peer.take(_is("begin")) if b["remote_channel"] is not None]
+    return holds(peer, not stray, f"{len(stray)} more: {[b['remote_channel'] for b in stray]}")
+
+
+@case("sessions.begin.remote-channel-set", covers=["sessions/begin/remote-channel-set"])
+def begin_that_answers(peer: Peer) -> Verdict:
+    """The begin that answers another names its channel."""
+    peer.open_connection()
+    peer.room_for_channel(_CHANNEL)
+    peer.claim(f"begin with remote-channel {_CHANNEL}")
+    peer.send("begin", _CHANNEL)
+    return equals(peer, peer.expect("begin", channel=None)["remote_channel"], _CHANNEL, "remote-channel")
+
+
+# --- end
+
+
+@case("sessions.end.with-connection", covers=["sessions/end/with-connection"])
+def end_with_close(peer: Peer) -> Verdict:
+    """What was unsettled when the connection was closed is to be had again."""
+    return _back_again(peer, lambda other: other.close())
+
+
+@case("sessions.end.with-socket", covers=["sessions/end/with-connection"])
+def end_with_the_socket(peer: Peer) -> Verdict:
+    """What was unsettled when the socket ended is to be had again."""
+    return _back_again(peer, lambda other: other.hang_up())
+
+
+@case("sessions.end.handshake", covers=["sessions/end/handshake"])
+def end_is_answered(peer: Peer) -> Verdict:
+    """End is answered by an end without an error, and the channel can be used again."""
+    peer.begin()
+    peer.claim("end without error, then begin anew")
+    end = peer.end()
+    if end.error is not None:
+        return holds(peer, False, end.describe(peer.dialect))
+    peer.begin()
+    peer.barrier()
+    return holds(peer, True, "end without error, then begin anew")
+
+
+@case("sessions.simultaneous-end", covers=["sessions/simultaneous-end"])
+def ends_that_cross(peer: Peer) -> Verdict:
+    """An end that crosses the target's end for an error is its answer: none follows, the channel is free."""
+    peer.begin()
+    peer.send_octets(breach_octets(peer) + peer.frame("end"))
+    try:
+        end = peer.expect("end")
+    except Unmet as unmet:
+        raise OutOfReach(f"no way to make a session of this target fail: {unmet.observed}") from unmet
+    if end.condition is None:
+        raise OutOfReach("the target sees no error in what was sent before end")
+    peer.claim("one end, then begin anew on the channel")
+    peer.begin()
+    peer.barrier()
+    return holds(peer, not peer.take(_is("end")), "a second end", "one end")
+
+
+# --- errors
+
+
+@case("sessions.errors.end", covers=["sessions/errors/end"])
+def session_that_cannot_go_on(peer: Peer) -> Verdict:
+    """What a session cannot process ends it with an error."""
+    peer.begin()
+    peer.send_octets(breach_octets(peer))
+    return rejects_violation(peer)
+
+
+@case("sessions.errors.discard", covers=["sessions/errors/discard"])
+def silence_behind_an_error(peer: Peer) -> Verdict:
+    """Behind its end for an error, the target answers nothing until the other end; then the channel is free."""
+    peer.begin(_FREE_CHANNEL)
+    failed_session(peer)
+    address = peer.node()
+    peer.claim("silence until end, then begin anew on the channel")
+    peer.send("attach", **peer.attach_fields(SENDER, address, handle=0))
+    peer.flow(echo=True)
+    peer.send("transfer", handle=0, payload=b"x")
+    stray = heard_meanwhile(peer, _FREE_CHANNEL)
+    if stray:
+        return holds(peer, False, stray)
+    peer.send("end")
+    peer.begin()
+    peer.sender(address)
+    return holds(peer, True, "silence, then a session that works")
+
+
+# --- steps of this module
+
+
+def _is(name: str) -> Any:
+    return lambda arrival: arrival.name == name
+
+
+def _twice_attached(peer: Peer, role: str) -> Verdict:
+    """Attach a link on two sessions of a connection: whichever of both attachments goes, and how."""
+    address, name = peer.node(), peer.name("link")
+    first = peer.attach(role, address, name=name)
+    peer.room_for_channel(1)
+    _, refused = asked(peer, role, address, 1, name=name)
+    if refused.refusal is not None:
+        return judge_reaction(peer, refused)
+    with suppress(Unmet):
+        peer.until(lambda: first.detached_by is not None, "detach", link=first, within_s=peer.patience_s / 5)
+    return judge_reaction(peer, peer.reaction(link=first))
+
+
+def _begun_as_answer(peer: Peer, remote_channel: int) -> Verdict:
+    peer.open_connection()
+    peer.send("begin", remote_channel=remote_channel)
+    return borne(peer, peer.reaction())
+
+
+def _back_again(peer: Peer, leave: Any) -> Verdict:
+    """Two messages unsettled on a connection that goes are there for the next one."""
+    address = filled(peer, 2)
+    other = peer.another()
+    deliveries = other.deliveries(other.receiver(address, credit=2, snd_settle_mode="unsettled"), 2)
+    if any(delivery.settled for delivery in deliveries):
+        raise OutOfReach("the target settles what it sends")
+    leave(other)
+    peer.claim("both messages once more")
+    link = peer.receiver(address, credit=5)
+    found = [delivery.body for delivery in peer.deliveries(link, 2)]
+    return equals(peer, sorted(found), bodies(2), "bodies")

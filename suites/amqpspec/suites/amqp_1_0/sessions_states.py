@@ -1,0 +1,176 @@
+"""States of sessions (amqp-1.0 §2.5.5): what may be said in each of them, and what comes of what may not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from amqpspec.peer.amqp_1_0.arrivals import FrameArrived
+from amqpspec.peer.amqp_1_0.peer import Peer
+from amqpspec.peer.events import Reaction
+from amqpspec.run.amqp_1_0.oracles import without_effect
+from amqpspec.run.case import case
+from amqpspec.run.oracles import equals, holds
+from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_1_0._connections import until_failure
+from amqpspec.suites.amqp_1_0._links import SENDER, bodies, filled
+from amqpspec.suites.amqp_1_0._sessions import (
+    UNATTACHED,
+    begun_and_attached,
+    failed_session,
+    heard_meanwhile,
+    send_many,
+)
+
+_FREE_CHANNEL = 1
+_TIMES = 8
+_MANY = 700
+_FLOW: dict[str, Any] = {
+    "next_incoming_id": 0,
+    "incoming_window": 10,
+    "next_outgoing_id": 0,
+    "outgoing_window": 10,
+}
+
+# --- no session
+
+
+@case("sessions.states.unmapped.attach", covers=["sessions/states/unmapped"])
+def attach_without_session(peer: Peer) -> Verdict:
+    """Attach on a channel without a session is refused, or has no effect."""
+    return _said_without_session(peer, "attach", **peer.attach_fields(SENDER, handle=0))
+
+
+@case("sessions.states.unmapped.flow", covers=["sessions/states/unmapped"])
+def flow_without_session(peer: Peer) -> Verdict:
+    """Flow on a channel without a session is refused, or has no effect."""
+    return _said_without_session(peer, "flow", next_incoming_id=0, echo=True)
+
+
+@case("sessions.states.unmapped.end", covers=["sessions/states/unmapped"])
+def end_without_session(peer: Peer) -> Verdict:
+    """End on a channel without a session is refused, or has no effect; said often, for an answer to it can get lost."""
+    return until_failure(_said_without_session(peer.another(), "end") for _ in range(_TIMES))
+
+
+# --- half a session, a whole one
+
+
+@case("sessions.states.begin-sent", covers=["sessions/states/begin-sent"])
+def frames_behind_an_unanswered_begin(peer: Peer) -> Verdict:
+    """Attach and flow that follow begin in one write do what they say."""
+    address = filled(peer, 1)
+    peer.open_connection()
+    peer.claim("begin, attach, and the message")
+    peer.send_octets(begun_and_attached(peer, address, 1, 10))
+    link = peer.session().every_link[-1]
+    return equals(peer, peer.delivery(link).body, b"message 0", "body")
+
+
+@case("sessions.states.begin-rcvd", covers=["sessions/states/begin-rcvd"])
+def begin_comes_first(peer: Peer) -> Verdict:
+    """Whatever came with the begin, the target's own begin is its first frame of the session."""
+    address = filled(peer, 1)
+    peer.open_connection()
+    peer.claim("begin, then attach")
+    peer.send_octets(begun_and_attached(peer, address, 1, 10))
+    order = [_next_frame(peer), _next_frame(peer)]
+    return equals(peer, order, ["begin", "attach"], "frames")
+
+
+@case("sessions.states.mapped", covers=["sessions/states/mapped"])
+def transfers_both_ways(peer: Peer) -> Verdict:
+    """On one session, messages go both ways, and go on behind the first window."""
+    address, other = filled(peer, 2), peer.node("other")
+    sender = peer.sender(other)
+    peer.credit_for(sender)
+    peer.claim("messages both ways")
+    peer.transfer(sender, b"there")
+    receiver = peer.receiver(address, credit=2)
+    found = [delivery.body for delivery in peer.deliveries(receiver, 2)]
+    send_many(peer, sender, _MANY)
+    return equals(peer, found, bodies(2), "bodies")
+
+
+# --- a session that ends
+
+
+@case("sessions.states.end-sent.flow", covers=["sessions/states/end-sent"])
+def flow_after_end(peer: Peer) -> Verdict:
+    """Flow on a channel whose session has ended is refused, or has no effect."""
+    _ended_in_mid_stream(peer)
+    return _said_behind_end(peer, peer.exact("flow", **_FLOW, echo=True))
+
+
+@case("sessions.states.end-sent.attach", covers=["sessions/states/end-sent"])
+def attach_after_end(peer: Peer) -> Verdict:
+    """Attach on a channel whose session has ended is refused, or has no effect."""
+    _ended_in_mid_stream(peer)
+    fields = peer.attach_fields(SENDER, handle=0, name=peer.name("late"), initial_delivery_count=0)
+    return _said_behind_end(peer, peer.exact("attach", **fields))
+
+
+@case("sessions.states.end-rcvd", covers=["sessions/states/end-rcvd"])
+def nothing_behind_the_own_end(peer: Peer) -> Verdict:
+    """An end meets messages on their way: they may come before the target's end, nothing comes behind it."""
+    channel = _ended_in_mid_stream(peer)
+    peer.claim("values as the tables permit, and no frame behind end")
+    peer.barrier(None)
+    late = [a.name for a in peer.take(lambda a: a.channel is None and a.wire_channel == channel)]
+    problems = "; ".join(map(str, peer.problems[:3]))
+    return holds(peer, not late and not problems, problems or f"behind end: {', '.join(late) or 'nothing'}")
+
+
+@case("sessions.states.discarding", covers=["sessions/states/discarding"])
+def errors_behind_an_error(peer: Peer) -> Verdict:
+    """Behind its end for an error, the target says nothing about further errors of the session."""
+    peer.begin(_FREE_CHANNEL)
+    failed_session(peer)
+    peer.claim("silence, and a connection that lives")
+    for name in ("transfer", "flow", "detach"):
+        peer.send(name, handle=UNATTACHED)
+    stray = heard_meanwhile(peer, _FREE_CHANNEL)
+    return holds(peer, not stray, stray or "silence")
+
+
+# --- steps of this module
+
+
+def _next_frame(peer: Peer) -> str:
+    while True:
+        arrival = peer.read(peer.now() + peer.patience_s)
+        if isinstance(arrival, FrameArrived) and arrival.name == "empty":
+            continue
+        return arrival.name if isinstance(arrival, FrameArrived) else arrival.describe(peer.dialect)
+
+
+def _said_without_session(peer: Peer, name: str, **fields: Any) -> Verdict:
+    """A performative on a channel without a session; the barrier is a session on another one."""
+    peer.open_connection()
+    peer.room_for_channel(_FREE_CHANNEL)
+    peer.send(name, _FREE_CHANNEL, **fields)
+    return _no_effect(peer, peer.reaction(_FREE_CHANNEL))
+
+
+def _said_behind_end(peer: Peer, octets: bytes) -> Verdict:
+    """Octets on channel 0, whose session has ended."""
+    peer.take(lambda a: True)
+    peer.send_octets(octets)
+    return _no_effect(peer, peer.reaction())
+
+
+def _no_effect(peer: Peer, reaction: Reaction) -> Verdict:
+    """Refused, or passed over: nothing of a session comes that nobody began."""
+    kept = peer.take(lambda a: a.channel is None and a.name not in ("empty", "close", "open"))
+    seen = [a for a in reaction.arrivals if isinstance(a, FrameArrived) and a.name not in ("close", "end")]
+    effect = ", ".join(a.name for a in (*kept, *seen) if a.name != "begin")
+    return without_effect(peer, reaction, effect)
+
+
+def _ended_in_mid_stream(peer: Peer) -> int:
+    """End a session in one write with credit for many messages; gives the channel that the target had for it."""
+    link = peer.receiver(filled(peer, 20))
+    channel = link.session.remote_channel
+    peer.send_octets(peer.frame("flow", handle=link, link_credit=20) + peer.frame("end"))
+    peer.expect("end")
+    assert channel is not None
+    return channel

@@ -1,0 +1,204 @@
+"""Flow control of sessions (amqp-1.0 §2.5.6): windows, transfer-ids, and the formulas between them."""
+
+from __future__ import annotations
+
+from amqpspec.peer.amqp_1_0.books import Link, serial
+from amqpspec.peer.amqp_1_0.peer import Peer
+from amqpspec.record.rows import Outcome
+from amqpspec.run.case import case
+from amqpspec.run.oracles import equals, holds, observed_either_way, worst
+from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_1_0._links import bodies, filled
+from amqpspec.suites.amqp_1_0._sessions import begun_and_attached, exactly, state_of, transfers_of
+from amqpspec.wire.amqp_1_0.message import encode_message
+
+_INITIAL_IDS = (0, 1, 1 << 31, (1 << 32) - 1)
+_JUST_BEFORE_ZERO = (1 << 32) - 2
+
+# --- the partner's window
+
+
+@case("sessions.flow.incoming-window", covers=["sessions/flow/incoming-window"])
+def window_bounds_transfers(peer: Peer) -> Verdict:
+    """Whatever the credit, no more transfers come than the incoming window takes, until flow widens it."""
+    link = _receiver(peer, 10, incoming_window=2)
+    peer.claim("2 transfers, 5 with a window of 3 more, then all 10")
+    peer.credit(link, 10)
+    return _step_by_step(peer, link, (2, {}), (5, {"incoming_window": 3}), (10, {"incoming_window": 100}))
+
+
+@case("sessions.flow.incoming-window.zero", covers=["sessions/flow/incoming-window"])
+def window_of_zero(peer: Peer) -> Verdict:
+    """With an incoming window of zero no transfer comes, though there is credit."""
+    link = _receiver(peer, 3, incoming_window=0)
+    peer.claim("no transfer, then all 3")
+    peer.credit(link, 10)
+    return _step_by_step(peer, link, (0, {}), (3, {"incoming_window": 3}))
+
+
+@case("sessions.flow.incoming-window.links", covers=["sessions/flow/incoming-window"])
+def window_of_all_links(peer: Peer) -> Verdict:
+    """The incoming window counts the transfers of all links together."""
+    addresses = [filled(peer, 3) for _ in range(2)]
+    session = peer.begin(incoming_window=4)
+    links = [peer.receiver(address, credit=3) for address in addresses]
+    peer.claim("4 transfers on both links together")
+    peer.until(lambda: sum(link.transfers for link in links) >= 4, "4 transfers", session=session)
+    peer.barrier()
+    return equals(peer, sum(link.transfers for link in links), 4, "transfers")
+
+
+@case("sessions.flow.remote-incoming-window", covers=["sessions/flow/remote-incoming-window"])
+def window_is_computed_anew(peer: Peer) -> Verdict:
+    """Each flow sets the window anew; a flow that does not know of a transfer yet leaves room for one less."""
+    link = _receiver(peer, 10, incoming_window=3)
+    peer.claim("3 transfers, 4 for a window of 2 from one transfer before, none for none, then all 10")
+    peer.credit(link, 10)
+    behind = {"incoming_window": 2, "behind": 1}
+    again = {"incoming_window": 0, "behind": 0}
+    return _step_by_step(peer, link, (3, {}), (4, behind), (4, again), (10, {"incoming_window": 6}))
+
+
+@case("sessions.flow.window-formula", covers=["sessions/flow/window-formula"])
+def window_by_the_formula(peer: Peer) -> Verdict:
+    """A window counts from the next-incoming-id of its flow, not from what was sent since."""
+    link = _receiver(peer, 12, incoming_window=5)
+    peer.claim("5 transfers, 7 for a window of 5 from 3 transfers before, 8 for one of 8 from 7 before")
+    peer.credit(link, 12)
+    behind = {"incoming_window": 5, "behind": 3}
+    far_behind = {"incoming_window": 8, "behind": 7}
+    return _step_by_step(peer, link, (5, {}), (7, behind), (8, far_behind))
+
+
+@case("sessions.flow.window-formula.below-zero", covers=["sessions/flow/window-formula"])
+def window_below_zero(peer: Peer) -> Verdict:
+    """A window that has shrunk to less than what is on its way lets nothing more through."""
+    link = _receiver(peer, 12, incoming_window=5)
+    peer.claim("5 transfers, no more for a window of 2 from 4 transfers before, 6 for one of 1")
+    peer.credit(link, 12)
+    below = {"incoming_window": 2, "behind": 4}
+    return _step_by_step(peer, link, (5, {}), (5, below), (6, {"incoming_window": 1}))
+
+
+@case(
+    "sessions.flow.window-without-next-incoming-id",
+    covers=["sessions/flow/window-without-next-incoming-id"],
+)
+def window_before_begin_was_seen(peer: Peer) -> Verdict:
+    """Without next-incoming-id, as long as the target's begin is not known, a window counts from its first transfer."""
+    address = filled(peer, 10)
+    peer.open_connection()
+    peer.claim("5 transfers for windows of 3 and of 5, both counted from the first transfer")
+    peer.send_octets(begun_and_attached(peer, address, 10, 3, 5))
+    link = peer.session().every_link[-1]
+    peer.until(lambda: link.attached is not None, "attach", session=link.session)
+    return exactly(peer, link, 5)
+
+
+# --- transfer-ids
+
+
+@case("sessions.flow.initial-outgoing-id", covers=["sessions/flow/initial-outgoing-id"])
+def ids_begin_anywhere(peer: Peer) -> Verdict:
+    """Whatever number its partner begins with, the target counts transfers from there."""
+    return worst(_counted_from(peer.another(), first, 2) for first in _INITIAL_IDS)
+
+
+@case("sessions.flow.outgoing-id-arithmetic", covers=["sessions/flow/outgoing-id-arithmetic"])
+def ids_wrap_around(peer: Peer) -> Verdict:
+    """The target goes on at zero behind the highest transfer-id of its partner."""
+    return _counted_from(peer, _JUST_BEFORE_ZERO, 5)
+
+
+@case("sessions.flow.outgoing-id-arithmetic.own", covers=["sessions/flow/outgoing-id-arithmetic"])
+def own_ids_grow(peer: Peer) -> Verdict:
+    """The target's next-outgoing-id has grown by as many as it sent transfers."""
+    link = peer.receiver(filled(peer, 5), credit=5)
+    session = link.session
+    deliveries = peer.deliveries(link, 5)
+    flow = state_of(peer)
+    assert session.begun is not None
+    wanted = serial(session.begun["next_outgoing_id"] + transfers_of(deliveries))
+    return equals(peer, flow["next_outgoing_id"], wanted, "next-outgoing-id")
+
+
+@case("sessions.flow.next-incoming-id", covers=["sessions/flow/next-incoming-id"])
+def every_transfer_counts(peer: Peer) -> Verdict:
+    """Each transfer, not each message, moves the target's next-incoming-id on."""
+    session = peer.begin(next_outgoing_id=50)
+    link = peer.sender()
+    peer.credit_for(link, 3)
+    message = encode_message(data=b"in two transfers")
+    sent = [peer.transfer(link, b"one"), peer.transfer(link, b"two")]
+    sent.append(peer.transfer(link, message=message, chunk=len(message) - 3))
+    for outgoing in sent:
+        peer.outcome(outgoing)
+    flow = state_of(peer)
+    return equals(peer, flow["next_incoming_id"], serial(session.initial_outgoing_id + 4), "next-incoming-id")
+
+
+# --- policies
+
+
+@case("sessions.flow.outgoing-window-policy", covers=["sessions/flow/outgoing-window-policy"])
+def outgoing_window_of_the_target(peer: Peer) -> Verdict:
+    """Whether its transfers take something off the target's outgoing window is its own choice."""
+    link = peer.receiver(filled(peer, 5))
+    before = link.session.remote_outgoing_window
+    peer.credit(link, 5)
+    peer.deliveries(link, 5)
+    after = state_of(peer)["outgoing_window"]
+    return observed_either_way(peer, f"outgoing-window smaller by {before - after} after 5 transfers")
+
+
+@case("sessions.flow.incoming-window-policy", covers=["sessions/flow/incoming-window-policy"])
+def incoming_window_of_the_target(peer: Peer) -> Verdict:
+    """Whether transfers take something off the target's incoming window is its own choice."""
+    link = peer.sender()
+    peer.credit_for(link, 5)
+    assert link.session.begun is not None
+    before = link.session.begun["incoming_window"]
+    for body in bodies(5):
+        peer.outcome(peer.transfer(link, body))
+    after = state_of(peer)["incoming_window"]
+    return observed_either_way(peer, f"incoming-window smaller by {before - after} after 5 transfers")
+
+
+# --- steps of this module
+
+
+def _receiver(peer: Peer, messages: int, incoming_window: int) -> Link:
+    """A link from a node with messages, without credit, on a session that begins with a window."""
+    address = filled(peer, messages)
+    peer.begin(incoming_window=incoming_window)
+    return peer.receiver(address)
+
+
+def _step_by_step(peer: Peer, link: Link, *steps: tuple[int, dict[str, int]]) -> Verdict:
+    """Flows with windows, from some transfers ``behind`` where that is said; then so many transfers in all."""
+    verdict = holds(peer, True, "no step")
+    for count, window in steps:
+        if window:
+            _widen(peer, link, **window)
+        verdict = exactly(peer, link, count)
+        if verdict.outcome is not Outcome.PASS:
+            break
+    return verdict
+
+
+def _widen(peer: Peer, link: Link, incoming_window: int, behind: int = 0) -> None:
+    assert link.session.next_incoming_id is not None
+    known = serial(link.session.next_incoming_id - behind)
+    peer.flow(link.session.channel, next_incoming_id=known, incoming_window=incoming_window)
+
+
+def _counted_from(peer: Peer, first: int, count: int) -> Verdict:
+    """Messages on a session whose transfers are numbered from there: accepted, and counted."""
+    peer.begin(next_outgoing_id=first)
+    link = peer.sender()
+    peer.claim(f"{count} messages accepted, next-incoming-id {serial(first + count)}")
+    for body in bodies(count):
+        outcome = peer.outcome(peer.transfer(link, body)).outcome
+        if outcome != "accepted":
+            return equals(peer, outcome, "accepted", f"outcome with a next-outgoing-id of {first}:")
+    return equals(peer, state_of(peer)["next_incoming_id"], serial(first + count), "next-incoming-id")

@@ -1,0 +1,305 @@
+"""The transfer performative (amqp-1.0 §2.7.5), continued: settled, rcv-settle-mode, state."""
+
+from __future__ import annotations
+
+from amqpspec.peer.amqp_1_0.arrivals import FrameArrived
+from amqpspec.peer.amqp_1_0.books import TERMINAL, Delivery, Link, Outgoing
+from amqpspec.peer.amqp_1_0.peer import Peer
+from amqpspec.peer.context import OutOfReach
+from amqpspec.run.amqp_1_0.oracles import borne
+from amqpspec.run.case import case
+from amqpspec.run.oracles import equals, holds, observed_either_way
+from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_1_0._transfers import (
+    LARGE,
+    NOTHING_RECEIVED,
+    SECOND_MODE,
+    SMALLEST_FRAME_OCTETS,
+    after_leaving,
+    contents,
+    cut,
+    dispositions,
+    in_mode_second,
+    octets_of,
+    piece,
+    pieces,
+    put,
+    received,
+    sender,
+)
+
+_UNSETTLED, _SETTLED = 0, 1
+_TRUE, _FALSE, _UNSET = {"settled": True}, {"settled": False}, dict[str, bool]()
+
+# --- settled, left out
+
+
+@case("transfer.settled.unset-first", covers=["performatives/transfer/settled/unset-first"])
+def settled_left_out(peer: Peer) -> Verdict:
+    """A delivery whose only transfer leaves settled out is unsettled: the target tells its outcome."""
+    link = sender(peer, peer.node())
+    peer.claim("a disposition with an outcome")
+    sent = peer.outcome(piece(peer, link, octets_of(b"message")))
+    return holds(peer, sent.outcome in TERMINAL, f"{sent.outcome or 'no state'}, {_said(sent)}")
+
+
+@case("transfer.settled.unset-later", covers=["performatives/transfer/settled/unset-later"])
+def settled_said_before(peer: Peer) -> Verdict:
+    """Settled left out behind a transfer that has it true is true, like that of a delivery of one settled transfer."""
+    return _alike(peer, [_TRUE, _UNSET, _UNSET])
+
+
+@case("transfer.settled.unset-later.any", covers=["performatives/transfer/settled/unset-later"])
+def settled_said_on_any_transfer(peer: Peer) -> Verdict:
+    """Settled left out is true behind any transfer that has it true, though one in between has it false.
+
+    Whether false may be said behind true is not laid down: a target that refuses that is recorded.
+    """
+    other = peer.another()
+    link = sender(other, other.node())
+    pieces(other, link, cut(octets_of(LARGE), 3), _TRUE, _FALSE, _UNSET)
+    reaction = other.reaction(link=link)
+    if reaction.code is not None:
+        return observed_either_way(peer, reaction.describe(peer.dialect))
+    return _alike(peer, [_TRUE, _FALSE, _UNSET])
+
+
+@case("transfer.settled.unset-never", covers=["performatives/transfer/settled/unset-never"])
+def settled_never_said(peer: Peer) -> Verdict:
+    """Settled left out on all transfers is false; said on the last one only, it is true."""
+    link = sender(peer, peer.node())
+    peer.claim("a disposition for a delivery that never said settled")
+    peer.outcome(pieces(peer, link, cut(octets_of(LARGE), 3)))
+    return _alike(peer, [_UNSET, _UNSET, _TRUE])
+
+
+# --- settled, as the link's mode has it
+
+
+@case(
+    "transfer.settled.mode-settled",
+    covers=["performatives/transfer/settled/mode-settled", "performatives/transfer/settled/mode-unsettled"],
+)
+def target_sends_settled(peer: Peer) -> Verdict:
+    """Where the target's attach says mode settled, each of its deliveries has settled true on a transfer."""
+    link, deliveries = _as_asked(peer, "settled")
+    settled = [delivery.settled for delivery in deliveries]
+    if _mode(link) == _UNSETTLED:
+        return _none_settled(peer, deliveries)
+    return equals(peer, settled, [True, True], "settled")
+
+
+@case(
+    "transfer.settled.mode-unsettled",
+    covers=["performatives/transfer/settled/mode-unsettled", "performatives/transfer/settled/mode-settled"],
+)
+def target_sends_unsettled(peer: Peer) -> Verdict:
+    """Where the target's attach says mode unsettled, no transfer has settled true."""
+    link, deliveries = _as_asked(peer, "unsettled")
+    if _mode(link) == _SETTLED:
+        settled = [delivery.settled for delivery in deliveries]
+        return equals(peer, settled, [True, True], "settled", "performatives/transfer/settled/mode-settled")
+    return _none_settled(peer, deliveries)
+
+
+@case("transfer.settled.breach.mode-settled", covers=["performatives/transfer/settled/mode-settled"])
+def unsettled_on_a_link_of_mode_settled(peer: Peer) -> Verdict:
+    """An unsettled delivery on a link of mode settled is refused or borne."""
+    return _breach(peer, "settled", _SETTLED, settled=False)
+
+
+@case("transfer.settled.breach.mode-unsettled", covers=["performatives/transfer/settled/mode-unsettled"])
+def settled_on_a_link_of_mode_unsettled(peer: Peer) -> Verdict:
+    """A settled delivery on a link of mode unsettled is refused or borne."""
+    return _breach(peer, "unsettled", _UNSETTLED, settled=True)
+
+
+@case("transfer.settled.done", covers=["performatives/transfer/settled/done"])
+def settled_when_sent(peer: Peer) -> Verdict:
+    """In mode settled, what the target has sent is settled: without a disposition, it does not come again."""
+    address = peer.node()
+    put(peer, address, b"once")
+    link = peer.receiver(address, credit=1, snd_settle_mode="settled")
+    if _mode(link) != _SETTLED:
+        raise OutOfReach("the target's attach does not say mode settled")
+    peer.claim("nothing in the node")
+    peer.delivery(link)
+    return equals(peer, after_leaving(peer, address), [], "messages")
+
+
+# --- rcv-settle-mode
+
+
+@case("transfer.rcv-settle-mode.first", covers=["performatives/transfer/rcv-settle-mode/first"])
+def mode_first(peer: Peer) -> Verdict:
+    """In mode first, the target settles by itself."""
+    link = sender(peer, peer.node(), rcv_settle_mode="first")
+    peer.claim("a settled disposition of the target")
+    sent = piece(peer, link, octets_of(b"message"), rcv_settle_mode="first")
+    peer.until(lambda: sent.settled_by_target, "a settled disposition", link=link)
+    return holds(peer, True, f"{sent.outcome or 'no state'}, {_said(sent)}")
+
+
+@case("transfer.rcv-settle-mode.second", covers=["performatives/transfer/rcv-settle-mode/second"])
+def mode_second(peer: Peer) -> Verdict:
+    """In mode second, the target settles only behind its own disposition and a settled one of the sender."""
+    link = in_mode_second(peer, "sender", peer.node())
+    peer.claim("an unsettled disposition; after the sender has settled, the tag is free")
+    sent = peer.outcome(piece(peer, link, octets_of(b"one"), rcv_settle_mode="second"))
+    peer.barrier()
+    if sent.settled_by_target:
+        return holds(peer, False, "settled before the sender")
+    peer.disposition(sent, role="sender")
+    again = peer.outcome(peer.transfer(link, b"two", delivery_tag=sent.tag))
+    return holds(peer, again.outcome == "accepted", f"{again.outcome or 'no state'} under the same tag")
+
+
+@case("transfer.rcv-settle-mode.default.first", covers=["performatives/transfer/rcv-settle-mode/default"])
+def mode_left_out_on_a_link_of_mode_first(peer: Peer) -> Verdict:
+    """Where a transfer leaves the mode out, that of the attach holds: first."""
+    link = sender(peer, peer.node(), rcv_settle_mode="first")
+    peer.claim("a settled disposition of the target")
+    sent = piece(peer, link, octets_of(b"message"))
+    peer.until(lambda: sent.settled_by_target, "a settled disposition", link=link)
+    return holds(peer, True, f"{sent.outcome or 'no state'}, {_said(sent)}")
+
+
+@case("transfer.rcv-settle-mode.default.second", covers=["performatives/transfer/rcv-settle-mode/default"])
+def mode_left_out_on_a_link_of_mode_second(peer: Peer) -> Verdict:
+    """Where a transfer leaves the mode out, that of the attach holds: second."""
+    link = in_mode_second(peer, "sender", peer.node())
+    peer.claim("an unsettled disposition of the target, and no settled one")
+    sent = peer.outcome(piece(peer, link, octets_of(b"message")))
+    peer.barrier()
+    return holds(peer, not sent.settled_by_target, f"{sent.outcome or 'no state'}, {_said(sent)}")
+
+
+@case("transfer.rcv-settle-mode.illegal", covers=["performatives/transfer/rcv-settle-mode/illegal"])
+def mode_second_on_a_link_of_mode_first(peer: Peer) -> Verdict:
+    """An unsettled transfer of mode second on a link of mode first is refused or borne."""
+    link = sender(peer, peer.node(), rcv_settle_mode="first")
+    sent = piece(peer, link, octets_of(b"message"), rcv_settle_mode="second")
+    return borne(peer, peer.reaction(link=link, delivery=sent))
+
+
+@case("transfer.rcv-settle-mode.illegal.of-target", covers=["performatives/transfer/rcv-settle-mode/illegal"])
+def modes_of_the_target(peer: Peer) -> Verdict:
+    """On a link of mode first, no transfer of the target has mode second, unless it is settled."""
+    address = peer.node()
+    put(peer, address, b"1", b"2")
+    _, deliveries = received(peer, address, 2, rcv_settle_mode="first")
+    modes = [t["rcv_settle_mode"] for d in deliveries if not d.settled for t in d.transfers]
+    return holds(peer, SECOND_MODE not in modes, f"modes {modes}", "no transfer of mode second")
+
+
+@case("transfer.rcv-settle-mode.settled", covers=["performatives/transfer/rcv-settle-mode/settled"])
+def mode_of_a_settled_transfer(peer: Peer) -> Verdict:
+    """For a settled transfer the mode is ignored: second is no error on a link of mode first."""
+    address = peer.node()
+    link = sender(peer, address, rcv_settle_mode="first")
+    peer.claim("the message in the node")
+    piece(peer, link, octets_of(b"settled"), settled=True, rcv_settle_mode="second")
+    peer.barrier()
+    peer.outcome(peer.transfer(link, b"next"))
+    return equals(peer, contents(peer, address), [b"settled", b"next"], "messages")
+
+
+# --- state
+
+
+@case("transfer.state.meaning", covers=["performatives/transfer/state/meaning"])
+def state_on_a_transfer(peer: Peer) -> Verdict:
+    """A state on a transfer is as good as a disposition right before it."""
+    address = peer.node()
+    link = sender(peer, address)
+    peer.claim("both deliveries treated alike")
+    halves = cut(octets_of(b"told by disposition"), 2)
+    by_disposition = piece(peer, link, halves[0], more=True, settled=False)
+    peer.disposition(by_disposition, role="sender", settled=False, state=NOTHING_RECEIVED)
+    peer.outcome(piece(peer, link, halves[1]))
+    halves = cut(octets_of(b"told by transfer"), 2)
+    piece(peer, link, halves[0], more=True, settled=False)
+    by_transfer = peer.outcome(piece(peer, link, halves[1], state=NOTHING_RECEIVED))
+    told = [(one.outcome, one.settled_by_target) for one in (by_disposition, by_transfer)]
+    if told[0] != told[1]:
+        return holds(peer, False, f"outcome and settled {told[0]} for one, {told[1]} for the other")
+    wanted = [b"told by disposition", b"told by transfer"]
+    return equals(peer, contents(peer, address), wanted, "messages")
+
+
+@case("transfer.state.terminal", covers=["performatives/transfer/state/terminal"])
+def terminal_state_of_the_target(peer: Peer) -> Verdict:
+    """Once the target has told a terminal state of a delivery of its own, it tells no other one."""
+    address = peer.node()
+    put(peer, address, b"message")
+    link = in_mode_second(peer, "receiver", address, snd_settle_mode="unsettled")
+    peer.credit(link, 1)
+    delivery = peer.delivery(link)
+    peer.claim("no two different terminal states of one delivery")
+    peer.disposition(delivery, settled=False)
+    peer.until(lambda: delivery.settled_by_target, "a settled disposition", link=link)
+    peer.barrier()
+    told = [delivery.state, *(_state(d) for d in dispositions(peer, by_sender=True))]
+    terminal = [state for state in told if state in TERMINAL]
+    return holds(peer, len(set(terminal)) <= 1, ", ".join(terminal) or "no terminal state")
+
+
+# --- steps of this module
+
+
+def _said(sent: Outgoing) -> str:
+    return "settled" if sent.settled_by_target else "unsettled"
+
+
+def _state(arrival: FrameArrived) -> str:
+    return arrival.state
+
+
+def _mode(link: Link) -> object:
+    assert link.attached is not None
+    return link.attached["snd_settle_mode"]
+
+
+def _alike(peer: Peer, *ways: list[dict[str, bool]]) -> Verdict:
+    """Deliveries that are settled by one of their transfers are treated like one of a single settled transfer."""
+    address = peer.node()
+    link = sender(peer, address)
+    bodies = [bytes([number]) * 600 for number in range(len(ways))]
+    peer.claim("no disposition where there is none for a single settled transfer, and all messages")
+    single = piece(peer, link, octets_of(b"single"), settled=True)
+    peer.barrier()
+    sent = [
+        pieces(peer, link, cut(octets_of(body), len(way)), *way)
+        for body, way in zip(bodies, ways, strict=True)
+    ]
+    peer.barrier()
+    peer.outcome(piece(peer, link, octets_of(b"last"), settled=False))
+    differing = [number for number, one in enumerate(sent) if one.is_decided != single.is_decided]
+    if differing:
+        return holds(peer, False, f"a disposition: {single.is_decided} for the single one, else for others")
+    return equals(peer, contents(peer, address), [b"single", *bodies, b"last"], "messages")
+
+
+def _as_asked(peer: Peer, mode: str) -> tuple[Link, list[Delivery]]:
+    """A small and a large message of the target on a link that asked for a mode; raises OutOfReach for mode mixed."""
+    peer.open_connection(max_frame_size=SMALLEST_FRAME_OCTETS)
+    address = peer.node()
+    put(peer, address, b"small", LARGE)
+    link, deliveries = received(peer, address, 2, snd_settle_mode=mode)
+    if _mode(link) not in (_SETTLED, _UNSETTLED):
+        raise OutOfReach("the target's attach says mode mixed")
+    return link, deliveries
+
+
+def _none_settled(peer: Peer, deliveries: list[Delivery]) -> Verdict:
+    settled = [delivery.settled for delivery in deliveries]
+    row = "performatives/transfer/settled/mode-unsettled"
+    return equals(peer, settled, [False, False], "settled", row)
+
+
+def _breach(peer: Peer, mode: str, number: int, *, settled: bool) -> Verdict:
+    link = sender(peer, peer.node(), snd_settle_mode=mode)
+    if _mode(link) != number:
+        raise OutOfReach(f"the target's attach does not say mode {mode}")
+    sent = piece(peer, link, octets_of(b"message"), settled=settled)
+    return borne(peer, peer.reaction(link=link, delivery=sent))

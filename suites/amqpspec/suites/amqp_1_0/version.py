@@ -1,0 +1,190 @@
+"""Version negotiation (amqp-1.0 §2.2): the headers that a target serves, and what it says of others."""
+
+from __future__ import annotations
+
+from amqpspec.peer.amqp_1_0.peer import Peer
+from amqpspec.peer.events import HeaderArrived, Quiet
+from amqpspec.record.rows import Outcome
+from amqpspec.run.amqp_1_0.oracles import rejects_violation
+from amqpspec.run.case import case
+from amqpspec.run.oracles import equals, holds, observed_either_way, worst
+from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_1_0._headers import (
+    answer_to,
+    first_header,
+    header_in,
+    judge_answer,
+    names_version,
+    protocol_header,
+    told,
+)
+from amqpspec.wire.amqp_1_0.frames import HEADERS
+
+_METHOD_FRAME = bytes.fromhex("01 0000 0000000c 000a000b 0000000000000000 ce")
+_NOISE = (b"\x8b\x1f\x9c\x00\xfe\xed\xbe\xef", b"AMQX\x00\x01\x00\x00", bytes(8))
+_HTTP = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
+_UNKNOWN_ID = 9
+
+
+@case("version.header-first", covers=["version/header-first", "version/header-layout"])
+def header_before_frames(peer: Peer) -> Verdict:
+    """On each layer, what the target sends first is its protocol header: the layer's id and the octets 1, 0, 0."""
+    peer.claim("on each layer a protocol header before any frame, then open")
+    layers = ("amqp",) if peer.is_bare else ("sasl", "amqp")
+    for layer in layers:
+        peer.send_header(layer)
+        first = peer.read(peer.now() + peer.patience_s)
+        if not isinstance(first, HeaderArrived) or first.header.octets != HEADERS[layer]:
+            return holds(peer, False, f"first {first.describe(peer.dialect)}")
+        if layer == "sasl":
+            peer.sasl()
+    peer.open()
+    return holds(peer, True, f"{' and '.join(layers)} headers, then open")
+
+
+@case("version.supported", covers=["version/supported"])
+def supported_version_is_answered_alike(peer: Peer) -> Verdict:
+    """A version that the target speaks is answered by the same header, and the connection goes on."""
+    peer.claim("the header that was sent, then the rest of the handshake")
+    peer.send_header(peer.first_header)
+    header = peer.expect_header()
+    if header.octets != peer.first_header:
+        return holds(peer, False, told(header.octets))
+    if not peer.is_bare:
+        peer.sasl()
+        peer.greet()
+    peer.open()
+    return holds(peer, True, "the same header, then the handshake up to open")
+
+
+@case("version.data-matches-header", covers=["version/data-matches-header"])
+def other_protocol_behind_the_header(peer: Peer) -> Verdict:
+    """A frame of AMQP 0-9-1 behind a header of 1.0 is refused."""
+    peer.greet()
+    peer.send_octets(_METHOD_FRAME)
+    return rejects_violation(peer, barrier=False)
+
+
+@case("version.mismatch.outgoing-closed", covers=["version/mismatch/outgoing-closed"])
+def mismatch_ends_the_stream(peer: Peer) -> Verdict:
+    """A target whose header differs from the one that it got ends its stream."""
+    return judge_answer(peer, answer_to(peer, first_header(peer, minor=1)))
+
+
+@case("version.server-may-wait", covers=["version/server-may-wait"])
+def who_speaks_first(peer: Peer) -> Verdict:
+    """A target may send its header at once, or wait for the other one; the connection works either way."""
+    peer.connect()
+    early = peer.wait(lambda arrival: isinstance(arrival, HeaderArrived), peer.context.patience.quiet_s)
+    peer.claim("a header at once or in answer, then the handshake")
+    if not isinstance(early, Quiet | HeaderArrived):
+        return holds(peer, False, early.describe(peer.dialect))
+    if isinstance(early, HeaderArrived):
+        return observed_either_way(peer, f"{told(early.header.octets)} at once")
+    peer.open_connection()
+    return observed_either_way(peer, "waited for the header")
+
+
+@case("version.unsupported", covers=["version/unsupported"])
+def unsupported_versions(peer: Peer) -> Verdict:
+    """Versions that there are not are answered by a header, and the socket ends; which one is another question."""
+    versions = ((1, 0, 1), (1, 1, 0), (9, 9, 9))
+    others = ((peer.another(), first_header(peer, *version)) for version in versions)
+    return worst(judge_answer(other, answer_to(other, octets)) for other, octets in others)
+
+
+@case("version.highest-not-above", covers=["version/highest-not-above"])
+def higher_versions(peer: Peer) -> Verdict:
+    """A version above 1.0.0 is answered by 1.0.0."""
+    return worst(_answered_by_version(peer, *version) for version in ((1, 1, 0), (2, 0, 0), (255, 0, 0)))
+
+
+@case("version.highest-otherwise", covers=["version/highest-otherwise"])
+def lower_version(peer: Peer) -> Verdict:
+    """A version below everything that there is is answered by one that the target speaks."""
+    return _answered_by_version(peer, 0, 0, 1)
+
+
+@case("version.unparseable", covers=["version/unparseable"])
+def octets_that_are_no_header(peer: Peer) -> Verdict:
+    """Octets that are no header are answered by a valid header, and the socket ends."""
+    return worst(judge_answer(one, answer_to(one, octets)) for one, octets in _each(peer, _NOISE))
+
+
+@case("version.single-version", covers=["version/single-version"])
+def header_before_the_mismatch(peer: Peer) -> Verdict:
+    """A target of one version may send its header before it has seen the other one, and end on a mismatch."""
+    peer.connect()
+    early = peer.wait(lambda arrival: isinstance(arrival, HeaderArrived), peer.context.patience.quiet_s)
+    reaction = answer_to(peer, first_header(peer, minor=1))
+    when = "before" if isinstance(early, HeaderArrived) else "after"
+    return observed_either_way(peer, f"header {when} the mismatch; {reaction.describe(peer.dialect)}")
+
+
+@case("version.example.minor", covers=["version/example-minor"])
+def example_of_a_minor_version(peer: Peer) -> Verdict:
+    """AMQP 0.1.1.0 is answered by a header of version 1.0.0 and the end."""
+    return _answered_by(peer, protocol_header(0, 1, 1, 0))
+
+
+@case("version.example.http", covers=["version/example-http"])
+def example_of_http(peer: Peer) -> Verdict:
+    """A request of HTTP is answered by a protocol header and the end."""
+    return judge_answer(peer, answer_to(peer, _HTTP))
+
+
+@case("version.protocol-id.is-no-version", covers=["version/protocol-id-is-no-version"])
+def id_is_no_version(peer: Peer) -> Verdict:
+    """Whatever the protocol id, the answer names the version that was asked for."""
+    return _answered_by(peer, protocol_header(_UNKNOWN_ID))
+
+
+@case("version.protocol-id.unacceptable", covers=["version/protocol-id/unacceptable"])
+def id_that_is_not_taken(peer: Peer) -> Verdict:
+    """A protocol id that the target does not take is answered by one that it takes."""
+    reaction = answer_to(peer, protocol_header(_UNKNOWN_ID))
+    verdict = judge_answer(peer, reaction)
+    if verdict.outcome is Outcome.FAIL:
+        return verdict
+    return worst((_serves(peer.another(), header_in(reaction)), verdict))
+
+
+@case("version.protocol-id.choice", covers=["version/protocol-id/choice"])
+def id_that_is_named(peer: Peer) -> Verdict:
+    """Which of its protocol ids a target names in answer to an unknown one is its own choice."""
+    named = header_in(answer_to(peer, protocol_header(_UNKNOWN_ID)))
+    return observed_either_way(peer, told(named))
+
+
+# --- steps of this module
+
+
+def _each(peer: Peer, values: tuple[bytes, ...]) -> list[tuple[Peer, bytes]]:
+    """A connection for each value, the first being the case's own."""
+    return [(peer if number == 0 else peer.another(), value) for number, value in enumerate(values)]
+
+
+def _serves(peer: Peer, named: bytes) -> Verdict:
+    """A header that the target named is answered by itself."""
+    peer.claim(f"the {told(named)}, which the target named, is served")
+    peer.send_header(named)
+    return equals(peer, peer.expect_header().octets, named, "header")
+
+
+def _answered_by_version(peer: Peer, major: int, minor: int, revision: int) -> Verdict:
+    """On a connection of its own, a version of the layer that the target wants first."""
+    return _answered_by(peer.another(), first_header(peer, major, minor, revision))
+
+
+def _answered_by(peer: Peer, octets: bytes) -> Verdict:
+    """The header is answered by one of version 1.0.0, then the end.
+
+    Which version a target of several names is the matter of a SHOULD: another one is not strict, and no more.
+    """
+    reaction = answer_to(peer, octets)
+    verdict = judge_answer(peer, reaction)
+    named = header_in(reaction)
+    if verdict.outcome is not Outcome.PASS or names_version(named):
+        return verdict
+    expected = "a header of version 1.0.0, then the end"
+    return Verdict(Outcome.NONSTRICT, expected, f"{told(named)}, then the end")

@@ -1,0 +1,85 @@
+"""Octets that this suite builds by hand, and what is read back of the frames that a server sent.
+
+Knows: the frame header with and without the cycle octet, the fields of a payload. Must not know: single cases.
+What both dialects of the family share is in the suite of 0-9-1.
+"""
+
+from __future__ import annotations
+
+import struct
+
+from amqpspec.peer.context import Unmet
+from amqpspec.peer.events import Ended
+from amqpspec.peer.methods.arrivals import MethodArrived
+from amqpspec.peer.methods.peer import Peer
+from amqpspec.run.oracles import judge_reaction
+from amqpspec.run.verdict import Verdict
+from amqpspec.wire.methods.frames import Frame
+
+UNDEFINED_FRAME_TYPE = 42
+UNDEFINED_FRAME_TYPES = (0, 9, 10, 128, 255)
+"""Around and beyond the eight types that are defined."""
+NO_TEST_CLASS = "the server does not have the class test"
+_WITHOUT_CLASS, _UNDEFINED_CLASS = (503, 540), 0x00FF
+
+
+def hand_frame(peer: Peer, kind: int, payload: bytes, channel: int = 1, cycle: int = 0) -> bytes:
+    """A frame put together without the codec; the cycle octet is there where the dialect has one."""
+    with_cycle = any(name == "cycle" for name, _ in peer.dialect.layout.header)
+    head = struct.pack(">BB", kind, cycle) if with_cycle else struct.pack(">B", kind)
+    return head + struct.pack(">HI", channel, len(payload)) + payload + b"\xce"
+
+
+def question(peer: Peer, channel: int = 1) -> bytes:
+    """A method frame that a server answers at once; its payload ends in zero octets."""
+    return peer.method_frame("exchange.declare", channel, exchange="amq.direct", passive=True)
+
+
+def answered(peer: Peer, channel: int = 1) -> MethodArrived:
+    """The answer to ``question``; raises Unmet where there is none."""
+    return peer.expect("exchange.declare-ok", channel=channel)
+
+
+def sent_frames(peer: Peer, kind: str, channel: int | None = None) -> list[Frame]:
+    """The frames of a type by name that the server has sent, in order."""
+    code = peer.dialect.layout.types[kind]
+    return [f for f in peer.session.frames if f.type == code and channel in (None, f.channel)]
+
+
+def largest_payload(peer: Peer) -> int:
+    """How many octets fit into a frame of the agreed size, header and end octet included."""
+    return peer.frame_max_octets - peer.dialect.layout.overhead_octets
+
+
+def open_with_small_frames(peer: Peer) -> Peer:
+    """A connection with the smallest frames that everyone must take, and one channel. Raises Unmet."""
+    return peer.open_channel(frame_max=peer.dialect.layout.min_size_octets)
+
+
+def tested(peer: Peer, octets: bytes) -> MethodArrived | None:
+    """The answer to a method of class ``test``; None where the server does not have the class.
+
+    The class is part of the functional layer, of which the draft does not speak: a server may do without it. It says so
+    by a reply code, or it treats the class like one that nobody defined. Raises Unmet for any other answer.
+    """
+    peer.send_octets(octets)
+    answer = peer.arrival("test.integer-ok", "test.string-ok", "test.table-ok")
+    if isinstance(answer, MethodArrived) and not answer.name.endswith(".close"):
+        return answer
+    if isinstance(answer, MethodArrived) and answer["reply_code"] in _WITHOUT_CLASS:
+        return None
+    if isinstance(answer, Ended) and _ends_at_undefined_classes(peer.another()):
+        return None
+    raise Unmet("an answer to a method of class test", answer.describe(peer.dialect))
+
+
+def _ends_at_undefined_classes(peer: Peer) -> bool:
+    """Whether a method of a class that nobody defined ends the socket without a word."""
+    peer.open_channel()
+    peer.send_frame("method", struct.pack(">HH", _UNDEFINED_CLASS, 10))
+    return isinstance(peer.arrival(), Ended)
+
+
+def ends_in_time(peer: Peer, row: str = "") -> Verdict:
+    """Like ``rejects_violation`` without a barrier, on channel 0."""
+    return judge_reaction(peer, peer.reaction(0, barrier=False), row)

@@ -1,0 +1,74 @@
+"""Content bodies: how they may be split, how large their frames may be, what becomes of the pieces."""
+
+from __future__ import annotations
+
+from amqpspec.peer.methods.peer import Peer
+from amqpspec.run.case import case
+from amqpspec.run.oracles import equals, holds
+from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_9_1._wire import begin_publish, fetch, header_payload, refuses_frame
+from amqpspec.suites.amqp_wire_9_1._wire import largest_payload, open_with_small_frames, sent_frames
+
+_EVERY_OCTET = bytes(range(256))
+
+
+@case("content.body.frames", covers=["content-body/frames"])
+def body_in_frames_of_one_octet(peer: Peer) -> Verdict:
+    """A body in frames of one octet each is taken and passed on whole."""
+    peer.open_channel()
+    queue = peer.queue()
+    peer.claim("the whole body")
+    peer.publish(queue, _EVERY_OCTET, chunk=1)
+    return equals(peer, fetch(peer, queue).body, _EVERY_OCTET, "body")
+
+
+@case("content.body.frame-size", covers=["content-body/frame-size"])
+def frames_of_the_agreed_size(peer: Peer) -> Verdict:
+    """A body goes both ways in frames of the size that was agreed on, the smallest there is."""
+    open_with_small_frames(peer)
+    queue = peer.queue()
+    body = _EVERY_OCTET * 64
+    peer.claim(f"the whole body, in payloads of at most {peer.frame_max_octets} octets")
+    peer.publish(queue, body, chunk=largest_payload(peer))
+    whole = fetch(peer, queue).body == body
+    largest = max(len(frame.payload) for frame in sent_frames(peer, "body"))
+    observed = f"largest payload {largest} octets, body {'whole' if whole else 'not whole'}"
+    return holds(peer, whole and largest <= peer.frame_max_octets, observed)
+
+
+@case("content.body.frame-size.exceeded", covers=["content-body/frame-size"], destructive=True)
+def body_frame_twice_the_agreed_size(peer: Peer) -> Verdict:
+    """A body frame of twice the agreed size is refused."""
+    open_with_small_frames(peer)
+    body = bytes(2 * peer.frame_max_octets)
+    begin_publish(peer, peer.name("nowhere"))
+    peer.send_frame("header", header_payload(peer, len(body)))
+    peer.send_frame("body", body)
+    return refuses_frame(peer)
+
+
+@case("content.body.split", covers=["content-body/split"])
+def body_in_many_frames(peer: Peer) -> Verdict:
+    """A body in frames of very different sizes is taken as one, unchanged."""
+    peer.open_channel()
+    queue = peer.queue()
+    parts = [b"a", _EVERY_OCTET, b"b" * 4000, b"", b"c", b"d" * 1023, b"e" * 7]
+    body = b"".join(parts)
+    peer.claim("the whole body")
+    begin_publish(peer, queue)
+    peer.send_frame("header", header_payload(peer, len(body)))
+    for part in parts:
+        peer.send_frame("body", part)
+    got = fetch(peer, queue).body
+    return holds(peer, got == body, f"{len(got)} octets, of {len(body)} sent")
+
+
+@case("content.body.looks-like-frames", covers=["content-body/split"])
+def body_passes_unchanged(peer: Peer) -> Verdict:
+    """A body that looks like frames and ends of frames, cut anywhere, arrives as it was sent."""
+    peer.open_channel()
+    queue = peer.queue()
+    body = _EVERY_OCTET + peer.method_frame("channel.close") + peer.dialect.protocol_header + b"\xce" * 9
+    peer.claim("the same body")
+    peer.publish(queue, body, chunk=9)
+    return equals(peer, fetch(peer, queue).body, body, "body")

@@ -1,0 +1,292 @@
+"""Content headers: class, weight, body size, property flags and values, channel."""
+
+from __future__ import annotations
+
+from amqpspec.peer.methods.arrivals import MethodArrived
+from amqpspec.peer.methods.peer import Peer
+from amqpspec.run.case import case
+from amqpspec.run.methods.oracles import rejects_violation
+from amqpspec.run.oracles import equals, holds
+from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_9_1._messages import altered
+from amqpspec.suites.amqp_0_9_1._wire import (
+    begin_publish,
+    fetch,
+    header_payload,
+    refuses_content,
+    shortstr,
+)
+from amqpspec.suites.amqp_wire_9_1._wire import sent_frames
+
+_CONTENT_TYPE, _DELIVERY_MODE, _PRIORITY, _CONTINUED = 0x8000, 0x1000, 0x0800, 0x0001
+_CLASS, _WEIGHT, _SIZE, _FLAGS = slice(0, 2), slice(2, 4), slice(4, 12), slice(12, 14)
+"""Where the parts of a content header stand in its payload."""
+
+# class
+
+
+@case("content.class", covers=["content-header/class"])
+def class_of_what_is_sent(peer: Peer) -> Verdict:
+    """The content header of a delivery names the class of its method."""
+    peer.open_channel()
+    payload = _header_of(peer, b"body")
+    return equals(peer, payload[_CLASS].hex(), "003c", "class")
+
+
+@case("content.class.another-with-content", covers=["content-header/class"])
+def class_of_another_content(peer: Peer) -> Verdict:
+    """A content header of another class that carries contents, too, is refused."""
+    peer.open_channel()
+    begin_publish(peer, peer.name("nowhere"))
+    peer.send_frame("header", header_payload(peer, 0, class_name="file"))
+    return refuses_content(peer)
+
+
+@case("amq_wlp_content_02", covers=["amq_wlp_content_02"])
+def wrong_class_in_the_header(peer: Peer) -> Verdict:
+    """A content header of a class without contents is refused."""
+    peer.open_channel()
+    begin_publish(peer, peer.name("nowhere"))
+    peer.send_frame("header", header_payload(peer, 0, class_name="queue"))
+    return refuses_content(peer)
+
+
+@case("wlp.content_02.undefined", covers=["amq_wlp_content_02"])
+def undefined_class_in_the_header(peer: Peer) -> Verdict:
+    """A content header of a class that is not defined is refused."""
+    peer.open_channel()
+    begin_publish(peer, peer.name("nowhere"))
+    peer.send_frame("header", b"\x3c\x00" + header_payload(peer, 0)[2:])
+    return refuses_content(peer)
+
+
+# weight
+
+
+@case("content.weight", covers=["content-header/weight"])
+def simple_contents_weigh_nothing(peer: Peer) -> Verdict:
+    """A simple content is taken with the weight zero, and comes back with the weight zero."""
+    peer.open_channel()
+    payload = _header_of(peer, b"body")
+    return equals(peer, payload[_WEIGHT].hex(), "0000", "weight")
+
+
+# body size
+
+
+@case("content.body-size", covers=["content-header/body-size"])
+def size_of_the_whole_body(peer: Peer) -> Verdict:
+    """The body size of a delivery counts the octets of all its body frames, in 64 bits."""
+    peer.open_channel(frame_max=peer.dialect.layout.min_size_octets)
+    body = bytes(3 * peer.frame_max_octets)
+    payload = _header_of(peer, body)
+    return equals(peer, payload[_SIZE].hex(), f"{len(body):016x}", "body size")
+
+
+@case("content.body-size.exceeded", covers=["content-header/body-size"])
+def body_frame_beyond_the_size(peer: Peer) -> Verdict:
+    """A body frame that is larger than the whole body was to be is refused."""
+    peer.open_channel()
+    begin_publish(peer, peer.name("nowhere"))
+    peer.send_frame("header", header_payload(peer, 3))
+    peer.send_frame("body", b"four and more")
+    return refuses_content(peer)
+
+
+@case("content.body-size.exceeded-later", covers=["content-header/body-size"])
+def body_frames_beyond_the_size(peer: Peer) -> Verdict:
+    """A second body frame that goes beyond the announced size is refused."""
+    peer.open_channel()
+    begin_publish(peer, peer.name("nowhere"))
+    peer.send_frame("header", header_payload(peer, 6))
+    peer.send_frame("body", b"four")
+    peer.send_frame("body", b"and more")
+    return refuses_content(peer)
+
+
+@case("content.body-size.high-half", covers=["content-header/body-size"])
+def size_beyond_32_bits(peer: Peer) -> Verdict:
+    """A body size of 2^32 + 4 is not taken for one of 4: the content is not whole after four octets."""
+    peer.open_channel()
+    queue = peer.queue(exclusive=False)
+    peer.claim("no message of four octets, as 2^32 more are owed")
+    begin_publish(peer, queue)
+    peer.send_frame("header", header_payload(peer, 2**32 + 4))
+    peer.send_frame("body", b"four")
+    seen = peer.another().open_channel()
+    seen.barrier(queue=queue)
+    counted = seen.call("queue.declare", queue=queue, passive=True)["message_count"]
+    return equals(peer, counted, 0, "messages")
+
+
+@case("content.body-size.zero", covers=["content-header/zero-body"])
+def body_of_zero_octets(peer: Peer) -> Verdict:
+    """A content of size zero is whole without a body frame, in both directions."""
+    peer.open_channel()
+    queue = peer.queue()
+    peer.claim("an empty message, and no body frame from either side")
+    begin_publish(peer, queue)
+    peer.send_frame("header", header_payload(peer, 0))
+    message = fetch(peer, queue)
+    peer.barrier()
+    return equals(peer, (message.body, len(sent_frames(peer, "body"))), (b"", 0), "body and body frames")
+
+
+# property flags
+
+
+@case("content.flags", covers=["content-header/flags"])
+def first_flag_is_the_highest(peer: Peer) -> Verdict:
+    """Bit 15 stands for the first property and bit 11 for the fifth, in what is sent and in what comes back."""
+    peer.open_channel()
+    queue = peer.queue()
+    flags = _CONTENT_TYPE | _PRIORITY
+    peer.claim("content-type and priority, under the flags 15 and 11")
+    begin_publish(peer, queue)
+    listed = shortstr("text/plain") + b"\x05"
+    peer.send_frame("header", header_payload(peer, 4, flags=(flags,), properties=listed))
+    peer.send_frame("body", b"body")
+    properties = fetch(peer, queue).properties
+    sent = int.from_bytes(sent_frames(peer, "header")[-1].payload[_FLAGS], "big")
+    seen = (properties.get("content_type"), properties.get("priority"), sent & flags)
+    return equals(peer, seen, ("text/plain", 5, flags), "content-type, priority, their flags")
+
+
+@case("content.flags-continued", covers=["content-header/flags-continued"])
+def flags_go_on_in_another_word(peer: Peer) -> Verdict:
+    """Bit 0 announces another word of flags, and the properties begin behind that."""
+    return _behind_flags(peer, _CONTENT_TYPE | _CONTINUED, 0)
+
+
+@case("content.flags-continued.twice", covers=["content-header/flags-continued"])
+def flags_go_on_in_two_more_words(peer: Peer) -> Verdict:
+    """Bit 0 of the second word announces a third one, and the properties begin behind that."""
+    return _behind_flags(peer, _CONTENT_TYPE | _CONTINUED, _CONTINUED, 0)
+
+
+@case("content.flags-continued.missing", covers=["content-header/flags-continued"])
+def word_of_flags_does_not_come(peer: Peer) -> Verdict:
+    """A word of flags that is announced and does not come is refused."""
+    return _refuses_header(peer, header_payload(peer, flags=(_CONTINUED,)))
+
+
+# property values
+
+
+@case("content.values", covers=["content-header/values"])
+def values_in_the_order_of_flags(peer: Peer) -> Verdict:
+    """All properties of a content come back as they were sent, each under its name."""
+    peer.open_channel()
+    queue = peer.queue()
+    properties = {
+        "content_type": "application/octet-stream",
+        "content_encoding": "identity",
+        "headers": {"name": b"value"},
+        "delivery_mode": 1,
+        "priority": 4,
+        "correlation_id": "correlation ü",
+        "reply_to": "reply.to",
+        "message_id": "m" * 255,
+        "timestamp": 1_234_567_890,
+        "type": "type",
+        "user_id": peer.login.user,
+        "app_id": "amqpspec",
+    }
+    peer.claim("the same properties")
+    peer.publish(queue, b"body", properties=properties)
+    got = dict(fetch(peer, queue).properties)
+    got["headers"] = got["headers"].plain() if "headers" in got else {}
+    return holds(peer, not altered(got, properties), f"properties {got}", f"properties {properties}")
+
+
+@case("content.values.missing", covers=["content-header/values"])
+def flag_without_a_value(peer: Peer) -> Verdict:
+    """A flag with no value in the list is refused."""
+    return _refuses_header(peer, header_payload(peer, flags=(_DELIVERY_MODE,)))
+
+
+@case("content.values.cut", covers=["content-header/values"])
+def value_cut_by_the_frame(peer: Peer) -> Verdict:
+    """A value that announces more octets than its frame has is refused."""
+    flags = (_CONTENT_TYPE,)
+    return _refuses_header(peer, header_payload(peer, flags=flags, properties=b"\x20text"))
+
+
+@case("content.bit-properties", covers=["content-header/bit-properties"])
+def octet_without_a_flag(peer: Peer) -> Verdict:
+    """An octet in the list that no flag stands for, as a bit property would leave, is refused."""
+    payload = header_payload(peer, flags=(_DELIVERY_MODE,), properties=b"\x01\x01")
+    return _refuses_header(peer, payload)
+
+
+@case("content.bit-properties.sent", covers=["content-header/bit-properties"])
+def list_holds_nothing_else(peer: Peer) -> Verdict:
+    """The list of values of a delivery holds what its flags announce, and not an octet more."""
+    peer.open_channel()
+    queue = peer.queue()
+    peer.claim("delivery-mode and priority, and the end of the list")
+    peer.publish(queue, b"body", properties={"delivery_mode": 1, "priority": 7})
+    message = fetch(peer, queue)
+    seen = (message.properties.get("delivery_mode"), message.properties.get("priority"))
+    return equals(peer, seen, (1, 7), "delivery-mode and priority")
+
+
+# channel
+
+
+@case("content.channel-zero", covers=["content-header/channel-non-zero"])
+def content_strays_to_channel_zero(peer: Peer) -> Verdict:
+    """The content of a method on channel 1 is refused when it comes on channel 0."""
+    peer.open_channel()
+    begin_publish(peer, peer.name("nowhere"))
+    peer.send_frame("header", header_payload(peer), 0)
+    return rejects_violation(peer)
+
+
+@case("amq_wlp_content_03", covers=["amq_wlp_content_03"])
+def content_header_on_channel_zero(peer: Peer) -> Verdict:
+    """A content header on channel 0 is refused."""
+    peer.open_channel()
+    peer.send_frame("header", header_payload(peer), 0)
+    return rejects_violation(peer)
+
+
+@case("wlp.content_03.body", covers=["amq_wlp_content_03"])
+def content_body_on_channel_zero(peer: Peer) -> Verdict:
+    """A content body on channel 0 is refused."""
+    peer.open_channel()
+    peer.send_frame("body", b"body", 0)
+    return rejects_violation(peer)
+
+
+# --- steps of this module
+
+
+def _header_of(peer: Peer, body: bytes) -> bytes:
+    """The payload of the content header with which a body comes back."""
+    queue = peer.queue()
+    peer.claim("the content header of a message that comes back")
+    peer.publish(queue, body)
+    message: MethodArrived = fetch(peer, queue)
+    assert message.header is not None
+    return sent_frames(peer, "header")[-1].payload
+
+
+def _behind_flags(peer: Peer, *flags: int) -> Verdict:
+    """A content-type behind words of flags arrives."""
+    peer.open_channel()
+    queue = peer.queue()
+    peer.claim(f"the content-type behind {len(flags)} words of flags")
+    begin_publish(peer, queue)
+    peer.send_frame("header", header_payload(peer, 4, flags=flags, properties=shortstr("text/plain")))
+    peer.send_frame("body", b"body")
+    return equals(peer, fetch(peer, queue).properties.get("content_type"), "text/plain", "content-type")
+
+
+def _refuses_header(peer: Peer, payload: bytes) -> Verdict:
+    """The payload as the header of a content without a body is refused."""
+    peer.open_channel()
+    queue = peer.queue()
+    begin_publish(peer, queue)
+    peer.send_frame("header", payload)
+    return refuses_content(peer)

@@ -1,0 +1,239 @@
+"""Contents: which frames make one, in which order, and what they may be mixed with (content framing)."""
+
+from __future__ import annotations
+
+from amqpspec.peer.methods.arrivals import MethodArrived
+from amqpspec.peer.methods.peer import Peer
+from amqpspec.run.case import case
+from amqpspec.run.methods.oracles import rejects_violation
+from amqpspec.run.oracles import equals, holds, judge_reaction
+from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_9_1._wire import (
+    begin_publish,
+    fetch,
+    fetch_all,
+    header_payload,
+    refuses_content,
+)
+from amqpspec.suites.amqp_wire_9_1._wire import sent_frames
+
+# order
+
+
+@case("content.order", covers=["grammar/content-order"], destructive=True)
+def body_before_its_header(peer: Peer) -> Verdict:
+    """A body that comes before the header of its content is refused."""
+    peer.open_channel()
+    begin_publish(peer, peer.name("nowhere"))
+    peer.send_frame("body", b"body")
+    peer.send_frame("header", header_payload(peer, 4))
+    return rejects_violation(peer)
+
+
+@case("content.order.header-last", covers=["grammar/content-order"])
+def header_after_half_a_body(peer: Peer) -> Verdict:
+    """A header that comes between two bodies of a content is refused."""
+    peer.open_channel()
+    begin_publish(peer, peer.name("nowhere"))
+    peer.send_frame("header", header_payload(peer, 8))
+    peer.send_frame("body", b"half")
+    peer.send_frame("header", header_payload(peer, 8))
+    return rejects_violation(peer)
+
+
+@case("content.unconditional", covers=["content-framing/unconditional"])
+def empty_content_is_there(peer: Peer) -> Verdict:
+    """A method with content has a content header even where there is nothing in it."""
+    peer.open_channel()
+    queue = peer.queue()
+    peer.claim("a content header behind get-ok, for an empty message")
+    peer.publish(queue, b"")
+    message = fetch(peer, queue)
+    peer.barrier()
+    headers = sent_frames(peer, "header", channel=1)
+    return equals(peer, (message.body, len(headers)), (b"", 1), "body and content headers")
+
+
+@case("content.unconditional.unasked", covers=["content-framing/unconditional"])
+def content_of_a_method_without_one(peer: Peer) -> Verdict:
+    """A content behind a method that carries none is refused."""
+    peer.open_channel()
+    peer.call("basic.qos", prefetch_count=1)
+    peer.send_frame("header", header_payload(peer, 0))
+    return rejects_violation(peer)
+
+
+@case("content.unconditional.body-unasked", covers=["content-framing/unconditional"])
+def body_of_a_method_without_content(peer: Peer) -> Verdict:
+    """A body that no method announced is refused."""
+    peer.open_channel()
+    peer.send_frame("body", b"nobody asked")
+    return rejects_violation(peer)
+
+
+@case("content.one-header", covers=["content-framing/one-header"])
+def two_headers(peer: Peer) -> Verdict:
+    """A second header in the place of the body is refused."""
+    peer.open_channel()
+    begin_publish(peer, peer.name("nowhere"))
+    peer.send_frame("header", header_payload(peer, 4))
+    peer.send_frame("header", header_payload(peer, 4))
+    peer.send_frame("body", b"body")
+    return rejects_violation(peer)
+
+
+@case("content.one-header.sent", covers=["content-framing/one-header"])
+def server_sends_one_header(peer: Peer) -> Verdict:
+    """Each of three messages from the server has one content header, before its bodies."""
+    peer.open_channel()
+    queue = peer.queue()
+    peer.claim("method, header, body, three times")
+    for body in (b"one", b"two", b"three"):
+        peer.publish(queue, body)
+    for _ in range(3):
+        fetch(peer, queue)
+    layout = peer.dialect.layout
+    kinds = [layout.type_name(frame.type) for frame in peer.session.frames if frame.channel == 1][-9:]
+    return equals(peer, kinds, ["method", "header", "body"] * 3, "frames")
+
+
+@case("content.bodies", covers=["content-framing/bodies"])
+def no_body_one_body_many_bodies(peer: Peer) -> Verdict:
+    """Contents with no body frame, with one, with many, and with an empty one among them are all whole."""
+    peer.open_channel()
+    queue = peer.queue()
+    peer.claim("four bodies, as they were sent")
+    for parts in ([], [b"one"], [b"m", b"a", b"n", b"y"], [b"with ", b"", b"none"]):
+        begin_publish(peer, queue)
+        peer.send_frame("header", header_payload(peer, sum(map(len, parts))))
+        for part in parts:
+            peer.send_frame("body", part)
+    return equals(peer, fetch_all(peer, queue), [b"", b"one", b"many", b"with none"], "bodies")
+
+
+# mixing
+
+
+@case("content.interleaved", covers=["content-framing/interleaved-channels"], needs=["multiple-channels"])
+def contents_of_two_channels_interleaved(peer: Peer) -> Verdict:
+    """Contents of two channels cut into one another, and a heartbeat between them, both arrive whole."""
+    peer.open_channel()
+    peer.call("channel.open", channel=2)
+    queues = {channel: peer.queue(channel=channel) for channel in (1, 2)}
+    peer.claim("both contents, each whole")
+    for channel, queue in queues.items():
+        begin_publish(peer, queue, channel=channel)
+    for channel in queues:
+        peer.send_frame("header", header_payload(peer, 6), channel)
+    for part in (b"one", b"two"):
+        peer.send_frame("heartbeat", b"", 0)
+        for channel in queues:
+            peer.send_frame("body", part if channel == 1 else part.upper(), channel)
+    got = [fetch_all(peer, queue, channel) for channel, queue in queues.items()]
+    return equals(peer, got, [[b"onetwo"], [b"ONETWO"]], "bodies")
+
+
+@case(
+    "content.interleaved.method-elsewhere",
+    covers=["content-framing/interleaved-channels"],
+    needs=["multiple-channels"],
+)
+def method_of_another_channel_amid_a_content(peer: Peer) -> Verdict:
+    """A method with a content of its own, on another channel, amid a content: both contents arrive whole."""
+    peer.open_channel()
+    peer.call("channel.open", channel=2)
+    queue, other = peer.queue(), peer.queue(channel=2)
+    peer.claim("both contents, each whole")
+    begin_publish(peer, queue)
+    peer.send_frame("header", header_payload(peer, 8))
+    peer.send_frame("body", b"half")
+    peer.publish(other, b"between", channel=2)
+    between = fetch(peer, other, channel=2).body
+    peer.send_frame("body", b"half")
+    return equals(peer, (between, fetch(peer, queue).body), (b"between", b"halfhalf"), "bodies")
+
+
+@case("content.overlap", covers=["content-framing/no-overlap"])
+def contents_of_one_channel_overlap(peer: Peer) -> Verdict:
+    """A content that is begun within another one of its channel is refused, and neither arrives."""
+    queue = _interrupted(peer)
+    peer.publish(queue, b"the second")
+    return _refused_and_gone(peer, queue)
+
+
+@case("content.method-inside", covers=["content-framing/no-methods-inside"])
+def method_amid_a_content(peer: Peer) -> Verdict:
+    """A method amid a content of its own channel is refused, and the broken content reaches nobody."""
+    queue = _interrupted(peer)
+    peer.send("basic.qos", prefetch_count=1)
+    return _refused_and_gone(peer, queue)
+
+
+@case("content.method-inside.close", covers=["content-framing/no-methods-inside"])
+def close_amid_a_content(peer: Peer) -> Verdict:
+    """channel.close amid a content of its own channel is refused, or leaves nothing of the content behind."""
+    queue = _interrupted(peer)
+    peer.send("channel.close", reply_code=200, reply_text="done")
+    reaction = peer.reaction(barrier=False)
+    peer.claim("that the broken content reaches nobody")
+    bodies = [message.body for message in peer.another().open_channel().drain(queue)]
+    if bodies:
+        return holds(peer, False, f"{reaction.describe(peer.dialect)}; in the queue {bodies}")
+    last = reaction.arrivals[-1]
+    if isinstance(last, MethodArrived) and last.name == "channel.close-ok":
+        return holds(peer, True, "close-ok, and nothing in the queue")
+    return judge_reaction(peer, reaction)
+
+
+# incomplete contents
+
+
+@case("amq_wlp_content_01", covers=["amq_wlp_content_01"], destructive=True)
+def content_without_header(peer: Peer) -> Verdict:
+    """A body where the content header is owed is refused."""
+    peer.open_channel()
+    begin_publish(peer, peer.name("nowhere"))
+    peer.send_frame("body", b"no header before me")
+    return refuses_content(peer)
+
+
+@case("wlp.content_01.no-content", covers=["amq_wlp_content_01", "content-framing/unconditional"])
+def method_where_a_content_is_owed(peer: Peer) -> Verdict:
+    """A method where the content header is owed is refused."""
+    peer.open_channel()
+    begin_publish(peer, peer.name("nowhere"))
+    peer.send("basic.qos", prefetch_count=1)
+    return rejects_violation(peer)
+
+
+@case("wlp.content_01.body-missing", covers=["amq_wlp_content_01"])
+def method_where_the_body_is_owed(peer: Peer) -> Verdict:
+    """A method where half of the body is still owed is refused."""
+    peer.open_channel()
+    begin_publish(peer, peer.name("nowhere"))
+    peer.send_frame("header", header_payload(peer, 8))
+    peer.send_frame("body", b"half")
+    peer.send("basic.qos", prefetch_count=1)
+    return rejects_violation(peer)
+
+
+# --- steps of this module
+
+
+def _interrupted(peer: Peer) -> str:
+    """Begin a content for a queue and leave it half sent; gives the queue, which outlives the connection."""
+    peer.open_channel()
+    queue = peer.queue(exclusive=False)
+    begin_publish(peer, queue)
+    peer.send_frame("header", header_payload(peer, 9))
+    peer.send_frame("body", b"half")
+    return queue
+
+
+def _refused_and_gone(peer: Peer, queue: str) -> Verdict:
+    """What was sent last is refused as the row says, and nothing has reached the queue."""
+    reaction = peer.reaction()
+    bodies = [message.body for message in peer.another().open_channel().drain(queue)]
+    if bodies:
+        return holds(peer, False, f"{reaction.describe(peer.dialect)}; in the queue {bodies}")
+    return judge_reaction(peer, reaction)

@@ -1,0 +1,103 @@
+"""Errors: that only failure is told of, how far it reaches, and what the digits of its code say."""
+
+from __future__ import annotations
+
+from amqpspec.peer.methods.arrivals import MethodArrived
+from amqpspec.peer.methods.peer import Peer
+from amqpspec.run.case import case
+from amqpspec.run.oracles import ends_connection, equals, holds, judge_reaction, worst
+from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_9_1._queues import vanishes
+from amqpspec.suites.amqp_0_9_1._wire import fetch, header_payload
+
+_TELL_FAILURE = ("channel.alert", "channel.close", "connection.close", "basic.return")
+
+
+@case("errors.only-failure", covers=["error-handling/only-failure"])
+def success_is_not_told(peer: Peer) -> Verdict:
+    """A conversation in which all goes well brings no method with a reply code."""
+    peer.open_channel()
+    peer.claim("no alert, close or return while everything goes well")
+    queue, exchange = peer.queue(), peer.exchange("fanout")
+    peer.call("queue.bind", queue=queue, exchange=exchange)
+    peer.publish("", b"well", exchange=exchange)
+    fetch(peer, queue)
+    peer.barrier(queue=queue)
+    peer.call("queue.delete", queue=queue)
+    peer.call("channel.close", reply_code=200, reply_text="done")
+    peer.close()
+    told = [a.describe(peer.dialect) for name in _TELL_FAILURE for a in peer.pending(name, channel=None)]
+    return equals(peer, told, [], "methods with a reply code")
+
+
+@case("errors.channel-exception", covers=["error-handling/channel-exception"])
+def channel_exception_reaches_one_channel(peer: Peer) -> Verdict:
+    """A channel exception closes its channel; another one works on, and the number can be opened again."""
+    peer.open_channel()
+    queue = peer.queue()
+    peer.call("channel.open", channel=2)
+    _fail_softly(peer, 2)
+    reaction = peer.reaction(2, barrier=False)
+    peer.claim("that the other channel works on and the closed one opens again")
+    peer.publish(queue, b"works on")
+    body = fetch(peer, queue).body
+    peer.call("channel.open", channel=2)
+    return worst([judge_reaction(peer, reaction), equals(peer, body, b"works on", "message")])
+
+
+@case("errors.connection-exception", covers=["error-handling/connection-exception"])
+def connection_exception_ends_the_connection(peer: Peer) -> Verdict:
+    """A connection exception ends the connection with all its channels, and then the socket."""
+    peer.open_channel()
+    _fail_hard(peer)
+    reaction = peer.reaction(barrier=False)
+    return worst([judge_reaction(peer, reaction), ends_connection(peer, peer.expect_end())])
+
+
+@case("errors.connection-exception.entities", covers=["error-handling/connection-exception"])
+def connection_exception_lets_go(peer: Peer) -> Verdict:
+    """After a connection exception the connection's exclusive queue is gone."""
+    peer.open_channel()
+    queue = peer.queue()
+    _fail_hard(peer)
+    reaction = peer.reaction(barrier=False)
+    peer.claim("no queue of that name any more")
+    peer.expect_end()
+    gone = vanishes(peer.another().open_channel(), queue)
+    return worst([judge_reaction(peer, reaction), equals(peer, gone, True, "queue gone")])
+
+
+@case("reply-codes.channel", covers=["reply-codes/digits"])
+def digits_of_a_channel_exception(peer: Peer) -> Verdict:
+    """The code of a channel exception has three digits: 3 to 5, then 0 to 4, then any."""
+    peer.open_channel()
+    _fail_softly(peer, 1)
+    return _digits(peer)
+
+
+@case("reply-codes.connection", covers=["reply-codes/digits"])
+def digits_of_a_connection_exception(peer: Peer) -> Verdict:
+    """The code of a connection exception has three digits: 3 to 5, then 0 to 4, then any."""
+    peer.open_channel()
+    _fail_hard(peer)
+    return _digits(peer)
+
+
+def _fail_softly(peer: Peer, channel: int) -> None:
+    """Ask for a queue that there is not."""
+    peer.send("queue.declare", channel=channel, queue=peer.name("missing"), passive=True)
+
+
+def _fail_hard(peer: Peer) -> None:
+    """Send a content header on channel 0."""
+    peer.send_frame("header", header_payload(peer), 0)
+
+
+def _digits(peer: Peer) -> Verdict:
+    reaction = peer.reaction(barrier=False)
+    closing = reaction.closing
+    if not isinstance(closing, MethodArrived):
+        return judge_reaction(peer, reaction)
+    code = closing["reply_code"]
+    defined = 300 <= code <= 599 and code // 10 % 10 <= 4
+    return holds(peer, defined, f"code {code}", "a code of three digits: 3 to 5, 0 to 4, any")

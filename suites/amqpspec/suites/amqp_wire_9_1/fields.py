@@ -1,0 +1,228 @@
+"""Data fields: integers, bits, strings, timestamps.
+
+The class ``test``, where a server has it, computes with the fields that it was sent: its results show what the server
+understood. Elsewhere, fields come back in messages and in replies.
+"""
+
+from __future__ import annotations
+
+import struct
+
+from amqpspec.peer.methods.arrivals import MethodArrived
+from amqpspec.peer.methods.peer import Peer
+from amqpspec.run.case import case
+from amqpspec.run.methods.oracles import rejects_violation
+from amqpspec.run.oracles import does_not_apply, equals, holds
+from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_9_1._wire import (
+    begin_publish,
+    fetch,
+    header_payload,
+    method_payload,
+    shortstr,
+    table,
+)
+from amqpspec.suites.amqp_wire_9_1._wire import NO_TEST_CLASS, sent_frames, tested
+from amqpspec.wire.values import Typed
+
+_EXCLUSIVE, _NO_WAIT = 0x04, 0x10
+"""Bits of queue.declare: the third and the fifth from the low end."""
+_ADD, _MIN, _MAX = 1, 2, 3
+"""The operations of class ``test``, in the order in which they are defined."""
+_CONTENT_TYPE, _TIMESTAMP = 0x8000, 0x0040
+_EVERY_OCTET = bytes(range(256))
+_BEYOND_31_BITS = 2**33 + 1
+_MESSAGES = 258
+"""As a count, two octets that differ."""
+_TICKET = b"\x00\x00"
+
+# integers
+
+
+@case("field.integers.sum", covers=["data-fields/integers/unsigned"])
+def integers_are_added(peer: Peer) -> Verdict:
+    """Integers of all four widths with their highest bit set are unsigned, the most significant octet first."""
+    peer.open_channel()
+    values = (0x81, 0x8203, 0x84050607, 0x08090A0B0C0D0E0F)
+    peer.claim("the sum of the four integers")
+    payload = method_payload(peer, "test.integer", struct.pack(">BHIQB", *values, _ADD))
+    answer = tested(peer, peer.frame("method", payload))
+    if answer is None:
+        return does_not_apply(peer, NO_TEST_CLASS)
+    return equals(peer, answer["result"], sum(values), "result")
+
+
+@case("field.integers.extremes", covers=["data-fields/integers/unsigned"])
+def lowest_and_highest_integers(peer: Peer) -> Verdict:
+    """The highest of unsigned integers is the one with all bits set, and the lowest is zero."""
+    peer.open_channel()
+    peer.claim("255 as the lowest, 18446744073709551615 as the highest")
+    values = {"integer_1": 255, "integer_2": 65535, "integer_3": 2**32 - 1, "integer_4": 2**64 - 1}
+    for operation, wanted in ((_MIN, 255), (_MAX, 2**64 - 1)):
+        answer = tested(peer, peer.method_frame("test.integer", **values, operation=operation))
+        if answer is None:
+            return does_not_apply(peer, NO_TEST_CLASS)
+        if answer["result"] != wanted:
+            return equals(peer, answer["result"], wanted, "result")
+    return holds(peer, True, "both")
+
+
+@case("field.integers.count", covers=["data-fields/integers/unsigned"])
+def count_of_messages(peer: Peer) -> Verdict:
+    """A count of messages comes as a long integer, the most significant octet first."""
+    peer.open_channel()
+    queue = peer.queue()
+    for _ in range(_MESSAGES):
+        peer.publish(queue, b"")
+    peer.barrier(queue=queue)
+    peer.claim(f"{_MESSAGES} messages in the octets 00 00 01 02")
+    peer.call("queue.declare", queue=queue, passive=True)
+    octets = peer.session.frames[-1].payload[-8:-4]
+    return equals(peer, octets.hex(), f"{_MESSAGES:08x}", "octets of message-count")
+
+
+@case("field.integers.unsigned-octet", covers=["data-fields/integers/unsigned"])
+def octet_above_127(peer: Peer) -> Verdict:
+    """An octet above 127 among the properties is what it is."""
+    peer.open_channel()
+    queue = peer.queue()
+    peer.claim("the priority 200")
+    peer.publish(queue, b"body", properties={"priority": 200})
+    return equals(peer, fetch(peer, queue).properties.get("priority"), 200, "priority")
+
+
+@case("field.integers.unaligned", covers=["data-fields/integers/unaligned"])
+def integers_at_any_octet(peer: Peer) -> Verdict:
+    """Integers behind strings of every length in a row are read and sent right, in methods and in properties."""
+    peer.open_channel()
+    peer.claim("one message in each of four queues, and the same timestamp, whatever stands before it")
+    told = []
+    for length in range(4):
+        queue = peer.queue(queue=peer.name("q") + "x" * length)
+        begin_publish(peer, queue)
+        listed = shortstr("x" * length) + struct.pack(">Q", _BEYOND_31_BITS)
+        payload = header_payload(peer, 0, flags=(_CONTENT_TYPE | _TIMESTAMP,), properties=listed)
+        peer.send_frame("header", payload)
+        peer.barrier(queue=queue)
+        counts = peer.call("queue.declare", queue=queue, passive=True)
+        timestamp = fetch(peer, queue).properties.get("timestamp")
+        told.append((counts["message_count"], counts["consumer_count"], timestamp))
+    return equals(peer, told, [(1, 0, _BEYOND_31_BITS)] * 4, "messages, consumers, timestamp")
+
+
+# bits
+
+
+@case("field.bits.read", covers=["data-fields/bits/packing"])
+def bits_are_read_from_the_low_end(peer: Peer) -> Verdict:
+    """The third and the fifth bit of an octet are the third and the fifth flag: exclusive and no-wait."""
+    peer.open_channel()
+    name = peer.will_clean("queue", peer.name("q"))
+    peer.claim("an exclusive queue, declared without a reply")
+    arguments = _TICKET + shortstr(name) + bytes((_EXCLUSIVE | _NO_WAIT,)) + table(b"")
+    peer.send_frame("method", method_payload(peer, "queue.declare", arguments))
+    peer.barrier()
+    replies = peer.pending("queue.declare-ok")
+    other = peer.another().open_channel()
+    other.send("queue.declare", queue=name, passive=True)
+    arrival = other.arrival("queue.declare-ok")
+    missing = peer.dialect.constants_by_name["not-found"].value
+    refused = isinstance(arrival, MethodArrived) and arrival.name.endswith(".close")
+    exclusive = refused and isinstance(arrival, MethodArrived) and arrival["reply_code"] != missing
+    observed = f"{len(replies)} replies; to another client {arrival.describe(peer.dialect)}"
+    return holds(peer, not replies and exclusive, observed)
+
+
+@case("field.bits.sent", covers=["data-fields/bits/packing"])
+def bits_are_sent_from_the_low_end(peer: Peer) -> Verdict:
+    """A single bit of a method that the server sends stands in the lowest place of its octet."""
+    peer.open_channel()
+    peer.claim("flow-ok with the octet 0x01 for active")
+    peer.call("channel.flow", active=True)
+    return equals(peer, peer.session.frames[-1].payload[4:].hex(), "01", "arguments of flow-ok")
+
+
+# strings
+
+
+@case("field.strings.short", covers=["data-fields/strings/short"])
+def short_string_of_utf8(peer: Peer) -> Verdict:
+    """A routing key with characters of two, three and four octets arrives as it was sent."""
+    peer.open_channel()
+    queue, exchange = peer.queue(), peer.exchange("fanout")
+    peer.call("queue.bind", queue=queue, exchange=exchange)
+    key = "Schlüssel € 𝄞"
+    peer.claim("the same routing key")
+    peer.publish(key, b"body", exchange=exchange)
+    return equals(peer, fetch(peer, queue)["routing_key"], key, "routing key")
+
+
+@case(
+    "field.strings.joined",
+    covers=["data-fields/strings/short", "data-fields/strings/long"],
+)
+def strings_are_joined(peer: Peer) -> Verdict:
+    """A short string of UTF-8 and a long one of every octet are joined octet by octet."""
+    peer.open_channel()
+    peer.claim("both strings, one behind the other")
+    arguments = shortstr("kurz: ü") + struct.pack(">I", 256) + _EVERY_OCTET + bytes((_ADD,))
+    answer = tested(peer, peer.frame("method", method_payload(peer, "test.string", arguments)))
+    if answer is None:
+        return does_not_apply(peer, NO_TEST_CLASS)
+    return equals(peer, answer["result"], "kurz: ü".encode() + _EVERY_OCTET, "result")
+
+
+@case("field.strings.zero-octet", covers=["data-fields/strings/short-zero-octet"])
+def zero_octet_in_a_short_string(peer: Peer) -> Verdict:
+    """A short string with a zero octet in it is refused as an argument."""
+    peer.open_channel()
+    peer.publish("zero\0octet", b"")
+    return rejects_violation(peer)
+
+
+@case("field.strings.zero-octet-in-property", covers=["data-fields/strings/short-zero-octet"])
+def zero_octet_in_a_property(peer: Peer) -> Verdict:
+    """A short string with a zero octet in it is refused as a property."""
+    peer.open_channel()
+    peer.publish(peer.name("nowhere"), b"", properties={"message_id": "zero\0octet"})
+    return rejects_violation(peer)
+
+
+@case("field.strings.long", covers=["data-fields/strings/long"])
+def long_string_of_every_octet(peer: Peer) -> Verdict:
+    """A long string of every octet, longer than a short one can be, arrives as it was sent."""
+    peer.open_channel()
+    queue = peer.queue()
+    peer.claim("the same long string")
+    text = 5 * _EVERY_OCTET
+    peer.publish(queue, b"body", properties={"headers": {"text": Typed("S", text)}})
+    headers = fetch(peer, queue).properties.get("headers")
+    got = headers.get("text") if headers is not None else None
+    return holds(peer, got == text, "the same" if got == text else f"{got!r:.80}")
+
+
+@case("field.strings.longest", covers=["limitations/short-string", "data-fields/strings/short"])
+def longest_short_string(peer: Peer) -> Verdict:
+    """A routing key of 255 octets of UTF-8 arrives as it was sent."""
+    peer.open_channel()
+    queue, exchange = peer.queue(), peer.exchange("fanout")
+    peer.call("queue.bind", queue=queue, exchange=exchange)
+    key = "é" * 127 + "x"
+    peer.claim("the routing key of 255 octets")
+    peer.publish(key, b"body", exchange=exchange)
+    return equals(peer, fetch(peer, queue)["routing_key"], key, "routing key")
+
+
+# timestamps
+
+
+@case("field.timestamps", covers=["data-fields/timestamps/seconds"])
+def timestamp_of_64_bits(peer: Peer) -> Verdict:
+    """A timestamp of seconds beyond 32 bits arrives as it was sent, in 64 bits."""
+    peer.open_channel()
+    queue = peer.queue()
+    peer.claim("the same timestamp in 64 bits")
+    peer.publish(queue, b"body", properties={"timestamp": _BEYOND_31_BITS})
+    fetch(peer, queue)
+    octets = sent_frames(peer, "header")[-1].payload
+    return holds(peer, struct.pack(">Q", _BEYOND_31_BITS) in octets, f"content header {octets.hex(' ')}")

@@ -1,0 +1,348 @@
+"""Frames: header, types, channel numbers, size, end octet (general frame format, and the grammar's rows on frames)."""
+
+from __future__ import annotations
+
+import struct
+
+from amqpspec.peer.context import OutOfReach
+from amqpspec.peer.methods.arrivals import MethodArrived
+from amqpspec.peer.methods.peer import Peer
+from amqpspec.run.case import case
+from amqpspec.run.methods.oracles import rejects_violation
+from amqpspec.run.oracles import equals, holds, must_refuse, worst
+from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_9_1._wire import (
+    begin_publish,
+    fetch,
+    header_payload,
+    method_payload,
+    refuses_frame,
+)
+from amqpspec.suites.amqp_wire_9_1._wire import (
+    UNDEFINED_FRAME_TYPE,
+    UNDEFINED_FRAME_TYPES,
+    ends_in_time,
+    hand_frame,
+    largest_payload,
+    open_with_small_frames,
+    question,
+)
+
+_METHOD, _HEADER, _BODY, _TRACE, _HEARTBEAT = 1, 2, 3, 7, 8
+_CYCLES = (1, 0x7F, 0x80, 0xCE, 0xFF)
+_HIGH_CHANNEL = 0x0102
+_FLOW = 20
+
+# the grammar's frames
+
+
+@case(
+    "frame.method-frame",
+    covers=["grammar/method-frame", "general-frame-format/header"],
+    needs=["cycle-header"],
+)
+def method_frame_by_hand(peer: Peer) -> Verdict:
+    """A method frame of type, cycle, channel, size, payload and 0xCE is understood and answered by such a one."""
+    peer.open_channel()
+    payload = method_payload(peer, "channel.flow", b"\x01")
+    peer.claim("flow-ok in a frame of eight octets of header, payload and end octet")
+    peer.send_octets(struct.pack(">BBHI", _METHOD, 0, 1, len(payload)) + payload + b"\xce")
+    peer.expect("channel.flow-ok")
+    frame = peer.session.frames[-1]
+    seen = (frame.type, frame.channel, frame.payload.hex())
+    return equals(peer, seen, (_METHOD, 1, "0014001501"), "type, channel and payload")
+
+
+@case("frame.content-frames", covers=["grammar/content-frame-types"])
+def content_frames_by_hand(peer: Peer) -> Verdict:
+    """A content header in a frame of type 2 and bodies in frames of type 3 are taken, and sent so as well."""
+    peer.open_channel()
+    queue = peer.queue()
+    peer.claim("the content, in frames of types 2 and 3, in either direction")
+    begin_publish(peer, queue)
+    peer.send_octets(hand_frame(peer, _HEADER, header_payload(peer, 4)))
+    peer.send_octets(hand_frame(peer, _BODY, b"body"))
+    body = fetch(peer, queue).body
+    kinds = [frame.type for frame in peer.session.frames][-3:]
+    return equals(peer, (body, kinds), (b"body", [_METHOD, _HEADER, _BODY]), "body and types of frames")
+
+
+# the header of a frame
+
+
+@case("frame.cycle", covers=["general-frame-format/header"], needs=["cycle-header"])
+def cycle_may_be_anything(peer: Peer) -> Verdict:
+    """The cycle octet has no meaning that could make it wrong: frames of any cycle are taken."""
+    peer.open_channel()
+    peer.claim("an answer to a method in a frame of any cycle")
+    payload = method_payload(peer, "channel.flow", b"\x01")
+    for cycle in _CYCLES:
+        peer.send_frame("method", payload, cycle=cycle)
+        peer.expect("channel.flow-ok")
+    return holds(peer, True, f"answers to cycles {', '.join(map(str, _CYCLES))}")
+
+
+@case("frame.types", covers=["general-frame-format/types"])
+def defined_types_are_known(peer: Peer) -> Verdict:
+    """Methods, headers, bodies, traces and heartbeats under their numbers are taken."""
+    peer.open_channel()
+    queue = peer.queue()
+    peer.claim("a message published beside a trace and a heartbeat, every frame under its number")
+    peer.send_octets(hand_frame(peer, _TRACE, b"trace", 0) + hand_frame(peer, _HEARTBEAT, b"", 0))
+    begin_publish(peer, queue)
+    peer.send_octets(hand_frame(peer, _HEADER, header_payload(peer, 4)) + hand_frame(peer, _BODY, b"body"))
+    return equals(peer, fetch(peer, queue).body, b"body", "body")
+
+
+@case("frame.types-sent", covers=["general-frame-format/types"])
+def types_that_are_sent(peer: Peer) -> Verdict:
+    """Every frame that the server sends is of a type from 1 to 8."""
+    peer.claim("frames of types 1 to 8")
+    peer.open_channel(heartbeat=1)
+    queue = peer.queue()
+    peer.publish(queue, b"body")
+    fetch(peer, queue)
+    kinds = sorted({frame.type for frame in peer.session.frames})
+    return holds(peer, all(1 <= kind <= 8 for kind in kinds), f"types {kinds}")
+
+
+@case("frame.channel-numbers", covers=["general-frame-format/channel-numbers"])
+def high_channel_number(peer: Peer) -> Verdict:
+    """A channel number of two octets that differ is one channel, in both directions."""
+    peer.open_connection()
+    if 0 < peer.channel_max < _HIGH_CHANNEL:
+        raise OutOfReach(f"channel-max {peer.channel_max} is offered, the case needs {_HIGH_CHANNEL}")
+    peer.claim(f"answers on channel {_HIGH_CHANNEL}")
+    peer.call("channel.open", channel=_HIGH_CHANNEL)
+    peer.queue(channel=_HIGH_CHANNEL)
+    channels = {frame.channel for frame in peer.session.frames}
+    return equals(peer, sorted(channels), [0, _HIGH_CHANNEL], "channels of the server's frames")
+
+
+@case("frame.channel-numbers.connection-elsewhere", covers=["general-frame-format/channel-numbers"])
+def connection_method_off_channel_zero(peer: Peer) -> Verdict:
+    """A method of class connection on channel 1 is refused."""
+    peer.open_channel()
+    peer.send("connection.tune-ok", channel=1, channel_max=1, frame_max=4096, heartbeat=0)
+    return rejects_violation(peer)
+
+
+@case("frame.channel-numbers.close-elsewhere", covers=["general-frame-format/channel-numbers"])
+def connection_close_off_channel_zero(peer: Peer) -> Verdict:
+    """connection.close on channel 1 is refused and does not close in good order."""
+    peer.open_channel()
+    peer.send("connection.close", channel=1, reply_code=200, reply_text="done")
+    return rejects_violation(peer)
+
+
+@case("frame.channel-zero", covers=["grammar/channel-non-zero"])
+def other_method_on_channel_zero(peer: Peer) -> Verdict:
+    """A method of another class than connection on channel 0 is refused."""
+    peer.open_channel()
+    peer.send("basic.qos", channel=0, prefetch_count=1)
+    return rejects_violation(peer)
+
+
+@case("frame.channel-zero.open", covers=["grammar/channel-non-zero"])
+def channel_zero_is_not_to_be_opened(peer: Peer) -> Verdict:
+    """channel.open on channel 0 is refused."""
+    peer.open_channel()
+    peer.send("channel.open", channel=0)
+    return rejects_violation(peer)
+
+
+# the size
+
+
+@case("frame.size", covers=["general-frame-format/size"])
+def size_counts_the_payload(peer: Peer) -> Verdict:
+    """Frames whose size is that of their payload follow one another without a gap, however they are cut."""
+    peer.open_channel()
+    payload = method_payload(peer, "channel.flow", b"\x01")
+    octets = 3 * hand_frame(peer, _METHOD, payload)
+    peer.claim("three answers to three frames in a row")
+    for at in range(0, len(octets), 5):
+        peer.send_octets(octets[at : at + 5])
+    for _ in range(3):
+        peer.expect("channel.flow-ok")
+    peer.barrier()
+    return holds(peer, True, "three answers")
+
+
+@case("frame.size.counts-end-octet", covers=["general-frame-format/size"])
+def size_that_counts_the_end_octet(peer: Peer) -> Verdict:
+    """A size that counts the end octet as well puts another octet in its place, and the socket ends."""
+    peer.open_channel()
+    payload = method_payload(peer, "channel.flow", b"\x01")
+    peer.send_octets(peer.frame("method", payload, size=len(payload) + 1) + question(peer))
+    return refuses_frame(peer)
+
+
+# types
+
+
+@case("amq_wlp_frame_01", covers=["amq_wlp_frame_01"])
+def undefined_frame_type(peer: Peer) -> Verdict:
+    """A frame of an undefined type ends the socket with nothing more sent."""
+    peer.open_channel()
+    peer.send_frame(UNDEFINED_FRAME_TYPE, b"no such type")
+    return refuses_frame(peer)
+
+
+@case("wlp.frame_01.every-kind", covers=["amq_wlp_frame_01"])
+def every_kind_of_undefined_type(peer: Peer) -> Verdict:
+    """Types around and beyond the defined ones end the socket with nothing more sent."""
+    peers = [peer.another().open_channel() for _ in UNDEFINED_FRAME_TYPES]
+    for one, kind in zip(peers, UNDEFINED_FRAME_TYPES, strict=True):
+        one.send_frame(kind, b"")
+    return worst([refuses_frame(one) for one in peers])
+
+
+@case("wlp.frame_01.answers-nothing-more", covers=["amq_wlp_frame_01"])
+def nothing_is_answered_afterwards(peer: Peer) -> Verdict:
+    """A method that comes in one piece with a frame of an undefined type, behind it, is not answered any more."""
+    peer.open_channel()
+    peer.send_octets(peer.frame(UNDEFINED_FRAME_TYPE, b"no such type") + question(peer))
+    return rejects_violation(peer, barrier=False)
+
+
+@case("wlp.frame_01.in-handshake", covers=["amq_wlp_frame_01"], slow=True)
+def undefined_type_before_start_ok(peer: Peer) -> Verdict:
+    """A frame of an undefined type in the place of start-ok ends the socket with nothing more sent."""
+    peer.greet()
+    peer.send_frame(UNDEFINED_FRAME_TYPE, b"no such type", 0)
+    return ends_in_time(peer)
+
+
+# the end octet
+
+
+@case("frame.end.checked-first", covers=["general-frame-format/end-checked-first"])
+def end_octet_is_checked_first(peer: Peer) -> Verdict:
+    """A method in a frame with a wrong end octet is not carried out."""
+    peer.open_channel()
+    name = peer.will_clean("queue", peer.name("q"))
+    peer.claim("no queue from a frame that is broken")
+    peer.send_octets(peer.method_frame("queue.declare", queue=name)[:-1] + b"\x00")
+    must_refuse(peer, peer.reaction(within_s=peer.context.patience.ending_s))
+    other = peer.another().open_channel()
+    other.send("queue.declare", queue=name, passive=True)
+    arrival = other.arrival("queue.declare-ok")
+    refused = isinstance(arrival, MethodArrived) and arrival.name == "channel.close"
+    return holds(peer, refused, arrival.describe(peer.dialect))
+
+
+@case("frame.end.undecodable-payload", covers=["general-frame-format/end-checked-first"])
+def end_octet_goes_before_the_payload(peer: Peer) -> Verdict:
+    """Where both the end octet and the payload are wrong, it is the end octet that counts: the socket just ends."""
+    peer.open_channel()
+    peer.send_frame("method", b"\x00", end=0)
+    return refuses_frame(peer)
+
+
+@case("amq_wlp_frame_02", covers=["amq_wlp_frame_02"])
+def wrong_end_octet(peer: Peer) -> Verdict:
+    """A frame that ends in another octet than 0xCE ends the socket with nothing more sent."""
+    peer.open_channel()
+    peer.send_octets(question(peer)[:-1] + b"\xcf")
+    return refuses_frame(peer)
+
+
+@case("wlp.frame_02.zero-end", covers=["amq_wlp_frame_02"])
+def zero_as_end_octet(peer: Peer) -> Verdict:
+    """A heartbeat that ends in a zero octet ends the socket with nothing more sent."""
+    peer.open_channel()
+    peer.send_frame("heartbeat", b"", 0, end=0)
+    return refuses_frame(peer)
+
+
+@case("wlp.frame_02.size-too-small", covers=["amq_wlp_frame_02", "general-frame-format/size"])
+def size_one_too_small(peer: Peer) -> Verdict:
+    """A frame one octet longer than its size says ends the socket: its end is not where it should be."""
+    peer.open_channel()
+    payload = question(peer)[peer.dialect.layout.header_octets : -1]
+    peer.send_frame("method", payload, size=len(payload) - 1)
+    return refuses_frame(peer)
+
+
+@case("wlp.frame_02.size-too-large", covers=["amq_wlp_frame_02", "general-frame-format/size"])
+def size_one_too_large(peer: Peer) -> Verdict:
+    """A frame one octet shorter than its size says ends the socket once the next octet has come."""
+    peer.open_channel()
+    payload = question(peer)[peer.dialect.layout.header_octets : -1]
+    peer.send_octets(peer.frame("method", payload, size=len(payload) + 1) + question(peer))
+    return refuses_frame(peer)
+
+
+@case("wlp.frame_02.in-handshake", covers=["amq_wlp_frame_02"], slow=True)
+def wrong_end_octet_of_start_ok(peer: Peer) -> Verdict:
+    """A start-ok that ends in another octet ends the socket with nothing more sent."""
+    peer.greet()
+    octets = peer.method_frame(
+        "connection.start-ok",
+        0,
+        mechanism=peer.login.mechanism,
+        response=peer.credentials(peer.login.mechanism),
+        locale="en_US",
+    )
+    peer.send_octets(octets[:-1] + b"\x00")
+    return ends_in_time(peer)
+
+
+# the agreed size
+
+
+@case("frame.size-sent", covers=["general-frame-format/size-sent"])
+def server_keeps_to_the_agreed_size(peer: Peer) -> Verdict:
+    """No frame of the server is larger than what was agreed on, however large the content."""
+    open_with_small_frames(peer)
+    queue = peer.queue()
+    peer.claim(f"payloads of at most {peer.frame_max_octets} octets")
+    body = bytes(5 * peer.frame_max_octets)
+    peer.publish(queue, body)
+    whole = fetch(peer, queue).body == body
+    largest = max(len(frame.payload) for frame in peer.session.frames)
+    kept = whole and largest <= peer.frame_max_octets
+    return holds(peer, kept, f"largest payload {largest} octets, body {'whole' if whole else 'not whole'}")
+
+
+@case("amq_wlp_frame_03", covers=["amq_wlp_frame_03"], destructive=True)
+def oversized_frame(peer: Peer) -> Verdict:
+    """A frame whose payload alone is larger than the agreed size is refused."""
+    open_with_small_frames(peer)
+    body = bytes(peer.frame_max_octets + 1)
+    begin_publish(peer, peer.name("nowhere"))
+    peer.send_frame("header", header_payload(peer, len(body)))
+    peer.send_frame("body", body)
+    return refuses_frame(peer)
+
+
+@case("wlp.frame_03.method", covers=["amq_wlp_frame_03"], destructive=True)
+def oversized_method_frame(peer: Peer) -> Verdict:
+    """A method frame beyond the agreed size is refused."""
+    open_with_small_frames(peer)
+    filler = {"filler": bytes(peer.frame_max_octets)}
+    peer.send("queue.declare", queue=peer.name("q"), passive=True, arguments=filler)
+    return refuses_frame(peer)
+
+
+@case("wlp.frame_03.four-gibibytes", covers=["amq_wlp_frame_03"], destructive=True)
+def four_gibibytes_announced(peer: Peer) -> Verdict:
+    """A frame that announces 4 GiB is refused once it exceeds the agreed size, not when it is complete."""
+    open_with_small_frames(peer)
+    body = bytes(2 * peer.frame_max_octets)
+    begin_publish(peer, peer.name("nowhere"))
+    peer.send_frame("header", header_payload(peer, len(body)))
+    peer.send_octets(peer.frame("body", body, size=0xFFFFFFFF)[:-1])
+    return rejects_violation(peer, barrier=False)
+
+
+@case("wlp.frame_03.largest", covers=["amq_wlp_frame_03"])
+def largest_frame(peer: Peer) -> Verdict:
+    """A frame of exactly the agreed size, header and end octet included, is taken."""
+    open_with_small_frames(peer)
+    queue = peer.queue()
+    body = bytes(largest_payload(peer))
+    peer.claim("a frame of the agreed size is taken")
+    peer.publish(queue, body, chunk=len(body))
+    return equals(peer, len(fetch(peer, queue).body), len(body), "octets of the body")

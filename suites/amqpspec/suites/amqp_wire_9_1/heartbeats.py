@@ -1,0 +1,106 @@
+"""Heartbeats: their frame, their rate, and what becomes of those that nobody asked for. Bounds are generous."""
+
+from __future__ import annotations
+
+from amqpspec.peer.methods.arrivals import HeartbeatArrived
+from amqpspec.peer.methods.peer import Peer
+from amqpspec.run.case import case
+from amqpspec.run.methods.oracles import allows, rejects_violation
+from amqpspec.run.oracles import equals, holds, worst
+from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_wire_9_1._wire import sent_frames
+
+_INTERVAL_S = 1
+_PATIENCE_S = 15.0
+"""For what an interval of one second brings about."""
+
+
+@case("heartbeat.frame", covers=["grammar/heartbeat-frame"])
+def heartbeat_frame_is_empty(peer: Peer) -> Verdict:
+    """A heartbeat of the server is of type 8, on channel 0, with nothing in it."""
+    peer.open_connection(heartbeat=_INTERVAL_S)
+    peer.claim("a frame of type 8 on channel 0, empty")
+    beat = _beat(peer)
+    if beat is None:
+        return holds(peer, False, f"no heartbeat within {_PATIENCE_S:.0f} s")
+    frame = beat.frame
+    return equals(peer, (frame.type, frame.channel, frame.payload), (8, 0, b""), "type, channel, payload")
+
+
+@case("heartbeat.negotiated", covers=["heartbeat-frames/negotiated"], slow=True)
+def heartbeats_at_the_agreed_rate(peer: Peer) -> Verdict:
+    """A server with nothing else to send sends heartbeats at the interval that was agreed on."""
+    peer.open_connection(heartbeat=_INTERVAL_S)
+    peer.claim(f"three heartbeats within {_PATIENCE_S:.0f} s of an interval of {_INTERVAL_S} s")
+    until_s = peer.now() + _PATIENCE_S
+    beats = 0
+    while beats < 3 and peer.ended is None and peer.now() < until_s:
+        beats += _beat(peer, until_s - peer.now()) is not None
+    return holds(peer, beats == 3, f"{beats} heartbeats")
+
+
+@case("heartbeat.negotiated.none", covers=["heartbeat-frames/negotiated"], slow=True)
+def no_heartbeats_where_none_were_agreed(peer: Peer) -> Verdict:
+    """Where the interval agreed on is zero, no heartbeat comes, and a silent client is left alone."""
+    peer.open_connection(heartbeat=0)
+    peer.claim("no heartbeat, and no end, where none were agreed on")
+    beat = peer.heartbeat(3.0 * _INTERVAL_S)
+    peer.call("channel.open")
+    peer.barrier()
+    return holds(peer, beat is None, "a heartbeat" if beat else "silence, then answers")
+
+
+@case("heartbeat.channel-zero", covers=["heartbeat-frames/channel-zero"])
+def heartbeat_on_an_unopened_channel(peer: Peer) -> Verdict:
+    """A heartbeat on a channel that nobody opened is refused."""
+    peer.open_channel()
+    peer.send_frame("heartbeat", b"", 2)
+    return rejects_violation(peer)
+
+
+@case("amq_wlp_heartbeat_01", covers=["amq_wlp_heartbeat_01", "heartbeat-frames/channel-zero"])
+def heartbeat_off_channel_zero(peer: Peer) -> Verdict:
+    """A heartbeat on an open channel is refused."""
+    peer.open_channel()
+    peer.send_frame("heartbeat", b"", 1)
+    return rejects_violation(peer)
+
+
+@case("wlp.heartbeat_01.payload", covers=["amq_wlp_heartbeat_01"])
+def heartbeat_with_a_payload(peer: Peer) -> Verdict:
+    """A heartbeat with something in it is refused."""
+    peer.open_channel()
+    peer.send_frame("heartbeat", b"beat", 0)
+    return rejects_violation(peer)
+
+
+@case("amq_wlp_heartbeat_02", covers=["amq_wlp_heartbeat_02"])
+def heartbeat_that_nobody_asked_for(peer: Peer) -> Verdict:
+    """Heartbeats on a connection that agreed on none are thrown away without a sign of error."""
+    peer.open_channel(heartbeat=0)
+    peer.claim("no exception after heartbeats that were not agreed on")
+    for _ in range(3):
+        peer.send_frame("heartbeat", b"", 0)
+    verdict = allows(peer)
+    return worst([verdict, equals(peer, len(sent_frames(peer, "heartbeat")), 0, "heartbeats in return")])
+
+
+@case("wlp.heartbeat_02.in-handshake", covers=["amq_wlp_heartbeat_02"])
+def heartbeat_amid_the_handshake(peer: Peer) -> Verdict:
+    """A heartbeat behind tune-ok is thrown away as well."""
+    peer.handshake(heartbeat=0)
+    peer.claim("open-ok after a heartbeat that was not agreed on")
+    peer.send_frame("heartbeat", b"", 0)
+    peer.call("connection.open", channel=0, virtual_host=peer.login.vhost)
+    beats = len(sent_frames(peer, "heartbeat"))
+    return holds(peer, True, f"open-ok; heartbeats of the server: {beats}")
+
+
+def _beat(peer: Peer, within_s: float = _PATIENCE_S) -> HeartbeatArrived | None:
+    """A heartbeat of the server, while sending some; None where there is none in time."""
+    until_s = peer.now() + within_s
+    while peer.ended is None and peer.now() < until_s:
+        peer.send_frame("heartbeat", b"", 0)
+        if (beat := peer.heartbeat(within_s=_INTERVAL_S / 2)) is not None:
+            return beat
+    return None

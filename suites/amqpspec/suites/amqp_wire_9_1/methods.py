@@ -1,0 +1,101 @@
+"""Method frames: class-id, method-id, arguments (method frames, and the grammar's rows on payloads)."""
+
+from __future__ import annotations
+
+import struct
+
+from amqpspec.peer.methods.peer import Peer
+from amqpspec.run.case import case
+from amqpspec.run.methods.oracles import rejects_violation
+from amqpspec.run.oracles import equals
+from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_9_1._wire import method_payload, shortstr, table
+
+_PASSIVE = 0x01
+_UNDEFINED_CLASS = 0x00FF
+_LAST_STANDARD_CLASS = 0xEFFF
+_TICKET = b"\x00\x00"
+
+
+@case("method.payload", covers=["grammar/method-payload"])
+def payload_by_hand(peer: Peer) -> Verdict:
+    """A payload of class-id, method-id and fields is understood, and answered by such a one."""
+    peer.open_channel()
+    peer.claim("flow-ok: class 20, method 21, one octet of bits")
+    peer.send_frame("method", bytes.fromhex("0014001401"))
+    peer.expect("channel.flow-ok")
+    return equals(peer, peer.session.frames[-1].payload.hex(), "0014001501", "payload of the answer")
+
+
+@case("method.payload.cut", covers=["grammar/method-payload"])
+def payload_that_ends_early(peer: Peer) -> Verdict:
+    """A method that ends within one of its fields is refused."""
+    peer.open_channel()
+    peer.send_frame("method", method_payload(peer, "queue.declare", _TICKET + b"\x14cut"))
+    return rejects_violation(peer)
+
+
+@case("method.payload.no-arguments", covers=["grammar/method-payload"])
+def payload_without_fields(peer: Peer) -> Verdict:
+    """A method that ends behind its numbers, though it has fields, is refused."""
+    peer.open_channel()
+    peer.send_frame("method", method_payload(peer, "queue.declare"))
+    return rejects_violation(peer)
+
+
+@case("method.payload.goes-on", covers=["grammar/method-payload"])
+def payload_that_goes_on(peer: Peer) -> Verdict:
+    """A method that goes on behind its last field is refused."""
+    peer.open_channel()
+    queue = peer.queue()
+    arguments = _TICKET + shortstr(queue) + bytes((_PASSIVE,)) + table(b"") + b"more"
+    peer.send_frame("method", method_payload(peer, "queue.declare", arguments))
+    return rejects_violation(peer)
+
+
+@case("method.ids.zero-class", covers=["grammar/ids-non-zero"])
+def class_zero(peer: Peer) -> Verdict:
+    """A method of class 0 is refused."""
+    peer.open_channel()
+    peer.send_frame("method", struct.pack(">HH", 0, 10))
+    return rejects_violation(peer)
+
+
+@case("method.ids.zero-method", covers=["grammar/ids-non-zero"])
+def method_zero(peer: Peer) -> Verdict:
+    """A method 0 of a class that there is is refused."""
+    peer.open_channel()
+    peer.send_frame("method", struct.pack(">HH", peer.dialect.classes_by_name["queue"].index, 0))
+    return rejects_violation(peer)
+
+
+@case("method.ids", covers=["method-frames/ids"])
+def payload_without_room_for_ids(peer: Peer) -> Verdict:
+    """A payload with no room for both numbers is refused."""
+    peer.open_channel()
+    peer.send_frame("method", b"\x00\x32\x00")
+    return rejects_violation(peer)
+
+
+@case("method.ids.empty", covers=["method-frames/ids"])
+def empty_payload(peer: Peer) -> Verdict:
+    """A method frame with nothing in it is refused."""
+    peer.open_channel()
+    peer.send_frame("method", b"")
+    return rejects_violation(peer)
+
+
+@case("method.standard-classes", covers=["method-frames/standard-classes"])
+def undefined_class_of_the_standard(peer: Peer) -> Verdict:
+    """A method of a class that the standard keeps for itself and did not define is refused."""
+    peer.open_channel()
+    peer.send_frame("method", struct.pack(">HH", _UNDEFINED_CLASS, 10))
+    return rejects_violation(peer)
+
+
+@case("method.standard-classes.last", covers=["method-frames/standard-classes"])
+def last_class_of_the_standard(peer: Peer) -> Verdict:
+    """A method of the highest class that the standard keeps for itself is refused."""
+    peer.open_channel()
+    peer.send_frame("method", struct.pack(">HH", _LAST_STANDARD_CLASS, 10))
+    return rejects_violation(peer)

@@ -1,0 +1,169 @@
+"""The protocol header: what a server accepts, and how it says which header it would have wanted."""
+
+from __future__ import annotations
+
+from amqpspec.peer.context import Unmet
+from amqpspec.peer.events import Ended, Garbled, HeaderArrived
+from amqpspec.peer.methods.arrivals import MethodArrived
+from amqpspec.peer.methods.peer import Peer
+from amqpspec.record.rows import Outcome
+from amqpspec.run.case import case
+from amqpspec.run.methods.oracles import rejects_violation
+from amqpspec.run.oracles import holds, judge_reaction, observed_either_way, worst
+from amqpspec.run.verdict import Verdict
+
+_HIGHER_VERSION = b"AMQP\x01\x01\x63\x63"
+_OTHER_CLASS = b"AMQP\x02\x00\x01\x01"
+_GET = b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+
+
+@case("port.tcp", covers=["standard-port/tcp"])
+def protocol_runs_over_tcp(peer: Peer) -> Verdict:
+    """The protocol header over a TCP connection to the server's port is answered by connection.start."""
+    peer.connect()
+    peer.claim("connection.start over TCP")
+    start = peer.greet()
+    return holds(peer, True, start.name)
+
+
+@case(
+    "header.eight-octets",
+    covers=["protocol-header/eight-octets", "grammar/protocol-header", "protocol-header/accepted"],
+)
+def header_octet_by_octet(peer: Peer) -> Verdict:
+    """The eight octets are a header however they come, and not before the last of them."""
+    peer.claim("silence up to the seventh octet of the header, connection.start after the eighth")
+    for octet in peer.dialect.protocol_header[:-1]:
+        peer.send_octets(bytes((octet,)))
+    early = peer.arrival("connection.start", channel=0, within_s=peer.context.patience.quiet_s)
+    if isinstance(early, MethodArrived | HeaderArrived | Ended | Garbled):
+        return holds(peer, False, f"after seven octets: {early.describe(peer.dialect)}")
+    peer.send_octets(peer.dialect.protocol_header[-1:])
+    start = peer.expect("connection.start", channel=0)
+    return holds(peer, True, start.describe(peer.dialect))
+
+
+@case("header.other-literal", covers=["grammar/protocol-header"])
+def header_with_another_word(peer: Peer) -> Verdict:
+    """A header that differs in one letter of AMQP is no header: it is answered by one, and the socket ends."""
+    peer.send_header(b"AMQQ" + peer.dialect.protocol_header[4:])
+    return rejects_violation(peer, 0, barrier=False)
+
+
+@case("header.other-revision", covers=["protocol-header/eight-octets"])
+def header_with_another_revision(peer: Peer) -> Verdict:
+    """A header that differs in its last octet names another version: it is answered by one, and the socket ends."""
+    peer.send_header(peer.dialect.protocol_header[:-1] + b"\xfa")
+    return rejects_violation(peer, 0, barrier=False)
+
+
+@case("header.rejected", covers=["protocol-header/rejected"])
+def other_instance_is_rejected(peer: Peer) -> Verdict:
+    """An instance of the protocol that there is not is answered by a header, and the socket ends."""
+    peer.send_header(b"AMQP\x01\xc8" + peer.dialect.protocol_header[6:])
+    return rejects_violation(peer, 0, barrier=False)
+
+
+@case("header.rejected.answer-is-served", covers=["protocol-header/rejected"])
+def answered_header_is_served(peer: Peer) -> Verdict:
+    """The header in answer to a rejected one is valid: the server serves it."""
+    return _answer_is_served(peer, b"AMQP\x01\xc8\x09\x01")
+
+
+@case("header.accepted", covers=["protocol-header/accepted"])
+def accepted_header_leads_on(peer: Peer) -> Verdict:
+    """After an accepted header the socket stays open and the conversation goes on to an open channel."""
+    peer.claim("start, then a handshake that leads to an open channel")
+    peer.open_channel()
+    peer.barrier()
+    return holds(peer, peer.ended is None, "an open channel")
+
+
+@case("header.other-class-answered", covers=["protocol-header/other-class-answered"])
+def class_two_is_answered(peer: Peer) -> Verdict:
+    """The header AMQP 2 0 1 1 is answered by a header that the server serves, and the socket ends."""
+    peer.send_header(_OTHER_CLASS)
+    verdict = rejects_violation(peer, 0, barrier=False)
+    return worst([verdict, _answer_is_served(peer.another(), _OTHER_CLASS)])
+
+
+@case("header.http-answered", covers=["protocol-header/http-answered"])
+def http_is_answered(peer: Peer) -> Verdict:
+    """An HTTP request is answered by a protocol header and the end, or in HTTP."""
+    peer.send_octets(_GET)
+    reaction = peer.reaction(0, barrier=False)
+    if isinstance(reaction.arrivals[0], Garbled):
+        return observed_either_way(peer, "another protocol is served on the port")
+    return judge_reaction(peer, reaction)
+
+
+@case("amq_wlp_header_01", covers=["amq_wlp_header_01"])
+def the_header_is_accepted(peer: Peer) -> Verdict:
+    """AMQP of class 1 and instance 1 is answered by connection.start."""
+    peer.claim("connection.start in answer to the protocol header")
+    start = peer.greet()
+    version = (start["version_major"], start["version_minor"])
+    wanted = tuple(peer.dialect.protocol_header[6:])
+    return holds(peer, version in ((9, 1), wanted), f"version {version}", "the version of the header")
+
+
+@case("amq_wlp_header_02", covers=["amq_wlp_header_02"])
+def http_on_the_same_port(peer: Peer) -> Verdict:
+    """First octets of HTTP are served as HTTP, or answered by a protocol header and the end."""
+    peer.claim("an answer of another protocol than AMQP, or a protocol header and the end")
+    peer.send_octets(_GET)
+    reaction = peer.reaction(0, barrier=False)
+    if isinstance(reaction.arrivals[0], Garbled):
+        return observed_either_way(peer, "another protocol is served on the port")
+    verdict = judge_reaction(peer, reaction)
+    if verdict.outcome is not Outcome.PASS:
+        return verdict
+    return observed_either_way(peer, f"only AMQP is served: {verdict.observed}")
+
+
+@case("amq_wlp_header_03", covers=["amq_wlp_header_03"])
+def unknown_first_octets(peer: Peer) -> Verdict:
+    """First octets that are no protocol header are answered by a whole one, and the socket ends."""
+    peer.send_header(b"XMQP" + peer.dialect.protocol_header[4:])
+    return rejects_violation(peer, 0, barrier=False)
+
+
+@case("wlp.header_03.unknown-version", covers=["amq_wlp_header_03"])
+def unknown_version(peer: Peer) -> Verdict:
+    """A version that no server speaks is answered by a whole header, and the socket ends."""
+    peer.send_header(_HIGHER_VERSION)
+    return rejects_violation(peer, 0, barrier=False)
+
+
+@case("wlp.header_03.frame-instead", covers=["amq_wlp_header_03"])
+def frame_instead_of_header(peer: Peer) -> Verdict:
+    """A frame in the place of the protocol header is answered by a whole header, and the socket ends."""
+    peer.send("connection.open", channel=0, virtual_host=peer.login.vhost)
+    return rejects_violation(peer, 0, barrier=False)
+
+
+@case("amq_wlp_header_04", covers=["amq_wlp_header_04", "amq_wlp_header_03"])
+def version_can_be_found_out(peer: Peer) -> Verdict:
+    """A client that tries its highest version first is told one that the server then serves."""
+    return _answer_is_served(peer, _HIGHER_VERSION)
+
+
+def _answer_is_served(peer: Peer, refused: bytes) -> Verdict:
+    """The header in answer to a refused one is served on the next connection.
+
+    Versions from 0-10 on are served by the same header in return, and the conversation goes on.
+    """
+    peer.connect()
+    peer.claim("a protocol header that the target serves on the next connection")
+    peer.send_header(refused)
+    reaction = peer.reaction(0, barrier=False)
+    offered = next((a.header.octets for a in reaction.arrivals if isinstance(a, HeaderArrived)), None)
+    if offered is None:
+        raise Unmet("a protocol header", reaction.describe(peer.dialect))
+    again = peer.another()
+    again.send_header(offered)
+    start = again.arrival("connection.start", channel=0)
+    served = isinstance(start, MethodArrived) and start.name == "connection.start"
+    if isinstance(start, HeaderArrived) and start.header.octets == offered:
+        served = not isinstance(again.read(again.now() + again.patience_s), Ended)
+    return holds(peer, served, f"header {offered.hex(' ')}, then {start.describe(peer.dialect)}")

@@ -1,0 +1,139 @@
+"""Security: invalid data ends a channel or the connection, and a handshake that goes wrong is kept waiting first.
+
+The draft says several seconds. Here, only the order of magnitude is judged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from amqpspec.peer.context import Login
+from amqpspec.peer.methods.arrivals import MethodArrived
+from amqpspec.peer.methods.peer import Peer
+from amqpspec.run.case import case
+from amqpspec.run.methods.oracles import rejects_violation
+from amqpspec.run.oracles import equals, holds, judge_reaction, worst
+from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_9_1._wire import method_payload, shortstr, table
+
+_PAUSE_S = 0.5
+"""The least that is taken for a pause, beyond what an honest login takes at that moment."""
+_PATIENCE_S = 8.0
+"""More than what is taken for several seconds."""
+_TICKET = b"\x00\x00"
+_WRONG_PASSWORD = "not the password"
+
+
+@case("security.invalid-data", covers=["security/invalid-data"])
+def invalid_data_in_a_method(peer: Peer) -> Verdict:
+    """A method whose field announces more octets than there are ends its channel or the connection."""
+    peer.open_channel()
+    arguments = _TICKET + shortstr("q") + b"\x00" + table(b"", size=0x7FFFFFFF)
+    peer.send_frame("method", method_payload(peer, "queue.declare", arguments))
+    return rejects_violation(peer)
+
+
+@case("security.invalid-data.others-work-on", covers=["security/invalid-data"])
+def invalid_data_hurts_nobody_else(peer: Peer) -> Verdict:
+    """After invalid data on one connection another one works on."""
+    other = peer.another().open_channel()
+    peer.open_channel()
+    arguments = _TICKET + shortstr("q") + b"\x00" + table(b"\xff")
+    peer.send_frame("method", method_payload(peer, "queue.declare", arguments))
+    verdict = rejects_violation(peer)
+    peer.claim("that another connection works on")
+    other.barrier()
+    return worst([verdict, equals(peer, other.ended, None, "end of the other connection")])
+
+
+@case("security.negotiation-pause", covers=["security/negotiation-pause"], slow=True)
+def failed_login_is_kept_waiting(peer: Peer) -> Verdict:
+    """A failed login is followed by a pause of the order of seconds, and then by the end."""
+    return _paused(peer, _fail_to_log_in)
+
+
+@case(
+    "security.negotiation-pause.syntax",
+    covers=["security/negotiation-pause", "security/negotiation-errors"],
+    slow=True,
+)
+def broken_start_ok_is_kept_waiting(peer: Peer) -> Verdict:
+    """A start-ok that cannot be decoded is followed by a pause of the order of seconds, and then by the end."""
+    return _paused(peer, _send_broken_start_ok)
+
+
+@case("security.negotiation-errors.login", covers=["security/negotiation-errors"], slow=True)
+def failed_login_ends(peer: Peer) -> Verdict:
+    """A failed login ends the socket, and there is no tune."""
+    return _ends(peer, _fail_to_log_in)
+
+
+@case("security.negotiation-errors.syntax", covers=["security/negotiation-errors"], slow=True)
+def broken_start_ok_ends(peer: Peer) -> Verdict:
+    """A start-ok that cannot be decoded ends the socket."""
+    return _ends(peer, _send_broken_start_ok)
+
+
+@case(
+    "security.negotiation-errors.oversized",
+    covers=["security/negotiation-errors"],
+    slow=True,
+    destructive=True,
+)
+def oversized_start_ok_ends(peer: Peer) -> Verdict:
+    """A start-ok that announces 4 GiB ends the socket without waiting for them."""
+    return _ends(peer, _announce_too_much)
+
+
+# --- steps of this module
+
+
+def _fail_to_log_in(peer: Peer) -> None:
+    peer.login = Login(peer.login.user, _WRONG_PASSWORD, peer.login.vhost)
+    peer.start_ok(mechanism="PLAIN")
+
+
+def _send_broken_start_ok(peer: Peer) -> None:
+    peer.send_frame("method", method_payload(peer, "connection.start-ok", table(b"", size=1000)), 0)
+
+
+def _announce_too_much(peer: Peer) -> None:
+    filler = bytes(64 * 1024)
+    peer.send_octets(peer.frame("method", filler, 0, size=0xFFFFFFFF)[:-1])
+
+
+def _ends(peer: Peer, act: Callable[[Peer], None]) -> Verdict:
+    """What is done to the handshake ends the socket, in whatever time, and there is no tune."""
+    peer.greet()
+    act(peer)
+    return judge_reaction(peer, peer.reaction(0, barrier=False, within_s=_PATIENCE_S))
+
+
+def _paused(peer: Peer, act: Callable[[Peer], None]) -> Verdict:
+    """What is done to the handshake ends the socket, after a pause: on a busy machine, honest logins take long, too."""
+    honest_s = _honest_login_s(peer)
+    peer.greet()
+    started_s = peer.now()
+    act(peer)
+    reaction = peer.reaction(0, barrier=False, within_s=_PATIENCE_S)
+    verdict = judge_reaction(peer, reaction)
+    tuned = any(isinstance(a, MethodArrived) and a.name == "connection.tune" for a in reaction.arrivals)
+    if tuned or reaction.refusal is None:
+        return verdict
+    lasted_s = peer.now() - started_s
+    honest_s = max(honest_s, _honest_login_s(peer))
+    told = f"{reaction.describe(peer.dialect)} after {lasted_s:.1f} s; an honest login took {honest_s:.1f} s"
+    paused = lasted_s - honest_s >= _PAUSE_S
+    return worst([verdict, holds(peer, paused, told, "the end after a pause of the order of seconds")])
+
+
+def _honest_login_s(peer: Peer) -> float:
+    """How long the target takes from start-ok to tune just now, in seconds."""
+    other = peer.another()
+    other.greet()
+    started_s = other.now()
+    other.start_ok()
+    other.expect("connection.tune", channel=0)
+    lasted_s = other.now() - started_s
+    other.hang_up()
+    return lasted_s

@@ -1,0 +1,185 @@
+"""Structured contents: contents within contents, which a peer may support, and weights that say how many.
+
+A server that does not support them owes 540 to any header with a weight; one that does passes the whole tree on.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from amqpspec.peer.methods.arrivals import Content, MethodArrived
+from amqpspec.peer.methods.peer import Peer
+from amqpspec.run.case import case
+from amqpspec.run.methods.oracles import rejects_violation
+from amqpspec.run.oracles import equals, holds, judge_reaction, observed_either_way
+from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_9_1._wire import begin_publish, fetch, header_payload, refuses_content
+
+_DEPTH = 40
+
+Tree = tuple[bytes, tuple[Any, ...]]
+"""A body, and the trees of the contents within it."""
+
+# support
+
+
+@case("structured.order", covers=["structured-content/order"], needs=["structured-content"])
+def children_between_header_and_body(peer: Peer) -> Verdict:
+    """Child contents between the header and the body of their parent arrive there, in their order."""
+    return _comes_back(peer, (b"parent", ((b"first", ()), (b"", ()), (b"third", ()))))
+
+
+@case("structured.order.body-first", covers=["structured-content/order"], needs=["structured-content"])
+def child_behind_the_body(peer: Peer) -> Verdict:
+    """A child content behind the body of its parent is refused."""
+    peer.open_channel()
+    begin_publish(peer, peer.name("nowhere"))
+    peer.send_frame("header", header_payload(peer, 4, weight=1))
+    peer.send_frame("body", b"body")
+    peer.send_octets(peer.content_frames(b"child"))
+    return rejects_violation(peer)
+
+
+@case(
+    "structured.depth",
+    covers=["structured-content/order", "structured-content/support", "amq_wlp_content_04"],
+    needs=["structured-content"],
+)
+def contents_within_contents_within_contents(peer: Peer) -> Verdict:
+    """Contents within contents arrive as they were sent, to a depth of forty and with siblings at every level."""
+    tree: Tree = (b"innermost", ())
+    for level in range(_DEPTH):
+        tree = (b"level %d" % level, (tree, (b"sibling", ())))
+    return _comes_back(peer, tree)
+
+
+@case("structured.support", covers=["structured-content/support"])
+def structured_contents_are_an_option(peer: Peer) -> Verdict:
+    """A structured content is passed on whole, or not taken at all; how it is refused is another matter."""
+    peer.open_channel()
+    tree: Tree = (b"parent", ((b"child", ()),))
+    queue, taken = _published(peer, tree)
+    if not isinstance(taken, MethodArrived):
+        return observed_either_way(peer, f"not supported: {taken.describe(peer.dialect)}")
+    peer.claim("the tree that was taken")
+    got = _tree_of(fetch(peer, queue))
+    if got == tree:
+        return observed_either_way(peer, "supported")
+    return equals(peer, got, tree, "contents")
+
+
+@case("amq_wlp_content_04", covers=["amq_wlp_content_04"])
+def structured_content(peer: Peer) -> Verdict:
+    """A structured content is refused as not implemented, where it is not passed on as the tree that it is."""
+    return _comes_back_or_refused(peer, (b"parent", ((b"child", ()),)))
+
+
+@case("wlp.content_04.empty", covers=["amq_wlp_content_04"])
+def structured_content_without_octets(peer: Peer) -> Verdict:
+    """So is one of empty contents only, which is nothing but headers."""
+    return _comes_back_or_refused(peer, (b"", ((b"", ()), (b"", ()))))
+
+
+# mismatch
+
+
+@case("structured.mismatch", covers=["structured-content/mismatch"])
+def weight_with_a_plain_body(peer: Peer) -> Verdict:
+    """A header that announces a child, with the body right behind it, is refused."""
+    peer.open_channel()
+    begin_publish(peer, peer.name("nowhere"))
+    peer.send_frame("header", header_payload(peer, 4, weight=1))
+    peer.send_frame("body", b"body")
+    return rejects_violation(peer)
+
+
+@case("structured.mismatch.too-few", covers=["structured-content/mismatch"])
+def fewer_children_than_announced(peer: Peer) -> Verdict:
+    """A header that announces two children, with one behind it, is refused."""
+    peer.open_channel()
+    begin_publish(peer, peer.name("nowhere"))
+    peer.send_octets(peer.content_frames(b"body", children=[peer.content_frames(b"child")], weight=2))
+    return rejects_violation(peer)
+
+
+@case("structured.mismatch.method", covers=["structured-content/mismatch"])
+def method_where_a_child_is_owed(peer: Peer) -> Verdict:
+    """A header that announces a child, with a method behind it, is refused."""
+    peer.open_channel()
+    begin_publish(peer, peer.name("nowhere"))
+    peer.send_frame("header", header_payload(peer, 0, weight=1))
+    peer.send("basic.qos", prefetch_count=1)
+    return rejects_violation(peer)
+
+
+@case("amq_wlp_content_05", covers=["amq_wlp_content_05"])
+def child_that_was_not_announced(peer: Peer) -> Verdict:
+    """A content within a content whose weight is zero is refused."""
+    peer.open_channel()
+    begin_publish(peer, peer.name("nowhere"))
+    peer.send_octets(peer.content_frames(b"body", children=[peer.content_frames(b"child")], weight=0))
+    return refuses_content(peer)
+
+
+@case("wlp.content_05.too-many", covers=["amq_wlp_content_05"], needs=["structured-content"])
+def more_children_than_announced(peer: Peer) -> Verdict:
+    """A header that announces one child, with two behind it, is refused."""
+    peer.open_channel()
+    begin_publish(peer, peer.name("nowhere"))
+    children = [peer.content_frames(b"first"), peer.content_frames(b"second")]
+    peer.send_octets(peer.content_frames(b"body", children=children, weight=1))
+    return refuses_content(peer)
+
+
+@case("wlp.content_05.within", covers=["amq_wlp_content_05"], needs=["structured-content"])
+def mismatch_of_a_child(peer: Peer) -> Verdict:
+    """A child that announces a child of its own, with its body right behind, is refused."""
+    peer.open_channel()
+    begin_publish(peer, peer.name("nowhere"))
+    peer.send_octets(peer.content_frames(b"body", children=[peer.content_frames(b"child", weight=1)]))
+    return refuses_content(peer)
+
+
+# --- steps of this module
+
+
+def _frames(peer: Peer, tree: Tree) -> bytes:
+    """A tree of contents as octets."""
+    body, children = tree
+    return peer.content_frames(body, children=[_frames(peer, child) for child in children])
+
+
+def _published(peer: Peer, tree: Tree) -> tuple[str, Any]:
+    """Publish a tree; gives the queue, and the answer to a barrier or else the reaction."""
+    queue = peer.queue()
+    begin_publish(peer, queue)
+    peer.send_octets(_frames(peer, tree))
+    reaction = peer.reaction()
+    last = reaction.arrivals[-1]
+    taken = reaction.refusal is None and isinstance(last, MethodArrived)
+    return queue, last if taken else reaction
+
+
+def _tree_of(content: MethodArrived | Content) -> Tree:
+    return content.body, tuple(_tree_of(child) for child in content.children)
+
+
+def _comes_back(peer: Peer, tree: Tree) -> Verdict:
+    """A tree of contents arrives as it was sent."""
+    peer.open_channel()
+    queue = peer.queue()
+    peer.claim("the same tree of contents")
+    begin_publish(peer, queue)
+    peer.send_octets(_frames(peer, tree))
+    got = _tree_of(fetch(peer, queue))
+    return holds(peer, got == tree, "the same" if got == tree else f"{got!r:.200}")
+
+
+def _comes_back_or_refused(peer: Peer, tree: Tree) -> Verdict:
+    """A tree of contents arrives as it was sent, or is refused as the row says."""
+    peer.open_channel()
+    queue, taken = _published(peer, tree)
+    if not isinstance(taken, MethodArrived):
+        return judge_reaction(peer, taken)
+    peer.claim("the tree that was taken")
+    return equals(peer, _tree_of(fetch(peer, queue)), tree, "contents")

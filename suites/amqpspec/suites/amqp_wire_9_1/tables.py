@@ -1,0 +1,295 @@
+"""Field tables: values, names, duplicates."""
+
+from __future__ import annotations
+
+import struct
+from typing import Any
+
+from amqpspec.peer.methods.arrivals import MethodArrived
+from amqpspec.peer.methods.peer import Peer
+from amqpspec.run.case import case
+from amqpspec.run.methods.oracles import rejects_violation
+from amqpspec.run.oracles import does_not_apply, equals, holds, worst
+from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_9_1._messages import altered
+from amqpspec.suites.amqp_0_9_1._wire import begin_publish, fetch, header_payload, shortstr, table
+from amqpspec.suites.amqp_wire_9_1._wire import NO_TEST_CLASS, tested
+from amqpspec.wire.values import Raw, Table, TableLike, Typed
+
+_HEADERS = 0x2000
+_DEFINED_TAGS = "SIDTF"
+_ADD = 1
+_WRONG_PASSWORD = "not the password"
+
+# values
+
+
+@case("table.value-types", covers=["grammar/table-value-types"])
+def server_sends_defined_types(peer: Peer) -> Verdict:
+    """The tables that a server sends of itself hold values of the types S, I, D, T and F alone."""
+    peer.claim("server-properties with values of S, I, D, T and F")
+    start = peer.greet()
+    tags = sorted({*_tags_of(start["server_properties"])})
+    return holds(peer, all(tag in _DEFINED_TAGS for tag in tags), f"types {', '.join(tags) or 'none'}")
+
+
+@case("table.value-types.undefined", covers=["grammar/table-value-types"])
+def undefined_tag(peer: Peer) -> Verdict:
+    """A value with a tag that nobody defined is refused."""
+    return _refuses_arguments(peer, table(shortstr("name") + b"Z\x00\x00\x00\x00"))
+
+
+@case("table.value-types.later", covers=["grammar/table-value-types"], needs=["cycle-header"])
+def tag_of_a_later_version(peer: Peer) -> Verdict:
+    """A value with a tag that only later versions define is refused."""
+    verdicts = []
+    for tag in ("i", "t", "l"):
+        octets = table(shortstr("name") + tag.encode() + b"\x01\x00\x00\x00\x00\x00\x00\x00")
+        verdicts.append(_refuses_arguments(peer.another(), octets))
+    return worst(verdicts)
+
+
+@case("table.format", covers=["field-tables/format"])
+def table_packed_by_hand(peer: Peer) -> Verdict:
+    """A table packed by hand, with every type and a table within it, arrives as it was sent."""
+    peer.open_channel()
+    queue = peer.queue()
+    fields = (
+        shortstr("text") + b"S\x00\x00\x00\x02\x00\xff"
+        + shortstr("number") + b"I\x80\x00\x00\x01"
+        + shortstr("amount") + b"D\x02\x00\x00\x30\x39"
+        + shortstr("time") + b"T" + struct.pack(">Q", 1_234_567_890)
+    )  # fmt: skip
+    packed = table(fields + shortstr("within") + b"F" + table(fields))
+    wanted: dict[str, Any] = {
+        "text": b"\x00\xff",
+        "number": 1 - 2**31,
+        "amount": (2, 12345),
+        "time": 1_234_567_890,
+    }
+    peer.claim("the same table")
+    begin_publish(peer, queue)
+    peer.send_frame("header", header_payload(peer, 0, flags=(_HEADERS,), properties=packed))
+    got = fetch(peer, queue).properties.get("headers", Table()).plain()
+    lost = altered(got, {**wanted, "within": wanted})
+    return holds(peer, not lost, f"without {', '.join(lost)}: {got}" if lost else "all of it")
+
+
+@case("table.format.beyond-frame", covers=["field-tables/format"])
+def table_longer_than_its_frame(peer: Peer) -> Verdict:
+    """A table that announces more octets than its frame has is refused."""
+    return _refuses_arguments(peer, table(b"", size=1000))
+
+
+@case("table.format.value-beyond-table", covers=["field-tables/format"])
+def value_longer_than_its_table(peer: Peer) -> Verdict:
+    """A long string that is longer than the table around it is refused."""
+    return _refuses_arguments(peer, table(shortstr("name") + b"S\x00\x00\x03\xe8abc"))
+
+
+@case("table.format.value-missing", covers=["field-tables/format"])
+def name_without_a_value(peer: Peer) -> Verdict:
+    """A field name at the end of a table, with neither tag nor value, is refused."""
+    return _refuses_arguments(peer, table(shortstr("name")))
+
+
+@case("table.format.nested-beyond-table", covers=["field-tables/format"])
+def nested_table_longer_than_its_table(peer: Peer) -> Verdict:
+    """A nested table that is longer than the table around it is refused."""
+    return _refuses_arguments(peer, table(shortstr("name") + b"F" + table(b"", size=500)))
+
+
+# names
+
+
+@case("table.names", covers=["field-tables/names"])
+def legal_field_names(peer: Peer) -> Verdict:
+    """Field names of letters, $, #, digits and underlines, up to 128 characters, are taken."""
+    peer.open_channel()
+    queue = peer.queue()
+    names = ("$first", "#first", "mixed_Case9$#", "x", "n" * 128)
+    peer.claim("no exception for legal field names")
+    peer.publish(queue, b"body", properties={"headers": dict.fromkeys(names, b"value")})
+    message = fetch(peer, queue)
+    lost = set(names) - set(message.properties["headers"].names())
+    return equals(peer, sorted(lost), [], "names that did not come back")
+
+
+@case("table.names.sent", covers=["field-tables/names"])
+def names_that_a_server_sends(peer: Peer) -> Verdict:
+    """The names in a server's own properties begin with a letter, $ or #, and go on with these, digits and _."""
+    peer.claim("names by the rule in server-properties")
+    wrong = [name for name in _names_of(peer.greet()["server_properties"]) if not _is_name(name)]
+    return equals(peer, wrong, [], "names against the rule")
+
+
+@case("table.names.validated", covers=["field-tables/names-validated"])
+def field_names_are_checked(peer: Peer) -> Verdict:
+    """A field name that is nothing of what a name may be is not let pass."""
+    return _refuses_name(peer, "9-\u00a7!")
+
+
+@case("amq_wlp_table_01", covers=["amq_wlp_table_01"])
+def field_name_begins_with_a_digit(peer: Peer) -> Verdict:
+    """A field name that begins with a digit is refused."""
+    return _refuses_name(peer, "1st")
+
+
+@case("wlp.table_01.illegal-octet", covers=["amq_wlp_table_01"])
+def field_name_with_a_blank(peer: Peer) -> Verdict:
+    """A field name with a blank in it is refused."""
+    return _refuses_name(peer, "two words")
+
+
+@case("wlp.table_01.too-long", covers=["amq_wlp_table_01"])
+def field_name_too_long(peer: Peer) -> Verdict:
+    """A field name of 129 characters is refused."""
+    return _refuses_name(peer, "n" * 129)
+
+
+@case("wlp.table_01.in-a-method", covers=["amq_wlp_table_01"])
+def field_name_in_arguments(peer: Peer) -> Verdict:
+    """A field name that begins with a digit is refused in the arguments of a method, too."""
+    peer.open_channel()
+    queue, exchange = peer.queue(), peer.exchange("fanout")
+    peer.send("queue.bind", queue=queue, exchange=exchange, arguments={"1st": b"value"})
+    return rejects_violation(peer)
+
+
+# numbers
+
+
+@case("table.integers", covers=["field-tables/integers-signed"])
+def signed_integers_are_added(peer: Peer) -> Verdict:
+    """Integers in a table have a sign: what is below zero makes a sum smaller."""
+    peer.open_channel()
+    fields = shortstr("loss") + b"I\xff\xff\xff\xfb" + shortstr("gain") + b"I\x00\x00\x00\x0c"
+    peer.claim("the sum of -5 and 12")
+    got = _sums(peer, Raw(table(fields)))
+    if got is None:
+        return does_not_apply(peer, NO_TEST_CLASS)
+    return equals(peer, got[0], 7, "result")
+
+
+@case("table.integers.round-trip", covers=["field-tables/integers-signed"])
+def signed_integers_come_back(peer: Peer) -> Verdict:
+    """The lowest and the highest integer of a table arrive as they were sent."""
+    values = {"lowest": Typed("I", -(2**31)), "highest": Typed("I", 2**31 - 1), "minus": Typed("I", -1)}
+    return _come_back(peer, values)
+
+
+@case("table.decimals", covers=["field-tables/decimals"])
+def decimals_of_many_places(peer: Peer) -> Verdict:
+    """Decimals of up to 255 places, amounts below zero among them, arrive as they were sent."""
+    values = {
+        "none": Typed("D", (0, 7)),
+        "many": Typed("D", (128, 12345)),
+        "most": Typed("D", (255, 1)),
+        "minus": Typed("D", (2, -12345)),
+    }
+    return _come_back(peer, values)
+
+
+# duplicates
+
+
+@case("table.duplicates", covers=["field-tables/duplicates"])
+def first_of_duplicates_is_used(peer: Peer) -> Verdict:
+    """Of two fields with one name the first counts in a sum, and the second does not."""
+    peer.open_channel()
+    fields = [("n", Typed("I", 3)), ("n", Typed("I", 40)), ("s", Typed("S", b"a")), ("s", Typed("S", b"b"))]
+    peer.claim("3 and 'a', of 3 and 40, 'a' and 'b'")
+    got = _sums(peer, Table(fields))
+    if got is None:
+        return does_not_apply(peer, NO_TEST_CLASS)
+    return equals(peer, got, (3, b"a"), "results")
+
+
+@case("table.duplicates.first-password", covers=["field-tables/duplicates"])
+def first_of_two_passwords_is_used(peer: Peer) -> Verdict:
+    """A login by a table with two passwords succeeds by the first of them."""
+    if not _offers_amqplain(peer):
+        return does_not_apply(peer, "AMQPLAIN is not offered")
+    peer.claim("tune for a login whose first password is right")
+    _log_in(peer, peer.login.password, _WRONG_PASSWORD)
+    peer.expect("connection.tune", channel=0)
+    return holds(peer, True, "connection.tune")
+
+
+@case("table.duplicates.second-password", covers=["field-tables/duplicates"], slow=True)
+def second_of_two_passwords_is_not_used(peer: Peer) -> Verdict:
+    """A login by a table with two passwords fails where only the second of them is right."""
+    if not _offers_amqplain(peer):
+        return does_not_apply(peer, "AMQPLAIN is not offered")
+    peer.claim("no tune for a login whose first password is wrong")
+    _log_in(peer, _WRONG_PASSWORD, peer.login.password)
+    reaction = peer.reaction(0, barrier=False)
+    tuned = any(isinstance(a, MethodArrived) and a.name == "connection.tune" for a in reaction.arrivals)
+    return holds(peer, not tuned, reaction.describe(peer.dialect))
+
+
+# --- steps of this module
+
+
+def _sums(peer: Peer, fields: TableLike) -> tuple[int, bytes] | None:
+    """What the integers and the strings of a table add up to for the server; None where it has no class test."""
+    octets = peer.method_frame("test.table", table=fields, integer_op=_ADD, string_op=_ADD)
+    answer = tested(peer, octets)
+    return None if answer is None else (answer["integer_result"], answer["string_result"])
+
+
+def _offers_amqplain(peer: Peer) -> bool:
+    return b"AMQPLAIN" in peer.greet()["mechanisms"].split()
+
+
+def _log_in(peer: Peer, *passwords: str) -> None:
+    fields: list[tuple[str, Typed]] = [("LOGIN", Typed("S", peer.login.user.encode()))]
+    fields += [("PASSWORD", Typed("S", password.encode())) for password in passwords]
+    response = peer.codec.tables.encode(Table(fields))[4:]
+    peer.start_ok(mechanism="AMQPLAIN", response=response)
+
+
+def _come_back(peer: Peer, values: dict[str, Typed]) -> Verdict:
+    """A message with these headers comes back with all of them."""
+    peer.open_channel()
+    queue = peer.queue()
+    peer.claim("the same values")
+    peer.publish(queue, b"body", properties={"headers": Table(values.items())})
+    got = dict(fetch(peer, queue).properties.get("headers", Table()))
+    lost = altered(got, values)
+    return holds(peer, not lost, f"without {', '.join(lost)}: {got}" if lost else "all of them")
+
+
+def _tags_of(value: Any) -> list[str]:
+    """The tags in a table, all the way down."""
+    if isinstance(value, Table):
+        return [tag for _, typed in value for tag in (typed.tag, *_tags_of(typed.value))]
+    if isinstance(value, list):
+        return [tag for typed in value for tag in (typed.tag, *_tags_of(typed.value))]
+    return []
+
+
+def _names_of(fields: Table) -> list[str]:
+    """The names in a table and in the tables within it."""
+    within = [_names_of(typed.value) for _, typed in fields if isinstance(typed.value, Table)]
+    return [*fields.names(), *(name for names in within for name in names)]
+
+
+def _is_name(name: str) -> bool:
+    legal = all(c.isascii() and (c.isalnum() or c in "$#_") for c in name)
+    return legal and 1 <= len(name) <= 128 and not name[0].isdigit() and name[0] != "_"
+
+
+def _refuses_arguments(peer: Peer, octets: bytes) -> Verdict:
+    """The table as arguments of a declaration is refused."""
+    peer.open_channel()
+    name = peer.will_clean("queue", peer.name("q"))
+    peer.send("queue.declare", queue=name, exclusive=True, arguments=Raw(octets))
+    return rejects_violation(peer)
+
+
+def _refuses_name(peer: Peer, name: str) -> Verdict:
+    """A header field of that name is refused."""
+    peer.open_channel()
+    peer.publish(peer.name("nowhere"), b"", properties={"headers": {name: b"value"}})
+    return rejects_violation(peer)

@@ -1,0 +1,87 @@
+"""Trace frames: on channel 0 only, and thrown away by whoever has no use for them."""
+
+from __future__ import annotations
+
+from amqpspec.peer.methods.peer import Peer
+from amqpspec.run.case import case
+from amqpspec.run.methods.oracles import allows, rejects_violation
+from amqpspec.run.oracles import equals, holds, worst
+from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_9_1._wire import fetch
+from amqpspec.suites.amqp_wire_9_1._wire import answered, hand_frame, question, sent_frames
+
+_TRACE = 7
+
+
+@case("trace.frame", covers=["grammar/trace-frame"])
+def trace_frame_by_hand(peer: Peer) -> Verdict:
+    """Frames of type 7 on channel 0 with payloads of any octets, and of none, are let pass."""
+    peer.open_channel()
+    peer.claim("no exception for trace frames by the grammar")
+    for payload in (b"", b"\x00", bytes(range(256)), b"\xce" * 9):
+        peer.send_octets(hand_frame(peer, _TRACE, payload, 0))
+    return allows(peer)
+
+
+@case("trace.channel-zero", covers=["trace-frames/channel-zero"])
+def trace_off_channel_zero(peer: Peer) -> Verdict:
+    """A trace frame on a channel that nobody opened is refused."""
+    peer.open_channel()
+    peer.send_frame("trace", b"trace", 2)
+    return rejects_violation(peer)
+
+
+@case("amq_wlp_trace_01", covers=["amq_wlp_trace_01", "trace-frames/channel-zero"])
+def trace_on_an_open_channel(peer: Peer) -> Verdict:
+    """A trace frame on an open channel is refused."""
+    peer.open_channel()
+    peer.send_frame("trace", b"trace", 1)
+    return rejects_violation(peer)
+
+
+@case("wlp.trace_01.empty", covers=["amq_wlp_trace_01"])
+def empty_trace_on_an_open_channel(peer: Peer) -> Verdict:
+    """An empty trace frame on an open channel is refused as well."""
+    peer.open_channel()
+    peer.send_frame("trace", b"", 1)
+    return rejects_violation(peer)
+
+
+@case("amq_wlp_trace_02", covers=["amq_wlp_trace_02"])
+def trace_is_thrown_away(peer: Peer) -> Verdict:
+    """A trace frame for which there is no handler is thrown away without a sign of error."""
+    peer.open_channel()
+    peer.claim("no exception after trace frames, and answers as before")
+    peer.send_frame("trace", b"trace", 0)
+    peer.send_octets(question(peer))
+    answered(peer)
+    peer.send_frame("trace", bytes(2000), 0)
+    verdict = allows(peer)
+    return worst([verdict, equals(peer, len(sent_frames(peer, "trace")), 0, "trace frames in return")])
+
+
+@case("wlp.trace_02.amid-content", covers=["amq_wlp_trace_02"])
+def trace_amid_a_content(peer: Peer) -> Verdict:
+    """Trace frames between the frames of a content take nothing from it."""
+    peer.open_channel()
+    queue = peer.queue()
+    peer.claim("the whole content")
+    frames = [peer.method_frame("basic.publish", routing_key=queue), peer.content_frames(b"body")]
+    for octets in frames:
+        peer.send_octets(octets)
+        peer.send_frame("trace", b"trace", 0)
+    body = fetch(peer, queue).body
+    return holds(peer, body == b"body", f"body {body!r}")
+
+
+@case("wlp.trace_02.in-handshake", covers=["amq_wlp_trace_02"])
+def trace_amid_the_handshake(peer: Peer) -> Verdict:
+    """A trace frame amid the handshake is thrown away as well."""
+    peer.greet()
+    peer.claim("a handshake that goes on after a trace frame")
+    peer.send_frame("trace", b"trace", 0)
+    peer.start_ok()
+    peer.tune()
+    peer.send_frame("trace", b"trace", 0)
+    arrival = peer.call("connection.open", channel=0, virtual_host=peer.login.vhost)
+    return equals(peer, arrival.name, "connection.open-ok", "answer")
