@@ -89,7 +89,7 @@ def test_an_unknown_fault_is_an_error() -> None:
 
 
 def test_an_unknown_dialect_is_an_error() -> None:
-    with pytest.raises(KeyError, match="expected one of .*amqp-0-9-1.*, actual 'amqp-7'"):
+    with pytest.raises(KeyError, match=r"expected one of .*amqp-0-9-1.*, actual 'amqp-7'"):
         ReferenceBroker("amqp-7")
 
 

@@ -40,8 +40,8 @@ def fill(peer: Peer, queue: str, count: int, channel: int = 1) -> list[bytes]:
 
 def counts(peer: Peer, queue: str, channel: int = 1) -> tuple[int, int]:
     """How many messages and how many consumers a passive declare tells of a queue."""
-    told = peer.call("queue.declare", channel=channel, queue=queue, passive=True)
-    return told["message_count"], told["consumer_count"]
+    reported = peer.call("queue.declare", channel=channel, queue=queue, passive=True)
+    return reported["message_count"], reported["consumer_count"]
 
 
 def hold(peer: Peer, queue: str, channel: int = 1, **args: object) -> MethodArrived:

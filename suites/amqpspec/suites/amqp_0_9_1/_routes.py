@@ -42,13 +42,13 @@ def reached(
     peer.publish(routing_key, body, exchange=exchange, **args)
     for queue in queues:
         peer.publish(queue, _END)
-    came: Counter[str] = Counter()
+    received: Counter[str] = Counter()
     ended = 0
     while ended < len(queues):
         delivery = peer.delivery()
         ended += delivery.body == _END
-        came[delivery["consumer_tag"]] += delivery.body == body
-    return [came[queue] for queue in queues]
+        received[delivery["consumer_tag"]] += delivery.body == body
+    return [received[queue] for queue in queues]
 
 
 def matches(peer: Peer, exchange: str, pattern: str, keys: Iterable[str]) -> list[str]:

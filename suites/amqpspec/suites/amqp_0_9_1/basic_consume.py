@@ -40,8 +40,8 @@ def consumer_ends_with_its_channel(peer: Peer) -> Verdict:
     peer.consume(queue, no_ack=True)
     reopened(peer)
     send(peer, queue, (b"for nobody",))
-    told = peer.call("queue.declare", queue=queue, passive=True)
-    left = told["consumer_count"], told["message_count"], len(peer.pending("basic.deliver"))
+    reported = peer.call("queue.declare", queue=queue, passive=True)
+    left = reported["consumer_count"], reported["message_count"], len(peer.pending("basic.deliver"))
     return equals(peer, left, (0, 1, 0), "consumers, messages waiting, deliveries")
 
 
@@ -146,9 +146,9 @@ def cancelled_consumer_gets_nothing(peer: Peer) -> Verdict:
     peer.claim("no delivery after cancel-ok")
     peer.call("basic.cancel", consumer_tag=tag)
     send(peer, queue, (b"late",))
-    came = bodies(sent_ahead(peer, queue))
+    received = bodies(sent_ahead(peer, queue))
     left = peer.call("queue.declare", queue=queue, passive=True)["message_count"]
-    return equals(peer, (came, left), ([], 1), "deliveries, messages in the queue")
+    return equals(peer, (received, left), ([], 1), "deliveries, messages in the queue")
 
 
 @case("basic.cancel.one-of-two", covers=["basic/cancel"])

@@ -20,8 +20,8 @@ def recover_async_brings_all_back(peer: Peer) -> Verdict:
     peer.claim("the messages that were not acknowledged, once more")
     if (refused := _recover_async(peer, requeue=True)) is not None:
         return refused
-    came = awaited(peer, 2, None) + sent_ahead(peer, queue) + sent_ahead(peer, queue, 2)
-    return equals(peer, sorted(bodies(came)), [b"1", b"3"], "messages that come again")
+    received = awaited(peer, 2, None) + sent_ahead(peer, queue) + sent_ahead(peer, queue, 2)
+    return equals(peer, sorted(bodies(received)), [b"1", b"3"], "messages that come again")
 
 
 @case("basic.recover-async.one-channel", covers=["basic/recover-async"])
@@ -36,8 +36,8 @@ def recover_async_leaves_other_channels_alone(peer: Peer) -> Verdict:
     peer.claim("the messages of one channel")
     if (refused := _recover_async(peer, requeue=True)) is not None:
         return refused
-    came = _come_again(peer, queues[1], 2), bodies(sent_ahead(peer, queues[2], 2))
-    return equals(peer, came, ([*_TWO], []), "messages on this channel, and on another one")
+    received = _come_again(peer, queues[1], 2), bodies(sent_ahead(peer, queues[2], 2))
+    return equals(peer, received, ([*_TWO], []), "messages on this channel, and on another one")
 
 
 @case("basic.recover-async.original", covers=["basic/recover-async/requeue"])
@@ -47,8 +47,8 @@ def recover_async_to_the_old_recipient(peer: Peer) -> Verdict:
     peer.claim("the messages at the consumer that had them")
     if (refused := _recover_async(peer, requeue=False)) is not None:
         return refused
-    came = _come_again(peer, queue, 2), bodies(sent_ahead(other, queue))
-    return equals(peer, came, ([*_TWO], []), "messages at this consumer, and at another one")
+    received = _come_again(peer, queue, 2), bodies(sent_ahead(other, queue))
+    return equals(peer, received, ([*_TWO], []), "messages at this consumer, and at another one")
 
 
 @case("basic.recover-async.requeue", covers=["basic/recover-async/requeue"])

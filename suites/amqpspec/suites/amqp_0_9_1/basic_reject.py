@@ -233,8 +233,8 @@ def _returns(peer: Peer, method: str, left: list[bytes], **args: bool) -> Verdic
     peer.claim(f"{len(left)} messages for the other client")
     peer.send(method, delivery_tag=last["delivery_tag"], **args)
     peer.barrier(queue=queue)
-    came = awaited(other, len(left)) + sent_ahead(other, queue)
-    return equals(peer, sorted(bodies(came)), left, "messages in the queue")
+    received = awaited(other, len(left)) + sent_ahead(other, queue)
+    return equals(peer, sorted(bodies(received)), left, "messages in the queue")
 
 
 def _rejected(peer: Peer, which: int | None, multiple: bool, left: list[bytes]) -> Verdict:

@@ -22,8 +22,8 @@ def same_tag_on_two_channels(peer: Peer) -> Verdict:
     for channel, queue in enumerate(queues, start=1):
         peer.consume(queue, channel=channel, consumer_tag="tag", no_ack=True)
         peer.publish(queue, queue.encode())
-    came = [peer.delivery(channel=channel).body.decode() for channel in (1, 2)]
-    return equals(peer, came, queues, "queues served on channels 1 and 2")
+    received = [peer.delivery(channel=channel).body.decode() for channel in (1, 2)]
+    return equals(peer, received, queues, "queues served on channels 1 and 2")
 
 
 @case("domain.consumer-tag.cancelled-on-one", covers=["domain/consumer-tag"])
@@ -291,8 +291,8 @@ def new_queue_has_no_messages(peer: Peer) -> Verdict:
     peer.open_channel()
     name = peer.name("q")
     peer.claim("a count of zero")
-    told = peer.call("queue.declare", queue=name, exclusive=True)["message_count"]
-    return equals(peer, told, 0, "message count")
+    reported = peer.call("queue.declare", queue=name, exclusive=True)["message_count"]
+    return equals(peer, reported, 0, "message count")
 
 
 @case("domain.message-count.unacknowledged", covers=["domain/message-count"])
@@ -302,8 +302,8 @@ def unacknowledged_messages_do_not_count(peer: Peer) -> Verdict:
     queue = peer.queue()
     fill(peer, queue, 3)
     peer.claim("a count of the messages that are left")
-    told = peer.call("basic.get", queue=queue)["message_count"]
-    return equals(peer, (told, counts(peer, queue)[0]), (2, 2), "message counts in get-ok and declare-ok")
+    reported = peer.call("basic.get", queue=queue)["message_count"]
+    return equals(peer, (reported, counts(peer, queue)[0]), (2, 2), "message counts in get-ok and declare-ok")
 
 
 @case("domain.message-count.uncommitted", covers=["domain/message-count"], needs=("tx",))

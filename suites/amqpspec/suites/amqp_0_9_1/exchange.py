@@ -36,8 +36,8 @@ def direct_routes_no_other_key(peer: Peer) -> Verdict:
     exchange = peer.exchange("direct")
     queues = [listening(peer, exchange, key) for key in ("red.dark", "red", "*.dark", "#", "RED.DARK", "")]
     peer.claim("only the binding with the very key lets a message pass")
-    came = reached(peer, queues, "red.dark", exchange=exchange)
-    return equals(peer, came, [1, 0, 0, 0, 0, 0], "copies by binding")
+    received = reached(peer, queues, "red.dark", exchange=exchange)
+    return equals(peer, received, [1, 0, 0, 0, 0, 0], "copies by binding")
 
 
 @case("exchange.direct.shared-key", covers=["exchange/required-types"])
@@ -58,8 +58,8 @@ def direct_queue_with_several_keys(peer: Peer) -> Verdict:
     queue = listening(peer, exchange, "one")
     peer.call("queue.bind", queue=queue, exchange=exchange, routing_key="two")
     peer.claim("messages of both keys, and of no third")
-    came = [reached(peer, [queue], key, exchange=exchange) for key in ("one", "two", "three")]
-    return equals(peer, came, [[1], [1], [0]], "copies by key")
+    received = [reached(peer, [queue], key, exchange=exchange) for key in ("one", "two", "three")]
+    return equals(peer, received, [[1], [1], [0]], "copies by key")
 
 
 @case("exchange.fanout.any-key", covers=["exchange/required-types"])
@@ -69,8 +69,8 @@ def fanout_ignores_keys(peer: Peer) -> Verdict:
     peer.claim("a fanout exchange routes without regard to keys")
     exchange = peer.exchange("fanout")
     queues = [listening(peer, exchange, key) for key in ("", "red", "#.blue")]
-    came = [reached(peer, queues, key, exchange=exchange) for key in ("", "red", "green")]
-    return equals(peer, came, [[1, 1, 1]] * 3, "copies by key and queue")
+    received = [reached(peer, queues, key, exchange=exchange) for key in ("", "red", "green")]
+    return equals(peer, received, [[1, 1, 1]] * 3, "copies by key and queue")
 
 
 @case("exchange.fanout.bound-only", covers=["exchange/required-types"])
@@ -234,11 +234,11 @@ def headers_ignore_keys(peer: Peer) -> Verdict:
     exchange = peer.exchange("headers")
     queue = listening(peer, exchange, "red", {"x-match": "all", "shape": "round"})
     peer.claim("headers decide, keys do not")
-    came = [
+    received = [
         reached(peer, [queue], key, exchange=exchange, properties={"headers": {"shape": shape}})
         for key, shape in (("blue", "round"), ("red", "square"))
     ]
-    return equals(peer, came, [[1], [0]], "copies for fitting headers and for a fitting key")
+    return equals(peer, received, [[1], [0]], "copies for fitting headers and for a fitting key")
 
 
 # --- instances that are there from the start
@@ -281,8 +281,8 @@ def amq_topic_is_there(peer: Peer) -> Verdict:
     peer.claim("amq.topic routes by patterns")
     queue = listening(peer, "amq.topic", f"{word}.*")
     keys = (f"{word}.x", f"{word}.x.y", f"x.{word}")
-    came = [reached(peer, [queue], key, exchange="amq.topic") for key in keys]
-    return equals(peer, came, [[1], [0], [0]], "copies for a key that fits, a longer one, another order:")
+    received = [reached(peer, [queue], key, exchange="amq.topic") for key in keys]
+    return equals(peer, received, [[1], [0], [0]], "copies for a key that fits, a longer one, another order:")
 
 
 @case("exchange.instances.headers", covers=["exchange/required-instances/amq-type"])
@@ -297,8 +297,8 @@ def headers_instance_is_there(peer: Peer) -> Verdict:
     mine = peer.name("mine")
     queue = listening(peer, exchange, arguments={"x-match": "all", "case": mine})
     tried = ({"case": mine}, {"case": "other"})
-    came = [reached(peer, [queue], exchange=exchange, properties={"headers": h}) for h in tried]
-    return equals(peer, came, [[1], [0]], "copies for fitting and for other headers")
+    received = [reached(peer, [queue], exchange=exchange, properties={"headers": h}) for h in tried]
+    return equals(peer, received, [[1], [0]], "copies for fitting and for other headers")
 
 
 @case(
@@ -315,8 +315,8 @@ def instances_in_another_vhost(peer: Peer) -> Verdict:
     wanted = ("amq.direct", "amq.fanout", *optional)
     missing = [name for name in wanted if not exists(other, name, _type_of(name))]
     queues = [listening(other), listening(other, "amq.direct", "k")]
-    came = [reached(other, queues, queues[0]), reached(other, queues, "k", exchange="amq.direct")]
-    return equals(peer, (missing, came), ([], [[1, 0], [0, 1]]), "missing exchanges and copies by queue")
+    received = [reached(other, queues, queues[0]), reached(other, queues, "k", exchange="amq.direct")]
+    return equals(peer, (missing, received), ([], [[1, 0], [0, 1]]), "missing exchanges and copies by queue")
 
 
 # --- the default exchange
@@ -328,8 +328,8 @@ def default_exchange_routes_by_queue_name(peer: Peer) -> Verdict:
     peer.open_channel()
     queues = [listening(peer) for _ in range(3)]
     peer.claim("each queue gets what carries its name as the routing key")
-    came = [reached(peer, queues, queue) for queue in queues]
-    return equals(peer, came, [[1, 0, 0], [0, 1, 0], [0, 0, 1]], "copies by key and queue")
+    received = [reached(peer, queues, queue) for queue in queues]
+    return equals(peer, received, [[1, 0, 0], [0, 1, 0], [0, 0, 1]], "copies by key and queue")
 
 
 @case("exchange.default.by-exact-name", covers=["exchange/default-exchange"])
@@ -339,8 +339,8 @@ def default_exchange_routes_no_other_name(peer: Peer) -> Verdict:
     queue = listening(peer)
     keys = [queue, queue[:-1], f"{queue}x", queue.upper(), "#", "*", ""]
     peer.claim("the very name and nothing else reaches the queue")
-    came = [reached(peer, [queue], key)[0] for key in keys]
-    return equals(peer, came, [1, 0, 0, 0, 0, 0, 0], "copies by key")
+    received = [reached(peer, [queue], key)[0] for key in keys]
+    return equals(peer, received, [1, 0, 0, 0, 0, 0, 0], "copies by key")
 
 
 @case("exchange.default.declare", covers=["exchange/default-access"])
@@ -384,5 +384,5 @@ def _matched(
     exchange = peer.exchange("headers")
     queue = listening(peer, exchange, arguments=wanted)
     properties = [{} if headers is None else {"headers": headers} for headers in tried]
-    came = [reached(peer, [queue], exchange=exchange, properties=p) == [1] for p in properties]
-    return equals(peer, came, expected, f"matches of {tried}:")
+    received = [reached(peer, [queue], exchange=exchange, properties=p) == [1] for p in properties]
+    return equals(peer, received, expected, f"matches of {tried}:")

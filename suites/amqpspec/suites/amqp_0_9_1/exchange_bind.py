@@ -51,8 +51,8 @@ def bindings_that_differ(peer: Peer) -> Verdict:
     for other in others:
         peer.call("exchange.bind", **other)
     peer.call("exchange.unbind", **binding)
-    came = [reached(peer, [queue], key, exchange=source) for key in ("blue", "red", "green")]
-    return equals(peer, came, [[1], [1], [0]], "copies by key")
+    received = [reached(peer, [queue], key, exchange=source) for key in ("blue", "red", "green")]
+    return equals(peer, received, [[1], [1], [0]], "copies by key")
 
 
 @case("exchange.bind.itself", covers=["exchange/bind/cyclical"], needs=_NEEDS)
@@ -75,8 +75,8 @@ def bound_in_a_circle(peer: Peer) -> Verdict:
     peer.claim("bind-ok, and one copy of the message at each exchange")
     for source, destination in zip(exchanges, exchanges[1:] + exchanges[:1], strict=True):
         peer.call("exchange.bind", destination=destination, source=source)
-    came = [reached(peer, queues, exchange=exchange) for exchange in exchanges]
-    return equals(peer, came, [[1, 1, 1]] * 3, "copies by start and queue")
+    received = [reached(peer, queues, exchange=exchange) for exchange in exchanges]
+    return equals(peer, received, [[1, 1, 1]] * 3, "copies by start and queue")
 
 
 @case("exchange.bind.several-bindings", covers=["exchange/bind/unique"], needs=_NEEDS)
@@ -166,12 +166,14 @@ def bind_and_unbind_without_reply(peer: Peer) -> Verdict:
     source, destination = peer.exchange("fanout"), peer.exchange("fanout")
     queue = listening(peer, destination)
     peer.claim("a binding, then none, and no replies")
-    came = []
+    received = []
     for verb in ("bind", "unbind"):
         peer.send(f"exchange.{verb}", destination=destination, source=source, no_wait=True)
-        came += reached(peer, [queue], exchange=source)
+        received += reached(peer, [queue], exchange=source)
     replies = len(peer.pending("exchange.bind-ok", "exchange.unbind-ok"))
-    return equals(peer, (came, replies), ([1, 0], 0), "copies while bound and afterwards, number of replies:")
+    return equals(
+        peer, (received, replies), ([1, 0], 0), "copies while bound and afterwards, number of replies:"
+    )
 
 
 @case("exchange.delete.bindings-to-it", covers=["exchange/delete"], needs=_NEEDS)

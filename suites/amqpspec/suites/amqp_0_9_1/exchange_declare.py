@@ -149,8 +149,8 @@ def type_is_kept(peer: Peer) -> Verdict:
     other.reaction()
     queue = listening(peer, exchange, "red")
     peer.claim("a direct exchange as before")
-    came = [reached(peer, [queue], key, exchange=exchange) for key in ("red", "blue")]
-    return equals(peer, came, [[1], [0]], "copies by key")
+    received = [reached(peer, [queue], key, exchange=exchange) for key in ("red", "blue")]
+    return equals(peer, received, [[1], [0]], "copies by key")
 
 
 @case("exchange.declare.unknown-type", covers=["exchange/declare/type/support"])
@@ -173,8 +173,8 @@ def passive_declare_of_an_existing_exchange(peer: Peer) -> Verdict:
     queue = listening(peer, exchange, "red")
     peer.claim("declare-ok, and the exchange routes as before")
     peer.call("exchange.declare", exchange=exchange, type="direct", passive=True)
-    came = [reached(peer, [queue], key, exchange=exchange) for key in ("red", "blue")]
-    return equals(peer, came, [[1], [0]], "copies by key")
+    received = [reached(peer, [queue], key, exchange=exchange) for key in ("red", "blue")]
+    return equals(peer, received, [[1], [0]], "copies by key")
 
 
 @case("exchange.passive.other-type", covers=["exchange/declare/passive/ignored-fields"])
@@ -313,8 +313,8 @@ def _passively(peer: Peer, *others: dict[str, Any]) -> Verdict:
     for fields in others:
         peer.call("exchange.declare", **{"exchange": exchange, "type": "direct", "passive": True, **fields})
     peer.call("exchange.declare", exchange=exchange, type="direct")
-    came = [reached(peer, [queue], key, exchange=exchange) for key in ("red", "blue")]
-    return equals(peer, came, [[1], [0]], "copies by key afterwards")
+    received = [reached(peer, [queue], key, exchange=exchange) for key in ("red", "blue")]
+    return equals(peer, received, [[1], [0]], "copies by key afterwards")
 
 
 def _redeclared(

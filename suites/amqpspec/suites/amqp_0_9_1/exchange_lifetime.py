@@ -22,8 +22,8 @@ def durable_and_transient(peer: Peer) -> Verdict:
     peer.open_channel()
     peer.claim("a durable exchange and a transient one")
     exchanges = [peer.exchange("fanout", durable=durable) for durable in (True, False)]
-    came = [reached(peer, [listening(peer, exchange)], exchange=exchange) for exchange in exchanges]
-    return equals(peer, came, [[1], [1]], "copies by exchange")
+    received = [reached(peer, [listening(peer, exchange)], exchange=exchange) for exchange in exchanges]
+    return equals(peer, received, [[1], [1]], "copies by exchange")
 
 
 @case("exchange.durable.restart", covers=["exchange/declare/durable/restart"], restarts=True)
@@ -35,8 +35,8 @@ def durable_exchange_outlives_a_restart(peer: Peer) -> Verdict:
     after = peer.another().open_channel()
     after.claim("the durable exchange after a restart")
     queue = listening(after, exchange, "red")
-    came = [reached(after, [queue], key, exchange=exchange) for key in ("red", "blue")]
-    return equals(after, came, [[1], [0]], "copies by key")
+    received = [reached(after, [queue], key, exchange=exchange) for key in ("red", "blue")]
+    return equals(after, received, [[1], [0]], "copies by key")
 
 
 @case("exchange.transient.restart", covers=["exchange/declare/durable/restart"], restarts=True)

@@ -143,6 +143,6 @@ def _delivered_again(peer: Peer, queue: str) -> Verdict:
     peer.claim("the message again, as redelivered")
     peer.consume(queue, no_ack=True)
     again = peer.delivery()
-    flag, told = _AGAIN[1], f"redelivered {again['redelivered']}"
+    flag, reported = _AGAIN[1], f"redelivered {again['redelivered']}"
     body = equals(peer, again.body, b"held", "body")
-    return worst([body, holds(peer, again["redelivered"], told, "redelivered True", row=flag)])
+    return worst([body, holds(peer, again["redelivered"], reported, "redelivered True", row=flag)])

@@ -45,7 +45,7 @@ def every_type_comes_back(peer: Peer) -> Verdict:
     headers = _every_type(peer)
     peer.claim("the same headers, tags and values")
     peer.publish(queue, b"body", properties={"headers": headers})
-    return _came_back(peer, queue, headers)
+    return _comes_back(peer, queue, headers)
 
 
 @case("framing.table.contested-tags", covers=["wire/table/all-types-round-trip"])
@@ -61,7 +61,7 @@ def contested_tags_come_back_or_are_refused(peer: Peer) -> Verdict:
     if reaction.refusal is not None:
         return observed_either_way(peer, f"refused: {reaction.describe(peer.dialect)}")
     peer.claim("the same headers, tags and values, as they were taken")
-    return _came_back(peer, queue, headers)
+    return _comes_back(peer, queue, headers)
 
 
 @case("framing.table.every-type-in-a-method", covers=["wire/table/all-types-round-trip"])
@@ -179,7 +179,7 @@ def _every_type(peer: Peer) -> Table:
     return Table([*nested, ("nested", Typed("F", nested)), ("none", Typed("F", Table()))])
 
 
-def _came_back(peer: Peer, queue: str, headers: Table) -> Verdict:
+def _comes_back(peer: Peer, queue: str, headers: Table) -> Verdict:
     """The message in the queue has these headers, tags and all, in whatever order."""
     got = fetch(peer, queue).properties.get("headers", Table())
     lost = altered(_named(got), _named(headers))

@@ -74,9 +74,9 @@ def nothing_behind_close(peer: Peer, end: Arrival, row: str = "") -> Verdict:
 def begins_with_open(peer: Peer, row: str = "") -> Verdict:
     """The target's first frame, where it wrote any, is an open on channel 0."""
     first = next(iter(frames_of(peer)), None)
-    told = "no frame" if first is None else f"{first.name} on channel {first.channel}"
+    reported = "no frame" if first is None else f"{first.name} on channel {first.channel}"
     right = first is None or (first.name == "open" and first.channel == 0)
-    return holds(peer, right, f"first frame: {told}", "open on channel 0 first", row)
+    return holds(peer, right, f"first frame: {reported}", "open on channel 0 first", row)
 
 
 def about(verdict: Verdict, what: str) -> Verdict:

@@ -48,6 +48,6 @@ def names_version(octets: bytes) -> bool:
     return header_id(octets) is not None
 
 
-def told(octets: bytes) -> str:
+def reported(octets: bytes) -> str:
     """A header in words."""
     return f"protocol header {' '.join(map(str, octets[4:]))}" if octets else "no protocol header"

@@ -104,7 +104,7 @@ class Course:
 
     session: Session
     window: int = WINDOW
-    came: int = 0
+    received: int = 0
     last_id: int | None = None
     told_next: int | None = None
     sent: dict[int, tuple[Outgoing, Message]] = field(default_factory=dict)
@@ -114,7 +114,7 @@ class Course:
     @property
     def room(self) -> int:
         """How many transfers the target may still send."""
-        return self.window - self.came
+        return self.window - self.received
 
 
 class Model:
@@ -207,7 +207,7 @@ class Model:
 
     # --- what comes
 
-    def came(self, arrival: FrameArrived) -> None:
+    def received(self, arrival: FrameArrived) -> None:
         """Judge a frame; raises Mismatch."""
         course = None if arrival.channel is None else self.courses.get(arrival.channel)
         if course is None or arrival.frame.performative is None:
@@ -235,7 +235,7 @@ class Model:
     # --- transfers
 
     def _transferred(self, course: Course, reach: Reach | None, arrival: FrameArrived) -> None:
-        course.came += 1
+        course.received += 1
         if course.room < 0:
             raise Mismatch(f"at most {course.window} transfers, the incoming-window", "one more")
         if reach is None or reach.role != "receiver":
@@ -354,13 +354,13 @@ def _counted(reach: Reach, count: int) -> None:
 
 def _session_flowed(course: Course, arrival: FrameArrived) -> None:
     session = course.session
-    told, begun = arrival["next_incoming_id"], session.begun
+    reported, begun = arrival["next_incoming_id"], session.begun
     before = session.initial_outgoing_id if course.told_next is None else course.told_next
-    if told is None or ahead(told, before) < 0 or ahead(session.next_outgoing_id, told) < 0:
-        raise Mismatch(f"next-incoming-id from {before} to {session.next_outgoing_id}", f"{told}")
-    course.told_next = told
+    if reported is None or ahead(reported, before) < 0 or ahead(session.next_outgoing_id, reported) < 0:
+        raise Mismatch(f"next-incoming-id from {before} to {session.next_outgoing_id}", f"{reported}")
+    course.told_next = reported
     assert begun is not None
-    next_id = serial(number(begun["next_outgoing_id"], 0) + course.came)
+    next_id = serial(number(begun["next_outgoing_id"], 0) + course.received)
     if arrival["next_outgoing_id"] != next_id:
         raise Mismatch(f"next-outgoing-id {next_id}", f"{arrival['next_outgoing_id']}")
 

@@ -49,8 +49,8 @@ class Found:
 
     def describe(self) -> str:
         """The walk and its end, in words."""
-        told = "; ".join(f"{number}. {step}" for number, step in enumerate(self.steps, start=1))
-        return f"after {told}: expected {self.mismatch.expected}, actual {self.mismatch.actual}"
+        reported = "; ".join(f"{number}. {step}" for number, step in enumerate(self.steps, start=1))
+        return f"after {reported}: expected {self.mismatch.expected}, actual {self.mismatch.actual}"
 
 
 @dataclass(eq=False)

@@ -46,7 +46,7 @@ class Watched(Peer):
         """Book it, then let the model judge; raises Mismatch."""
         arrival = super().noted(arrival)
         if self.judges and isinstance(arrival, FrameArrived):
-            self.model.came(arrival)
+            self.model.received(arrival)
         return arrival
 
 
@@ -157,7 +157,7 @@ class Walk:
     def _window(self, step: Step) -> None:
         course = self.model.courses[step.subject]
         wider = max(0, course.room) + step.values[0]
-        course.window = course.came + wider
+        course.window = course.received + wider
         self.peer.flow(step.subject, incoming_window=wider)
 
     def _look(self, step: Step) -> None:

@@ -111,7 +111,7 @@ def transfers_of(deliveries: Sequence[Delivery]) -> int:
     return sum(len(delivery.transfers) for delivery in deliveries)
 
 
-def came(peer: Peer, link: Link, count: int) -> None:
+def received(peer: Peer, link: Link, count: int) -> None:
     """Wait for so many transfers in all, and for a round trip behind them."""
     peer.until(lambda: link.transfers >= count, f"{count} transfers", link=link)
     peer.barrier(link.session.channel)
@@ -119,7 +119,7 @@ def came(peer: Peer, link: Link, count: int) -> None:
 
 def exactly(peer: Peer, link: Link, count: int) -> Verdict:
     """So many transfers in all: they come, and up to a round trip no more of them."""
-    came(peer, link, count)
+    received(peer, link, count)
     return equals(peer, link.transfers, count, "transfers")
 
 

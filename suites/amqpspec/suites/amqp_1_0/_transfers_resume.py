@@ -32,9 +32,9 @@ def expires(link: Link, policy: str) -> None:
     """A prerequisite: the target's terminus has this expiry policy; raises OutOfReach."""
     assert link.attached is not None
     terminus = link.attached[_OWN[link.role]]
-    told = None if terminus is None else terminus.get("expiry_policy")
-    if told != policy:
-        raise OutOfReach(f"the target's terminus expires otherwise: {told}")
+    reported = None if terminus is None else terminus.get("expiry_policy")
+    if reported != policy:
+        raise OutOfReach(f"the target's terminus expires otherwise: {reported}")
 
 
 def resume(peer: Peer, link: Link, unsettled: Mapping[bytes, Any], **fields: Any) -> Link:
@@ -49,7 +49,7 @@ def resume(peer: Peer, link: Link, unsettled: Mapping[bytes, Any], **fields: Any
         raise
 
 
-def told_unsettled(link: Link) -> Mapping[Any, Any]:
+def reported_unsettled(link: Link) -> Mapping[Any, Any]:
     """The unsettled map in the target's attach."""
     assert link.attached is not None
     return link.attached["unsettled"] or {}
@@ -67,7 +67,7 @@ def nothing_received(deliveries: Iterable[Delivery]) -> dict[bytes, Any]:
 
 def known(peer: Peer, link: Link, tag: Any) -> None:
     """A prerequisite: the target holds the tag unsettled; raises OutOfReach."""
-    if tag not in told_unsettled(link):
+    if tag not in reported_unsettled(link):
         raise OutOfReach("the target says that it holds nothing of the delivery any more")
 
 

@@ -262,8 +262,8 @@ def error_of_a_detach(peer: Peer) -> Verdict:
     error = link.detached_by.error if link.detached_by is not None else None
     if error is None:
         raise OutOfReach(f"no detach with an error: {reaction.describe(peer.dialect)}")
-    told = bool(error.get("description") or error.get("info"))
-    return holds(peer, told, "a description or info" if told else "neither description nor info")
+    reported = bool(error.get("description") or error.get("info"))
+    return holds(peer, reported, "a description or info" if reported else "neither description nor info")
 
 
 # --- steps of this module
@@ -290,16 +290,16 @@ def _sent_as_told(peer: Peer, address: str, mode: int) -> Verdict:
     link, reaction = asked(peer, RECEIVER, address, snd_settle_mode=mode)
     if reaction.refusal is not None or link.attached is None:
         raise OutOfReach(f"snd-settle-mode {mode} is refused: {reaction.describe(peer.dialect)}")
-    told = link.attached["snd_settle_mode"]
+    reported = link.attached["snd_settle_mode"]
     peer.credit(link, 1)
     arrived(peer, link, 1)
     delivery = peer.delivery(link)
     if not delivery.settled:
         peer.disposition(delivery)
     peer.detach(link)
-    kept = told == _MIXED or delivery.settled is (told == _SETTLED)
+    kept = reported == _MIXED or delivery.settled is (reported == _SETTLED)
     how = "settled" if delivery.settled else "unsettled"
-    return holds(peer, kept, f"asked for {mode}, attached with {told}, sent {how}")
+    return holds(peer, kept, f"asked for {mode}, attached with {reported}, sent {how}")
 
 
 def _received_as_told(peer: Peer, mode: int) -> Verdict:
@@ -307,17 +307,17 @@ def _received_as_told(peer: Peer, mode: int) -> Verdict:
     link, reaction = asked(peer, SENDER, address, rcv_settle_mode=mode)
     if reaction.refusal is not None or link.attached is None:
         return holds(peer, True, f"rcv-settle-mode {mode} is refused: {reaction.describe(peer.dialect)}")
-    told = link.attached["rcv_settle_mode"]
+    reported = link.attached["rcv_settle_mode"]
     peer.credit_for(link)
     peer.claim("a disposition settled as the target's attach says")
     sent = peer.outcome(peer.transfer(link, b"x"))
     peer.barrier()
     settled = sent.settled_by_target
-    if told == SECOND and not settled:
+    if reported == SECOND and not settled:
         peer.disposition(sent, role="sender", state=OMIT)
-    kept = settled is (told != SECOND)
+    kept = settled is (reported != SECOND)
     how = "settled" if settled else "not settled"
-    return holds(peer, kept, f"asked for {mode}, attached with {told}, {how} by itself")
+    return holds(peer, kept, f"asked for {mode}, attached with {reported}, {how} by itself")
 
 
 def _room_in_window(peer: Peer, link: Link, octets: int) -> None:

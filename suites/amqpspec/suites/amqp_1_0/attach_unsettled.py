@@ -50,15 +50,15 @@ def maps_are_compared(peer: Peer) -> Verdict:
     peer.claim("the first delivery resumed, the second one consumed, the third one sent anew")
     link = _resumed(peer, address, name, map)
     _up_to_mark(peer, link, address)
-    came = {delivery.tag: delivery for delivery in link.inbox}
+    received = {delivery.tag: delivery for delivery in link.inbox}
     anew = [delivery.body for delivery in link.inbox if not delivery.resume]
-    first = came.get(held[0].tag)
+    first = received.get(held[0].tag)
     settled_arrivals(peer, link)
     peer.detach(link)
     left = anew + look(peer, address)
     if first is None or not first.resume or held[1].body in left:
-        return holds(peer, False, _story(came))
-    return holds(peer, held[2].body in left, f"{_story(came)}; available anew: {left}")
+        return holds(peer, False, _story(received))
+    return holds(peer, held[2].body in left, f"{_story(received)}; available anew: {left}")
 
 
 @case("attach.unsettled.resent", covers=["performatives/attach/unsettled/resent"], needs=["resume"])
@@ -67,10 +67,10 @@ def resent_or_resumed(peer: Peer) -> Verdict:
     peer, address, name, held = _suspended(peer, 2)
     link = _resumed(peer, address, name, states(held[0].tag, state="received"))
     _up_to_mark(peer, link, address)
-    told = [_way(delivery, held) for delivery in link.inbox if delivery.body != MARK]
+    reported = [_way(delivery, held) for delivery in link.inbox if delivery.body != MARK]
     settled_arrivals(peer, link)
     peer.detach(link)
-    return observed_either_way(peer, "; ".join(sorted(told)) or "nothing is sent")
+    return observed_either_way(peer, "; ".join(sorted(reported)) or "nothing is sent")
 
 
 # --- too large for a frame
@@ -103,11 +103,11 @@ def incomplete_map_is_preferred(peer: Peer) -> Verdict:
     peer.claim(f"attach of at most {_SMALL_FRAME_OCTETS} octets with an incomplete map")
     _send_resuming(peer, address, name)
     attach = peer.expect("attach")
-    told = _tells_something(attach)
+    reported = _tells_something(attach)
     fits = peer.largest_frame_octets <= _SMALL_FRAME_OCTETS
-    kept = fits and attach["incomplete_unsettled"] is True and told < set(tags)
+    kept = fits and attach["incomplete_unsettled"] is True and reported < set(tags)
     state = "incomplete" if attach["incomplete_unsettled"] else "complete"
-    return holds(peer, kept, f"frames of {peer.largest_frame_octets} octets, {len(told)} tags, {state}")
+    return holds(peer, kept, f"frames of {peer.largest_frame_octets} octets, {len(reported)} tags, {state}")
 
 
 # --- keys, and no map at all
@@ -132,10 +132,10 @@ def keys_of_the_target(peer: Peer) -> Verdict:
     """The keys of the target's own unsettled map are delivery-tags, none is null."""
     peer, address, name, held = _suspended(peer, 2)
     link = _resumed(peer, address, name, states(*(delivery.tag for delivery in held), state="received"))
-    told = unsettled_of(link)
+    reported = unsettled_of(link)
     settled_arrivals(peer, link)
     peer.detach(link)
-    return holds(peer, all(isinstance(tag, bytes) for tag in told), f"keys {list(told)}")
+    return holds(peer, all(isinstance(tag, bytes) for tag in reported), f"keys {list(reported)}")
 
 
 @case("attach.unsettled.reattaching", covers=["performatives/attach/unsettled/reattaching"])
@@ -150,8 +150,10 @@ def no_map_when_reattaching(peer: Peer) -> Verdict:
     peer.claim("attach whose unsettled map is null")
     again = peer.receiver(address, name=name)
     assert again.attached is not None
-    told = again.attached["unsettled"]
-    return holds(peer, told is None, "no map" if told is None else f"a map of {len(told)} deliveries")
+    reported = again.attached["unsettled"]
+    return holds(
+        peer, reported is None, "no map" if reported is None else f"a map of {len(reported)} deliveries"
+    )
 
 
 # --- incomplete
@@ -171,10 +173,12 @@ def nothing_new_beside_an_incomplete_map(peer: Peer) -> Verdict:
     link = _resumed(peer, address, name, map, incomplete_unsettled=True)
     peer.until(lambda: any(d.tag == held[0].tag for d in link.inbox), "the delivery resumed", link=link)
     peer.barrier()
-    came = list(link.inbox)
+    received = list(link.inbox)
     settled_arrivals(peer, link)
     peer.detach(link)
-    return holds(peer, all(d.resume for d in came), "; ".join(_way(delivery, held) for delivery in came))
+    return holds(
+        peer, all(d.resume for d in received), "; ".join(_way(delivery, held) for delivery in received)
+    )
 
 
 @case(
@@ -266,9 +270,11 @@ def _way(delivery: Delivery, held: list[Delivery]) -> str:
     return f"{name} {'resumed' if delivery.resume else 'sent'} under {tag}"
 
 
-def _story(came: dict[bytes, Delivery]) -> str:
-    told = [f"{tag.hex()}{' resumed' if d.resume else ''}: {d.payload[-12:]!r}" for tag, d in came.items()]
-    return "; ".join(told) or "nothing came"
+def _story(received: dict[bytes, Delivery]) -> str:
+    reported = [
+        f"{tag.hex()}{' resumed' if d.resume else ''}: {d.payload[-12:]!r}" for tag, d in received.items()
+    ]
+    return "; ".join(reported) or "nothing came"
 
 
 def _many_unsettled(peer: Peer) -> tuple[Peer, str, str, list[bytes]]:

@@ -58,11 +58,11 @@ def begin_that_answers(peer: Peer) -> Verdict:
     peer.open_connection()
     peer.room_for_channel(max(_CHANNELS))
     peer.claim(f"remote-channel {', '.join(map(str, _CHANNELS))}")
-    told = []
+    reported = []
     for channel in _CHANNELS:
         peer.send("begin", channel)
-        told.append(peer.expect("begin", channel=None)["remote_channel"])
-    return equals(peer, told, list(_CHANNELS), "remote-channel")
+        reported.append(peer.expect("begin", channel=None)["remote_channel"])
+    return equals(peer, reported, list(_CHANNELS), "remote-channel")
 
 
 @case("begin.handle-max.respected", covers=["performatives/begin/handle-max/respected"])
@@ -97,8 +97,10 @@ def error_of_an_end(peer: Peer) -> Verdict:
     """An end for an error says more about it than the condition."""
     error = failed_session(peer).error
     assert error is not None
-    told = error.get("description") or error.get("info")
-    return holds(peer, bool(told), f"description {told!r}" if told else "neither description nor info")
+    reported = error.get("description") or error.get("info")
+    return holds(
+        peer, bool(reported), f"description {reported!r}" if reported else "neither description nor info"
+    )
 
 
 @case("end.error.of-partner", covers=["sessions/end/handshake"])

@@ -64,9 +64,9 @@ def open_within_the_least_limits(peer: Peer) -> Verdict:
     """The target's open has at most 512 octets, on channel 0: no other limit is known by then."""
     peer.open_connection()
     first = frames_of(peer)[0]
-    told = f"{first.name} of {len(first.octets)} octets on channel {first.channel}"
+    reported = f"{first.name} of {len(first.octets)} octets on channel {first.channel}"
     return holds(
-        peer, len(first.octets) <= _LEAST_OCTETS and first.channel == 0, told, "512 octets, channel 0"
+        peer, len(first.octets) <= _LEAST_OCTETS and first.channel == 0, reported, "512 octets, channel 0"
     )
 
 
@@ -105,8 +105,8 @@ def limits_of_the_partner(peer: Peer) -> Verdict:
     link = peer.receiver(address, credit=1)
     peer.disposition(peer.delivery(link))
     channels = {frame.channel for frame in frames_of(peer)}
-    told = f"at most {peer.largest_frame_octets} octets, channels {sorted(channels)}"
-    return holds(peer, peer.largest_frame_octets <= _LEAST_OCTETS and channels == {0}, told)
+    reported = f"at most {peer.largest_frame_octets} octets, channels {sorted(channels)}"
+    return holds(peer, peer.largest_frame_octets <= _LEAST_OCTETS and channels == {0}, reported)
 
 
 # --- pipelined opening
@@ -145,8 +145,8 @@ def early_frames_of_the_target(peer: Peer) -> Verdict:
     peer.wait(lambda arrival: False, peer.context.patience.quiet_s)
     peer.open()
     before = [f for f in frames_of(peer) if len(f.octets) > _LEAST_OCTETS or f.channel]
-    told = ", ".join(f"{f.name} of {len(f.octets)} octets on channel {f.channel}" for f in before)
-    return holds(peer, not before, told or "nothing beyond", "512 octets, channel 0")
+    reported = ", ".join(f"{f.name} of {len(f.octets)} octets on channel {f.channel}" for f in before)
+    return holds(peer, not before, reported or "nothing beyond", "512 octets, channel 0")
 
 
 @case("connections.pipelined.beyond-channel-max", covers=["connections/pipelined/within-limits"])
@@ -167,8 +167,8 @@ def same_answers_in_any_pieces(peer: Peer) -> Verdict:
     peer.connect()
     peer.claim("open, begin, attach each time")
     ways: tuple[Callable[[Peer, list[bytes]], None], ...] = (_all_at_once, _by_halves, _by_octets, _by_steps)
-    told = [_answers(peer.another(), send) for send in ways]
-    return equals(peer, told, [["open", "begin", "attach"]] * len(ways), "answers")
+    reported = [_answers(peer.another(), send) for send in ways]
+    return equals(peer, reported, [["open", "begin", "attach"]] * len(ways), "answers")
 
 
 # --- steps of this module

@@ -25,13 +25,13 @@ _SESSIONS = 4
 
 
 @case("connections.closing.close-frame", covers=["connections/closing/close-frame"])
-def error_is_told_in_a_close(peer: Peer) -> Verdict:
+def error_is_reported_in_a_close(peer: Peer) -> Verdict:
     """A connection that is in error is closed by a close that says why, before the stream ends."""
     peer.open_connection()
     peer.send_frame(size=4)
     reaction = peer.reaction()
-    told = reaction.closing is not None and reaction.refusal is not None
-    right = told and reaction.refusal is not None and reaction.refusal.scope is Scope.CONNECTION
+    reported = reaction.closing is not None and reaction.refusal is not None
+    right = reported and reaction.refusal is not None and reaction.refusal.scope is Scope.CONNECTION
     return holds(peer, right, reaction.describe(peer.dialect), "close with an error")
 
 
@@ -140,8 +140,8 @@ def both_close_at_once(peer: Peer) -> Verdict:
     more = [frame.name for frame in behind_close(peer)]
     if more:
         return holds(peer, False, f"behind close: {', '.join(more)}")
-    told = (_told(peer, end), _answered_later(peer))
-    return observed_either_way(peer, f"both at once: {told[0]}; the other one later: {told[1]}")
+    reported = (_reported(peer, end), _answered_later(peer))
+    return observed_either_way(peer, f"both at once: {reported[0]}; the other one later: {reported[1]}")
 
 
 # --- steps of this module
@@ -151,10 +151,10 @@ def _answered_later(peer: Peer) -> str:
     """How the stream ends when the close for an error is answered once it has come."""
     other = closing(peer)
     other.send("close")
-    return _told(peer, other.expect_end(peer.context.patience.ending_s))
+    return _reported(peer, other.expect_end(peer.context.patience.ending_s))
 
 
-def _told(peer: Peer, end: Arrival) -> str:
+def _reported(peer: Peer, end: Arrival) -> str:
     return end.describe(peer.dialect) if isinstance(end, Ended) else "the stream stays open"
 
 

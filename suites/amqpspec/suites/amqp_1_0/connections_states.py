@@ -68,9 +68,9 @@ def close_before_open(peer: Peer) -> Verdict:
     reaction = peer.reaction(barrier=False)
     ended = reaction.closing is not None or reaction.refusal is not None
     names = [frame.name for frame in frames_of(peer)]
-    told = f"{reaction.describe(peer.dialect)}; frames: {', '.join(names) or 'none'}"
+    reported = f"{reaction.describe(peer.dialect)}; frames: {', '.join(names) or 'none'}"
     return holds(
-        peer, ended and names in ([], ["open"], ["open", "close"]), told, "the end, open before close"
+        peer, ended and names in ([], ["open"], ["open", "close"]), reported, "the end, open before close"
     )
 
 
@@ -188,11 +188,13 @@ def _pipelined_close(peer: Peer, greet_first: bool) -> Verdict:
         peer.expect_header("amqp")
     peer.expect("close")
     peer.expect_end(peer.context.patience.quiet_s)
-    told = [(frame.name, frame.channel) for frame in frames_of(peer)]
+    reported = [(frame.name, frame.channel) for frame in frames_of(peer)]
     right = (
-        told[0] == ("open", 0) and told[-1] == ("close", 0) and len(told) <= len(("open", "begin", "close"))
+        reported[0] == ("open", 0)
+        and reported[-1] == ("close", 0)
+        and len(reported) <= len(("open", "begin", "close"))
     )
-    return holds(peer, right, ", ".join(f"{name} on channel {channel}" for name, channel in told))
+    return holds(peer, right, ", ".join(f"{name} on channel {channel}" for name, channel in reported))
 
 
 def _silence(peer: Peer, other: Peer) -> Verdict:

@@ -179,9 +179,9 @@ def numbers_that_wrap(peer: Peer) -> Verdict:
     peer.claim("five messages accepted, next-incoming-id 3, delivery-count 3")
     sent = [_numbered(peer, link, _JUST_BEFORE_ZERO + n) for n in range(5)]
     outcomes = [peer.outcome(outgoing).outcome for outgoing in sent]
-    told = state_of(peer)["next_incoming_id"]
-    if (outcomes, told) != (["accepted"] * 5, 3):
-        return equals(peer, (outcomes, told), (["accepted"] * 5, 3), "outcomes, next-incoming-id")
+    reported = state_of(peer)["next_incoming_id"]
+    if (outcomes, reported) != (["accepted"] * 5, 3):
+        return equals(peer, (outcomes, reported), (["accepted"] * 5, 3), "outcomes, next-incoming-id")
     with suppress(Unmet):
         return equals(peer, peer.echo(link=link)["delivery_count"], 3, "delivery-count")
     return holds(peer, True, "five messages accepted, next-incoming-id 3, no flow of the link")
@@ -257,7 +257,7 @@ def frame_sizes_that_were_agreed(peer: Peer) -> Verdict:
     """Whatever the peers agree on, frames of both up to that size pass, and none of the target's is larger."""
     peer.claim("large messages in frames up to what was told, both ways, and a frame of 512 octets taken")
     address = _filled_with_large(peer)
-    return worst(_agreed(peer.another(), address, told) for told in (_LEAST_FRAME_OCTETS, 4096, None))
+    return worst(_agreed(peer.another(), address, reported) for reported in (_LEAST_FRAME_OCTETS, 4096, None))
 
 
 @case("definitions.min-max-frame-size.lower-bound", covers=["definitions/min-max-frame-size/lower-bound"])
@@ -272,8 +272,8 @@ def max_frame_size_below_the_least(peer: Peer) -> Verdict:
 )
 def max_frame_size_of_the_target(peer: Peer) -> Verdict:
     """The target's max-frame-size is 512 at least."""
-    told = peer.open_connection().max_frame_octets
-    return holds(peer, told >= _LEAST_FRAME_OCTETS, f"max-frame-size {told}", "512 or more, or none")
+    reported = peer.open_connection().max_frame_octets
+    return holds(peer, reported >= _LEAST_FRAME_OCTETS, f"max-frame-size {reported}", "512 or more, or none")
 
 
 # --- steps of this module
@@ -286,8 +286,8 @@ def _sent_in_mode(peer: Peer, mode: int, *, settled: bool) -> Verdict:
         raise OutOfReach(f"the target answers snd-settle-mode {mode} with another one")
     peer.credit(link, 3)
     deliveries = peer.deliveries(link, 3)
-    told = [delivery.settled for delivery in deliveries]
-    return equals(peer, told, [settled] * 3, "settled")
+    reported = [delivery.settled for delivery in deliveries]
+    return equals(peer, reported, [settled] * 3, "settled")
 
 
 def _numbered(peer: Peer, link: Link, number: int) -> Outgoing:
@@ -316,16 +316,16 @@ def _filled_with_large(peer: Peer) -> str:
     return fill(peer, peer.node(), *(bytes(_LARGE_OCTETS) for _ in range(3)))
 
 
-def _agreed(peer: Peer, address: str, told: int | None) -> Verdict:
-    peer.open_connection(max_frame_size=told)
+def _agreed(peer: Peer, address: str, reported: int | None) -> Verdict:
+    peer.open_connection(max_frame_size=reported)
     if peer.max_frame_octets < _LEAST_FRAME_OCTETS:
         return holds(peer, False, f"max-frame-size {peer.max_frame_octets}")
     link = peer.receiver(address, credit=1)
     delivery = peer.delivery(link)
     peer.disposition(delivery)
     largest = peer.largest_frame_octets
-    if told is not None and largest > told:
-        return holds(peer, False, f"a frame of {largest} octets where {told} were told")
+    if reported is not None and largest > reported:
+        return holds(peer, False, f"a frame of {largest} octets where {reported} were told")
     return _frame_of(peer, _LEAST_FRAME_OCTETS)
 
 

@@ -60,10 +60,10 @@ def dispositions_of_the_target(peer: Peer) -> Verdict:
     link = sender(peer, peer.node())
     sent = piece(peer, link, octets_of(b"message"), settled=False)
     peer.claim(f"a disposition with role and first {sent.id}")
-    told = peer.expect("disposition")
-    if {"role", "first"} <= told.given:
-        return equals(peer, told["first"], sent.id, "first")
-    return holds(peer, False, f"a disposition with {', '.join(sorted(told.given))}")
+    reported = peer.expect("disposition")
+    if {"role", "first"} <= reported.given:
+        return equals(peer, reported["first"], sent.id, "first")
+    return holds(peer, False, f"a disposition with {', '.join(sorted(reported.given))}")
 
 
 # --- the deliveries that it speaks of
@@ -73,14 +73,14 @@ def dispositions_of_the_target(peer: Peer) -> Verdict:
 def one_disposition_for_two_links(peer: Peer) -> Verdict:
     """One disposition speaks of the deliveries on two links of a session."""
     addresses = peer.node("one"), peer.node("two")
-    came: list[Delivery] = []
+    received: list[Delivery] = []
     links: list[Link] = []
     for address in addresses:
         link, two = unsettled(peer, address, b"1", b"2")
         links.append(link)
-        came += two
+        received += two
     peer.claim("nothing in either node")
-    peer.disposition(came[0], came[-1])
+    peer.disposition(received[0], received[-1])
     for link in links:
         peer.detach(link)
     return equals(peer, [contents(peer, address) for address in addresses], [[], []], "messages")
@@ -108,8 +108,8 @@ def role_in_dispositions_of_the_target(peer: Peer) -> Verdict:
     link = sender(peer, peer.node())
     peer.claim("a disposition in the role of receiver")
     piece(peer, link, octets_of(b"message"), settled=False)
-    told = peer.expect("disposition")
-    return holds(peer, told["role"] is RECEIVER, f"role {told['role']}")
+    reported = peer.expect("disposition")
+    return holds(peer, reported["role"] is RECEIVER, f"role {reported['role']}")
 
 
 @case("disposition.incomplete", covers=["performatives/disposition/incomplete"])
@@ -125,9 +125,9 @@ def no_disposition_in_mid_delivery(peer: Peer) -> Verdict:
     if len(link.inbox[0].transfers) < 2:
         raise Unmet("a delivery in several transfers", "a single transfer")
     arrived = peer.take(lambda a: a.name == "disposition" or (a.name == "transfer" and a.link is link))
-    told = [a for a in _before_the_last_transfer(arrived) if _is_of_sender(a)]
-    observed = told[0].describe(peer.dialect) if told else "no disposition"
-    return holds(peer, not told, observed, "no disposition before the last transfer")
+    reported = [a for a in _before_the_last_transfer(arrived) if _is_of_sender(a)]
+    observed = reported[0].describe(peer.dialect) if reported else "no disposition"
+    return holds(peer, not reported, observed, "no disposition before the last transfer")
 
 
 @case("disposition.detached-links", covers=["performatives/disposition/detached-links"])

@@ -174,15 +174,15 @@ def delivery_count_known_to_a_receiver(peer: Peer) -> Verdict:
         return equals(peer, link.flow["delivery_count"], _INITIAL_COUNT, "delivery-count")
     send_many(peer, link, _HALF_OF_MANY_CREDITS)
     peer.barrier()
-    told = [flow["delivery_count"] for flow in peer.pending("flow", link=link)]
-    wrong = [count for count in told if not 0 <= ahead(count, _INITIAL_COUNT) <= link.sent]
+    reported = [flow["delivery_count"] for flow in peer.pending("flow", link=link)]
+    wrong = [count for count in reported if not 0 <= ahead(count, _INITIAL_COUNT) <= link.sent]
     if wrong:
         return holds(
             peer, False, f"delivery-count {wrong[0]} after {link.sent} messages from {_INITIAL_COUNT}"
         )
     flow = _answer(peer, link)
     if flow is None:
-        return holds(peer, True, f"delivery-count {', '.join(map(str, told))}, then no flow")
+        return holds(peer, True, f"delivery-count {', '.join(map(str, reported))}, then no flow")
     return equals(peer, flow["delivery_count"], _INITIAL_COUNT + link.sent, "delivery-count")
 
 
@@ -221,15 +221,15 @@ def credit_that_a_sender_used(peer: Peer) -> Verdict:
 def available_counts_what_waits(peer: Peer) -> Verdict:
     """Available is never more than the messages that wait for credit."""
     link = peer.receiver(filled(peer, 5))
-    told = []
+    reported = []
     for credit, waiting in ((0, 5), (2, 3)):
         flow = _answer(peer, link, link_credit=credit)
         arrived(peer, link, 5 - waiting)
         flow = _answer(peer, link, link_credit=0) if credit else flow
-        told.append(None if flow is None else flow["available"])
+        reported.append(None if flow is None else flow["available"])
     peer.claim("available up to 5 where 5 messages wait, up to 3 where 3 do; or not told")
-    fits = (told[0] or 0) <= 5 and (told[1] or 0) <= 3
-    return holds(peer, fits, f"available {told[0]}, then {told[1]}")
+    fits = (reported[0] or 0) <= 5 and (reported[1] or 0) <= 3
+    return holds(peer, fits, f"available {reported[0]}, then {reported[1]}")
 
 
 @case("flow.drain.sender", covers=["performatives/flow/drain/sender"])

@@ -76,11 +76,11 @@ def termini_of_both_sides(peer: Peer) -> Verdict:
     sender = peer.sender(address, source={"address": own})
     receiver = peer.receiver(fill(peer, address, b"one"), target={"address": own}, credit=1)
     termini = [partners_terminus(link) for link in (sender, receiver)]
-    told = [_address(terminus) for terminus in termini if terminus is not None]
-    if any(address != own for address in told):
-        return equals(peer, told, [own] * len(told), "addresses of the peer's termini")
+    reported = [_address(terminus) for terminus in termini if terminus is not None]
+    if any(address != own for address in reported):
+        return equals(peer, reported, [own] * len(reported), "addresses of the peer's termini")
     verdict = equals(peer, peer.delivery(receiver).body, b"one", "body")
-    if verdict.outcome is Outcome.PASS and len(told) < len(termini):
+    if verdict.outcome is Outcome.PASS and len(reported) < len(termini):
         return observed_either_way(peer, "a link that works; a terminus of the peer is left out of attach")
     return verdict
 
@@ -94,8 +94,8 @@ def more_than_a_target_has(peer: Peer) -> Verdict:
     link, reaction = asked(peer, RECEIVER, source=source)
     if reaction.refusal is not None or link.refused:
         return observed_either_way(peer, reaction.describe(peer.dialect))
-    told = own_terminus(link)
-    kept = [key for key in _ASKED if told.get(key) not in (None, (), {}, 0)]
+    reported = own_terminus(link)
+    kept = [key for key in _ASKED if reported.get(key) not in (None, (), {}, 0)]
     peer.detach(link)
     return observed_either_way(peer, f"a source with {', '.join(kept) or 'nothing of it'}")
 
@@ -108,8 +108,8 @@ def filter_that_is_not_there(peer: Peer) -> Verdict:
     if reaction.refusal is not None or link.refused:
         raise OutOfReach(f"a filter that is not known is refused: {reaction.describe(peer.dialect)}")
     peer.claim("a source without the filter that nobody knows")
-    told = own_terminus(link).get("filter") or {}
-    return holds(peer, _UNHEARD_OF not in told, f"filters {', '.join(map(str, told)) or 'none'}")
+    reported = own_terminus(link).get("filter") or {}
+    return holds(peer, _UNHEARD_OF not in reported, f"filters {', '.join(map(str, reported)) or 'none'}")
 
 
 @case(
@@ -139,18 +139,18 @@ def address_of_a_dynamic_node(peer: Peer) -> Verdict:
     covers=["links/establishing/actual-properties"],
     needs=["resume"],
 )
-def expiry_as_told(peer: Peer) -> Verdict:
+def expiry_as_announced(peer: Peer) -> Verdict:
     """A source that is to outlive its connection does so if the target says so, and only then."""
     name, address = peer.name("link"), filled(peer, 1)
     link = peer.receiver(name=name, source={"address": address, **DURABLE})
-    told = str(own_terminus(link)["expiry_policy"])
+    reported = str(own_terminus(link)["expiry_policy"])
     peer = reborn(peer)
     again, _ = asked(peer, RECEIVER, name=name, source=None)
     there = again.attached is not None and own_terminus(again) is not None
     if there:
         peer.detach(again)
-    peer.claim(f"a source that lives by the expiry-policy {told} that was told")
-    return holds(peer, there == (told == "never"), "it was there" if there else "it was gone")
+    peer.claim(f"a source that lives by the expiry-policy {reported} that was told")
+    return holds(peer, there == (reported == "never"), "it was there" if there else "it was gone")
 
 
 # --- steps of this module
@@ -172,10 +172,10 @@ def _null_terminus(peer: Peer, role: str) -> Verdict:
     link, reaction = refused_attach(peer, role)
     if link.attached is None:
         return holds(peer, False, reaction.describe(peer.dialect))
-    return holds(peer, own_terminus(link) is None, _told(link.attached, link))
+    return holds(peer, own_terminus(link) is None, _reported(link.attached, link))
 
 
-def _told(attach: FrameArrived, link: Link) -> str:
+def _reported(attach: FrameArrived, link: Link) -> str:
     terminus = own_terminus(link)
     return "attach without terminus" if terminus is None else f"attach with {terminus.name}"
 

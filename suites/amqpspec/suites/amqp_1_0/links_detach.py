@@ -44,8 +44,10 @@ def detach_is_answered(peer: Peer) -> Verdict:
     address = peer.node()
     links = [peer.attach(role, address) for role in (SENDER, RECEIVER)]
     peer.claim("detach for each link")
-    told = [peer.detach(link, closed=False) for link in links]
-    return holds(peer, all(t.error is None for t in told), "; ".join(t.describe(peer.dialect) for t in told))
+    reported = [peer.detach(link, closed=False) for link in links]
+    return holds(
+        peer, all(t.error is None for t in reported), "; ".join(t.describe(peer.dialect) for t in reported)
+    )
 
 
 @case("links.detaching.fully-detached", covers=["links/detaching/fully-detached"])
@@ -98,15 +100,17 @@ def source_of_a_reattached_link(peer: Peer) -> Verdict:
     link = peer.receiver(one, name=name)
     peer.claim("detach, then attach with one of the sources, then messages of that source")
     again = _updated(peer, link, {"address": two})
-    told = own_terminus(again) and own_terminus(again).get("address")
-    if told not in (one, two):
-        return holds(peer, False, f"attach with the source {told!r}")
+    reported = own_terminus(again) and own_terminus(again).get("address")
+    if reported not in (one, two):
+        return holds(peer, False, f"attach with the source {reported!r}")
     peer.credit(again, 1)
-    expected = b"one" if told == one else b"two"
+    expected = b"one" if reported == one else b"two"
     body = peer.delivery(again).body
     if body != expected:
         return equals(peer, body, expected, "body")
-    return observed_either_way(peer, "goes on with the other source" if told == two else "keeps its source")
+    return observed_either_way(
+        peer, "goes on with the other source" if reported == two else "keeps its source"
+    )
 
 
 # --- errors
@@ -207,8 +211,10 @@ def failed_link_keeps_its_terminus(peer: Peer) -> Verdict:
     failed_open(peer, link)
     peer.claim("an unsettled map with the delivery")
     again = resuming(peer, SENDER, address, name=name, rcv_settle_mode=SECOND, unsettled=states(sent.tag))
-    told = unsettled_of(again)
-    return holds(peer, sent.tag in told, f"unsettled: {', '.join(tag.hex() for tag in told) or 'nothing'}")
+    reported = unsettled_of(again)
+    return holds(
+        peer, sent.tag in reported, f"unsettled: {', '.join(tag.hex() for tag in reported) or 'nothing'}"
+    )
 
 
 @case("links.errors.pipelined-attach", covers=["links/errors/pipelined-attach"])
@@ -250,9 +256,11 @@ def close_is_answered(peer: Peer) -> Verdict:
     link = peer.receiver(address, name=name)
     unsettled(peer, link, 2)
     peer.claim("a closing detach, then a link of that name with nothing unsettled")
-    told = peer.detach(link)
-    if not told["closed"] or told.error is not None:
-        return holds(peer, False, "detach that does not close" if told.error is None else "detach with error")
+    reported = peer.detach(link)
+    if not reported["closed"] or reported.error is not None:
+        return holds(
+            peer, False, "detach that does not close" if reported.error is None else "detach with error"
+        )
     again, _ = asked(peer, RECEIVER, address, name=name)
     held = unsettled_of(again)
     return holds(peer, not held, f"unsettled: {', '.join(tag.hex() for tag in held) or 'nothing'}")

@@ -28,7 +28,7 @@ def delivery_count_grows(peer: Peer) -> Verdict:
     """The delivery-count of a sender has grown by as many as it sent."""
     link = peer.receiver(filled(peer, 4), credit=5)
     arrived(peer, link, 4)
-    flow, sent = _told(peer, link), 4
+    flow, sent = _reported(peer, link), 4
     if flow is None:  # drained, the last credit counts, too
         flow, sent = _drained(peer, link, 1), 5
     peer.claim(f"the initial delivery-count and {sent}")
@@ -41,7 +41,7 @@ def receiver_with_another_count(peer: Peer) -> Verdict:
     link = peer.receiver(filled(peer, 6), credit=4)
     arrived(peer, link, 4)
     behind = serial(_initial(link) + 2)
-    flow = _told(peer, link, delivery_count=behind, link_credit=2)
+    flow = _reported(peer, link, delivery_count=behind, link_credit=2)
     peer.barrier()
     peer.claim("the sender's own delivery-count, no credit, no transfer")
     if flow is None or link.transfers != 4:
@@ -55,7 +55,7 @@ def credit_is_the_receivers(peer: Peer) -> Verdict:
     """A sender has the credit that it was given, less what it used, and takes no more by itself."""
     link = peer.receiver(filled(peer, 2), credit=5)
     arrived(peer, link, 2)
-    flow = _told(peer, link)
+    flow = _reported(peer, link)
     other = peer.receiver(filled(peer, 12), credit=3)
     arrived(peer, other, 3)
     peer.claim("credit 3 of 5 after two messages; three messages for a credit of 3")
@@ -115,13 +115,13 @@ def message_after_available_zero(peer: Peer) -> Verdict:
     link = peer.receiver(address, credit=2)
     with suppress(Unmet):
         peer.echo(link=link)
-    told = link.available
+    reported = link.available
     fill(peer, address, b"later")
     try:
         arrived(peer, link, 1)
     except Unmet as silence:
-        return observed_either_way(peer, f"available {told}, then {silence.observed}")
-    return observed_either_way(peer, f"available {told}, then the message")
+        return observed_either_way(peer, f"available {reported}, then {silence.observed}")
+    return observed_either_way(peer, f"available {reported}, then the message")
 
 
 # --- drain
@@ -141,12 +141,12 @@ def drain_with_messages(peer: Peer) -> Verdict:
 def drain_is_the_receivers(peer: Peer) -> Verdict:
     """A sender's drain mode is the one that its receiver said last."""
     link = peer.receiver(peer.node())
-    flows = [_told(peer, link, link_credit=2), _drained(peer, link, 2)]
-    flows.append(_told(peer, link, link_credit=1, drain=False))
+    flows = [_reported(peer, link, link_credit=2), _drained(peer, link, 2)]
+    flows.append(_reported(peer, link, link_credit=1, drain=False))
     peer.claim("drain as the receiver said last")
-    told = [None if flow is None else flow["drain"] for flow in flows]
-    kept = all(drain in (None, said) for drain, said in zip(told, (False, True, False), strict=True))
-    return holds(peer, kept, f"drain {told}")
+    reported = [None if flow is None else flow["drain"] for flow in flows]
+    kept = all(drain in (None, said) for drain, said in zip(reported, (False, True, False), strict=True))
+    return holds(peer, kept, f"drain {reported}")
 
 
 @case("links.flow.drain.empty", covers=["links/flow/drain/empty"])
@@ -203,7 +203,7 @@ def delivery_count_wraps(peer: Peer) -> Verdict:
     peer.claim("five messages accepted, and a delivery-count of 3")
     for body in bodies(5):
         peer.outcome(peer.transfer(link, body, wait=False))
-    flow = _told(peer, link)
+    flow = _reported(peer, link)
     if flow is not None and "delivery_count" in flow.given:
         return equals(peer, flow["delivery_count"], serial(start + 5), "delivery-count")
     return holds(peer, True, "five messages accepted")
@@ -217,7 +217,7 @@ def state_of_a_new_link(peer: Peer) -> Verdict:
     peer.barrier()
     if link.transfers:
         return equals(peer, link.transfers, 0, "transfers")
-    flow = _told(peer, link, link_credit=OMIT)
+    flow = _reported(peer, link, link_credit=OMIT)
     if flow is None:
         return holds(peer, True, "no transfer")
     credit = flow["link_credit"] or 0
@@ -276,7 +276,7 @@ def echo_tells_that_a_link_rests(peer: Peer) -> Verdict:
     address = filled(peer, 5)
     link = peer.receiver(address, credit=20)
     arrived(peer, link, 5)
-    flow = _told(peer, link, link_credit=0)
+    flow = _reported(peer, link, link_credit=0)
     if flow is None:
         return observed_either_way(peer, "the sender does not answer")
     peer.claim("a flow without credit, and nothing behind it")
@@ -329,7 +329,7 @@ def _drained(peer: Peer, link: Link, credit: int) -> FrameArrived:
     return link.flow
 
 
-def _told(peer: Peer, link: Link, **fields: Any) -> FrameArrived | None:
+def _reported(peer: Peer, link: Link, **fields: Any) -> FrameArrived | None:
     """The target's state of a link, where it answers to echo."""
     try:
         return peer.echo(link=link, **fields)
@@ -344,9 +344,9 @@ def _counted_from(peer: Peer, count: int) -> Verdict:
     link = other.sender(initial_delivery_count=count)
     other.until(lambda: link.flow is not None, "flow", link=link)
     assert link.flow is not None
-    told = link.flow["delivery_count"]
-    if told not in (None, count):
-        return equals(peer, told, count, "delivery-count")
+    reported = link.flow["delivery_count"]
+    if reported not in (None, count):
+        return equals(peer, reported, count, "delivery-count")
     other.credit_for(link)
     outcome = other.outcome(other.transfer(link, b"counted", wait=False)).outcome
     return equals(peer, outcome, "accepted", f"outcome of a message counted from {count}:")

@@ -47,8 +47,10 @@ def unsettled_of_a_target(peer: Peer) -> Verdict:
         return holds(peer, False, "settled by the receiver, which settles second")
     peer.detach(link, closed=False)
     again = resuming(peer, SENDER, address, name=name, rcv_settle_mode=SECOND, unsettled=states(sent.tag))
-    told = unsettled_of(again)
-    return holds(peer, sent.tag in told, f"unsettled: {', '.join(tag.hex() for tag in told) or 'nothing'}")
+    reported = unsettled_of(again)
+    return holds(
+        peer, sent.tag in reported, f"unsettled: {', '.join(tag.hex() for tag in reported) or 'nothing'}"
+    )
 
 
 @case(
@@ -78,11 +80,11 @@ def authority_over_termini(peer: Peer) -> Verdict:
     peer.claim("the target as the receiver names it now, the source as before")
     map = states(tag, state="received")
     again = resuming(peer, RECEIVER, name=name, source=source, target={"address": "after"}, unsettled=map)
-    target, told = partners_terminus(again), own_terminus(again)
+    target, reported = partners_terminus(again), own_terminus(again)
     peer.detach(again)
     if target is not None and target.get("address") != "after":
         return holds(peer, False, f"attach with the target {target.get('address')!r}")
-    return equals(peer, told and told.get("address"), address, "address of the source")
+    return equals(peer, reported and reported.get("address"), address, "address of the source")
 
 
 @case("links.recovering.full-state", covers=["links/recovering/full-state"], needs=["resume"])
@@ -98,7 +100,7 @@ def recovered_source(peer: Peer) -> Verdict:
     after = own_terminus(again)
     if after is None:
         return holds(peer, False, "attach without source")
-    verdict = equals(peer, _told(after), _told(before), "source")
+    verdict = equals(peer, _reported(after), _reported(before), "source")
     return verdict if verdict.outcome is not Outcome.PASS else _works(peer, address, name)
 
 
@@ -111,7 +113,7 @@ def link_that_nobody_knows(peer: Peer) -> Verdict:
 # --- steps of this module
 
 
-def _told(terminus: Mapping[str, Any]) -> dict[str, str]:
+def _reported(terminus: Mapping[str, Any]) -> dict[str, str]:
     return {key: str(terminus[key]) for key in _KEPT}
 
 

@@ -58,14 +58,14 @@ def order_on_each_channel(peer: Peer) -> Verdict:
     peer.begin(1)
     peer.claim("on both channels attach first, then flows and delivery-ids in a row")
     _attached(peer, "sender", nodes)
-    if told := _disorder(peer):
-        return holds(peer, False, told)
+    if reported := _disorder(peer):
+        return holds(peer, False, reported)
     for address in nodes:
         fill(peer, address, *bodies(_MESSAGES))
     for link in _attached(peer, "receiver", nodes, _MESSAGES):
         peer.deliveries(link, _MESSAGES)
-    told = _disorder(peer)
-    return holds(peer, not told, told or "in order")
+    reported = _disorder(peer)
+    return holds(peer, not reported, reported or "in order")
 
 
 @case("model.many-sessions", covers=["model/many-sessions"])
@@ -107,9 +107,9 @@ def terminus_behind_a_lost_connection(peer: Peer) -> Verdict:
     other = peer.another(container_id=peer.container_id)
     peer.claim("the terminus, with the delivery in its unsettled map")
     again = other.receiver(name=name, source=source, unsettled=states(tag, state="received"))
-    told = unsettled_of(again)
+    reported = unsettled_of(again)
     other.detach(again)
-    return holds(peer, tag in told, f"unsettled: {', '.join(t.hex() for t in told) or 'nothing'}")
+    return holds(peer, tag in reported, f"unsettled: {', '.join(t.hex() for t in reported) or 'nothing'}")
 
 
 @case("model.nine-frame-bodies", covers=["model/nine-frame-bodies"])

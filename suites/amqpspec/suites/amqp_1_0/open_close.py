@@ -65,9 +65,11 @@ def container_id_of_the_target(peer: Peer) -> Verdict:
     """The target's open has a container-id."""
     peer.open_connection()
     assert peer.opened is not None
-    told = peer.opened["container_id"]
-    right = isinstance(told, str) and "container_id" in peer.opened.given
-    return worst((holds(peer, right, f"container-id {told!r}", "a string"), well_formed(peer, peer.opened)))
+    reported = peer.opened["container_id"]
+    right = isinstance(reported, str) and "container_id" in peer.opened.given
+    return worst(
+        (holds(peer, right, f"container-id {reported!r}", "a string"), well_formed(peer, peer.opened))
+    )
 
 
 @case("open.hostname.default", covers=["performatives/open/hostname/default"])
@@ -268,8 +270,8 @@ def error_of_a_close(peer: Peer) -> Verdict:
     held = error.error
     if held is None:
         return holds(peer, False, "close without error")
-    told = held.get("description") or held.get("info")
-    return holds(peer, bool(told), f"{error.condition}, {told or 'no word of the cause'}")
+    reported = held.get("description") or held.get("info")
+    return holds(peer, bool(reported), f"{error.condition}, {reported or 'no word of the cause'}")
 
 
 # --- steps of this module
@@ -303,8 +305,8 @@ def _largest_within(peer: Peer, address: str, octets: int) -> Verdict:
     link = peer.receiver(address, name=peer.name("x" * 90), credit=1)
     peer.disposition(peer.delivery(link))
     peer.detach(link)
-    told = f"frames of at most {peer.largest_frame_octets} octets, {octets} taken"
-    return holds(peer, peer.largest_frame_octets <= octets, told)
+    reported = f"frames of at most {peer.largest_frame_octets} octets, {octets} taken"
+    return holds(peer, peer.largest_frame_octets <= octets, reported)
 
 
 def _channels_within(peer: Peer, highest: int) -> Verdict:

@@ -220,9 +220,9 @@ def state_on_a_transfer(peer: Peer) -> Verdict:
     halves = cut(octets_of(b"told by transfer"), 2)
     piece(peer, link, halves[0], more=True, settled=False)
     by_transfer = peer.outcome(piece(peer, link, halves[1], state=NOTHING_RECEIVED))
-    told = [(one.outcome, one.settled_by_target) for one in (by_disposition, by_transfer)]
-    if told[0] != told[1]:
-        return holds(peer, False, f"outcome and settled {told[0]} for one, {told[1]} for the other")
+    reported = [(one.outcome, one.settled_by_target) for one in (by_disposition, by_transfer)]
+    if reported[0] != reported[1]:
+        return holds(peer, False, f"outcome and settled {reported[0]} for one, {reported[1]} for the other")
     wanted = [b"told by disposition", b"told by transfer"]
     return equals(peer, contents(peer, address), wanted, "messages")
 
@@ -239,8 +239,8 @@ def terminal_state_of_the_target(peer: Peer) -> Verdict:
     peer.disposition(delivery, settled=False)
     peer.until(lambda: delivery.settled_by_target, "a settled disposition", link=link)
     peer.barrier()
-    told = [delivery.state, *(_state(d) for d in dispositions(peer, by_sender=True))]
-    terminal = [state for state in told if state in TERMINAL]
+    reported = [delivery.state, *(_state(d) for d in dispositions(peer, by_sender=True))]
+    terminal = [state for state in reported if state in TERMINAL]
     return holds(peer, len(set(terminal)) <= 1, ", ".join(terminal) or "no terminal state")
 
 

@@ -174,12 +174,12 @@ def unsettled_beyond_its_time(peer: Peer) -> Verdict:
     if delivery.settled:
         raise Unmet("an unsettled delivery", "a settled one")
     peer.claim("nothing, or a disposition that does not settle before the receiver confirms")
-    told = peer.wait(_is_of_sender, _BEYOND_S)
-    if isinstance(told, Quiet):
+    reported = peer.wait(_is_of_sender, _BEYOND_S)
+    if isinstance(reported, Quiet):
         return observed_either_way(peer, "no disposition when the time had run out")
     if not (delivery.settled_by_target or delivery.state_by_target):
-        return holds(peer, False, told.describe(peer.dialect))
-    return holds(peer, not delivery.settled_by_target, told.describe(peer.dialect))
+        return holds(peer, False, reported.describe(peer.dialect))
+    return holds(peer, not delivery.settled_by_target, reported.describe(peer.dialect))
 
 
 @case("transfers.settled-at-once", covers=["transfers/settled-at-once"])

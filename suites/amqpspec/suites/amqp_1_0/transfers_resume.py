@@ -30,10 +30,10 @@ from amqpspec.suites.amqp_1_0._transfers_resume import (
     is_incomplete,
     known,
     nothing_received,
+    reported_unsettled,
     resume,
     resumed_delivery,
     suspend,
-    told_unsettled,
 )
 from amqpspec.wire.amqp_1_0.performatives import encode_composite
 
@@ -51,8 +51,8 @@ def map_of_the_target(peer: Peer) -> Verdict:
     peer.claim("three delivery-tags in the target's unsettled map")
     suspend(peer, link)
     again = resume(peer, link, nothing_received(deliveries))
-    told = sum(delivery.tag in told_unsettled(again) for delivery in deliveries)
-    return equals(peer, told, 3, "of the unsettled deliveries, told")
+    reported = sum(delivery.tag in reported_unsettled(again) for delivery in deliveries)
+    return equals(peer, reported, 3, "of the unsettled deliveries, told")
 
 
 @case(
@@ -71,7 +71,7 @@ def map_on_another_connection(peer: Peer) -> Verdict:
     peer.hang_up()
     other = peer.another(container_id=peer.container_id)
     again = resume(other, link, nothing_received([before]), source=source)
-    if before.tag not in told_unsettled(again):
+    if before.tag not in reported_unsettled(again):
         return holds(peer, False, "a map without the delivery")
     other.credit(again, 1)
     delivery = resumed_delivery(other, again, before.tag)
@@ -156,7 +156,9 @@ def unsettled_for_the_target_alone(peer: Peer) -> Verdict:
     suspend(peer, first)
     second = resume(peer, link, mine, rcv_settle_mode="second")
     return holds(
-        peer, dropped.tag not in told_unsettled(second), _told(dropped.tag in told_unsettled(second))
+        peer,
+        dropped.tag not in reported_unsettled(second),
+        _reported(dropped.tag in reported_unsettled(second)),
     )
 
 
@@ -218,8 +220,8 @@ def what_an_incomplete_map_lacks(peer: Peer) -> Verdict:
     peer.claim("all that was unsettled in the target's map on the next, complete, resumption")
     suspend(peer, first)
     second = resume(peer, link, nothing_received(deliveries))
-    told = sum(delivery.tag in told_unsettled(second) for delivery in deliveries)
-    return equals(peer, told, 3, "of the unsettled deliveries, told")
+    reported = sum(delivery.tag in reported_unsettled(second) for delivery in deliveries)
+    return equals(peer, reported, 3, "of the unsettled deliveries, told")
 
 
 @case("transfers.resuming.incomplete.reduce", covers=["transfers/resuming/incomplete/reduce"], needs=_NEEDS)
@@ -389,5 +391,5 @@ def _resumed_in_three(peer: Peer, later: object) -> Verdict:
     return equals(peer, contents(peer, again.address), [LARGE], "messages")
 
 
-def _told(held: bool) -> str:
+def _reported(held: bool) -> str:
     return "still in the target's map" if held else "no longer in the target's map"

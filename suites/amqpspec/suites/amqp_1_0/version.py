@@ -16,7 +16,7 @@ from amqpspec.suites.amqp_1_0._headers import (
     judge_answer,
     names_version,
     protocol_header,
-    told,
+    reported,
 )
 from amqpspec.wire.amqp_1_0.frames import HEADERS
 
@@ -49,7 +49,7 @@ def supported_version_is_answered_alike(peer: Peer) -> Verdict:
     peer.send_header(peer.first_header)
     header = peer.expect_header()
     if header.octets != peer.first_header:
-        return holds(peer, False, told(header.octets))
+        return holds(peer, False, reported(header.octets))
     if not peer.is_bare:
         peer.sasl()
         peer.greet()
@@ -80,7 +80,7 @@ def who_speaks_first(peer: Peer) -> Verdict:
     if not isinstance(early, Quiet | HeaderArrived):
         return holds(peer, False, early.describe(peer.dialect))
     if isinstance(early, HeaderArrived):
-        return observed_either_way(peer, f"{told(early.header.octets)} at once")
+        return observed_either_way(peer, f"{reported(early.header.octets)} at once")
     peer.open_connection()
     return observed_either_way(peer, "waited for the header")
 
@@ -153,7 +153,7 @@ def id_that_is_not_taken(peer: Peer) -> Verdict:
 def id_that_is_named(peer: Peer) -> Verdict:
     """Which of its protocol ids a target names in answer to an unknown one is its own choice."""
     named = header_in(answer_to(peer, protocol_header(_UNKNOWN_ID)))
-    return observed_either_way(peer, told(named))
+    return observed_either_way(peer, reported(named))
 
 
 # --- steps of this module
@@ -166,7 +166,7 @@ def _each(peer: Peer, values: tuple[bytes, ...]) -> list[tuple[Peer, bytes]]:
 
 def _serves(peer: Peer, named: bytes) -> Verdict:
     """A header that the target named is answered by itself."""
-    peer.claim(f"the {told(named)}, which the target named, is served")
+    peer.claim(f"the {reported(named)}, which the target named, is served")
     peer.send_header(named)
     return equals(peer, peer.expect_header().octets, named, "header")
 
@@ -187,4 +187,4 @@ def _answered_by(peer: Peer, octets: bytes) -> Verdict:
     if verdict.outcome is not Outcome.PASS or names_version(named):
         return verdict
     expected = "a header of version 1.0.0, then the end"
-    return Verdict(Outcome.NONSTRICT, expected, f"{told(named)}, then the end")
+    return Verdict(Outcome.NONSTRICT, expected, f"{reported(named)}, then the end")

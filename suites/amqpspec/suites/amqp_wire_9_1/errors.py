@@ -14,7 +14,7 @@ _TELL_FAILURE = ("channel.alert", "channel.close", "connection.close", "basic.re
 
 
 @case("errors.only-failure", covers=["error-handling/only-failure"])
-def success_is_not_told(peer: Peer) -> Verdict:
+def success_is_not_signalled(peer: Peer) -> Verdict:
     """A conversation in which all goes well brings no method with a reply code."""
     peer.open_channel()
     peer.claim("no alert, close or return while everything goes well")
@@ -26,8 +26,8 @@ def success_is_not_told(peer: Peer) -> Verdict:
     peer.call("queue.delete", queue=queue)
     peer.call("channel.close", reply_code=200, reply_text="done")
     peer.close()
-    told = [a.describe(peer.dialect) for name in _TELL_FAILURE for a in peer.pending(name, channel=None)]
-    return equals(peer, told, [], "methods with a reply code")
+    reported = [a.describe(peer.dialect) for name in _TELL_FAILURE for a in peer.pending(name, channel=None)]
+    return equals(peer, reported, [], "methods with a reply code")
 
 
 @case("errors.channel-exception", covers=["error-handling/channel-exception"])

@@ -96,7 +96,7 @@ def integers_at_any_octet(peer: Peer) -> Verdict:
     """Integers behind strings of every length in a row are read and sent right, in methods and in properties."""
     peer.open_channel()
     peer.claim("one message in each of four queues, and the same timestamp, whatever stands before it")
-    told = []
+    reported = []
     for length in range(4):
         queue = peer.queue(queue=peer.name("q") + "x" * length)
         begin_publish(peer, queue)
@@ -106,8 +106,8 @@ def integers_at_any_octet(peer: Peer) -> Verdict:
         peer.barrier(queue=queue)
         counts = peer.call("queue.declare", queue=queue, passive=True)
         timestamp = fetch(peer, queue).properties.get("timestamp")
-        told.append((counts["message_count"], counts["consumer_count"], timestamp))
-    return equals(peer, told, [(1, 0, _BEYOND_31_BITS)] * 4, "messages, consumers, timestamp")
+        reported.append((counts["message_count"], counts["consumer_count"], timestamp))
+    return equals(peer, reported, [(1, 0, _BEYOND_31_BITS)] * 4, "messages, consumers, timestamp")
 
 
 # bits

@@ -122,9 +122,11 @@ def _paused(peer: Peer, act: Callable[[Peer], None]) -> Verdict:
         return verdict
     lasted_s = peer.now() - started_s
     honest_s = max(honest_s, _honest_login_s(peer))
-    told = f"{reaction.describe(peer.dialect)} after {lasted_s:.1f} s; an honest login took {honest_s:.1f} s"
+    reported = (
+        f"{reaction.describe(peer.dialect)} after {lasted_s:.1f} s; an honest login took {honest_s:.1f} s"
+    )
     paused = lasted_s - honest_s >= _PAUSE_S
-    return worst([verdict, holds(peer, paused, told, "the end after a pause of the order of seconds")])
+    return worst([verdict, holds(peer, paused, reported, "the end after a pause of the order of seconds")])
 
 
 def _honest_login_s(peer: Peer) -> float:
