@@ -9,6 +9,7 @@ from pathlib import Path
 
 from amqpspec.net.ports import free_port
 from amqpspec.record.journal import read_cases
+from amqpspec.suites.amqp_0_9_1 import channel
 from tests.cli.verbs import ROOT, command, outside, process
 
 FAULT = "not-refused:channel/open/state"
@@ -24,7 +25,12 @@ def pytest_suites(folder: Path, *args: str, target: str = "reference") -> subpro
         "-o",
         f"cache_dir={folder / 'cache'}",
     ]
-    return outside([sys.executable, "-m", "pytest", str(ROOT / "suites"), "-q", *options, *args], cwd=ROOT)
+    return pytest_outside(str(ROOT / "suites"), *options, *args)
+
+
+def pytest_outside(*args: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
+    """pytest in a process of its own."""
+    return outside([sys.executable, "-m", "pytest", "-q", *args], cwd=cwd)
 
 
 def test_a_conforming_target_passes(tmp_path: Path) -> None:
@@ -54,9 +60,9 @@ def test_a_deviation_fails_with_what_was_expected_and_no_traceback(tmp_path: Pat
 
 
 def test_single_cases_are_named_by_node(tmp_path: Path) -> None:
-    node = str(ROOT / "suites" / "amqp_0_9_1" / "channel.py") + "::channel.open.twice"
+    node = f"{channel.__file__}::channel.open.twice"
     options = ["--amqp-target", "reference", "--amqp-out", str(tmp_path / "run"), "-p", "no:cacheprovider"]
-    done = outside([sys.executable, "-m", "pytest", node, "-q", *options], cwd=ROOT)
+    done = pytest_outside(node, *options)
     assert done.returncode == 0 and "1 passed" in done.stdout
 
 
@@ -73,7 +79,17 @@ def test_a_target_that_is_not_there_is_a_usage_error(tmp_path: Path) -> None:
 
 
 def test_without_a_target_there_are_no_cases() -> None:
-    done = outside(
-        [sys.executable, "-m", "pytest", str(ROOT / "suites"), "-q", "-p", "no:cacheprovider"], cwd=ROOT
-    )
+    done = pytest_outside(str(ROOT / "suites"), "-p", "no:cacheprovider")
     assert done.returncode == 5
+
+
+def test_another_project_loads_nothing_but_the_plugin(tmp_path: Path) -> None:
+    (tmp_path / "test_it.py").write_text(
+        "import sys\n"
+        "def test_it():\n"
+        "    ours = {name for name in sys.modules if name.split('.')[0] == 'amqpspec'}\n"
+        "    assert ours == {'amqpspec', 'amqpspec.run', 'amqpspec.run.pytest_plugin'}\n"
+    )
+    options = ("-p", "no:cacheprovider", "-c", "/dev/null", "--rootdir", str(tmp_path))
+    done = pytest_outside(*options, str(tmp_path), cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr

@@ -43,8 +43,9 @@ def command(*args: str | Path) -> list[str]:
 
 
 def outside(args: Sequence[str], **facts: Any) -> subprocess.CompletedProcess[str]:
-    """Run a process to its end."""
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "COVERAGE_PROCESS_START": ""}
+    """Run a process to its end, without what the caller's environment asks of pytest."""
+    kept = {name: text for name, text in os.environ.items() if not name.startswith("PYTEST_")}
+    environment = {**kept, "PYTHONPATH": str(ROOT), "COVERAGE_PROCESS_START": ""}
     return subprocess.run(args, capture_output=True, text=True, timeout=GUARD_S, env=environment, **facts)
 
 

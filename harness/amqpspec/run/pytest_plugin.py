@@ -1,6 +1,7 @@
 """``pytest suites --amqp-target URL``: the same cases through the same runner, under pytest's own control.
 
-Knows: pytest's hooks. Must not know: how cases run. Nothing of the harness is imported until a target is given.
+Knows: pytest's hooks. Must not know: how cases run, where suites lie. Nothing of the harness is imported until a target
+is given: pytest loads this module in every project of an environment, whatever is tested there.
 pytest selects (-k, --lf, node ids), reports (--junitxml) and exits; the cases that it selected run concurrently as
 usual and each item waits for its own row. ``-x`` stops the rest.
 """
@@ -9,8 +10,9 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from amqpspec.record.rows import CaseRow
     from amqpspec.run.case import Case
 
-_KEY = pytest.StashKey["_Session"]()
+_KEY = pytest.StashKey["_BackgroundRun"]()
 
 
 class DeviationError(Exception):
@@ -53,17 +55,32 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
     """Suite modules, once there is a target."""
     if parent.config.getoption("--amqp-target") is None or file_path.suffix != ".py":
         return None
-    package = file_path.parent
-    if package.parent.name != "suites" or file_path.name.startswith("_"):
+    if file_path.resolve() not in _cases_by_file():
         return None
     return SuiteFile.from_parent(parent, path=file_path)
+
+
+@cache
+def _cases_by_file() -> Mapping[Path, Sequence[Case]]:
+    """The cases of every suite by the file that declares them."""
+    import sys
+
+    from amqpspec.run.case import load_suite
+    from amqpspec.spec.dialects import certified_dialects
+
+    found: dict[Path, list[Case]] = {}
+    for dialect in certified_dialects():
+        for case in load_suite(dialect).values():
+            file = sys.modules[case.body.__module__].__file__ or ""
+            found.setdefault(Path(file).resolve(), []).append(case)
+    return found
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Start to run what pytest selected."""
     items = [item for item in session.items if isinstance(item, CaseItem)]
     if items and not session.config.option.collectonly:
-        session.config.stash[_KEY] = _Session(session.config, [item.case for item in items])
+        session.config.stash[_KEY] = _BackgroundRun(session.config, [item.case for item in items])
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
@@ -77,13 +94,8 @@ class SuiteFile(pytest.File):
     """One module of a suite."""
 
     def collect(self) -> Iterator[pytest.Item]:
-        """Its cases, by their permanent ids; those of the target's dialect only."""
-        from importlib import import_module
-
-        from amqpspec.run.case import cases_of
-
-        module = import_module(f"suites.{self.path.parent.name}.{self.path.stem}")
-        for case in cases_of(module):
+        """Its cases, by their permanent ids."""
+        for case in _cases_by_file()[self.path.resolve()]:
             yield CaseItem.from_parent(self, name=case.id, case=case)
 
 
@@ -100,8 +112,8 @@ class CaseItem(pytest.Item):
         """Wait for the case's row and judge it."""
         from amqpspec.record.rows import Outcome
 
-        session = self.config.stash[_KEY]
-        row = session.row(self.case.id)
+        run = self.config.stash[_KEY]
+        row = run.row(self.case.id)
         if row.verdict in (Outcome.NOT_APPLICABLE, Outcome.EXCLUDED) or row.baseline == "known":
             pytest.skip(f"{row.verdict}: {row.reason}")
         if row.verdict is Outcome.BLOCKED and row.reason.startswith("no hook"):
@@ -110,9 +122,9 @@ class CaseItem(pytest.Item):
         if row.verdict in (Outcome.PASS, Outcome.OBSERVED):
             return
         if row.verdict is Outcome.NONSTRICT and not strict:
-            self.add_report_section("call", "nonstrict", _text(row, session.folder))
+            self.add_report_section("call", "nonstrict", _text(row, run.folder))
             return
-        raise DeviationError(_text(row, session.folder))
+        raise DeviationError(_text(row, run.folder))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> str | Any:
         """Expected, observed, where to look; a traceback only for our own errors."""
@@ -133,7 +145,7 @@ def _text(row: CaseRow, folder: Path) -> str:
     )
 
 
-class _Session:
+class _BackgroundRun:
     """The engine at work behind pytest's loop."""
 
     def __init__(self, config: pytest.Config, cases: Iterable[Case]) -> None:
