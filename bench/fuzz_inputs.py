@@ -11,8 +11,8 @@ from itertools import count
 from scapy.packet import fuzz as scapy_fuzz
 from scapy.packet import raw
 
-from amqpspec.fuzz.catalogue import by_key
-from amqpspec.fuzz.mutation import random_id, random_input, role_of
+from amqpspec.fuzz.inputs.catalogue import by_key
+from amqpspec.fuzz.inputs.mutation import random_id, random_input, role_of
 from amqpspec.wire.methods.scapy_layers import layers_for
 from bench.row import Row, beside
 

@@ -27,19 +27,19 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from amqpspec.fuzz.campaign import Campaign, Order
-from amqpspec.fuzz.catalogue import FuzzInput, cells
+from amqpspec.fuzz.campaign.campaign import Campaign, Order
 from amqpspec.fuzz.executor.loop import Address, Executor
 from amqpspec.fuzz.executor.pool import crew
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.executor.tempo import Tempo
-from amqpspec.fuzz.identity import InputId
-from amqpspec.fuzz.mutation import origins, random_id, random_input
+from amqpspec.fuzz.inputs.catalogue import FuzzInput, cells
+from amqpspec.fuzz.inputs.identity import InputId
+from amqpspec.fuzz.inputs.mutation import origins, random_id, random_input
 from amqpspec.fuzz.oracles.monitor import Monitor
 from amqpspec.fuzz.oracles.suspicion import Oracle
-from amqpspec.fuzz.seeded.process import SeededBroker
-from amqpspec.fuzz.states import Values, octets_of_step, states
-from amqpspec.fuzz.triage import Triage
+from amqpspec.fuzz.selftest.process import SeededBroker
+from amqpspec.fuzz.states.ways import Values, octets_of_step, states
+from amqpspec.fuzz.triage.triage import Triage
 from amqpspec.target.known import known_broker
 from amqpspec.target.url import parse_url
 from bench.row import Row

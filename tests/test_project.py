@@ -130,7 +130,7 @@ def test_sockets_and_clocks_stand_in_their_folders(path: Path) -> None:
     allowed = {"harness/amqpspec/target/live.py": {"ssl"}, "harness/amqpspec/cli/brokers.py": {"ssl"}}.get(
         where, set()
     )
-    allowed |= {"time", "asyncio"} if where == "fuzz/amqpspec/fuzz/seeded/effects.py" else set()
+    allowed |= {"time", "asyncio"} if where == "fuzz/amqpspec/fuzz/selftest/effects.py" else set()
     allowed |= {"time"} if where.startswith("harness/amqpspec/target/known/") else set()
     assert not tops(path) & {"socket", "ssl", "selectors", "select", "time", "asyncio"} - allowed
 

@@ -15,14 +15,14 @@ from rich.console import Console
 from amqpspec.cli import fuzz_campaign, fuzz_live
 from amqpspec.cli.fuzz_live import LinesView, LiveView, PlainView, Snapshot, View, view_of
 from amqpspec.cli.main import cli
-from amqpspec.fuzz.campaign import Campaign
-from amqpspec.fuzz.catalogue import by_key
-from amqpspec.fuzz.findings import Finding
+from amqpspec.fuzz.campaign.campaign import Campaign
+from amqpspec.fuzz.campaign.schedule import chosen_cells
+from amqpspec.fuzz.campaign.tally import Tally
+from amqpspec.fuzz.inputs.catalogue import by_key
 from amqpspec.fuzz.oracles.monitor import Check
 from amqpspec.fuzz.oracles.suspicion import Oracle, Suspicion
-from amqpspec.fuzz.schedule import chosen_cells
-from amqpspec.fuzz.tally import Tally
-from amqpspec.fuzz.triage import Status
+from amqpspec.fuzz.triage.findings import Finding
+from amqpspec.fuzz.triage.triage import Status
 from amqpspec.reports.html.targets import duration
 from tests.reports.campaigns import SUMMARY
 

@@ -10,13 +10,13 @@ import pytest
 from click.testing import CliRunner, Result
 
 from amqpspec.cli.main import cli
-from amqpspec.fuzz.catalogue import cells
+from amqpspec.fuzz.campaign.report import summary_of
+from amqpspec.fuzz.campaign.schedule import chosen_cells
+from amqpspec.fuzz.campaign.tally import COVERED, OPEN, STOPPED, UNREACHABLE
 from amqpspec.fuzz.families import families
 from amqpspec.fuzz.grammar import grammar_hash
+from amqpspec.fuzz.inputs.catalogue import cells
 from amqpspec.fuzz.oracles.suspicion import Oracle
-from amqpspec.fuzz.report import summary_of
-from amqpspec.fuzz.schedule import chosen_cells
-from amqpspec.fuzz.tally import COVERED, OPEN, STOPPED, UNREACHABLE
 from amqpspec.reports.campaign import words
 from amqpspec.reports.campaign.load import STANDS
 from tests.reports.campaigns import FINDINGS, SUMMARY, write_campaign

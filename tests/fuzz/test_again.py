@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from amqpspec.cli.main import cli
-from amqpspec.fuzz.catalogue import by_key
+from amqpspec.fuzz.inputs.catalogue import by_key
 from amqpspec.fuzz.oracles.suspicion import Oracle
 from amqpspec.reference.server import ReferenceBroker
 

@@ -9,8 +9,8 @@ from contextlib import suppress
 
 import pytest
 
-from amqpspec.fuzz.catalogue import FuzzInput, cells
-from amqpspec.fuzz.states import Values, octets_of_step, states
+from amqpspec.fuzz.inputs.catalogue import FuzzInput, cells
+from amqpspec.fuzz.states.ways import Values, octets_of_step, states
 from amqpspec.reference.server import ReferenceBroker
 from amqpspec.spec.dialects import widest
 from amqpspec.spec.methods import load_methods

@@ -12,14 +12,14 @@ from click.testing import CliRunner
 
 from amqpspec.cli.fuzz_known import attaches, with_known
 from amqpspec.cli.main import cli
-from amqpspec.fuzz.announced import announced
-from amqpspec.fuzz.campaign import Campaign, Order
+from amqpspec.fuzz.campaign.campaign import Campaign, Order
+from amqpspec.fuzz.executor.announced import announced
 from amqpspec.fuzz.executor.client import Client, Unanswered
 from amqpspec.fuzz.executor.loop import Address
 from amqpspec.fuzz.executor.subject import NotAttached, Subject, check_address
 from amqpspec.fuzz.oracles.canary import Canaries
 from amqpspec.fuzz.oracles.monitor import Monitor
-from amqpspec.fuzz.states import Values
+from amqpspec.fuzz.states.ways import Values
 from amqpspec.record.journal import read_journal
 from amqpspec.reference.server import ReferenceBroker
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from amqpspec.fuzz.catalogue import FuzzInput
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.executor.tempo import Tempo
+from amqpspec.fuzz.inputs.catalogue import FuzzInput
 from amqpspec.spec.model import Scope
 from bench import fuzz_speed
 

@@ -9,9 +9,9 @@ import pytest
 
 from amqpspec.fuzz.grammar import DIALECTS
 from amqpspec.fuzz.oracles.suspicion import Oracle, Suspicion
-from amqpspec.fuzz.seeded.blame import CONFORMANCE, Blamed, BlameResult, Draw, blame_many, draw
-from amqpspec.fuzz.states import Values, octets_of_step, states
-from amqpspec.fuzz.triage import Blame, Status
+from amqpspec.fuzz.selftest.blame import CONFORMANCE, Blamed, BlameResult, Draw, blame_many, draw
+from amqpspec.fuzz.states.ways import Values, octets_of_step, states
+from amqpspec.fuzz.triage.triage import Blame, Status
 
 
 def drawn(dialect: str = "amqp-0-9-1", kind: str = "crash", seed: int = 1) -> Draw:

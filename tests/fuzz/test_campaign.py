@@ -14,19 +14,19 @@ import pytest
 from click.testing import CliRunner
 
 from amqpspec.cli.main import cli
-from amqpspec.fuzz.campaign import Campaign, Order
-from amqpspec.fuzz.catalogue import resolve
-from amqpspec.fuzz.energy import Energy
+from amqpspec.fuzz.campaign.campaign import Campaign, Order
+from amqpspec.fuzz.campaign.energy import Energy
+from amqpspec.fuzz.campaign.journal import CampaignJournal, batches, inputs_of, read_progress
+from amqpspec.fuzz.campaign.schedule import chosen_cells
 from amqpspec.fuzz.executor.loop import Address
 from amqpspec.fuzz.executor.outcome import End, Outcome, Timing
 from amqpspec.fuzz.executor.subject import Subject
-from amqpspec.fuzz.findings import FindingError, item_of, read_finding, signature_of
 from amqpspec.fuzz.grammar import grammar_hash
-from amqpspec.fuzz.identity import InputId
-from amqpspec.fuzz.journal import CampaignJournal, batches, inputs_of, read_progress
-from amqpspec.fuzz.mutation import origins
+from amqpspec.fuzz.inputs.catalogue import resolve
+from amqpspec.fuzz.inputs.identity import InputId
+from amqpspec.fuzz.inputs.mutation import origins
 from amqpspec.fuzz.oracles.suspicion import Oracle
-from amqpspec.fuzz.schedule import chosen_cells
+from amqpspec.fuzz.triage.findings import FindingError, item_of, read_finding, signature_of
 from amqpspec.record.journal import JournalError, read_journal
 from amqpspec.reference.server import ReferenceBroker
 
@@ -141,7 +141,7 @@ def test_a_torn_line_does_not_spoil_the_next(tmp_path: Path) -> None:
 def test_a_killed_campaign_loses_no_input(subject: Subject, tmp_path: Path) -> None:
     """Killed right before a batch is sent: it stands in the journal, and is sent when the campaign goes on."""
     script = (
-        "import os, signal, sys; from pathlib import Path; from amqpspec.fuzz.campaign import *\n"
+        "import os, signal, sys; from pathlib import Path; from amqpspec.fuzz.campaign.campaign import *\n"
         "from amqpspec.fuzz.executor.subject import Subject\n"
         "from amqpspec.fuzz.executor.loop import Address, Executor\n"
         "seen = []\n"

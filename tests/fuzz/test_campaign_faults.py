@@ -19,23 +19,23 @@ import pytest
 from click.testing import CliRunner
 
 from amqpspec.cli.main import cli
-from amqpspec.fuzz import schedule
-from amqpspec.fuzz.campaign import Campaign, Order
-from amqpspec.fuzz.catalogue import Cell, FuzzInput
-from amqpspec.fuzz.energy import Energy
+from amqpspec.fuzz.campaign import schedule
+from amqpspec.fuzz.campaign.campaign import Campaign, Order
+from amqpspec.fuzz.campaign.energy import Energy
+from amqpspec.fuzz.campaign.journal import CampaignJournal, batches, findings_in, inputs_of, read_progress
+from amqpspec.fuzz.campaign.pace import Pace
+from amqpspec.fuzz.campaign.schedule import Batch, Position, Schedule, chosen_cells
 from amqpspec.fuzz.executor.client import Unanswered
 from amqpspec.fuzz.executor.loop import Address
 from amqpspec.fuzz.executor.pool import ExecutorPool
 from amqpspec.fuzz.executor.subject import Subject
-from amqpspec.fuzz.findings import read_finding
-from amqpspec.fuzz.identity import InputId
-from amqpspec.fuzz.journal import CampaignJournal, batches, findings_in, inputs_of, read_progress
-from amqpspec.fuzz.mutation import Origin, random_id
+from amqpspec.fuzz.inputs.catalogue import Cell, FuzzInput
+from amqpspec.fuzz.inputs.identity import InputId
+from amqpspec.fuzz.inputs.mutation import Origin, random_id
 from amqpspec.fuzz.oracles.canary import Canaries
 from amqpspec.fuzz.oracles.suspicion import Oracle
-from amqpspec.fuzz.pace import Pace
-from amqpspec.fuzz.schedule import Batch, Position, Schedule, chosen_cells
-from amqpspec.fuzz.states import Values
+from amqpspec.fuzz.states.ways import Values
+from amqpspec.fuzz.triage.findings import read_finding
 from amqpspec.record.arrow_journal import observation_files, read_observations
 from amqpspec.record.journal import JournalError, read_journal
 from amqpspec.record.observation import VERDICT_CODES
@@ -294,7 +294,7 @@ def test_a_finding_without_room_is_told_by_the_error(
     def full(*args: object) -> Path:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("amqpspec.fuzz.complaints.write_finding", full)
+    monkeypatch.setattr("amqpspec.fuzz.campaign.complaints.write_finding", full)
     order = Order(subject_of(broker), tmp_path, patterns=CELLS, mutate=False, smaller=False)
     with pytest.raises(JournalError) as told:
         Campaign(order).run()

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from amqpspec.fuzz.catalogue import absent, cells, family, resolve
 from amqpspec.fuzz.families import families
 from amqpspec.fuzz.grammar import DIALECTS, dialect_of, grammar_hash, tables
-from amqpspec.fuzz.identity import IdError, InputId
-from amqpspec.fuzz.mutation import MAX_STEP_OCTETS, corpus_role, origins, random_id, random_input
-from amqpspec.fuzz.states import Slot, Values, octets_of_step, states
-from amqpspec.fuzz.strategies import family_inputs, random_inputs
+from amqpspec.fuzz.inputs.catalogue import absent, cells, family, resolve
+from amqpspec.fuzz.inputs.identity import IdError, InputId
+from amqpspec.fuzz.inputs.mutation import MAX_STEP_OCTETS, corpus_role, origins, random_id, random_input
+from amqpspec.fuzz.inputs.strategies import family_inputs, random_inputs
+from amqpspec.fuzz.states.ways import Slot, Values, octets_of_step, states
 from amqpspec.spec.canonical import canonical
 
 FAMILIES = tuple(f"C{number:02}" for number in range(1, 15))
@@ -38,7 +38,7 @@ def test_families_are_known_by_id() -> None:
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_cells_are_finite_without_duplicates_and_their_requirements_exist(dialect: str) -> None:
-    from amqpspec.fuzz.expectation import ledger
+    from amqpspec.fuzz.judge.expectation import ledger
 
     keys = Counter(cell.key for cell in cells(dialect))
     assert max(keys.values()) == 1
@@ -54,7 +54,7 @@ def test_cells_are_finite_without_duplicates_and_their_requirements_exist(dialec
 
 
 def test_every_row_that_a_family_names_is_in_some_ledger() -> None:
-    from amqpspec.fuzz.expectation import ledger
+    from amqpspec.fuzz.judge.expectation import ledger
 
     known = {id for dialect in DIALECTS for id in ledger(dialect)}
     named = {
@@ -128,7 +128,7 @@ def test_another_process_makes_the_same_octets() -> None:
 
 def test_golden_inputs() -> None:
     """Hand-checked octets of single inputs: when one changes, REVISION of the grammar has to rise."""
-    from amqpspec.fuzz.catalogue import by_key
+    from amqpspec.fuzz.inputs.catalogue import by_key
 
     cell = by_key("amqp-0-9-1")["amqp-0-9-1/C04/frame.end/ready"]
     assert cell.input(0).octets.hex() == "0100010000000500" + "14000a00" + "00"
@@ -146,7 +146,7 @@ def test_golden_inputs() -> None:
 
 @pytest.mark.parametrize("role", ["C01/array.count", "C03/nested.list", "C06/name.key"])
 def test_a_value_is_tried_inside_its_section_and_without_one(role: str) -> None:
-    from amqpspec.fuzz.catalogue import by_key
+    from amqpspec.fuzz.inputs.catalogue import by_key
 
     section = bytes.fromhex("005377")
     inside = [section in item.octets for item in by_key("amqp-1-0")[f"amqp-1-0/{role}/attached"]]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amqpspec.fuzz.choices import ChoiceKey, Choices, shrunk
+from amqpspec.fuzz.trees.choices import ChoiceKey, Choices, shrunk
 
 KEY = ChoiceKey("0123abcd", "random", "a/b", 7, 10**9)
 

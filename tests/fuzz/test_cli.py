@@ -7,7 +7,7 @@ import json
 from click.testing import CliRunner
 
 from amqpspec.cli.main import cli
-from amqpspec.fuzz.catalogue import cells
+from amqpspec.fuzz.inputs.catalogue import cells
 
 
 def run(*args: str) -> tuple[int, str]:

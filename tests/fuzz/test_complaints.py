@@ -7,20 +7,20 @@ from pathlib import Path
 
 import pytest
 
-from amqpspec.fuzz.catalogue import FuzzInput, by_key
-from amqpspec.fuzz.complaints import Complaints
-from amqpspec.fuzz.energy import Energy
+from amqpspec.fuzz.campaign.complaints import Complaints
+from amqpspec.fuzz.campaign.energy import Energy
+from amqpspec.fuzz.campaign.journal import CampaignJournal
+from amqpspec.fuzz.campaign.order import Order
+from amqpspec.fuzz.campaign.pace import Pace
+from amqpspec.fuzz.campaign.schedule import Batch, Position, Span
+from amqpspec.fuzz.campaign.tally import Tally
 from amqpspec.fuzz.executor.loop import Address
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.executor.tempo import Tempo
-from amqpspec.fuzz.journal import CampaignJournal
+from amqpspec.fuzz.inputs.catalogue import FuzzInput, by_key
 from amqpspec.fuzz.oracles.monitor import Check, Monitor
 from amqpspec.fuzz.oracles.suspicion import Oracle, Suspicion
-from amqpspec.fuzz.order import Order
-from amqpspec.fuzz.pace import Pace
-from amqpspec.fuzz.schedule import Batch, Position, Span
-from amqpspec.fuzz.tally import Tally
-from amqpspec.fuzz.triage import Blame, Status, Triage
+from amqpspec.fuzz.triage.triage import Blame, Status, Triage
 
 CELL = by_key("amqp-0-9-1")["amqp-0-9-1/C09/order.twice/channel"]
 BATCH = Batch([CELL.input(n) for n in range(4)], Position(), (Span(CELL, range(4)),))

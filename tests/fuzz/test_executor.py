@@ -14,7 +14,6 @@ from pathlib import Path
 import pytest
 import trustme
 
-from amqpspec.fuzz.catalogue import FuzzInput, cells
 from amqpspec.fuzz.executor.client import Client, Unanswered
 from amqpspec.fuzz.executor.conversation import Conversation
 from amqpspec.fuzz.executor.hearing import UNREADABLE, hearing
@@ -23,8 +22,9 @@ from amqpspec.fuzz.executor.outcome import End, Obedience, Outcome
 from amqpspec.fuzz.executor.subject import OutOfScope, Subject, check_scope
 from amqpspec.fuzz.executor.tempo import Tempo
 from amqpspec.fuzz.executor.tls import Tls
-from amqpspec.fuzz.identity import InputId
-from amqpspec.fuzz.states import Say, Step, Values, octets_of_step, states
+from amqpspec.fuzz.inputs.catalogue import FuzzInput, cells
+from amqpspec.fuzz.inputs.identity import InputId
+from amqpspec.fuzz.states.ways import Say, Step, Values, octets_of_step, states
 from amqpspec.net.ports import free_port
 from amqpspec.reference.methods.handlers import SESSION_HANDLERS
 from amqpspec.reference.methods.phases import Phase

@@ -9,9 +9,14 @@ from typing import Any
 import pytest
 
 from amqpspec.cli.certify import Order, certify
-from amqpspec.fuzz.catalogue import FuzzInput, by_key, cells
-from amqpspec.fuzz.exported import case_of
-from amqpspec.fuzz.findings import (
+from amqpspec.fuzz.grammar import DIALECTS
+from amqpspec.fuzz.inputs.catalogue import FuzzInput, by_key, cells
+from amqpspec.fuzz.oracles.suspicion import Oracle, Suspicion
+from amqpspec.fuzz.selftest.defects import SPOTS, Defect
+from amqpspec.fuzz.selftest.process import SeededBroker
+from amqpspec.fuzz.states.ways import states
+from amqpspec.fuzz.triage.exported import case_of
+from amqpspec.fuzz.triage.findings import (
     Finding,
     FindingError,
     item_of,
@@ -19,12 +24,7 @@ from amqpspec.fuzz.findings import (
     signature_of,
     write_finding,
 )
-from amqpspec.fuzz.grammar import DIALECTS
-from amqpspec.fuzz.oracles.suspicion import Oracle, Suspicion
-from amqpspec.fuzz.seeded.defects import SPOTS, Defect
-from amqpspec.fuzz.seeded.process import SeededBroker
-from amqpspec.fuzz.states import states
-from amqpspec.fuzz.triage import Blame, Status
+from amqpspec.fuzz.triage.triage import Blame, Status
 from amqpspec.peer.context import Login
 from amqpspec.reference.server import ReferenceBroker
 from amqpspec.run.case import load_file

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from amqpspec.fuzz.campaign.journal import CampaignJournal, batches, findings_in, inputs_of, read_progress
 from amqpspec.fuzz.grammar import grammar_hash
-from amqpspec.fuzz.identity import IdError
-from amqpspec.fuzz.journal import CampaignJournal, batches, findings_in, inputs_of, read_progress
+from amqpspec.fuzz.inputs.identity import IdError
 from amqpspec.record.journal import JournalError
 
 CELL = f"g:{grammar_hash('amqp-0-9-1')}/C05/frame.too-large/limits/s0"

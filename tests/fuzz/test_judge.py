@@ -6,16 +6,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from amqpspec.fuzz.expectation import MAY_BE_LEGAL, expect, ledger
-from amqpspec.fuzz.families.kit import kit
-from amqpspec.fuzz.families.typed_kit import attach, begin, flow, say, transfer
+from amqpspec.fuzz.amqp_1_0.kit import attach, begin, flow, say, transfer
 from amqpspec.fuzz.grammar import DIALECTS, grammar
-from amqpspec.fuzz.judge import expectation
-from amqpspec.fuzz.judge_methods import _RULES
-from amqpspec.fuzz.mutators import MUTATORS, stacked
-from amqpspec.fuzz.states import states
-from amqpspec.fuzz.strategies import legal_sequences, replays
-from amqpspec.fuzz.tree import edited_path, octets_of
+from amqpspec.fuzz.inputs.strategies import legal_sequences, replays
+from amqpspec.fuzz.judge.expectation import MAY_BE_LEGAL, expect, ledger
+from amqpspec.fuzz.judge.judge import expectation
+from amqpspec.fuzz.methods.judge import _RULES
+from amqpspec.fuzz.methods.kit import kit
+from amqpspec.fuzz.states.ways import states
+from amqpspec.fuzz.trees.mutators import MUTATORS, stacked
+from amqpspec.fuzz.trees.tree import edited_path, octets_of
 from amqpspec.wire.amqp_1_0.frames import encode_frame
 from amqpspec.wire.methods.malformed import nested_tables
 
@@ -164,7 +164,7 @@ def test_mutators_give_octets_whatever_is_chosen(data: st.DataObject) -> None:
 
 
 def test_every_mutator_changes_something_somewhere() -> None:
-    from amqpspec.fuzz.choices import ChoiceKey, Choices
+    from amqpspec.fuzz.trees.choices import ChoiceKey, Choices
 
     for mutator in MUTATORS:
         changed = 0

@@ -7,15 +7,15 @@ from typing import Any
 import pytest
 
 import amqpspec.fuzz.executor.kept as keeping
-from amqpspec.fuzz.catalogue import FuzzInput
 from amqpspec.fuzz.executor.loop import Address, Executor
 from amqpspec.fuzz.executor.outcome import End, Obedience, Outcome
 from amqpspec.fuzz.executor.tempo import Tempo
 from amqpspec.fuzz.grammar import DIALECTS
-from amqpspec.fuzz.identity import InputId
-from amqpspec.fuzz.states import Say, Step, Values, octets_of_step, states
-from amqpspec.fuzz.states_back import can_go_back, way_back
-from amqpspec.fuzz.states_onward import BROKEN, is_methods, traces
+from amqpspec.fuzz.inputs.catalogue import FuzzInput
+from amqpspec.fuzz.inputs.identity import InputId
+from amqpspec.fuzz.states.follow_up import BROKEN, is_methods, traces
+from amqpspec.fuzz.states.way_back import can_go_back, way_back
+from amqpspec.fuzz.states.ways import Say, Step, Values, octets_of_step, states
 from amqpspec.reference.server import ReferenceBroker
 
 TEMPO = Tempo(quiet_s=0.5, settle_s=0.05, refusal_s=5.0, way_s=5.0)

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from amqpspec.fuzz.limits import BlameLimit
+from amqpspec.fuzz.campaign.limits import BlameLimit
 from amqpspec.fuzz.oracles.suspicion import Oracle, Suspicion
 
 

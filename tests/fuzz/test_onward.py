@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from amqpspec.fuzz.states import Say, Step, Values, octets_of_step
-from amqpspec.fuzz.states_onward import (
+from amqpspec.fuzz.states.follow_up import (
     BROKEN,
     fresh_channel,
     handshake,
@@ -14,6 +13,7 @@ from amqpspec.fuzz.states_onward import (
     rung,
     traces,
 )
+from amqpspec.fuzz.states.ways import Say, Step, Values, octets_of_step
 from amqpspec.spec.dialects import load_dialect
 
 METHODS, TYPES = "amqp-0-9-1", "amqp-1-0"

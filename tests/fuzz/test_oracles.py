@@ -11,21 +11,21 @@ from pathlib import Path
 
 import pytest
 
-from amqpspec.fuzz.catalogue import FuzzInput, by_key, cells
 from amqpspec.fuzz.executor.client import Client
 from amqpspec.fuzz.executor.loop import Address
 from amqpspec.fuzz.executor.outcome import End, Obedience, Outcome, Timing
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.executor.tempo import Tempo
+from amqpspec.fuzz.inputs.catalogue import FuzzInput, by_key, cells
 from amqpspec.fuzz.oracles.answers import astray, conformance, deviates, late, obedience
 from amqpspec.fuzz.oracles.canary import Canaries
 from amqpspec.fuzz.oracles.log import LogWatch, complaints
 from amqpspec.fuzz.oracles.monitor import Monitor, Usual
 from amqpspec.fuzz.oracles.process import Allowance, Gauge, gauge
 from amqpspec.fuzz.oracles.suspicion import Oracle, steady
-from amqpspec.fuzz.seeded.defects import defect
-from amqpspec.fuzz.seeded.process import SeededBroker
-from amqpspec.fuzz.states import Values
+from amqpspec.fuzz.selftest.defects import defect
+from amqpspec.fuzz.selftest.process import SeededBroker
+from amqpspec.fuzz.states.ways import Values
 from amqpspec.net.ports import free_port
 from amqpspec.reference.methods.handlers import SESSION_HANDLERS
 from amqpspec.reference.methods.link import Link

@@ -13,14 +13,14 @@ from pathlib import Path
 import psutil
 import pytest
 
-from amqpspec.fuzz.catalogue import FuzzInput
+from amqpspec.fuzz.campaign.schedule import chosen_cells
 from amqpspec.fuzz.executor.frames import Frames, framed
 from amqpspec.fuzz.executor.loop import Address
 from amqpspec.fuzz.executor.pool import Alone, ExecutorPool, WorkerError, crew, workers_for
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.executor.tempo import Tempo
 from amqpspec.fuzz.executor.worker import Hired, executor_of, portable
-from amqpspec.fuzz.schedule import chosen_cells
+from amqpspec.fuzz.inputs.catalogue import FuzzInput
 from amqpspec.reference.server import ReferenceBroker
 
 TEMPO = Tempo()
@@ -116,7 +116,7 @@ def test_workers_end_with_their_parent(subject: Subject) -> None:
         "from amqpspec.fuzz.executor.loop import Address\n"
         "from amqpspec.fuzz.executor.pool import ExecutorPool\n"
         "from amqpspec.fuzz.executor.subject import Subject\n"
-        "from amqpspec.fuzz.schedule import chosen_cells\n"
+        "from amqpspec.fuzz.campaign.schedule import chosen_cells\n"
         "subject = Subject('r', 'amqp-0-9-1', Address(sys.argv[1], int(sys.argv[2])))\n"
         "pool = ExecutorPool(subject, Tempo(), 2)\n"
         "items = [i for cell in chosen_cells('amqp-0-9-1', ('C04/*/channel',)) for i in cell]\n"

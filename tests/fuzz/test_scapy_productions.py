@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from amqpspec.fuzz.grammar import DIALECTS, Production, grammar
-from amqpspec.fuzz.states import Values, octets_of_step, states
-from amqpspec.fuzz.tree import octets_of
+from amqpspec.fuzz.states.ways import Values, octets_of_step, states
+from amqpspec.fuzz.trees.tree import octets_of
 from amqpspec.spec.dialects import widest
 from amqpspec.wire.amqp_1_0.scapy_layers import typed_layers
 from amqpspec.wire.capture import Segment, write_pcapng

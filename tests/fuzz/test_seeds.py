@@ -18,14 +18,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from amqpspec.cli.main import cli
-from amqpspec.fuzz.catalogue import FuzzInput, resolve
-from amqpspec.fuzz.corpus import tree_of
-from amqpspec.fuzz.energy import Energy
+from amqpspec.fuzz.campaign.energy import Energy
+from amqpspec.fuzz.campaign.journal import read_progress
 from amqpspec.fuzz.executor.client import Client
 from amqpspec.fuzz.executor.loop import Address
-from amqpspec.fuzz.findings import item_of
 from amqpspec.fuzz.grammar import DIALECTS, grammar, grammar_hash
-from amqpspec.fuzz.identity import IdError, InputId
+from amqpspec.fuzz.inputs.catalogue import FuzzInput, resolve
+from amqpspec.fuzz.inputs.corpus import tree_of
+from amqpspec.fuzz.inputs.identity import IdError, InputId
+from amqpspec.fuzz.inputs.mutation import corpus_role, random_id, random_input
 from amqpspec.fuzz.interop.captures import CaptureError, Half, client_streams
 from amqpspec.fuzz.interop.seeds import (
     Seed,
@@ -37,10 +38,9 @@ from amqpspec.fuzz.interop.seeds import (
     read_seeds,
     write_corpus,
 )
-from amqpspec.fuzz.journal import read_progress
-from amqpspec.fuzz.mutation import corpus_role, random_id, random_input
-from amqpspec.fuzz.states import Values, octets_of_step, states
-from amqpspec.fuzz.tree import octets_of, walk
+from amqpspec.fuzz.states.ways import Values, octets_of_step, states
+from amqpspec.fuzz.trees.tree import octets_of, walk
+from amqpspec.fuzz.triage.findings import item_of
 from amqpspec.record.capture import write_capture
 from amqpspec.reference.server import ReferenceBroker
 from amqpspec.wire.capture import Segment, write_pcapng
@@ -309,9 +309,9 @@ def test_a_campaign_keeps_its_corpus_and_goes_on_with_it(tmp_path: Path) -> None
 
 
 def test_a_finding_of_a_corpus_entry_names_it() -> None:
-    from amqpspec.fuzz.findings import Finding
     from amqpspec.fuzz.oracles.suspicion import Oracle, Suspicion
-    from amqpspec.fuzz.triage import Status
+    from amqpspec.fuzz.triage.findings import Finding
+    from amqpspec.fuzz.triage.triage import Status
 
     octets = said("amqp-0-9-1")[4]
     id = InputId(grammar_hash("amqp-0-9-1"), "random", corpus_role(octets), "channel", 1, 5)

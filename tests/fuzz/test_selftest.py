@@ -8,21 +8,21 @@ from pathlib import Path
 
 import pytest
 
-from amqpspec.fuzz.campaign import Campaign
-from amqpspec.fuzz.catalogue import FuzzInput, by_key
+from amqpspec.fuzz.campaign.campaign import Campaign
+from amqpspec.fuzz.campaign.schedule import chosen_cells
 from amqpspec.fuzz.executor.client import Client, Unanswered
-from amqpspec.fuzz.findings import Finding
 from amqpspec.fuzz.grammar import DIALECTS
+from amqpspec.fuzz.inputs.catalogue import FuzzInput, by_key
 from amqpspec.fuzz.oracles.process import gauge
 from amqpspec.fuzz.oracles.suspicion import Oracle, Suspicion
-from amqpspec.fuzz.schedule import chosen_cells
-from amqpspec.fuzz.seeded.defects import KINDS, SPOTS, Defect, defect, defects
-from amqpspec.fuzz.seeded.effects import EFFECTS
-from amqpspec.fuzz.seeded.process import SeededBroker
-from amqpspec.fuzz.seeded.selftest import CELLS, Clean, Detection, SelfTest, seek, selftest
-from amqpspec.fuzz.seeded.spots import Spot, frames_in
-from amqpspec.fuzz.states import Values, octets_of_step, states
-from amqpspec.fuzz.triage import Status
+from amqpspec.fuzz.selftest.defects import KINDS, SPOTS, Defect, defect, defects
+from amqpspec.fuzz.selftest.effects import EFFECTS
+from amqpspec.fuzz.selftest.process import SeededBroker
+from amqpspec.fuzz.selftest.selftest import CELLS, Clean, Detection, SelfTest, seek, selftest
+from amqpspec.fuzz.selftest.spots import Spot, frames_in
+from amqpspec.fuzz.states.ways import Values, octets_of_step, states
+from amqpspec.fuzz.triage.findings import Finding
+from amqpspec.fuzz.triage.triage import Status
 
 CELL = by_key("amqp-0-9-1")["amqp-0-9-1/C09/order.client/consuming"]
 RARE = next(item for item in CELL if defect("amqp-0-9-1/crash@rare").is_in(item.octets))
@@ -153,7 +153,7 @@ def test_a_stop_ends_the_self_test_and_not_one_campaign(
 
 
 def test_a_line_that_does_nothing_is_no_replay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("amqpspec.fuzz.findings.shlex.quote", lambda place: place + "-elsewhere")
+    monkeypatch.setattr("amqpspec.fuzz.triage.findings.shlex.quote", lambda place: place + "-elsewhere")
     result = selftest(tmp_path, [defect("amqp-wire-9-1/throw@common")], clean_budget_s=0)
     assert result.detections[0].right_blame and not result.detections[0].replayed and not result.holds
 

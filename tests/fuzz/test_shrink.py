@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from amqpspec.fuzz.catalogue import FuzzInput
 from amqpspec.fuzz.executor.loop import Address
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.executor.tempo import Tempo
 from amqpspec.fuzz.grammar import grammar, grammar_hash
-from amqpspec.fuzz.identity import InputId
+from amqpspec.fuzz.inputs.catalogue import FuzzInput
+from amqpspec.fuzz.inputs.identity import InputId
 from amqpspec.fuzz.oracles.monitor import Monitor
 from amqpspec.fuzz.oracles.suspicion import Oracle, Suspicion
-from amqpspec.fuzz.shrink import Steps, is_sequence, smaller_steps
-from amqpspec.fuzz.tree import octets_of
-from amqpspec.fuzz.triage import Blame, Status, TargetLost, Triage, _Trial
+from amqpspec.fuzz.trees.tree import octets_of
+from amqpspec.fuzz.triage.shrink import Steps, is_sequence, smaller_steps
+from amqpspec.fuzz.triage.triage import Blame, Status, TargetLost, Triage, _Trial
 
 NAMES = (
     "method/queue.declare", "method/queue.bind", "content/basic.publish", "method/basic.get", "method/tx.select",

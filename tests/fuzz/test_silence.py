@@ -6,16 +6,16 @@ from typing import Any
 
 import pytest
 
-from amqpspec.fuzz.catalogue import FuzzInput
 from amqpspec.fuzz.executor.conversation import Conversation
 from amqpspec.fuzz.executor.loop import Address, Executor
 from amqpspec.fuzz.executor.outcome import End, Outcome
 from amqpspec.fuzz.executor.silence import SIGN, settled_by
 from amqpspec.fuzz.executor.tempo import Tempo
-from amqpspec.fuzz.expectation import Expectation
-from amqpspec.fuzz.identity import InputId
+from amqpspec.fuzz.inputs.catalogue import FuzzInput
+from amqpspec.fuzz.inputs.identity import InputId
+from amqpspec.fuzz.judge.expectation import Expectation
 from amqpspec.fuzz.oracles.answers import deviates
-from amqpspec.fuzz.states import Say, Step, Values, octets_of_step, states
+from amqpspec.fuzz.states.ways import Say, Step, Values, octets_of_step, states
 from amqpspec.reference.server import ReferenceBroker
 from amqpspec.spec.amqp_1_0 import HEADERS
 from amqpspec.spec.model import Refusal, Scope

@@ -9,25 +9,25 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from amqpspec.fuzz.catalogue import FuzzInput
-from amqpspec.fuzz.conversations import beginnings, choices, facts_in, turn_of
+from amqpspec.fuzz.amqp_1_0.grammar import Maker
 from amqpspec.fuzz.executor.loop import Address
 from amqpspec.fuzz.executor.outcome import End
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.executor.tempo import Tempo
 from amqpspec.fuzz.grammar import DIALECTS, grammar, grammar_hash, tables
-from amqpspec.fuzz.grammar.types import Maker
-from amqpspec.fuzz.identity import InputId
-from amqpspec.fuzz.states import states
-from amqpspec.fuzz.strategies import legal_conversations
-from amqpspec.fuzz.strategies_values import (
+from amqpspec.fuzz.inputs.catalogue import FuzzInput
+from amqpspec.fuzz.inputs.identity import InputId
+from amqpspec.fuzz.inputs.strategies import legal_conversations
+from amqpspec.fuzz.inputs.strategies_values import (
     bodies,
     legal_headers,
     legal_methods,
     legal_performatives,
     typed_values,
 )
-from amqpspec.fuzz.tree import Node, octets_of
+from amqpspec.fuzz.states.sequences import beginnings, choices, facts_in, turn_of
+from amqpspec.fuzz.states.ways import states
+from amqpspec.fuzz.trees.tree import Node, octets_of
 from amqpspec.reference.server import ReferenceBroker
 from amqpspec.spec.dialects import widest
 from amqpspec.spec.typed import Composite, TypedDialect

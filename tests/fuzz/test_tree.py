@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amqpspec.fuzz.corpus import tree_of
 from amqpspec.fuzz.grammar import DIALECTS, Production, grammar
-from amqpspec.fuzz.strategies import productions
-from amqpspec.fuzz.tree import (
+from amqpspec.fuzz.inputs.corpus import tree_of
+from amqpspec.fuzz.inputs.strategies import productions
+from amqpspec.fuzz.trees.tree import (
     Role,
     at,
     count_of,

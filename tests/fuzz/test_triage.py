@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from amqpspec.fuzz.catalogue import FuzzInput, by_key
 from amqpspec.fuzz.executor.loop import Address
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.executor.tempo import Tempo
+from amqpspec.fuzz.inputs.catalogue import FuzzInput, by_key
 from amqpspec.fuzz.oracles.monitor import Monitor
 from amqpspec.fuzz.oracles.suspicion import Oracle, Suspicion
-from amqpspec.fuzz.seeded.defects import defect
-from amqpspec.fuzz.seeded.process import SeededBroker
-from amqpspec.fuzz.triage import Status, TargetLost, Triage, _simpler, _Trial
+from amqpspec.fuzz.selftest.defects import defect
+from amqpspec.fuzz.selftest.process import SeededBroker
+from amqpspec.fuzz.triage.triage import Status, TargetLost, Triage, _simpler, _Trial
 from amqpspec.net.ports import free_port
 from amqpspec.reference.server import ReferenceBroker
 

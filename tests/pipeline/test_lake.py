@@ -96,7 +96,7 @@ def test_a_column_that_old_files_lack_is_null(spark: SparkSession, root: Path) -
     """A file of a build that did not know the last columns yet."""
     old = pa.schema([field for field in FACTS if field.name not in ("worker", "evidence", "detail")])
     row = input_row("fuzz-old", 1, datetime(2025, 1, 1, tzinfo=UTC))
-    name = "observations/dt=2025-01-01/kind=fuzz/amqpspec/fuzz/part-00000000000000aa.parquet"
+    name = "observations/dt=2025-01-01/kind=fuzz/part-00000000000000aa.parquet"
     (root / name).parent.mkdir(parents=True)
     pq.write_table(
         pa.Table.from_pylist([{field.name: row[field.name] for field in old}], schema=old), root / name

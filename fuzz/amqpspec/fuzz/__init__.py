@@ -1,1 +1,17 @@
-"""The fuzzer: what it bends, in which state of a conversation, and what it expects of the target."""
+"""The fuzzer. Each room imports only from those below it:
+
+- ``selftest``: brokers with a planted defect, and how well defects are found; no part of a campaign
+- ``interop``: seeds from captures, scripts and sessions for boofuzz
+- ``campaign``: what is sent next, what is counted, what is written down when
+- ``triage``: from a suspicion to a finding: whom to blame, how small it can be
+- ``oracles``: what is asked of the target: is it alive, does it leak, what does it burn
+- ``executor``: the only room with sockets: many conversations at once
+- ``inputs``: inputs by their ids: cells of the families, random mutation, recorded octets
+- ``families``: what is bent, role by role
+- ``judge``: what the ledger expects for octets sent in a state
+- ``states``: ways into states and back, what may legally follow
+- ``grammar``: productions made from a dialect's tables
+- ``trees``: trees of parts with roles, drawn choices, odd values, mutators
+
+``methods`` and ``amqp_1_0`` hold what the 0-9 family and AMQP 1.0 bring along.
+"""

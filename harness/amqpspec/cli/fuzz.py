@@ -12,11 +12,11 @@ from pathlib import Path
 import click
 
 from amqpspec.cli.common import one_line_errors
-from amqpspec.fuzz.catalogue import Cell, FuzzInput, absent, cells, resolve
 from amqpspec.fuzz.grammar import DIALECTS, grammar_hash
-from amqpspec.fuzz.identity import InputId
-from amqpspec.fuzz.states import states
-from amqpspec.fuzz.words import in_words
+from amqpspec.fuzz.inputs.catalogue import Cell, FuzzInput, absent, cells, resolve
+from amqpspec.fuzz.inputs.identity import InputId
+from amqpspec.fuzz.inputs.words import in_words
+from amqpspec.fuzz.states.ways import states
 from amqpspec.spec.dialects import load_dialect, widest
 
 _CAMPAIGN = "campaign"

@@ -9,8 +9,8 @@ import json
 
 import click
 
-from amqpspec.fuzz.again import Look
-from amqpspec.fuzz.catalogue import FuzzInput
+from amqpspec.fuzz.inputs.catalogue import FuzzInput
+from amqpspec.fuzz.triage.again import Look
 
 
 def say(item: FuzzInput, seen: Look, as_json: bool) -> None:

@@ -25,20 +25,20 @@ from amqpspec.cli.fuzz_interop import ENGINES, keep_seeds, run_boofuzz, seeds_of
 from amqpspec.cli.fuzz_known import attaches, with_known
 from amqpspec.cli.fuzz_live import view_of
 from amqpspec.cli.fuzz_report import write_reports
-from amqpspec.fuzz.campaign import BATCH, Campaign, Order
+from amqpspec.fuzz.campaign.campaign import BATCH, Campaign, Order
+from amqpspec.fuzz.campaign.report import one_line, what
 from amqpspec.fuzz.executor.loop import Address
 from amqpspec.fuzz.executor.pool import workers_for
 from amqpspec.fuzz.executor.subject import Subject, check_address, check_scope
 from amqpspec.fuzz.executor.tempo import Tempo
 from amqpspec.fuzz.executor.tls import Tls
-from amqpspec.fuzz.findings import item_of, read_finding
 from amqpspec.fuzz.grammar import DEPLOYED, DIALECTS
 from amqpspec.fuzz.oracles.monitor import Monitor
 from amqpspec.fuzz.oracles.suspicion import Oracle, Suspicion
-from amqpspec.fuzz.report import one_line, what
-from amqpspec.fuzz.seeded.process import SEEDED, SeededBroker
-from amqpspec.fuzz.states import MECHANISMS, Values
-from amqpspec.fuzz.triage import Status, Triage
+from amqpspec.fuzz.selftest.process import SEEDED, SeededBroker
+from amqpspec.fuzz.states.ways import MECHANISMS, Values
+from amqpspec.fuzz.triage.findings import item_of, read_finding
+from amqpspec.fuzz.triage.triage import Status, Triage
 from amqpspec.peer.context import Login
 from amqpspec.reports.text import visible
 from amqpspec.run.detect import detect
@@ -199,7 +199,7 @@ def _replay_one(
     options: dict[str, Any],
 ) -> NoReturn:  # fmt: skip
     from amqpspec.cli.fuzz_again import say
-    from amqpspec.fuzz.again import given, look, named
+    from amqpspec.fuzz.triage.again import given, look, named
 
     if url is None and name is None:
         stop(Exit.USAGE, "expected a URL or --target with an id or octets, actual: none")

@@ -15,7 +15,7 @@ from amqpspec.fuzz.grammar import DIALECTS
 from amqpspec.target.config import ConfigError
 
 if TYPE_CHECKING:
-    from amqpspec.fuzz.campaign import Order
+    from amqpspec.fuzz.campaign.campaign import Order
     from amqpspec.fuzz.interop.boofuzz_engine import BoofuzzRun
     from amqpspec.fuzz.interop.seeds import Seeds
 

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from amqpspec.fuzz.announced import announced
+from amqpspec.fuzz.campaign.schedule import chosen_cells
+from amqpspec.fuzz.executor.announced import announced
 from amqpspec.fuzz.executor.subject import Subject
-from amqpspec.fuzz.schedule import chosen_cells
-from amqpspec.fuzz.states import states
+from amqpspec.fuzz.states.ways import states
 from amqpspec.run.baseline import Baseline, read_baseline
 from amqpspec.run.case import load_suite
 

@@ -23,8 +23,8 @@ from amqpspec.reports.text import one_line
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
-    from amqpspec.fuzz.campaign import Campaign
-    from amqpspec.fuzz.findings import Finding
+    from amqpspec.fuzz.campaign.campaign import Campaign
+    from amqpspec.fuzz.triage.findings import Finding
 
 PLAIN_EVERY_S, LINES_EVERY_S = 30.0, 1.0
 _LAST_FINDINGS = 5

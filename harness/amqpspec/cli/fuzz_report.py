@@ -21,7 +21,7 @@ def report(folder: Path) -> None:
 
     A campaign that was killed wrote none of them: what its journal and its findings say is taken instead.
     """
-    from amqpspec.fuzz.report import summary_of
+    from amqpspec.fuzz.campaign.report import summary_of
 
     with one_line_errors():
         try:
@@ -34,7 +34,7 @@ def report(folder: Path) -> None:
 
 def write_reports(folder: Path, summary: dict[str, object]) -> list[Path]:
     """Every report of a campaign; gives the files."""
-    from amqpspec.fuzz.report import write_summary
+    from amqpspec.fuzz.campaign.report import write_summary
     from amqpspec.reports.campaign import render_campaign
 
     write_summary(folder, summary)

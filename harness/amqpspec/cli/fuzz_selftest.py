@@ -20,7 +20,7 @@ from amqpspec.run.results import Exit
 
 def run_selftest(dialects: Sequence[str], as_json: bool, out: Path | None, clean_budget: str) -> NoReturn:
     """Seek every planted defect; exit code 1 where one is not found, wrongly blamed or not replayed, or else."""
-    from amqpspec.fuzz.seeded.selftest import selftest
+    from amqpspec.fuzz.selftest.selftest import selftest
 
     with one_line_errors(), terminable(), tempfile.TemporaryDirectory(prefix="amqpspec-") as scratch:
         result = selftest(
@@ -41,7 +41,7 @@ def run_selftest(dialects: Sequence[str], as_json: bool, out: Path | None, clean
 
 def run_blame(dialects: Sequence[str], as_json: bool, out: Path | None, blames: int, seed: int) -> NoReturn:
     """Plant defects at drawn spots and count whom they are blamed on; exit code 1 below 99 of 100."""
-    from amqpspec.fuzz.seeded.blame import blame_many
+    from amqpspec.fuzz.selftest.blame import blame_many
 
     with one_line_errors(), terminable(), tempfile.TemporaryDirectory(prefix="amqpspec-") as scratch:
         result = blame_many(out or Path(scratch), blames, dialects=dialects, seed=seed, told=_told(as_json))

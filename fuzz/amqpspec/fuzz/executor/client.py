@@ -14,7 +14,7 @@ from typing import Any, Self
 
 from amqpspec.fuzz.executor.hearing import Heard, hearing, offered
 from amqpspec.fuzz.executor.loop import READ_OCTETS, Address
-from amqpspec.fuzz.states import Values, octets_of_step, way
+from amqpspec.fuzz.states.ways import Values, octets_of_step, way
 from amqpspec.spec.dialects import widest
 from amqpspec.wire.methods.codec import ContentHeader, codec_for
 from amqpspec.wire.methods.frames import FrameWriter

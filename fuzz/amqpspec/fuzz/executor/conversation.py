@@ -10,15 +10,14 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from zlib import crc32
 
-from amqpspec.fuzz.catalogue import FuzzInput
 from amqpspec.fuzz.executor.hearing import SIGNS_OF_LIFE, Hear, Heard, hearing
 from amqpspec.fuzz.executor.kept import Ear, Kept, kept
 from amqpspec.fuzz.executor.onward import Onward
 from amqpspec.fuzz.executor.outcome import End, Obedience, Outcome, Timing
 from amqpspec.fuzz.executor.silence import SIGN, Silence, settled_by
 from amqpspec.fuzz.executor.tempo import Tempo
-from amqpspec.fuzz.states import Step, Values, octets_of_step, way
-from amqpspec.fuzz.states_onward import (
+from amqpspec.fuzz.inputs.catalogue import FuzzInput
+from amqpspec.fuzz.states.follow_up import (
     BROKEN,
     MUTE,
     Traces,
@@ -28,6 +27,7 @@ from amqpspec.fuzz.states_onward import (
     traces,
     used_channels,
 )
+from amqpspec.fuzz.states.ways import Step, Values, octets_of_step, way
 from amqpspec.spec.model import Refusal, Scope
 
 ASKED_ONE_IN = 8

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from amqpspec.fuzz.catalogue import FuzzInput
 from amqpspec.fuzz.executor.hearing import Hear, Heard
 from amqpspec.fuzz.executor.onward import Onward
 from amqpspec.fuzz.executor.outcome import Obedience
 from amqpspec.fuzz.executor.silence import Silence
-from amqpspec.fuzz.states import Step, Values
-from amqpspec.fuzz.states_back import can_go_back, way_back
-from amqpspec.fuzz.states_onward import Traces, used_channels
+from amqpspec.fuzz.inputs.catalogue import FuzzInput
+from amqpspec.fuzz.states.follow_up import Traces, used_channels
+from amqpspec.fuzz.states.way_back import can_go_back, way_back
+from amqpspec.fuzz.states.ways import Step, Values
 from amqpspec.spec.model import Scope
 
 

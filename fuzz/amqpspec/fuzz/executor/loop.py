@@ -15,12 +15,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from heapq import heappop, heappush
 
-from amqpspec.fuzz.catalogue import FuzzInput
 from amqpspec.fuzz.executor.conversation import Conversation, Filling
 from amqpspec.fuzz.executor.kept import Kept
 from amqpspec.fuzz.executor.outcome import End, Outcome
 from amqpspec.fuzz.executor.tempo import Tempo
 from amqpspec.fuzz.executor.tls import Pipe, Tls
+from amqpspec.fuzz.inputs.catalogue import FuzzInput
 
 READ_OCTETS = 65_536
 _RESET = struct.pack("ii", 1, 0)

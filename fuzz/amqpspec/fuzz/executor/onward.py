@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from amqpspec.fuzz.executor.hearing import UNREADABLE, Heard
 from amqpspec.fuzz.executor.outcome import Obedience
-from amqpspec.fuzz.states import Step, Values, octets_of_step, states
-from amqpspec.fuzz.states_onward import (
+from amqpspec.fuzz.states.follow_up import (
     Traces,
     farewell,
     fresh_channel,
@@ -18,6 +17,7 @@ from amqpspec.fuzz.states_onward import (
     rest,
     used_channels,
 )
+from amqpspec.fuzz.states.ways import Step, Values, octets_of_step, states
 from amqpspec.spec.model import Scope
 
 

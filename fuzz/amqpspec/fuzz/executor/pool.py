@@ -18,13 +18,13 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from amqpspec.fuzz.catalogue import FuzzInput
 from amqpspec.fuzz.executor.frames import Frames, framed
 from amqpspec.fuzz.executor.loop import Executor
 from amqpspec.fuzz.executor.outcome import Outcome
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.executor.tempo import Tempo
 from amqpspec.fuzz.executor.worker import Hired, Said, Share, portable
+from amqpspec.fuzz.inputs.catalogue import FuzzInput
 
 _REPLACED_A_BATCH = 3
 """How often one share is sent again; what has no outcome then stays undecided."""

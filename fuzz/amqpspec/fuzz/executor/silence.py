@@ -11,7 +11,7 @@ from __future__ import annotations
 from contextlib import suppress
 from math import inf
 
-from amqpspec.fuzz.states_onward import is_methods
+from amqpspec.fuzz.states.follow_up import is_methods
 from amqpspec.spec.dialects import widest
 from amqpspec.wire.amqp_1_0.frames import EMPTY_FRAME
 from amqpspec.wire.errors import WireError

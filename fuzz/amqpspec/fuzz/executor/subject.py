@@ -14,7 +14,7 @@ from amqpspec.fuzz.executor.client import Client, Unanswered
 from amqpspec.fuzz.executor.loop import Address, Executor, now_s, pause
 from amqpspec.fuzz.executor.tempo import Tempo
 from amqpspec.fuzz.grammar import tables
-from amqpspec.fuzz.states import Values, with_names
+from amqpspec.fuzz.states.ways import Values, with_names
 from amqpspec.spec.methods import MethodDialect
 
 _AWAKE_S = 60.0

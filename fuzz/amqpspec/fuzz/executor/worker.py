@@ -16,14 +16,14 @@ from copy import copy
 from dataclasses import dataclass, fields
 from typing import Any
 
-from amqpspec.fuzz.catalogue import FuzzInput
 from amqpspec.fuzz.executor.frames import Frames, framed
 from amqpspec.fuzz.executor.loop import Executor
 from amqpspec.fuzz.executor.outcome import Outcome
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.executor.tempo import Tempo
-from amqpspec.fuzz.expectation import Expectation
-from amqpspec.fuzz.states import Values
+from amqpspec.fuzz.inputs.catalogue import FuzzInput
+from amqpspec.fuzz.judge.expectation import Expectation
+from amqpspec.fuzz.states.ways import Values
 
 _OF_THE_PARENT = frozenset({"restart", "pid", "log", "known"})
 """Parts of a subject that a worker has no use for; functions cannot be sent to another process."""

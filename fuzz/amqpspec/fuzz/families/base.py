@@ -11,8 +11,8 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from amqpspec.fuzz.grammar import Production, grammar, tables
-from amqpspec.fuzz.states import State
-from amqpspec.fuzz.tree import Node, Place, Way, edited, octets_at, octets_of, walk
+from amqpspec.fuzz.states.ways import State
+from amqpspec.fuzz.trees.tree import Node, Place, Way, edited, octets_at, octets_of, walk
 from amqpspec.spec.methods import MethodDialect
 
 

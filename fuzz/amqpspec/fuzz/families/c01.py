@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from amqpspec.fuzz.families.base import Family, Spot, is_methods
-from amqpspec.fuzz.states import State
+from amqpspec.fuzz.states.ways import State
 
 
 def _spots(dialect_id: str, state: State) -> Iterator[Spot]:
     if not is_methods(dialect_id):
-        from amqpspec.fuzz.families.typed_values import zero_width
+        from amqpspec.fuzz.amqp_1_0.values import zero_width
 
         yield from zero_width(dialect_id, state)
 

@@ -18,9 +18,9 @@ from amqpspec.fuzz.families.base import (
     numbers_of,
     spots_at,
 )
-from amqpspec.fuzz.states import State
-from amqpspec.fuzz.tree import Place, Role, octets_at, walk
-from amqpspec.fuzz.values import huge
+from amqpspec.fuzz.states.ways import State
+from amqpspec.fuzz.trees.tree import Place, Role, octets_at, walk
+from amqpspec.fuzz.trees.values import huge
 
 _MEASURES = (Role.SIZE, Role.COUNT)
 

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 from amqpspec.fuzz.families.base import Bend, Family, Spot, bend, is_methods, next_productions
-from amqpspec.fuzz.states import State
-from amqpspec.fuzz.tree import edited, walk
+from amqpspec.fuzz.states.ways import State
+from amqpspec.fuzz.trees.tree import edited, walk
 from amqpspec.wire.methods.malformed import nested_arrays, nested_tables, table_field
 
 DEPTHS = (2, 4, 8, 16, 32, 64, 100, 128, 200, 256, 400, 500, 512, 1000, 1024, 2000, 4000, 8000, 16_000)
@@ -20,7 +20,7 @@ _MAX_OCTETS = 120_000
 
 def _spots(dialect_id: str, state: State) -> Iterator[Spot]:
     if not is_methods(dialect_id):
-        from amqpspec.fuzz.families.typed_values import nesting
+        from amqpspec.fuzz.amqp_1_0.values import nesting
 
         yield from nesting(dialect_id, state)
         return

@@ -18,9 +18,9 @@ from amqpspec.fuzz.families.base import (
     numbers_of,
     spots_at,
 )
-from amqpspec.fuzz.states import State
-from amqpspec.fuzz.tree import Place, Role, octets_of
-from amqpspec.fuzz.values import boundaries, near
+from amqpspec.fuzz.states.ways import State
+from amqpspec.fuzz.trees.tree import Place, Role, octets_of
+from amqpspec.fuzz.trees.values import boundaries, near
 
 _OCTETS = {Role.FRAME_TYPE: "frame.type", Role.END: "frame.end", Role.CYCLE: "frame.cycle"}
 _NUMBERS = {Role.CLASS_ID: "method.class-id", Role.METHOD_ID: "method.method-id"}

@@ -18,9 +18,9 @@ from amqpspec.fuzz.families.base import (
     spots_at,
 )
 from amqpspec.fuzz.grammar import grammar, tables
-from amqpspec.fuzz.grammar.methods import BODY, CHANNEL, body_frame, method_frame
-from amqpspec.fuzz.states import State
-from amqpspec.fuzz.tree import Node, Place, edited_path, group, octets_of
+from amqpspec.fuzz.methods.grammar import BODY, CHANNEL, body_frame, method_frame
+from amqpspec.fuzz.states.ways import State
+from amqpspec.fuzz.trees.tree import Node, Place, edited_path, group, octets_of
 from amqpspec.spec.methods import MethodDialect
 
 _BEYOND = (-1, 0, 1, 2, 7, 8, 9, 64, 512, 4096, 61_440)
@@ -44,7 +44,7 @@ def _edges(width_octets: int, value: int) -> list[int]:
 
 def _spots(dialect_id: str, state: State) -> Iterator[Spot]:
     if not is_methods(dialect_id):
-        from amqpspec.fuzz.families.typed_values import limits
+        from amqpspec.fuzz.amqp_1_0.values import limits
 
         yield from limits(dialect_id, state)
         return

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from amqpspec.fuzz.families.base import Bend, Family, Spot, is_methods
-from amqpspec.fuzz.families.kit import Kit, can_say, kit
-from amqpspec.fuzz.states import State
+from amqpspec.fuzz.methods.kit import Kit, can_say, kit
+from amqpspec.fuzz.states.ways import State
 
 COUNTS = (1, 2, 8, 64, 256, 1000)
 """How many different names one input holds."""
@@ -22,7 +22,7 @@ def names(kind: str, count: int) -> list[str]:
 
 def _spots(dialect_id: str, state: State) -> Iterator[Spot]:
     if not is_methods(dialect_id):
-        from amqpspec.fuzz.families.typed_values import interning
+        from amqpspec.fuzz.amqp_1_0.values import interning
 
         yield from interning(dialect_id, state)
         return

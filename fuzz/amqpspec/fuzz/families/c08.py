@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from amqpspec.fuzz.families.base import Bend, Family, Spot, is_methods, numbers_of, spots_at
-from amqpspec.fuzz.families.kit import can_say, kit
-from amqpspec.fuzz.states import State
-from amqpspec.fuzz.tree import Place, Role
-from amqpspec.fuzz.values import boundaries
+from amqpspec.fuzz.methods.kit import can_say, kit
+from amqpspec.fuzz.states.ways import State
+from amqpspec.fuzz.trees.tree import Place, Role
+from amqpspec.fuzz.trees.values import boundaries
 
 
 def _sequence(place: Place) -> str:
@@ -24,7 +24,7 @@ def _edges(width_octets: int, value: int) -> list[int]:
 
 def _spots(dialect_id: str, state: State) -> Iterator[Spot]:
     if not is_methods(dialect_id):
-        from amqpspec.fuzz.families.typed_flow import windows
+        from amqpspec.fuzz.amqp_1_0.flow import windows
 
         yield from windows(dialect_id, state)
         return

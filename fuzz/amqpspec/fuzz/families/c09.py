@@ -8,18 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import permutations
 
-from amqpspec.fuzz.families.base import (
-    Bend,
-    Family,
-    Spot,
-    bend,
-    next_productions,
-    numbers_of,
-    spots_at,
-)
+from amqpspec.fuzz.families.base import Bend, Family, Spot, bend, next_productions, numbers_of, spots_at
 from amqpspec.fuzz.grammar import grammar
-from amqpspec.fuzz.states import State, from_client
-from amqpspec.fuzz.tree import Node, Place, Role, octets_at, octets_of
+from amqpspec.fuzz.states.ways import State, from_client
+from amqpspec.fuzz.trees.tree import Node, Place, Role, octets_at, octets_of
 
 _CHANNELS = (0, 1, 2, 255, 256, 2047, 2048, 32_767, 32_768, 65_534, 65_535)
 _TOUCHES = (

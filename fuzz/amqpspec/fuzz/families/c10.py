@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from amqpspec.fuzz.families.base import Bend, Family, Spot, is_methods
-from amqpspec.fuzz.families.kit import Kit, kit
-from amqpspec.fuzz.states import State
-from amqpspec.fuzz.values import LONG_TEXTS, TEXTS
+from amqpspec.fuzz.methods.kit import Kit, kit
+from amqpspec.fuzz.states.ways import State
+from amqpspec.fuzz.trees.values import LONG_TEXTS, TEXTS
 
 MECHANISMS = (
     b"", b"plain", b"Plain", b"PLAIN ", b" PLAIN", b"PLAIN\0", b"PLAIN AMQPLAIN", b"AMQPLAIN", b"ANONYMOUS",
@@ -48,7 +48,7 @@ _EARLY = ("header", "start", "tune", "open")
 
 def _spots(dialect_id: str, state: State) -> Iterator[Spot]:
     if not is_methods(dialect_id):
-        from amqpspec.fuzz.families.typed_login import login
+        from amqpspec.fuzz.amqp_1_0.login import login
 
         yield from login(dialect_id, state)
         return

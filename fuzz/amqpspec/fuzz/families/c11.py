@@ -7,21 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from amqpspec.fuzz.families.base import (
-    Bend,
-    Family,
-    Spot,
-    bend,
-    is_methods,
-    next_productions,
-    spots_at,
-)
-from amqpspec.fuzz.families.kit import kit
+from amqpspec.fuzz.families.base import Bend, Family, Spot, bend, is_methods, next_productions, spots_at
 from amqpspec.fuzz.grammar import grammar
-from amqpspec.fuzz.grammar.methods import BODY
-from amqpspec.fuzz.states import State
-from amqpspec.fuzz.tree import Node, Place, Role, edited, octets_of, walk
-from amqpspec.fuzz.values import LONG_TEXTS, TEXTS
+from amqpspec.fuzz.methods.grammar import BODY
+from amqpspec.fuzz.methods.kit import kit
+from amqpspec.fuzz.states.ways import State
+from amqpspec.fuzz.trees.tree import Node, Place, Role, edited, octets_of, walk
+from amqpspec.fuzz.trees.values import LONG_TEXTS, TEXTS
 from amqpspec.wire.methods.malformed import table as raw_table
 from amqpspec.wire.methods.malformed import table_field
 
@@ -46,7 +38,7 @@ def _odd_texts(root: Node, place: Place) -> Iterator[tuple[str, bytes]]:
 def _spots(dialect_id: str, state: State) -> Iterator[Spot]:
     yield from spots_at(dialect_id, state, _text, _odd_texts, *_TOUCHES)
     if not is_methods(dialect_id):
-        from amqpspec.fuzz.families.typed_values import constructors
+        from amqpspec.fuzz.amqp_1_0.values import constructors
 
         yield from constructors(dialect_id, state)
         return

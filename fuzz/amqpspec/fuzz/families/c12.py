@@ -9,10 +9,10 @@ import zlib
 from collections.abc import Iterator
 
 from amqpspec.fuzz.families.base import Bend, Family, Spot, is_methods, spots_at
-from amqpspec.fuzz.families.kit import Kit, can_say, kit
-from amqpspec.fuzz.states import State
-from amqpspec.fuzz.tree import Node, Place, Role, octets_at
-from amqpspec.fuzz.values import TEXTS, boundaries, single_bits
+from amqpspec.fuzz.methods.kit import Kit, can_say, kit
+from amqpspec.fuzz.states.ways import State
+from amqpspec.fuzz.trees.tree import Node, Place, Role, octets_at
+from amqpspec.fuzz.trees.values import TEXTS, boundaries, single_bits
 from amqpspec.wire.values import Raw, Typed
 
 _CODINGS = (
@@ -65,7 +65,7 @@ def _flipped(root: Node, place: Place) -> Iterator[tuple[str, bytes]]:
 
 def _spots(dialect_id: str, state: State) -> Iterator[Spot]:
     if not is_methods(dialect_id):
-        from amqpspec.fuzz.families.typed_messages import messages
+        from amqpspec.fuzz.amqp_1_0.messages import messages
 
         yield from messages(dialect_id, state)
         return
@@ -129,8 +129,8 @@ def _properties(tools: Kit) -> Iterator[Bend]:
 
 def _headers(tools: Kit) -> Iterator[Bend]:
     """Headers that servers give a meaning, with values of every type."""
-    from amqpspec.fuzz.grammar.methods import tagged
-    from amqpspec.fuzz.tree import group, octets_of
+    from amqpspec.fuzz.methods.grammar import tagged
+    from amqpspec.fuzz.trees.tree import group, octets_of
 
     for name in _HEADERS:
         for tag in tools.dialect.table_tags:

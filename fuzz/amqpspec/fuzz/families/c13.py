@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from amqpspec.fuzz.families.base import Bend, Family, Spot, is_methods
-from amqpspec.fuzz.families.kit import Kit, can_say, kit
-from amqpspec.fuzz.states import State
+from amqpspec.fuzz.methods.kit import Kit, can_say, kit
+from amqpspec.fuzz.states.ways import State
 
 COUNTS = (1, 8, 64, 256, 1024)
 _MANY_CHANNELS = 2047
@@ -17,7 +17,7 @@ _MANY_CHANNELS = 2047
 
 def _spots(dialect_id: str, state: State) -> Iterator[Spot]:
     if not is_methods(dialect_id):
-        from amqpspec.fuzz.families.typed_flow import resources
+        from amqpspec.fuzz.amqp_1_0.flow import resources
 
         yield from resources(dialect_id, state)
         return

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from amqpspec.fuzz.families.base import Bend, Family, Spot, is_methods
-from amqpspec.fuzz.families.kit import Kit, can_say, kit
-from amqpspec.fuzz.states import State
+from amqpspec.fuzz.methods.kit import Kit, can_say, kit
+from amqpspec.fuzz.states.ways import State
 from amqpspec.wire.values import Typed
 
 QUEUE = "amqpspec.fuzz.q"
@@ -22,7 +22,7 @@ _KEYS = ("a", ".".join("a" * 127), ".".join("ab" * 60), "." * 255, "", "a" * 255
 
 def _spots(dialect_id: str, state: State) -> Iterator[Spot]:
     if not is_methods(dialect_id):
-        from amqpspec.fuzz.families.typed_messages import selectors
+        from amqpspec.fuzz.amqp_1_0.messages import selectors
 
         yield from selectors(dialect_id, state)
         return

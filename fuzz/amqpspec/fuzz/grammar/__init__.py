@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from hashlib import blake2b
 
-from amqpspec.fuzz.tree import Node
+from amqpspec.fuzz.trees.tree import Node
 from amqpspec.spec.canonical import canonical
 from amqpspec.spec.dialects import load_dialect, widest
 from amqpspec.spec.methods import MethodDialect
@@ -48,11 +48,11 @@ def grammar(dialect_id: str) -> Grammar:
     """Every production of a dialect by name; raises KeyError for an unknown dialect."""
     dialect = tables(dialect_id)
     if isinstance(dialect, MethodDialect):
-        from amqpspec.fuzz.grammar.methods import productions
+        from amqpspec.fuzz.methods.grammar import productions
 
         return productions(dialect)
     assert isinstance(dialect, TypedDialect)
-    from amqpspec.fuzz.grammar.types import productions as typed_productions
+    from amqpspec.fuzz.amqp_1_0.grammar import productions as typed_productions
 
     return typed_productions(dialect)
 

@@ -18,23 +18,23 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from amqpspec.fuzz.catalogue import FuzzInput
+from amqpspec.fuzz.campaign.journal import CampaignJournal
 from amqpspec.fuzz.executor.boofuzz_stream import Stream
 from amqpspec.fuzz.executor.client import Unanswered
 from amqpspec.fuzz.executor.loop import now_s
 from amqpspec.fuzz.executor.outcome import End, Outcome, Timing
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.executor.tempo import Tempo
-from amqpspec.fuzz.findings import Finding, read_finding, signature_of, write_finding
 from amqpspec.fuzz.grammar import grammar_hash
-from amqpspec.fuzz.identity import RANDOM, InputId
+from amqpspec.fuzz.inputs.catalogue import FuzzInput
+from amqpspec.fuzz.inputs.identity import RANDOM, InputId
 from amqpspec.fuzz.interop.boofuzz_script import ScriptTarget, script
 from amqpspec.fuzz.interop.graph import Edge, session_graph
-from amqpspec.fuzz.journal import CampaignJournal
 from amqpspec.fuzz.oracles.monitor import Check, Monitor
 from amqpspec.fuzz.oracles.suspicion import SPOILS, Oracle, Suspicion
-from amqpspec.fuzz.states import Slot
-from amqpspec.fuzz.triage import NOISY, Blame, Status, TargetLost, Triage
+from amqpspec.fuzz.states.ways import Slot
+from amqpspec.fuzz.triage.findings import Finding, read_finding, signature_of, write_finding
+from amqpspec.fuzz.triage.triage import NOISY, Blame, Status, TargetLost, Triage
 
 BATCH = 16
 _QUIET_S, _LONGEST_QUIET_S, _ROUND_TRIPS = 0.05, 0.2, 10

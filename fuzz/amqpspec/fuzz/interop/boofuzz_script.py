@@ -16,8 +16,8 @@ from pprint import pformat
 
 from amqpspec.fuzz.grammar import grammar_hash, tables
 from amqpspec.fuzz.interop.graph import Request, session_graph
-from amqpspec.fuzz.states import Slot, Values
-from amqpspec.fuzz.tree import Measure, Node, Role, Way
+from amqpspec.fuzz.states.ways import Slot, Values
+from amqpspec.fuzz.trees.tree import Measure, Node, Role, Way
 from amqpspec.spec.methods import MethodDialect
 from amqpspec.spec.model import Side
 from amqpspec.spec.typed import TypedDialect

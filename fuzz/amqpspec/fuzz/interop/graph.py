@@ -13,10 +13,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 
-from amqpspec.fuzz.corpus import tree_of
 from amqpspec.fuzz.grammar import grammar
-from amqpspec.fuzz.states import Say, Slot, State, Step, Values, octets_of_step, states
-from amqpspec.fuzz.tree import Node, Way, octets_of, walk
+from amqpspec.fuzz.inputs.corpus import tree_of
+from amqpspec.fuzz.states.ways import Say, Slot, State, Step, Values, octets_of_step, states
+from amqpspec.fuzz.trees.tree import Node, Way, octets_of, walk
 
 _MARKED = Values(
     user="slot-user",

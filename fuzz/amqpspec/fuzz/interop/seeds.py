@@ -18,9 +18,9 @@ from itertools import islice
 from pathlib import Path
 
 from amqpspec.fuzz.grammar import DEPLOYED, DIALECTS, tables
+from amqpspec.fuzz.inputs.mutation import Origin, corpus_role
 from amqpspec.fuzz.interop.captures import client_streams
-from amqpspec.fuzz.mutation import Origin, corpus_role
-from amqpspec.fuzz.states import states
+from amqpspec.fuzz.states.ways import states
 from amqpspec.spec.methods import MethodDialect
 from amqpspec.spec.typed import TypedDialect
 from amqpspec.wire.amqp_1_0.frames import RawFrame, TypedReader

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from amqpspec.fuzz.executor.outcome import Outcome
-from amqpspec.fuzz.expectation import Expectation
+from amqpspec.fuzz.judge.expectation import Expectation
 from amqpspec.fuzz.oracles.suspicion import Oracle, Suspicion
 from amqpspec.spec.dialects import load_dialect, widest
 from amqpspec.spec.model import Refusal

@@ -15,13 +15,13 @@ from contextlib import suppress
 from dataclasses import replace
 from hashlib import blake2b
 
+from amqpspec.fuzz.amqp_1_0.cage import TypedCage
 from amqpspec.fuzz.executor.client import Client, Unanswered
 from amqpspec.fuzz.executor.hearing import Heard
 from amqpspec.fuzz.executor.loop import now_s
 from amqpspec.fuzz.executor.subject import Subject
-from amqpspec.fuzz.oracles.cage_types import TypedCage
 from amqpspec.fuzz.oracles.suspicion import Oracle, Suspicion
-from amqpspec.fuzz.states import Values
+from amqpspec.fuzz.states.ways import Values
 
 _PATIENCE_S = 10.0
 _DELIVERY_S, _REST_S = 3.0, 0.02

@@ -14,7 +14,7 @@ from amqpspec.fuzz.executor.client import Unanswered
 from amqpspec.fuzz.executor.loop import now_s, pause
 from amqpspec.fuzz.executor.outcome import End, Outcome
 from amqpspec.fuzz.executor.subject import Subject
-from amqpspec.fuzz.identity import InputId
+from amqpspec.fuzz.inputs.identity import InputId
 from amqpspec.fuzz.oracles.answers import LATE_FACTOR, astray, conformance, late, obedience
 from amqpspec.fuzz.oracles.canary import Canaries
 from amqpspec.fuzz.oracles.log import LogWatch, complaints, last_complaint

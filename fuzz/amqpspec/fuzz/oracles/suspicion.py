@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
-from amqpspec.fuzz.identity import InputId
+from amqpspec.fuzz.inputs.identity import InputId
 
 
 class Oracle(StrEnum):

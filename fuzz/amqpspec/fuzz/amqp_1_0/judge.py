@@ -1,0 +1,103 @@
+"""What the ledger of AMQP 1.0 says of octets sent in a state: the one rule that they break, if it is one.
+
+Knows: which rule each breach is, and where the text leaves no doubt. Must not know: families, targets.
+
+Careful by intent, for a wrong claim is worse than none: only the first frame is judged, only where it breaks one rule,
+and only where the row lays a reaction down. What a message holds is the business of whoever receives it.
+"""
+
+from __future__ import annotations
+
+from amqpspec.fuzz.amqp_1_0.states import LINKS
+from amqpspec.fuzz.states.ways import State
+from amqpspec.spec.amqp_1_0 import HEADERS, LAYOUT
+from amqpspec.spec.dialects import dialect_ids, load_dialect
+from amqpspec.wire.amqp_1_0.frames import Performative, TypedFrame, TypedReader
+from amqpspec.wire.errors import WireError
+
+_ONE_OF_NINE = "a described list of a known type"
+_OWN_BOUNDS = ("levels", "that this reader keeps")
+"""Where the reader gives up on what the specification permits."""
+
+_SAFE_OCTETS = 512
+"""What every peer takes; whether it takes more is for it to say."""
+
+
+def judge(dialect_id: str, state: State, steps: tuple[bytes, ...]) -> str:
+    """The requirement that the octets break in a state, or nothing where that is not beyond doubt."""
+    if not state.judged:
+        return ""
+    octets = b"".join(steps)
+    return _of_header(octets) if state.name == "raw" else _of_frame(state, octets)
+
+
+def _of_header(octets: bytes) -> str:
+    begins = octets[:8]
+    known = {
+        h for d in dialect_ids() for h in (load_dialect(d).protocol_header, *load_dialect(d).accepted_headers)
+    }
+    known |= set(HEADERS.values()) | {b"AMQP\x01\x01\x00\x0a", b"AMQP\x02\x01\x00\x0a"}
+    if begins[:4] != b"AMQP" or len(begins) < 8 or begins in known:
+        return ""
+    layers = {header[4] for header in HEADERS.values()}
+    if begins[4] in layers:
+        return "version/unsupported"
+    return "version/protocol-id/unacceptable" if begins[5:] == HEADERS["amqp"][5:] else ""
+
+
+def _of_frame(state: State, octets: bytes) -> str:
+    if len(octets) < LAYOUT.header_octets or octets[:4] == b"AMQP":
+        return ""
+    size, doff = int.from_bytes(octets[:4], "big"), octets[4]
+    broken = _of_layout(size, doff)
+    if broken:
+        return broken[0] if len(broken) == 1 else ""
+    reader = TypedReader()
+    reader.feed(octets)
+    try:
+        frame = reader.next()
+    except WireError:
+        return ""
+    safe = isinstance(frame, TypedFrame) and frame.frame_type == LAYOUT.types["amqp"] and size <= _SAFE_OCTETS
+    return _of_body(state, frame) if safe and isinstance(frame, TypedFrame) else ""
+
+
+def _of_layout(size: int, doff: int) -> list[str]:
+    broken = ["framing/size/below-header"] if size < LAYOUT.header_octets else []
+    if doff < LAYOUT.min_doff:
+        broken.append("framing/doff/below-header")
+    elif doff * LAYOUT.doff_word_octets > size and not broken:
+        broken.append("framing/doff/beyond-size")
+    return broken
+
+
+def _of_body(state: State, frame: TypedFrame) -> str:
+    if frame.channel not in (state.channels or {0}):
+        return ""
+    if frame.error is not None:
+        if frame.error.expected == _ONE_OF_NINE:
+            return "model/nine-frame-bodies"
+        bounded = any(words in frame.error.expected for words in _OWN_BOUNDS)
+        return "definitions/condition/decode-error" if state.channels and not bounded else ""
+    performative = frame.performative
+    if performative is None or frame.problems:
+        return ""
+    return _of_performative(state, performative)
+
+
+def _of_performative(state: State, performative: Performative) -> str:
+    name = performative.row.name
+    if "sasl-frame" in performative.row.provides:
+        return ""
+    if name == "begin" and state.channels and performative["remote_channel"] is None:
+        return "sessions/begin/unused-channel"
+    if not state.channels or "handle" not in performative.given:
+        return ""
+    attached = performative["handle"] in state.handles
+    if name == "attach" and attached and performative["name"] not in LINKS:
+        return "performatives/attach/handle/in-use"
+    if name == "flow" and not attached:
+        return "performatives/flow/handle/unattached"
+    return (
+        "definitions/condition/unattached-handle" if name in ("transfer", "detach") and not attached else ""
+    )

@@ -1,0 +1,192 @@
+"""What oracles complain of, to its end: blamed or counted, written down as a finding, or not to be confirmed.
+
+Knows: triage, findings, how often a thing is blamed. Must not know: what is sent next, how a batch is run.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from amqpspec.fuzz.campaign.energy import Energy
+from amqpspec.fuzz.campaign.journal import CampaignJournal, findings_in
+from amqpspec.fuzz.campaign.limits import BlameLimit
+from amqpspec.fuzz.campaign.order import Order
+from amqpspec.fuzz.campaign.pace import Pace
+from amqpspec.fuzz.campaign.schedule import Batch
+from amqpspec.fuzz.campaign.tally import Tally
+from amqpspec.fuzz.campaign.verdicts import Verdicts
+from amqpspec.fuzz.executor.loop import now_s
+from amqpspec.fuzz.executor.subject import Subject
+from amqpspec.fuzz.inputs.identity import RANDOM
+from amqpspec.fuzz.oracles.log import complaints
+from amqpspec.fuzz.oracles.monitor import Check
+from amqpspec.fuzz.oracles.suspicion import SPOILS, Oracle, Suspicion
+from amqpspec.fuzz.triage.findings import Finding, signature_of, write_finding
+from amqpspec.fuzz.triage.triage import NOISY, Blame, Status, TargetLost, Triage
+from amqpspec.record.journal import JournalError
+
+_RANDOM_REPEATS = 3
+_OF_ONE_INPUT = frozenset({Oracle.OBEDIENCE, Oracle.CONFORMANCE})
+"""Oracles that name the inputs that they complain of."""
+
+
+class Complaints:
+    """What a campaign has been told of, and what it made of it; ``kept`` is where an earlier part of it stood.
+
+    ``signatures`` are the folders of findings; ``of_a_whole`` counts complaints about batches as a whole; ``done`` says
+    that what was sought has been found.
+    """
+
+    def __init__(
+        self, order: Order, subject: Subject, tally: Tally, energy: Energy, pace: Pace, journal: CampaignJournal,
+        seconds_s: Callable[[], float], kept: Mapping[str, Any] | None,
+    ) -> None:  # fmt: skip
+        self._order, self._subject, self._tally, self._energy = order, subject, tally, energy
+        self._pace, self._journal, self._seconds_s = pace, journal, seconds_s
+        self.findings: list[Finding] = []
+        self.known: Counter[tuple[str, ...]] = Counter()
+        self.signatures: dict[str, str] = {}
+        if kept is not None:
+            self.signatures = kept["signatures"] | findings_in(order.out)
+            self.known.update({tuple(key): count for key, count in kept["known"]})
+        self.limit = BlameLimit(kept.get("limits") if kept else None)
+        self.verdicts = Verdicts(self.signatures, subject.known)
+        self.of_a_whole, self.done = 0, False
+
+    def to_json(self) -> dict[str, Any]:
+        """What ``kept`` takes."""
+        return {
+            "signatures": self.signatures, "known": [[list(key), count] for key, count in self.known.items()],
+            "limits": self.limit.to_json(),
+        }  # fmt: skip
+
+    def take(self, triage: Triage, batch: Batch, check: Check) -> None:
+        """The worst complaint about the whole, each line of the log besides, and each kind of deviation once.
+
+        Raises TargetLost, JournalError.
+        """
+        self.verdicts.blamed.clear()
+        whole = [s for s in check.suspicions if s.oracle not in _OF_ONE_INPUT]
+        if whole:
+            self.of_a_whole += 1
+            self._pace.complained()
+            self._of_a_whole(triage, batch, whole)
+        by_top: dict[str, Suspicion] = {}
+        for suspicion in check.suspicions:
+            if suspicion.oracle in _OF_ONE_INPUT:
+                requirement = suspicion.top.partition(":")[0]
+                if requirement in self._subject.known:
+                    self._tally.suppressed[requirement] += 1
+                elif by_top.setdefault(suspicion.top, suspicion) is not suspicion:
+                    self._tally.repeats += 1
+        for suspicion in by_top.values():
+            if not self.done:
+                self._suspect(triage, batch, suspicion)
+
+    def _of_a_whole(self, triage: Triage, batch: Batch, whole: Sequence[Suspicion]) -> None:
+        """The worst, which may explain the others, but not another line of the log: a known one would hide it."""
+        worst, *rest = whole
+        told = self._told_with(batch, self._suspect(triage, batch, worst), worst)
+        for seen in rest:
+            if seen.oracle is Oracle.LOG and seen.top not in told and not self.done:
+                told |= self._told_with(batch, self._suspect(triage, batch, seen), seen)
+
+    def _told_with(self, batch: Batch, blame: Blame | None, seen: Suspicion) -> set[str]:
+        """The lines that the log holds besides, where the one input to blame was tried alone: they are its, too."""
+        if blame is None or blame.item is None or blame.status is Status.LOST:
+            return set()
+        others = [one for one in complaints(blame.log) if one.top != seen.top]
+        for one in others:
+            self.known[_key(batch, one)] += 1
+            self.limit.spent(one, 0.0)
+        return {one.top for one in others}
+
+    def _suspect(self, triage: Triage, batch: Batch, seen: Suspicion) -> Blame | None:
+        """One complaint to its end; the blame, where one was sought and found."""
+        key = _key(batch, seen)
+        limit = 1 if batch.spans else _RANDOM_REPEATS
+        if self.known[key] >= limit:
+            self._tally.repeats += 1
+            if seen.oracle in SPOILS:
+                if len(batch.cells) == 1:
+                    self._tally.stop(batch.cells[0].key, f"{seen.oracle} again: {seen.top}")
+                triage.revive()
+            return None
+        if not self.limit.allows(seen):
+            self._again(triage, batch, seen)
+            return None
+        begun_s = now_s()
+        try:
+            blame = triage.blame(batch.items, seen)
+            if self._order.smaller:
+                blame = triage.smaller(blame)
+        except TargetLost:
+            self._found(batch, key, Blame(Status.LOST, seen))
+            raise
+        finally:
+            self.limit.spent(seen, now_s() - begun_s)
+        if (blame.status is Status.LOST or blame.item is None) and seen.oracle in NOISY:
+            self._tally.unconfirmed += 1
+            self._journal.line("unconfirmed", oracle=seen.oracle, top=seen.top, detail=seen.detail)
+            return None
+        self._found(batch, key, blame)
+        return blame
+
+    def _again(self, triage: Triage, batch: Batch, seen: Suspicion) -> None:
+        """What was blamed often enough is counted where it comes again."""
+        self._tally.repeats += 1
+        self.limit.again(seen, batch.place)
+        self._journal.line("again", oracle=seen.oracle, top=seen.top, place="/".join(batch.place))
+        if seen.oracle in SPOILS:
+            triage.revive()
+
+    def _found(self, batch: Batch, key: tuple[str, ...], blame: Blame) -> None:
+        self.known[key] += 1
+        item, seen = blame.item, blame.suspicion
+        family, state = batch.place
+        if item is not None:
+            family, state = item.id.family, item.state
+            if item.id.family == RANDOM and seen.oracle in SPOILS:
+                self._energy.mute((item.id.role, item.state))
+        signature = signature_of(seen.oracle, seen.top, family, state)
+        suspects = () if item is not None else tuple(str(i.id) for i in batch.items)
+        finding = Finding(
+            signature,
+            blame.status,
+            seen,
+            self._subject.dialect,
+            family,
+            state,
+            item,
+            suspects,
+            self._seconds_s(),
+        )
+        if item is not None:
+            self.verdicts.blamed[item.id] = (signature, finding.name)
+        if signature in self.signatures:
+            self._tally.repeats += 1
+            return
+        self._write(finding, blame)
+        if self._order.stop_when(finding):
+            self.done = True
+
+    def _write(self, finding: Finding, blame: Blame) -> None:
+        """A finding goes to its folder; where there is no room for it, the error itself has to say what was found."""
+        self.findings.append(finding)
+        try:
+            place = write_finding(self._order.out, finding, blame, self._subject)
+            self._journal.line("finding", folder=place.name, **finding.to_json())
+        except OSError as error:
+            input = finding.item.id if finding.item else f"a batch of {len(finding.batch)}"
+            raise JournalError(
+                f"cannot write finding {finding.name} ({finding.suspicion.top}; {input}): "
+                f"{error.strerror or error}"
+            ) from error
+        self.signatures[finding.signature] = place.name
+
+
+def _key(batch: Batch, seen: Suspicion) -> tuple[str, ...]:
+    """What is blamed once, or a few times."""
+    return (*batch.place, str(seen.oracle), seen.top)

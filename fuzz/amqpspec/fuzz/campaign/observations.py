@@ -1,0 +1,95 @@
+"""What became of inputs, as rows of the observations that runs and campaigns share.
+
+Knows: outcomes, columns. Must not know: files, who judged.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from amqpspec.fuzz.executor.outcome import Outcome
+from amqpspec.fuzz.inputs.identity import RANDOM
+from amqpspec.record.observation import FUZZ, PREFIX_OCTETS, VERDICT_CODES, row
+from amqpspec.record.rows import Outcome as Verdict
+
+_WORDS_CHARS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What all rows of a campaign have in common."""
+
+    run: str
+    target: str
+    product: str
+    target_version: str
+    suite_version: str
+    grammar: str
+    dialect: str
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """An outcome, when it was there (microseconds, UTC), who had it, and how often its input was sent by then."""
+
+    outcome: Outcome
+    at_us: int
+    worker: int = 0
+    attempt: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What the oracles made of an input; ``crash`` is the signature of the finding that it belongs to."""
+
+    verdict: Verdict = Verdict.PASS
+    crash: str = ""
+    finding: str = ""
+    baseline: str = ""
+
+
+def observation(source: Source, seen: Seen, judged: Judged) -> dict[str, Any]:
+    """One row."""
+    outcome = seen.outcome
+    id, latency_s = outcome.item.id, outcome.timing.latency_s
+    return row(
+        kind=FUZZ, run=source.run, target=source.target, product=source.product,
+        target_version=source.target_version, suite_version=source.suite_version, grammar=source.grammar,
+        dialect=source.dialect, case=f"{id.family}/{id.role}/{id.state}", attempt=seen.attempt,
+        verdict=VERDICT_CODES[_verdict(outcome, judged)], baseline=judged.baseline or None, family=id.family,
+        role=id.role, input=str(id), state=outcome.item.state, end_state=str(outcome.end),
+        production=_production(id.family, id.role), reaction=outcome.reaction[:_WORDS_CHARS],
+        crash=judged.crash or None, sent_octets=outcome.sent_octets, received_octets=outcome.received_octets,
+        sent_prefix=_beginning(outcome.item.steps), latency_us=None if latency_s is None else int(latency_s * 1e6),
+        at_us=datetime.fromtimestamp(seen.at_us // 1_000_000, UTC).replace(microsecond=seen.at_us % 1_000_000),
+        detail=_detail(outcome), worker=seen.worker, evidence=f"findings/{judged.finding}" if judged.finding else None,
+    )  # fmt: skip
+
+
+def _verdict(outcome: Outcome, judged: Judged) -> Verdict:
+    """What an oracle said of it; else, an input that did not get into its state was blocked, and nothing is claimed."""
+    if judged.verdict is Verdict.PASS and not outcome.reached:
+        return Verdict.BLOCKED
+    return judged.verdict
+
+
+def _detail(outcome: Outcome) -> str | None:
+    """How the conversation went on, where it did."""
+    return json.dumps({"obedience": str(outcome.obedience)}) if outcome.obedience else None
+
+
+def _production(family: str, role: str) -> str:
+    """A production by its name in the grammar; of a family, what it bends."""
+    return role.replace("@", "/") if family == RANDOM else f"{family}/{role}"
+
+
+def _beginning(steps: tuple[bytes, ...]) -> bytes:
+    first = bytearray()
+    for step in steps:
+        first += step[:PREFIX_OCTETS]
+        if len(first) >= PREFIX_OCTETS:
+            break
+    return bytes(first[:PREFIX_OCTETS])

@@ -1,0 +1,54 @@
+"""What a campaign is asked to do.
+
+Knows: targets, limits, choices. Must not know: how it is done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from amqpspec.fuzz.executor.subject import Subject
+from amqpspec.fuzz.grammar import grammar_hash
+from amqpspec.fuzz.inputs.mutation import Origin
+from amqpspec.fuzz.triage.findings import Finding
+
+if TYPE_CHECKING:
+    from amqpspec.fuzz.campaign.campaign import Campaign
+
+BATCH = 128
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What is wanted. ``patterns`` choose cells by glob (``C04/*/channel``); ``shard`` is (i, n), i from 1.
+
+    ``batch`` is how many inputs go together at least, where there are so many; ``corpus`` holds recorded octets by
+    their role, and ``origins`` says in which states they are bent.
+    """
+
+    subject: Subject
+    out: Path
+    budget_s: float = 600.0
+    seed: int = 1
+    shard: tuple[int, int] = (1, 1)
+    patterns: tuple[str, ...] = ()
+    mutate: bool = True
+    batch: int = BATCH
+    resume: bool = False
+    smaller: bool = True
+    stop_when: Callable[[Finding], bool] = lambda finding: False
+    told: Callable[[Campaign], None] = lambda campaign: None
+    workers: int = 1
+    corpus: Mapping[str, bytes] = field(default_factory=dict)
+    origins: tuple[Origin, ...] = ()
+
+    @property
+    def plan(self) -> dict[str, Any]:
+        """What a resumed campaign has to have in common with its beginning."""
+        return {
+            "dialect": self.subject.dialect, "grammar": grammar_hash(self.subject.dialect), "seed": self.seed,
+            "shard": list(self.shard), "cells": list(self.patterns), "target": self.subject.name,
+        } | ({"corpus": sorted(self.corpus)} if self.corpus else {})  # fmt: skip

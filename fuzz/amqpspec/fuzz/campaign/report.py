@@ -1,0 +1,157 @@
+"""A campaign in words: one line while it runs, a page when it has ended.
+
+Knows: summaries, the stand that a campaign leaves behind. Must not know: how campaigns run.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from amqpspec.fuzz.campaign.journal import PROGRESS, findings_in, read_progress
+from amqpspec.fuzz.campaign.schedule import chosen_cells
+from amqpspec.fuzz.campaign.tally import Tally
+from amqpspec.fuzz.grammar import grammar_hash
+from amqpspec.fuzz.triage.findings import read_finding
+from amqpspec.record.journal import JournalError, read_journal
+
+_NAMED_CELLS = 20
+_WHAT_CHARS = 200
+_CUT_SHORT = "cut short, or still under way"
+_OF_THE_MANIFEST = ("url", "product", "version", "suite_version", "workers")
+
+
+def write_summary(folder: Path, summary: Mapping[str, Any]) -> None:
+    """Write ``summary.json`` and ``summary.md`` into a campaign's folder."""
+    (folder / "summary.json").write_text(json.dumps(summary, indent=1, ensure_ascii=False) + "\n", "utf-8")
+    (folder / "summary.md").write_text("\n".join(markdown(summary)) + "\n", "utf-8")
+
+
+def summary_of(folder: Path) -> dict[str, Any]:
+    """The summary of a campaign; as far as it came, where it went on since it wrote one. Raises JournalError.
+
+    What an older version did not write down, how each cell stands, is taken from where the campaign stands.
+    """
+    told = _told(folder)
+    if told is not None and not (folder / PROGRESS).exists():
+        return told
+    kept = read_progress(folder)
+    try:
+        over = told is not None and told.get("inputs") == kept["tally"]["inputs"]
+        found = _stand(folder, kept, told or {}, str((told or {}).get("ended", "")) if over else _CUT_SHORT)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise JournalError(
+            f"{folder / PROGRESS}: expected where a campaign stands, actual: {error!r}"
+        ) from error
+    if told is None or not over:
+        return found
+    if told.get("cell_states"):
+        return {**found, **told}
+    return {**told, **{name: found[name] for name in ("cell_states", "tables") if name in found}}
+
+
+def _told(folder: Path) -> dict[str, Any] | None:
+    try:
+        told = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return told if isinstance(told, dict) else None
+
+
+def _stand(folder: Path, kept: Mapping[str, Any], told: Mapping[str, Any], ended: str) -> dict[str, Any]:
+    """A summary from the journal, ``progress.json`` and the folders of findings."""
+    plan, tally = kept["plan"], Tally.from_json(kept["tally"])
+    begun = next((line for line in read_journal(folder) if line.get("kind") == "campaign"), {})
+    # Of other tables than ours, only the cells that were begun have names; how many there are may have been told.
+    ours = grammar_hash(plan["dialect"]) == plan["grammar"]
+    planned = [cell.key for cell in chosen_cells(plan["dialect"], tuple(plan["cells"]))] if ours else []
+    keys = list(dict.fromkeys([*planned, *tally.cells]))
+    known = len(keys) if ours else max(len(keys), int(told.get("cells_planned", 0)))
+    places = [folder / "findings" / name for name in findings_in(folder).values()]
+    return {
+        **plan, "run": kept.get("run", ""), "started": kept.get("started", ""), "ended": ended,
+        **{name: begun[name] for name in _OF_THE_MANIFEST if name in begun},
+        "response_states": len(kept["energy"].get("seen", ())), **tally.figures(known),
+        "reactions": dict(tally.reactions), "cell_states": tally.states(((key, None) for key in keys), ended),
+        "findings": [dict(read_finding(place)) for place in places], **({} if ours else {"tables": "other"}),
+    }  # fmt: skip
+
+
+def one_line(summary: Mapping[str, Any]) -> str:
+    """The campaign in one line."""
+    done = summary["covered"] + summary["not_reachable"] + summary["stopped"]
+    return (
+        f"{summary['target']}: {summary['inputs']} inputs ({summary['rate_per_s']}/s, {summary['random']} random), "
+        f"cells {done} of {summary['cells_planned']}, {summary['response_states']} response states, "
+        f"{len(summary['findings'])} findings, {sum(summary['suppressed'].values())} known deviations"
+    )
+
+
+def markdown(summary: Mapping[str, Any]) -> Iterator[str]:
+    """The campaign as a page."""
+    yield f"# Campaign against {summary['target']} ({summary['dialect']})"
+    yield ""
+    yield one_line(summary) + f". Ended after {summary['seconds']} s: {summary['ended']}."
+    yield ""
+    yield (
+        f"Cells: {summary['covered']} covered, {summary['not_reachable']} not reachable, {summary['stopped']} "
+        f"stopped, {summary['open']} open. Seed {summary['seed']}, shard {'/'.join(map(str, summary['shard']))}."
+    )
+    yield (
+        f"Seen again: {summary['repeats']}. Not to be repeated, and so no findings: {summary['unconfirmed']}. "
+        f"Trials to blame and to make smaller: {summary['trials']}."
+    )
+    if summary.get("memory_limit_mib"):
+        yield f"The target's process may write to {summary['memory_limit_mib']} MiB at most."
+    if summary.get("note"):
+        yield f"Note: {summary['note']}."
+    yield from _findings(summary)
+    yield from _unblamed(summary)
+    yield from _cells(summary)
+    yield from _known(summary)
+
+
+def what(found: Mapping[str, Any]) -> str:
+    """A finding on one line: of a log the top of the error, for its lines say little one behind the other."""
+    said = found["top"] if found["oracle"] == "log" else found["detail"]
+    return " ".join(str(said).split())[:_WHAT_CHARS]
+
+
+def _findings(summary: Mapping[str, Any]) -> Iterator[str]:
+    if summary["findings"]:
+        yield from ("", "| finding | status | what | input | replay |", "|---|---|---|---|---|")
+    for found in summary["findings"]:
+        name = f"{found['oracle']}-{found['signature']}"
+        told = what(found).replace("|", "\\|")
+        yield f"| {name} | {found['status']} | {told} | {found['input'] or 'a batch'} | `{found['replay']}` |"
+
+
+def _unblamed(summary: Mapping[str, Any]) -> Iterator[str]:
+    """What was blamed often enough before it came again, and where it did."""
+    found = summary.get("unblamed", {})
+    if found:
+        yield from ("", "| came again, not blamed any more | where |", "|---|---|")
+    for cause, places in found.items():
+        where = ", ".join(f"{place} ({count})" for place, count in places.items())
+        yield f"| {cause[:200].replace('|', chr(92) + '|')} | {where} |"
+
+
+def _cells(summary: Mapping[str, Any]) -> Iterator[str]:
+    others = list(summary["cells_not_covered"].items())
+    if others:
+        yield from ("", "Cells that were not covered:", "")
+    yield from (f"- {key}: {why}" for key, why in others[:_NAMED_CELLS])
+    if len(others) > _NAMED_CELLS:
+        yield f"- and {len(others) - _NAMED_CELLS} more, in summary.json"
+
+
+def _known(summary: Mapping[str, Any]) -> Iterator[str]:
+    if summary["suppressed"]:
+        yield from (
+            "",
+            "Requirements that the baseline says are broken, and how often they were seen broken:",
+            "",
+        )
+    yield from (f"- {row}: {count}" for row, count in sorted(summary["suppressed"].items()))

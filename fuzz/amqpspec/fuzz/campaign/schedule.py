@@ -1,0 +1,154 @@
+"""Which inputs come next: cell by cell, those of one family and state together, then random ones for ever.
+
+Knows: positions, cells, shards. Must not know: what came of an input, journals.
+
+Every step costs the same wherever it begins: an id is made from its number, nothing is counted up to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from fnmatch import fnmatchcase
+from typing import Any
+
+from amqpspec.fuzz.inputs.catalogue import Cell, FuzzInput, cells
+from amqpspec.fuzz.inputs.identity import RANDOM
+from amqpspec.fuzz.inputs.mutation import Origin, random_id, random_input
+
+_EMPTY_ROUNDS = 64
+"""So many rounds of random ids without a single octet to send, and something is wrong with the weights."""
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """Where the next batch begins: a number in a cell, or a counter of random inputs behind all cells."""
+
+    cell: int = 0
+    number: int = 0
+    counter: int = 0
+
+    def to_json(self) -> dict[str, int]:
+        """For ``progress.json``."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Inputs of one cell, a step apart; ``ends`` says that the cell has no more."""
+
+    cell: Cell
+    numbers: range
+    ends: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Inputs that go together: of cells with one family and state, or random. ``after`` is where the next begins."""
+
+    items: Sequence[FuzzInput]
+    after: Position
+    spans: tuple[Span, ...] = ()
+    whole: bool = field(default=True)
+
+    @property
+    def cells(self) -> tuple[Cell, ...]:
+        """The cells that it has inputs of; none when it is random."""
+        return tuple(span.cell for span in self.spans)
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """Family and state, as far as all have them in common."""
+        return (self.spans[0].cell.family, self.spans[0].cell.state) if self.spans else (RANDOM, "")
+
+    @property
+    def names(self) -> dict[str, Any]:
+        """What names every input, for a journal; ``amqpspec.fuzz.campaign.journal.inputs_of`` reads it."""
+        if not self.spans:
+            return {"ids": [str(item.id) for item in self.items]}
+        spans = [span for span in self.spans if span.numbers]
+        return {
+            "spans": [
+                [str(s.cell.id(s.numbers[0])), str(s.cell.id(s.numbers[-1])), s.numbers.step] for s in spans
+            ]
+        }
+
+    def parts(self, left: Sequence[FuzzInput]) -> Iterator[Batch]:
+        """What is left, cell by cell."""
+        for span in self.spans:
+            id = span.cell.id(0)
+            items = [item for item in left if item.id._replace(counter=0) == id]
+            if items:
+                yield replace(self, items=items, spans=(span,), whole=False)
+
+
+@dataclass(slots=True)
+class Schedule:
+    """Batches from a position on. ``size`` says how large the next one is; ``stopped`` which cells are left out."""
+
+    dialect: str
+    cells: Sequence[Cell]
+    position: Position
+    size: Callable[[], int]
+    stopped: Callable[[Cell], bool]
+    weights: Mapping[Origin, int]
+    seed: int = 1
+    shard: tuple[int, int] = (1, 1)
+    mutate: bool = True
+    corpus: Mapping[str, bytes] = field(default_factory=dict)
+
+    def next(self) -> Batch | None:
+        """The batch at the position, or None where there is nothing left."""
+        if self.position.cell < len(self.cells):
+            return self._of_cells()
+        return self._at_random() if self.mutate else None
+
+    def _of_cells(self) -> Batch:
+        """Cells from here on, as long as they are of one family and state, and together not too many."""
+        at, number = self.position.cell, self.position.number
+        place, room = _place(self.cells[at]), self.size()
+        spans: list[Span] = []
+        while room > 0 and at < len(self.cells) and _place(self.cells[at]) == place:
+            span = self._span(self.cells[at], number, room)
+            spans.append(span)
+            room -= len(span.numbers)
+            at, number = (at + 1, 0) if span.ends else (at, span.numbers.stop)
+        items = [span.cell.input(n) for span in spans for n in span.numbers]
+        return Batch(items, replace(self.position, cell=at, number=number), tuple(spans))
+
+    def _span(self, cell: Cell, first: int, room: int) -> Span:
+        if self.stopped(cell):
+            return Span(cell, range(0), ends=True)
+        index, shards = self.shard
+        begin = first + (index - 1 - first) % shards
+        stop = min(cell.inputs, first + room * shards)
+        return Span(cell, range(begin, stop, shards), ends=stop == cell.inputs)
+
+    def _at_random(self) -> Batch:
+        index, shards = self.shard
+        size, first = self.size(), self.position.counter
+        items: list[FuzzInput] = []
+        for _ in range(_EMPTY_ROUNDS):
+            for counter in range(first, first + size):
+                id = random_id(self.dialect, self.seed, counter * shards + index - 1, self.weights)
+                item = random_input(self.dialect, id, self.corpus)
+                if item.steps:
+                    items.append(item)
+            first += size
+            if items:
+                break
+        return Batch(items, replace(self.position, counter=first))
+
+
+def _place(cell: Cell) -> tuple[str, str]:
+    return cell.family, cell.state
+
+
+def chosen_cells(dialect: str, patterns: Sequence[str]) -> tuple[Cell, ...]:
+    """The cells that any of the globs fits, with the dialect before them or without; all where there are none."""
+    return tuple(
+        cell
+        for cell in cells(dialect)
+        if not patterns
+        or any(fnmatchcase(name, p) for p in patterns for name in (cell.key, cell.key.partition("/")[2]))
+    )

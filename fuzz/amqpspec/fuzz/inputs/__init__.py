@@ -1,0 +1,1 @@
+"""Inputs by their ids: cells of the families, random mutation, recorded octets."""

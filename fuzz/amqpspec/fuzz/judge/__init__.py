@@ -1,0 +1,1 @@
+"""What the ledger expects of a target for octets sent in a state."""

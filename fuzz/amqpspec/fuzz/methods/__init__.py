@@ -1,0 +1,1 @@
+"""The fuzzer for the 0-9 family."""

@@ -1,1 +1,0 @@
-"""A broker with planted defects, and how well they are found."""

@@ -1,0 +1,1 @@
+"""Self-test material: reference brokers with a planted defect, and how well defects are found."""

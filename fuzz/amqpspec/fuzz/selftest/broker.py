@@ -1,0 +1,117 @@
+"""Reference brokers with one planted defect, each in a process of its own, so that its death and its memory are real.
+
+Knows: where frames come in, how a process is split off. Must not know: what defects do, oracles, campaigns.
+
+``python -m amqpspec.fuzz.selftest.broker DEFECT DIALECT LOG FAULT…`` is a nursery: it has everything loaded, and for
+each line ``start PORT`` of its standard input ends the broker that it has, splits off another one, and answers
+``PORT PID``. DEFECT is a line of JSON or ``none``. It ends with its standard input, and its broker with it.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Any
+
+from amqpspec.fuzz.selftest.defects import Defect
+from amqpspec.fuzz.selftest.effects import EFFECTS, as_taken
+from amqpspec.fuzz.selftest.spots import Said, method_frame, typed_frame
+from amqpspec.reference.amqp_1_0 import inbox as typed_inbox
+from amqpspec.reference.methods import inbox as methods_inbox
+from amqpspec.reference.server import ReferenceBroker
+
+NONE = "none"
+
+_ANSWER_OCTETS = 64
+
+
+def plant(defect: Defect) -> None:
+    """Let a defect strike in this process from now on: wherever a frame of its spot comes in."""
+    effect, spot = EFFECTS[defect.kind], defect.spot
+
+    def wrapped(inbox: Any, of_frame: Callable[[Any], Said], link_of: str) -> None:
+        go_on = inbox.on_frame
+
+        def on_frame(self: Any, incoming: Any) -> None:
+            link = getattr(self, link_of)
+            taken = as_taken(link, incoming)
+            if taken is None:
+                return
+            if spot.is_at(of_frame(incoming)):
+                effect(link, lambda: go_on(self, taken))
+            else:
+                go_on(self, taken)
+
+        inbox.on_frame = on_frame
+
+    if defect.dialect == "amqp-1-0":
+        wrapped(typed_inbox.Inbox, lambda i: typed_frame(i.channel, i.body), "_connection")
+    else:
+        dialect = defect.dialect
+        wrapped(methods_inbox.Inbox, lambda i: method_frame(dialect, i.kind, i.channel, i.payload), "_link")
+
+
+class Nursery:
+    """Splits brokers off, one at a time; has no threads, so that what is split off is whole."""
+
+    def __init__(self, defect: str, dialect: str, log: str, faults: Sequence[str]) -> None:
+        self.defect = None if defect == NONE else Defect.from_json(defect)
+        self.dialect, self.log, self.faults = dialect, log, faults
+        self._pid = 0
+        self._life = os.pipe()
+
+    def start(self, port: int) -> str:
+        """End the broker that there is; gives port and pid of another one, or nothing where it did not come up."""
+        self.end()
+        told = os.pipe()
+        self._pid = os.fork()
+        if not self._pid:
+            os.close(told[0])
+            os.close(self._life[1])
+            self._serve(port, told[1])
+        os.close(told[1])
+        with os.fdopen(told[0], "rb") as said:
+            listening = said.read(_ANSWER_OCTETS).decode()
+        return f"{listening} {self._pid}" if listening else ""
+
+    def end(self) -> None:
+        """End the broker."""
+        pid, self._pid = self._pid, 0
+        if pid:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+
+    def _serve(self, port: int, told: int) -> None:
+        """The broker's own process; never returns."""
+        try:
+            logging.basicConfig(filename=self.log, level=logging.WARNING)
+            if self.defect is not None:
+                plant(self.defect)
+            broker = ReferenceBroker(self.dialect, self.faults, port=port)
+            broker.start()
+            os.write(told, str(broker.port).encode())
+            os.close(told)
+            os.read(self._life[0], 1)
+        except BaseException:
+            logging.getLogger("amqpspec.seeded").exception("the broker did not come up")
+        finally:
+            os._exit(0)
+
+
+def main(defect: str, dialect: str, log: str, *faults: str) -> None:
+    """Obey standard input until it ends."""
+    nursery = Nursery(defect, dialect, log, faults)
+    try:
+        for line in sys.stdin:
+            print(nursery.start(int(line.split()[1])), flush=True)
+    finally:
+        nursery.end()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

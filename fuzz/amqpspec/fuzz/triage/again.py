@@ -1,0 +1,70 @@
+"""One input again, by its id or by its octets, and what every oracle says of it.
+
+Knows: how an input is named, one look at a target. Must not know: campaigns, findings, files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from amqpspec.fuzz.executor.outcome import Outcome
+from amqpspec.fuzz.executor.subject import Subject
+from amqpspec.fuzz.executor.tempo import Tempo
+from amqpspec.fuzz.grammar import grammar_hash
+from amqpspec.fuzz.inputs.catalogue import FuzzInput, resolve
+from amqpspec.fuzz.inputs.identity import RANDOM, IdError, InputId
+from amqpspec.fuzz.oracles.monitor import Monitor
+from amqpspec.fuzz.oracles.suspicion import Oracle, Suspicion
+from amqpspec.fuzz.states.ways import states
+
+_ROLE = "given"
+_SETTLE_S = 0.5
+_OF_A_FRESH_PROCESS = frozenset({Oracle.MEMORY, Oracle.CPU})
+"""What grew once may have room from then on: only a process that has just begun tells."""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What came of an input, and who complains."""
+
+    outcome: Outcome
+    complaints: tuple[Suspicion, ...]
+
+
+def given(dialect: str, state: str, text: str) -> FuzzInput:
+    """The input that is written in hex, steps parted by commas; raises IdError."""
+    if state not in states(dialect):
+        raise IdError(f"--state: expected one of {', '.join(states(dialect))}, actual {state!r}")
+    try:
+        steps = tuple(bytes.fromhex(step) for step in text.split(","))
+    except ValueError as error:
+        raise IdError(f"octets: expected hex digits, steps parted by commas, actual: {error}") from error
+    if not any(steps):
+        raise IdError("octets: expected one at least, actual: none")
+    return FuzzInput(InputId(grammar_hash(dialect), RANDOM, _ROLE, state, 0, 0), dialect, state, steps, "")
+
+
+def named(dialect: str, text: str) -> FuzzInput:
+    """The input that an id names, of the dialect that the target speaks; raises IdError."""
+    item = resolve(InputId.parse(text))
+    if item.dialect != dialect:
+        raise IdError(f"input id: expected one of {dialect}, which the target speaks, actual {item.dialect}")
+    return item
+
+
+def look(subject: Subject, item: FuzzInput, oracles: Collection[Oracle]) -> Look:
+    """Send an input once and ask these oracles; raises Unanswered where the target is not there."""
+    if set(oracles) <= _OF_A_FRESH_PROCESS:
+        subject.renew()
+    tempo = Tempo.of(subject.round_trip_s(), subject.patience, subject.hang_s).patient
+    monitor = Monitor(subject, without=frozenset(Oracle) - frozenset(oracles))
+    executor = subject.executor(tempo)
+    try:
+        monitor.before()
+        (outcome,) = executor.run([item])
+        check = monitor.after([outcome], settle_s=_SETTLE_S)
+    finally:
+        executor.close()
+        monitor.close()
+    return Look(outcome, tuple(s for s in check.suspicions if s.oracle in oracles))

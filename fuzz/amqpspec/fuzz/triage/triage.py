@@ -1,0 +1,299 @@
+"""From a suspicion to the input to blame: bisection, re-runs on a fresh target, a smaller input with the same effect.
+
+Knows: how to try inputs again. Must not know: files, which inputs come next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from amqpspec.fuzz.executor.client import Unanswered
+from amqpspec.fuzz.executor.conversation import Spoken
+from amqpspec.fuzz.executor.outcome import Outcome
+from amqpspec.fuzz.executor.subject import Subject
+from amqpspec.fuzz.executor.tempo import Tempo
+from amqpspec.fuzz.inputs.catalogue import FuzzInput
+from amqpspec.fuzz.inputs.corpus import tree_of
+from amqpspec.fuzz.oracles.monitor import Monitor
+from amqpspec.fuzz.oracles.suspicion import SPOILS, Oracle, Suspicion
+from amqpspec.fuzz.trees.tree import octets_of
+from amqpspec.fuzz.triage.shrink import is_sequence, smaller_steps
+
+_TRIES = 2
+_TRIES_OF = {Oracle.LATE: 5}
+"""A late answer is what a busy machine gives soonest, and a trial of it costs least."""
+_SETTLE_S = 0.2
+_ALONE_FIRST = 3
+_SMALLER_TRIALS = 16
+NOISY = frozenset({Oracle.LATE, Oracle.CPU, Oracle.MEMORY, Oracle.OBEDIENCE, Oracle.CONFORMANCE})
+"""Oracles that a busy machine can move: what cannot be repeated is no finding of theirs, it is only counted."""
+_ONCE_MORE = NOISY - {Oracle.CONFORMANCE}
+"""Oracles whose suspects are tried together once before anything else: what does not happen again is not sought."""
+_COMPARED = frozenset({Oracle.LATE, Oracle.CPU, Oracle.MEMORY})
+_OF_THE_PROCESS = frozenset({Oracle.MEMORY, Oracle.CPU})
+_CHEAP = frozenset({Oracle.LOG, Oracle.CANARY, Oracle.LEAK, Oracle.CRASH})
+"""Oracles that answer at once, so that many trials are worth their time."""
+_OF_ONE_CONNECTION = frozenset({Oracle.LATE, Oracle.OBEDIENCE, Oracle.CONFORMANCE})
+"""Oracles for which a new connection is fresh enough."""
+
+
+class Status(StrEnum):
+    """``stable``: happens each time on a fresh target; ``flaky``: at times; ``lost``: seen once, not again."""
+
+    STABLE = "stable"
+    FLAKY = "flaky"
+    LOST = "lost"
+
+
+@dataclass(frozen=True, slots=True)
+class Blame:
+    """Who it was. Without ``item`` the batch as a whole is to blame, as far as that is known."""
+
+    status: Status
+    suspicion: Suspicion
+    item: FuzzInput | None = None
+    outcome: Outcome | None = None
+    spoken: tuple[Spoken, ...] = ()
+    log: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Trial:
+    fired: Suspicion | None
+    outcome: Outcome | None = None
+    spoken: tuple[Spoken, ...] = ()
+    log: str = ""
+
+
+class TargetLost(Exception):
+    """The target does not answer, and nothing here can bring it back."""
+
+
+class Triage:
+    """Tries inputs again on one target."""
+
+    def __init__(self, subject: Subject, monitor: Monitor, tempo: Tempo) -> None:
+        self._subject, self._monitor, self._tempo = subject, monitor, tempo
+        self.trials = 0
+
+    def blame(self, items: Sequence[FuzzInput], seen: Suspicion) -> Blame:
+        """The one input of a batch that does it. Raises TargetLost."""
+        blame = self._blame(items, seen)
+        if blame.status is Status.LOST:
+            self._monitor.unconfirmed(seen.oracle)
+        return blame
+
+    def _blame(self, items: Sequence[FuzzInput], seen: Suspicion) -> Blame:
+        if seen.oracle in SPOILS:
+            self.revive()
+        suspected = self._suspected(items, seen)
+        left: Sequence[FuzzInput] = items
+        if seen.oracle in _ONCE_MORE:
+            left = self._shown(suspected, items, seen)
+            if not left:
+                return Blame(Status.LOST, seen)
+        one = self._one(left, suspected, seen)
+        if one is not None:
+            return self._confirmed(one, seen)
+        self.renew()
+        again = self._try(items, seen)
+        return Blame(Status.FLAKY if again.fired else Status.LOST, again.fired or seen, None, log=again.log)
+
+    def again(self, item: FuzzInput, seen: Suspicion) -> Blame:
+        """One input alone, as often as a finding is confirmed. Raises TargetLost."""
+        return self._confirmed(item, seen)
+
+    def revive(self) -> None:
+        """A target that may be gone, back again: by itself, or by a restart. Raises TargetLost."""
+        self._monitor.forget()
+        if not (self._subject.renew() or self._subject.awake(30.0)):
+            raise TargetLost(
+                f"{self._subject.name} does not answer any more, and cannot be restarted from here"
+            )
+
+    def renew(self) -> None:
+        """A fresh target, where it can be restarted. Raises TargetLost."""
+        if self._subject.restart is not None:
+            self.revive()
+
+    # --- who
+
+    def _suspected(self, items: Sequence[FuzzInput], seen: Suspicion) -> list[FuzzInput]:
+        """Those of the items that the oracle named, in its order."""
+        at = {id: number for number, id in enumerate(seen.inputs)}
+        return sorted((item for item in items if item.id in at), key=lambda item: at[item.id])
+
+    def _shown(
+        self, suspected: Sequence[FuzzInput], items: Sequence[FuzzInput], seen: Suspicion
+    ) -> Sequence[FuzzInput]:
+        """Those who are shown to do it together: the suspects, else all; nobody where it is not repeated."""
+        if suspected and self._try(suspected, seen).fired:
+            return suspected
+        whole = not suspected or (len(suspected) < len(items) and seen.oracle is not Oracle.OBEDIENCE)
+        return items if whole and self._try(items, seen).fired else ()
+
+    def _one(
+        self, items: Sequence[FuzzInput], suspected: Sequence[FuzzInput], seen: Suspicion
+    ) -> FuzzInput | None:
+        if seen.oracle is Oracle.CONFORMANCE:
+            return suspected[0] if suspected else None
+        shown = seen.oracle in _ONCE_MORE
+        if shown and len(items) == 1:
+            return items[0]
+        if seen.oracle in _OF_ONE_CONNECTION:
+            for item in suspected[:_ALONE_FIRST]:
+                if self._try([item], seen).fired:
+                    return item
+        if not shown and 0 < len(suspected) < len(items) and self._try(suspected, seen).fired:
+            items = suspected
+        return self._bisected(items, seen)
+
+    def _bisected(self, items: Sequence[FuzzInput], seen: Suspicion) -> FuzzInput | None:
+        left, sure = list(items), False
+        while len(left) > 1:
+            halves = left[: len(left) // 2], left[len(left) // 2 :]
+            hit = next((half for half in halves if self._try(half, seen).fired), None)
+            if hit is None:
+                return None
+            left, sure = hit, True
+        return left[0] if left and (sure or self._try(left, seen).fired) else None
+
+    def _confirmed(self, item: FuzzInput, seen: Suspicion) -> Blame:
+        trials = []
+        tries = _TRIES_OF.get(seen.oracle, _TRIES)
+        for _ in range(tries):
+            if seen.oracle not in _OF_ONE_CONNECTION:
+                self.renew()
+            trials.append(self._try([item], seen))
+        fired = [trial for trial in trials if trial.fired is not None]
+        # What a busy machine does at times happens not each time, or without the input, too.
+        if seen.oracle in _COMPARED and (len(fired) < tries or self._try([], seen).fired):
+            fired = []
+        if not fired:
+            return Blame(Status.LOST, seen, item)
+        status = Status.STABLE if len(fired) == tries else Status.FLAKY
+        last = fired[-1]
+        assert last.fired is not None
+        return Blame(status, last.fired, item, last.outcome, last.spoken, last.log)
+
+    def _try(self, items: Sequence[FuzzInput], seen: Suspicion, *, hasty: bool = False) -> _Trial:
+        """Run inputs and ask the oracle again; a target that is spoilt by it is brought back."""
+        self.trials += 1
+        alone = len(items) < 2
+        patient = alone and not hasty and seen.oracle in _OF_ONE_CONNECTION
+        executor = self._subject.executor(self._tempo.patient if patient else self._tempo)
+        executor.recording = alone
+        if seen.oracle in _OF_THE_PROCESS:
+            # What grew once may have room from then on, and what burns may burn on: only a fresh process tells.
+            self.renew()
+        self._ready()
+        try:
+            outcomes = list(executor.run(items))
+            settle_s = _SETTLE_S if alone else 0.0
+            check = self._monitor.after(outcomes, settle_s=settle_s, dying=seen.oracle is Oracle.CRASH)
+        finally:
+            executor.close()
+        if any(s.oracle in SPOILS for s in check.suspicions):
+            self.revive()
+        fired = next((s for s in check.suspicions if _same(s, seen)), None)
+        spoken = executor.last.spoken if executor.last is not None else None
+        return _Trial(fired, outcomes[0] if alone and outcomes else None, tuple(spoken or ()), check.log)
+
+    def _ready(self) -> None:
+        try:
+            self._monitor.before()
+        except Unanswered:
+            self.revive()
+            try:
+                self._monitor.before()
+            except Unanswered as told:
+                raise TargetLost(f"{self._subject.name}: {told}") from told
+
+    # --- smaller
+
+    def smaller(self, blame: Blame) -> Blame:
+        """The same blame with the smallest input that was found to have the same signature. Raises TargetLost."""
+        if blame.status is not Status.STABLE or blame.item is None:
+            return blame
+        progress = True
+        limit = _SMALLER_TRIALS if blame.suspicion.oracle in _CHEAP else _SMALLER_TRIALS // 4
+        best, trials = self._shorter(blame, limit)
+        while progress and trials < limit:
+            progress = False
+            assert best.item is not None
+            for steps in _simpler(best.item):
+                if trials >= limit:
+                    break
+                trials += 1
+                tried = self._smaller_one(best, steps)
+                if tried is not None:
+                    best = tried
+                    progress = True
+                    break
+        return best
+
+    def _shorter(self, blame: Blame, limit: int) -> tuple[Blame, int]:
+        """The same blame with fewer steps and frames, as hypothesis shrinks a sequence; and how many trials it took."""
+        assert blame.item is not None
+        if not is_sequence(blame.item):
+            return blame, 0
+        found: dict[tuple[bytes, ...], Blame] = {}
+        asked = 0
+
+        def keeps(steps: tuple[bytes, ...]) -> bool:
+            nonlocal asked
+            asked += 1
+            tried = self._smaller_one(blame, steps)
+            if tried is not None:
+                found[steps] = tried
+            return tried is not None
+
+        return found.get(smaller_steps(blame.item, keeps, limit), blame), asked
+
+    def _smaller_one(self, blame: Blame, steps: tuple[bytes, ...]) -> Blame | None:
+        """The blame with other steps, where they have the same signature."""
+        assert blame.item is not None
+        item = replace_steps(blame.item, steps)
+        tried = self._try([item], blame.suspicion, hasty=True)
+        if tried.fired is None or tried.fired.top != blame.suspicion.top:
+            return None
+        return replace(
+            blame,
+            item=item,
+            suspicion=tried.fired,
+            outcome=tried.outcome,
+            spoken=tried.spoken,
+            log=tried.log,
+        )
+
+
+def replace_steps(item: FuzzInput, steps: tuple[bytes, ...]) -> FuzzInput:
+    """An input with other octets; its id says where it came from."""
+    return FuzzInput(item.id, item.dialect, item.state, steps, item.words)
+
+
+def _same(one: Suspicion, seen: Suspicion) -> bool:
+    if one.oracle is not seen.oracle:
+        return False
+    return one.oracle not in (Oracle.LOG, Oracle.CONFORMANCE) or one.top == seen.top
+
+
+def _simpler(item: FuzzInput) -> Iterator[tuple[bytes, ...]]:
+    """Fewer steps, then fewer frames, then fewer octets at the end; each is shorter than what there was."""
+    steps = item.steps
+    if len(steps) > 1:
+        half = len(steps) // 2
+        yield steps[:half]
+        yield steps[half:]
+        for at in range(len(steps)):
+            yield steps[:at] + steps[at + 1 :]
+    for at, step in enumerate(steps):
+        frames = [octets_of(part) for part in tree_of(item.dialect, step).children]
+        if len(frames) > 1:
+            for cut in (frames[: len(frames) // 2], frames[len(frames) // 2 :], frames[1:], frames[:-1]):
+                yield (*steps[:at], b"".join(cut), *steps[at + 1 :])
+    if steps and len(steps[-1]) > 1:
+        for keep in (len(steps[-1]) // 2, len(steps[-1]) - 1):
+            yield (*steps[:-1], steps[-1][:keep])
