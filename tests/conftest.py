@@ -1,12 +1,16 @@
 from __future__ import annotations
 
+import os
 import socket
 from collections.abc import Iterator
 
 import pytest
 
 from amqpspec.reference.server import ReferenceBroker
+from tests.environment import neutralise
 from tests.reports.browser import Browser, find_browser
+
+neutralise(os.environ)
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""``pytest suites --amqp-target …``: pytest's own selection, reporting and exit codes over the same runner."""
+"""``pytest --pyargs amqpspec.suites --amqp-target …``: pytest selects, reports and exits; the runner is the same."""
 
 from __future__ import annotations
 

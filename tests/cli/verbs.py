@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -43,19 +42,14 @@ def command(*args: str | Path) -> list[str]:
 
 
 def outside(args: Sequence[str], **facts: Any) -> subprocess.CompletedProcess[str]:
-    """Run a process to its end, without what the caller's environment asks of pytest."""
-    kept = {name: text for name, text in os.environ.items() if not name.startswith("PYTEST_")}
-    environment = {**kept, "PYTHONPATH": str(ROOT), "COVERAGE_PROCESS_START": ""}
-    return subprocess.run(args, capture_output=True, text=True, timeout=GUARD_S, env=environment, **facts)
+    """Run a process to its end."""
+    return subprocess.run(args, capture_output=True, text=True, timeout=GUARD_S, **facts)
 
 
 @contextmanager
 def process(args: Sequence[str], **facts: Any) -> Iterator[subprocess.Popen[str]]:
     """A process that is ended with the block."""
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    running = subprocess.Popen(
-        args, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment, **facts
-    )
+    running = subprocess.Popen(args, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **facts)
     try:
         yield running
     finally:

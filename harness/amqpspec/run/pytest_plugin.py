@@ -1,4 +1,4 @@
-"""``pytest suites --amqp-target URL``: the same cases through the same runner, under pytest's own control.
+"""``pytest --pyargs amqpspec.suites --amqp-target URL``: the same cases and runner, under pytest's own control.
 
 Knows: pytest's hooks. Must not know: how cases run, where suites lie. Nothing of the harness is imported until a target
 is given: pytest loads this module in every project of an environment, whatever is tested there.
@@ -51,13 +51,27 @@ def _above_zero(kind: Callable[[str], float]) -> Callable[[str], float]:
     return read
 
 
+def pytest_collect_directory(path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    """Keep pytest from importing a suite's package a second time, as ``suites`` of wherever it found it."""
+    if parent.config.getoption("--amqp-target") is None:
+        return None
+    folders = {near for file in _cases_by_file() for near in file.parents[:2]}
+    return pytest.Dir.from_parent(parent, path=path) if path.resolve() in folders else None
+
+
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
-    """Suite modules, once there is a target."""
-    if parent.config.getoption("--amqp-target") is None or file_path.suffix != ".py":
+    """Suite modules, once there is a target; one that is named comes by ``pytest_pycollect_makemodule``."""
+    if file_path.suffix != ".py" or parent.session.isinitpath(file_path):
         return None
-    if file_path.resolve() not in _cases_by_file():
+    return pytest_pycollect_makemodule(file_path, parent)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    """A suite module takes the place of what pytest would make of the file."""
+    if parent.config.getoption("--amqp-target") is None or module_path.resolve() not in _cases_by_file():
         return None
-    return SuiteFile.from_parent(parent, path=file_path)
+    return SuiteFile.from_parent(parent, path=module_path)
 
 
 @cache

@@ -1,0 +1,32 @@
+"""What the environment of the tests holds, whoever calls them and from wherever.
+
+Knows: which variables change what Python, pytest, terminals, tools and brokers say or do. Must not know: any test.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import MutableMapping
+
+_FOREIGN = re.compile(
+    r"""
+    PY(TEST|THON|SPARK)\w* | HYPOTHESIS\w* | COVERAGE\w*            # Python and what runs the tests
+    | \w*COLORS? | CLICOLOR\w* | COLUMNS | LINES | TERM\w* | TTY\w*  # terminals
+    | CI | CONTINUOUS_INTEGRATION | BUILD_\w+ | TF_BUILD | (GITHUB|GITLAB|JENKINS|TRAVIS|CIRCLE)\w*
+    | LANG | LANGUAGE | LC_\w+ | TZ | PAGER | LESS
+    | GIT_\w+ | MAKE\w* | MFLAGS
+    | (RABBITMQ|ERL|QPID|GMQ|SPARK|HADOOP)_\w+ | JDK_JAVA_OPTIONS | _?JAVA_(TOOL_)?OPTIONS
+    """,
+    re.VERBOSE,
+)
+_OURS = re.compile(r"PYTEST_(XDIST\w*|CURRENT_TEST|VERSION)|COVERAGE_PROCESS_\w+")
+"""What pytest and coverage tell their own processes in the middle of a run."""
+_FIXED = {"LC_ALL": "C.UTF-8", "TERM": "dumb", "TZ": "UTC"}
+
+
+def neutralise(environment: MutableMapping[str, str]) -> None:
+    """Take out what the caller may have set, and fix what differs from machine to machine."""
+    for name in [*environment]:
+        if _FOREIGN.fullmatch(name) and not _OURS.fullmatch(name):
+            del environment[name]
+    environment.update(_FIXED)
