@@ -14,8 +14,9 @@ from amqpspec.fuzz.judge.judge import expectation
 from amqpspec.fuzz.methods.judge import _RULES
 from amqpspec.fuzz.methods.kit import kit
 from amqpspec.fuzz.states.ways import states
+from amqpspec.fuzz.trees.choices import ChoiceKey, Choices
 from amqpspec.fuzz.trees.mutators import MUTATORS, stacked
-from amqpspec.fuzz.trees.tree import edited_path, octets_of
+from amqpspec.fuzz.trees.tree import edited_path, octets_at, octets_of, walk
 from amqpspec.wire.amqp_1_0.frames import encode_frame
 from amqpspec.wire.methods.malformed import nested_tables
 
@@ -157,15 +158,16 @@ def test_mutators_give_octets_whatever_is_chosen(data: st.DataObject) -> None:
     dialect = data.draw(st.sampled_from(DIALECTS))
     trees = [p.tree for p in grammar(dialect).values()]
     root = data.draw(st.sampled_from(trees))
-    tree, names = stacked(root, data.draw(replays()), trees[:5], 4)
-    assert isinstance(octets_of(tree), bytes)
+    choices = data.draw(replays())
+    tree, names = stacked(root, choices, trees[:5], 4)
+    assert octets_of(tree) == b"".join(octets_at(tree, p.way) for p in walk(tree) if not p.node.children)
+    again, same_names = stacked(root, Choices(replay=choices.recorded), trees[:5], 4)
+    assert (octets_of(again), same_names) == (octets_of(tree), names)
     assert (tree is root) is (not names)
     assert set(names) <= {mutator.name for mutator in MUTATORS}
 
 
 def test_every_mutator_changes_something_somewhere() -> None:
-    from amqpspec.fuzz.trees.choices import ChoiceKey, Choices
-
     for mutator in MUTATORS:
         changed = 0
         for dialect in DIALECTS:

@@ -23,6 +23,7 @@ from amqpspec.fuzz.selftest.spots import Spot, frames_in
 from amqpspec.fuzz.states.ways import Values, octets_of_step, states
 from amqpspec.fuzz.triage.findings import Finding
 from amqpspec.fuzz.triage.triage import Status
+from tests.waiting import until
 
 CELL = by_key("amqp-0-9-1")["amqp-0-9-1/C09/order.client/consuming"]
 RARE = next(item for item in CELL if defect("amqp-0-9-1/crash@rare").is_in(item.octets))
@@ -107,8 +108,7 @@ def test_a_seeded_broker_dies_for_good_and_comes_back_on_its_port(dialect: str, 
         subject.greet(10.0)
         assert first is not None and first != os.getpid()
         os.kill(first, 9)
-        while gauge(first).alive:
-            pass
+        until(lambda: not gauge(first).alive, "the broker is gone")
         broker.restart()
         assert broker.port == port and broker.pid != first
         subject.greet(10.0)
@@ -123,8 +123,7 @@ def test_a_nursery_whose_parent_is_gone_takes_its_broker_along(tmp_path: Path) -
     assert broker._nursery is not None
     broker._nursery.kill()
     broker.stop()
-    while gauge(pid).alive:
-        pass
+    until(lambda: not gauge(pid).alive, "the broker is gone")
 
 
 @pytest.mark.parametrize("name", ["amqp-0-9-1/crash@rare", "amqp-wire-9-1/wrong-user@rare"])

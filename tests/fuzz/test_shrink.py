@@ -59,9 +59,13 @@ def test_what_is_needed_is_left_and_nothing_else(numbers: tuple[int, ...]) -> No
 def test_trials_are_counted_and_what_is_found_in_them_stands(limit: int) -> None:
     needs = Needs(3, 4)
     smaller = smaller_steps(item(), needs, limit)
-    assert len(needs.asked) <= limit
-    assert smaller == STEPS or needs(smaller)
-    assert b"".join(smaller_steps(item(), Needs(7), 4)) == FRAMES[7] or limit < 4
+    assert min(limit, 4) <= len(needs.asked) <= limit
+    kept = [steps for steps in needs.asked if Needs(3, 4)(steps)]
+    assert smaller == min([STEPS, *kept], key=lambda steps: len(b"".join(steps)))
+
+
+def test_four_trials_are_enough_for_one_frame_of_the_last_step() -> None:
+    assert b"".join(smaller_steps(item(), Needs(7), 4)) == FRAMES[7]
 
 
 def test_the_search_is_the_same_each_time() -> None:
@@ -88,7 +92,7 @@ def test_an_effect_that_comes_and_goes_ends_the_search_with_one_that_was_seen() 
         return asked[-1][1]
 
     smaller = smaller_steps(item(), fickle, 40)
-    assert smaller == STEPS or (smaller, True) in asked
+    assert (smaller, True) in asked
 
 
 def test_what_a_trial_raises_ends_it() -> None:

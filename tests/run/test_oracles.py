@@ -6,7 +6,7 @@ import pytest
 
 from amqpspec.peer.context import Unmet
 from amqpspec.peer.events import Ended, Quiet, Reaction
-from amqpspec.peer.methods.arrivals import MethodArrived, refusal_of
+from amqpspec.peer.methods.arrivals import refusal_of
 from amqpspec.peer.methods.peer import Peer
 from amqpspec.record.rows import Outcome
 from amqpspec.run import oracles
@@ -14,7 +14,7 @@ from amqpspec.run.methods import oracles as methods_oracles
 from amqpspec.run.verdict import Verdict
 from amqpspec.spec.model import Level, Refusal, Requirement, Scope
 from amqpspec.wire.transport import StreamEnd
-from tests.peer.fake import BARRIER, CODEC, FakeTransport, Said, closing, context, method
+from tests.peer.fake import BARRIER, FakeTransport, Said, closing, context, method
 
 NOT_FOUND, ACCESS = Refusal(Scope.CHANNEL, 404), Refusal(Scope.CHANNEL, 403)
 MUST = Requirement(
@@ -123,4 +123,3 @@ def test_a_prerequisite_refusal() -> None:
     assert oracles.must_refuse(made, refused) is refused
     with pytest.raises(Unmet, match="expected a refusal"):
         oracles.must_refuse(made, made.reaction())
-    assert isinstance(MUST.accepts[0].describe(CODEC.dialect), str) and MethodArrived.__slots__

@@ -22,6 +22,7 @@ from amqpspec.target.known.install import copy_maven_jars, install_package, java
 from amqpspec.target.known.process import Process, birth, is_alive
 from amqpspec.target.known.rabbitmq import RabbitMQ
 from amqpspec.target.known.state import State, StateFile
+from tests.waiting import until
 
 ROOT = Path(__file__).parents[2]
 LISTENER = """
@@ -142,8 +143,7 @@ def test_restart_after_stop_and_after_a_crash(broker: StandIn) -> None:
     broker.stop()
     second = broker.restart()
     os.kill(second.pid, signal.SIGKILL)
-    while broker.is_running():
-        time.sleep(0.01)
+    until(lambda: not broker.is_running(), "the broker is gone")
     third = broker.restart()
     assert first.url == second.url == third.url
     assert third.log.read_text() == "stand-in ready\n" * 3

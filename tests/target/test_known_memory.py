@@ -15,6 +15,7 @@ from amqpspec.target.known.memory import limit_in_force_mib, limited
 from amqpspec.target.known.process import Command, _under_limit, is_alive, spawn
 from amqpspec.target.known.state import Options, _from_json
 from amqpspec.target.live import TargetError, _check_limit
+from tests.waiting import until
 
 MIB = 1 << 20
 
@@ -41,8 +42,7 @@ def test_a_process_is_limited_before_it_begins(tmp_path: Path) -> None:
     said = "import resource; print(resource.getrlimit(resource.RLIMIT_DATA))"
     command = Command((sys.executable, "-c", said), dict(os.environ), data_limit_octets=512 * MIB)
     process = spawn(command, tmp_path, tmp_path / "log")
-    while is_alive(process):
-        pass
+    until(lambda: not is_alive(process), "the process is at its end")
     assert f"({512 * MIB}, {512 * MIB})" in (tmp_path / "log").read_text()
 
 

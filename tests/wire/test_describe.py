@@ -205,15 +205,15 @@ def test_secrets_are_not_described(codec: Codec) -> None:
         field = "new-secret" if "update" in said["method"] else "response"
         assert said["fields"][field] == f"<redacted, {len(SECRET)} octets>"
         assert f"{field}='<redacted, {len(SECRET)} octets>'" in said["text"]
-        assert_silent(said, payload)
+        assert WORDS in payload
+        assert_silent(said)
 
 
-def assert_silent(said: Any, payload: bytes) -> None:
+def assert_silent(said: Any) -> None:
     text = json.dumps(said)
     assert WORDS.decode() not in text
     assert WORDS.hex(" ") not in text
     assert WORDS.hex() not in text
-    assert len(payload) == 0 or payload
 
 
 def test_an_empty_secret_is_no_secret(codec: Codec) -> None:
@@ -237,7 +237,7 @@ def test_cut_and_mistyped_frames_keep_their_secrets(codec: Codec, type_code: int
             for shown in (redacted(codec, layout, octets), redacted(codec, layout, octets[:-1])):
                 assert b"hunter" not in shown
             assert len(redacted(codec, layout, octets)) == len(octets)
-            assert_silent(describe_frame(codec, Frame(type_code, 0, part)), part)
+            assert_silent(describe_frame(codec, Frame(type_code, 0, part)))
 
 
 @pytest.mark.parametrize("size", [0, 1, 5, 12, 13, 15, 20, 27, 30, 2**32 - 1])

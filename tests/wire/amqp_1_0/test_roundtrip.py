@@ -9,8 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from amqpspec.spec.amqp_1_0 import DIALECT, HEADERS
+from amqpspec.spec.typed import Composite
 from amqpspec.wire.amqp_1_0.frames import EMPTY_FRAME, TypedReader, performative_frame
 from amqpspec.wire.amqp_1_0.performatives import decode_composite, encode_as, encode_composite
+from amqpspec.wire.amqp_1_0.problems import kind_of, problems_of, row_of
 from amqpspec.wire.amqp_1_0.reading import Readers
 from amqpspec.wire.amqp_1_0.types import decode, decode_value, encode
 from amqpspec.wire.amqp_1_0.values import plain
@@ -102,12 +104,20 @@ def test_both_ways_of_reading_agree_on_bent_octets(octets: bytes, data: st.DataO
     at = data.draw(st.integers(0, len(octets) - 1))
     bent = octets[:at] + data.draw(st.binary(min_size=1, max_size=1)) + octets[at + 1 :]
     try:
-        composed, end = decode_composite(bent)
+        value, end = decode_value(bent)
     except WireError:
+        with pytest.raises(WireError):
+            decode_composite(bent)
         return
-    assert decode_value(bent)[1] == end
-    assert isinstance(composed.problems, tuple)
-    assert set(composed.values) >= composed.given
+    row = row_of(value)
+    if not isinstance(row, Composite) or kind_of(value.value) != "list":
+        with pytest.raises(WireError):
+            decode_composite(bent)
+        return
+    composed, composed_end = decode_composite(bent)
+    assert (composed.row, composed_end, composed.described) == (row, end, value)
+    assert composed.problems == problems_of(row, value)
+    assert composed.given == {key for key, item in composed.values.items() if kind_of(item) != "null"}
 
 
 def test_a_type_by_name() -> None:

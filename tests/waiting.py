@@ -1,0 +1,20 @@
+"""To wait for what cannot be told by an event, and not for ever.
+
+Knows: a bound. Must not know: what is waited for.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+PATIENCE_S = 60.0
+_STEP_S = 0.005
+
+
+def until(holds: Callable[[], object], what: str, patience_s: float = PATIENCE_S) -> None:
+    """Return as soon as something holds; an AssertionError says what did not."""
+    end_s = time.monotonic() + patience_s
+    while not holds():
+        assert time.monotonic() < end_s, f"expected within {patience_s} s: {what}"
+        time.sleep(_STEP_S)
