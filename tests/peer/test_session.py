@@ -116,10 +116,10 @@ def test_what_came_before_the_garbage_is_handed_out_first() -> None:
 def test_the_agreed_frame_size_bounds_what_is_read_with_some_slack() -> None:
     session = Session(CODEC)
     session.agree(4096)
-    assert session.reader.max_payload_octets == 8192
+    assert session.reader.max_size == 8192
     assert isinstance(only(frame("body", b"x" * 9000), session), Garbled)
     session.agree(0)
-    assert session.reader.max_payload_octets == 16 << 20
+    assert session.reader.max_size == 16 << 20
 
 
 def test_frames_are_remembered_with_the_largest_one() -> None:

@@ -6,10 +6,11 @@ Knows: what a row of such a protocol is, and what an overlay changes. Must not k
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from amqpspec.spec.dialects import load_dialect
+from amqpspec.spec.framing import Counts, Layout
 from amqpspec.spec.model import Dialect, Scope, Side
 
 
@@ -82,30 +83,15 @@ class TypeTag:
 
 
 @dataclass(frozen=True)
-class FrameLayout:
-    """The octets around a payload: header fields in order, the end octet, and the frame types by name.
-
-    ``header`` holds ``(name, width in octets)``; ``size`` counts the payload only.
-    """
+class FrameLayout(Layout):
+    """How frames of this family are laid out: the size counts the payload, an end octet guards it (0-9-1 §4.2.3)."""
 
     header: tuple[tuple[str, int], ...]
-    end: int
+    end: int = field()
     types: Mapping[str, int]
     min_size_octets: int
 
-    @cached_property
-    def header_octets(self) -> int:
-        """The length of the frame header."""
-        return sum(width for _, width in self.header)
-
-    @cached_property
-    def overhead_octets(self) -> int:
-        """Header and end octet together: what a frame costs beyond its payload."""
-        return self.header_octets + 1
-
-    def type_name(self, code: int) -> str:
-        """The name of a frame type, or ``type-N`` for one that is not defined."""
-        return next((name for name, value in self.types.items() if value == code), f"type-{code}")
+    counts = Counts.PAYLOAD
 
 
 @dataclass(frozen=True)

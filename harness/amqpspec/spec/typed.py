@@ -7,10 +7,11 @@ Must not know: how a value is encoded, sent, judged or shown.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 
+from amqpspec.spec.framing import Greeting, Layout
 from amqpspec.spec.model import Dialect
 
 ANY = "*"
@@ -100,24 +101,23 @@ class Restricted:
     keys: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class TypedLayout:
-    """The octets around a body: ``size`` counts the whole frame, ``doff`` words of four octets up to the body.
+@dataclass(frozen=True)
+class TypedLayout(Layout):
+    """How frames are laid out here: the size counts the whole frame, ``doff`` leaves room for more header (§2.3.1).
 
-    ``headers`` are the protocol headers by the name of what they begin; ``types`` the frame types by name.
+    ``headers`` are the protocol headers by the name of what they begin. One may follow another, when a security
+    layer has been negotiated (§2.2), so that they may stand wherever a frame could.
     """
 
     header: tuple[tuple[str, int], ...]
-    header_octets: int
-    doff_word_octets: int
-    min_doff: int
+    header_octets: int = field()
+    doff_word_octets: int = field()
+    min_doff: int = field()
     types: Mapping[str, int]
     min_max_frame_size: int
     headers: Mapping[str, bytes]
 
-    def type_name(self, code: int) -> str:
-        """The name of a frame type, or ``type-N`` for one that is not defined."""
-        return next((name for name, value in self.types.items() if value == code), f"type-{code}")
+    greeting = Greeting(anywhere=True, decisive=False)
 
 
 @dataclass(frozen=True)

@@ -7,14 +7,16 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-HEADER_OCTETS = 8
+_NAME = b"AMQP"
 
 
 class ProtocolHeader(NamedTuple):
-    """Eight octets that begin with ``AMQP``."""
+    """The octets of a greeting: eight that begin with ``AMQP`` in most dialects, others in some."""
 
     octets: bytes
     offset: int = 0
 
     def __str__(self) -> str:
-        return f"protocol header AMQP {' '.join(str(octet) for octet in self.octets[4:])}"
+        if self.octets.startswith(_NAME):
+            return f"protocol header AMQP {' '.join(map(str, self.octets[len(_NAME) :]))}"
+        return f"protocol header {self.octets.hex(' ')}"

@@ -10,6 +10,7 @@ from amqpspec.spec.amqp_1_0 import HEADERS
 from amqpspec.wire.amqp_1_0.frames import (
     EMPTY_FRAME,
     RawFrame,
+    RawReader,
     TypedFrame,
     TypedReader,
     encode_frame,
@@ -54,7 +55,7 @@ def test_lies_about_size_and_offset() -> None:
     assert performative_frame("end", doff=1)[4] == 1
     listed = performative_frame("end", encoding="list8", list_size=9, list_count=7)
     assert listed[8:] == bytes.fromhex("005317 c00907")
-    with pytest.raises(EncodeError, match="doff 256"):
+    with pytest.raises(EncodeError, match="doff=256"):
         encode_frame(b"", doff=256)
     with pytest.raises(EncodeError, match="multiple of 4"):
         encode_frame(b"", extended=b"123")
@@ -86,8 +87,16 @@ def test_a_frame_of_the_agreed_size_is_read_and_the_limit_can_move() -> None:
     reader = TypedReader(max_frame_octets=512)
     reader.feed(encode_frame(bytes(504), 0, 9) + encode_frame(bytes(505), 0, 9))
     assert isinstance(reader.next(), TypedFrame)
-    reader.max_frame_octets = 513
-    assert isinstance(reader.next_raw(), RawFrame)
+    reader.max_size = 513
+    assert isinstance(reader.next(), TypedFrame)
+
+
+def test_a_raw_frame_keeps_its_octets_and_its_body() -> None:
+    octets = encode_frame(b"\x00\xff", 1, 9, extended=b"more")
+    reader = RawReader()
+    reader.feed(HEADERS["amqp"] + octets)
+    assert reader.next() == ProtocolHeader(HEADERS["amqp"], 0)
+    assert reader.next() == RawFrame(9, 1, b"\x00\xff", 8, octets, 3)
 
 
 def test_headers_stand_at_any_boundary_even_where_all_sizes_are_allowed() -> None:

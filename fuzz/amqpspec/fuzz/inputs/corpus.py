@@ -14,7 +14,7 @@ from amqpspec.fuzz.inputs.dissect import method_parts, typed_parts
 from amqpspec.fuzz.trees.tree import Node, Role, group, leaf, number, size_of
 from amqpspec.spec.methods import MethodDialect
 from amqpspec.spec.typed import TypedDialect
-from amqpspec.wire.amqp_1_0.frames import RawFrame, TypedReader
+from amqpspec.wire.amqp_1_0.frames import RawFrame, RawReader
 from amqpspec.wire.errors import WireError
 from amqpspec.wire.greeting import ProtocolHeader
 from amqpspec.wire.methods.frames import Frame, FrameReader, header_struct
@@ -75,12 +75,12 @@ def _payload(dialect: MethodDialect, frame: Frame) -> Node:
 
 
 def _typed_frames(dialect: TypedDialect, octets: bytes) -> Iterator[Node]:
-    reader = TypedReader(max_frame_octets=_MAX_OCTETS)
+    reader = RawReader(max_frame_octets=_MAX_OCTETS)
     reader.feed(octets)
     done = 0
     while True:
         try:
-            item = reader.next_raw()
+            item = reader.next()
         except WireError:
             break
         if item is None:

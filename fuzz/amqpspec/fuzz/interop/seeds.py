@@ -23,7 +23,7 @@ from amqpspec.fuzz.interop.captures import client_streams
 from amqpspec.fuzz.states.ways import states
 from amqpspec.spec.methods import MethodDialect
 from amqpspec.spec.typed import TypedDialect
-from amqpspec.wire.amqp_1_0.frames import RawFrame, TypedReader
+from amqpspec.wire.amqp_1_0.frames import RawFrame, RawReader
 from amqpspec.wire.errors import WireError
 from amqpspec.wire.methods.frames import Frame, FrameReader
 
@@ -224,11 +224,11 @@ def _methods(dialect: MethodDialect, octets: bytes) -> Iterator[_Piece]:
 def _typed(dialect: TypedDialect, octets: bytes) -> Iterator[_Piece]:
     """Frames behind the last protocol header, without open, SASL and empty frames."""
     names = {bytes((0, 0x53, row.code)): row.name for row in dialect.performatives}
-    reader = TypedReader(max_frame_octets=_MAX_OCTETS)
+    reader = RawReader(max_frame_octets=_MAX_OCTETS)
     reader.feed(octets)
     while True:
         try:
-            item = reader.next_raw()
+            item = reader.next()
         except WireError:
             return
         if item is None:

@@ -34,7 +34,7 @@ class Listener:
     def agree(self, max_frame_octets: int | None) -> None:
         """The largest frame that the target was told to send; too large a one is still read, as far as bearable."""
         told = UNLIMITED_OCTETS if max_frame_octets is None else 2 * max_frame_octets
-        self.reader.max_frame_octets = min(max(LEAST_READABLE_OCTETS, told), UNLIMITED_OCTETS)
+        self.reader.max_size = min(max(LEAST_READABLE_OCTETS, told), UNLIMITED_OCTETS)
 
     def feed(self, octets: bytes) -> None:
         """Take octets in."""

@@ -72,7 +72,7 @@ class Session:
         The reader keeps some slack, so that a target which sends too large a frame is seen doing it.
         """
         self.largest_frame_octets = 0
-        self.reader.max_payload_octets = 2 * frame_max_octets if frame_max_octets else 16 << 20
+        self.reader.max_size = 2 * frame_max_octets if frame_max_octets else 16 << 20
 
     def feed(self, octets: bytes) -> None:
         """Take octets in and turn them into arrivals."""

@@ -14,10 +14,11 @@ from amqpspec.peer.events import Quiet
 from amqpspec.peer.methods.peer import Peer, sasl_response
 from amqpspec.run.driver import Entity, Identity, ProbeFailed, Recognised, readable, text
 from amqpspec.spec.dialects import deployed_as
+from amqpspec.spec.framing import Greeting
 from amqpspec.spec.methods import MethodDialect, load_methods
 from amqpspec.wire.direction import Direction
 from amqpspec.wire.errors import WireError
-from amqpspec.wire.greeting import HEADER_OCTETS, ProtocolHeader
+from amqpspec.wire.greeting import ProtocolHeader
 from amqpspec.wire.methods.codec import codec_for
 from amqpspec.wire.methods.direction import FrameDirection
 from amqpspec.wire.methods.frames import Frame, FrameReader, FrameWriter
@@ -66,7 +67,7 @@ def recognise(context: Context) -> Recognised:
     asked = ProtocolHeader(dialect.protocol_header)
     if _starts(first, load_methods(deployed)):
         return Recognised(deployed, f"answers {asked} with frames of {deployed}")
-    answer = ProtocolHeader(first[:HEADER_OCTETS])
+    answer = ProtocolHeader(first[: dialect.layout.greeting.length_octets])
     return Recognised(
         deployed, f"refuses {asked} with {answer if first.startswith(b'AMQP') else 'no header'}"
     )
@@ -187,7 +188,7 @@ def with_login(dialect_id: str, octets: bytes, login: Login) -> bytes:
     """The octets with a starred SASL response replaced by the login's."""
     codec = codec_for(dialect_id)
     layout = codec.dialect.layout
-    header, octets = _split(octets)
+    header, octets = _split(octets, layout.greeting)
     reader = FrameReader(layout)
     reader.feed(octets)
     try:
@@ -204,7 +205,7 @@ def with_login(dialect_id: str, octets: bytes, login: Login) -> bytes:
     return header + FrameWriter(layout).frame(frame.type, frame.channel, payload)
 
 
-def _split(octets: bytes) -> tuple[bytes, bytes]:
+def _split(octets: bytes, greeting: Greeting) -> tuple[bytes, bytes]:
     """A protocol header that was sent in one piece with the login, and the rest."""
-    at = HEADER_OCTETS if octets.startswith(b"AMQP") else 0
+    at = greeting.length_octets if octets.startswith(greeting.magic) else 0
     return octets[:at], octets[at:]

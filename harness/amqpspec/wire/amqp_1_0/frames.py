@@ -6,27 +6,26 @@ Bounded: a frame that announces more than ``max_frame_octets`` is an error befor
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from amqpspec.spec.amqp_1_0 import DIALECT, HEADERS, LAYOUT
 from amqpspec.wire.amqp_1_0.composites import READERS, Performative, Problem, not_composed
 from amqpspec.wire.amqp_1_0.performatives import encode_composite, encode_fields
-from amqpspec.wire.errors import EncodeError, WireError, hex_window
+from amqpspec.wire.errors import EncodeError, WireError
+from amqpspec.wire.framing import F, Reader, encode, header_struct
 from amqpspec.wire.greeting import ProtocolHeader
 
 __all__ = [
-    "EMPTY_FRAME", "HEADERS", "Performative", "ProtocolHeader", "RawFrame", "TypedFrame", "TypedReader", "decode_frame",
-    "encode_frame", "header_id", "performative_frame",
+    "EMPTY_FRAME", "HEADERS", "Performative", "ProtocolHeader", "RawFrame", "RawReader", "TypedFrame", "TypedReader",
+    "decode_frame", "encode_frame", "header_id", "performative_frame",
 ]  # fmt: skip
 
 HEADER_OCTETS = LAYOUT.header_octets
 AMQP_FRAME, SASL_FRAME = LAYOUT.types["amqp"], LAYOUT.types["sasl"]
-_MAGIC = b"AMQP"
-_MAGIC_SIZE = int.from_bytes(_MAGIC, "big")
-_HEAD = struct.Struct(">IBBH")
-_MIN_DOFF = LAYOUT.min_doff
+_pack = header_struct(LAYOUT.header).pack
+_new = tuple.__new__
+"""Makes a frame without the detour through its class's constructor."""
 _IDS = {octets: name for name, octets in HEADERS.items()}
 _FRAME_TYPES = {
     **{row.name: AMQP_FRAME for row in DIALECT.performatives},
@@ -59,7 +58,7 @@ class TypedFrame(NamedTuple):
     offset: int = 0
     error: WireError | None = None
     octets: bytes = b""
-    doff: int = _MIN_DOFF
+    doff: int = LAYOUT.min_doff
 
     @property
     def name(self) -> str:
@@ -114,13 +113,9 @@ def encode_frame(
     if doff is None:
         if len(extended) % word:
             raise EncodeError("extended header", f"a multiple of {word} octets", f"{len(extended)} octets")
-        doff = _MIN_DOFF + len(extended) // word
-    told = HEADER_OCTETS + len(extended) + len(body) if size is None else size
-    try:
-        return _HEAD.pack(told, doff, frame_type, channel) + extended + body
-    except struct.error as error:
-        actual = f"size {told} doff {doff} type {frame_type} channel {channel}"
-        raise EncodeError("frame header", "numbers of 4, 1, 1 and 2 octets", actual) from error
+        doff = LAYOUT.min_doff + len(extended) // word
+    values = {"doff": doff, "type": frame_type, "channel": channel}
+    return encode(LAYOUT, values, body, extended=extended, size=size)
 
 
 EMPTY_FRAME = encode_frame(b"")
@@ -163,7 +158,9 @@ def performative_frame(
         )
     kind = _FRAME_TYPES.get(performative, AMQP_FRAME) if frame_type is None else frame_type
     if size is None and doff is None and not extended and 0 <= channel < 65_536 and 0 <= kind < 256:
-        return _HEAD.pack(HEADER_OCTETS + len(body) + len(payload), _MIN_DOFF, kind, channel) + body + payload
+        return (
+            _pack(HEADER_OCTETS + len(body) + len(payload), LAYOUT.min_doff, kind, channel) + body + payload
+        )
     return encode_frame(body + payload, channel, kind, size=size, doff=doff, extended=extended)
 
 
@@ -186,77 +183,29 @@ def decode_frame(raw: RawFrame) -> TypedFrame:
     return TypedFrame(frame_type, channel, None, body, offset, error, octets, doff)
 
 
-class TypedReader:
-    """An incremental reader of one direction of a connection.
+class _Reader(Reader[F]):
+    """An incremental reader of one direction of a connection: see ``Reader``.
 
-    Feed octets as they come; ``next`` gives frames as they become complete, and protocol headers wherever a frame could
-    begin. After a WireError the reader stays broken: framing is lost. ``max_frame_octets`` may be set at any time.
+    Protocol headers stand wherever a frame could begin, since each security layer is left for the next one (§2.2).
     """
 
     def __init__(self, *, max_frame_octets: int = 1 << 20, name: str = "server→client") -> None:
-        self._buffer = bytearray()
-        self._start = 0
-        self._error: WireError | None = None
-        self.name = name
-        self.max_frame_octets = max_frame_octets
-        self.offset = 0
+        super().__init__(LAYOUT, max_size=max_frame_octets, name=name)
 
-    def feed(self, octets: bytes) -> None:
-        """Take octets in; they are kept until a frame is complete."""
-        if self._error is not None:
-            return
-        if self._start:
-            del self._buffer[: self._start]
-            self._start = 0
-        self._buffer += octets
+    def _raw(self, values: tuple[int, ...], start: int, begin: int, end: int) -> RawFrame:
+        octets = bytes(self._buffer[start:end])
+        body = octets[begin - start :]
+        return _new(RawFrame, (values[2], values[3], body, self.offset, octets, values[1]))
 
-    @property
-    def pending_octets(self) -> int:
-        """Octets that belong to a frame that is not complete yet."""
-        return len(self._buffer) - self._start
 
-    def next(self) -> TypedFrame | ProtocolHeader | None:
-        """The next complete frame, or None until more octets come; raises WireError for a broken stream."""
-        item = self.next_raw()
-        return decode_frame(item) if isinstance(item, RawFrame) else item
+class RawReader(_Reader[RawFrame]):
+    """Reads frames and leaves their bodies as they are."""
 
-    def next_raw(self) -> RawFrame | ProtocolHeader | None:
-        """``next``, with the body as it is."""
-        buffer, start = self._buffer, self._start
-        if len(buffer) - start < HEADER_OCTETS:
-            if self._error is not None:
-                raise self._error
-            return None
-        size, doff, frame_type, channel = _HEAD.unpack_from(buffer, start)
-        begin = doff * 4
-        if not HEADER_OCTETS <= begin <= size <= self.max_frame_octets or size == _MAGIC_SIZE:
-            return self._not_a_frame(start, size, doff)
-        end = start + size
-        if len(buffer) < end:
-            return None
-        octets = bytes(buffer[start:end])
-        frame = RawFrame(frame_type, channel, octets[begin:], self.offset, octets, doff)
-        self._start = end
-        self.offset += size
-        return frame
+    _frame = _Reader._raw
 
-    def _not_a_frame(self, start: int, size: int, doff: int) -> ProtocolHeader:
-        """The protocol header that stands there; raises WireError where none does."""
-        if self._buffer.startswith(_MAGIC, start):
-            header = ProtocolHeader(bytes(self._buffer[start : start + HEADER_OCTETS]), self.offset)
-            self._start += HEADER_OCTETS
-            self.offset += HEADER_OCTETS
-            return header
-        if size < HEADER_OCTETS:
-            raise self._broken(0, f"a size of at least {HEADER_OCTETS}", f"size {size} announced")
-        if size > self.max_frame_octets:
-            raise self._broken(0, f"at most {self.max_frame_octets} octets", f"size {size} announced")
-        expected = f"a data offset from {_MIN_DOFF} to {size // LAYOUT.doff_word_octets}, for size {size}"
-        raise self._broken(4, expected, f"data offset {doff}")
 
-    def _broken(self, at: int, expected: str, actual: str) -> WireError:
-        window = hex_window(self._buffer[self._start :], at)
-        self._error = WireError(f"frame of {self.name}", self.offset + at, expected, actual, window)
-        self._buffer.clear()
-        self._start = 0
-        return self._error
+class TypedReader(_Reader[TypedFrame]):
+    """Reads frames and what their bodies hold."""
+
+    def _frame(self, values: tuple[int, ...], start: int, begin: int, end: int) -> TypedFrame:
+        return decode_frame(self._raw(values, start, begin, end))
