@@ -1,6 +1,6 @@
 """``selftest``: the proof that verdicts mean something.
 
-Knows: how to print a kill matrix. Must not know: how it is made.
+Knows: how to print a kill matrix and a survey of mutants. Must not know: how they are made.
 """
 
 from __future__ import annotations
@@ -14,30 +14,56 @@ import click
 
 from amqpspec.cli.common import interactive, one_line_errors, stop
 from amqpspec.reference.faults import all_faults
+from amqpspec.run.mutants.survey import Survey, survey
+from amqpspec.run.mutants.trial import Fate, Trial
 from amqpspec.run.results import Exit
 from amqpspec.run.selftest import Matrix
 from amqpspec.run.selftest import selftest as run_selftest
 from amqpspec.spec.dialects import certified_dialects
 
+_ENOUGH = 0.95
+
 
 @click.command(short_help="Prove every case by faults.")
 @click.option(
-    "--dialect", "-d", default="amqp-0-9-1", show_default=True, type=click.Choice(certified_dialects())
+    "--dialect",
+    "-d",
+    type=click.Choice(certified_dialects()),
+    help="Default: amqp-0-9-1; with --mutants all.",
 )
 @click.option(
     "--repeat", default=1, show_default=True, type=click.IntRange(1), help="How often on the clean broker."
 )
 @click.option("--full", is_flag=True, help="Let every fault meet every case, not only those it is tied to.")
 @click.option("--fault", "faults", multiple=True, help="Only these faults.")
+@click.option(
+    "--mutants", type=click.IntRange(1), help="Try so many mutants of the reference brokers' code instead."
+)
+@click.option("--seed", default=0, show_default=True, help="Of the sample of mutants.")
+@click.option("--module", default="", help="Mutants of modules only whose name holds this.")
 @click.option("--out", "-o", default="out/selftest", type=click.Path(path_type=Path), show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="Print the matrix as JSON.")
 def selftest(
-    dialect: str, repeat: int, full: bool, faults: tuple[str, ...], out: Path, as_json: bool
+    dialect: str | None,
+    repeat: int,
+    full: bool,
+    faults: tuple[str, ...],
+    mutants: int | None,
+    seed: int,
+    module: str,
+    out: Path,
+    as_json: bool,
 ) -> None:
     """Run every case against the clean reference broker and against its named faults.
 
     Exit code 0 when the clean broker passes every case, every case is killed and every fault is found, else 1.
+    With --mutants: change the code of the reference brokers at random places and run the cases against each change.
+    Exit code 0 when at least 95 % of the mutants that are not equivalent make a run fail, else 1.
     """
+    if mutants is not None:
+        dialects = certified_dialects() if dialect is None else (dialect,)
+        raise click.exceptions.Exit(_survey(dialects, mutants, seed, module, as_json))
+    dialect = dialect or "amqp-0-9-1"
     for fault in faults:
         if fault not in all_faults(dialect):
             stop(Exit.USAGE, f"no fault {fault!r}; try: amqpspec reference --list-faults")
@@ -67,6 +93,37 @@ def _text(matrix: Matrix, survived: Sequence[str], folder: Path) -> str:
     lines += [f"not found  {name}" for name in matrix.not_found]
     lines += [f"error      {text}" for text in matrix.errors]
     return "\n".join([*lines, f"kill matrix: {folder / 'kill-matrix.json'}"])
+
+
+def _survey(dialects: Sequence[str], count: int, seed: int, module: str, as_json: bool) -> Exit:
+    with one_line_errors():
+        tell = _tell_trial if interactive() and not as_json else _silent_trial
+        try:
+            found = survey(dialects, count, seed, module=module, tell=tell)
+        except LookupError as error:
+            stop(Exit.USAGE, f"--module: {error}")
+    click.echo(json.dumps(found.to_json(), indent=1, ensure_ascii=False) if as_json else _survey_text(found))
+    return Exit.CONFORMING if found.share >= _ENOUGH else Exit.DEVIATIONS
+
+
+def _survey_text(found: Survey) -> str:
+    counts = ", ".join(f"{len(found.of(fate))} {fate.replace('_', ' ')}" for fate in Fate)
+    lines = [f"{', '.join(found.dialects)}: {len(found.trials)} mutants: {counts}; {found.share:.1%} noticed"]
+    for trial in found.of(Fate.SURVIVED):
+        m = trial.mutant
+        lines += [
+            f"survivor   {m.file}:{m.line}: {m.what}",
+            f"           {', '.join(found.rows[m.id])} [{m.id}]",
+        ]
+    return "\n".join(lines)
+
+
+def _tell_trial(trial: Trial, done: int, of: int) -> None:
+    _tell(f"{trial.fate} {trial.mutant.id}", done, of)
+
+
+def _silent_trial(trial: Trial, done: int, of: int) -> None:
+    pass
 
 
 def _tell(fault: str, done: int, of: int) -> None:

@@ -1,0 +1,137 @@
+"""Mutants: how code can be wrong, that a change takes effect, and that a run notices it or not."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from amqpspec.reference.methods import queue
+from amqpspec.reference.model import routing
+from amqpspec.run.case import load_suite
+from amqpspec.run.mutants.operators import changes
+from amqpspec.run.mutants.places import mutants_of
+from amqpspec.run.mutants.surgery import can_be_put_in
+from amqpspec.run.mutants.survey import EQUIVALENTS, Survey, equivalents
+from amqpspec.run.mutants.trial import Fate, Trial
+
+WIRE = "amqp-wire-9-1"
+CASES = ("channels.support", "content.bodies", "amq_wlp_frame_02")
+
+
+def wrong(source: str) -> list[str]:
+    """Every way in which one statement could be wrong, as source."""
+    tree = ast.parse(source)
+    return [ast.unparse(node) for part in ast.walk(tree) for _, node in changes(part)]
+
+
+@pytest.mark.parametrize(
+    "source, expected",
+    [
+        ("a < b", ["a <= b", "a >= b"]),
+        ("a and b", ["a or b", "b", "a"]),
+        ("a == b", ["a != b", "__mutant_folded__(a) == __mutant_folded__(b)"]),
+        ("not a", ["a"]),
+        ("x = a + 1", ["a - 1", "a", "2", "0"]),
+        ("return_(b'AMQP')", ["pass", "b''"]),
+        ("log('a sentence of prose')", ["pass"]),
+        ("self.x = y", ["pass"]),
+        ("x = y", []),
+        ("swap(a, b)", ["pass", "swap(b, a)"]),
+        ("kept.append(x)", ["pass", "if not kept:\n    kept.append(x)"]),
+        ("[x for x in y if x.z]", ["[x for x in y]"]),
+        ("for x in y:\n    pass", ["for x in __mutant_first__(y):\n    pass"]),
+    ],
+)
+def test_one_statement_can_be_wrong_in_these_ways(source: str, expected: list[str]) -> None:
+    assert wrong(source) == expected
+
+
+def test_ids_are_unique_and_say_where() -> None:
+    found = mutants_of(routing)
+    assert len(found) > 20
+    assert len({mutant.id for mutant in found}) == len(found)
+    assert all(mutant.id.startswith("reference/model/routing:") for mutant in found)
+    assert {mutant.file for mutant in found} == {"amqpspec/reference/model/routing.py"}
+
+
+def test_what_asks_for_a_named_fault_is_left_alone() -> None:
+    assert "if session.faulty(" in Path(str(queue.__file__)).read_text(encoding="utf-8")
+    found = mutants_of(queue)
+    assert [mutant for mutant in found if mutant.what.startswith("if ")]
+    assert not [mutant for mutant in found if mutant.what.startswith("if ") and "faulty(" in mutant.what]
+
+
+def test_every_mutant_of_a_module_compiles_and_most_can_be_put_in() -> None:
+    found = mutants_of(routing)
+    assert sum(map(can_be_put_in, found)) > 0.9 * len(found)
+
+
+# In a process of its own: what is split off has to have no threads, and pytest's process may have some.
+TRIALS = f"""
+from amqpspec.run.mutants.reach import lines_by_case
+from amqpspec.run.mutants.survey import _near, _sample, _trials
+
+reach = {{"{WIRE}": lines_by_case("{WIRE}", 2, {CASES})}}
+assert set(reach["{WIRE}"]) == set({CASES}) and all(reach["{WIRE}"].values())
+samples = [[m.id for m in _sample(reach, 4, seed, "methods.wire")] for seed in (1, 1, 2)]
+assert samples[0] == samples[1] != samples[2]
+every = _sample(reach, 10_000, 1, "methods.connection")
+assert all(_near(mutant, reach)["{WIRE}"] for mutant in every)
+removed = next(m for m in every if m.what.startswith("without: link.send"))
+(trial,) = _trials([removed], reach, 1)
+print(trial.fate, trial.dialect, trial.case, trial.verdict)
+"""
+
+
+def test_a_trial_tells_a_broken_broker_from_a_whole_one() -> None:
+    command = [sys.executable, "-c", TRIALS]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    fate, dialect, case, verdict = done.stdout.split()
+    assert (fate, dialect) == ("killed", WIRE)
+    assert case in load_suite(WIRE) and verdict in ("fail", "blocked")
+
+
+def test_a_survey_adds_up() -> None:
+    one, two, three = mutants_of(routing)[:3]
+    trials = [Trial(one, Fate.KILLED), Trial(two, Fate.SURVIVED), Trial(three, Fate.EQUIVALENT)]
+    found = Survey((WIRE,), trials, {two.id: ["a/row"]})
+    assert found.share == 0.5
+    document = found.to_json()
+    assert [document[key] for key in ("mutants", "killed", "survived", "equivalent", "timed_out")] == [
+        3,
+        1,
+        1,
+        1,
+        0,
+    ]
+    assert document["survivors"] == [
+        {"id": two.id, "file": two.file, "line": two.line, "what": two.what, "requirements": ["a/row"]}
+    ]
+
+
+def test_equivalent_mutants_have_a_reason() -> None:
+    assert EQUIVALENTS.exists()
+    assert all(len(reason.split()) > 3 for reason in equivalents().values())
+
+
+def test_a_module_that_does_not_exist_is_one_line() -> None:
+    command = [
+        sys.executable,
+        "-m",
+        "amqpspec",
+        "selftest",
+        "--mutants",
+        "1",
+        "--dialect",
+        WIRE,
+        "--module",
+        "nowhere",
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1 and "--module" in done.stderr and "nowhere" in done.stderr
