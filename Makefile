@@ -14,7 +14,7 @@ $(VENV)/run.stamp: pyproject.toml
 	@echo "setting up $(VENV)/"
 	@$(PYTHON) -m venv $(VENV) > /dev/null 2>&1 || \
 	  ($(PYTHON) -m venv --clear --without-pip $(VENV) && $(PYTHON) .ci/ensure_pip.py $(VENV))
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[fuzz,pytest]'
 	@touch $@
 
 $(VENV)/dev.stamp: $(VENV)/run.stamp

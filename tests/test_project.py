@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
@@ -192,18 +191,6 @@ def test_the_readme_counts_right() -> None:
 def project() -> dict[str, Any]:
     data: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     return data
-
-
-def test_a_wheel_holds_what_is_needed_and_nothing_else(tmp_path: Path) -> None:
-    wheel = project()["tool"]["hatch"]["build"]["targets"]["wheel"]
-    assert wheel["only-include"] == [f"{root}/amqpspec" for root in ("harness", "suites", "fuzz", "reports")]
-    for data in (
-        "harness/amqpspec/spec/amqp_0_9_1/requirements.yaml",
-        "reports/amqpspec/reports/schemas/results-1.json",
-        "targets.yaml",
-    ):
-        ignored = subprocess.run(["git", "check-ignore", "-q", data], cwd=ROOT).returncode == 0
-        assert (ROOT / data).exists() and not ignored
 
 
 def test_warnings_are_errors_and_skips_have_reasons() -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
+from typing import Any
 
 import click
 
@@ -27,6 +28,9 @@ _VERBS = {
     "brokers": ("amqpspec.cli.brokers", "brokers", "Install, start, stop and list known real brokers."),
     "reference": ("amqpspec.cli.brokers", "reference", "Serve the reference broker, with or without named faults."),
 }  # fmt: skip
+_EXTRAS = {"fuzz": "fuzz", "pipeline": "pipeline", "query": "pipeline"}
+"""The extra that brings what a verb needs beyond what a run needs."""
+_OPTIONAL = {"pyarrow", "pyspark"}
 
 
 class _Verbs(click.Group):
@@ -44,6 +48,19 @@ class _Verbs(click.Group):
         command = getattr(import_module(module), attribute)
         assert isinstance(command, click.Command)
         return command
+
+    def invoke(self, context: click.Context) -> Any:
+        """Run a verb; what is not installed is the user's to add."""
+        try:
+            return super().invoke(context)
+        except ModuleNotFoundError as error:
+            missing = str(error.name).partition(".")[0]
+            if missing not in _OPTIONAL:
+                raise
+            verb = context.invoked_subcommand or ""
+            extra = _EXTRAS.get(verb, "pipeline")
+            click.echo(f"amqpspec: {verb} needs {missing}: pip install 'amqpspec[{extra}]'", err=True)
+            raise click.exceptions.Exit(2) from error
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
         """The verbs with their one-liners, without importing them."""

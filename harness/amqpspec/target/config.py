@@ -15,6 +15,8 @@ from typing import Any
 
 import yaml
 
+import amqpspec
+
 from amqpspec.peer.context import Login
 from amqpspec.spec.dialects import certified_dialects, features
 from amqpspec.target.known import KNOWN, is_known
@@ -248,6 +250,13 @@ def _path(name: str) -> Callable[[_Reader, Any, str, Path], dict[str, Any]]:
     return lambda reader, node, key, folder: {name: folder / reader.expanded(node, key)}
 
 
+def _baseline(reader: _Reader, node: Any, key: str, folder: Path) -> dict[str, Any]:
+    """A baseline lies beside the file, or comes with the tool, from a checkout as from a wheel."""
+    named = reader.expanded(node, key)
+    beside, *packaged = (place / named for place in (folder, *map(Path, amqpspec.__path__)))
+    return {"baseline": next(filter(Path.exists, (beside, *packaged)), beside)}
+
+
 def _parts(name: str) -> Callable[[_Reader, Any, str, Path], dict[str, Any]]:
     """Optional parts of a dialect with a reason each; which ones there are, the ledgers say."""
     return lambda reader, node, key, folder: _texts(name, features())(reader, node, key, folder)
@@ -313,7 +322,7 @@ _KEYS: dict[str, Callable[[_Reader, Any, str, Path], dict[str, Any]]] = {
     "hooks": _texts("hooks", _HOOKS),
     "log": _path("log"),
     "pid": _path("pid"),
-    "baseline": _path("baseline"),
+    "baseline": _baseline,
     "ending_s": lambda reader, node, key, folder: {"ending_s": reader.positive(node, key)},
     "patience": lambda reader, node, key, folder: {"patience": reader.positive(node, key)},
     "connections": lambda reader, node, key, folder: {"connections": reader.count(node, key)},
