@@ -16,7 +16,6 @@ from typing import Any
 import yaml
 
 import amqpspec
-
 from amqpspec.peer.context import Login
 from amqpspec.spec.dialects import certified_dialects, features
 from amqpspec.target.known import KNOWN, is_known
