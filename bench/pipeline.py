@@ -29,8 +29,6 @@ from pyspark.sql import SparkSession
 
 from amqpspec.reports.pipeline import session
 from amqpspec.reports.pipeline.lake import open_lake
-from amqpspec.reports.pipeline.synthetic import Nights
-from amqpspec.reports.pipeline.synthetic_lake import write_campaign, write_lake
 from bench.pipeline_sides import Ours, Steps, Theirs, connect, differences
 from bench.pipeline_spent import (
     MIB,
@@ -46,6 +44,8 @@ from bench.pipeline_spent import (
     watched_children,
 )
 from bench.row import Row
+from bench.synthetic.lake import write_campaign, write_lake
+from bench.synthetic.observations import Nights
 
 MILLION = 1_000_000
 SIZES = (2,)

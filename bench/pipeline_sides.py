@@ -16,18 +16,19 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 import psutil
 
-from amqpspec.reports.pipeline.build import read_inputs
-from amqpspec.reports.pipeline.lake import Lake, observations
+from amqpspec.reports.pipeline.build import read_inputs, write_mart
+from amqpspec.reports.pipeline.grain import columns_of
+from amqpspec.reports.pipeline.lake import Lake
 from amqpspec.reports.pipeline.rollups import ROLLUPS
 from amqpspec.reports.pipeline.rollups.rollup import Rollup
 from amqpspec.reports.pipeline.rollups.store import FOLDER, open_store
 from amqpspec.reports.pipeline.schema import DIMENSIONS
-from amqpspec.reports.pipeline.tables import MARTS, differential
+from amqpspec.reports.pipeline.tables import MARTS
 from amqpspec.reports.pipeline.tables.mart import Mart
 from bench.pipeline_sql import MART_SQL, NOT_COMPARED, ROLLUP_SQL, VIEWS
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
 
 Steps = Mapping[str, Callable[[], object]]
 """By name, each a thing to make, in the order in which they are to be made."""
@@ -66,23 +67,7 @@ class Ours:
     def _mart(self, mart: Mart) -> None:
         day, out = last_day(self.lake), self.place / "ours" / mart.name
         with open_store(self.lake) as store:
-            table = mart.make(read_inputs(self.spark, store), day)
-            if mart.name == differential.MART.name:
-                bare = out.with_name(f"{mart.name}.bare")
-                _written(table, mart, bare)
-                unnamed = self.spark.read.schema(mart.schema).parquet(str(bare.resolve()))
-                table = differential.named(unnamed, self._sampled(day))
-            _written(table, mart, out)
-
-    def _sampled(self, day: date) -> DataFrame:
-        first = date.fromordinal(day.toordinal() - differential.HORIZON_DAYS + 1)
-        days = [dt for dt in self.lake.days("fuzz") if first <= date.fromisoformat(dt) <= day]
-        return observations(self.spark, self.lake, days=days, kind="fuzz")
-
-
-def _written(table: DataFrame, mart: Mart, folder: Path) -> None:
-    ordered = table.repartition(1).sortWithinPartitions(*mart.grain)
-    ordered.write.mode("overwrite").parquet(str(folder.resolve()))
+            write_mart(self.spark, mart, read_inputs(self.spark, store), self.lake, day, out)
 
 
 @dataclass(frozen=True)
@@ -151,10 +136,9 @@ def _rollup_rows(lake: Lake, rollup: Rollup) -> str:
 
 def _columns(schema: str, without: frozenset[str] = frozenset()) -> str:
     """The columns by name; times as microseconds, because the two write them differently."""
-    parts = (part.rsplit(" ", 1) for part in schema.split(", "))
     return ", ".join(
         f'epoch_us("{name}") AS "{name}"' if kind == "TIMESTAMP" else f'"{name}"'
-        for name, kind in parts
+        for name, kind in columns_of(schema).items()
         if name not in without
     )
 

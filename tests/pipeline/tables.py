@@ -10,6 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from amqpspec.record.observation import VERDICT_CODES, key
 from amqpspec.record.rows import Outcome
+from amqpspec.reports.pipeline.grain import columns_of
 from amqpspec.reports.pipeline.rollups import ROLLUPS
 from amqpspec.reports.pipeline.schema import DIMENSIONS, ddl
 from amqpspec.reports.pipeline.tables.mart import Mart
@@ -30,7 +31,7 @@ def us(day: date, hour: int = 2) -> int:
 
 
 def frame(spark: SparkSession, schema: str, rows: Iterable[Row]) -> DataFrame:
-    names = [part.strip("` ").split("` ")[0].split(" ")[0] for part in schema.split(", ")]
+    names = [name.strip("`") for name in columns_of(schema)]
     whole = [tuple(row.get(name) for name in names) for row in rows]
     assert all(set(row) <= set(names) for row in rows), "a column that there is not"
     return spark.createDataFrame(whole, schema)

@@ -20,8 +20,6 @@ from amqpspec.reports.pipeline.grain import GrainError
 from amqpspec.reports.pipeline.lake import open_lake
 from amqpspec.reports.pipeline.rollups.store import open_store
 from amqpspec.reports.pipeline.schema import LakeError
-from amqpspec.reports.pipeline.synthetic import Nights
-from amqpspec.reports.pipeline.synthetic_lake import write_lake
 from amqpspec.reports.pipeline.tables import (
     MARTS,
     exploration,
@@ -31,6 +29,8 @@ from amqpspec.reports.pipeline.tables import (
     verdicts,
 )
 from amqpspec.reports.pipeline.tables.mart import Mart
+from bench.synthetic.lake import write_lake
+from bench.synthetic.observations import Nights
 
 
 @pytest.fixture(scope="module")

@@ -25,8 +25,8 @@ from amqpspec.reports.pipeline.rollups import store as store_module
 from amqpspec.reports.pipeline.rollups.rollup import Rollup
 from amqpspec.reports.pipeline.rollups.store import open_store
 from amqpspec.reports.pipeline.schema import FACTS_DDL, LakeError
-from amqpspec.reports.pipeline.synthetic import Nights
-from amqpspec.reports.pipeline.synthetic_lake import write_lake
+from bench.synthetic.lake import write_lake
+from bench.synthetic.observations import Nights
 from tests.pipeline.tables import code, frame, us
 
 DAY, LATER = date(2026, 11, 1), date(2026, 11, 2)

@@ -14,8 +14,8 @@ import pytest
 from amqpspec.record.observation import key
 from amqpspec.reports.pipeline.lake import open_lake
 from amqpspec.reports.pipeline.schema import GRAIN, check_columns, fitted
-from amqpspec.reports.pipeline.synthetic import LINES, Nights, RunOf
-from amqpspec.reports.pipeline.synthetic_lake import write_lake
+from bench.synthetic.lake import write_lake
+from bench.synthetic.observations import LINES, Nights, RunOf
 
 NIGHTS = Nights(rows_a_day=40_000)
 DAY = date(2026, 11, 1)

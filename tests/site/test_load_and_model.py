@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from amqpspec.record.rows import Outcome
 from amqpspec.reports.load import ReportError
-from amqpspec.reports.pipeline.tables import MARTS
+from amqpspec.reports.marts.rows import LatestVerdict
 from amqpspec.reports.site import load as loading
 from amqpspec.reports.site import model, plots
 from amqpspec.reports.site.counts import Share, version_order
@@ -27,13 +26,6 @@ def folder(tmp_path: Path) -> Path:
 def sheet(folder: Path, target: str, dialect: str = marts.DIALECT) -> model.Sheet:
     found = {(one.target, one.dialect): one for one in model.sheets(load(folder))}
     return found[target, dialect]
-
-
-def test_pages_ask_for_columns_that_builds_write() -> None:
-    built = {mart.name: {part.split()[0] for part in mart.schema.split(", ")} for mart in MARTS}
-    assert built.keys() == marts.COLUMNS.keys()
-    for name, kind in marts.COLUMNS.items():
-        assert {field.name for field in fields(kind)} <= built[name], name
 
 
 def test_a_missing_mart_and_a_missing_column_are_named(folder: Path) -> None:
@@ -58,7 +50,7 @@ def test_damaged_parquet_is_one_line(folder: Path) -> None:
 
 
 def test_marts_without_a_row_load(tmp_path: Path) -> None:
-    empty = marts.write(tmp_path / "marts", {name: [] for name in marts.COLUMNS})
+    empty = marts.write(tmp_path / "marts", {name: [] for name in marts.literal()})
     assert model.sheets(load(empty)) == []
 
 
@@ -169,6 +161,5 @@ def test_versions_stand_in_the_order_of_releases() -> None:
 
 
 def test_a_verdict_without_a_name_is_an_error_of_ours() -> None:
-    row = pa.Table.from_pylist([marts.verdict("a", "b", "splendid")]).to_pylist()[0]
-    whole = {field.name: row.get(field.name) for field in fields(loading.Verdict)}
-    assert loading.Verdict(**whole).outcome is Outcome.ERROR
+    row: dict[str, Any] = dict.fromkeys(LatestVerdict.names()) | marts.verdict("a", "b", "splendid")
+    assert LatestVerdict(**row).outcome is Outcome.ERROR

@@ -9,23 +9,24 @@ import json
 import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from datetime import date
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
+from amqpspec.record.observation import FUZZ
 from amqpspec.reports.files import WholeFolder, atomic_text, swap
+from amqpspec.reports.marts.files import MANIFEST
 from amqpspec.reports.pipeline.beside import side_by_side
 from amqpspec.reports.pipeline.export import export
 from amqpspec.reports.pipeline.lake import Lake, dimension, observations, open_lake
 from amqpspec.reports.pipeline.rollups import ROLLUPS
 from amqpspec.reports.pipeline.rollups.store import Refreshed, Store, open_store
 from amqpspec.reports.pipeline.schema import DIMENSIONS, LakeError
-from amqpspec.reports.pipeline.tables import MARTS, SHARED, differential
+from amqpspec.reports.pipeline.tables import MARTS, SHARED
 from amqpspec.reports.pipeline.tables.mart import Mart
 
-MANIFEST = "manifest.json"
 PLACE = WholeFolder(MANIFEST, "marts", "marts", LakeError)
 MART_SCHEMA = 1
 _SHARED = ".shared"
@@ -107,14 +108,10 @@ def _with_shared(
 
 def _write_all(write: Callable[[Mart], int]) -> dict[str, int]:
     """All marts, some at once."""
-    marts = sorted(MARTS, key=_weight)
+    # The one that goes back to the facts takes longest: it begins first, so that nobody waits for it alone.
+    marts = sorted(MARTS, key=lambda mart: mart.fill is None)
     rows = dict(zip((mart.name for mart in marts), side_by_side(write, marts), strict=True))
     return {mart.name: rows[mart.name] for mart in MARTS}
-
-
-def _weight(mart: Mart) -> bool:
-    """The one that reads most begins first, so that nobody waits for it alone."""
-    return mart.name != differential.MART.name
 
 
 def _write(
@@ -130,27 +127,35 @@ def _write(
     told(mart.name)
     folder = draft / mart.name
     reads = {name: inputs[name] for name in (*mart.reads, *SHARED)}
-    _write_table(mart, mart.make(reads, as_of), folder)
-    if mart.name == differential.MART.name:
-        bare = draft / f".{mart.name}"
-        folder.rename(bare)
-        unnamed = spark.read.schema(mart.schema).parquet(str(bare.resolve()))
-        _write_table(mart, differential.named(unnamed, _sampled(spark, lake, as_of)), folder)
-        shutil.rmtree(bare)
+    write_mart(spark, mart, reads, lake, as_of, folder)
     return export(folder, mart.name, mart.grain)
 
 
+def write_mart(
+    spark: SparkSession, mart: Mart, inputs: Mapping[str, DataFrame], lake: Lake, as_of: date, folder: Path
+) -> None:
+    """A mart as Parquet in a folder of its own."""
+    _write_table(mart, mart.make(inputs, as_of), folder)
+    if mart.fill is not None:
+        # In two steps: what the facts are asked for is known, and small, only when the mart has been computed.
+        bare = folder.with_name(f".{folder.name}")
+        folder.rename(bare)
+        table = spark.read.schema(mart.schema).parquet(str(bare.resolve()))
+        _write_table(mart, mart.fill(table, _facts(spark, lake, mart, as_of)), folder)
+        shutil.rmtree(bare)
+
+
 def _write_table(mart: Mart, table: DataFrame, folder: Path) -> None:
-    """The table in one file, in the order of its grain."""
+    """The table in one file, in the order of its grain: neighbours of one key are found as the file is exported."""
     ordered = table.repartition(1).sortWithinPartitions(*mart.grain)
     ordered.write.mode("overwrite").parquet(str(folder.resolve()))
 
 
-def _sampled(spark: SparkSession, lake: Lake, as_of: date) -> DataFrame:
-    """The facts among which the inputs of the differential mart are."""
-    first = date.fromordinal(as_of.toordinal() - differential.HORIZON_DAYS + 1)
-    days = [dt for dt in lake.days("fuzz") if first <= date.fromisoformat(dt) <= as_of]
-    return observations(spark, lake, days=days, kind="fuzz")
+def _facts(spark: SparkSession, lake: Lake, mart: Mart, as_of: date) -> DataFrame:
+    """The inputs of campaigns within the horizon of a mart."""
+    first = as_of - timedelta(days=mart.horizon_days - 1)
+    days = [dt for dt in lake.days(FUZZ) if first <= date.fromisoformat(dt) <= as_of]
+    return observations(spark, lake, days=days, kind=FUZZ)
 
 
 def _write_manifest(
@@ -176,7 +181,7 @@ def _write_manifest(
         "marts": {
             mart.name: {
                 "grain": mart.grain,
-                "columns": [part.split()[0] for part in mart.schema.split(", ")],
+                "columns": mart.row.names(),
                 "rows": rows[mart.name],
                 "reads": mart.reads,
                 "horizon_days": mart.horizon_days,

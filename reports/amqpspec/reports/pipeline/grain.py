@@ -19,11 +19,15 @@ class GrainError(LakeError):
 
 def broken(what: str, grain: Sequence[str], example: Sequence[object]) -> str:
     """The line that says where a grain does not hold."""
-    told = ", ".join(f"{name}={value!r}" for name, value in zip(grain, example, strict=True))
-    return f"{what}: expected one row for each {', '.join(grain)}, actual: more, or a key that is not whole, at {told}"
+    key = ", ".join(f"{name}={value!r}" for name, value in zip(grain, example, strict=True))
+    return f"{what}: expected one row for each {', '.join(grain)}, actual: more, or a key that is not whole, at {key}"
 
 
 def fitted(table: DataFrame, schema: str) -> DataFrame:
     """The columns of a DDL schema, in its order and of its types."""
-    columns = (part.strip().rsplit(" ", 1) for part in schema.split(","))
-    return table.select(*(fn.col(name).cast(kind).alias(name) for name, kind in columns))
+    return table.select(*(fn.col(name).cast(kind).alias(name) for name, kind in columns_of(schema).items()))
+
+
+def columns_of(schema: str) -> dict[str, str]:
+    """Names and types of a DDL schema, in its order."""
+    return dict(part.strip().rsplit(" ", 1) for part in schema.split(","))

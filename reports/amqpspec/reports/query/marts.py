@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from amqpspec.reports.load import ReportError
-from amqpspec.reports.marts import columns as columns_of
-from amqpspec.reports.marts import names
-from amqpspec.reports.marts import rows as rows_of
+from amqpspec.reports.marts.files import columns as columns_of
+from amqpspec.reports.marts.files import names
+from amqpspec.reports.marts.files import rows as rows_of
+from amqpspec.reports.marts.rows import ROWS, FlakyCase, LatestVerdict, Regression
 from amqpspec.reports.query.evaluate import Row, Test
 
-DEFAULT = "verdicts"
+DEFAULT = LatestVerdict.NAME
 _GREEN = frozenset({"pass", "observed"})
 _UNRUN = frozenset({"not-applicable", "excluded", "blocked"})
 
@@ -37,16 +38,7 @@ class Asked:
         yield from rows_of(self.folder)
 
 
-_SHOWN = {
-    "verdicts": ("target", "target_version", "dialect", "case", "level", "verdict", "baseline"),
-    "requirement_coverage": ("target", "target_version", "requirement", "level", "status", "verdict", "case"),
-    "regressions": ("target", "case", "change", "from_verdict", "to_verdict", "to_target_version", "to_suite_version"),
-    "flakiness": ("target", "target_version", "case", "runs", "flips", "flip_rate", "worst_verdict"),
-    "findings": ("target", "oracle", "family", "state", "status", "top", "campaigns", "last_seen"),
-    "differential": ("dialect", "kind", "target", "target_version", "reaction", "inputs", "sample"),
-    "scores": ("target", "target_version", "suite_version", "run", "suite", "level", "green", "counted"),
-    "exploration": ("target", "dialect", "dimension", "dt", "new", "covered", "inputs"),
-}  # fmt: skip
+_SHOWN = {row.NAME: row.SHOWN for row in ROWS}
 
 
 def asked(marts: Path, name: str = DEFAULT) -> Asked:
@@ -75,9 +67,9 @@ def _flags(marts: Path, name: str, columns: tuple[str, ...]) -> dict[str, Test]:
     if name == DEFAULT:
         flags |= {
             "different": _among(_different(marts / name), ("dialect", "case")),
-            "flaky": _among(_keys(marts / "flakiness", "flips"), _CASE),
+            "flaky": _among(_keys(marts / FlakyCase.NAME, "flips"), _CASE),
             "regressed": _among(
-                _keys(marts / "regressions", "direction", "regressed"), ("target", "dialect", "case")
+                _keys(marts / Regression.NAME, "direction", "regressed"), ("target", "dialect", "case")
             ),
         }
     return flags

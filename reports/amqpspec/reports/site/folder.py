@@ -14,8 +14,9 @@ from hashlib import blake2b
 from pathlib import Path
 
 from amqpspec.reports.files import WholeFolder, atomic_text, swap
-from amqpspec.reports.marts import names
-from amqpspec.reports.site.load import Verdict, load
+from amqpspec.reports.marts.files import names
+from amqpspec.reports.marts.rows import LatestVerdict
+from amqpspec.reports.site.load import load
 from amqpspec.reports.site.pages import pages
 
 MANIFEST = "site.json"
@@ -67,7 +68,7 @@ class Transcripts:
     def __init__(self, site: Path) -> None:
         self._site = site
 
-    def __call__(self, row: Verdict) -> str:
+    def __call__(self, row: LatestVerdict) -> str:
         """Keep the transcript of a verdict; says where it lies in the site, nothing if it is not kept."""
         path = Path(row.evidence or "")
         if not _is_transcript(path):
@@ -92,7 +93,7 @@ def _is_transcript(path: Path) -> bool:
 def _write_manifest(
     draft: Path, as_of: str, written: list[str], files: Mapping[str, tuple[str, ...]]
 ) -> None:
-    told = {"schema": SITE_SCHEMA, "as_of": as_of, "pages": written, "data": files}
+    manifest = {"schema": SITE_SCHEMA, "as_of": as_of, "pages": written, "data": files}
     with atomic_text(draft / MANIFEST) as file:
-        json.dump(told, file, indent=1)
+        json.dump(manifest, file, indent=1)
         file.write("\n")

@@ -12,19 +12,18 @@ from datetime import datetime
 from typing import Protocol, TypeVar
 
 from amqpspec.record.rows import Outcome
+from amqpspec.reports.marts.rows import (
+    Difference,
+    ExploredDay,
+    FindingCluster,
+    FlakyCase,
+    LatestVerdict,
+    Regression,
+    RequirementStatus,
+)
 from amqpspec.reports.outcomes import GREEN, LEVELS
 from amqpspec.reports.site.counts import UNCOUNTED, Share, version_order
-from amqpspec.reports.site.load import (
-    Change,
-    Explored,
-    Finding,
-    Flaky,
-    Line,
-    Loaded,
-    Reacted,
-    Requirement,
-    Verdict,
-)
+from amqpspec.reports.site.load import Line, Loaded
 
 WHOLE_SHARE = 0.9
 """A run with fewer of the cases of the widest run in its line is one of a part of the suite."""
@@ -69,13 +68,13 @@ class Sheet:
     product: str
     versions: tuple[Version, ...]
     runs: tuple[Run, ...]
-    verdicts: tuple[Verdict, ...]
-    deviations: tuple[Verdict, ...]
-    changes: tuple[Change, ...]
-    flaky: tuple[Flaky, ...]
-    findings: tuple[Finding, ...]
-    requirements: tuple[Requirement, ...]
-    explored: Mapping[str, tuple[Explored, ...]]
+    verdicts: tuple[LatestVerdict, ...]
+    deviations: tuple[LatestVerdict, ...]
+    changes: tuple[Regression, ...]
+    flaky: tuple[FlakyCase, ...]
+    findings: tuple[FindingCluster, ...]
+    requirements: tuple[RequirementStatus, ...]
+    explored: Mapping[str, tuple[ExploredDay, ...]]
 
     @property
     def newest(self) -> Version | None:
@@ -125,7 +124,7 @@ class Sheet:
         return "edge" in self.explored
 
     @property
-    def open_findings(self) -> tuple[Finding, ...]:
+    def open_findings(self) -> tuple[FindingCluster, ...]:
         """What the version that was last fuzzed still has."""
         return tuple(finding for finding in self.findings if finding.open)
 
@@ -216,21 +215,21 @@ def by_line(rows: Iterable[Row]) -> defaultdict[Line, list[Row]]:
     return found
 
 
-def _by_dimension(rows: Iterable[Explored]) -> Mapping[str, tuple[Explored, ...]]:
-    found: dict[str, list[Explored]] = defaultdict(list)
+def _by_dimension(rows: Iterable[ExploredDay]) -> Mapping[str, tuple[ExploredDay, ...]]:
+    found: dict[str, list[ExploredDay]] = defaultdict(list)
     for row in sorted(rows, key=lambda row: row.dt):
         found[row.dimension].append(row)
     return {name: tuple(days) for name, days in found.items()}
 
 
-def _deviates(row: Verdict) -> bool:
+def _deviates(row: LatestVerdict) -> bool:
     return row.outcome not in GREEN and row.outcome not in UNCOUNTED
 
 
 _ORDER = (Outcome.FAIL, Outcome.ERROR, Outcome.INCONCLUSIVE, Outcome.BLOCKED, Outcome.NONSTRICT)
 
 
-def _worst_first(row: Verdict) -> tuple[int, bool, int, str]:
+def _worst_first(row: LatestVerdict) -> tuple[int, bool, int, str]:
     return _ORDER.index(row.outcome), row.baseline == "known", level_place(row.level), row.case
 
 
@@ -243,15 +242,15 @@ def _stamp(at: datetime | None) -> float:
     return at.timestamp() if at else 0.0
 
 
-def _changed_last(row: Change) -> tuple[float, bool, str]:
+def _changed_last(row: Regression) -> tuple[float, bool, str]:
     return -_stamp(row.at), row.direction != "regressed", row.case
 
 
-def _open_first(row: Finding) -> tuple[bool, float, str]:
+def _open_first(row: FindingCluster) -> tuple[bool, float, str]:
     return not row.open, -_stamp(row.last_seen), row.crash
 
 
-def levels_of(rows: Iterable[Verdict]) -> list[str]:
+def levels_of(rows: Iterable[LatestVerdict]) -> list[str]:
     """The levels that occur, strongest first."""
     return sorted({row.level or "" for row in rows}, key=lambda level: (level_place(level), level))
 
@@ -279,7 +278,7 @@ class Disputed:
     case: str
     title: str
     level: str
-    verdicts: tuple[Verdict | None, ...]
+    verdicts: tuple[LatestVerdict | None, ...]
 
 
 def disputed(sheets: Sequence[Sheet]) -> list[Disputed]:
@@ -300,12 +299,12 @@ class Vector:
 
     inputs: int
     sample: str
-    reactions: tuple[Reacted, ...]
+    reactions: tuple[Difference, ...]
 
 
-def vectors(rows: Iterable[Reacted]) -> Mapping[tuple[str, str], list[Vector]]:
+def vectors(rows: Iterable[Difference]) -> Mapping[tuple[str, str], list[Vector]]:
     """Vectors by dialect and kind, the most frequent first."""
-    members: dict[tuple[str, str, str], list[Reacted]] = defaultdict(list)
+    members: dict[tuple[str, str, str], list[Difference]] = defaultdict(list)
     for row in rows:
         members[row.dialect, row.kind, row.vector].append(row)
     found: dict[tuple[str, str], list[Vector]] = defaultdict(list)

@@ -20,10 +20,11 @@ from markupsafe import Markup
 import amqpspec.reports.html
 from amqpspec.record.rows import Outcome
 from amqpspec.reports.html.template import environment, fit
+from amqpspec.reports.marts.rows import LatestVerdict
 from amqpspec.reports.outcomes import LOOKS, dialect_title
 from amqpspec.reports.site import model, plots, svg
 from amqpspec.reports.site.counts import Share
-from amqpspec.reports.site.load import Loaded, Verdict
+from amqpspec.reports.site.load import Loaded
 from amqpspec.reports.site.model import Sheet
 from amqpspec.reports.text import one_line, plural, visible
 
@@ -33,7 +34,7 @@ _HERE = Path(__file__).parent
 _STYLES = (Path(amqpspec.reports.html.__file__).parent / "style.css", _HERE / "site.css")
 
 Pages = Iterator[tuple[str, Iterator[str]]]
-Evidence = Callable[[Verdict], str]
+Evidence = Callable[[LatestVerdict], str]
 """Keeps a verdict's transcript; says where it lies as seen from the pages, nothing if it is not kept."""
 
 

@@ -27,7 +27,7 @@ from pyspark.sql import DataFrame, SparkSession
 from amqpspec.record.observation import key
 from amqpspec.reports.files import atomic_text
 from amqpspec.reports.pipeline.beside import side_by_side
-from amqpspec.reports.pipeline.grain import GrainError, broken
+from amqpspec.reports.pipeline.grain import GrainError, broken, columns_of
 from amqpspec.reports.pipeline.lake import Lake, observations
 from amqpspec.reports.pipeline.rollups.rollup import Rollup
 from amqpspec.reports.pipeline.schema import KINDS, LakeError
@@ -122,7 +122,7 @@ class Store:
         base = (self.root / rollup.name).resolve()
         paths = [str((self.root / name).resolve()) for name in sorted(names)]
         table = spark.read.schema(rollup.schema).option("basePath", str(base)).parquet(*paths)
-        return table.select(*(part.split()[0] for part in rollup.schema.split(", ")))
+        return table.select(*columns_of(rollup.schema))
 
     def prints(self, rollup: Rollup) -> Mapping[str, str]:
         """What each day of a rollup was made of."""

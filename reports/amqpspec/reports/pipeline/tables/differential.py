@@ -15,14 +15,10 @@ from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as fn
 
 from amqpspec.record.observation import CASE, FUZZ
+from amqpspec.reports.marts.rows import Difference
 from amqpspec.reports.pipeline.grain import fitted
 from amqpspec.reports.pipeline.tables.mart import Inputs, Mart, named_runs, until
 
-GRAIN = ("dialect", "kind", "vector", "target")
-SCHEMA = (
-    "dialect STRING, kind STRING, vector STRING, target STRING, target_version STRING, product STRING, "
-    "reaction STRING, inputs BIGINT, targets BIGINT, sample STRING, sample_key BIGINT, run STRING, folder STRING"
-)
 HORIZON_DAYS = 28
 PARTITIONS = 32
 """Of the shuffle by input: less than a million rows each, where a night has a million."""
@@ -54,7 +50,7 @@ def table(inputs: Inputs, as_of: date) -> DataFrame:
     members = reactions.join(
         vectors.withColumnRenamed("sample_key", "input_key"), ["dialect", "kind", "input_key"]
     ).withColumnRenamed("input_key", "sample_key")
-    return fitted(_told(inputs, members), SCHEMA)
+    return _told(inputs, members)
 
 
 def _reactions(inputs: Inputs, as_of: date) -> DataFrame:
@@ -128,17 +124,14 @@ def named(mart: DataFrame, facts: DataFrame) -> DataFrame:
     wanted = mart.where("sample IS NULL").select(fn.col("sample_key").alias("input_key")).distinct()
     ids = facts.select("input_key", "input").join(fn.broadcast(wanted), "input_key")
     names = ids.groupBy(fn.col("input_key").alias("sample_key")).agg(fn.min("input").alias("id"))
-    joined = mart.join(fn.broadcast(names), "sample_key", "left").withColumn(
-        "sample", fn.coalesce("sample", "id")
-    )
-    return fitted(joined, SCHEMA)
+    joined = mart.join(fn.broadcast(names), "sample_key", "left")
+    return fitted(joined.withColumn("sample", fn.coalesce("sample", "id")), Difference.ddl())
 
 
 MART = Mart(
-    "differential",
-    GRAIN,
-    SCHEMA,
+    Difference,
     ("reaction_days", "case_days", "runs", "cases", "signatures"),
     table,
     horizon_days=HORIZON_DAYS,
+    fill=named,
 )

@@ -11,15 +11,10 @@ from functools import reduce
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as fn
 
-from amqpspec.reports.pipeline.grain import fitted
+from amqpspec.reports.marts.rows import ExploredDay
 from amqpspec.reports.pipeline.rollups.edge_days import RANDOM_BIT
 from amqpspec.reports.pipeline.tables.mart import Inputs, Mart, campaigns, in_order, until
 
-GRAIN = ("target", "dialect", "dimension", "dt")
-SCHEMA = (
-    "target STRING, dialect STRING, dimension STRING, dt DATE, met BIGINT, new BIGINT, covered BIGINT, "
-    "inputs BIGINT"
-)
 DIMENSIONS = ("state", "production", "family", "edge", "reaction", "cell")
 _LINE = ("target", "dialect")
 _FAMILIES = 63
@@ -39,7 +34,7 @@ def table(inputs: Inputs, as_of: date) -> DataFrame:
         fn.sum((fn.col("first") == fn.col("dt")).cast("bigint")).alias("new"),
         fn.sum("inputs").alias("inputs"),
     )
-    return fitted(daily.withColumn("covered", fn.sum("new").over(in_order(keys, "dt"))), SCHEMA)
+    return daily.withColumn("covered", fn.sum("new").over(in_order(keys, "dt")))
 
 
 def _union(first: DataFrame, second: DataFrame) -> DataFrame:
@@ -75,4 +70,4 @@ def _families() -> Column:
     )
 
 
-MART = Mart("exploration", GRAIN, SCHEMA, ("edge_days", "case_days", "edges", "runs"), table)
+MART = Mart(ExploredDay, ("edge_days", "case_days", "edges", "runs"), table)

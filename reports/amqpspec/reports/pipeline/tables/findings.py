@@ -10,19 +10,14 @@ from datetime import date, timedelta
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as fn
 
-from amqpspec.reports.pipeline.grain import fitted
+from amqpspec.reports.marts.rows import FindingCluster
 from amqpspec.reports.pipeline.tables.mart import Inputs, Mart, at, campaigns, newest_versions, until
 
-GRAIN = ("target", "dialect", "crash")
-SCHEMA = (
-    "target STRING, dialect STRING, crash STRING, oracle STRING, status STRING, family STRING, state STRING, "
-    "top STRING, detail STRING, requirement STRING, open BOOLEAN, campaigns BIGINT, days BIGINT, inputs BIGINT, "
-    "recent BIGINT, earlier BIGINT, first_seen TIMESTAMP, last_seen TIMESTAMP, first_version STRING, "
-    "last_version STRING, smallest_octets BIGINT, smallest_input STRING, words STRING, replay STRING, folder STRING, "
-    "run STRING"
-)
 GROWTH_DAYS = 7
 _CLUSTER = ("target", "dialect", "crash_key")
+_OF_THE_SMALLEST = (
+    "oracle", "status", "family", "state", "top", "detail", "requirement", "words", "replay", "folder", "run",
+)  # fmt: skip
 
 
 def table(inputs: Inputs, as_of: date) -> DataFrame:
@@ -32,24 +27,12 @@ def table(inputs: Inputs, as_of: date) -> DataFrame:
     was minimised to, with words, replay and folder of that finding.
     """
     clusters = _clusters(_seen(inputs, as_of), as_of)
-    rows = (
+    return (
         clusters.join(_smallest(inputs, as_of), list(_CLUSTER), "left")
         .join(_newest_fuzzed(inputs, as_of), ["target", "dialect"], "left")
         .select(
             *clusters.columns,
-            *(
-                "oracle",
-                "status",
-                "family",
-                "state",
-                "top",
-                "detail",
-                "requirement",
-                "words",
-                "replay",
-                "folder",
-                "run",
-            ),
+            *_OF_THE_SMALLEST,
             (fn.col("last_version") == fn.col("newest_version")).alias("open"),
             fn.coalesce("crash", fn.lower(fn.hex("crash_key"))).alias("crash"),
             fn.coalesce("input_octets", "sent_octets").alias("smallest_octets"),
@@ -58,7 +41,6 @@ def table(inputs: Inputs, as_of: date) -> DataFrame:
             at("last_us").alias("last_seen"),
         )
     )
-    return fitted(rows, SCHEMA)
 
 
 def _clusters(seen: DataFrame, as_of: date) -> DataFrame:
@@ -122,4 +104,4 @@ def _smallest(inputs: Inputs, as_of: date) -> DataFrame:
     return placed.where("_place = 1").drop("_place")
 
 
-MART = Mart("findings", GRAIN, SCHEMA, ("crash_days", "edge_days", "runs", "crashes"), table)
+MART = Mart(FindingCluster, ("crash_days", "edge_days", "runs", "crashes"), table)

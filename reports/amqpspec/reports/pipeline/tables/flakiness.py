@@ -10,15 +10,8 @@ from datetime import date
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as fn
 
-from amqpspec.reports.pipeline.grain import fitted
+from amqpspec.reports.marts.rows import FlakyCase
 from amqpspec.reports.pipeline.tables.mart import Inputs, Mart, at, case_runs, in_order, verdict_word
-
-GRAIN = ("target", "target_version", "suite_version", "dialect", "case")
-SCHEMA = (
-    "target STRING, target_version STRING, suite_version STRING, dialect STRING, case STRING, suite STRING, "
-    "level STRING, runs BIGINT, flips BIGINT, flip_rate DOUBLE, mixed_runs BIGINT, attempts BIGINT, green BIGINT, "
-    "best_verdict STRING, worst_verdict STRING, first_at TIMESTAMP, last_flip_at TIMESTAMP, last_at TIMESTAMP"
-)
 
 
 def table(inputs: Inputs, as_of: date) -> DataFrame:
@@ -27,9 +20,9 @@ def table(inputs: Inputs, as_of: date) -> DataFrame:
     ``mixed_runs`` had attempts of different verdicts. Cases that were always the same are left out.
     """
     rows = case_runs(inputs, as_of)
-    before = fn.lag("worst").over(in_order(GRAIN, "last_us", "run_key"))
+    before = fn.lag("worst").over(in_order(FlakyCase.GRAIN, "last_us", "run_key"))
     flipped = rows.withColumn("flip", fn.coalesce((before != fn.col("worst")).cast("bigint"), fn.lit(0)))
-    counted = flipped.groupBy(*GRAIN).agg(
+    counted = flipped.groupBy(*FlakyCase.GRAIN).agg(
         fn.first("suite").alias("suite"),
         fn.first("level").alias("level"),
         fn.count(fn.lit(1)).alias("runs"),
@@ -43,7 +36,7 @@ def table(inputs: Inputs, as_of: date) -> DataFrame:
         fn.max(fn.when(fn.col("flip") == 1, fn.col("last_us"))).alias("flip_us"),
         fn.max("last_us").alias("last_us"),
     )
-    unstable = counted.where("flips > 0 OR mixed_runs > 0").select(
+    return counted.where("flips > 0 OR mixed_runs > 0").select(
         "*",
         fn.when(fn.col("runs") > 1, fn.col("flips") / (fn.col("runs") - 1)).alias("flip_rate"),
         verdict_word("best").alias("best_verdict"),
@@ -52,7 +45,6 @@ def table(inputs: Inputs, as_of: date) -> DataFrame:
         at("flip_us").alias("last_flip_at"),
         at("last_us").alias("last_at"),
     )
-    return fitted(unstable, SCHEMA)
 
 
-MART = Mart("flakiness", GRAIN, SCHEMA, ("case_days", "runs", "cases"), table)
+MART = Mart(FlakyCase, ("case_days", "runs", "cases"), table)

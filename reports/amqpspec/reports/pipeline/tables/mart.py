@@ -16,6 +16,8 @@ from pyspark.sql import functions as fn
 
 from amqpspec.record.observation import CASE, FUZZ, VERDICT_CODES
 from amqpspec.record.rows import Outcome
+from amqpspec.reports.marts.row import MartRow
+from amqpspec.reports.pipeline.grain import fitted
 
 Inputs = Mapping[str, DataFrame]
 """Rollups and dimensions by name; their names do not meet. Tables that several marts need may be among them, made."""
@@ -28,17 +30,37 @@ _NOT_RUN = VERDICT_CODES[Outcome.NOT_APPLICABLE]
 
 @dataclass(frozen=True, slots=True)
 class Mart:
-    """``make(inputs, as_of)`` gives ``schema``, unique by ``grain``, of nothing later than the day ``as_of``.
+    """How the rows of a mart are made: ``table(inputs, as_of)`` has their columns, of nothing later than ``as_of``.
 
     ``reads`` names the rollups and dimensions in ``inputs``; ``horizon_days`` how far back it looks, 0 for all time.
+    ``fill(mart, facts)`` puts in what only the facts of the horizon know, in a second step: facts are many, and what
+    is asked of them stands in the mart.
     """
 
-    name: str
-    grain: tuple[str, ...]
-    schema: str
+    row: type[MartRow]
     reads: tuple[str, ...]
-    make: Callable[[Inputs, date], DataFrame]
+    table: Callable[[Inputs, date], DataFrame]
     horizon_days: int = 0
+    fill: Callable[[DataFrame, DataFrame], DataFrame] | None = None
+
+    @property
+    def name(self) -> str:
+        """What the mart is called."""
+        return self.row.NAME
+
+    @property
+    def grain(self) -> tuple[str, ...]:
+        """What its rows are unique by."""
+        return self.row.GRAIN
+
+    @property
+    def schema(self) -> str:
+        """Its columns as Spark writes them."""
+        return self.row.ddl()
+
+    def make(self, inputs: Inputs, as_of: date) -> DataFrame:
+        """The mart in its columns, in their order and of their types."""
+        return fitted(self.table(inputs, as_of), self.schema)
 
 
 def until(rollup: DataFrame, as_of: date) -> DataFrame:

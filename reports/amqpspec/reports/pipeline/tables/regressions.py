@@ -14,7 +14,7 @@ from datetime import date
 from pyspark.sql import Column, DataFrame, Window, WindowSpec
 from pyspark.sql import functions as fn
 
-from amqpspec.reports.pipeline.grain import fitted
+from amqpspec.reports.marts.rows import Regression
 from amqpspec.reports.pipeline.tables.mart import (
     GREEN,
     Inputs,
@@ -27,13 +27,6 @@ from amqpspec.reports.pipeline.tables.mart import (
     version_order,
 )
 
-GRAIN = ("target", "dialect", "case", "change", "to_target_version", "to_suite_version")
-SCHEMA = (
-    "target STRING, dialect STRING, case STRING, change STRING, to_target_version STRING, to_suite_version STRING, "
-    "from_target_version STRING, from_suite_version STRING, suite STRING, level STRING, from_verdict STRING, "
-    "to_verdict STRING, direction STRING, flaky BOOLEAN, from_run STRING, to_run STRING, at TIMESTAMP, "
-    "evidence STRING"
-)
 _CASE = ("target", "dialect", "case")
 _PAIR = (*_CASE, "target_version", "suite_version")
 _CARRIED = ("target_version", "suite_version", "worst", "mixed", "run")
@@ -59,7 +52,7 @@ def table(inputs: Inputs, as_of: date) -> DataFrame:
         _compared(placed, SUITE, "by_suite"),
         _compared(placed.where(alone), BOTH, "by_time"),
     ]
-    return fitted(compared[0].unionByName(compared[1]).unionByName(compared[2]), SCHEMA)
+    return compared[0].unionByName(compared[1]).unionByName(compared[2])
 
 
 def _pairs(rows: DataFrame) -> DataFrame:
@@ -111,4 +104,4 @@ def _direction() -> Column:
     )
 
 
-MART = Mart("regressions", GRAIN, SCHEMA, ("case_days", "runs", "cases"), table)
+MART = Mart(Regression, ("case_days", "runs", "cases"), table)

@@ -10,7 +10,7 @@ from datetime import date
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as fn
 
-from amqpspec.reports.pipeline.grain import fitted
+from amqpspec.reports.marts.rows import RequirementStatus
 from amqpspec.reports.pipeline.tables import verdicts
 from amqpspec.reports.pipeline.tables.mart import (
     Inputs,
@@ -21,13 +21,6 @@ from amqpspec.reports.pipeline.tables.mart import (
     verdict_word,
 )
 
-GRAIN = ("target", "target_version", "dialect", "requirement")
-SCHEMA = (
-    "target STRING, target_version STRING, dialect STRING, requirement STRING, newest BOOLEAN, level STRING, "
-    "section STRING, same_as STRING, status STRING, verdict STRING, verdict_code TINYINT, baseline STRING, "
-    "cases BIGINT, judged BIGINT, green BIGINT, case STRING, run STRING, at TIMESTAMP, evidence STRING, "
-    "excluded STRING"
-)
 _WHO = ("target", "target_version", "dialect")
 
 
@@ -39,7 +32,7 @@ def table(inputs: Inputs, as_of: date) -> DataFrame:
         .join(_worst(inputs, latest), [*_WHO, "requirement_key"], "left")
         .join(_linked(inputs), "requirement_key", "left")
     )
-    named = rows.select(
+    return rows.select(
         *(column for column in rows.columns if column not in ("cases", "judged", "green")),
         _status().alias("status"),
         verdict_word("worst").alias("verdict"),
@@ -49,7 +42,6 @@ def table(inputs: Inputs, as_of: date) -> DataFrame:
         at("last_us").alias("at"),
         evidence().alias("evidence"),
     )
-    return fitted(named, SCHEMA)
 
 
 def _targets_times_requirements(inputs: Inputs, latest: DataFrame) -> DataFrame:
@@ -88,9 +80,7 @@ def _status() -> Column:
 
 
 MART = Mart(
-    "requirement_coverage",
-    GRAIN,
-    SCHEMA,
+    RequirementStatus,
     ("case_days", "runs", "cases", "requirements", "case_requirements"),
     table,
 )

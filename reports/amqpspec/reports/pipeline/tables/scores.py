@@ -12,15 +12,9 @@ from pyspark.sql import functions as fn
 
 from amqpspec.record.observation import VERDICT_CODES
 from amqpspec.record.rows import Outcome
-from amqpspec.reports.pipeline.grain import fitted
+from amqpspec.reports.marts.rows import RunScore
 from amqpspec.reports.pipeline.tables.mart import GREEN, Inputs, Mart, at, case_runs
 
-GRAIN = ("target", "target_version", "suite_version", "dialect", "run", "suite", "level")
-SCHEMA = (
-    "target STRING, target_version STRING, suite_version STRING, dialect STRING, run STRING, suite STRING, "
-    "level STRING, product STRING, cases BIGINT, counted BIGINT, green BIGINT, failed BIGINT, known BIGINT, "
-    "unexpected BIGINT, at TIMESTAMP"
-)
 _NOT_RUN = VERDICT_CODES[Outcome.NOT_APPLICABLE]
 
 
@@ -32,7 +26,7 @@ def table(inputs: Inputs, as_of: date) -> DataFrame:
     rows = case_runs(inputs, as_of).withColumns(
         {"suite": fn.coalesce("suite", fn.lit("")), "level": fn.coalesce("level", fn.lit(""))}
     )
-    counted = rows.groupBy(*GRAIN).agg(
+    counted = rows.groupBy(*RunScore.GRAIN).agg(
         fn.first("product").alias("product"),
         fn.count(fn.lit(1)).alias("cases"),
         _where(fn.col("worst") > _NOT_RUN).alias("counted"),
@@ -42,11 +36,11 @@ def table(inputs: Inputs, as_of: date) -> DataFrame:
         _where(fn.col("unexpected") > 0).alias("unexpected"),
         fn.min("first_us").alias("first_us"),
     )
-    return fitted(counted.withColumn("at", at("first_us")), SCHEMA)
+    return counted.withColumn("at", at("first_us"))
 
 
 def _where(condition: Column) -> Column:
     return fn.sum(condition.cast("bigint"))
 
 
-MART = Mart("scores", GRAIN, SCHEMA, ("case_days", "runs", "cases"), table)
+MART = Mart(RunScore, ("case_days", "runs", "cases"), table)

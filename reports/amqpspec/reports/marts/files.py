@@ -8,28 +8,31 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from amqpspec.reports.load import ReportError
+from amqpspec.reports.marts.row import MartRow
 
 MANIFEST = "manifest.json"
 _BATCH_ROWS = 10_000
+
+R = TypeVar("R", bound=MartRow)
 
 
 def manifest(marts: Path) -> dict[str, Any]:
     """What a build says of its marts, ``marts`` and ``as_of`` among it; raises ReportError."""
     path = marts / MANIFEST
     try:
-        told = json.loads(path.read_text(encoding="utf-8"))
-        sorted(told["marts"])
+        data = json.loads(path.read_text(encoding="utf-8"))
+        sorted(data["marts"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ReportError(
             f"{path}: expected the folder of `amqpspec pipeline build`, actual: {error}"
         ) from error
-    return dict(told)
+    return dict(data)
 
 
 def names(marts: Path) -> list[str]:
@@ -57,6 +60,14 @@ def rows(folder: Path, wanted: Sequence[str] | None = None) -> Iterator[dict[str
                     yield from batch.to_pylist()
             except (OSError, pa.ArrowException) as error:
                 raise ReportError(f"{path}: expected whole Parquet, actual: {error}") from error
+
+
+def typed(marts: Path, kind: type[R]) -> Iterator[R]:
+    """Every row of the mart that ``kind`` declares; raises ReportError where there is no such mart."""
+    folder = marts / kind.NAME
+    if not folder.is_dir():
+        raise ReportError(f"{marts}: expected the mart {kind.NAME}, actual: none; build the marts again")
+    return (kind(**row) for row in rows(folder, kind.names()))
 
 
 def _read(path: Path) -> pq.ParquetFile:

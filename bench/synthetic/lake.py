@@ -1,6 +1,7 @@
 """A lake, or a campaign's journal, of synthetic observations, written in batches: memory does not grow with the rows.
 
-Knows: how synthetic rows become files of a lake or a campaign. Must not know: Spark, how facts are made.
+Used by tests/pipeline and bench/pipeline.py. Knows: how synthetic rows become files of a lake or a campaign.
+Must not know: Spark, how facts are made.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from amqpspec.record.observation import FUZZ, arrow_schema, key
 from amqpspec.reports.pipeline.manifest import DimEntry, FileEntry, Snapshot, commit, writing
 from amqpspec.reports.pipeline.parquet import FactWriter, write_table
 from amqpspec.reports.pipeline.schema import DIMENSIONS, fitted
-from amqpspec.reports.pipeline.synthetic import LINES, Nights, Pool, RunOf, pool_of
+from bench.synthetic.observations import LINES, Nights, Pool, RunOf, pool_of
 
 OBSERVATIONS = "observations"
 JOURNAL_BATCH_ROWS = 4096

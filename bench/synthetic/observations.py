@@ -1,6 +1,7 @@
 """Observations that nobody made: seeded, of realistic cardinalities, from a thousand to a hundred million rows.
 
-Knows: how many runs, cells, reactions and findings a night has, and how skewed they are; columns by pyarrow alone.
+Used by tests/pipeline and bench/pipeline.py. Knows: how many runs, cells, reactions and findings a night has, and how
+skewed they are; columns by pyarrow alone.
 Must not know: Spark, files, journals.
 
 A value is a hash of where it stands, so that the same seed gives the same rows in batches of any size. One night has,

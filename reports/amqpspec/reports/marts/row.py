@@ -1,0 +1,69 @@
+"""What a row of a mart is: a frozen dataclass whose fields are the columns, from which DDL, names and docs derive.
+
+Knows: which type of Spark a type of Python becomes. Must not know: Spark itself, any mart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date, datetime
+from types import NoneType
+from typing import ClassVar, get_args, get_type_hints
+
+SPARK: Mapping[type, str] = {
+    str: "STRING", int: "BIGINT", bool: "BOOLEAN", float: "DOUBLE", date: "DATE", datetime: "TIMESTAMP",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """Another type of Spark than the one that the field's type stands for."""
+
+    spark: str
+
+
+TINY = Kind("TINYINT")
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column as a reader of the mart meets it; ``spark`` is its type there."""
+
+    name: str
+    spark: str
+    meaning: str
+
+
+class MartRow:
+    """The base of all rows: ``NAME`` of the mart, the ``GRAIN`` it is unique by, columns ``SHOWN`` on a terminal.
+
+    A field is ``Annotated[type, "what the column means"]``, with a ``Kind`` behind it where the type says too little.
+    """
+
+    __slots__ = ()
+    NAME: ClassVar[str]
+    GRAIN: ClassVar[tuple[str, ...]]
+    SHOWN: ClassVar[tuple[str, ...]]
+
+    @classmethod
+    def columns(cls) -> tuple[Column, ...]:
+        """The columns in their order."""
+        hints = get_type_hints(cls, include_extras=True)
+        return tuple(_column(name, *get_args(hints[name])) for name in cls.__annotations__)
+
+    @classmethod
+    def names(cls) -> tuple[str, ...]:
+        """The names of the columns in their order."""
+        return tuple(column.name for column in cls.columns())
+
+    @classmethod
+    def ddl(cls) -> str:
+        """The schema as Spark writes it."""
+        return ", ".join(f"{column.name} {column.spark}" for column in cls.columns())
+
+
+def _column(name: str, kind: type, meaning: str, other: Kind | None = None) -> Column:
+    """``kind`` may be a union with None: every column but those of the grain may be null, which Spark does not ask."""
+    (plain,) = [each for each in get_args(kind) or (kind,) if each is not NoneType]
+    return Column(name, other.spark if other else SPARK[plain], meaning)
