@@ -12,16 +12,15 @@ from amqpspec.fuzz.grammar import DIALECTS, Production, grammar
 from amqpspec.fuzz.states.ways import Values, octets_of_step, states
 from amqpspec.fuzz.trees.tree import octets_of
 from amqpspec.spec.dialects import widest
-from amqpspec.wire.amqp_1_0.scapy_layers import typed_layers
 from amqpspec.wire.capture import Segment, write_pcapng
-from amqpspec.wire.methods.scapy_layers import layers_for
+from amqpspec.wire.layers import layers_of
 
 EACH = pytest.mark.parametrize("dialect", DIALECTS)
 PORT = 5672
 
 
 def layers(dialect: str) -> Any:
-    return typed_layers() if dialect == "amqp-1-0" else layers_for(widest(dialect))
+    return layers_of(widest(dialect))
 
 
 def built(packet: Any) -> bytes:

@@ -43,6 +43,7 @@ AMQP_0_9_1 = Entry(
     spoken_as="rabbitmq-0-9-1",
     driver=methods.driver,
     reference=methods.reference,
+    layers=methods.layers,
     suite=_suite,
 )
 RABBITMQ_0_9_1 = replace(

@@ -13,9 +13,12 @@ import amqpspec.spec
 from amqpspec.spec.dialects import Entry
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from amqpspec.reference.server import Connect
     from amqpspec.run.driver import Driver
     from amqpspec.spec.model import Dialect
+    from amqpspec.wire.layers import Layers
 
 
 def _tables() -> Dialect:
@@ -36,6 +39,12 @@ def _reference() -> Connect:
     return Connection
 
 
+def _layers() -> Callable[[str], Layers]:
+    from amqpspec.wire.amqp_1_0.scapy_layers import layers_for
+
+    return layers_for
+
+
 def _suite() -> ModuleType:
     from amqpspec.suites import amqp_1_0
 
@@ -48,5 +57,6 @@ AMQP_1_0 = Entry(
     ledger=Path(amqpspec.spec.__path__[0]) / "amqp_1_0" / "requirements.yaml",
     driver=_driver,
     reference=_reference,
+    layers=_layers,
     suite=_suite,
 )

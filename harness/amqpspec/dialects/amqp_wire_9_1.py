@@ -44,6 +44,7 @@ AMQP_WIRE_9_1 = Entry(
     parts=("cycle-header",),
     driver=methods.driver,
     reference=methods.reference,
+    layers=methods.layers,
     suite=_suite,
 )
 AMQP_0_8 = replace(

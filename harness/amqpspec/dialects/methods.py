@@ -8,8 +8,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from amqpspec.reference.server import Connect
     from amqpspec.run.driver import Driver
+    from amqpspec.wire.layers import Layers
 
 
 def driver() -> Driver:
@@ -24,3 +27,10 @@ def reference() -> Connect:
     from amqpspec.reference.methods.link import Link
 
     return Link
+
+
+def layers() -> Callable[[str], Layers]:
+    """What makes scapy layers of a dialect."""
+    from amqpspec.wire.methods.scapy_layers import layers_for
+
+    return layers_for

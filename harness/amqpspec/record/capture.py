@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from amqpspec.wire.methods.scapy_layers import Segment, write_pcapng
+from amqpspec.wire.capture import Segment, write_pcapng
 
 
 def write_capture(transcript: Path, path: Path | None = None) -> Path:

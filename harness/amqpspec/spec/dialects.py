@@ -59,7 +59,7 @@ class Entry:
     fuzzing: Part = None
     """``amqpspec.fuzz.driver.FuzzDriver``: grammar, states, judge."""
     layers: Part = None
-    """Scapy layers."""
+    """Makes scapy layers (``amqpspec.wire.layers.Layers``) of the dialect whose id it is given."""
 
     def part(self, name: str) -> object:
         """Load one part by the name of its field; raises UnknownDialectError."""

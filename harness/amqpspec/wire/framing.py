@@ -63,6 +63,16 @@ def _widths(layout: Layout, header: tuple[tuple[str, int], ...]) -> str:
 # --- reading
 
 
+def frame_octets(layout: Layout, octets: bytes) -> int | None:
+    """How long the frame is that octets begin; None where that has not come yet, or cannot be."""
+    at, width = layout.offset_of("size"), layout.size_octets
+    size, uncounted = int.from_bytes(octets[at : at + width], "big"), layout.uncounted_octets
+    if size == layout.escape:
+        at, width = at + width, layout.long_size_octets
+        size, uncounted = int.from_bytes(octets[at : at + width], "big"), uncounted + width
+    return size + uncounted if len(octets) >= at + width and size >= layout.least_size else None
+
+
 class Reader(Generic[F]):
     """An incremental reader of one direction of a connection; a family says what it makes of a frame in ``_frame``.
 

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from amqpspec.spec.amqp_1_0 import DIALECT
 from amqpspec.wire.amqp_1_0.boundaries import BOUNDARIES, Boundary
 from amqpspec.wire.amqp_1_0.frames import EMPTY_FRAME, encode_frame, performative_frame
-from amqpspec.wire.amqp_1_0.scapy_layers import typed_layers
+from amqpspec.wire.amqp_1_0.scapy_layers import layers_for
 from tests.wire.amqp_1_0.golden import COMPOSITES, Golden
 from tests.wire.amqp_1_0.test_golden import boundary_id
 
-LAYERS = typed_layers()
+LAYERS = layers_for("amqp-1-0")
 FRAMED = [row for row in COMPOSITES if row.name in LAYERS.bodies]
 
 
