@@ -8,7 +8,6 @@ to which it was understood. Masked octets are ``*``, so that sizes and offsets k
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
@@ -24,11 +23,10 @@ from amqpspec.wire.amqp_1_0.values import Described, Repeated
 from amqpspec.wire.amqp_1_0.writing import pack
 from amqpspec.wire.errors import WireError
 from amqpspec.wire.greeting import ProtocolHeader
+from amqpspec.wire.words import MAX_LINE, cut, entries, first_octets, leaf, masked, said, with_fields
 
 Span = tuple[int, int]
 
-_MAX_TEXT, _MAX_ENTRIES, _MAX_LINE, _FIRST_OCTETS = 256, 64, 1024, 24
-_MASK = b"*"
 _DESCRIBED = 0x00
 _LIST_HEADS = {0xC0: 3, 0xD0: 9, 0x45: 1}
 _STRINGS = (0xA1, 0xB1)
@@ -58,8 +56,8 @@ def describe_frame(frame: TypedFrame | ProtocolHeader) -> dict[str, Any]:
 def _body(kind: str, frame: TypedFrame) -> dict[str, Any]:
     if frame.error is not None:
         error = frame.error
-        actual = "cannot be read" if frame.frame_type == SASL_FRAME else error.actual  # it may show a secret
-        what = f"{error.where} at octet {error.offset}: {actual}, expected {error.expected}"
+        # What could not be read of a SASL frame may be its secret.
+        what = said(error, "cannot be read" if frame.frame_type == SASL_FRAME else None)
         return {"text": f"unreadable frame, {_begins(frame)}: {what}", "error": what}
     if frame.performative is None:
         known = frame.frame_type in (AMQP_FRAME, SASL_FRAME)
@@ -72,18 +70,18 @@ def _body(kind: str, frame: TypedFrame) -> dict[str, Any]:
 
 def _performative(frame: TypedFrame, performative: Composed) -> dict[str, Any]:
     fields = _fields(performative)
-    said: dict[str, Any] = {"performative": performative.name, "fields": fields}
-    text = " ".join((performative.name, *(f"{name}={value!r}" for name, value in fields.items())))
+    data: dict[str, Any] = {"performative": performative.name, "fields": fields}
+    text = with_fields(performative.name, fields)
     if frame.payload:
-        said["payload_octets"] = len(frame.payload)
+        data["payload_octets"] = len(frame.payload)
         plain = performative.name == "transfer"
         what = f" ({describe_payload(frame.payload)})" if plain else ""
         text = f"{text} payload of {len(frame.payload)} octets{what}"
     problems = [_complaint(performative.name, problem) for problem in frame.problems]
     if problems:
-        said["problems"] = problems
+        data["problems"] = problems
         text = f"{text} — wrong: {'; '.join(problems)}"
-    return {"text": _cut(text, _MAX_LINE), **said}
+    return {"text": cut(text, MAX_LINE), **data}
 
 
 def _complaint(name: str, problem: Problem) -> str:
@@ -105,48 +103,15 @@ def json_safe(value: Any) -> Any:
     if isinstance(value, Repeated):
         return {"entries": len(value), "each": json_safe(value.value)}
     if isinstance(value, Mapping):
-        pairs = [(str(json_safe(key)), json_safe(item)) for key, item in list(value.items())[:_MAX_ENTRIES]]
-        return dict(pairs) if len(value) <= _MAX_ENTRIES else {"entries": len(value), "first": dict(pairs)}
+        return entries(list(value.items()), lambda pairs: {str(json_safe(k)): json_safe(v) for k, v in pairs})
     if isinstance(value, list | tuple):
-        items = [json_safe(item) for item in value[:_MAX_ENTRIES]]
-        return items if len(value) <= _MAX_ENTRIES else {"entries": len(value), "first": items}
-    return _leaf(value)
-
-
-def _leaf(value: Any) -> Any:
-    if isinstance(value, bytes):
-        return _octets(value)
-    if isinstance(value, UUID):
-        return str(value)
-    if isinstance(value, float) and not math.isfinite(value):
-        return str(value)
-    return _text(value) if isinstance(value, str) else value
-
-
-def _text(text: str) -> str:
-    """Text as JSON can carry it: octets that were not UTF-8 as escapes."""
-    return _cut(text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace"), _MAX_TEXT)
-
-
-def _octets(octets: bytes) -> Any:
-    try:
-        text = octets.decode()
-    except UnicodeDecodeError:
-        text = ""
-    if (text or not octets) and "".join(text.split()).isprintable():
-        return _text(text)
-    more = "…" if len(octets) > _MAX_TEXT else ""
-    return {"octets": len(octets), "hex": octets[:_MAX_TEXT].hex() + more}
-
-
-def _cut(text: str, length: int) -> str:
-    return text if len(text) <= length else f"{text[:length]}… ({len(text)} characters)"
+        return entries(value, lambda items: [json_safe(item) for item in items])
+    return str(value) if isinstance(value, UUID) else leaf(value)
 
 
 def _begins(frame: TypedFrame) -> str:
     body = redacted(frame.octets)[-len(frame.payload) :] if frame.octets and frame.payload else frame.payload
-    first = body[:_FIRST_OCTETS].hex(" ")
-    return f"{len(body)} octets{': ' + first if first else ''}{' …' if len(body) > _FIRST_OCTETS else ''}"
+    return first_octets(body)
 
 
 # --- secrets
@@ -154,10 +119,7 @@ def _begins(frame: TypedFrame) -> str:
 
 def redacted(octets: bytes) -> bytes:
     """One frame's octets, or its first ones, with its secret masked; the length stays."""
-    shown = bytearray(octets)
-    for start, stop in secret_spans(octets):
-        shown[start:stop] = _MASK * (stop - start)
-    return bytes(shown)
+    return masked(octets, secret_spans(octets))
 
 
 def secret_spans(octets: bytes) -> list[Span]:

@@ -8,8 +8,7 @@ on it is masked whole. Masked octets are ``*``, so that sizes and offsets keep t
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from amqpspec.spec.methods import FrameLayout, Method
@@ -18,14 +17,10 @@ from amqpspec.wire.greeting import ProtocolHeader
 from amqpspec.wire.methods.codec import Codec
 from amqpspec.wire.methods.frames import Frame
 from amqpspec.wire.methods.secrets import SECRETS
-from amqpspec.wire.values import Table
+from amqpspec.wire.values import Table, Typed
+from amqpspec.wire.words import MAX_LINE, entries, first_octets, leaf, masked, said, text_of, with_fields
 
-_MAX_TEXT = 256
-_MAX_ENTRIES = 64
-_MAX_LINE = 1024
-_FIRST_OCTETS = 24
 _IDS_OCTETS = _SIZE_OCTETS = 4
-_MASK = b"*"
 
 
 def describe_frame(codec: Codec, frame: Frame | ProtocolHeader) -> dict[str, Any]:
@@ -38,11 +33,11 @@ def describe_frame(codec: Codec, frame: Frame | ProtocolHeader) -> dict[str, Any
         return {"type": "protocol-header", "text": str(frame)}
     kind = codec.dialect.layout.type_name(frame.type)
     try:
-        said = _KINDS.get(kind, _other)(codec, frame)
+        what = _KINDS.get(kind, _other)(codec, frame)
     except WireError as error:
-        said = _unreadable(codec, kind, frame, error)
+        what = _unreadable(codec, kind, frame, error)
     where = {"channel": frame.channel, "cycle": frame.cycle} if frame.cycle else {"channel": frame.channel}
-    return {"type": kind, **where, **said}
+    return {"type": kind, **where, **what}
 
 
 def redacted(codec: Codec, layout: FrameLayout, octets: bytes) -> bytes:
@@ -56,20 +51,18 @@ def redacted(codec: Codec, layout: FrameLayout, octets: bytes) -> bytes:
 def json_safe(value: Any) -> Any:
     """A decoded value as JSON data: octets as text or hex, a decimal as text, duplicate fields as pairs."""
     if isinstance(value, Table):
-        pairs = [(_text(name), json_safe(typed.value)) for name, typed in value[:_MAX_ENTRIES]]
-        table = dict(pairs)
-        whole = list(map(list, pairs)) if len(table) < len(pairs) else table
-        return whole if len(value) <= _MAX_ENTRIES else {"entries": len(value), "first": whole}
+        return entries(value, _pairs)
     if isinstance(value, list):
-        items = [json_safe(item.value) for item in value[:_MAX_ENTRIES]]
-        return items if len(value) <= _MAX_ENTRIES else {"entries": len(value), "first": items}
+        return entries(value, lambda items: [json_safe(item.value) for item in items])
     if isinstance(value, tuple):
         return f"{value[1]}e-{value[0]}"
-    if isinstance(value, bytes):
-        return _octets(value)
-    if isinstance(value, float) and not math.isfinite(value):
-        return str(value)
-    return _text(value) if isinstance(value, str) else value
+    return leaf(value)
+
+
+def _pairs(fields: Iterable[tuple[str, Typed]]) -> Any:
+    pairs = [(text_of(name), json_safe(typed.value)) for name, typed in fields]
+    table = dict(pairs)
+    return list(map(list, pairs)) if len(table) < len(pairs) else table
 
 
 # --- kinds of frames
@@ -128,15 +121,13 @@ _KINDS: Mapping[str, Callable[[Codec, Frame], dict[str, Any]]] = {
 def _unreadable(codec: Codec, kind: str, frame: Frame, error: WireError) -> dict[str, Any]:
     """The error without its hex window, which may show a secret."""
     method = _method_of(codec, frame.payload) if kind == "method" else None
-    what = f"{error.where} at octet {error.offset}: {error.actual}, expected {error.expected}"
-    said = {"text": f"unreadable {method.name if method else kind}, {_begins(codec, frame)}: {what}"}
-    return {**said, **({"method": method.name} if method else {}), "error": what}
+    what = said(error)
+    text = f"unreadable {method.name if method else kind}, {_begins(codec, frame)}: {what}"
+    return {"text": text, **({"method": method.name} if method else {}), "error": what}
 
 
 def _begins(codec: Codec, frame: Frame) -> str:
-    first = _masked(codec, frame.payload)[:_FIRST_OCTETS].hex(" ")
-    more = " …" if len(frame.payload) > _FIRST_OCTETS else ""
-    return f"{len(frame.payload)} octets: {first}{more}" if first else "0 octets"
+    return first_octets(_masked(codec, frame.payload))
 
 
 # --- secrets
@@ -146,8 +137,7 @@ def _masked(codec: Codec, payload: bytes) -> bytes:
     method = _method_of(codec, payload)
     if method is None or method.name not in SECRETS:
         return payload
-    start, stop = _secret_span(codec, method, payload)
-    return payload[:start] + _MASK * (stop - start) + payload[stop:]
+    return masked(payload, [_secret_span(codec, method, payload)])
 
 
 def _method_of(codec: Codec, payload: bytes) -> Method | None:
@@ -177,27 +167,6 @@ def _understood(codec: Codec, method: Method, payload: bytes) -> int:
         return max(error.offset, first_size_end)
 
 
-# --- words
-
-
 def _line(start: str, fields: dict[str, Any]) -> str:
-    text = " ".join((start, *(f"{name}={value!r}" for name, value in fields.items())))
-    return text if len(text) <= _MAX_LINE else f"{text[:_MAX_LINE]}…"
-
-
-def _text(text: str) -> str:
-    """Text as JSON can carry it: octets that were not UTF-8 as escapes."""
-    safe = text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
-    return safe if len(safe) <= _MAX_TEXT else f"{safe[:_MAX_TEXT]}… ({len(safe)} characters)"
-
-
-def _octets(octets: bytes) -> Any:
-    """A long string as text where it is text, else in hex."""
-    try:
-        text = octets.decode()
-    except UnicodeDecodeError:
-        text = ""
-    if (text or not octets) and "".join(text.split()).isprintable():
-        return _text(text)
-    more = "…" if len(octets) > _MAX_TEXT else ""
-    return {"octets": len(octets), "hex": octets[:_MAX_TEXT].hex() + more}
+    text = with_fields(start, fields)
+    return text if len(text) <= MAX_LINE else f"{text[:MAX_LINE]}…"
