@@ -9,13 +9,23 @@ from __future__ import annotations
 import struct
 from collections.abc import Mapping
 from functools import cache
-from typing import Generic, NamedTuple, TypeVar
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from amqpspec.spec.framing import Counts, Layout
 from amqpspec.wire.errors import EncodeError, WireError, hex_window
 from amqpspec.wire.greeting import ProtocolHeader
 
-F = TypeVar("F")
+
+class Placed(Protocol):
+    """A frame that knows at which octet of its stream it began."""
+
+    @property
+    def offset(self) -> int:
+        """Octets before it."""
+        ...
+
+
+F = TypeVar("F", bound=Placed)
 _WIDTHS = {1: "B", 2: "H", 4: "I", 8: "Q"}
 
 
