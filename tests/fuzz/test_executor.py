@@ -26,9 +26,9 @@ from amqpspec.fuzz.inputs.catalogue import FuzzInput, cells
 from amqpspec.fuzz.inputs.identity import InputId
 from amqpspec.fuzz.states.ways import Say, Step, Values, octets_of_step, states
 from amqpspec.net.ports import free_port
-from amqpspec.reference.methods.handlers import SESSION_HANDLERS
+from amqpspec.reference.methods.channel import Channel
+from amqpspec.reference.methods.handlers import CHANNEL_HANDLERS
 from amqpspec.reference.methods.phases import Phase
-from amqpspec.reference.methods.session import Session
 from amqpspec.reference.server import ReferenceBroker
 from amqpspec.spec.model import Refusal, Scope
 from amqpspec.target.url import parse_url
@@ -441,12 +441,12 @@ def test_after_a_close_nothing_is_asked() -> None:
 
 
 def test_a_broker_that_reads_no_more_no_longer_answers(monkeypatch: pytest.MonkeyPatch) -> None:
-    def mute(session: Session, call: Call) -> None:
-        session.send("basic.qos-ok")
-        session.link.core.flush()
-        session.link.phase = Phase.MUTE
+    def mute(channel: Channel, call: Call) -> None:
+        channel.send("basic.qos-ok")
+        channel.connection.core.flush()
+        channel.connection.phase = Phase.MUTE
 
-    monkeypatch.setitem(SESSION_HANDLERS, "basic.qos", mute)
+    monkeypatch.setitem(CHANNEL_HANDLERS, "basic.qos", mute)
     found = asked(item("channel", method("basic.qos")), tempo=replace(PATIENT, refusal_s=1.0))
     assert found.reaction == "answer basic.qos-ok" and found.end is End.OPEN
     assert found.obedience is Obedience.SILENT
@@ -454,10 +454,10 @@ def test_a_broker_that_reads_no_more_no_longer_answers(monkeypatch: pytest.Monke
 
 
 def test_an_answer_on_a_foreign_channel_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
-    def astray(session: Session, call: Call) -> None:
-        session.link.send(7 if session.number == 2 else session.number, "basic.qos-ok")
+    def astray(channel: Channel, call: Call) -> None:
+        channel.connection.send(7 if channel.number == 2 else channel.number, "basic.qos-ok")
 
-    monkeypatch.setitem(SESSION_HANDLERS, "basic.qos", astray)
+    monkeypatch.setitem(CHANNEL_HANDLERS, "basic.qos", astray)
     found = asked(item("channel", method("basic.qos")))
     assert found.obedience is Obedience.WRONG
     assert found.disobeys == "expected basic.qos-ok on channel 2, actual basic.qos-ok on channel 7"
@@ -465,7 +465,7 @@ def test_an_answer_on_a_foreign_channel_is_wrong(monkeypatch: pytest.MonkeyPatch
 
 def test_an_answer_to_the_input_on_a_foreign_channel_is_astray(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(
-        SESSION_HANDLERS, "basic.qos", lambda session, call: session.link.send(9, "basic.qos-ok")
+        CHANNEL_HANDLERS, "basic.qos", lambda channel, call: channel.connection.send(9, "basic.qos-ok")
     )
     found = asked(item("channel", method("basic.qos")))
     assert found.astray == "basic.qos-ok on channel 9"

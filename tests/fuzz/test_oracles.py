@@ -27,9 +27,9 @@ from amqpspec.fuzz.selftest.defects import defect
 from amqpspec.fuzz.selftest.process import SeededBroker
 from amqpspec.fuzz.states.ways import Values
 from amqpspec.net.ports import free_port
-from amqpspec.reference.methods.handlers import SESSION_HANDLERS
-from amqpspec.reference.methods.link import Link
-from amqpspec.reference.methods.session import Session
+from amqpspec.reference.methods.channel import Channel
+from amqpspec.reference.methods.connection import Connection
+from amqpspec.reference.methods.handlers import CHANNEL_HANDLERS
 from amqpspec.reference.server import ReferenceBroker
 from amqpspec.spec.model import Refusal, Scope
 
@@ -261,10 +261,10 @@ def test_a_burn_in_the_first_batch_is_seen(tmp_path: Path) -> None:
     assert Oracle.CPU in {s.oracle for s in check.suspicions}, (check, monitor.usual.first_cpu_s)
 
 
-def heard_while_served(monkeypatch: pytest.MonkeyPatch, effect: Callable[[Session], None]) -> set[str]:
+def heard_while_served(monkeypatch: pytest.MonkeyPatch, effect: Callable[[Channel], None]) -> set[str]:
     """What the canaries complain about when the broker does more than it should at each queue.purge of another one."""
     with ReferenceBroker("amqp-0-9-1") as broker:
-        monkeypatch.setitem(SESSION_HANDLERS, "queue.purge", lambda session, call: effect(session))
+        monkeypatch.setitem(CHANNEL_HANDLERS, "queue.purge", lambda channel, call: effect(channel))
         subject = Subject("r", "amqp-0-9-1", Address(broker.host, broker.port))
         canaries = Canaries(subject)
         canaries.place()
@@ -277,36 +277,36 @@ def heard_while_served(monkeypatch: pytest.MonkeyPatch, effect: Callable[[Sessio
     return found
 
 
-def watchers(session: Session) -> Iterator[Session]:
-    """The sessions of other connections."""
-    for link in session.link.core.links:
-        if isinstance(link, Link) and link is not session.link:
-            yield from link.sessions.values()
+def watchers(channel: Channel) -> Iterator[Channel]:
+    """The channels of other connections."""
+    for connection in channel.connection.core.connections:
+        if isinstance(connection, Connection) and connection is not channel.connection:
+            yield from connection.channels.values()
 
 
 def test_an_answer_on_a_channel_that_asked_nothing_is_a_leak(monkeypatch: pytest.MonkeyPatch) -> None:
-    def sent_astray(session: Session) -> None:
-        for other in watchers(session):
+    def sent_astray(channel: Channel) -> None:
+        for other in watchers(channel):
             if not other.consumers:
                 other.send("queue.purge-ok", message_count=0)
-                other.link.core.flush()
-        session.send("queue.purge-ok", message_count=0)
+                other.connection.core.flush()
+        channel.send("queue.purge-ok", message_count=0)
 
     assert heard_while_served(monkeypatch, sent_astray) == {"leak: answer on a channel that asked nothing"}
 
 
 def test_a_delivery_on_another_channel_is_a_leak(monkeypatch: pytest.MonkeyPatch) -> None:
-    def sent_astray(session: Session) -> None:
-        one, two = (other for other in watchers(session) if other.consumers)
+    def sent_astray(channel: Channel) -> None:
+        one, two = (other for other in watchers(channel) if other.consumers)
         one.number, two.number = two.number, one.number
-        session.send("queue.purge-ok", message_count=0)
+        channel.send("queue.purge-ok", message_count=0)
 
     assert "leak: delivery on another channel" in heard_while_served(monkeypatch, sent_astray)
 
 
 def test_a_clean_answer_is_no_leak(monkeypatch: pytest.MonkeyPatch) -> None:
-    def clean(session: Session) -> None:
-        session.send("queue.purge-ok", message_count=0)
+    def clean(channel: Channel) -> None:
+        channel.send("queue.purge-ok", message_count=0)
 
     assert heard_while_served(monkeypatch, clean) == set()
 

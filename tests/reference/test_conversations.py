@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from amqpspec.reference.methods.classes import CLASSES
-from amqpspec.reference.methods.handlers import LINK_HANDLERS, SESSION_HANDLERS
+from amqpspec.reference.methods.handlers import CHANNEL_HANDLERS, CONNECTION_HANDLERS
 from amqpspec.reference.methods.wire import served_codec
 from amqpspec.reference.server import ReferenceBroker
 from amqpspec.spec.amqp_0_9_1 import DIALECT
@@ -19,7 +19,7 @@ def test_every_method_of_a_client_has_a_handler() -> None:
     assert CLASSES
     methods = served_codec("amqp-0-9-1").dialect.methods.values()
     names = {m.name for m in methods if m.sent_by is not Side.SERVER}
-    assert names - set(LINK_HANDLERS) - set(SESSION_HANDLERS) == set()
+    assert names - set(CONNECTION_HANDLERS) - set(CHANNEL_HANDLERS) == set()
 
 
 # --- connection

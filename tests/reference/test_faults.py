@@ -8,73 +8,133 @@ from pathlib import Path
 import pytest
 
 import amqpspec.reference
-from amqpspec.reference.faults import Fault, all_faults, behaviours, check_faults
-from amqpspec.reference.faults.refusals import (
-    BORROWED,
-    REFUSALS,
-    own_refusals,
-    right,
-    row_of,
-    wrong_code,
-    wrong_scope,
-)
-from amqpspec.reference.faults.rules_wire_9_1 import ALSO, SPOKEN_AS
+from amqpspec.reference.fault import fault_table, word_table
+from amqpspec.reference.faults import Fault, all_faults, behaviours, check_faults, faults_of
+from amqpspec.reference.methods import amqp_0_9_1, amqp_wire_9_1
+from amqpspec.reference.refusals import passes
 from amqpspec.reference.server import ReferenceBroker
-from amqpspec.spec.dialects import load_ledger
+from amqpspec.spec.dialects import certified_dialects, load_ledger
 from amqpspec.spec.model import Refusal, Scope
 from tests.reference.conftest import Broken
 from tests.reference.talk import ready
 
 PACKAGE = Path(amqpspec.reference.__file__).parent
-LEDGERS = ("amqp-0-9-1", "amqp-wire-9-1")
-LEDGER = load_ledger("amqp-0-9-1")
+FAMILIES = {"methods": ("amqp-0-9-1", "amqp-wire-9-1"), "amqp_1_0": ("amqp-1-0",)}
+LEDGERS = certified_dialects()
+BASE, DRAFT = amqp_0_9_1.REFUSALS, amqp_wire_9_1.REFUSALS
 FAULTS = [(ledger, fault) for ledger in LEDGERS for fault in all_faults(ledger).values()]
-REFUSED = [(ledger, rule) for ledger in LEDGERS for rule in own_refusals(ledger)]
+REFUSED = [(ledger, rule) for ledger in LEDGERS for rule in faults_of(ledger).refusals.rows]
 
 
-def _sources(*, faults: bool) -> Iterator[str]:
-    """What the brokers of this family are made of."""
-    for path in PACKAGE.rglob("*.py"):
-        parts = path.relative_to(PACKAGE).parts
-        if parts[0] != "amqp_1_0" and (faults or "faults" not in parts):
-            yield path.read_text(encoding="utf-8")
+def _modules(family: str) -> Iterator[Path]:
+    """What the brokers of a family are made of; the model and the core are counted among those of 0-9."""
+    for path in sorted(PACKAGE.rglob("*.py")):
+        if (path.parent.name == "amqp_1_0") == (family == "amqp_1_0"):
+            yield path
 
 
-def _consulted() -> set[str]:
-    return {name for text in _sources(faults=False) for name in re.findall(r'faulty\(\s*"([^"]+)"', text)}
+def _consulted(path: Path) -> set[str]:
+    return set(re.findall(r'faulty\(\s*"([^"]+)"', path.read_text(encoding="utf-8")))
 
 
-def test_every_declared_behaviour_is_consulted_and_the_other_way_round() -> None:
-    declared = {name for ledger in LEDGERS for name in behaviours(ledger)}
-    assert declared - _consulted() == set(), "declared, but no line asks for it"
-    assert _consulted() - declared == set(), "asked for, but not declared"
+def _declared(path: Path) -> list[Fault]:
+    place = path.relative_to(PACKAGE).with_suffix("")
+    module = import_module(".".join(("amqpspec.reference", *place.parts)))
+    return list(getattr(module, "FAULTS", ()))
 
 
-def test_no_fault_is_declared_twice_or_means_two_things() -> None:
-    modules = [
-        import_module(f"amqpspec.reference.faults.{path.stem}") for path in (PACKAGE / "faults").glob("*.py")
-    ]
-    meanings: dict[str, str] = {}
-    for module in modules:
-        faults = getattr(module, "FAULTS", ())
-        assert len(faults) == len({fault.name for fault in faults})
-        assert [f.name for f in faults if meanings.setdefault(f.name, f.says) != f.says] == []
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_fault_is_declared_by_the_module_that_acts_it_out(family: str) -> None:
+    known = {name for path in _modules(family) for name in _consulted(path)}
+    declared = [(path, fault.name) for path in _modules(family) for fault in _declared(path)]
+    assert [(path.name, name) for path, name in declared if name not in _consulted(path)] == []
+    assert known - {name for _, name in declared} == set(), "asked for, but not declared"
+    assert len(declared) == len({name.lower() for _, name in declared}), "declared twice"
 
 
-def test_every_refusal_is_used_and_listed() -> None:
-    text = "\n".join(_sources(faults=False))
-    assert [rule for rule in REFUSALS if f'"{rule}"' not in text] == []
-    spoken = set(re.findall(r'refuse\(\s*"([^"]+)"', text))
-    known = {*REFUSALS, *BORROWED, *(rule for _, rule in REFUSED)}
-    assert spoken - known == set()
-    assert known - spoken - set(SPOKEN_AS.values()) - set(REFUSALS) == set()
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_declared_fault_is_one_of_a_dialect(family: str) -> None:
+    declared = {fault.name: fault.says for path in _modules(family) for fault in _declared(path)}
+    known = [fault for dialect in FAMILIES[family] for fault in behaviours(dialect).values()]
+    assert {fault.name: fault.says for fault in known} == declared
+    assert [fault.name for fault in known if declared[fault.name] != fault.says] == []
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_refusal_is_used_and_listed(family: str) -> None:
+    text = "\n".join(
+        path.read_text(encoding="utf-8")
+        for path in _modules(family)
+        if path.stem not in ("faults", "amqp_0_9_1", "amqp_wire_9_1")
+    )
+    rules = faults_of(FAMILIES[family][0]).refusals
+    widest = faults_of(FAMILIES[family][-1]).refusals
+    assert [rule for rule in rules.rows if f'"{rule}"' not in text] == []
+    spoken = re.findall(r'refuse\(\s*"([^"]+)"', text)
+    assert [rule for rule in spoken if not widest.row_of(rule).id] == [], (
+        "refused by a rule that is not listed"
+    )
+    assert [row for row in rules.also if row not in rules.rows] == []
+
+
+def test_a_rule_that_is_not_listed_is_an_error() -> None:
+    for dialect in LEDGERS:
+        with pytest.raises(KeyError, match="no/such/rule: not among the refusals of"):
+            faults_of(dialect).refusals.row_of("no/such/rule")
 
 
 def test_what_is_spoken_of_otherwise_has_rows() -> None:
     ledger = load_ledger("amqp-wire-9-1")
-    assert set(SPOKEN_AS) <= set(REFUSALS)
-    rows = {*SPOKEN_AS.values(), *ALSO, *(row for rows in ALSO.values() for row in rows)}
-    assert rows - set(ledger) == set()
+    assert set(DRAFT.spoken_as) <= set(BASE.rows)
+    assert {row for rows in DRAFT.spoken_as.values() for row in rows} <= set(DRAFT.rows)
+    assert set(DRAFT.also) <= set(DRAFT.rows)
+    assert {row for rows in DRAFT.also.values() for row in rows} - set(ledger) == set()
+    assert [rule for rule, (row,) in DRAFT.spoken_as.items() if ledger[row].same_as == rule] == []
+
+
+@pytest.mark.parametrize(
+    ("rule", "row"),
+    [
+        ("wire/table/malformed", "field-tables/format"),
+        ("connection/grammar", "security/negotiation-errors"),
+        ("amq_wlp_frame_01", "amq_wlp_frame_01"),
+    ],
+)
+def test_the_draft_refuses_by_rows_of_its_own(rule: str, row: str) -> None:
+    assert DRAFT.row_of(rule) is load_ledger("amqp-wire-9-1")[row]
+
+
+def test_what_the_draft_has_no_row_for_is_refused_as_0_9_1_does() -> None:
+    assert DRAFT.row_of("channel/grammar") is load_ledger("amqp-0-9-1")["channel/grammar"]
+
+
+def test_a_dialect_refuses_in_codes_that_it_has() -> None:
+    rule = "queue/declare/passive/equivalent-mismatch"
+    assert BASE.right(rule, "amqp-0-9-1").code == 406
+    assert DRAFT.right(rule, "amqp-wire-9-1") == Refusal(Scope.CONNECTION, 530)
+    assert DRAFT.right(rule, "amqp-0-8").code == 406, "deployed brokers of 0-8 have it"
+
+
+def test_a_table_of_faults_says_what_it_holds() -> None:
+    table = fault_table(
+        """
+one: does this [a/b c/d
+    e/f]
+two: does
+    that
+"""
+    )
+    assert table == (Fault("one", ("a/b", "c/d", "e/f"), "does this"), Fault("two", (), "does that"))
+
+
+@pytest.mark.parametrize("text", ["one does this", "one: a\none: b", "one: does this [a/b", "a one: does"])
+def test_a_table_of_another_form_is_an_error(text: str) -> None:
+    with pytest.raises(ValueError, match="expected"):
+        fault_table(text)
+
+
+def test_a_table_of_words_keeps_their_order() -> None:
+    assert dict(word_table("one: b a\n    c\ntwo: d\n")) == {"one": ("b", "a", "c"), "two": ("d",)}
 
 
 @pytest.mark.parametrize(("ledger", "fault"), FAULTS, ids=lambda x: x if isinstance(x, str) else x.name)
@@ -87,19 +147,20 @@ def test_a_fault_breaks_requirements_that_exist(ledger: str, fault: Fault) -> No
 
 @pytest.mark.parametrize(("ledger", "rule"), REFUSED)
 def test_wrong_refusals_are_wrong(ledger: str, rule: str) -> None:
-    row = load_ledger(ledger)[rule]
-    known = (*row.accepts, *row.tolerates)
-    assert row_of(rule, ledger) is row
-    assert right(rule, ledger) == row.accepts[0]
-    for wrong in (wrong_code(row), wrong_scope(row)):
-        if wrong is not None:
-            assert not any(k.scope is wrong.scope and k.code in (None, wrong.code) for k in known)
+    row, rules = load_ledger(ledger)[rule], faults_of(ledger).refusals
+    assert rules.row_of(rule) is row
+    assert rules.right(rule, ledger) == row.accepts[0]
+    for wrong in (rules.wrong_code(row), rules.wrong_scope(row)):
+        assert wrong is None or not any(
+            known.scope is wrong.scope and known.code in (None, wrong.code) for known in row.accepts
+        )
+    if (scope := rules.wrong_scope(row)) is not None:
+        assert not passes(scope, row)
 
 
 def test_there_are_many() -> None:
     assert len(behaviours()) >= 60
     assert len(all_faults()) >= 120
-    assert len(behaviours()) == len({name.lower() for name in behaviours()})
 
 
 def test_names_are_checked() -> None:
@@ -138,7 +199,7 @@ def test_the_three_faults_of_a_refusal(broken: Broken, fault: tuple[str, ...], s
 
 def test_silence_is_a_wrong_scope(broken: Broken) -> None:
     rule = "connection/tune/channel-max"
-    assert wrong_scope(LEDGER[rule]) is None
+    assert BASE.wrong_scope(BASE.row_of(rule)) is None
     broker = broken(f"wrong-scope:{rule}")
     with ready(broker.url, channel_max=1) as talk:
         talk.say("channel.open", 2)
@@ -150,7 +211,7 @@ def test_silence_is_a_wrong_scope(broken: Broken) -> None:
 
 def test_a_socket_that_should_end_in_silence_says_something(broken: Broken) -> None:
     rule = "amq_wlp_frame_01"
-    assert wrong_scope(LEDGER[rule]) == Refusal(Scope.CONNECTION, 541)
+    assert BASE.wrong_scope(BASE.row_of(rule)) == Refusal(Scope.CONNECTION, 541)
     with ready(broken(f"wrong-scope:{rule}").url) as talk:
         talk.octets(bytes.fromhex("09 0000 00000000 ce"))
         assert talk.hear("connection.close")["reply_code"] == 541

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from amqpspec.reference.methods import queue
+from amqpspec.reference.methods.classes import queue
 from amqpspec.reference.model import routing
 from amqpspec.run.case import load_suite
 from amqpspec.run.mutants.operators import changes
@@ -59,7 +59,7 @@ def test_ids_are_unique_and_say_where() -> None:
 
 
 def test_what_asks_for_a_named_fault_is_left_alone() -> None:
-    assert "if session.faulty(" in Path(str(queue.__file__)).read_text(encoding="utf-8")
+    assert "if channel.faulty(" in Path(str(queue.__file__)).read_text(encoding="utf-8")
     found = mutants_of(queue)
     assert [mutant for mutant in found if mutant.what.startswith("if ")]
     assert not [mutant for mutant in found if mutant.what.startswith("if ") and "faulty(" in mutant.what]
@@ -79,9 +79,9 @@ reach = {{"{WIRE}": lines_by_case("{WIRE}", 2, {CASES})}}
 assert set(reach["{WIRE}"]) == set({CASES}) and all(reach["{WIRE}"].values())
 samples = [[m.id for m in _sample(reach, 4, seed, "methods.wire")] for seed in (1, 1, 2)]
 assert samples[0] == samples[1] != samples[2]
-every = _sample(reach, 10_000, 1, "methods.connection")
+every = _sample(reach, 10_000, 1, "classes.connection")
 assert all(_near(mutant, reach)["{WIRE}"] for mutant in every)
-removed = next(m for m in every if m.what.startswith("without: link.send"))
+removed = next(m for m in every if m.what.startswith("without: connection.send"))
 (trial,) = _trials([removed], reach, 1)
 print(trial.fate, trial.dialect, trial.case, trial.verdict)
 """

@@ -15,6 +15,7 @@ from amqpspec.dialects import methods
 from amqpspec.spec.dialects import Entry
 
 if TYPE_CHECKING:
+    from amqpspec.reference.faults import Faults
     from amqpspec.spec.model import Dialect
 
 
@@ -30,6 +31,12 @@ def _rabbitmq() -> Dialect:
     return DIALECT
 
 
+def _faults() -> Faults:
+    from amqpspec.reference.methods.amqp_0_9_1 import DIALECT_FAULTS
+
+    return DIALECT_FAULTS
+
+
 def _suite() -> ModuleType:
     from amqpspec.suites import amqp_0_9_1
 
@@ -43,6 +50,7 @@ AMQP_0_9_1 = Entry(
     spoken_as="rabbitmq-0-9-1",
     driver=methods.driver,
     reference=methods.reference,
+    faults=_faults,
     layers=methods.layers,
     suite=_suite,
 )

@@ -15,6 +15,7 @@ from amqpspec.spec.dialects import Entry
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from amqpspec.reference.faults import Faults
     from amqpspec.reference.server import Connect
     from amqpspec.run.driver import Driver
     from amqpspec.spec.model import Dialect
@@ -34,9 +35,15 @@ def _driver() -> Driver:
 
 
 def _reference() -> Connect:
-    from amqpspec.reference.amqp_1_0.connection import Connection
+    from amqpspec.reference.amqp_1_0.inbox import connect
 
-    return Connection
+    return connect
+
+
+def _faults() -> Faults:
+    from amqpspec.reference.amqp_1_0.faults import DIALECT_FAULTS
+
+    return DIALECT_FAULTS
 
 
 def _layers() -> Callable[[str], Layers]:
@@ -57,6 +64,7 @@ AMQP_1_0 = Entry(
     ledger=Path(amqpspec.spec.__path__[0]) / "amqp_1_0" / "requirements.yaml",
     driver=_driver,
     reference=_reference,
+    faults=_faults,
     layers=_layers,
     suite=_suite,
 )

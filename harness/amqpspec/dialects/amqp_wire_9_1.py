@@ -15,6 +15,7 @@ from amqpspec.dialects import methods
 from amqpspec.spec.dialects import Entry
 
 if TYPE_CHECKING:
+    from amqpspec.reference.faults import Faults
     from amqpspec.spec.model import Dialect
 
 
@@ -28,6 +29,12 @@ def _deployed() -> Dialect:
     from amqpspec.spec.amqp_0_8 import DIALECT
 
     return DIALECT
+
+
+def _faults() -> Faults:
+    from amqpspec.reference.methods.amqp_wire_9_1 import DIALECT_FAULTS
+
+    return DIALECT_FAULTS
 
 
 def _suite() -> ModuleType:
@@ -44,6 +51,7 @@ AMQP_WIRE_9_1 = Entry(
     parts=("cycle-header",),
     driver=methods.driver,
     reference=methods.reference,
+    faults=_faults,
     layers=methods.layers,
     suite=_suite,
 )

@@ -24,9 +24,9 @@ def driver() -> Driver:
 
 def reference() -> Connect:
     """The connection of the reference broker."""
-    from amqpspec.reference.methods.link import Link
+    from amqpspec.reference.methods.connection import Connection
 
-    return Link
+    return Connection
 
 
 def layers() -> Callable[[str], Layers]:

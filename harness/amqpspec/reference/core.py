@@ -1,7 +1,7 @@
 """One broker's state behind its sockets: virtual hosts, users, faults, and who is connected.
 
-Knows: which links have something to say and lets them say it in one write; what a restart does.
-Must not know: threads, ports, or any protocol; a link is whatever keeps the promises of ``Linked``.
+Knows: which connections have something to say and lets them say it in one write; what a restart does.
+Must not know: threads, ports, or any protocol; a connection is whatever keeps the promises of ``Connected``.
 """
 
 from __future__ import annotations
@@ -14,13 +14,14 @@ from itertools import count
 from typing import Protocol
 
 from amqpspec.reference.deviations import Deviations
+from amqpspec.reference.fault import fault_table
 from amqpspec.reference.model import DEFAULT_USERS, DEFAULT_VHOSTS, User, VirtualHost
 from amqpspec.reference.refusing import Refuser
 
 TICK_S = 0.02
 
 
-class Linked(Protocol):
+class Connected(Protocol):
     """One connection, as the broker sees it."""
 
     def flush(self) -> None:
@@ -47,13 +48,13 @@ class Core:
         self.vhosts = {name: VirtualHost(name, on) for name in DEFAULT_VHOSTS}
         if on.faulty("virtual-hosts-shared"):
             self.vhosts = dict.fromkeys(DEFAULT_VHOSTS, self.vhosts["/"])
-        self.links: set[Linked] = set()
-        self.with_output: set[Linked] = set()
+        self.connections: set[Connected] = set()
+        self.with_output: set[Connected] = set()
         self.numbers = count(1)
         self._ticking = False
 
     def flush(self) -> None:
-        """Let every link write; that may give others something to write."""
+        """Let every connection write; that may give others something to write."""
         while self.with_output:
             self.with_output.pop().flush()
         if not self._ticking:
@@ -72,16 +73,16 @@ class Core:
 
     def restart(self) -> None:
         """Go down in good order and come up again with what is durable."""
-        for link in tuple(self.links):
-            link.shut("the broker restarts")
+        for connection in tuple(self.connections):
+            connection.shut("the broker restarts")
         for vhost in {id(v): v for v in self.vhosts.values()}.values():
             vhost.restart()
         self.flush()
 
     def stop(self) -> None:
         """End every connection at once."""
-        for link in tuple(self.links):
-            link.abort()
+        for connection in tuple(self.connections):
+            connection.abort()
 
 
 @cache
@@ -97,3 +98,9 @@ def own_version() -> str:
 def own_platform() -> str:
     """What it runs on, as a broker announces it."""
     return f"Python {platform.python_version()} on {platform.system()}"
+
+
+FAULTS = fault_table("""
+virtual-hosts-shared: all virtual hosts are one
+    [connection/open/virtual-host/separation-entities connection/open/virtual-host/separation-access]
+""")

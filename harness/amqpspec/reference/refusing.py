@@ -7,8 +7,7 @@ Must not know: any protocol; whoever catches ``Refused`` says it in its own word
 from __future__ import annotations
 
 from amqpspec.reference.deviations import Deviations
-from amqpspec.reference.faults.refusals import right, row_of, wrong_code, wrong_scope
-from amqpspec.spec.dialects import judged_as
+from amqpspec.reference.faults import faults_of
 from amqpspec.spec.model import Refusal
 
 
@@ -24,19 +23,19 @@ class Refuser:
     """Refuses for one broker."""
 
     def __init__(self, dialect_id: str, on: Deviations) -> None:
-        self._dialect_id, self._ledger_id, self._on = dialect_id, judged_as(dialect_id), on
+        self._dialect_id, self._rules, self._on = dialect_id, faults_of(dialect_id).refusals, on
         self._harmless = not any(":" in name for name in on.names)
 
     def refuse(self, rule: str, text: str) -> None:
         """Raise RefusedError for a rule; return if a fault lets it pass."""
-        refusal = right(rule, self._ledger_id, self._dialect_id)
+        rules = self._rules
         if self._harmless:
-            raise RefusedError(rule, text, refusal)
-        row = row_of(rule, self._ledger_id)
-        if f"not-refused:{row.id}" in self._on.names:
+            raise RefusedError(rule, text, rules.right(rule, self._dialect_id))
+        row = rules.row_of(rule)
+        if self._on.faulty(f"not-refused:{row.id}"):
             return
-        if f"wrong-code:{row.id}" in self._on.names:
-            raise RefusedError(rule, text, wrong_code(row, self._ledger_id))
-        if f"wrong-scope:{row.id}" in self._on.names:
-            raise RefusedError(rule, text, wrong_scope(row, self._ledger_id))
-        raise RefusedError(rule, text, refusal)
+        if self._on.faulty(f"wrong-code:{row.id}"):
+            raise RefusedError(rule, text, rules.wrong_code(row))
+        if self._on.faulty(f"wrong-scope:{row.id}"):
+            raise RefusedError(rule, text, rules.wrong_scope(row))
+        raise RefusedError(rule, text, rules.right(rule, self._dialect_id))

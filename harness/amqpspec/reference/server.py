@@ -52,7 +52,7 @@ class ReferenceBroker:
         self.handshake_pause_s = handshake_pause_s
         self.dialect, self.host, self.port, self._tls = dialect, host, port, tls
         self.faults = check_faults(faults, dialect)
-        self._link = _connection_of(dialect)
+        self._connect = _connection_of(dialect)
         self._on = on
         self._core: Core | None = None
         self._server: asyncio.Server | None = None
@@ -114,7 +114,12 @@ class ReferenceBroker:
         core = Core(self.dialect, Deviations(self.faults), self.host, self.handshake_pause_s)
         loop = asyncio.get_running_loop()
         self._server = await loop.create_server(
-            lambda: self._link(core), self.host, self.port, ssl=self._tls, backlog=BACKLOG, reuse_address=True
+            lambda: self._connect(core),
+            self.host,
+            self.port,
+            ssl=self._tls,
+            backlog=BACKLOG,
+            reuse_address=True,
         )
         self.port = self._server.sockets[0].getsockname()[1]
         self._core = core
@@ -123,7 +128,7 @@ class ReferenceBroker:
         if self._server is not None and self._core is not None:
             for listening in self._server.sockets:
                 asyncio.get_running_loop().remove_reader(listening.fileno())
-            for _ in range(_TURNS):  # connections that were just accepted get their link first
+            for _ in range(_TURNS):  # connections that were just accepted get their connection first
                 await asyncio.sleep(0)
             self._server.close()
             self._server = None
@@ -137,8 +142,8 @@ class ReferenceBroker:
 
     async def _each(self, action: str, *args: Any) -> None:
         if self._core is not None:
-            for link in tuple(self._core.links):
-                getattr(link, action)(*args)
+            for connection in tuple(self._core.connections):
+                getattr(connection, action)(*args)
             self._core.flush()
 
 

@@ -79,4 +79,5 @@ DIALECT = replace(
     ),
     protocol_header=_PROTOCOL_HEADER,
     layout=_LAYOUT,
+    signs_in_field_names=RABBITMQ.signs_in_field_names,
 )

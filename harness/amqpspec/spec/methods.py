@@ -13,6 +13,8 @@ from amqpspec.spec.dialects import load_dialect
 from amqpspec.spec.framing import Counts, Layout
 from amqpspec.spec.model import Dialect, Scope, Side
 
+_CLASS_OF_AMQP = 1
+
 
 @dataclass(frozen=True, slots=True)
 class Field:
@@ -96,17 +98,31 @@ class FrameLayout(Layout):
 
 @dataclass(frozen=True)
 class MethodDialect(Dialect):
-    """A version of the 0-9 family as data; an overlay is a dialect made from another one with ``extend``."""
+    """A version of the 0-9 family as data; an overlay is a dialect made from another one with ``extend``.
+
+    ``structured_contents``: contents may hold contents. ``signs_in_field_names`` may stand in names of table fields
+    beside what the rule allows: ``x-match`` has a hyphen, the capabilities that later clients announce have periods.
+    ``handshake_pause_s``: how long a handshake that went wrong has to wait for the end of its socket.
+    """
 
     layout: FrameLayout
     classes: tuple[AmqpClass, ...]
     constants: tuple[Constant, ...]
     table_tags: tuple[TypeTag, ...]
+    structured_contents: bool = field(default=False, kw_only=True)
+    signs_in_field_names: str = field(default="-.", kw_only=True)
+    handshake_pause_s: float = field(default=0.0, kw_only=True)
 
     @property
     def family(self) -> str:
         """Classes of methods in frames."""
         return "methods"
+
+    @property
+    def version(self) -> tuple[int, int]:
+        """Major and minor version, as the protocol header says them: early ones begin with a class and an instance."""
+        major, minor = (6, 7) if self.protocol_header[4] == _CLASS_OF_AMQP else (5, 6)
+        return self.protocol_header[major], self.protocol_header[minor]
 
     @cached_property
     def refusal_codes(self) -> Mapping[str, int | str]:

@@ -33,26 +33,25 @@ def plant(defect: Defect) -> None:
     """Let a defect strike in this process from now on: wherever a frame of its spot comes in."""
     effect, spot = EFFECTS[defect.kind], defect.spot
 
-    def wrapped(inbox: Any, of_frame: Callable[[Any], Said], link_of: str) -> None:
+    def wrapped(inbox: Any, of_frame: Callable[[Any], Said]) -> None:
         go_on = inbox.on_frame
 
         def on_frame(self: Any, incoming: Any) -> None:
-            link = getattr(self, link_of)
-            taken = as_taken(link, incoming)
+            taken = as_taken(self.connection, incoming)
             if taken is None:
                 return
             if spot.is_at(of_frame(incoming)):
-                effect(link, lambda: go_on(self, taken))
+                effect(self.connection, lambda: go_on(self, taken))
             else:
                 go_on(self, taken)
 
         inbox.on_frame = on_frame
 
     if defect.dialect == "amqp-1-0":
-        wrapped(typed_inbox.Inbox, lambda i: typed_frame(i.channel, i.body), "_connection")
+        wrapped(typed_inbox.Inbox, lambda i: typed_frame(i.channel, i.body))
     else:
         dialect = defect.dialect
-        wrapped(methods_inbox.Inbox, lambda i: method_frame(dialect, i.kind, i.channel, i.payload), "_link")
+        wrapped(methods_inbox.Inbox, lambda i: method_frame(dialect, i.kind, i.channel, i.payload))
 
 
 class Nursery:

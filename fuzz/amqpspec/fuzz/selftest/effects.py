@@ -17,9 +17,10 @@ from itertools import count
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from amqpspec.reference.amqp_1_0.sending import SendingEnd
-from amqpspec.reference.methods import outgoing
-from amqpspec.reference.methods.session import Session
+from amqpspec.reference.amqp_1_0.sending import SendingEndpoint
+from amqpspec.reference.methods.channel import Channel
+from amqpspec.reference.methods.classes import outgoing
+from amqpspec.reference.methods.connection import Connection as MethodConnection
 from amqpspec.reference.model import Consumer, Entry, Message
 from amqpspec.reference.refusing import RefusedError
 
@@ -30,22 +31,22 @@ _LOG = logging.getLogger("amqpspec.seeded")
 _kept: list[bytes] = []
 _numbers = count(1)
 
-Link = Any
+Connection = Any
 """A connection of a reference broker: its ``core``, its ``user``, how it says a refusal."""
 
 GoOn = Callable[[], None]
-Effect = Callable[[Link, GoOn], None]
+Effect = Callable[[Connection, GoOn], None]
 
 
-def _crash(link: Link, go_on: GoOn) -> None:
+def _crash(connection: Connection, go_on: GoOn) -> None:
     os._exit(70)
 
 
-def _hang(link: Link, go_on: GoOn) -> None:
+def _hang(connection: Connection, go_on: GoOn) -> None:
     time.sleep(HANG_S)
 
 
-def _leak(link: Link, go_on: GoOn) -> None:
+def _leak(connection: Connection, go_on: GoOn) -> None:
     if len(_kept) < LEAKS_AT_MOST:
         _kept.append(b"x" * LEAK_OCTETS)
     go_on()
@@ -70,33 +71,27 @@ class _Burner:
 _burner = _Burner()
 
 
-def _burn(link: Link, go_on: GoOn) -> None:
+def _burn(connection: Connection, go_on: GoOn) -> None:
     _burner.strike()
     go_on()
 
 
-def _late(link: Link, go_on: GoOn) -> None:
+def _late(connection: Connection, go_on: GoOn) -> None:
     def later() -> None:
-        if link.transport.is_closing():
+        if connection.transport.is_closing():
             return
+        connection.nowhere()
         try:
             go_on()
         except RefusedError as refused:
-            _say(link, refused)
-        link.core.flush()
+            connection.say(refused)
+        connection.core.flush()
 
     asyncio.get_running_loop().call_later(LATE_S, later)
 
 
-def _say(link: Link, refused: RefusedError) -> None:
-    if hasattr(link, "nodes"):
-        link.say(refused)
-    else:
-        link.say(refused, 0)
-
-
-def _corrupt(link: Link, go_on: GoOn) -> None:
-    for vhost in link.core.vhosts.values():
+def _corrupt(connection: Connection, go_on: GoOn) -> None:
+    for vhost in connection.core.vhosts.values():
         for queue in vhost.queues.values():
             for entry in queue.ready():
                 _bend(entry)
@@ -111,36 +106,39 @@ def _bend(entry: Entry) -> None:
         entry.message = replace(entry.message, body=bytes(body))
 
 
-def _to_wrong_user(link: Link, go_on: GoOn) -> None:
+def _to_wrong_user(connection: Connection, go_on: GoOn) -> None:
     """What lies in anybody's queue goes to consumers of another user, too."""
-    for other in tuple(link.core.links):
-        if other is not link and getattr(other, "user", None) is not link.user:
+    for other in tuple(connection.core.connections):
+        if other is not connection and getattr(other, "user", None) is not connection.user:
             for consumer in _consumers(other):
-                _slip(link, consumer)
+                _slip(connection, consumer)
     go_on()
 
 
-def _consumers(link: Link) -> list[Consumer]:
-    found: list[Consumer] = []
-    for session in link.sessions.values():
-        if isinstance(session, Session):
-            found += session.consumers.values()
-        else:
-            found += [e.consumer for e in session.ends.values() if isinstance(e, SendingEnd) and e.consumer]
-    return found
+def _consumers(connection: Connection) -> list[Consumer]:
+    if isinstance(connection, MethodConnection):
+        return [one for channel in connection.channels.values() for one in channel.consumers.values()]
+    endpoints = [
+        endpoint for session in connection.sessions.values() for endpoint in session.endpoints.values()
+    ]
+    return [
+        endpoint.consumer
+        for endpoint in endpoints
+        if isinstance(endpoint, SendingEndpoint) and endpoint.consumer
+    ]
 
 
-def _slip(link: Link, consumer: Consumer) -> None:
+def _slip(connection: Connection, consumer: Consumer) -> None:
     """A message that nobody sent there."""
-    queues = [queue for vhost in link.core.vhosts.values() for queue in vhost.queues.values()]
+    queues = [queue for vhost in connection.core.vhosts.values() for queue in vhost.queues.values()]
     stored = next((entry.message for queue in queues for entry in queue.ready()), None)
     if stored is None:
         return
-    if isinstance(consumer.taker, SendingEnd):
+    if isinstance(consumer.taker, SendingEndpoint):
         if consumer.taker.credit > 0:
             consumer.taker.deliver(consumer, Entry(stored, next(_numbers)), False)
         return
-    assert isinstance(consumer.taker, Session)
+    assert isinstance(consumer.taker, Channel)
     foreign = replace(stored, body=b"what another user said")
     outgoing.deliver(consumer.taker, consumer, Entry(_with_size(foreign), 0), False)
 
@@ -151,7 +149,7 @@ def _with_size(message: Message) -> Message:
     return replace(message, header=message.header[:4] + size + message.header[12:])
 
 
-def _throw(link: Link, go_on: GoOn) -> None:
+def _throw(connection: Connection, go_on: GoOn) -> None:
     try:
         raise RuntimeError("planted: an index that does not fit its table")
     except RuntimeError:
@@ -159,24 +157,24 @@ def _throw(link: Link, go_on: GoOn) -> None:
     go_on()
 
 
-def _mute(link: Link, go_on: GoOn) -> None:
+def _mute(connection: Connection, go_on: GoOn) -> None:
     """What comes later on this connection is taken, and nothing is done with it."""
-    _charmed[link] = lambda incoming: None
+    _charmed[connection] = lambda incoming: None
     go_on()
 
 
-def _mixed_up(link: Link, go_on: GoOn) -> None:
+def _mixed_up(connection: Connection, go_on: GoOn) -> None:
     """What comes later on this connection is done on the channel beside its own."""
-    _charmed[link] = lambda incoming: replace(incoming, channel=incoming.channel + 1)
+    _charmed[connection] = lambda incoming: replace(incoming, channel=incoming.channel + 1)
     go_on()
 
 
-_charmed: WeakKeyDictionary[Link, Callable[[Any], Any]] = WeakKeyDictionary()
+_charmed: WeakKeyDictionary[Connection, Callable[[Any], Any]] = WeakKeyDictionary()
 
 
-def as_taken(link: Link, incoming: Any) -> Any:
+def as_taken(connection: Connection, incoming: Any) -> Any:
     """A frame as a connection that has been struck takes it: None where it takes it for nothing."""
-    charm = _charmed.get(link)
+    charm = _charmed.get(connection)
     return incoming if charm is None else charm(incoming)
 
 

@@ -6,15 +6,14 @@ Must not know: links.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from amqpspec.reference.amqp_1_0.nodes import DYNAMIC_PREFIX, Held, Terminus
+from amqpspec.reference.amqp_1_0.nodes import DYNAMIC_PREFIX, SentDelivery, Terminus
 from amqpspec.reference.amqp_1_0.selecting import SELECTOR_CODES, SELECTOR_NAMES, Selector, selector_of
+from amqpspec.reference.amqp_1_0.session import Session
+from amqpspec.reference.fault import fault_table
 from amqpspec.reference.model import Entry, Message, Queue
 from amqpspec.wire.amqp_1_0.values import Described, Map, Symbol
-
-if TYPE_CHECKING:
-    from amqpspec.reference.amqp_1_0.session import Session
 
 _QUEUE_PREFIXES = ("/queue/", "/queues/", "queue://")
 _RESERVED = ("amq.", "$", DYNAMIC_PREFIX)
@@ -68,10 +67,10 @@ def as_made(session: Session, fields: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in made.items() if value is not None}
 
 
-def made_up(tag: bytes, terminus: Terminus) -> Held:
+def made_up(tag: bytes, terminus: Terminus) -> SentDelivery:
     """A delivery that never was: what a fault resumes."""
     assert terminus.queue is not None
-    return Held(tag, Entry(Message("", "", b"", b"\x00\x53\x77\x40"), 0), terminus.queue, terminus)
+    return SentDelivery(tag, Entry(Message("", "", b"", b"\x00\x53\x77\x40"), 0), terminus.queue, terminus)
 
 
 def selector_in(source: dict[str, Any]) -> Selector | None:
@@ -90,3 +89,12 @@ def _selector(one: Any) -> Selector | None:
         return None
     known = SELECTOR_NAMES if isinstance(one.descriptor, str) else SELECTOR_CODES
     return selector_of(one.value) if one.descriptor in known else None
+
+
+FAULTS = fault_table("""
+nodes-not-made: an address that names nothing is refused [links/establishing/create-terminus]
+termini-told-as-asked-for: the broker's attach repeats the terminus as it was asked for
+    [links/establishing/actual-properties links/establishing/adjust]
+terminus-properties-not-told: of a terminus, only the address is told
+    [links/establishing/actual-properties links/recovering/full-state]
+""")

@@ -11,6 +11,7 @@ from typing import Any
 from amqpspec.reference.amqp_1_0 import limits
 from amqpspec.reference.amqp_1_0.idle import OWN_IDLE_MS
 from amqpspec.reference.core import own_version
+from amqpspec.reference.fault import fault_table
 from amqpspec.wire.amqp_1_0.values import Symbol, Value
 
 CONTAINER = "amqpspec-reference"
@@ -37,3 +38,14 @@ def _properties(faulty: Callable[[str], bool]) -> Any:
     if faulty("properties-with-string-keys"):
         return Value("map", {str(key): value for key, value in properties.items()})
     return properties
+
+
+FAULTS = fault_table("""
+open-too-long: the broker's open has more than 512 octets
+    [connections/opening/limits-before connections/pipelined/within-limits]
+open-without-container-id: the broker's open lacks the container-id [performatives/open/mandatory]
+max-frame-size-below-minimum-announced: the broker announces a max-frame-size of 256
+    [definitions/min-max-frame-size/lower-bound definitions/min-max-frame-size/agreed
+    performatives/open/max-frame-size/minimum]
+properties-with-string-keys: the keys of the broker's properties are strings [definitions/fields/symbol-keys]
+""")

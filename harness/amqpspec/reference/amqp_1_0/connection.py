@@ -1,133 +1,122 @@
-"""One client connection of the 1.0 broker: its socket, its phase, the way out, refusals at every scope, the end.
+"""One client connection of the 1.0 broker: its phase, its sessions, refusals at every scope, how it closes.
 
-Knows: what may still be written in which phase, how a refusal is said at the scope where it belongs, how to end so
-that the peer can read everything that was said.
-Must not know: what any performative does; sessions and links do.
+Knows: what may still be written in which phase, how a refusal is said at the scope where it belongs.
+Must not know: sockets (``BrokerConnection`` does), what any performative does (sessions and links do).
 """
 
 from __future__ import annotations
 
 import asyncio
-import logging
-from contextlib import suppress
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Callable
+from typing import Any, Protocol
 
 from amqpspec.reference.amqp_1_0 import wire
 from amqpspec.reference.amqp_1_0.announcing import open_fields
+from amqpspec.reference.amqp_1_0.endpoints import LinkEndpoint
 from amqpspec.reference.amqp_1_0.errors import error_of, fitting
 from amqpspec.reference.amqp_1_0.idle import Idle
-from amqpspec.reference.amqp_1_0.inbox import Inbox
 from amqpspec.reference.amqp_1_0.nodes import Nodes, nodes_of
 from amqpspec.reference.amqp_1_0.phases import DEAF, HEADERS, Phase
 from amqpspec.reference.amqp_1_0.sasl import Login
+from amqpspec.reference.amqp_1_0.session import Session
+from amqpspec.reference.connection import BrokerConnection
 from amqpspec.reference.core import Core
-from amqpspec.reference.model import User, VirtualHost
+from amqpspec.reference.fault import fault_table
+from amqpspec.reference.model import VirtualHost
 from amqpspec.reference.refusing import RefusedError
 from amqpspec.spec.amqp_1_0 import HEADERS as PROTOCOL_HEADERS
 from amqpspec.spec.model import Scope
 
-if TYPE_CHECKING:
-    from amqpspec.reference.amqp_1_0.session import Session
-
-HANDSHAKE_S, LINGER_S, CLOSE_S = 10.0, 2.0, 3.0
-_WRITE_AT_OCTETS = 1 << 20
-_LOG = logging.getLogger(__name__)
+CLOSE_S, KEPT_S = 3.0, 30.0
 
 
-class Connection(asyncio.Protocol):
+class Reader(Protocol):
+    """The way in of a connection; ``session`` and ``link`` are those of the frame at hand."""
+
+    session: Session | None
+    link: LinkEndpoint | None
+
+    def on_header(self) -> bool:
+        """Handle a protocol header; False where more octets are needed."""
+
+    def on_frame(self, incoming: wire.Incoming) -> None:
+        """Handle a frame."""
+
+    def nowhere(self) -> None:
+        """Forget session and link."""
+
+
+class Connection(BrokerConnection):
     """One connection."""
 
-    def __init__(self, core: Core) -> None:
-        self.core, self.on, self.faulty = core, core.on, core.faulty
+    OPEN, MUTE, ENDED = Phase.OPEN, Phase.MUTE, Phase.ENDED
+    GOING_DOWN, INTERNAL_ERROR = "amqp:connection:forced", "amqp:internal-error"
+    phase: Phase
+    login: Login
+
+    def __init__(self, core: Core, reader: Callable[[Connection], Reader]) -> None:
+        super().__init__(core)
         self.splitter = wire.Splitter(self.refuse, self.faulty)
         self.phase = Phase.HEADER
         self.sessions: dict[int, Session] = {}
         self.max_frame_octets, self.channel_max = wire.MIN_MAX_FRAME_OCTETS, 0xFFFF
-        self.user: User | None = core.users["guest"]
+        self.user = core.users["guest"]
         self.vhost: VirtualHost = core.vhosts["/"]
         self.container, self.last_id = "", 0
-        self.congested = False
         self.opened = self.greeted = self.just_opened = False
-        self.idle = Idle(self)
-        self.transport: asyncio.Transport
-        self.login: Login
-        self._out: list[bytes] = []
-        self._out_octets = 0
-        self._inbox = Inbox(self)
-        self._timer: asyncio.TimerHandle | None = None
+        self.idle = self.signs = Idle(self)
+        self._inbox = reader(self)
 
-    # --- the socket
+    @property
+    def nodes(self) -> Nodes:
+        """The nodes and termini of the virtual host."""
+        return nodes_of(self.vhost)
+
+    # --- the way in
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """A client has connected."""
-        self.transport = cast(asyncio.Transport, transport)
+        super().connection_made(transport)
         self.login = Login(self.core.users, self.transport)
-        self.core.links.add(self)
-        self._after(HANDSHAKE_S, self.end)
         if self.faulty("own-header-first"):
             self.greet("amqp")
             self.core.flush()
 
-    def connection_lost(self, exc: Exception | None) -> None:
-        """The socket is gone."""
-        self.phase = Phase.ENDED
-        self._after(None)
-        self.idle.stop()
-        self._out.clear()
-        self.core.with_output.discard(self)
-        self.core.links.discard(self)
-        self.release()
-        self.core.flush()
-
     def eof_received(self) -> bool:
-        """The client has ended its side: say so, and end as well."""
+        """The client has ended its side without a close: say that this is an error (1.0 §2.4.3), and end as well."""
         if self.phase is Phase.OPEN and not self.faulty("half-close-ends-the-socket-bare"):
             self._send_close(
                 error_of(self.faulty, "amqp:connection:forced", "end of stream without close", "close")
             )
             self.flush()
-        return False
+        return super().eof_received()
 
-    def pause_writing(self) -> None:
-        """The client reads too slowly."""
-        self.congested = True
-
-    def resume_writing(self) -> None:
-        """The client has caught up."""
-        self.congested = False
-        asyncio.get_running_loop().call_soon(self._resume)
-
-    def _resume(self) -> None:
-        for session in tuple(self.sessions.values()):
-            session.pump()
-        self.core.flush()
-
-    def data_received(self, data: bytes) -> None:
-        """Octets have come."""
-        if self.phase in DEAF:
-            return
+    def take(self, data: bytes) -> None:
+        """Handle every header and frame that is whole."""
         if self.phase is Phase.CLOSING and self.faulty("deaf-after-close"):
             return
         self.splitter.feed(data)
         self.just_opened = False
         try:
-            while self.phase not in DEAF and self._next():
+            while not self.silent and self.guarded(self._next):
                 pass
         finally:
             if self.phase is Phase.OPEN and self.faulty("split-frames-lost"):
                 self.splitter.clear()
-            self.core.flush()
+
+    def nowhere(self) -> None:
+        """Forget session and link of the last frame."""
+        self._inbox.nowhere()
 
     def _next(self) -> bool:
         """Handle a header or a frame; False where more octets are needed."""
-        return self._guarded(self._inbox.on_header if self.phase in HEADERS else self._next_frame)
-
-    def _next_frame(self) -> bool:
+        if self.phase in HEADERS:
+            return self._inbox.on_header()
         incoming = self.splitter.next()
         if incoming is None:
             return False
         if self._is_life(incoming):
-            self.idle.heard()
+            self.idle.received()
         self._inbox.on_frame(incoming)
         return True
 
@@ -139,21 +128,14 @@ class Connection(asyncio.Protocol):
             return not self.faulty("only-empty-frames-are-life")
         return not self.faulty("empty-frames-are-no-life")
 
-    def _guarded(self, step: Any) -> bool:
-        self._inbox.nowhere()
-        try:
-            return bool(step())
-        except RefusedError as refused:
-            self.say(refused)
-        except Exception:
-            _LOG.exception("internal error of a reference broker")
-            self.close("amqp:internal-error", "internal error")
-        return True
+    def pump(self) -> None:
+        """Credit, windows or the socket have changed: let every session go on."""
+        for session in tuple(self.sessions.values()):
+            session.pump()
 
-    @property
-    def nodes(self) -> Nodes:
-        """The nodes and termini of the virtual host."""
-        return nodes_of(self.vhost)
+    def forget(self, channel: int) -> None:
+        """A session has ended in both directions: its channel is free."""
+        self.sessions.pop(channel, None)
 
     # --- refusals out
 
@@ -161,14 +143,21 @@ class Connection(asyncio.Protocol):
         """Raise for a broken rule; return if a fault lets it pass."""
         self.core.refuse(rule, text)
 
+    def refuse_silence(self) -> None:
+        """No frame has come within twice the idle timeout that was announced (1.0 §2.4.5)."""
+        if self.phase is Phase.OPEN:
+            self.refuse("connections/idle-timeout/close", "no frame has come within the idle timeout")
+
     def say(self, refused: RefusedError) -> None:
-        """Tell the client what was refused, at the scope where it belongs or the next wider one that is there."""
+        """Tell the client what was refused, at the scope where it belongs or the next wider one that is there.
+
+        Behind the broker's own close nothing may be sent, so a second breach there is not answered (1.0 §2.4.3).
+        """
         refusal = refused.refusal
         if self.phase is Phase.CLOSING:
             if self.faulty("every-breach-closes-again"):
-                self._write(wire.frame(wire.performative("close", {})))
-            return
-        if refusal is None:
+                self.write(wire.frame(wire.performative("close", {})))
+        elif refusal is None:
             self.phase = Phase.MUTE
         elif refusal.scope is Scope.HEADER:
             self._refuse_header()
@@ -192,7 +181,7 @@ class Connection(asyncio.Protocol):
             header = b"AMQP\x00\x02\x00\x00"
         if self.faulty("refused-header-answered-by-tls"):
             header = PROTOCOL_HEADERS["tls"]
-        self._write(header)
+        self.write(header)
         self.end()
 
     # --- output
@@ -208,11 +197,11 @@ class Connection(asyncio.Protocol):
             header = header[:7] + b"\x01"
         if self.faulty("open-before-own-header") and name == "amqp":
             self.open()
-        self._write(header)
+        self.write(header)
 
     def send_sasl(self, name: str, /, **fields: Any) -> None:
         """One frame of the login."""
-        self._write(wire.frame(wire.performative(name, fields), 0, wire.SASL))
+        self.write(wire.frame(wire.performative(name, fields), 0, wire.SASL))
 
     def send(self, channel: int, name: str, fields: dict[str, Any], payload: bytes = b"") -> int:
         """One performative; returns how many octets its frame has."""
@@ -226,28 +215,14 @@ class Connection(asyncio.Protocol):
             octets = (len(octets) - 8).to_bytes(4, "big") + octets[4:]
         if self.phase is Phase.CLOSING and not self.faulty("connection-works-on-after-close"):
             return 0
-        self._write(octets)
+        self.write(octets)
         return len(octets)
-
-    def _write(self, octets: bytes) -> None:
-        if self.phase in DEAF:
-            return
-        self._out.append(octets)
-        self._out_octets += len(octets)
-        self.core.with_output.add(self)
-        if self._out_octets > _WRITE_AT_OCTETS:
-            self.flush()
 
     def flush(self) -> None:
         """Write what has gathered."""
-        if self._out:
-            if not self.transport.is_closing():
-                if self.sessions and self.faulty("answers-in-reverse"):
-                    self._out.reverse()
-                self.transport.write(b"".join(self._out))
-            self._out.clear()
-            self._out_octets = 0
-            self.idle.said()
+        if self.sessions and self.faulty("answers-in-reverse"):
+            self._out.reverse()
+        super().flush()
 
     def sign_of_life(self) -> None:
         """Send an empty frame."""
@@ -258,7 +233,7 @@ class Connection(asyncio.Protocol):
                 next(iter(self.sessions.values())).send_flow()
             else:
                 channel = self._highest_channel() if self.faulty("empty-frames-on-any-channel") else 0
-                self._write(wire.empty_frame(channel))
+                self.write(wire.empty_frame(channel))
             self.core.flush()
 
     def _highest_channel(self) -> int:
@@ -272,19 +247,15 @@ class Connection(asyncio.Protocol):
             return
         self.opened = True
         if self.faulty("empty-frame-before-open"):
-            self._write(wire.EMPTY)
+            self.write(wire.EMPTY)
         if self.faulty("empty-frame-off-channel-zero-before-open"):
-            self._write(wire.empty_frame(1))
+            self.write(wire.empty_frame(1))
         channel = 1 if self.faulty("open-on-channel-one") else 0
         if self.faulty("begin-before-open"):
             self.send(0, "begin", {"next_outgoing_id": 0, "incoming_window": 1, "outgoing_window": 1})
         self.send(channel, "open", open_fields(self.faulty))
 
     # --- the end
-
-    def ready(self) -> None:
-        """Both opens are out."""
-        self._after(None)
 
     def close(self, condition: str, text: str) -> None:
         """Refuse at the scope of the connection: say why, then wait for the other close."""
@@ -305,13 +276,13 @@ class Connection(asyncio.Protocol):
         elif self.faulty("errors-end-the-socket-bare"):
             self.end()
         elif not self.faulty("waits-for-close-for-ever"):
-            self._after(CLOSE_S, self.end)
+            self.after(CLOSE_S, self.end)
 
     def _send_close(self, error: dict[str, Any] | None) -> None:
         channel = self._highest_channel() + 1 if self.faulty("close-on-highest-channel") else 0
         self.send(channel, "close", {"error": error})
         if self.faulty("empty-frame-behind-close"):
-            self._write(wire.EMPTY)
+            self.write(wire.EMPTY)
 
     def closed_by_peer(self) -> None:
         """The other close has come: answer it unless ours is out, and end."""
@@ -322,11 +293,11 @@ class Connection(asyncio.Protocol):
             if self.faulty("frame-behind-close"):
                 self.send(0, "end", {})
         elif self.faulty("close-sent-twice"):
-            self._write(wire.frame(wire.performative("close", {})))
+            self.write(wire.frame(wire.performative("close", {})))
         if self.faulty("socket-kept-after-close"):
             self.flush()
             self.phase = Phase.MUTE
-            self._after(30.0, self.end)
+            self.after(KEPT_S, self.end)
         else:
             self.end()
 
@@ -338,63 +309,69 @@ class Connection(asyncio.Protocol):
         if self.phase is not Phase.HEADER:
             self.nodes.connection_ended(self)
 
-    def end(self) -> None:
-        """End the socket: what was said can still be read, nothing more is said."""
-        if self.phase is Phase.ENDED:
-            return
-        self.release()
-        self.flush()
-        self.phase = Phase.ENDED
-        self.idle.stop()
-        self.core.with_output.discard(self)
-        if self.transport.can_write_eof():
-            with suppress(OSError):
-                self.transport.write_eof()
-            self._after(LINGER_S, self.transport.abort)
-        else:
-            self.transport.close()
 
-    def shut(self, text: str) -> None:
-        """The broker goes down: say so, and end."""
-        if self.phase is Phase.OPEN:
-            self.close("amqp:connection:forced", text)
-        self.end()
-
-    def abort(self) -> None:
-        """End the socket at once."""
-        self.transport.abort()
-
-    def missed(self) -> None:
-        """Nothing has come for too long."""
-        if self.phase is Phase.OPEN:
-            self._inbox.nowhere()
-            try:
-                self.refuse("connections/idle-timeout/close", "no frame has come within the idle timeout")
-            except RefusedError as refused:
-                self.say(refused)
-            self.core.flush()
-
-    # --- what an operator can do: nothing of it exists here
-
-    def ask_flow(self, active: bool) -> None:
-        """Nobody is asked to pause."""
-
-    def block(self, reason: str) -> None:
-        """Nobody is told."""
-
-    def unblock(self) -> None:
-        """Nobody is told."""
-
-    # --- time
-
-    def _after(self, delay_s: float | None, action: Any = None) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-        self._timer = None
-        if delay_s is not None:
-            self._timer = asyncio.get_running_loop().call_later(delay_s, self._run, action)
-
-    def _run(self, action: Any) -> None:
-        self._timer = None
-        action()
-        self.core.flush()
+FAULTS = fault_table("""
+own-header-first: the broker sends its header without waiting for the client's [version/server-may-wait]
+unspoken-header-answered: a header that is refused is answered by a version that is not spoken
+    [version/highest-not-above version/highest-otherwise version/unparseable version/unsupported
+    version/example-minor version/example-http version/protocol-id-is-no-version]
+refused-header-answered-by-tls: a header that is refused is answered by the one of TLS
+    [version/protocol-id/choice version/protocol-id/unacceptable version/example-minor]
+own-header-without-revision: the broker's own header names another revision
+    [version/supported version/header-layout]
+open-before-own-header: the broker's open goes out before its header [version/header-first]
+frame-size-without-its-header: the size of begin frames does not count the frame header [framing/size]
+begin-in-a-frame-of-type-two: the broker's begin is in a frame of another type [framing/type]
+empty-frames-are-no-life: empty frames do not stop the idle timer
+    [framing/empty-frame connections/idle-timeout/measure connections/idle-timeout/empty-frame]
+begin-before-open: the broker sends a begin before its open
+    [connections/opening/open-first performatives/open/first-frame connections/states/legal-frames]
+open-on-channel-one: the broker's open goes out on channel 1
+    [connections/opening/channel-zero connections/opening/limits-before]
+answers-in-reverse: what gathers for the socket is written last frame first [model/channels-order]
+split-frames-lost: a frame that comes in pieces is thrown away [connections/pipelined/same-treatment]
+close-not-answered: a close is answered by the end of the stream alone
+    [performatives/close/written connections/closing/close-frame connections/closing/any-channel]
+close-on-highest-channel: the broker's close goes out on a channel of its own
+    [connections/closing/channel-zero connections/closing/pipelined-with-open]
+close-sent-twice: a close that crosses the broker's is answered by another one
+    [connections/simultaneous-close connections/states/end connections/closing/last-thing]
+errors-end-the-socket-bare: where a connection is in error, the stream ends without close
+    [connections/closing/close-frame]
+half-close-ends-the-socket-bare: where the partner ends its stream, the broker does so without close
+    [connections/closing/close-frame]
+connection-works-on-after-close: after its close for an error, the broker goes on to work
+    [connections/states/discarding connections/states/close-sent connections/closing/last-thing
+    connections/simultaneous-close connections/closing/read-on]
+frame-behind-close: the broker sends an end behind its close
+    [connections/closing/last-thing connections/states/end connections/states/close-sent
+    performatives/close/nothing-after]
+empty-frame-behind-close: an empty frame follows the broker's close
+    [performatives/close/nothing-after connections/closing/last-thing connections/states/end
+    connections/empty-frame/not-after-close connections/states/close-sent]
+empty-frames-after-close: empty frames go on while the broker waits for the other close
+    [connections/empty-frame/not-after-close connections/states/close-sent connections/states/discarding]
+every-breach-closes-again: a breach behind the broker's close is answered by another close
+    [connections/states/discarding]
+deaf-after-close: after its close for an error, the broker does not look for the other one
+    [connections/closing/read-on connections/simultaneous-close connections/states/discarding]
+no-waiting-for-the-other-close: after its close for an error, the broker resets the connection
+    [connections/closing/read-on connections/states/discarding]
+waits-for-close-for-ever: who does not answer the broker's close is kept for ever
+    [connections/closing/timeout connections/idle-timeout/unresponsive]
+socket-kept-after-close: once both closes are out, the stream does not end
+    [connections/states/end performatives/close/written connections/simultaneous-close]
+idle-timer-counts-from-open: the idle timer is never set back
+    [connections/idle-timeout/measure connections/idle-timeout/flow framing/empty-frame]
+only-empty-frames-are-life: flows do not stop the idle timer
+    [connections/idle-timeout/flow connections/idle-timeout/measure]
+flows-for-life: where a session is up, the broker sends flows in place of empty frames
+    [connections/idle-timeout/flow connections/idle-timeout/empty-frame framing/empty-frame]
+empty-frames-on-any-channel: empty frames go out on the highest channel in use
+    [connections/empty-frame/channel-zero connections/empty-frame/before-open-received]
+empty-frame-before-open: the broker sends an empty frame before its open
+    [connections/empty-frame/after-open connections/empty-frame/before-open-received
+    connections/opening/open-first performatives/open/first-frame connections/states/legal-frames]
+empty-frame-off-channel-zero-before-open: the broker sends an empty frame on channel 1 before its open
+    [connections/empty-frame/before-open-received]
+""")

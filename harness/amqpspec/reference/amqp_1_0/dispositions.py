@@ -6,14 +6,14 @@ Must not know: links but for what they hold.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from amqpspec.reference.amqp_1_0 import wire
-from amqpspec.reference.amqp_1_0.nodes import Held
+from amqpspec.reference.amqp_1_0.nodes import SentDelivery
+from amqpspec.reference.amqp_1_0.sending import SendingEndpoint
+from amqpspec.reference.amqp_1_0.session import Session
+from amqpspec.reference.fault import fault_table
 from amqpspec.wire.amqp_1_0.performatives import Composed
-
-if TYPE_CHECKING:
-    from amqpspec.reference.amqp_1_0.session import Session
 
 OUTCOMES = ("accepted", "rejected", "released", "modified")
 
@@ -43,7 +43,7 @@ def _refuse_errant(session: Session, receiver: bool, first: int, last: int) -> N
     """What concerns a delivery of a link that has failed ends the session."""
     if not receiver:
         return
-    failed = {id(end.terminus) for end in session.failed.values()}
+    failed = {id(endpoint.terminus) for endpoint in session.failed.values()}
     for number, held in session.unsettled.items():
         if id(held.terminus) in failed and _within(session, number, first, last):
             session.refuse("links/errors/errant-link", f"a disposition of delivery {number} of a failed link")
@@ -65,7 +65,7 @@ def _by_receiver(session: Session, first: int, last: int, frame: Composed) -> No
         terminus = session.unsettled[numbers[0]].terminus
         numbers = [number for number in numbers if session.unsettled[number].terminus is terminus]
     if session.faulty("disposition-for-detached-link-ignored"):
-        numbers = [number for number in numbers if session.unsettled[number].terminus.end is not None]
+        numbers = [number for number in numbers if session.unsettled[number].terminus.endpoint is not None]
     if session.faulty("ranges-mean-their-first"):
         numbers = numbers[:1]
     settled = bool(frame["settled"]) and not session.faulty("settlement-by-receiver-ignored")
@@ -85,11 +85,10 @@ def _by_receiver(session: Session, first: int, last: int, frame: Composed) -> No
 
 def _by_old_ids(session: Session, first: int, last: int, frame: Composed) -> None:
     """A fault: deliveries that wait to be resumed are found by the ids that they had before."""
-    for end in session.ends.values():
-        for held in [
-            one for one in getattr(end, "resumed", ()) if _within(session, one.delivery_id, first, last)
-        ]:
-            end.resumed.remove(held)  # type: ignore[attr-defined]
+    for endpoint in session.endpoints.values():
+        waiting = endpoint.resumed if isinstance(endpoint, SendingEndpoint) else []
+        for held in [one for one in waiting if _within(session, one.delivery_id, first, last)]:
+            waiting.remove(held)
             apply(session, held, frame.get("state"))
             held.terminus.settle(held)
 
@@ -134,7 +133,7 @@ def _dispose(session: Session, number: int, state: Any, *, settled: bool) -> Non
     held.terminus.settle(held)
 
 
-def apply(session: Session, held: Held, state: Any) -> None:
+def apply(session: Session, held: SentDelivery, state: Any) -> None:
     """Do with a message what an outcome says."""
     name = state.name if isinstance(state, Composed) else str(state)
     if session.faulty("outcomes-not-applied"):
@@ -148,8 +147,8 @@ def apply(session: Session, held: Held, state: Any) -> None:
         failed = name == "modified" and bool(state.get("delivery_failed"))
         told = failed or session.faulty("redelivery-under-the-old-tag")
         entry.deliveries -= 0 if told else 1
-        if name == "modified" and state.get("undeliverable_here") and held.terminus.end is not None:
-            entry.refused_by.add(held.terminus.end.key)  # type: ignore[attr-defined]
+        if name == "modified" and state.get("undeliverable_here") and held.terminus.endpoint is not None:
+            entry.refused_by.add(held.terminus.endpoint.key)
         queue.requeue([entry])
         queue.dispatch()
 
@@ -163,5 +162,37 @@ def _by_sender(session: Session, first: int, last: int, frame: Composed) -> None
     if not frame["settled"]:
         return
     for number in [number for number in session.awaited if _within(session, number, first, last)]:
-        end, tag = session.awaited.pop(number)
-        end.settled_by_sender(tag)
+        endpoint, tag = session.awaited.pop(number)
+        endpoint.settled_by_sender(tag)
+
+
+FAULTS = fault_table("""
+old-delivery-ids-live: dispositions are applied to ids of a session that has ended
+    [transfers/resuming/delivery-ids]
+outcomes-not-applied: whatever the outcome, messages go back to their node
+    [performatives/disposition/detached-links/applied links/detaching/by-delivery-id
+    performatives/disposition/many-links performatives/disposition/settled performatives/disposition/last
+    transfers/receiver-first]
+released-taken-for-accepted: released messages are gone
+    [performatives/disposition/detached-links/applied performatives/disposition/directionality]
+received-taken-for-accepted: a state that is not terminal counts as accepted [transfers/states/non-terminal]
+non-terminal-state-settles: a state that is not terminal makes the broker settle [transfers/states/non-terminal]
+terminal-state-not-settled-by-sender: the broker does not settle what has an outcome [transfers/states/terminal]
+sender-settles-in-another-state: the broker settles with another outcome than the one told
+    [performatives/transfer/state/terminal transfers/states/terminal]
+sender-changes-its-mind: the broker settles twice, the second time with another outcome
+    [performatives/transfer/state/terminal]
+settlement-by-receiver-ignored: settlement by the receiver is not heard
+    [performatives/disposition/settled transfers/receiver-first]
+settled-for-ever-is-not: a delivery that was settled can be released [links/settled-for-ever]
+disposition-of-one-link-only: a disposition counts for one link [performatives/disposition/many-links]
+disposition-role-ignored: a disposition counts for deliveries of both directions
+    [performatives/disposition/directionality]
+disposition-for-detached-link-ignored: a disposition does not count for links that are detached
+    [performatives/disposition/detached-links performatives/disposition/detached-links/applied
+    links/detaching/by-delivery-id]
+last-left-out-means-all: a disposition without last counts for all that follows [performatives/disposition/last]
+ranges-mean-their-first: a range of deliveries means the first of them
+    [performatives/disposition/many-links definitions/sequence-no/arithmetic]
+ranges-compared-as-plain-numbers: ranges of delivery-ids do not wrap around [definitions/sequence-no/arithmetic]
+""")

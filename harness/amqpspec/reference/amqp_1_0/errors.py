@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from amqpspec.reference.fault import fault_table
 from amqpspec.reference.refusing import RefusedError
 from amqpspec.wire.amqp_1_0.values import Value
 
@@ -42,3 +43,14 @@ def _untold(faulty: Callable[[str], bool], frame: str) -> bool:
     if frame == "detach":
         return faulty("detach-without-description")
     return faulty("end-without-description") if frame == "end" else faulty("close-without-description")
+
+
+FAULTS = fault_table("""
+errors-without-error: detach, end and close carry no error
+    [definitions/error/condition links/errors/detach-with-error sessions/errors/end
+    connections/closing/close-frame links/establishing/refused-detach]
+condition-as-string: the condition of an error is a string [definitions/error/condition]
+close-without-description: the error of a close has no description [performatives/close/error]
+end-without-description: the error of an end has no description [performatives/end/error]
+detach-without-description: the error of a detach has no description [performatives/detach/error]
+""")

@@ -1,33 +1,34 @@
-"""Signs of life in both directions, each at the pace that its receiver announced.
+"""Idle timeouts in both directions, each at the pace that its receiver announced (1.0 §2.4.5).
 
-Knows: when octets last went out and frames last came in. Must not know: what they were.
+Knows: how a timeout becomes a pace. Must not know: clocks, what a sign of life looks like.
 """
 
 from __future__ import annotations
 
-import asyncio
-import time
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from amqpspec.reference.amqp_1_0.connection import Connection
+from amqpspec.reference.fault import fault_table
+from amqpspec.reference.signs import SignsOfLife, Watched
 
 OWN_IDLE_MS = 2000
 LEAST_MS = 10
 _THRESHOLD = 2
-"""What is announced is half of what is meant."""
+"""Half of what is meant is announced, so that a sign of life on its way is not too late."""
 _LOOKS_PER_PACE = 4
 _IMPATIENT_S = 0.4
 
 
-class Idle:
-    """The idle timeouts of one connection; silent until ``start``."""
+class Idle(SignsOfLife):
+    """The idle timeouts of one connection; none until ``start``."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Watched) -> None:
+        super().__init__()
         self._connection, self.faulty = connection, connection.faulty
         self._pace_s = 0.0
-        self._heard_s = self._said_s = 0.0
-        self._timer: asyncio.TimerHandle | None = None
+
+    @property
+    def look_every_s(self) -> float:
+        """Often enough for the faster of both sides."""
+        paces = [OWN_IDLE_MS / 1000, *([self._pace_s] if self._pace_s else [])]
+        return max(min(paces) / _LOOKS_PER_PACE, 0.001)
 
     def start(self, partner_ms: int) -> None:
         """Begin to watch, and to send where the partner asked for it."""
@@ -37,35 +38,29 @@ class Idle:
         if partner_ms == 0 and self.faulty("idle-timeout-zero-taken-literally"):
             self._connection.end()
             return
-        self._heard_s = self._said_s = time.monotonic()
-        self._again()
+        self.begin()
 
-    def stop(self) -> None:
-        """End both."""
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-
-    def heard(self) -> None:
-        """A frame has come."""
-        self._heard_s = time.monotonic()
-
-    def said(self) -> None:
-        """Octets have gone out."""
-        self._said_s = time.monotonic()
-
-    def _again(self) -> None:
-        paces = [OWN_IDLE_MS / 1000, *([self._pace_s] if self._pace_s else [])]
-        delay_s = max(min(paces) / _LOOKS_PER_PACE, 0.001)
-        self._timer = asyncio.get_running_loop().call_later(delay_s, self._look)
-
-    def _look(self) -> None:
-        self._again()
-        now_s = time.monotonic()
-        if self._pace_s and now_s - self._said_s >= self._pace_s * 3 / 4:
+    def look(self, unheard_s: float, unsaid_s: float) -> None:
+        """Send before the partner has to doubt; close where it has been silent for the whole threshold."""
+        if self._pace_s and unsaid_s >= self._pace_s * 3 / 4:
             self._connection.sign_of_life()
-        if now_s - self._heard_s > _IMPATIENT_S and self.faulty("silent-clients-dropped"):
+        if unheard_s > _IMPATIENT_S and self.faulty("silent-clients-dropped"):
             self._connection.end()
         times = 1 if self.faulty("idle-threshold-not-doubled") else _THRESHOLD
-        if now_s - self._heard_s > times * OWN_IDLE_MS / 1000:
+        if unheard_s > times * OWN_IDLE_MS / 1000:
             self._connection.missed()
+
+
+FAULTS = fault_table("""
+idle-threshold-not-doubled: what the broker announces is its whole threshold [connections/idle-timeout/half]
+idle-timeout-of-partner-ignored: the broker does not keep the partner's idle timeout
+    [performatives/open/idle-time-out/required connections/idle-timeout/independent
+    connections/idle-timeout/empty-frame framing/empty-frame connections/empty-frame/channel-zero
+    connections/idle-timeout/unsupported]
+own-idle-timeout-kept-for-both: the broker is silent for as long as it bears with others
+    [performatives/open/idle-time-out/required connections/idle-timeout/independent]
+idle-timeout-zero-taken-literally: an idle timeout of zero ends the connection at once
+    [performatives/open/idle-time-out/zero]
+silent-clients-dropped: who says nothing for half a second is dropped
+    [performatives/open/idle-time-out/internal]
+""")

@@ -6,21 +6,21 @@ Must not know: sockets, how a refusal is said, what a session or a link makes of
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from amqpspec.reference.amqp_1_0 import limits, opening, wire
+from amqpspec.reference.amqp_1_0.beginning import answer_begin, free_channel
+from amqpspec.reference.amqp_1_0.connection import Connection
+from amqpspec.reference.amqp_1_0.dispatch import on_session_frame
+from amqpspec.reference.amqp_1_0.endpoints import LinkEndpoint
 from amqpspec.reference.amqp_1_0.phases import Phase
 from amqpspec.reference.amqp_1_0.session import Session
 from amqpspec.reference.amqp_1_0.sound import check
+from amqpspec.reference.core import Core
+from amqpspec.reference.fault import fault_table
 from amqpspec.reference.model import User
 from amqpspec.spec.amqp_1_0 import HEADERS
 from amqpspec.wire.amqp_1_0.performatives import Composed
 from amqpspec.wire.amqp_1_0.types import decode
 from amqpspec.wire.errors import WireError
-
-if TYPE_CHECKING:
-    from amqpspec.reference.amqp_1_0.connection import Connection
-    from amqpspec.reference.amqp_1_0.ends import End
 
 HEADER_OCTETS = 8
 _VERSION = (1, 0, 0)
@@ -32,9 +32,9 @@ class Inbox:
     """The way in of one connection."""
 
     def __init__(self, connection: Connection) -> None:
-        self._connection, self.faulty = connection, connection.faulty
+        self.connection, self.faulty = connection, connection.faulty
         self.session: Session | None = None
-        self.link: End | None = None
+        self.link: LinkEndpoint | None = None
 
     def nowhere(self) -> None:
         """Forget which session and link the last frame was for."""
@@ -44,81 +44,85 @@ class Inbox:
 
     def on_header(self) -> bool:
         """Handle a protocol header; False where more octets are needed."""
-        splitter, link = self._connection.splitter, self._connection
+        splitter, connection = self.connection.splitter, self.connection
         name = HEADERS["amqp"][:4]
         head = splitter.peek(HEADER_OCTETS)
         if not name.startswith(head[:4]):
-            link.refuse("version/unparseable", f"octets {head.hex(' ')} for a protocol header")
+            connection.refuse("version/unparseable", f"octets {head.hex(' ')} for a protocol header")
         if len(head) < HEADER_OCTETS:
             return False
         splitter.take(HEADER_OCTETS)
         self._check_version(tuple(head[5:]))
         if self.faulty("version-one-refused"):
-            link.refuse("version/highest-otherwise", "version 1.0.0")
+            connection.refuse("version/highest-otherwise", "version 1.0.0")
         self._begin_layer(head[4])
         return True
 
     def _check_version(self, version: tuple[int, ...]) -> None:
         if version > _VERSION:
-            self._connection.refuse("version/highest-not-above", f"version {version}")
+            self.connection.refuse("version/highest-not-above", f"version {version}")
         if version < _VERSION:
-            self._connection.refuse("version/highest-otherwise", f"version {version}")
+            self.connection.refuse("version/highest-otherwise", f"version {version}")
 
     def _begin_layer(self, protocol_id: int) -> None:
-        link = self._connection
-        if protocol_id == HEADERS["sasl"][4] and link.phase is Phase.HEADER:
-            link.greet("sasl")
-            link.phase = Phase.SASL
-            link.send_sasl("sasl-mechanisms", sasl_server_mechanisms=link.login.offered)
+        connection = self.connection
+        if protocol_id == HEADERS["sasl"][4] and connection.phase is Phase.HEADER:
+            connection.greet("sasl")
+            connection.phase = Phase.SASL
+            connection.send_sasl("sasl-mechanisms", sasl_server_mechanisms=connection.login.offered)
             return
         if protocol_id != HEADERS["amqp"][4]:
-            link.refuse("version/protocol-id/unacceptable", f"protocol id {protocol_id}")
-        if link.phase is Phase.SECOND_HEADER and self.faulty("single-layer-only"):
+            connection.refuse("version/protocol-id/unacceptable", f"protocol id {protocol_id}")
+        if connection.phase is Phase.SECOND_HEADER and self.faulty("single-layer-only"):
             return
-        link.greet("amqp")
-        link.phase = Phase.OPENING
+        connection.greet("amqp")
+        connection.phase = Phase.OPENING
 
     # --- the login
 
     def _on_sasl(self, incoming: wire.Incoming) -> None:
-        link = self._connection
+        connection = self.connection
         value = decode(incoming.body)[0] if incoming.type == wire.SASL else None
         if isinstance(value, Composed) and value.name == "sasl-init":
             self._step(
-                link.login.first(str(value.get("mechanism", "")), _octets(value.get("initial_response", b"")))
+                connection.login.first(
+                    str(value.get("mechanism", "")), _octets(value.get("initial_response", b""))
+                )
             )
         elif isinstance(value, Composed) and value.name == "sasl-response":
-            self._step(link.login.second(_octets(value.get("response", b""))))
+            self._step(connection.login.second(_octets(value.get("response", b""))))
         else:
-            link.end()
+            connection.end()
 
     def _step(self, result: bytes | User | None) -> None:
-        link = self._connection
+        connection = self.connection
         if isinstance(result, bytes):
-            link.send_sasl("sasl-challenge", challenge=result)
+            connection.send_sasl("sasl-challenge", challenge=result)
         elif result is None:
-            link.send_sasl("sasl-outcome", code=_OUTCOME_AUTH)
-            link.end()
+            connection.send_sasl("sasl-outcome", code=_OUTCOME_AUTH)
+            connection.end()
         else:
-            link.user = result
-            link.send_sasl("sasl-outcome", code=_OUTCOME_OK, additional_data=link.login.last_words)
-            link.phase = Phase.SECOND_HEADER
+            connection.user = result
+            connection.send_sasl(
+                "sasl-outcome", code=_OUTCOME_OK, additional_data=connection.login.last_words
+            )
+            connection.phase = Phase.SECOND_HEADER
 
     # --- frames
 
     def on_frame(self, incoming: wire.Incoming) -> None:
         """A frame has come."""
-        link = self._connection
-        if link.phase is Phase.SASL:
+        connection = self.connection
+        if connection.phase is Phase.SASL:
             try:
                 self._on_sasl(incoming)
             except WireError:
-                link.end()
+                connection.end()
             return
         if incoming.type != wire.AMQP and self.faulty("unknown-frame-types-dropped"):
             return
         if incoming.type != wire.AMQP:
-            link.refuse("framing/type", f"a frame of type {incoming.type}")
+            connection.refuse("framing/type", f"a frame of type {incoming.type}")
         if not incoming.body:
             self._on_empty(incoming.channel)
             return
@@ -127,12 +131,12 @@ class Inbox:
             self._on_performative(incoming.channel, *read)
 
     def _on_empty(self, channel: int) -> None:
-        link = self._connection
-        if link.phase is Phase.OPENING:
-            link.refuse("connections/empty-frame/after-open", "an empty frame before open")
+        connection = self.connection
+        if connection.phase is Phase.OPENING:
+            connection.refuse("connections/empty-frame/after-open", "an empty frame before open")
         if channel and self.faulty("empty-frames-refused-off-channel-zero"):
-            link.close("amqp:not-allowed", "an empty frame on another channel than 0")
-        session = link.sessions.get(channel)
+            connection.close("amqp:not-allowed", "an empty frame on another channel than 0")
+        session = connection.sessions.get(channel)
         if session is not None and self.faulty("empty-frames-count-as-transfers"):
             session.count_incoming()
         if session is not None and self.faulty("empty-frame-breaks-delivery"):
@@ -140,8 +144,8 @@ class Inbox:
 
     def _read(self, incoming: wire.Incoming) -> tuple[Composed, bytes] | None:
         """The performative and the payload; None where it cannot be read and was let pass, or is discarded."""
-        link = self._connection
-        self.session = link.sessions.get(incoming.channel)
+        connection = self.connection
+        self.session = connection.sessions.get(incoming.channel)
         if self._discards(incoming):
             return None
         try:
@@ -149,36 +153,36 @@ class Inbox:
             if incoming.body[1:2] in _SYMBOLS and self.faulty("performatives-by-symbol-refused"):
                 value = None
         except WireError as error:
-            link.refuse("definitions/condition/decode-error", str(error))
+            connection.refuse("definitions/condition/decode-error", str(error))
             return None
         if not (isinstance(value, Composed) and "frame" in value.row.provides):
-            link.refuse("framing/performative", f"a frame body that begins with {type(value).__name__}")
+            connection.refuse("framing/performative", f"a frame body that begins with {type(value).__name__}")
             return None
         return value, incoming.body[end:]
 
     def _discards(self, incoming: wire.Incoming) -> bool:
         """Whether a frame is thrown away unread: after an error, all but the one that is waited for."""
-        link, session = self._connection, self.session
-        if link.phase is Phase.CLOSING and not self.faulty("connection-works-on-after-close"):
+        connection, session = self.connection, self.session
+        if connection.phase is Phase.CLOSING and not self.faulty("connection-works-on-after-close"):
             return bool(_name(incoming.body) != "close")
         if session is None or not session.discarding or self.faulty("session-works-on-after-end"):
             return False
         return _name(incoming.body) not in ("end", "close")
 
     def _on_performative(self, channel: int, frame: Composed, payload: bytes) -> None:
-        link = self._connection
-        if link.phase is Phase.OPENING and frame.name != "open":
-            link.refuse("connections/opening/open-first", f"{frame.name} before open")
+        connection = self.connection
+        if connection.phase is Phase.OPENING and frame.name != "open":
+            connection.refuse("connections/opening/open-first", f"{frame.name} before open")
         if _is_bare(frame.get("error")) and self.faulty("bare-errors-refused"):
-            link.close("amqp:invalid-field", f"{frame.name} with an error without description")
+            connection.close("amqp:invalid-field", f"{frame.name} with an error without description")
         elif frame.name == "open":
-            opening.on_open(link, channel, frame)
+            opening.on_open(connection, channel, frame)
         elif frame.name == "close" and self._close_lost(channel):
             return
         elif frame.name == "close":
-            link.closed_by_peer()
+            connection.closed_by_peer()
         elif channel > limits.CHANNEL_MAX - bool(self.faulty("channel-max-counted-from-one")):
-            link.refuse("performatives/open/channel-max/exceeded", f"channel {channel}")
+            connection.refuse("performatives/open/channel-max/exceeded", f"channel {channel}")
         elif frame.name == "begin":
             self._on_begin(channel, frame)
         else:
@@ -187,31 +191,33 @@ class Inbox:
     def _close_lost(self, channel: int) -> bool:
         if channel and self.faulty("close-off-channel-zero-ignored"):
             return True
-        return self._connection.just_opened and self.faulty("pipelined-close-lost")
+        return self.connection.just_opened and self.faulty("pipelined-close-lost")
 
     def _on_begin(self, channel: int, frame: Composed) -> None:
-        link = self._connection
-        check(frame, link.refuse)
+        connection = self.connection
+        check(frame, connection.refuse)
         if self.session is not None:
-            link.refuse("sessions/begin/unused-channel", f"channel {channel} has a session")
+            connection.refuse("sessions/begin/unused-channel", f"channel {channel} has a session")
             return
         if frame.get("remote_channel") is not None:
-            link.refuse("sessions/begin/remote-channel-empty", "remote-channel in a begin that answers none")
-        session = Session(link, channel, frame)
+            connection.refuse(
+                "sessions/begin/remote-channel-empty", "remote-channel in a begin that answers none"
+            )
+        session = Session(connection, channel, free_channel(connection), frame)
         if session.outgoing < 0:
-            link.close("amqp:resource-limit-exceeded", "no channel is left for the answer")
+            connection.close("amqp:resource-limit-exceeded", "no channel is left for the answer")
             return
-        failed = any(other.discarding for other in link.sessions.values())
+        failed = any(other.discarding for other in connection.sessions.values())
         if failed and self.faulty("begin-beside-failed-session-refused"):
-            link.close("amqp:illegal-state", "a begin while a session waits for its end")
+            connection.close("amqp:illegal-state", "a begin while a session waits for its end")
             return
-        if link.sessions and self.faulty("first-session-only"):
-            link.close("amqp:not-allowed", "one session only")
+        if connection.sessions and self.faulty("first-session-only"):
+            connection.close("amqp:not-allowed", "one session only")
             return
-        link.sessions[channel] = session
+        connection.sessions[channel] = session
         if self.faulty("pipelined-session-frames-lost"):
-            link.splitter.clear()
-        session.answer(frame)
+            connection.splitter.clear()
+        answer_begin(session)
 
     def _on_session_frame(self, channel: int, frame: Composed, payload: bytes) -> None:
         session = self.session = self._sorted(channel)
@@ -220,12 +226,12 @@ class Inbox:
             return
         handle = frame.fields.get("handle")
         if isinstance(handle, int) and frame.name != "attach":
-            self.link = session.ends.get(handle)
-        session.on_frame(frame, payload)
+            self.link = session.endpoints.get(handle)
+        on_session_frame(session, frame, payload)
 
     def _sorted(self, channel: int) -> Session | None:
         """The session of an incoming channel."""
-        sessions = self._connection.sessions
+        sessions = self.connection.sessions
         if self.faulty("frames-go-to-the-first-session"):
             return next(iter(sessions.values()), None)
         if self.faulty("incoming-channel-sought-by-outgoing"):
@@ -233,12 +239,14 @@ class Inbox:
         return sessions.get(channel)
 
     def _on_unmapped(self, channel: int, frame: Composed) -> None:
-        link = self._connection
-        link.refuse("sessions/states/unmapped", f"{frame.name} on channel {channel}, which has no session")
+        connection = self.connection
+        connection.refuse(
+            "sessions/states/unmapped", f"{frame.name} on channel {channel}, which has no session"
+        )
         if frame.name != "end":
-            self.session = Session(link, channel, None)
-            link.sessions[channel] = self.session
-            self.session.on_frame(frame, b"")
+            self.session = Session(connection, channel, free_channel(connection), None)
+            connection.sessions[channel] = self.session
+            on_session_frame(self.session, frame, b"")
 
 
 def _octets(value: object) -> bytes:
@@ -258,3 +266,40 @@ def _name(body: bytes) -> str:
     except WireError:
         return ""
     return value.name if isinstance(value, Composed) else ""
+
+
+def connect(core: Core) -> Connection:
+    """The broker's end of a new connection."""
+    return Connection(core, Inbox)
+
+
+FAULTS = fault_table("""
+version-one-refused: the broker refuses the version that it speaks [version/supported]
+single-layer-only: after the login, the second header is not answered [version/supported]
+unknown-frame-types-dropped: a frame of an unknown type is passed over [framing/type]
+performatives-by-symbol-refused: a performative whose descriptor is a symbol is none
+    [model/nine-frame-bodies framing/performative]
+channel-max-counted-from-one: the highest channel is refused
+    [performatives/open/channel-max/sessions connections/opening/limits-after]
+first-session-only: a second session on a connection is refused
+    [model/many-sessions performatives/open/channel-max/sessions connections/channels/by-direction]
+incoming-channel-sought-by-outgoing: frames are sorted by the broker's own channel numbers
+    [connections/channels/by-direction connections/channels/mapping]
+frames-go-to-the-first-session: every frame goes to the session that was begun first
+    [connections/channels/mapping]
+close-off-channel-zero-ignored: a close on another channel than 0 is not heard [connections/closing/any-channel]
+pipelined-close-lost: a close that comes in one read with open is not heard
+    [connections/closing/pipelined-with-open]
+bare-errors-refused: an error of the partner without description closes the connection
+    [definitions/error/condition]
+empty-frames-refused-off-channel-zero: empty frames on other channels than 0 are refused
+    [connections/empty-frame/any-channel]
+empty-frames-count-as-transfers: an empty frame counts as a transfer [connections/empty-frame/no-meaning]
+empty-frame-breaks-delivery: an empty frame ends the delivery that is on its way
+    [connections/empty-frame/no-meaning]
+pipelined-session-frames-lost: frames that come in one read with their begin are thrown away
+    [sessions/states/begin-sent connections/pipelined/frames-before-answer
+    performatives/flow/next-incoming-id/unset]
+begin-beside-failed-session-refused: while a session that failed waits for its end, none can be begun
+    [sessions/begin/answer]
+""")

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from amqpspec.reference.fault import fault_table
 from amqpspec.reference.model import Message
 from amqpspec.wire.amqp_1_0.message import Section, decode_message, encode_message
 from amqpspec.wire.amqp_1_0.reading import KEEPING
@@ -105,3 +106,14 @@ def _section(octets: bytes | bytearray, name: str) -> Section | None:
     except (WireError, ValueError, TypeError):
         return None
     return next((section for section in sections if section.name == name), None)
+
+
+FAULTS = fault_table("""
+delivery-annotations-unknown: a message with delivery annotations ends the session [framing/payload]
+delivery-annotations-end-the-message: what stands behind delivery annotations is lost [framing/payload]
+list-values-taken-for-fields: a message whose value is a list of two or more ends the session [framing/payload]
+map-values-taken-for-fields: a message whose value is a map ends the session [framing/payload]
+list-values-cut: of a value that is a list, the first item is kept [framing/payload]
+arrays-of-no-width-refused: a message whose value is an array with elements that take no octets ends the session
+    [framing/payload]
+""")

@@ -9,16 +9,12 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, field
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 from weakref import WeakKeyDictionary
 
+from amqpspec.reference.fault import fault_table
 from amqpspec.reference.model import Entry, Queue, VirtualHost
 from amqpspec.wire.amqp_1_0.performatives import Composed
-
-if TYPE_CHECKING:
-    from amqpspec.reference.amqp_1_0.connection import Connection
-    from amqpspec.reference.amqp_1_0.ends import End
-    from amqpspec.reference.amqp_1_0.session import Session
 
 NEVER = "never"
 _LINK_DETACH, _SESSION_END, _CONNECTION_CLOSE = "link-detach", "session-end", "connection-close"
@@ -26,8 +22,18 @@ DYNAMIC_PREFIX = "amqpspec.dynamic-"
 Key = tuple[str, bool, str]
 
 
+class Attached(Protocol):
+    """A link endpoint, as its terminus sees it."""
+
+    key: int
+    terminus: Terminus
+
+    def fail(self, condition: str, text: str, *, closed: bool = False) -> None:
+        """Refuse at the scope of the link."""
+
+
 @dataclass(slots=True, eq=False)
-class Held:
+class SentDelivery:
     """A delivery that was sent and is not settled; ``complete`` once all of it has gone out."""
 
     tag: bytes
@@ -53,12 +59,12 @@ class Terminus:
     queue: Queue | None = None
     expiry: str = _SESSION_END
     timeout_s: int = 0
-    held: dict[bytes, Held] = field(default_factory=dict)
+    held: dict[bytes, SentDelivery] = field(default_factory=dict)
     incoming: dict[bytes, str] = field(default_factory=dict)
     numbers: Any = field(default_factory=lambda: count(1))
-    end: End | None = None
-    session: Session | None = None
-    connection: Connection | None = None
+    endpoint: Attached | None = None
+    session: object = None
+    connection: object = None
     dynamic: bool = False
     incomplete: bool = False
     modes: dict[bytes, int] = field(default_factory=dict)
@@ -68,7 +74,7 @@ class Terminus:
         """The link's name."""
         return self.key[2]
 
-    def settle(self, held: Held) -> None:
+    def settle(self, held: SentDelivery) -> None:
         """A delivery is settled."""
         if self.held.get(held.tag) is held:
             del self.held[held.tag]
@@ -94,12 +100,12 @@ class Nodes:
         """Delete a node: links to it lose it."""
         if self.faulty("dynamic-node-stays") or queue.deleted:
             return
-        users = [t.end for t in self.termini.values() if t.queue is queue and t.end is not None]
+        users = [t.endpoint for t in self.termini.values() if t.queue is queue and t.endpoint is not None]
         self.vhost.delete_queue(queue)
         if self.faulty("links-to-deleted-node-stay"):
             return
-        for end in users:
-            end.fail("amqp:resource-deleted", f"{queue.name} is deleted", closed=True)
+        for endpoint in users:
+            endpoint.fail("amqp:resource-deleted", f"{queue.name} is deleted", closed=True)
 
     # --- termini
 
@@ -114,26 +120,26 @@ class Nodes:
         """Whether a terminus of that name is there."""
         return key in self.termini
 
-    def detached(self, end: End, *, closed: bool) -> None:
+    def detached(self, endpoint: Attached, *, closed: bool) -> None:
         """A link has lost its terminus, which stays or goes."""
-        terminus = end.terminus
-        if terminus.end is not None and terminus.end is not end:
+        terminus = endpoint.terminus
+        if terminus.endpoint is not None and terminus.endpoint is not endpoint:
             return
         if closed or terminus.expiry == _LINK_DETACH or self.faulty("terminus-ends-with-detach"):
             self._expire_later(terminus, 0 if closed else terminus.timeout_s)
 
-    def session_ended(self, session: Session) -> None:
+    def session_ended(self, session: object) -> None:
         """Termini that live as long as their session go."""
         for terminus in tuple(self.termini.values()):
-            if terminus.session is session and terminus.end is None:
+            if terminus.session is session and terminus.endpoint is None:
                 terminus.session = None
                 if terminus.expiry == _SESSION_END or self.faulty("terminus-ends-with-session"):
                     self._expire_later(terminus, terminus.timeout_s)
 
-    def connection_ended(self, connection: Connection) -> None:
+    def connection_ended(self, connection: object) -> None:
         """Termini that live as long as their connection go."""
         for terminus in tuple(self.termini.values()):
-            if terminus.connection is connection and terminus.end is None:
+            if terminus.connection is connection and terminus.endpoint is None:
                 terminus.connection = None
                 if terminus.expiry == _CONNECTION_CLOSE:
                     self._expire_later(terminus, terminus.timeout_s)
@@ -147,7 +153,7 @@ class Nodes:
 
     def _expire(self, terminus: Terminus) -> None:
         """A terminus goes: what it held goes back."""
-        if terminus.end is not None:
+        if terminus.endpoint is not None:
             return
         self._timers.pop(terminus.key, None)
         if self.termini.get(terminus.key) is terminus:
@@ -156,9 +162,9 @@ class Nodes:
         if terminus.dynamic and terminus.queue is not None:
             self.delete_node(terminus.queue)
 
-    def give_back(self, terminus: Terminus, held: list[Held]) -> None:
+    def give_back(self, terminus: Terminus, held: list[SentDelivery]) -> None:
         """Return deliveries without an outcome to their node, as if they had never left."""
-        groups: dict[int, list[Held]] = {}
+        groups: dict[int, list[SentDelivery]] = {}
         for one in held:
             terminus.settle(one)
             if not one.outcome:
@@ -182,3 +188,18 @@ def nodes_of(vhost: VirtualHost) -> Nodes:
 def fields_of(composite: Composed) -> dict[str, Any]:
     """The fields of a source or target that were given."""
     return {field.key: composite[field.key] for field in composite.row.fields if field.key in composite.given}
+
+
+FAULTS = fault_table("""
+dynamic-names-repeat: all nodes made on request are one
+    [links/establishing/actual-properties definitions/condition/resource-deleted]
+dynamic-node-stays: a node made on request outlives its link [definitions/condition/resource-deleted]
+links-to-deleted-node-stay: links to a node that is deleted stay up [definitions/condition/resource-deleted]
+terminus-ends-with-detach: a terminus lives as long as its link
+    [links/detaching/by-delivery-id performatives/disposition/detached-links
+    performatives/disposition/detached-links/applied model/terminus-outlives transfers/resuming/unsettled-map
+    links/establishing/unsettled-state]
+terminus-ends-with-session: a terminus lives as long as its session
+    [model/terminus-outlives transfers/resuming/unsettled-map transfers/resuming/both
+    links/recovering/full-state]
+""")

@@ -7,16 +7,14 @@ from __future__ import annotations
 
 import ipaddress
 import socket
-from typing import TYPE_CHECKING
 
 from amqpspec.reference.amqp_1_0 import limits, wire
+from amqpspec.reference.amqp_1_0.connection import Connection
 from amqpspec.reference.amqp_1_0.idle import LEAST_MS
 from amqpspec.reference.amqp_1_0.phases import Phase
 from amqpspec.reference.amqp_1_0.sound import check
+from amqpspec.reference.fault import fault_table
 from amqpspec.wire.amqp_1_0.performatives import Composed
-
-if TYPE_CHECKING:
-    from amqpspec.reference.amqp_1_0.connection import Connection
 
 _PREFIX = "vhost:"
 
@@ -42,7 +40,7 @@ def on_open(connection: Connection, channel: int, frame: Composed) -> None:
         connection.splitter.clear()
     if "max_frame_size" not in frame.given and connection.faulty("unset-max-frame-size-is-the-least"):
         connection.max_frame_octets = connection.splitter.max_frame_octets = wire.MIN_MAX_FRAME_OCTETS
-    connection.ready()
+    connection.established()
     _take_idle(connection, frame)
 
 
@@ -96,3 +94,19 @@ def _is_number(hostname: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+FAULTS = fault_table("""
+max-frame-size-of-partner-ignored: frames are as large as the broker itself takes them
+    [performatives/open/max-frame-size/respected connections/opening/limits-after
+    definitions/min-max-frame-size/agreed]
+frames-one-octet-too-long: frames may be one octet larger than the partner takes
+    [performatives/open/max-frame-size/respected connections/opening/limits-after]
+unset-max-frame-size-is-the-least: without max-frame-size, the broker sends frames of 512 octets and takes
+    messages of one frame [performatives/open/max-frame-size/unset]
+pipelined-frames-lost: what comes in one read with open is thrown away
+    [connections/pipelined/desirable connections/pipelined/frames-before-answer
+    connections/pipelined/same-treatment sessions/states/begin-sent]
+hostname-demanded: an open without hostname is refused [performatives/open/hostname/default]
+locales-must-be-given: an open without locales is refused [performatives/open/outgoing-locales/none]
+""")

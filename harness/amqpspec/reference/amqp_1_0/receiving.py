@@ -6,43 +6,26 @@ Must not know: how links begin, sockets.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from amqpspec.reference.amqp_1_0 import limits, messages, wire
-from amqpspec.reference.amqp_1_0.ends import FIRST, SECOND, SETTLED, UNSETTLED, End
+from amqpspec.reference.amqp_1_0.endpoints import FIRST, SECOND, SETTLED, UNSETTLED, LinkEndpoint, LinkHost
+from amqpspec.reference.amqp_1_0.incoming import IncomingDelivery, continues, grow, is_one_octet
+from amqpspec.reference.amqp_1_0.nodes import Terminus
+from amqpspec.reference.fault import fault_table
 from amqpspec.wire.amqp_1_0.performatives import Composed
-from amqpspec.wire.amqp_1_0.values import Value
-
-if TYPE_CHECKING:
-    from amqpspec.reference.amqp_1_0.nodes import Terminus
-    from amqpspec.reference.amqp_1_0.session import Session
 
 _TAG_OCTETS = 32
 _NEARLY_A_FRAME_OCTETS = 60_000
 ACCEPTED = "accepted"
 
 
-@dataclass(slots=True)
-class Partial:
-    """A delivery on its way in."""
-
-    delivery_id: int
-    tag: bytes
-    message_format: int
-    settled: bool
-    mode: int
-    resume: bool
-    octets: bytearray
-    frames: int = 0
-
-
-class ReceivingEnd(End):
+class ReceivingEndpoint(LinkEndpoint):
     """One link whose sender is the partner."""
 
-    def __init__(self, session: Session, handle: int, own_handle: int, terminus: Terminus) -> None:
+    def __init__(self, session: LinkHost, handle: int, own_handle: int, terminus: Terminus) -> None:
         super().__init__(session, handle, own_handle, terminus)
-        self.partial: Partial | None = None
+        self.partial: IncomingDelivery | None = None
         self.last_id: int | None = None
 
     # --- credit
@@ -92,19 +75,19 @@ class ReceivingEnd(End):
         if len(payload) >= _NEARLY_A_FRAME_OCTETS and self.faulty("largest-transfers-refused"):
             self.fail("amqp:not-allowed", f"a transfer of {len(payload)} octets")
             return
-        if self.faulty("booleans-of-one-octet-refused") and _is_one_octet(frame, "settled"):
+        if self.faulty("booleans-of-one-octet-refused") and is_one_octet(frame, "settled"):
             self.session.fail("amqp:internal-error", "settled is neither true nor false")
             return
         partial = self.partial
-        if partial is None or not self._continues(frame, partial):
+        if partial is None or not continues(self, frame, partial):
             partial = self.partial = self._first(frame)
         if frame["aborted"] and not self.faulty("aborted-taken-for-the-end"):
             self._abort(frame, payload)
             return
         if self.faulty("fragments-mixed-up-by-links") and self.session.latest is not None:
-            self._grow(self.session.latest, frame, payload)
+            grow(self, self.session.latest, frame, payload)
             payload = b""
-        self._grow(partial, frame, payload)
+        grow(self, partial, frame, payload)
         if not frame["more"]:
             self.partial = None
             self._complete(partial, frame)
@@ -123,7 +106,7 @@ class ReceivingEnd(End):
         if frame["more"] and self.faulty("more-counts-though-aborted"):
             self.partial = partial
 
-    def _first(self, frame: Composed) -> Partial:
+    def _first(self, frame: Composed) -> IncomingDelivery:
         """A delivery begins."""
         refuse, given = self.session.refuse, frame.given
         if self.credit <= 0:
@@ -153,7 +136,7 @@ class ReceivingEnd(End):
         mode = self._mode(frame)
         if self.faulty("mode-survives-suspension"):
             mode = self.terminus.modes.setdefault(tag, mode)
-        begun = Partial(
+        begun = IncomingDelivery(
             frame.get("delivery_id", 0), tag, frame.get("message_format", 0), False, mode, resume, bytearray()
         )
         self.session.latest = begun
@@ -190,62 +173,9 @@ class ReceivingEnd(End):
         if self.credit <= limits.CREDIT_MESSAGES // 2:
             self.session.widen_later()
 
-    def _continues(self, frame: Composed, partial: Partial) -> bool:
-        """Whether a transfer belongs to the delivery that has begun; refuses what contradicts it."""
-        refuse, given = self.session.refuse, frame.given
-        other_id = "delivery_id" in given and frame["delivery_id"] != partial.delivery_id
-        other_tag = "delivery_tag" in given and frame["delivery_tag"] != partial.tag
-        if other_id and other_tag:
-            refuse("transfers/large/not-within-link", "a delivery begins before the one before it is whole")
-            return False
-        if other_id:
-            refuse(
-                "performatives/transfer/delivery-id/differs",
-                f"delivery-id {frame['delivery_id']} in mid-delivery",
-            )
-        if other_tag:
-            refuse("performatives/transfer/delivery-tag/differs", "another delivery-tag in mid-delivery")
-        if "message_format" in given and frame["message_format"] != partial.message_format:
-            refuse("performatives/transfer/message-format/differs", "another message-format in mid-delivery")
-        strict = self.faulty("continuation-has-to-repeat-everything")
-        if strict and not {"delivery_id", "delivery_tag", "message_format"} <= given:
-            self.fail(
-                "amqp:invalid-field", "a continuation without delivery-id, delivery-tag or message-format"
-            )
-        minds_none = not frame["resume"] and self.faulty("resume-has-to-be-repeated")
-        if partial.resume and (
-            minds_none or (frame["resume"] and self.faulty("resume-must-not-be-repeated"))
-        ):
-            self.fail("amqp:invalid-field", "the resume flag of a continuation")
-        if not given.isdisjoint(("delivery_tag", "message_format")) and self.faulty(
-            "continuation-must-not-repeat"
-        ):
-            self.fail("amqp:invalid-field", "a continuation that repeats what was said")
-        return True
-
-    def _grow(self, partial: Partial, frame: Composed, payload: bytes) -> None:
-        if not (self.faulty("first-fragment-only") and partial.octets):
-            partial.octets += payload
-        partial.frames += 1
-        if partial.frames > 1 and self.faulty("settled-has-to-be-said-first"):
-            return
-        if "settled" in frame.given and (frame["settled"] or self.faulty("last-settled-wins")):
-            partial.settled = bool(frame["settled"])
-        elif self.faulty("booleans-of-one-octet-are-true") and _is_one_octet(frame, "settled"):
-            partial.settled = True
-        elif self.faulty("settled-left-out-is-false"):
-            partial.settled = False
-        elif self.faulty("settled-left-out-is-true") and "settled" not in frame.given:
-            partial.settled = True
-        limit = limits.MAX_MESSAGE_OCTETS
-        if len(partial.octets) > limit:
-            self.session.refuse(
-                "performatives/attach/max-message-size/exceeded", f"a message of over {limit} octets"
-            )
-
     # --- whole deliveries
 
-    def _complete(self, partial: Partial, frame: Composed) -> None:
+    def _complete(self, partial: IncomingDelivery, frame: Composed) -> None:
         if not_understood := messages.complaint(partial.octets, self.faulty):
             self.session.fail("amqp:internal-error", not_understood)
             return
@@ -261,7 +191,7 @@ class ReceivingEnd(End):
             self._store(partial)
         self._tell(partial)
 
-    def _check_settled(self, partial: Partial) -> None:
+    def _check_settled(self, partial: IncomingDelivery) -> None:
         if self.snd_settle_mode == SETTLED and not partial.settled:
             self.session.refuse(
                 "performatives/transfer/settled/mode-settled", "unsettled on a link of mode settled"
@@ -271,7 +201,7 @@ class ReceivingEnd(End):
                 "performatives/transfer/settled/mode-unsettled", "settled on a link of mode unsettled"
             )
 
-    def _store(self, partial: Partial) -> None:
+    def _store(self, partial: IncomingDelivery) -> None:
         queue = self.terminus.queue
         if queue is None or queue.deleted:
             return
@@ -280,7 +210,7 @@ class ReceivingEnd(End):
         octets = messages.kept(bytes(partial.octets), self.faulty)
         queue.enqueue(messages.message_of(queue.name, octets, self.session.connection))
 
-    def _tell(self, partial: Partial) -> None:
+    def _tell(self, partial: IncomingDelivery) -> None:
         """Say what became of a delivery, as its settle mode wants it."""
         if partial.settled:
             if self.faulty("settled-deliveries-disposed-of"):
@@ -296,12 +226,16 @@ class ReceivingEnd(End):
             self.session.awaited[partial.delivery_id] = (self, partial.tag)
         self._dispose(partial, settled=not second)
 
-    def _dispose(self, partial: Partial, *, settled: bool) -> None:
+    def _dispose(self, partial: IncomingDelivery, *, settled: bool) -> None:
         role = "sender" if self.faulty("dispositions-under-the-wrong-role") else "receiver"
         fields: dict[str, Any] = {"role": role, "first": partial.delivery_id, "settled": settled or None}
         if self.faulty("disposition-without-first"):
             fields["first"] = None
         self.session.send("disposition", {**fields, "state": ACCEPTED})
+
+    def forget_partial(self) -> None:
+        """Throw away what has come of a delivery that is not whole."""
+        self.partial = None
 
     def settled_by_sender(self, tag: bytes) -> None:
         """The sender has settled: so does the broker."""
@@ -316,7 +250,66 @@ class ReceivingEnd(End):
         self.partial = None
 
 
-def _is_one_octet(frame: Composed, key: str) -> bool:
-    """Whether a field was sent in the encoding of booleans that takes an octet."""
-    value = frame.values.get(key)
-    return isinstance(value, Value) and value.encoding == "boolean1"
+FAULTS = fault_table("""
+delivery-ids-of-a-link-have-to-follow: the deliveries on a link have to have numbers without gaps
+    [sessions/delivery-sequence]
+initial-delivery-count-taken-for-zero: a receiver begins to count at zero
+    [links/flow/initial-delivery-count performatives/flow/delivery-count/receiver]
+delivery-count-by-twos: a receiver counts each delivery twice [performatives/flow/delivery-count/receiver]
+delivery-count-does-not-wrap: a receiver's delivery-count stops at its highest
+    [links/flow/delivery-count-wraps definitions/sequence-no/arithmetic]
+receiver-tells-no-delivery-count: a receiver's flows tell a delivery-count of zero
+    [performatives/flow/delivery-count/receiver links/flow/delivery-count-wraps
+    links/flow/initial-delivery-count]
+largest-transfers-refused: a transfer about as large as frames may be is refused [performatives/transfer/single]
+fragments-mixed-up-by-links: fragments belong to the message that was begun last, whatever their link
+    [transfers/large/interleaved-links]
+longest-tags-refused: delivery-tags of 32 octets are refused [definitions/delivery-tag/length]
+mode-left-out-is-second: a transfer without mode has mode second
+    [performatives/transfer/rcv-settle-mode/default performatives/transfer/rcv-settle-mode/first]
+mode-left-out-is-first: a transfer without mode has mode first
+    [performatives/transfer/rcv-settle-mode/default performatives/transfer/rcv-settle-mode/second]
+mode-minded-though-settled: the mode of a settled transfer is minded
+    [performatives/transfer/rcv-settle-mode/settled]
+mode-survives-suspension: a resumed delivery keeps the mode it had
+    [performatives/transfer/rcv-settle-mode/not-retained]
+mode-first-waits-for-the-sender: in mode first, the broker does not settle by itself
+    [performatives/transfer/rcv-settle-mode/first definitions/rcv-settle-mode/first]
+mode-second-settled-at-once: in mode second, the broker settles by itself
+    [performatives/transfer/rcv-settle-mode/second definitions/rcv-settle-mode/second
+    performatives/attach/rcv-settle-mode/respected]
+settled-by-sender-not-heard: settlement by the sender is not heard
+    [definitions/rcv-settle-mode/second performatives/transfer/rcv-settle-mode/second
+    performatives/disposition/settled]
+booleans-of-one-octet-refused: a transfer that says settled in the one-octet encoding of booleans ends the
+    session [definitions/snd-settle-mode/mixed]
+settled-deliveries-disposed-of: the broker sends dispositions for settled deliveries
+    [transfers/settled-at-once performatives/transfer/settled/unset-later definitions/snd-settle-mode/mixed]
+settled-messages-dropped: settled messages are dropped
+    [transfers/settled-at-once definitions/snd-settle-mode/mixed performatives/transfer/rcv-settle-mode/settled]
+unsettled-deliveries-not-answered: the broker sends no dispositions
+    [definitions/snd-settle-mode/mixed performatives/transfer/settled/unset-first
+    performatives/transfer/rcv-settle-mode/first definitions/rcv-settle-mode/first]
+disposition-without-first: the broker's dispositions lack first [performatives/disposition/mandatory]
+dispositions-under-the-wrong-role: the broker's dispositions name the role of the partner
+    [performatives/disposition/directionality]
+aborted-delivery-goes-on: an aborting transfer changes nothing
+    [transfers/large/abort performatives/transfer/more/aborted transfers/large/abort-discard
+    performatives/transfer/aborted/discarded performatives/transfer/aborted/settled]
+aborted-taken-for-the-end: an aborting transfer is the last of its message
+    [transfers/large/abort-discard performatives/transfer/aborted/discarded
+    performatives/transfer/aborted/payload]
+payload-of-abort-kept: the payload of an aborting transfer is taken as a message
+    [performatives/transfer/aborted/payload]
+aborted-delivery-disposed-of: the broker sends a disposition for an aborted delivery
+    [performatives/transfer/aborted/settled]
+aborted-tag-stays-in-use: the tag of an aborted delivery cannot be used again
+    [performatives/transfer/aborted/settled]
+more-counts-though-aborted: more on an aborting transfer counts [performatives/transfer/more/aborted]
+state-on-transfer-refused: a transfer with a state is refused [performatives/transfer/state/meaning]
+unknown-resumed-delivery-taken: a resumed delivery that is not known is taken as new
+    [transfers/resuming/unknown-ignored performatives/transfer/resume/unknown]
+resumed-delivery-taken-twice: a resumed delivery that was whole is taken again
+    [performatives/transfer/resume/no-payload performatives/transfer/resume/later-true
+    performatives/transfer/resume/later-omitted]
+""")

@@ -7,120 +7,35 @@ Must not know: outcomes (``dispositions`` does), how links begin.
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
-from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from amqpspec.reference.amqp_1_0 import timing, wire
-from amqpspec.reference.amqp_1_0.ends import SETTLED, End
-from amqpspec.reference.amqp_1_0.nodes import Held, Terminus
+from amqpspec.reference.amqp_1_0.endpoints import SETTLED, LinkEndpoint, LinkHost
+from amqpspec.reference.amqp_1_0.nodes import SentDelivery, Terminus
+from amqpspec.reference.amqp_1_0.outgoing import OutgoingDelivery
 from amqpspec.reference.amqp_1_0.selecting import Selector
+from amqpspec.reference.fault import fault_table
 from amqpspec.reference.model import Consumer, Entry, Message
 
-if TYPE_CHECKING:
-    from amqpspec.reference.amqp_1_0.session import Session
-
 _TAG = struct.Struct(">I")
-_KEYS = count(1)
-_SMALL = 32
 _LARGE_OCTETS = 1 << 16
 _SELF_CHOSEN = 10
 
 
-@dataclass(slots=True, eq=False)
-class Outgoing:
-    """One delivery on its way out; ``at`` is how many octets of it have gone."""
-
-    end: SendingEnd
-    held: Held
-    octets: bytes
-    settled: bool
-    resume: bool = False
-    at: int = 0
-    frames: int = 0
-    done: bool = False
-
-    def step(self) -> None:
-        """Send the next transfer."""
-        session, connection = self.end.session, self.end.session.connection
-        room = connection.max_frame_octets - wire.HEAD_OCTETS
-        head = wire.performative("transfer", self._fields(more=True))
-        if self.end.faulty("small-messages-split"):
-            room = len(head) + _SMALL
-        chunk = self.octets[self.at : self.at + max(1, room - len(head))]
-        self.at += len(chunk)
-        self.done = self.at >= len(self.octets)
-        if self.done:
-            head = wire.performative("transfer", self._fields(more=False))
-        if self.end.faulty("payload-before-performative"):
-            head, chunk = chunk, head
-        connection.write_frame(session.outgoing, head + chunk)
-        self.frames += 1
-        session.count_outgoing()
-        if self.done:
-            self.held.complete = True
-        elif self.end.faulty("disposition-in-mid-delivery"):
-            told = {"role": "sender", "first": self.held.delivery_id, "state": "accepted"}
-            session.send("disposition", told)
-
-    def _fields(self, *, more: bool) -> dict[str, Any]:
-        fields: dict[str, Any] = {"handle": self.end.own_handle, "more": more or None}
-        if self.end.faulty("transfer-without-handle"):
-            fields["handle"] = None
-        if self.end.faulty("message-ends-with-every-transfer"):
-            fields["more"] = None
-        if self.frames == 0:
-            fields |= self._first_fields()
-        else:
-            fields |= self._later_fields()
-        return fields
-
-    def _later_fields(self) -> dict[str, Any]:
-        """What a continuation repeats: nothing."""
-        faulty, held = self.end.faulty, self.held
-        return {
-            "delivery_id": wire.plus(held.delivery_id, 1)
-            if faulty("delivery-id-changes-on-the-way")
-            else None,
-            "delivery_tag": held.tag + b"'" if faulty("delivery-tag-changes-on-the-way") else None,
-            "message_format": 1 if faulty("message-format-changes-on-the-way") else None,
-        }
-
-    def _first_fields(self) -> dict[str, Any]:
-        faulty = self.end.faulty
-        tag = self.held.tag + b"\x00" * 40 if faulty("delivery-tag-too-long") else self.held.tag
-        fields: dict[str, Any] = {
-            "delivery_id": None if faulty("first-transfer-without-delivery-id") else self.held.delivery_id,
-            "delivery_tag": None if faulty("first-transfer-without-delivery-tag") else tag,
-            "message_format": None if faulty("first-transfer-without-message-format") else 0,
-            "settled": True if self.settled else None,
-        }
-        if faulty("mode-second-on-link-of-mode-first"):
-            fields["rcv_settle_mode"] = 1
-        if self.resume and not faulty("resumed-without-resume-flag"):
-            fields["resume"] = True
-        if self.resume and self.held.state is not None:
-            fields["state"] = self.held.state
-        if not self.resume and faulty("every-delivery-resumed"):
-            fields["resume"] = True
-        return fields
-
-
-class SendingEnd(End):
+class SendingEndpoint(LinkEndpoint):
     """One link whose receiver is the partner; the taker of its node's messages."""
 
     is_sender = True
 
-    def __init__(self, session: Session, handle: int, own_handle: int, terminus: Terminus) -> None:
+    def __init__(self, session: LinkHost, handle: int, own_handle: int, terminus: Terminus) -> None:
         super().__init__(session, handle, own_handle, terminus)
-        self.key = next(_KEYS)
         self.owner: object = self
         self.drain = False
         self.initial_delivery_count = self.delivery_count
         self.consumer: Consumer | None = None
         self.selector: Selector | None = None
-        self.resumed: list[Held] = []
-        self.lost: list[Held] = []
+        self.resumed: list[SentDelivery] = []
+        self.lost: list[SentDelivery] = []
         self._sent: set[int] = set()
         self.unlimited = self.told_empty = False
 
@@ -160,7 +75,7 @@ class SendingEnd(End):
 
     def deliver(self, consumer: Consumer, entry: Entry, redelivered: bool) -> None:
         """Take a message out of the node and send it."""
-        held = Held(self._new_tag(entry), entry, consumer.queue, self.terminus)
+        held = SentDelivery(self._new_tag(entry), entry, consumer.queue, self.terminus)
         if not consumer.no_ack:
             self.terminus.held[held.tag] = held
         self._send(held, settled=self._sends_settled(consumer))
@@ -192,9 +107,13 @@ class SendingEnd(End):
 
     # --- transfers
 
-    def _send(self, held: Held, *, settled: bool, resume: bool = False, octets: bytes | None = None) -> None:
+    def _send(
+        self, held: SentDelivery, *, settled: bool, resume: bool = False, octets: bytes | None = None
+    ) -> None:
         session = self.session
-        held.delivery_id = session.new_delivery_id(self)
+        held.delivery_id = session.new_delivery_id(
+            wire.minus(self.delivery_count, self.initial_delivery_count)
+        )
         if held.tag in self.terminus.held:
             session.unsettled[held.delivery_id] = held
         body = held.entry.message.body if octets is None else octets
@@ -206,23 +125,23 @@ class SendingEnd(End):
             self.credit = _SELF_CHOSEN
         if not self.faulty("delivery-count-stands-still"):
             self.delivery_count = wire.plus(self.delivery_count, 1)
-        session.pending.append(Outgoing(self, held, body, settled, resume))
+        session.pending.append(OutgoingDelivery(self, held, body, settled, resume))
         if not self._waits_for_company(held):
             session.pump_pending()
 
-    def _waits_for_company(self, held: Held) -> bool:
+    def _waits_for_company(self, held: SentDelivery) -> bool:
         """A fault: hold a delivery back until the next one can go beside it."""
         beside = self.credit > 0 and held.queue.ready_count > 0
         return beside and self.faulty("deliveries-interleaved-on-a-link")
 
-    def _ask_for_life(self, held: Held) -> None:
+    def _ask_for_life(self, held: SentDelivery) -> None:
         """A fault: settle by itself what has outlived its time."""
         if self.faulty("sender-settles-on-its-own"):
             timing.settle_on_ttl(self.session, held)
 
     # --- resuming
 
-    def resume(self, held: list[Held]) -> None:
+    def resume(self, held: list[SentDelivery]) -> None:
         """Deliveries to be resumed as soon as there is credit."""
         self.resumed = held
 
@@ -308,3 +227,71 @@ class SendingEnd(End):
             if self.consumer in self.consumer.queue.consumers:
                 self.consumer.queue.consumers.remove(self.consumer)
             self.consumer = None
+
+
+FAULTS = fault_table("""
+filter-ignored: every message passes a filter [model/entry-criteria]
+data-left-out-on-resume: a delivery of which something was received is resumed without its data
+    [transfers/resuming/omit-data]
+new-deliveries-beside-incomplete-map: new deliveries go out beside an incomplete map
+    [transfers/resuming/incomplete/no-new performatives/attach/incomplete-unsettled/sender
+    performatives/attach/incomplete-unsettled/reattach]
+small-messages-only: to a receiver without max-message-size, messages of 64 kB and more are not sent
+    [performatives/attach/max-message-size/none]
+link-begins-with-credit: a sender begins with a credit of one [links/flow/initial-state links/flow/no-credit]
+delivery-count-stands-still: a sender's delivery-count does not grow
+    [links/flow/delivery-count performatives/flow/delivery-count/sender links/flow/delivery-limit]
+sender-tells-no-delivery-count: a sender's flows tell a delivery-count of zero
+    [performatives/flow/delivery-count/sender links/flow/delivery-count]
+delivery-count-taken-from-receiver: a sender takes over the delivery-count of its receiver
+    [links/flow/delivery-count-sender-only links/flow/delivery-limit]
+credit-ignored: a sender needs no credit
+    [links/flow/no-credit links/flow/credit-decreases links/synchronous-get links/stopping/credit-zero
+    links/flow/count-unspecified links/flow/delivery-limit]
+credit-one-too-many: a sender takes one credit more than it was given
+    [links/flow/delivery-limit links/synchronous-get links/flow/link-credit-receiver-only
+    links/flow/count-unspecified]
+credit-added-up: credit is added to what is left
+    [links/flow/credit-formula links/flow/count-unspecified links/stopping/credit-zero]
+credit-without-the-formula: a sender's credit is the number in the flow
+    [links/flow/credit-formula links/flow/delivery-limit links/flow/delivery-count-sender-only]
+unset-delivery-count-is-now: without delivery-count, credit counts from now [links/flow/count-unspecified]
+credit-not-used-up: sending uses up no credit
+    [links/flow/credit-decreases links/synchronous-get performatives/flow/link-credit/sender]
+credit-zero-ignored: a credit of zero does not stop a sender [links/stopping/credit-zero links/flow/no-credit]
+sender-chooses-its-credit: a sender that has used up its credit takes ten more
+    [links/flow/link-credit-receiver-only]
+sender-tells-no-credit: a sender's flows tell a credit of zero
+    [performatives/flow/link-credit/sender links/flow/credit-decreases links/flow/link-credit-receiver-only]
+available-made-up: available is seven too many [performatives/flow/available/meaning]
+waits-for-flow-after-available-zero: a sender that has told that nothing is available waits for another flow
+    [links/flow/available-zero]
+drain-ignored: drain changes nothing
+    [links/flow/drain/behaviour links/flow/drain/empty links/synchronous-get/timed]
+drain-leaves-credit: drain leaves the credit
+    [links/flow/drain/empty links/flow/drain/behaviour links/synchronous-get/timed]
+drain-leaves-delivery-count: drain leaves the delivery-count [links/flow/drain/empty links/flow/drain/behaviour]
+drain-mode-not-told: a sender's flows do not tell its drain mode
+    [performatives/flow/drain/sender links/flow/drain/receiver-only]
+drain-mode-left-at-once: a sender that has drained leaves drain mode
+    [links/flow/drain/receiver-only performatives/flow/drain/sender]
+long-messages-cut: messages of more than 400 octets lose their end on the way out
+    [transfers/fragments transfers/large/additional-transfers performatives/transfer/split framing/payload
+    performatives/open/max-frame-size/unset]
+deliveries-interleaved-on-a-link: transfers of several deliveries alternate on one link
+    [transfers/large/not-within-link]
+delivery-tags-repeat: delivery-tags alternate between two values
+    [transfers/delivery-tag/unique links/delivery-tag-per-attempt]
+redelivery-under-the-old-tag: what is delivered again has the tag of the first delivery
+    [links/delivery-tag-per-attempt transfers/delivery-tag/unique]
+settled-sent-unsettled: in mode settled, deliveries go out unsettled
+    [performatives/transfer/settled/mode-settled definitions/snd-settle-mode/settled
+    performatives/attach/snd-settle-mode/respected]
+unsettled-sent-settled: deliveries go out settled, whatever the mode
+    [performatives/transfer/settled/mode-unsettled definitions/snd-settle-mode/unsettled
+    transfers/receiver-first]
+mode-settled-kept-until-acknowledged: what went out settled is kept until it is acknowledged
+    [performatives/transfer/settled/done]
+sender-settles-on-its-own: the broker settles what has outlived its time without asking
+    [transfers/states/spontaneous transfers/settle-on-ttl]
+""")

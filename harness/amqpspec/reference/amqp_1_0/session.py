@@ -8,39 +8,34 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from amqpspec.reference.amqp_1_0 import attaching, dispositions, flows, limits, wire
+from amqpspec.reference.amqp_1_0 import limits, wire
+from amqpspec.reference.amqp_1_0.carrier import Carrier
+from amqpspec.reference.amqp_1_0.endpoints import LinkEndpoint, PendingDelivery
 from amqpspec.reference.amqp_1_0.errors import error_of
-from amqpspec.reference.amqp_1_0.receiving import ReceivingEnd
-from amqpspec.reference.amqp_1_0.sending import SendingEnd
-from amqpspec.reference.amqp_1_0.sound import check
+from amqpspec.reference.amqp_1_0.flow_state import state_of
+from amqpspec.reference.amqp_1_0.nodes import Nodes, SentDelivery
+from amqpspec.reference.fault import fault_table
 from amqpspec.wire.amqp_1_0.performatives import Composed
 
-if TYPE_CHECKING:
-    from amqpspec.reference.amqp_1_0.connection import Connection
-    from amqpspec.reference.amqp_1_0.ends import End
-    from amqpspec.reference.amqp_1_0.nodes import Held, Nodes
-    from amqpspec.reference.amqp_1_0.sending import Outgoing
-
-_OUTGOING_WINDOW = (1 << 31) - 1
 _U32_MAX = (1 << 32) - 1
 
 
 class Session:
     """One session."""
 
-    def __init__(self, connection: Connection, channel: int, begin: Composed | None) -> None:
+    def __init__(self, connection: Carrier, incoming: int, outgoing: int, begin: Composed | None) -> None:
         self.connection, self.faulty, self.refuse = connection, connection.faulty, connection.refuse
-        self.incoming, self.outgoing = channel, self._free_channel()
+        self.incoming, self.outgoing = incoming, outgoing
         self.discarding = self.ended = False
-        self.ends: dict[int, End] = {}
-        self.failed: dict[int, End] = {}
+        self.endpoints: dict[int, LinkEndpoint] = {}
+        self.failed: dict[int, LinkEndpoint] = {}
         self.rejected: set[int] = set()
         self.failed_names: set[tuple[bool, str]] = set()
-        self.pending: deque[Outgoing] = deque()
-        self.unsettled: dict[int, Held] = {}
-        self.awaited: dict[int, tuple[ReceivingEnd, bytes]] = {}
+        self.pending: deque[PendingDelivery] = deque()
+        self.unsettled: dict[int, SentDelivery] = {}
+        self.awaited: dict[int, tuple[LinkEndpoint, bytes]] = {}
         self.initial_outgoing_id = self.next_outgoing_id = self._initial_id()
         self.next_delivery_id = 0
         self.incoming_window = limits.WINDOW_FRAMES
@@ -57,50 +52,10 @@ class Session:
     def _initial_id(self) -> int:
         return wire.plus(0, -2)
 
-    def _free_channel(self) -> int:
-        """The lowest channel that is free, -1 where the partner takes no more."""
-        used = {session.outgoing for session in self.connection.sessions.values() if not session.ended}
-        top = 0xFFFF if self.faulty("channel-max-of-partner-ignored") else self.connection.channel_max
-        places = range(top + 1)
-        if self.faulty("highest-channel-taken"):
-            places = range(min(top, 40), -1, -1)
-        if self.faulty("own-channel-used-twice"):
-            return 0
-        return next((channel for channel in places if channel not in used), -1)
-
     @property
     def nodes(self) -> Nodes:
         """The nodes of the virtual host."""
         return self.connection.nodes
-
-    # --- begin
-
-    def answer(self, begin: Composed) -> None:
-        """Send the begin that answers the partner's."""
-        if self.faulty("flow-before-begin"):
-            self.send_flow()
-        if self.faulty("begin-not-answered"):
-            return
-        channel: int | None = self.incoming
-        if self.faulty("begin-answered-without-remote-channel"):
-            channel = None
-        if self.faulty("remote-channel-of-begin-is-own"):
-            channel = self.outgoing + 1
-        self.send(
-            "begin",
-            {
-                "remote_channel": channel,
-                "next_outgoing_id": self.next_outgoing_id,
-                "incoming_window": None if self.faulty("begin-without-window") else self.incoming_window,
-                "outgoing_window": _OUTGOING_WINDOW,
-                "handle_max": limits.HANDLE_MAX,
-            },
-        )
-        if self.faulty("unasked-begin-with-remote-channel"):
-            self.connection.send(
-                self.outgoing + 9, "begin", {"remote_channel": 999, "next_outgoing_id": 0,
-                                             "incoming_window": 1, "outgoing_window": 1},
-            )  # fmt: skip
 
     # --- output
 
@@ -110,63 +65,28 @@ class Session:
         if not self.ended or outlives:
             self.connection.send(self.outgoing, name, fields, payload)
 
-    def send_flow(self, end: End | None = None, *, echo: bool = False) -> None:
+    def send_flow(self, endpoint: LinkEndpoint | None = None, *, echo: bool = False) -> None:
         """The state of the session, and of one link where it is told."""
-        self.send("flow", flows.state_of(self, end, echo=echo))
+        self.send("flow", state_of(self, endpoint, echo=echo))
 
-    # --- frames in
+    # --- links
 
-    def on_frame(self, frame: Composed, payload: bytes) -> None:
-        """A frame has come, other than begin."""
-        if self.ended and not self.faulty("session-works-on-after-end"):
-            if frame.name == "end":
-                self._forget()
-            elif self.faulty("discarded-frames-answered"):
-                error = {"condition": "amqp:illegal-state", "description": "the session has ended"}
-                self.connection.send(self.outgoing, "end", {"error": error})
-            return
-        check(frame, self.refuse)
-        if frame.name == "transfer":
-            self._on_transfer(frame, payload)
-        elif frame.name == "flow":
-            flows.on_flow(self, frame)
-        elif frame.name == "disposition":
-            dispositions.on_disposition(self, frame)
-        elif frame.name == "attach":
-            attaching.on_attach(self, frame)
-        elif frame.name == "detach":
-            self._on_detach(frame)
-        else:
-            self._on_end()
-
-    def end_at(self, handle: Any, name: str) -> End | None:
+    def endpoint_at(self, handle: Any, name: str) -> LinkEndpoint | None:
         """The endpoint of a handle; refuses where there is none."""
         if handle in self.failed:
             self.refuse("links/errors/errant-link", f"{name} for a link that was detached for an error")
             return None
-        end = self.ends.get(handle) if isinstance(handle, int) else None
+        endpoint = self.endpoints.get(handle) if isinstance(handle, int) else None
         if self.faulty("handles-sought-by-own-number"):
-            end = next((one for one in self.ends.values() if one.own_handle == handle), None)
-        if end is None and not self.faulty("unattached-handles-passed-over"):
+            endpoint = next((one for one in self.endpoints.values() if one.own_handle == handle), None)
+        if endpoint is None and not self.faulty("unattached-handles-passed-over"):
             rule = (
                 "performatives/flow/handle/unattached"
                 if name == "flow"
                 else "definitions/condition/unattached-handle"
             )
             self.refuse(rule, f"{name} with handle {handle}, which has no link")
-        return end
-
-    def _on_transfer(self, frame: Composed, payload: bytes) -> None:
-        if self.incoming_window <= 0:
-            self.refuse("definitions/condition/window-violation", "a transfer beyond the incoming window")
-        self.count_incoming()
-        if frame["handle"] in self.rejected:
-            return
-        end = self.end_at(frame["handle"], "transfer")
-        if isinstance(end, ReceivingEnd):
-            end.on_transfer(frame, payload)
-        elif end is not None:
-            self.refuse("definitions/condition/not-allowed", "a transfer on a link whose receiver sent it")
+        return endpoint
 
     def count_incoming(self) -> None:
         """One transfer frame has come."""
@@ -184,23 +104,8 @@ class Session:
 
     def forget_partial(self) -> None:
         """Throw away what has come of messages that are not whole."""
-        for end in self.ends.values():
-            if isinstance(end, ReceivingEnd):
-                end.partial = None
-
-    def _on_detach(self, frame: Composed) -> None:
-        handle = frame["handle"]
-        if handle in self.failed or handle in self.rejected:
-            self.failed.pop(handle, None)
-            self.rejected.discard(handle)
-            return
-        end = self.ends.get(handle)
-        if end is None:
-            self.refuse(
-                "definitions/condition/unattached-handle", f"detach with handle {handle}, which has no link"
-            )
-            return
-        end.detached_by_peer(bool(frame["closed"]))
+        for endpoint in self.endpoints.values():
+            endpoint.forget_partial()
 
     # --- windows and credit of this side
 
@@ -215,9 +120,9 @@ class Session:
             return
         self.incoming_window = limits.WINDOW_FRAMES
         told = False
-        for end in tuple(self.ends.values()):
-            if isinstance(end, ReceivingEnd) and end.renew():
-                self.send_flow(end)
+        for endpoint in tuple(self.endpoints.values()):
+            if endpoint.renew():
+                self.send_flow(endpoint)
                 told = True
         if not told:
             self.send_flow()
@@ -228,9 +133,8 @@ class Session:
     def pump(self) -> None:
         """Send what waits for a window; then let every queue look again."""
         self.pump_pending()
-        for end in tuple(self.ends.values()):
-            if isinstance(end, SendingEnd):
-                end.look()
+        for endpoint in tuple(self.endpoints.values()):
+            endpoint.look()
 
     @property
     def may_transfer(self) -> bool:
@@ -258,10 +162,10 @@ class Session:
             self.next_outgoing_id = self._after(self.next_outgoing_id)
         self.remote_window -= 1
 
-    def new_delivery_id(self, end: SendingEnd) -> int:
+    def new_delivery_id(self, sent_on_link: int) -> int:
         """The next number in the session's sequence of deliveries."""
         if self.faulty("delivery-ids-counted-by-link"):
-            return wire.minus(end.delivery_count, end.initial_delivery_count)
+            return sent_on_link
         number = self.next_delivery_id
         if self.faulty("delivery-ids-counted-by-connection"):
             number = self.next_delivery_id = self.connection.last_id
@@ -275,7 +179,7 @@ class Session:
 
     def free_handle(self) -> int | None:
         """The lowest handle that is free, None where the partner takes no more."""
-        used = {end.own_handle for end in self.ends.values()}
+        used = {endpoint.own_handle for endpoint in self.endpoints.values()}
         top = _U32_MAX if self.faulty("handle-max-of-partner-ignored") else self.handle_max
         if self.faulty("own-handle-used-twice"):
             return 0
@@ -286,41 +190,40 @@ class Session:
         )
         return next((handle for handle in places if handle not in used), None)
 
-    def add(self, end: End) -> None:
+    def add(self, endpoint: LinkEndpoint) -> None:
         """A link is attached."""
-        self.ends[end.handle] = end
+        self.endpoints[endpoint.handle] = endpoint
 
-    def detach(self, end: End, *, closed: bool) -> None:
+    def detach(self, endpoint: LinkEndpoint, *, closed: bool) -> None:
         """A link is detached in good order."""
-        self._drop(end)
+        self._drop(endpoint)
         if closed:
-            self._forget_awaited(end)
-        self.nodes.detached(end, closed=closed and not self.faulty("closed-link-remembered"))
+            self._forget_awaited(endpoint)
+        self.nodes.detached(endpoint, closed=closed and not self.faulty("closed-link-remembered"))
 
-    def destroy(self, end: End, *, closed: bool, stolen: bool) -> None:
+    def destroy(self, endpoint: LinkEndpoint, *, closed: bool, stolen: bool) -> None:
         """A link has failed: what comes for it is an error until its detach comes."""
-        if isinstance(end, ReceivingEnd):
-            end.partial = None
-        self._drop(end)
-        self.failed[end.handle] = end
-        self._forget_awaited(end)
+        endpoint.forget_partial()
+        self._drop(endpoint)
+        self.failed[endpoint.handle] = endpoint
+        self._forget_awaited(endpoint)
         if stolen:
             return
         if not closed:
-            self.failed_names.add((end.is_sender, end.name))
-        self.nodes.detached(end, closed=closed or self.faulty("failed-terminus-forgotten"))
+            self.failed_names.add((endpoint.is_sender, endpoint.name))
+        self.nodes.detached(endpoint, closed=closed or self.faulty("failed-terminus-forgotten"))
 
-    def _forget_awaited(self, end: End) -> None:
+    def _forget_awaited(self, endpoint: LinkEndpoint) -> None:
         """Deliveries of a link that is gone for good are not settled any more."""
-        self.awaited = {number: pair for number, pair in self.awaited.items() if pair[0] is not end}
+        self.awaited = {number: pair for number, pair in self.awaited.items() if pair[0] is not endpoint}
 
-    def _drop(self, end: End) -> None:
-        if self.ends.get(end.handle) is end and not self.faulty("handle-kept-after-detach"):
-            del self.ends[end.handle]
-        for outgoing in [o for o in self.pending if o.end is end]:
+    def _drop(self, endpoint: LinkEndpoint) -> None:
+        if self.endpoints.get(endpoint.handle) is endpoint and not self.faulty("handle-kept-after-detach"):
+            del self.endpoints[endpoint.handle]
+        for outgoing in [o for o in self.pending if o.endpoint is endpoint]:
             self.pending.remove(outgoing)
-        self.old_credits[end.name] = end.credit
-        end.unhook()
+        self.old_credits[endpoint.name] = endpoint.credit
+        endpoint.unhook()
 
     # --- the end
 
@@ -334,7 +237,8 @@ class Session:
         if self.faulty("discarded-frames-answered"):
             self.discarding = False
 
-    def _on_end(self) -> None:
+    def ended_by_peer(self) -> None:
+        """The partner has ended the session: so does the broker."""
         self.release()
         if not self.faulty("end-not-answered"):
             error = {"condition": "amqp:internal-error"} if self.faulty("end-answered-with-error") else None
@@ -344,22 +248,76 @@ class Session:
         self.ended = True
         self._forget()
 
+    def on_frame_after_end(self, name: str) -> None:
+        """A frame has come behind the broker's end: only the partner's own end means anything (1.0 §2.5.5)."""
+        if name == "end":
+            self._forget()
+        elif self.faulty("discarded-frames-answered"):
+            error = {"condition": "amqp:illegal-state", "description": "the session has ended"}
+            self.connection.send(self.outgoing, "end", {"error": error})
+
     def _forget(self) -> None:
         if self.faulty("crossing-end-answered") and self.discarding:
             self.connection.send(self.outgoing, "end", {})
         if not self.faulty("ended-channel-stays-mapped"):
-            self.connection.sessions.pop(self.incoming, None)
+            self.connection.forget(self.incoming)
 
     def release(self) -> None:
         """Give back everything that this session holds."""
         if self._widening is not None:
             self._widening.cancel()
             self._widening = None
-        ends, self.ends = list(self.ends.values()), {}
+        endpoints, self.endpoints = list(self.endpoints.values()), {}
         self.pending.clear()
-        for end in ends:
-            end.unhook()
-            self.nodes.detached(end, closed=False)
+        for endpoint in endpoints:
+            endpoint.unhook()
+            self.nodes.detached(endpoint, closed=False)
         if not self.faulty("unsettled-lost-with-session"):
             self.nodes.session_ended(self)
         self.unsettled.clear()
+
+
+FAULTS = fault_table("""
+end-not-answered: an end is not answered [sessions/end/handshake]
+end-answered-with-error: an end is answered by an end with an error [sessions/end/handshake]
+frames-after-end: a flow follows the broker's end [sessions/states/end-rcvd sessions/states/end-sent]
+crossing-end-answered: an end that crosses the broker's is answered by another one [sessions/simultaneous-end]
+ended-channel-stays-mapped: the channel of a session that has ended cannot be used again
+    [sessions/simultaneous-end sessions/end/handshake sessions/errors/discard]
+session-works-on-after-end: after its end for an error, the broker goes on to work
+    [sessions/errors/discard sessions/states/discarding]
+discarded-frames-answered: frames that come after an end for an error are errors again
+    [sessions/states/discarding sessions/errors/discard]
+unsettled-lost-with-session: what is unsettled when a session ends is lost [sessions/end/with-connection]
+incoming-window-of-partner-ignored: the broker sends beyond the partner's window
+    [sessions/flow/incoming-window sessions/flow/remote-incoming-window sessions/flow/window-formula]
+next-incoming-id-counted-from-zero: next-incoming-id begins at zero
+    [sessions/flow/initial-outgoing-id sessions/flow/outgoing-id-arithmetic]
+next-incoming-id-stands-still: next-incoming-id does not move [sessions/flow/next-incoming-id]
+next-outgoing-id-stands-still: next-outgoing-id does not move [sessions/flow/outgoing-id-arithmetic]
+ids-wrap-to-one: serial numbers leave out zero
+    [sessions/flow/outgoing-id-arithmetic definitions/sequence-no/arithmetic]
+windows-never-renewed: windows and credit are not renewed
+    [definitions/condition/window-violation sessions/states/mapped]
+sessions-receive-only: nothing is sent on a session that has received a transfer [sessions/states/mapped]
+delivery-ids-by-twos: delivery-ids grow by two [sessions/delivery-sequence links/delivery-ids-per-session]
+delivery-ids-counted-by-link: each link counts delivery-ids for itself
+    [sessions/delivery-sequence links/delivery-ids-per-session]
+delivery-ids-counted-by-connection: sessions of a connection share one count of delivery-ids
+    [links/delivery-ids-per-session]
+own-handle-used-twice: all links of the broker have handle 0 [performatives/attach/handle/free model/many-links]
+highest-handle-taken: links get the highest handle that is free [performatives/attach/handle/lowest]
+handle-max-of-partner-ignored: links get handles beyond the partner's handle-max
+    [performatives/begin/handle-max/respected]
+handles-sought-by-own-number: frames are sorted by the broker's own handles
+    [links/handles/differ definitions/handle/different]
+handle-kept-after-detach: detach does not free the handle
+    [links/handles/until-detach performatives/detach/handle-freed definitions/handle/reuse
+    links/detaching/fully-detached]
+unattached-handles-passed-over: frames with a handle that has no link are passed over
+    [definitions/condition/unattached-handle links/handles/until-detach performatives/flow/handle/unattached
+    sessions/errors/end]
+closed-link-remembered: the terminus of a closed link stays [performatives/detach/closed links/closing/answer]
+failed-terminus-forgotten: a detach for an error takes the terminus with it
+    [links/errors/destroyed links/errors/resume]
+""")

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from amqpspec.reference.fault import fault_table
 from amqpspec.spec.amqp_1_0 import LAYOUT
 from amqpspec.wire.amqp_1_0.performatives import encode_composite
 
@@ -161,3 +162,13 @@ def minus(one: int, other: int) -> int:
     """How far one serial number is ahead of another; negative where it is behind."""
     ahead = (one - other) % _SPAN
     return ahead - _SPAN if ahead >= _HALF else ahead
+
+
+FAULTS = fault_table("""
+channel-octets-swapped: the octets of a channel number are read the wrong way round [framing/channel]
+extended-header-refused: a frame with an extended header is malformed [framing/doff framing/extended-header]
+extended-header-taken-for-body: the body is looked for behind eight octets, always
+    [framing/extended-header framing/doff framing/size]
+small-frames-refused: frames above 256 octets are too large
+    [performatives/open/max-frame-size/minimum definitions/min-max-frame-size/agreed]
+""")

@@ -1,193 +1,309 @@
-"""The connection class: handshake, close, update-secret.
+"""One client connection of a broker of the 0-9 family: its phase, its channels, how a refusal is said.
 
-Knows: what the server proposes, what a client may answer, who may log in and open what.
-Must not know: channels and what happens on them.
+Knows: phases from the protocol header to the end of the socket, channel numbers, which close belongs to which scope.
+Must not know: sockets (``BrokerConnection`` does), what any method does (the handlers do).
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from amqpspec.reference.core import own_platform, own_version
-from amqpspec.reference.methods import sasl
-from amqpspec.reference.methods.handlers import handles_on_link
-from amqpspec.reference.methods.phases import Phase
-from amqpspec.reference.methods.ways import version_of
-from amqpspec.reference.model import User
-from amqpspec.wire.methods.codec import Call
-from amqpspec.wire.values import Raw, Typed
+from amqpspec.reference.connection import BrokerConnection
+from amqpspec.reference.core import Core
+from amqpspec.reference.fault import fault_table
+from amqpspec.reference.methods import frames_out, wire
+from amqpspec.reference.methods.channel import Channel
+from amqpspec.reference.methods.heartbeats import Heartbeats
+from amqpspec.reference.methods.inbox import Inbox
+from amqpspec.reference.methods.phases import BEFORE_OPEN, Phase
+from amqpspec.reference.model import Window
+from amqpspec.reference.refusing import RefusedError
+from amqpspec.spec.model import Refusal, Scope
 
 if TYPE_CHECKING:
-    from amqpspec.reference.methods.link import Link
+    from amqpspec.reference.methods.contents import Children
 
-CHANNEL_MAX, FRAME_MAX_OCTETS, HEARTBEAT_S = 2047, 131072, 60
-LOCALES = ("en_US", "en_GB")
-_CAPABILITIES = {
-    "publisher_confirms": True,
-    "exchange_exchange_bindings": True,
-    "basic.nack": True,
-    "consumer_cancel_notify": True,
-    "connection.blocked": True,
-    "authentication_failure_close": True,
-    "per_consumer_qos": False,
-}
+CLOSE_OK_S, CLOSE_OK_INSIDE_FRAME_S = 5.0, 0.5
+_RULED_IN_HANDSHAKES = ("connection/open", "constant/invalid-path", "amq_wlp_frame_01", "amq_wlp_frame_02")
+"""Rules that hold before open, too; there a dialect that pauses has one rule for all others."""
 
 
-@handles_on_link("connection.start")
-def start(link: Link, call: Call) -> None:
-    """The header was accepted: say who we are."""
-    listed = (", " if link.faulty("lists-separated-by-commas") else " ").join
-    locales = LOCALES[1:] if link.faulty("en-us-not-offered") else LOCALES
-    major, minor = version_of(link.codec.dialect)
-    link.send(
-        0,
-        "connection.start",
-        version_major=100 if link.faulty("version-100-offered") else major,
-        version_minor=minor,
-        server_properties=_server_properties(link),
-        mechanisms=listed(sasl.offered(link)),
-        locales=listed(locales),
-    )
+class Connection(BrokerConnection):
+    """One connection."""
+
+    OPEN, MUTE, ENDED = Phase.OPEN, Phase.MUTE, Phase.ENDED
+    GOING_DOWN, INTERNAL_ERROR = 320, 541
+    phase: Phase
+
+    def __init__(self, core: Core) -> None:
+        super().__init__(core)
+        self.codec = wire.served_codec(core.dialect_id)
+        self.framing = wire.framing_of(core.dialect_id)
+        self.pause_s = self.codec.dialect.handshake_pause_s
+        first_limit = 1024 if self.faulty("first-frames-must-be-small") else self.framing.min_octets
+        self.splitter = wire.Splitter(self.refuse, self.framing, first_limit, self.faulty)
+        self.phase = Phase.HEADER
+        self.failing = (0, 0)
+        """Class and method of the frame at hand, which a close names as the cause (0-9-1 §1.4.2.10, §1.5.2.5)."""
+        self._number = 0
+        """The channel of the frame at hand."""
+        self.channels: dict[int, Channel] = {}
+        self.channel_max, self.frame_max_octets = 0, self.framing.min_octets
+        self.window = Window(core.on)
+        self.capabilities: Mapping[str, Any] = {}
+        self.mechanism, self.claimed_name = "", b""
+        self._unheard: list[bytes] = []
+        self.postponed: list[wire.Incoming] = []
+        self.unconfirmed: dict[int, Channel] = {}
+        self.heartbeats = self.signs = Heartbeats(self)
+        self._inbox = Inbox(self)
+
+    # --- the way in
+
+    def caught_up(self) -> None:
+        """The client has caught up: go on, and with the channel first that came last before."""
+        self._next_turn()
+        super().caught_up()
+        postponed, self.postponed = self.postponed, []
+        for incoming in postponed:
+            self._inbox.on_frame(incoming)
+
+    def _next_turn(self) -> None:
+        """The channel that came first this time comes last the next time, so that no busy one starves the others."""
+        if self.channels:
+            first = next(iter(self.channels))
+            self.channels[first] = self.channels.pop(first)
+
+    def data_received(self, data: bytes) -> None:
+        """Octets have come; any of them are a sign of life (0-9-1 §4.2.7), whatever becomes of them."""
+        if not self.faulty("only-heartbeats-are-life") or self.framing.kind_of(data) == "heartbeat":
+            self.heartbeats.received()
+        super().data_received(data)
+
+    def take(self, data: bytes) -> None:
+        """Handle the protocol header, then every frame that is whole."""
+        if self.congested and self.faulty("deaf-while-sending"):
+            self._unheard.append(data)
+            return
+        data = b"".join([*self._unheard, data])
+        self._unheard.clear()
+        if self.phase is Phase.HEADER:
+            self.guarded(lambda: self._inbox.on_header(data))
+        else:
+            self.splitter.feed(data)
+        while not (self.silent or self.phase is Phase.HEADER) and self.guarded(self._next_frame):
+            pass
+
+    def nowhere(self) -> None:
+        """Forget channel and method of the last frame."""
+        self._number, self.failing = 0, (0, 0)
+
+    def _next_frame(self) -> bool:
+        incoming = self.splitter.next()
+        if incoming is None:
+            return False
+        self._number = incoming.channel
+        self._inbox.on_frame(incoming)
+        if not incoming.ended and self.faulty("frame-decoded-before-its-end"):
+            self.refuse("amq_wlp_frame_02", "frame without its end octet")
+        return True
+
+    # --- refusals out
+
+    def refuse(self, rule: str, text: str) -> None:
+        """Raise for a broken rule; return if a fault lets it pass."""
+        handshake = self.phase in BEFORE_OPEN and self.pause_s > 0
+        if handshake and not rule.startswith(_RULED_IN_HANDSHAKES):
+            rule = "connection/grammar"
+        self.core.refuse(rule, text)
+        if handshake:  # a fault let it pass, so no clock ends it either
+            self.after(None)
+
+    def refuse_silence(self) -> None:
+        """Nothing has come for two intervals: the peer ends the connection (0-9-1 §4.2.7)."""
+        self.refuse("wire/heartbeat/missed", "no sign of life")
+
+    def say(self, refused: RefusedError) -> None:
+        """Tell the client what was refused, at the scope where it belongs.
+
+        While the broker waits for close-ok, a second refusal has no close left to say it with. Before open, errors
+        end the socket without a word: there is no connection yet that could be closed (0-9-1 §2.2.4, §4.9).
+        """
+        refusal = refused.refusal
+        if self.phase is Phase.CLOSING:
+            self.end()
+        elif refusal is None:
+            self.after(None)
+            self.phase = Phase.MUTE
+        elif refusal.scope is Scope.HEADER:
+            self._answer_header(self.codec.dialect.protocol_header)
+        elif refusal.scope is Scope.SOCKET or (self.phase in BEFORE_OPEN and _is_plain(refused)):
+            self._end_in_silence()
+        elif refusal.scope is Scope.CHANNEL and self._number:
+            self._close_channel(_code(refusal), refused.text)
+        else:
+            self.close(_code(refusal), refused.text)
+
+    def _close_channel(self, code: int, text: str) -> None:
+        """Refuse at the scope of the channel, which may be one that is not open."""
+        if self.faulty("channel-exception-ends-connection"):
+            self.close(code, text)
+        elif self._number not in self.channels:
+            self.send(self._number, "channel.close", **self.reason(code, text))
+        elif self.faulty("channel-exception-closes-every-channel"):
+            for channel in self.channels.values():
+                channel.close(code, text)
+        else:
+            self.channels[self._number].close(code, text)
+
+    def _answer_header(self, header: bytes) -> None:
+        """A header that is not spoken is answered by one that is, and the socket ends (0-9-1 §2.2.4)."""
+        if self.faulty("http-answered-in-http"):
+            header = b"HTTP/1.1 400 Bad Request\r\n\r\n"
+        self.write(header[:-1] + b"\x63" if self.faulty("unspoken-header-answered") else header)
+        if self.faulty("socket-kept-after-header"):
+            self.phase = Phase.MUTE
+            self.flush()
+        else:
+            self.end()
+
+    def _end_in_silence(self) -> None:
+        """End at once; a handshake that went wrong is kept waiting first, where the dialect wants that."""
+        pause_s = self.pause_s if self.core.handshake_pause_s is None else self.core.handshake_pause_s
+        if self.phase in BEFORE_OPEN and pause_s and not self.faulty("hostile-client-dropped-at-once"):
+            self.phase = Phase.MUTE
+            self.after(pause_s, self.end)
+        else:
+            self.end()
+
+    def reason(self, code: int, text: str) -> dict[str, Any]:
+        """The arguments of a close method."""
+        return frames_out.reason(self, code, text)
+
+    def close(self, code: int, text: str) -> None:
+        """Refuse at the scope of the connection: say why, then wait for close-ok.
+
+        A client in the middle of a frame cannot send close-ok before the rest of it, so it gets less time.
+        """
+        if not self.faulty("connection-works-on-after-close"):
+            self.release()
+        self.send(0, "connection.close", **self.reason(code, text))
+        self.phase = Phase.CLOSING
+        self.after(CLOSE_OK_INSIDE_FRAME_S if self.splitter.inside else CLOSE_OK_S, self.end)
+
+    # --- output
+
+    def send(self, number: int, name: str, /, **args: Any) -> None:
+        """One method."""
+        self._confirm()
+        self._write_frames((frames_out.method_frame(self, number, name, args),))
+
+    def send_content(
+        self, number: int, name: str, header: bytes, body: bytes, children: Children = (), /, **args: Any
+    ) -> None:
+        """One method with a content."""
+        self._confirm()
+        self._write_frames(frames_out.content_frames(self, number, name, args, header, body, children))
+
+    def _write_frames(self, frames: Iterable[bytes]) -> None:
+        self.write(*map(self._damaged, frames))
+
+    def _damaged(self, octets: bytes) -> bytes:
+        if self.faulty("frame-end-wrong") and self.framing.kind_of(octets) == "body":
+            return octets[:-1] + b"\x00"
+        return octets
+
+    def flush(self) -> None:
+        """Write what has gathered, confirms of what was published among it."""
+        self._confirm()
+        super().flush()
+
+    def _confirm(self) -> None:
+        """Confirms wait for the next word to the client, so that one acknowledges many; then they go before it."""
+        while self.unconfirmed:
+            self.unconfirmed.popitem()[1].confirm()
+
+    def sign_of_life(self) -> None:
+        """Send a sign of life."""
+        payload = b"alive" if self.faulty("heartbeats-with-a-payload") else b""
+        self.write(self.framing.frame("heartbeat", self.faulty("heartbeats-on-channel-one"), payload))
+        self.core.flush()
+
+    # --- channels
+
+    def pump(self) -> None:
+        """Windows or flow have changed: let every queue that this client consumes from look again."""
+        for channel in tuple(self.channels.values()):
+            channel.pump()
+
+    def is_busy_beside(self, number: int) -> bool:
+        """Whether another channel has more to deliver."""
+        others = (channel for other, channel in self.channels.items() if number and other != number)
+        return any(consumer.queue.ready_count for other in others for consumer in other.consumers.values())
+
+    def release(self) -> None:
+        """Give back everything that this connection holds.
+
+        Every channel stops taking messages before the first one gives its own back: else they would go to the next.
+        """
+        channels, self.channels = self.channels, {}
+        for channel in channels.values():
+            channel.closing = True
+        for channel in channels.values():
+            channel.release()
+        if self.vhost is not None:
+            self.vhost.release_owner(self)
+
+    # --- what an operator can do
+
+    def ask_flow(self, active: bool) -> None:
+        """Ask the client to pause or resume its contents on every channel."""
+        for channel in self.channels.values():
+            if not channel.closing:
+                channel.flow_asked.append(active)
+                channel.send("channel.flow", active=active)
+
+    def block(self, reason: str) -> None:
+        """Tell the client that publishing is blocked, if it can hear that."""
+        if self._hears_of_blocking:
+            self.send(0, "connection.blocked", reason=reason)
+
+    def unblock(self) -> None:
+        """Tell the client that publishing is possible again, if it can hear that."""
+        if self._hears_of_blocking:
+            self.send(0, "connection.unblocked")
+
+    @property
+    def _hears_of_blocking(self) -> bool:
+        return self.phase is Phase.OPEN and self.capabilities.get("connection.blocked") is True
 
 
-def _server_properties(link: Link) -> dict[str, Any]:
-    properties: dict[str, Any] = {
-        "product": "amqpspec reference broker",
-        "version": own_version(),
-        "platform": own_platform(),
-        "copyright": "Copyright (c) 2026 The amqpspec authors",
-        "information": "Licensed under the MIT licence",
-        "host": link.core.host,
-    }
-    if "confirm.select" in link.codec.dialect.methods:
-        properties["capabilities"] = _CAPABILITIES
-    if link.faulty("server-properties-named-badly"):
-        properties["2nd-version"] = own_version()
-    if link.faulty("undefined-value-type-sent"):
-        properties["free"] = Typed("t", Raw(b"\x01"))
-    if link.faulty("server-properties-incomplete"):
-        del properties["information"], properties["host"]
-    return properties
+def _is_plain(refused: RefusedError) -> bool:
+    return not refused.rule.startswith(("connection/", "constant/invalid-path"))
 
 
-@handles_on_link("connection.start-ok")
-def start_ok(link: Link, call: Call) -> None:
-    """A mechanism was chosen and the first answer given."""
-    link.capabilities = _table(call["client_properties"].get("capabilities"))
-    if call["mechanism"] not in sasl.offered(link):
-        link.refuse("connection/start-ok/mechanism/validity", f"mechanism {call['mechanism']!r}")
-    locales = LOCALES[:1] if link.faulty("second-locale-refused") else LOCALES
-    if call["locale"] not in locales:
-        link.refuse("connection/start-ok/locale", f"locale {call['locale']!r}")
-    link.mechanism = call["mechanism"]
-    _step(link, sasl.first(link, call["response"]))
+def _code(refusal: Refusal) -> int:
+    return refusal.code if isinstance(refusal.code, int) else 0
 
 
-@handles_on_link("connection.secure-ok")
-def secure_ok(link: Link, call: Call) -> None:
-    """A challenge was answered."""
-    _step(link, sasl.second(link, call["response"]))
-
-
-def _step(link: Link, result: sasl.Result) -> None:
-    if isinstance(result, bytes):
-        link.phase = Phase.SECURE
-        link.send(0, "connection.secure", challenge=result)
-    elif result is not None:
-        _logged_in(link, result)
-    elif link.capabilities.get("authentication_failure_close") is True:
-        link.close(403, "login refused")
-    else:
-        link.refuse("connection/secure", "login refused")
-        _logged_in(link, link.core.users["guest"])
-
-
-def _logged_in(link: Link, user: User) -> None:
-    link.user = user
-    link.phase = Phase.TUNE
-    frame_max = 2048 if link.faulty("small-frame-max-offered") else FRAME_MAX_OCTETS
-    link.send(0, "connection.tune", channel_max=CHANNEL_MAX, frame_max=frame_max, heartbeat=HEARTBEAT_S)
-
-
-@handles_on_link("connection.tune-ok")
-def tune_ok(link: Link, call: Call) -> None:
-    """The limits are agreed."""
-    channel_max, frame_max = call["channel_max"], call["frame_max"]
-    if channel_max > CHANNEL_MAX:
-        link.refuse("connection/tune-ok/channel-max/upper-limit", f"channel-max {channel_max}")
-    if frame_max > FRAME_MAX_OCTETS:
-        link.refuse("connection/tune-ok/frame-max/upper-limit", f"frame-max {frame_max}")
-    if 0 < frame_max < link.framing.min_octets:
-        link.refuse("connection/tune-ok/frame-max/minimum-chosen", f"frame-max {frame_max}")
-    link.channel_max = channel_max or CHANNEL_MAX
-    if link.faulty("channel-max-never-lowered"):
-        link.channel_max = CHANNEL_MAX
-    _agree_on_frames(link, max(frame_max or FRAME_MAX_OCTETS, link.framing.min_octets))
-    link.heartbeats.start(_interval_s(link, call["heartbeat"]))
-    link.phase = Phase.OPENING
-
-
-def _agree_on_frames(link: Link, frame_max: int) -> None:
-    link.frame_max_octets = link.splitter.max_frame_octets = frame_max
-    if link.faulty("agreed-frame-max-forgotten"):
-        link.splitter.max_frame_octets = FRAME_MAX_OCTETS
-    if link.faulty("frame-max-counts-payload"):
-        link.splitter.max_frame_octets += link.framing.overhead_octets
-    if link.faulty("frame-of-just-frame-max-refused"):
-        link.splitter.max_frame_octets -= 1
-
-
-def _interval_s(link: Link, wanted_s: int) -> int:
-    if wanted_s == 0 and not link.faulty("heartbeat-zero-ignored"):
-        return 0
-    return min(wanted_s or 1, HEARTBEAT_S)
-
-
-@handles_on_link("connection.open")
-def open_(link: Link, call: Call) -> None:
-    """A virtual host was chosen."""
-    name = call["virtual_host"]
-    vhost = link.core.vhosts.get(name)
-    if vhost is None:
-        link.refuse("constant/invalid-path", f"no virtual host {name!r}")
-        vhost = link.core.vhosts["/"]
-    elif link.user is not None and name not in link.user.vhosts:
-        link.refuse("connection/open/virtual-host/security", f"{link.user.name} may not open {name!r}")
-    link.vhost = vhost
-    link.phase = Phase.OPEN
-    link.opened()
-    if not link.faulty("open-not-confirmed"):
-        link.send(0, "connection.open-ok")
-
-
-@handles_on_link("connection.close")
-def close(link: Link, call: Call) -> None:
-    """The client wants to end."""
-    crossing = link.phase is Phase.CLOSING and link.faulty("crossing-connection-close-ignored")
-    if crossing:
-        return
-    link.release()
-    if not link.faulty("connection-close-not-confirmed"):
-        link.send(0, "connection.close-ok")
-    if not link.faulty("socket-kept-after-close-ok"):
-        link.end()
-
-
-@handles_on_link("connection.close-ok")
-def close_ok(link: Link, call: Call) -> None:
-    """The client has read why we end."""
-    if link.phase is not Phase.CLOSING:
-        link.refuse("constant/command-invalid", "close-ok without close")
-    elif not link.faulty("socket-kept-after-close-ok"):
-        link.end()
-
-
-@handles_on_link("connection.update-secret")
-def update_secret(link: Link, call: Call) -> None:
-    """The client has a new secret; the one it logged in with did its work, so any will do."""
-    if not link.faulty("update-secret-not-confirmed"):
-        link.send(0, "connection.update-secret-ok")
-
-
-def _table(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
+FAULTS = fault_table("""
+frame-end-wrong: body frames end in another octet [wire/frame/end-octet-sent]
+only-heartbeats-are-life: a client that sends other octets than heartbeats is taken for dead
+    [wire/heartbeat/any-octet]
+channel-exception-ends-connection: what should close a channel closes the connection [wire/errors/channel-scope]
+first-frames-must-be-small: before tune, frames of more than 1,024 octets are refused
+    [connection/tune/frame-max/minimum connection/tune-ok/frame-max/minimum]
+unspoken-header-answered: an unknown header is answered by one that the server does not speak either
+    [amq_wlp_header_04 connection/start/protocol-name]
+connection-works-on-after-close: methods are executed after connection.close was sent
+    [connection/close/stability-discard]
+deaf-while-sending: nothing is read while what is sent is stuck
+    [basic/reject/while-sending basic/nack/while-sending]
+socket-kept-after-header: the socket stays open after a header was rejected
+http-answered-in-http: whatever is not understood gets an answer of HTTP
+heartbeats-with-a-payload: heartbeats have something in them
+heartbeats-on-channel-one: heartbeats are sent on channel 1
+channel-exception-closes-every-channel: what should close a channel closes all of them
+hostile-client-dropped-at-once: a handshake that went wrong ends without a pause
+""")

@@ -12,12 +12,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
+from amqpspec.reference.fault import fault_table
 from amqpspec.reference.methods import wire
 from amqpspec.wire.errors import WireError
 from amqpspec.wire.methods.codec import Call, ContentHeader
 
 if TYPE_CHECKING:
-    from amqpspec.reference.methods.link import Link
+    from amqpspec.reference.methods.connection import Connection
 
 MAX_BODY_OCTETS = 8 << 30
 _CLASS_AND_WEIGHT = struct.Struct(">HH")
@@ -54,10 +55,10 @@ class Content:
     Both raise Spoilt where a fault let pass what leaves the rest unreadable.
     """
 
-    def __init__(self, link: Link, call: Call) -> None:
+    def __init__(self, connection: Connection, call: Call) -> None:
         self.call = call
-        self._link, self._refuse, self._faulty = link, link.refuse, link.faulty
-        self._structured = link.ways.structured
+        self._connection, self._refuse, self._faulty = connection, connection.refuse, connection.faulty
+        self._structured = connection.codec.dialect.structured_contents
         self._parts: list[_Part] = []
         self._children: list[tuple[str, bytes]] = []
 
@@ -131,7 +132,7 @@ class Content:
         if self._faulty("continued-flags-not-read") and payload[13:14] and payload[13] & 1:
             self._refuse("wire/content/malformed-header", "more than one word of flags")
         try:
-            header = self._link.codec.decode_header(payload)
+            header = self._connection.codec.decode_header(payload)
         except WireError as error:
             self._refuse("wire/content/malformed-header", str(error))
             return None
@@ -160,7 +161,9 @@ class Content:
         return header.weight
 
     def _check(self, header: ContentHeader) -> None:
-        wire.check_values(header.properties, self._refuse, self._link.ways.signs_in_names)
+        wire.check_values(
+            header.properties, self._refuse, self._connection.codec.dialect.signs_in_field_names
+        )
         if self._faulty("field-names-begin-with-letters-only") and wire.any_field(
             header.properties, lambda name, _: name[:1] in "$#"
         ):
@@ -174,3 +177,16 @@ class Spoilt(Exception):
 
 
 ContentHandler = Callable[["Received"], None]
+
+
+FAULTS = fault_table("""
+field-names-begin-with-letters-only: field names that begin with $ or # are refused [amq_wlp_table_01]
+contents-within-contents-taken: a weight is let pass, and a second content header thrown away
+    [amq_wlp_content_04 amq_wlp_content_05]
+continued-flags-not-read: a second word of property flags is refused [wire/content/property-flags-continued]
+second-header-taken: a second header is thrown away
+split-bodies-refused: a body has to come in one frame
+body-size-of-32-bits: the low 32 bits of a body size count
+weight-ignored: every content is taken for a simple one
+children-without-children: a content within a content is taken for a simple one
+""")

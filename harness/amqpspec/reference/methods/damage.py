@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from amqpspec.reference.fault import fault_table
 from amqpspec.reference.methods import wire
 from amqpspec.wire.values import Table, Typed
 
 if TYPE_CHECKING:
-    from amqpspec.reference.methods.session import Session
+    from amqpspec.reference.methods.channel import Channel
 
 Change: TypeAlias = Callable[[str, Any], Any]
 """The tag of a value and the value → what it becomes."""
@@ -21,54 +22,71 @@ _LOW_HALF, _NO_SIGN, _SEVEN_BITS = (1 << 32) - 1, (1 << 31) - 1, 127
 _FLAGS_AT = 12
 
 
-def damaged_header(session: Session, octets: bytes) -> bytes:
+def damaged_header(channel: Channel, octets: bytes) -> bytes:
     """The octets of a content header, as the faults that are on leave them."""
-    if session.faulty("properties-dropped"):
+    if channel.faulty("properties-dropped"):
         octets = octets[:_FLAGS_AT] + b"\x00\x00"
-    if session.faulty("property-flags-one-place-off"):
+    if channel.faulty("property-flags-one-place-off"):
         flags = int.from_bytes(octets[_FLAGS_AT : _FLAGS_AT + 2], "big") >> 1
         octets = octets[:_FLAGS_AT] + flags.to_bytes(2, "big") + octets[_FLAGS_AT + 2 :]
-    if session.faulty("arrays-dropped-from-headers"):
-        octets = wire.without_arrays(session.link.codec, octets)
-    if session.faulty("octets-have-a-sign"):
-        octets = _without_high_bit_of_priority(session, octets)
-    if session.faulty("octet-behind-the-properties"):
+    if channel.faulty("arrays-dropped-from-headers"):
+        octets = wire.without_arrays(channel.connection.codec, octets)
+    if channel.faulty("octets-have-a-sign"):
+        octets = _without_high_bit_of_priority(channel, octets)
+    if channel.faulty("octet-behind-the-properties"):
         octets += b"\x00"
-    if session.faulty("content-header-of-another-class"):
+    if channel.faulty("content-header-of-another-class"):
         octets = b"\x00\x32" + octets[2:]
-    if session.faulty("simple-contents-weigh-one"):
+    if channel.faulty("simple-contents-weigh-one"):
         octets = octets[:2] + b"\x00\x01" + octets[4:]
-    for change in _changes(session):
-        octets = _changed(session, octets, change)
+    for change in _changes(channel):
+        octets = _changed(channel, octets, change)
     return octets
 
 
-def _changes(session: Session) -> Iterator[Change]:
-    if session.faulty("timestamps-of-32-bits"):
+def _changes(channel: Channel) -> Iterator[Change]:
+    if channel.faulty("timestamps-of-32-bits"):
         yield lambda tag, value: value & _LOW_HALF if tag == "T" else value
-    if session.faulty("long-strings-end-at-zero"):
+    if channel.faulty("long-strings-end-at-zero"):
         yield lambda tag, value: value.partition(b"\0")[0] if tag == "S" else value
-    if session.faulty("table-integers-unsigned"):
+    if channel.faulty("table-integers-unsigned"):
         yield lambda tag, value: value & _NO_SIGN if tag == "I" else value
-    if session.faulty("decimals-have-signed-places"):
+    if channel.faulty("decimals-have-signed-places"):
         yield lambda tag, value: (value[0] & _SEVEN_BITS, value[1]) if tag == "D" else value
 
 
-def _without_high_bit_of_priority(session: Session, octets: bytes) -> bytes:
-    header = session.link.codec.decode_header(octets)
+def _without_high_bit_of_priority(channel: Channel, octets: bytes) -> bytes:
+    header = channel.connection.codec.decode_header(octets)
     properties = dict(header.properties)
     if "priority" in properties:
         properties["priority"] &= _SEVEN_BITS
-    return session.link.codec.encode_header(header._replace(properties=properties))
+    return channel.connection.codec.encode_header(header._replace(properties=properties))
 
 
-def _changed(session: Session, octets: bytes, change: Change) -> bytes:
+def _changed(channel: Channel, octets: bytes, change: Change) -> bytes:
     """The header with every value that has a tag, and the timestamp, put through a change."""
-    header = session.link.codec.decode_header(octets)
+    header = channel.connection.codec.decode_header(octets)
     properties = dict(header.properties)
     if "timestamp" in properties:
         properties["timestamp"] = change("T", properties["timestamp"])
     if "headers" in properties:
         fields = properties["headers"]
         properties["headers"] = Table((n, Typed(v.tag, change(v.tag, v.value))) for n, v in fields)
-    return session.link.codec.encode_header(header._replace(properties=properties))
+    return channel.connection.codec.encode_header(header._replace(properties=properties))
+
+
+FAULTS = fault_table("""
+properties-dropped: a message loses its properties [wire/content/unmodified wire/content/property-flags]
+arrays-dropped-from-headers: arrays are missing from the headers of a delivered message
+    [wire/table/all-types-round-trip]
+property-flags-one-place-off: the flags of a delivered message are one place too low
+    [wire/content/property-flags]
+octets-have-a-sign: the priority of a message loses its highest bit
+long-strings-end-at-zero: a long string ends at its first zero
+timestamps-of-32-bits: a timestamp keeps its low 32 bits
+table-integers-unsigned: integers of tables lose their sign
+decimals-have-signed-places: the places of a decimal lose their highest bit
+octet-behind-the-properties: the header of a delivered content goes on behind its properties
+content-header-of-another-class: the header of a delivered content names the class queue
+simple-contents-weigh-one: a delivered content has a weight of one
+""")

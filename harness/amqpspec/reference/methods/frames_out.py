@@ -9,11 +9,12 @@ import struct
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from amqpspec.reference.fault import fault_table
 from amqpspec.reference.methods import wire
 
 if TYPE_CHECKING:
+    from amqpspec.reference.methods.connection import Connection
     from amqpspec.reference.methods.contents import Children
-    from amqpspec.reference.methods.link import Link
 
 _LOW_OCTET = 0xFF
 _THOUSAND = 1000
@@ -21,36 +22,36 @@ _SPOILT = "queue."
 """The class whose replies show damage to any method: a channel has been opened by then, and nothing else suffers."""
 
 
-def method_frame(link: Link, channel: int, name: str, args: Mapping[str, Any]) -> bytes:
+def method_frame(connection: Connection, number: int, name: str, args: Mapping[str, Any]) -> bytes:
     """One method."""
-    payload = wire.encode(link.codec, name, args, link.on)
-    if link.faulty("channel-number-cut-to-an-octet"):
-        channel &= _LOW_OCTET
+    payload = wire.encode(connection.codec, name, args, connection.on)
+    if connection.faulty("channel-number-cut-to-an-octet"):
+        number &= _LOW_OCTET
     if name.startswith(_SPOILT):
-        return _damaged_method(link, channel, payload)
-    return link.framing.frame("method", channel, payload)
+        return _damaged_method(connection, number, payload)
+    return connection.framing.frame("method", number, payload)
 
 
-def _damaged_method(link: Link, channel: int, payload: bytes) -> bytes:
-    if link.faulty("replies-on-channel-zero"):
-        channel = 0
-    if link.faulty("ids-in-reverse-order"):
+def _damaged_method(connection: Connection, number: int, payload: bytes) -> bytes:
+    if connection.faulty("replies-on-channel-zero"):
+        number = 0
+    if connection.faulty("ids-in-reverse-order"):
         payload = payload[2:4] + payload[:2] + payload[4:]
-    octets = link.framing.frame("method", channel, payload)
-    if link.faulty("method-frame-of-another-type"):
-        octets = bytes((link.framing.layout.types["body"],)) + octets[1:]
-    if link.faulty("size-counts-end-octet"):
-        head = link.framing.head_octets
+    octets = connection.framing.frame("method", number, payload)
+    if connection.faulty("method-frame-of-another-type"):
+        octets = bytes((connection.framing.layout.types["body"],)) + octets[1:]
+    if connection.faulty("size-counts-end-octet"):
+        head = connection.framing.head_octets
         octets = octets[: head - 4] + struct.pack(">I", len(payload) + 1) + octets[head:]
-    place = link.framing.cycle_place
-    if place is not None and link.faulty("cycle-left-out"):
+    place = connection.framing.cycle_place
+    if place is not None and connection.faulty("cycle-left-out"):
         octets = octets[:place] + octets[place + 1 :]
     return octets
 
 
 def content_frames(
-    link: Link,
-    channel: int,
+    connection: Connection,
+    number: int,
     name: str,
     args: Mapping[str, Any],
     header: bytes,
@@ -58,52 +59,87 @@ def content_frames(
     children: Children,
 ) -> list[bytes]:
     """One method with its content, and the contents within that."""
-    limit = link.frame_max_octets + link.faulty("frame-larger-than-agreed")
-    if link.faulty("payload-larger-than-agreed"):
-        limit += link.framing.overhead_octets + 1
-    if link.faulty("body-truncated"):
+    limit = connection.frame_max_octets + connection.faulty("frame-larger-than-agreed")
+    if connection.faulty("payload-larger-than-agreed"):
+        limit += connection.framing.overhead_octets + 1
+    if connection.faulty("body-truncated"):
         body = body[:-1]
-    method = method_frame(link, channel, name, args)
-    if link.faulty("contents-on-channel-zero"):
-        channel = 0
-    head = link.framing.frame("header", channel, header)
-    if link.faulty("empty-content-not-sent") and not body:
+    method = method_frame(connection, number, name, args)
+    if connection.faulty("contents-on-channel-zero"):
+        number = 0
+    head = connection.framing.frame("header", number, header)
+    if connection.faulty("empty-content-not-sent") and not body:
         return [method]
-    if link.faulty("content-header-of-another-type"):
-        head = bytes((link.framing.layout.types["body"],)) + head[1:]
-    within, bodies = _children(link, channel, children, limit), link.framing.bodies(channel, body, limit)
+    if connection.faulty("content-header-of-another-type"):
+        head = bytes((connection.framing.layout.types["body"],)) + head[1:]
+    within, bodies = (
+        _children(connection, number, children, limit),
+        connection.framing.bodies(number, body, limit),
+    )
     frames = [method, head, *within, *bodies]
-    if link.faulty("children-behind-the-body"):
+    if connection.faulty("children-behind-the-body"):
         frames = [method, head, *bodies, *within]
-    if not body and link.faulty("empty-body-in-a-frame"):
-        frames.append(link.framing.frame("body", channel, b""))
-    if link.faulty("method-inside-content") and len(frames) > 2:
-        frames.insert(2, link.framing.frame("method", channel, struct.pack(">HHB", 20, 20, 1)))
+    if not body and connection.faulty("empty-body-in-a-frame"):
+        frames.append(connection.framing.frame("body", number, b""))
+    if connection.faulty("method-inside-content") and len(frames) > 2:
+        frames.insert(2, connection.framing.frame("method", number, struct.pack(">HHB", 20, 20, 1)))
     return frames
 
 
-def _children(link: Link, channel: int, children: Children, limit: int) -> list[bytes]:
-    if link.faulty("children-not-delivered"):
+def _children(connection: Connection, number: int, children: Children, limit: int) -> list[bytes]:
+    if connection.faulty("children-not-delivered"):
         return []
     frames: list[bytes] = []
     for kind, octets in children:
         if kind == "header":
-            frames.append(link.framing.frame("header", channel, octets))
-        elif not link.faulty("bodies-of-children-lost"):
-            frames += link.framing.bodies(channel, octets, limit)
+            frames.append(connection.framing.frame("header", number, octets))
+        elif not connection.faulty("bodies-of-children-lost"):
+            frames += connection.framing.bodies(number, octets, limit)
     return frames
 
 
-def reason(link: Link, code: int, text: str) -> dict[str, Any]:
+def reason(connection: Connection, code: int, text: str) -> dict[str, Any]:
     """The arguments of a close method."""
-    class_id, method_id = link.failing
-    if link.faulty("closes-carry-another-code"):
+    class_id, method_id = connection.failing
+    if connection.faulty("closes-carry-another-code"):
         code = 543
-    if link.faulty("close-codes-of-four-digits"):
+    if connection.faulty("close-codes-of-four-digits"):
         code += _THOUSAND
-    if link.faulty("close-codes-tell-of-success"):
+    if connection.faulty("close-codes-tell-of-success"):
         code = 200
-    if link.faulty("close-names-another-method"):
+    if connection.faulty("close-names-another-method"):
         class_id, method_id = 0, 0
     text = text.encode("ascii", "backslashreplace")[:255].decode()
     return {"reply_code": code, "reply_text": text, "class_id": class_id, "method_id": method_id}
+
+
+FAULTS = fault_table("""
+frame-larger-than-agreed: a body frame is one octet larger than agreed
+    [wire/frame/size-sent connection/tune-ok/frame-max/all-frames]
+method-inside-content: a method is sent between the header and the body of a content
+    [wire/content/synchronisation wire/content/split-bodies]
+body-truncated: a content has one octet less than its header says
+    [wire/content/unmodified wire/content/split-bodies]
+empty-body-in-a-frame: a body of no octets is sent as a frame [wire/content/zero-body]
+closes-carry-another-code: every close carries a reply code that is not defined
+    [constant/access-refused constant/not-found constant/resource-locked constant/precondition-failed
+    constant/frame-error constant/syntax-error constant/command-invalid constant/channel-error
+    constant/unexpected-frame constant/not-allowed constant/not-implemented]
+close-names-another-method: a close method names no failing method
+    [connection/close/failing-method channel/close/failing-method]
+cycle-left-out: replies of class queue come in frames without a cycle
+method-frame-of-another-type: replies of class queue come in body frames
+ids-in-reverse-order: replies of class queue begin with the method-id
+replies-on-channel-zero: replies of class queue come on channel 0
+channel-number-cut-to-an-octet: what goes to a channel above 255 goes to that of its low octet
+size-counts-end-octet: the size of replies of class queue counts their end octet
+payload-larger-than-agreed: a body frame has a payload larger than the size agreed on
+empty-content-not-sent: a message without a body is delivered without its header
+content-header-of-another-type: the header of a delivered content comes in a body frame
+contents-on-channel-zero: the frames of a delivered content come on channel 0
+children-not-delivered: contents within a content are lost
+bodies-of-children-lost: contents within a content are delivered without their bodies
+children-behind-the-body: contents within a content are delivered behind its body
+close-codes-of-four-digits: closes carry a code of four digits
+close-codes-tell-of-success: closes carry the code 200
+""")

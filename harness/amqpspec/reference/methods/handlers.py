@@ -11,34 +11,34 @@ from typing import TYPE_CHECKING, TypeAlias
 from amqpspec.wire.methods.codec import Call
 
 if TYPE_CHECKING:
+    from amqpspec.reference.methods.channel import Channel
+    from amqpspec.reference.methods.connection import Connection
     from amqpspec.reference.methods.contents import Received
-    from amqpspec.reference.methods.link import Link
-    from amqpspec.reference.methods.session import Session
 
-SessionHandler: TypeAlias = "Callable[[Session, Call], None]"
-LinkHandler: TypeAlias = "Callable[[Link, Call], None]"
-ContentHandler: TypeAlias = "Callable[[Session, Received], None]"
+ChannelHandler: TypeAlias = "Callable[[Channel, Call], None]"
+ConnectionHandler: TypeAlias = "Callable[[Connection, Call], None]"
+ContentHandler: TypeAlias = "Callable[[Channel, Received], None]"
 
-SESSION_HANDLERS: dict[str, SessionHandler] = {}
-LINK_HANDLERS: dict[str, LinkHandler] = {}
+CHANNEL_HANDLERS: dict[str, ChannelHandler] = {}
+CONNECTION_HANDLERS: dict[str, ConnectionHandler] = {}
 CONTENT_HANDLERS: dict[str, ContentHandler] = {}
 
 
-def handles(name: str) -> Callable[[SessionHandler], SessionHandler]:
+def handles(name: str) -> Callable[[ChannelHandler], ChannelHandler]:
     """Register the handler of a method that comes in on a channel."""
 
-    def register(handler: SessionHandler) -> SessionHandler:
-        SESSION_HANDLERS[name] = handler
+    def register(handler: ChannelHandler) -> ChannelHandler:
+        CHANNEL_HANDLERS[name] = handler
         return handler
 
     return register
 
 
-def handles_on_link(name: str) -> Callable[[LinkHandler], LinkHandler]:
+def handles_on_connection(name: str) -> Callable[[ConnectionHandler], ConnectionHandler]:
     """Register the handler of a method that comes in on channel 0."""
 
-    def register(handler: LinkHandler) -> LinkHandler:
-        LINK_HANDLERS[name] = handler
+    def register(handler: ConnectionHandler) -> ConnectionHandler:
+        CONNECTION_HANDLERS[name] = handler
         return handler
 
     return register

@@ -1,66 +1,52 @@
-"""Signs of life in both directions, at the interval that was agreed.
+"""Heartbeats in both directions, at the interval that was agreed (0-9-1 §4.2.7).
 
-Knows: when octets last went out and came in. Must not know: what they were.
+Knows: how an interval becomes a pace. Must not know: clocks, what a heartbeat looks like.
 """
 
 from __future__ import annotations
 
-import asyncio
-import time
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from amqpspec.reference.methods.link import Link
+from amqpspec.reference.fault import fault_table
+from amqpspec.reference.signs import SignsOfLife, Watched
 
 _LOOKS_PER_INTERVAL = 4
 
 
-class Heartbeats:
-    """The heartbeats of one connection; silent until ``start``."""
+class Heartbeats(SignsOfLife):
+    """The heartbeats of one connection; none until ``start``."""
 
-    def __init__(self, link: Link) -> None:
-        self._link = link
+    def __init__(self, connection: Watched) -> None:
+        super().__init__()
+        self._connection, self.faulty = connection, connection.faulty
         self._interval_s = 0
-        self._heard_s = self._said_s = 0.0
-        self._timer: asyncio.TimerHandle | None = None
 
     @property
     def agreed(self) -> bool:
         """Whether the peers agreed on heartbeats."""
         return self._interval_s > 0
 
+    @property
+    def look_every_s(self) -> float:
+        """Often enough that half an interval of silence is not missed by much."""
+        return self._interval_s / _LOOKS_PER_INTERVAL
+
     def start(self, interval_s: int) -> None:
         """Begin to send and to watch; an interval of zero does neither."""
         self._interval_s = interval_s
-        self._heard_s = self._said_s = time.monotonic()
         if interval_s:
-            self._again()
+            self.begin()
 
-    def stop(self) -> None:
-        """End both."""
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
+    def look(self, unheard_s: float, unsaid_s: float) -> None:
+        """Send after half an interval without output; two intervals without input mean that the peer is gone."""
+        if unsaid_s >= self._interval_s / 2 and not self.faulty("heartbeats-not-sent"):
+            self._connection.sign_of_life()
+        intervals = 1 if self.faulty("dead-after-one-interval") else 2
+        if unheard_s > intervals * self._interval_s and not self.faulty("dead-client-kept"):
+            self._connection.missed()
 
-    def heard(self) -> None:
-        """Octets have come."""
-        if self._interval_s:
-            self._heard_s = time.monotonic()
 
-    def said(self) -> None:
-        """Octets have gone out."""
-        if self._interval_s:
-            self._said_s = time.monotonic()
-
-    def _again(self) -> None:
-        delay_s = self._interval_s / _LOOKS_PER_INTERVAL
-        self._timer = asyncio.get_running_loop().call_later(delay_s, self._look)
-
-    def _look(self) -> None:
-        self._again()
-        now_s = time.monotonic()
-        if now_s - self._said_s >= self._interval_s / 2 and not self._link.faulty("heartbeats-not-sent"):
-            self._link.heartbeat()
-        intervals = 1 if self._link.faulty("dead-after-one-interval") else 2
-        if now_s - self._heard_s > intervals * self._interval_s and not self._link.faulty("dead-client-kept"):
-            self._link.missed()
+FAULTS = fault_table("""
+dead-after-one-interval: one silent interval ends the connection [wire/heartbeat/missed]
+heartbeats-not-sent: heartbeats were agreed on and are not sent
+    [wire/heartbeat/interval connection/tune/heartbeat connection/tune-ok/heartbeat]
+dead-client-kept: a client that says nothing is kept [wire/heartbeat/missed]
+""")

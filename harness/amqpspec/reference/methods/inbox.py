@@ -9,64 +9,68 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING
 
+from amqpspec.reference.fault import fault_table
 from amqpspec.reference.methods import classes, wire  # noqa: F401  (classes registers the handlers)
-from amqpspec.reference.methods.handlers import LINK_HANDLERS, SESSION_HANDLERS
+from amqpspec.reference.methods.channel import Channel
+from amqpspec.reference.methods.handlers import CHANNEL_HANDLERS, CONNECTION_HANDLERS
 from amqpspec.reference.methods.phases import BEFORE_OPEN, HANDSHAKE, Phase
-from amqpspec.reference.methods.session import Session
 from amqpspec.spec.methods import Method
 from amqpspec.spec.model import Side
 from amqpspec.wire.errors import WireError
 from amqpspec.wire.methods.codec import Call
 
 if TYPE_CHECKING:
-    from amqpspec.reference.methods.link import Link
+    from amqpspec.reference.methods.connection import Connection
 
 _IDS = struct.Struct(">HH")
+HEADER_OCTETS = 8
 _WIDE = ("short", "long", "longlong", "longstr", "table")
 
 
 class Inbox:
     """The way in of one connection."""
 
-    def __init__(self, link: Link) -> None:
-        self._link, self.faulty = link, link.faulty
+    def __init__(self, connection: Connection) -> None:
+        self.connection, self.faulty = connection, connection.faulty
         self._head = b""
-        methods = link.codec.dialect.methods
+        methods = connection.codec.dialect.methods
         self._closes = _ids(methods["connection.close"], methods["connection.close-ok"])
         self._channel_closes = _ids(methods["channel.close"], methods["channel.close-ok"])
         self._start = Call(methods["connection.start"], {})
 
     # --- the protocol header
 
-    def on_header(self, data: bytes) -> bytes:
-        """Octets of the protocol header have come; returns those beyond it."""
+    def on_header(self, data: bytes) -> bool:
+        """Octets of the protocol header have come, and perhaps of what follows; whether it is whole."""
+        connection, dialect = self.connection, self.connection.codec.dialect
         self._head += data
-        head, rest = self._head[:8], self._head[8:]
-        if not any(known.startswith(head) for known in self._link.codec.dialect.accepted_headers):
+        head, rest = self._head[:HEADER_OCTETS], self._head[HEADER_OCTETS:]
+        if not any(known.startswith(head) for known in dialect.accepted_headers):
             if self.faulty("unknown-header-not-answered"):
-                self._link.end()
-                return b""
-            name_wrong = not self._link.codec.dialect.protocol_header[:5].startswith(head[:5])
+                connection.end()
+                return False
+            name_wrong = not dialect.protocol_header[:5].startswith(head[:5])
             rule = "connection/start/protocol-name" if name_wrong else "connection/start/server-support"
-            self._link.refuse(rule, f"protocol header {head.hex(' ')}")
-        if len(head) < 8 - self.faulty("header-taken-after-seven-octets"):
-            return b""
+            connection.refuse(rule, f"protocol header {head.hex(' ')}")
+        if len(head) < HEADER_OCTETS - self.faulty("header-taken-after-seven-octets"):
+            return False
         if self.faulty("own-header-refused"):
-            self._link.refuse("connection/start/server-support", "no version is good enough")
-        self._link.phase = Phase.START
+            connection.refuse("connection/start/server-support", "no version is good enough")
+        connection.splitter.feed(rest)
+        connection.phase = Phase.START
         if not self.faulty("start-not-sent"):
-            LINK_HANDLERS["connection.start"](self._link, self._start)
-        return rest
+            CONNECTION_HANDLERS["connection.start"](connection, self._start)
+        return True
 
     # --- frames in
 
     def on_frame(self, incoming: wire.Incoming) -> None:
         """A frame has come."""
-        self._link.failing = (0, 0)
-        if self.faulty("busy-channel-starves-others") and self._link.is_busy_beside(incoming.channel):
-            self._link.postponed.append(incoming)
+        self.connection.failing = (0, 0)
+        if self.faulty("busy-channel-starves-others") and self.connection.is_busy_beside(incoming.channel):
+            self.connection.postponed.append(incoming)
             return
-        if self._link.phase is Phase.CLOSING:
+        if self.connection.phase is Phase.CLOSING:
             self._on_frame_while_closing(incoming)
         elif incoming.kind == "method":
             self._on_method(incoming.channel, incoming.payload)
@@ -77,22 +81,22 @@ class Inbox:
         elif incoming.kind == "trace":
             self._on_trace(incoming)
         elif incoming.kind.startswith("oob-"):
-            self._link.refuse("constant/not-implemented", "there is no out-of-band transport")
+            self.connection.refuse("constant/not-implemented", "there is no out-of-band transport")
 
     def _on_heartbeat(self, incoming: wire.Incoming) -> None:
-        unagreed = not self._link.heartbeats.agreed
+        unagreed = not self.connection.heartbeats.agreed
         minds = unagreed and self.faulty("unagreed-heartbeat-refused")
         if incoming.channel or incoming.payload or minds:
-            self._link.refuse("amq_wlp_heartbeat_01", f"heartbeat on channel {incoming.channel}")
+            self.connection.refuse("amq_wlp_heartbeat_01", f"heartbeat on channel {incoming.channel}")
         elif unagreed and self.faulty("unagreed-heartbeat-ends-socket"):
-            self._link.end()
+            self.connection.end()
 
     def _on_trace(self, incoming: wire.Incoming) -> None:
         """There is nobody here to look at a trace."""
         if incoming.channel or self.faulty("every-trace-refused"):
-            self._link.refuse("amq_wlp_trace_01", f"trace frame on channel {incoming.channel}")
+            self.connection.refuse("amq_wlp_trace_01", f"trace frame on channel {incoming.channel}")
         elif incoming.payload and self.faulty("trace-with-payload-ends-socket"):
-            self._link.end()
+            self.connection.end()
 
     def _on_frame_while_closing(self, incoming: wire.Incoming) -> None:
         if incoming.kind != "method" or len(incoming.payload) < 4:
@@ -102,69 +106,77 @@ class Inbox:
             self._on_method(incoming.channel, incoming.payload)
 
     def _on_content(self, incoming: wire.Incoming) -> None:
-        if self._link.phase in BEFORE_OPEN:
-            self._link.refuse("connection/grammar", "content before open")
+        if self.connection.phase in BEFORE_OPEN:
+            self.connection.refuse("connection/grammar", "content before open")
             return
         if incoming.channel == 0:
-            self._link.refuse("amq_wlp_content_03", "content on channel 0")
+            self.connection.refuse("amq_wlp_content_03", "content on channel 0")
             return
-        session = self._link.sessions.get(incoming.channel)
-        if session is None:
-            self._link.refuse("wire/frame/content-channel-open", f"content on channel {incoming.channel}")
-        elif not session.closing or self.faulty("channel-works-on-after-close"):
-            self._link.failing = session.content_ids
-            session.on_content(incoming.kind, incoming.payload)
+        channel = self.connection.channels.get(incoming.channel)
+        if channel is None:
+            self.connection.refuse(
+                "wire/frame/content-channel-open", f"content on channel {incoming.channel}"
+            )
+        elif not channel.closing or self.faulty("channel-works-on-after-close"):
+            self.connection.failing = channel.content_ids
+            channel.on_content(incoming.kind, incoming.payload)
 
-    def _on_method(self, channel: int, payload: bytes) -> None:
+    def _on_method(self, number: int, payload: bytes) -> None:
         ids = _IDS.unpack_from(payload) if len(payload) >= 4 else (0, 0)
-        self._link.failing = ids
-        session = self._link.sessions.get(channel)
-        if session is not None and session.closing and not self._heard_while_closing(ids):
+        self.connection.failing = ids
+        channel = self.connection.channels.get(number)
+        if channel is not None and channel.closing and not self._heard_while_closing(ids):
             return
-        method = self._link.codec.dialect.methods_by_id.get(ids)
+        method = self.connection.codec.dialect.methods_by_id.get(ids)
         if method is None:
             self._refuse_unknown(ids, payload)
-        elif self._may_come(method, channel) and (call := self._decode(method, payload)) is not None:
-            self._handle(call, channel)
+        elif self._may_come(method, number) and (call := self._decode(method, payload)) is not None:
+            self._handle(call, number)
 
     def _heard_while_closing(self, ids: tuple[int, int]) -> bool:
         return ids in self._channel_closes or self.faulty("channel-works-on-after-close")
 
     def _refuse_unknown(self, ids: tuple[int, int], payload: bytes) -> None:
-        if self._link.phase in BEFORE_OPEN:
-            self._link.refuse("connection/grammar", f"class {ids[0]} method {ids[1]} before open")
+        if self.connection.phase in BEFORE_OPEN:
+            self.connection.refuse("connection/grammar", f"class {ids[0]} method {ids[1]} before open")
         elif len(payload) < 4:
-            self._link.refuse("constant/frame-error", f"method frame of {len(payload)} octets")
-        elif ids[0] in self._link.codec.dialect.classes_by_id:
-            self._link.refuse("wire/method/unknown-method", f"class {ids[0]} has no method {ids[1]}")
+            self.connection.refuse("constant/frame-error", f"method frame of {len(payload)} octets")
+        elif ids[0] in self.connection.codec.dialect.classes_by_id:
+            self.connection.refuse("wire/method/unknown-method", f"class {ids[0]} has no method {ids[1]}")
         else:
-            self._link.refuse("wire/method/unknown-class", f"there is no class {ids[0]}")
+            self.connection.refuse("wire/method/unknown-class", f"there is no class {ids[0]}")
 
-    def _may_come(self, method: Method, channel: int) -> bool:
-        if self._link.phase in BEFORE_OPEN and (method.name != self._link.phase.value or channel):
-            self._link.refuse("connection/grammar", f"{method.name} where {self._link.phase.value} was due")
+    def _may_come(self, method: Method, number: int) -> bool:
+        if self.connection.phase in BEFORE_OPEN and (method.name != self.connection.phase.value or number):
+            self.connection.refuse(
+                "connection/grammar", f"{method.name} where {self.connection.phase.value} was due"
+            )
         if method.sent_by is Side.SERVER:
-            self._link.refuse("wire/method/server-only", f"{method.name} comes from servers only")
+            self.connection.refuse("wire/method/server-only", f"{method.name} comes from servers only")
             return False
-        if channel and method.class_name == "connection":
-            self._link.refuse("wire/frame/channel-zero-for-connection", f"{method.name} on channel {channel}")
-        elif not channel and method.class_name != "connection":
-            self._link.refuse("wire/frame/channel-class-on-zero", f"{method.name} on channel 0")
+        if number and method.class_name == "connection":
+            self.connection.refuse(
+                "wire/frame/channel-zero-for-connection", f"{method.name} on channel {number}"
+            )
+        elif not number and method.class_name != "connection":
+            self.connection.refuse("wire/frame/channel-class-on-zero", f"{method.name} on channel 0")
             return False
         return True
 
     def _decode(self, method: Method, payload: bytes) -> Call | None:
         try:
-            call = self._link.codec.decode_method(payload)
+            call = self.connection.codec.decode_method(payload)
         except WireError as error:
-            self._link.refuse(wire.rule_broken_by(error, method), str(error))
+            self.connection.refuse(wire.rule_broken_by(error, method), str(error))
             return None
-        wire.check_values(call.args, self._link.refuse, self._link.ways.signs_in_names)
+        wire.check_values(
+            call.args, self.connection.refuse, self.connection.codec.dialect.signs_in_field_names
+        )
         self._overlook(method, payload)
         if self.faulty("tables-with-arrays-not-read") and wire.any_field(
             call.args, lambda n, v: v.tag == "A"
         ):
-            self._link.refuse("wire/table/malformed", "an array")
+            self.connection.refuse("wire/table/malformed", "an array")
         if self.faulty("declare-flags-read-backwards") and method.name == "queue.declare":
             return wire.flags_reversed(call)
         return call
@@ -174,27 +186,44 @@ class Inbox:
         if method.class_name not in ("queue", "test") or not self.faulty("odd-places-not-read"):
             return
         wide = (f.name for f in method.fields if f.type in _WIDE)
-        if any(self._link.codec.offset_of(payload, name) % 2 for name in wide):
-            self._link.refuse("constant/frame-error", f"{method.name} has a field at an odd place")
+        if any(self.connection.codec.offset_of(payload, name) % 2 for name in wide):
+            self.connection.refuse("constant/frame-error", f"{method.name} has a field at an odd place")
 
-    def _handle(self, call: Call, channel: int) -> None:
+    def _handle(self, call: Call, number: int) -> None:
         if call.method.class_name == "connection":
-            if self._link.phase is Phase.OPEN and call.name in HANDSHAKE:
-                self._link.refuse("constant/command-invalid", f"{call.name} on an open connection")
+            if self.connection.phase is Phase.OPEN and call.name in HANDSHAKE:
+                self.connection.refuse("constant/command-invalid", f"{call.name} on an open connection")
             else:
-                LINK_HANDLERS[call.name](self._link, call)
+                CONNECTION_HANDLERS[call.name](self.connection, call)
             return
-        if call.name not in SESSION_HANDLERS:
-            self._link.refuse("constant/not-implemented", f"{call.name} is not served here")
+        if call.name not in CHANNEL_HANDLERS:
+            self.connection.refuse("constant/not-implemented", f"{call.name} is not served here")
             return
-        session = self._link.sessions.get(channel)
-        if session is None and call.name == "channel.open":
-            session = Session(self._link, channel)
-        if session is None:
-            self._link.refuse("channel/grammar", f"{call.name} on channel {channel}, which is not open")
+        channel = self.connection.channels.get(number)
+        if channel is None and call.name == "channel.open":
+            channel = Channel(self.connection, number)
+        if channel is None:
+            self.connection.refuse("channel/grammar", f"{call.name} on channel {number}, which is not open")
         else:
-            session.on_method(call)
+            channel.on_method(call)
 
 
 def _ids(*methods: Method) -> frozenset[tuple[int, int]]:
     return frozenset((method.class_id, method.method_id) for method in methods)
+
+
+FAULTS = fault_table("""
+unknown-header-not-answered: first octets that the broker does not know end the socket without a header
+    [amq_wlp_header_02 amq_wlp_header_03 amq_wlp_header_04]
+declare-flags-read-backwards: the flags of queue.declare are read backwards [wire/bits/packing]
+tables-with-arrays-not-read: arguments with an array among them are refused [wire/table/all-types-round-trip]
+unagreed-heartbeat-refused: a heartbeat where none were agreed on is refused [amq_wlp_heartbeat_02]
+own-header-refused: the server's own header is answered like an unknown one
+start-not-sent: a header is accepted in silence
+header-taken-after-seven-octets: the last octet of a protocol header is not waited for
+odd-places-not-read: integers that begin at an odd place of a queue or test method are refused
+every-trace-refused: trace frames on channel 0 are refused
+trace-with-payload-ends-socket: a trace frame with something in it ends the socket
+unagreed-heartbeat-ends-socket: a heartbeat where none were agreed on ends the socket
+busy-channel-starves-others: methods wait until another channel has delivered all that it has
+""")

@@ -14,7 +14,8 @@ from functools import cache
 from typing import Any
 
 from amqpspec.reference.deviations import NONE, Deviations
-from amqpspec.reference.methods.ways import ways_of
+from amqpspec.reference.fault import fault_table
+from amqpspec.spec.dialects import widest
 from amqpspec.spec.methods import FrameLayout, Method, load_methods
 from amqpspec.wire.errors import WireError
 from amqpspec.wire.methods.codec import Call, Codec, ContentHeader
@@ -148,17 +149,15 @@ class Splitter:
 @cache
 def served_codec(dialect_id: str) -> Codec:
     """The codec of what this broker serves: the dialect's tags and headers, with every extension's methods."""
-    dialect, served_as = load_methods(dialect_id), ways_of(dialect_id).served_as
-    if not served_as:
-        return Codec(dialect)
-    widest = load_methods(served_as)
-    tags = {tag.tag: tag for tag in (*widest.table_tags, *dialect.table_tags)}
+    dialect, spoken = load_methods(dialect_id), load_methods(widest(dialect_id))
+    tags = {tag.tag: tag for tag in (*spoken.table_tags, *dialect.table_tags)}
     return Codec(
         replace(
-            widest,
+            spoken,
             id=dialect_id,
-            table_tags=tuple(tags.values()),
+            protocol_header=dialect.protocol_header,
             accepted_headers=dialect.accepted_headers,
+            table_tags=tuple(tags.values()),
         )
     )
 
@@ -280,3 +279,14 @@ def without_arrays(codec: Codec, octets: bytes) -> bytes:
     kept = Table((name, typed) for name, typed in headers if typed.tag != "A")
     properties = {**header.properties, "headers": kept}
     return codec.encode_header(ContentHeader(header.class_id, header.body_size_octets, properties))
+
+
+FAULTS = fault_table("""
+frame-decoded-before-its-end: a frame is carried out before its end octet is checked [amq_wlp_frame_02]
+frame-size-checked-at-its-end: the size of a frame is checked once all of it has come [amq_wlp_frame_03]
+bits-from-the-high-end: bits are packed from the high end of an octet [wire/bits/packing]
+cycle-must-be-zero: a frame with another cycle than 0 ends the socket
+trace-type-unknown: a trace frame ends the socket as one of an undefined type
+last-duplicate-counts: of fields with one name the last counts
+all-duplicates-count: of fields with one name all count
+""")

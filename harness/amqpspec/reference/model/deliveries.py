@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from amqpspec.reference.deviations import Deviations
+from amqpspec.reference.fault import fault_table
 from amqpspec.reference.model.messages import Entry
 from amqpspec.reference.model.queues import Consumer, Queue
 
@@ -133,3 +134,24 @@ class Deliveries:
         for delivery in everything:
             self.release(delivery)
         return everything
+
+
+FAULTS = fault_table("""
+prefetch-one-too-many: one message more is sent than prefetch-count allows [basic/qos/prefetch-count/no-more]
+prefetch-size-ignored: prefetch-size limits nothing [basic/qos/prefetch-size]
+prefetch-size-limits-first: a message larger than prefetch-size is never sent
+    [basic/qos/prefetch-size/single-message]
+window-never-reopens: an acknowledgement makes no room in the window [basic/qos/prefetch-count]
+prefetch-one-too-few: one message less is sent than allowed [basic/qos/prefetch-count/less]
+zero-octets-is-a-limit: a prefetch-size of zero next to a prefetch-count lets nothing go ahead
+    [basic/qos/prefetch-size]
+global-prefetch-ignored: the window of the connection limits nothing [basic/qos/global]
+delivery-tags-start-at-zero: the first delivery tag is zero [domain/delivery-tag/non-zero]
+delivery-tags-repeat: delivery tags stand still after 2 [basic/ack/multiple]
+multiple-leaves-last: multiple leaves the message that it names [basic/ack/multiple basic/nack/multiple]
+multiple-takes-one-more: multiple takes the message after the one that it names
+    [basic/ack/multiple basic/nack/multiple]
+multiple-means-one: multiple is not understood [basic/ack/multiple basic/nack/multiple]
+multiple-always-meant: a single message cannot be meant [basic/ack/multiple basic/nack/multiple]
+tag-zero-means-none: multiple with the tag zero does nothing [basic/ack/multiple basic/nack/multiple]
+""")

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from amqpspec.reference.deviations import Deviations
+from amqpspec.reference.fault import fault_table
 from amqpspec.reference.model.messages import Message
 from amqpspec.reference.model.routing import MATCHERS
 from amqpspec.reference.model.values import as_text, canonical
@@ -126,3 +127,19 @@ def _once(queues: Iterable[Queue]) -> Iterator[Queue]:
         if id(queue) not in seen:
             seen.add(id(queue))
             yield queue
+
+
+FAULTS = fault_table("""
+one-binding-per-destination: a second binding replaces the first one
+    [exchange/required-types exchange/bind/duplicates queue/bind/binding-count]
+bindings-shared-by-type: exchanges of the same type use each other's bindings [exchange/required-types]
+bound-exchanges-not-followed: messages do not pass from exchange to exchange
+    [exchange/declare/internal exchange/bind/duplicates exchange/bind/cyclical
+    exchange/bind/destination/default-exchange exchange/bind/source/default-exchange]
+exchange-reached-again: a message passes an exchange on each of its ways, and goes round a circle again
+    [exchange/bind/unique exchange/bind/cyclical]
+duplicate-bindings-kept: a binding made twice has to be undone twice
+    [queue/bind/duplicates exchange/bind/duplicates]
+delivered-once-per-binding: a queue gets a message once for each binding that matches
+    [queue/bind/unique exchange/bind/unique]
+""")

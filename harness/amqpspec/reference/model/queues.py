@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from amqpspec.reference.deviations import Deviations
+from amqpspec.reference.fault import fault_table
 from amqpspec.reference.model.messages import LEVELS, Entry, Message
 
 MAX_REDELIVERIES = 5
@@ -288,3 +289,28 @@ class Queue:
 
 def _number(value: Any) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+FAULTS = fault_table("""
+consumer-count-includes-paused: declare-ok counts consumers that flow has paused
+    [queue/declare-ok/consumer-count]
+purge-drops-unacked: purge drops messages that await an acknowledgement [queue/purge/unacknowledged]
+no-local-blocks-all: a no-local consumer gets nothing at all [domain/no-local]
+persistent-message-lost: persistent messages do not survive a restart
+    [basic/persistence/respected basic/persistence/storage confirm/all-queues]
+priority-ignored: priorities mean nothing [basic/priority/two-levels basic/priority/ten-levels]
+priority-five-is-low: priority 5 counts as low [basic/priority/two-levels]
+low-priority-first: low priorities go first [basic/priority/two-levels]
+persistent-overtakes-transient: persistent messages overtake transient ones [basic/priority/order]
+last-in-first-out: the last message of a queue goes first [basic/priority/order wire/content/ordering]
+no-ack-waits-for-ack: a message delivered without acknowledgement stays in the queue's books
+    [basic/no-ack domain/no-ack]
+consumer-ends-with-first-message: a consumer gets one message and no more [basic/consume]
+no-local-ignored: a no-local consumer gets what its own connection published [domain/no-local]
+redelivered-forgotten-on-requeue: a message that went back to its queue counts as new
+    [domain/redelivered/implementation-flag]
+deliveries-not-counted: a message may come back without end [basic/deliver/count basic/deliver/poison]
+rejected-goes-back-to-rejecter: a rejected message goes to the channel that rejected it
+    [basic/reject/requeue/same-channel basic/nack/requeue/same-channel basic/reject/requeue/alternative
+    basic/nack/requeue/alternative]
+""")

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from amqpspec.reference.deviations import Deviations
+from amqpspec.reference.fault import fault_table
 from amqpspec.reference.model.values import canonical
 
 Headers = Mapping[str, Any]
@@ -82,3 +83,24 @@ def _field_matches(name: str, value: Any, headers: Headers, on: Deviations) -> b
 
 
 MATCHERS: Mapping[str, Matcher] = {"direct": direct, "fanout": fanout, "topic": topic, "headers": by_headers}
+
+
+FAULTS = fault_table("""
+direct-matches-prefix: a direct exchange takes a key that begins like the binding's
+    [exchange/required-types exchange/default-exchange exchange/required-instances/direct
+    queue/bind/routing-key/direct-exchange-key-matching]
+direct-ignores-case: a direct exchange takes capital for small letters
+    [exchange/required-types exchange/default-exchange exchange/required-instances/direct
+    queue/bind/routing-key/direct-exchange-key-matching]
+direct-ignores-keys: a direct exchange passes everything to every queue
+    [exchange/required-types exchange/default-exchange exchange/required-instances/direct
+    queue/bind/routing-key/direct-exchange-key-matching]
+fanout-looks-at-key: a fanout exchange wants equal keys [exchange/required-types]
+topic-hash-needs-a-word: in a topic pattern # stands for one word or more [exchange/recommended-types]
+topic-star-is-hash: in a topic pattern * stands for any number of words [exchange/recommended-types]
+headers-all-any-swapped: x-match all is taken for any, and any for all [exchange/recommended-types]
+headers-value-ignored: a headers exchange looks at names and not at values [exchange/recommended-types]
+headers-void-means-void: a field without a value asks for a header without one [exchange/recommended-types]
+headers-reserved-fields-compared: fields that begin with x- take part in the match [exchange/recommended-types]
+headers-look-at-keys: a headers exchange wants equal keys too [exchange/recommended-types]
+""")

@@ -13,6 +13,7 @@ from itertools import count
 from typing import Any
 
 from amqpspec.reference.deviations import NONE, Deviations
+from amqpspec.reference.fault import fault_table
 from amqpspec.reference.model.exchanges import Binding, Exchange, route
 from amqpspec.reference.model.messages import Message
 from amqpspec.reference.model.queues import Consumer, Queue
@@ -281,3 +282,44 @@ def _readdressed(message: Message, exchange: str, key: str | None) -> Message:
         message.deaths + 1,
         message.children,
     )
+
+
+FAULTS = fault_table("""
+first-queue-only: of the queues that fit only one gets the message
+    [exchange/required-types confirm/all-queues queue/bind/routing-key/direct-exchange-key-matching]
+direct-exchange-not-predeclared: there is no amq.direct [exchange/required-instances/direct]
+fanout-exchange-not-predeclared: there is no amq.fanout [exchange/required-instances/amq-type]
+topic-exchange-not-predeclared: there is no amq.topic [exchange/required-instances/amq-type]
+headers-exchange-not-predeclared: there is neither amq.headers nor amq.match
+    [exchange/required-instances/amq-type]
+standard-exchanges-in-one-virtual-host: only the first virtual host has the standard exchanges
+    [exchange/required-instances/amq-type exchange/required-instances/direct]
+durable-exchange-lost: a restart takes durable exchanges [exchange/declare/durable/restart]
+transient-exchange-survives: a restart leaves transient exchanges [exchange/declare/durable/restart]
+auto-delete-exchange-stays: an auto-delete exchange without bindings stays [exchange/declare/auto-delete/unused]
+unused-exchange-goes-at-once: an auto-delete exchange goes at the moment in which it loses its last binding
+    [exchange/declare/auto-delete/delay]
+unused-exchange-goes-before-its-first-binding: an auto-delete exchange that was never bound goes like one that
+    was [exchange/declare/auto-delete/never-used]
+exchange-delete-leaves-bindings: bindings wait for an exchange of the same name [exchange/delete]
+unbound-queue-reached: a message that no binding fits goes to the queue that its key names
+    [queue/unattached queue/bind/unbound]
+no-default-binding: a new queue is not bound to the default exchange
+    [queue/declare/default-binding exchange/default-exchange exchange/required-instances/direct]
+generated-names-repeat: every generated queue name is the same [queue/declare/queue/default-name-generated]
+durable-queue-lost: durable queues do not survive a restart
+    [queue/declare/durable/restart queue/declare/durable/persistence]
+transient-queue-survives: transient queues survive a restart [queue/declare/durable/restart]
+durable-binding-lost: durable bindings do not survive a restart [queue/bind/durable-exchange]
+exclusive-queue-outlives-connection: an exclusive queue stays when its connection ends
+    [wire/errors/connection-scope queue/declare/exclusive/lifetime]
+auto-delete-queue-stays: an auto-delete queue stays when its last consumer goes
+    [queue/declare/auto-delete/last-consumer]
+auto-delete-after-first-consumer: an auto-delete queue goes with the first consumer that ends
+    [queue/declare/auto-delete/last-consumer]
+auto-delete-without-a-consumer-ever: an auto-delete queue goes although it never had a consumer
+    [queue/declare/auto-delete/never-consumed]
+dead-letters-dropped: dead messages go nowhere [basic/deliver/poison]
+immediate-ignored: an immediate message waits for a consumer
+    [basic/publish/immediate/return basic/publish/immediate/implemented constant/no-consumers]
+""")

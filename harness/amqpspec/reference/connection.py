@@ -1,0 +1,244 @@
+"""The broker's end of one client's connection, whatever it speaks: its socket, its output, its patience, its end.
+
+Knows: when octets go in and out, who limits a connection's life and for how long, how to end a socket so that the
+peer can read everything that was said.
+Must not know: any protocol. What octets mean, what may be said in which phase, and how a refusal looks on the wire is
+the affair of the connection of each family.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from contextlib import suppress
+from enum import Enum
+from typing import Any, ClassVar, cast
+
+from amqpspec.reference.core import Core
+from amqpspec.reference.model import User, VirtualHost
+from amqpspec.reference.refusing import RefusedError
+from amqpspec.reference.signs import SignsOfLife
+
+HANDSHAKE_S, LINGER_S = 10.0, 2.0
+_WRITE_AT_OCTETS = 1 << 20
+_LOG = logging.getLogger(__name__)
+
+
+class BrokerConnection(asyncio.Protocol, ABC):
+    """One connection; a family adds how it reads (``take``), refuses (``say``) and closes (``close``)."""
+
+    OPEN: ClassVar[Enum]
+    """The phase between a handshake that went well and the first word of the end."""
+    MUTE: ClassVar[Enum]
+    """The phase of a connection that neither hears nor speaks and does not end: only a fault brings it there."""
+    ENDED: ClassVar[Enum]
+    """The phase in which the socket has ended, or ends as soon as the peer has read what was said."""
+    GOING_DOWN: ClassVar[Any]
+    """What a close carries where the broker goes down."""
+    INTERNAL_ERROR: ClassVar[Any]
+    """What a close carries where the broker itself is at fault."""
+
+    phase: Enum
+    signs: SignsOfLife
+    transport: asyncio.Transport
+
+    def __init__(self, core: Core) -> None:
+        self.core, self.on, self.faulty = core, core.on, core.faulty
+        self.user: User | None = None
+        self.vhost: VirtualHost | None = None
+        self.congested = False
+        self._out: list[bytes] = []
+        self._out_octets = 0
+        self._timer: asyncio.TimerHandle | None = None
+
+    # --- what each family does in its own way
+
+    @abstractmethod
+    def take(self, data: bytes) -> None:
+        """Handle octets that have come."""
+
+    @abstractmethod
+    def say(self, refused: RefusedError) -> None:
+        """Tell the client what was refused, at the scope where it belongs."""
+
+    @abstractmethod
+    def close(self, code: Any, text: str) -> None:
+        """Refuse at the scope of the connection: say why, then wait for the other side's close."""
+
+    @abstractmethod
+    def release(self) -> None:
+        """Give back everything that this connection holds."""
+
+    @abstractmethod
+    def pump(self) -> None:
+        """Windows, credit or the socket have changed: let everything look again that has something to send."""
+
+    @abstractmethod
+    def nowhere(self) -> None:
+        """Forget which channel, session or link the last frame was for: a refusal now is for none of them."""
+
+    @abstractmethod
+    def refuse_silence(self) -> None:
+        """Refuse that nothing has come for too long."""
+
+    # --- the socket
+
+    @property
+    def silent(self) -> bool:
+        """Whether nothing is heard or said any more."""
+        return self.phase is self.ENDED or self.phase is self.MUTE
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """A client has connected: it has so long to say who it is."""
+        self.transport = cast(asyncio.Transport, transport)
+        self.core.connections.add(self)
+        self.after(HANDSHAKE_S, self.end)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The socket is gone."""
+        self.phase = self.ENDED
+        self.after(None)
+        self.signs.stop()
+        self._out.clear()
+        self.core.with_output.discard(self)
+        self.core.connections.discard(self)
+        self.release()
+        self.core.flush()
+
+    def eof_received(self) -> bool:
+        """The client has ended its side: so does the broker."""
+        return False
+
+    def data_received(self, data: bytes) -> None:
+        """Octets have come."""
+        if self.silent:
+            return
+        try:
+            self.take(data)
+        finally:
+            self.core.flush()
+
+    def guarded(self, step: Callable[[], bool]) -> bool:
+        """Handle what has come, and say it where that is refused; whether there may be more to handle."""
+        self.nowhere()
+        try:
+            return step()
+        except RefusedError as refused:
+            self.say(refused)
+        except Exception:
+            _LOG.exception("internal error of a reference broker")
+            self.close(self.INTERNAL_ERROR, "internal error")
+        return True
+
+    # --- output: it gathers, and goes out in one write when everything that has come is handled
+
+    def pause_writing(self) -> None:
+        """The client reads too slowly: nothing new is begun, so that memory has a limit."""
+        self.congested = True
+
+    def resume_writing(self) -> None:
+        """The client has caught up; asyncio calls from inside a write, so go on once that is over."""
+        self.congested = False
+        asyncio.get_running_loop().call_soon(self._resume)
+
+    def _resume(self) -> None:
+        self.caught_up()
+        self.core.flush()
+
+    def caught_up(self) -> None:
+        """The client has caught up: go on where nothing new was begun."""
+        self.pump()
+
+    def write(self, *pieces: bytes) -> None:
+        """Octets for the next write."""
+        if self.silent:
+            return
+        self._out += pieces
+        self._out_octets += sum(map(len, pieces))
+        self.core.with_output.add(self)
+        if self._out_octets > _WRITE_AT_OCTETS:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what has gathered."""
+        if not self._out:
+            return
+        if not self.transport.is_closing():
+            self.transport.write(b"".join(self._out))
+        self._out.clear()
+        self._out_octets = 0
+        self.signs.sent()
+
+    # --- time
+
+    def after(self, delay_s: float | None, action: Callable[[], object] | None = None) -> None:
+        """Do something later, in place of what was to be done later before; None: nothing."""
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = None
+        if delay_s is not None and action is not None:
+            self._timer = asyncio.get_running_loop().call_later(delay_s, self._run, action)
+
+    def _run(self, action: Callable[[], object]) -> None:
+        self._timer = None
+        action()
+        self.core.flush()
+
+    def established(self) -> None:
+        """The handshake is over: the connection lives as long as its peers want it to."""
+        self.after(None)
+
+    def missed(self) -> None:
+        """Nothing has come for too long."""
+        self.guarded(self._refuse_silence)
+        self.core.flush()
+
+    def _refuse_silence(self) -> bool:
+        self.refuse_silence()
+        return True
+
+    # --- the end
+
+    def end(self) -> None:
+        """End the socket: what was said can still be read, nothing more is said.
+
+        Only the sending side is shut, and what still comes is read and dropped. To close a socket with unread octets
+        makes the kernel send a reset, and that takes from the peer what it has not read yet: the very refusal.
+        """
+        if self.phase is self.ENDED:
+            return
+        self.release()
+        self.flush()
+        self.phase = self.ENDED
+        self.signs.stop()
+        self.core.with_output.discard(self)
+        if self.transport.can_write_eof():
+            with suppress(OSError):
+                self.transport.write_eof()
+            self.after(LINGER_S, self.transport.abort)
+        else:  # TLS has no half-closed state that a peer would bear
+            self.transport.close()
+
+    def shut(self, text: str) -> None:
+        """The broker goes down: say so, and end."""
+        if self.phase is self.OPEN:
+            self.nowhere()
+            self.close(self.GOING_DOWN, text)
+        self.end()
+
+    def abort(self) -> None:
+        """End the socket at once."""
+        self.transport.abort()
+
+    # --- what an operator can do: nothing, where a protocol has no words for it
+
+    def ask_flow(self, active: bool) -> None:
+        """Ask the client to pause or resume its contents."""
+
+    def block(self, reason: str) -> None:
+        """Tell the client that publishing is blocked."""
+
+    def unblock(self) -> None:
+        """Tell the client that publishing is possible again."""

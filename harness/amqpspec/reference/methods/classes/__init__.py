@@ -1,0 +1,36 @@
+"""The handlers of methods, a module for each class; importing this package registers them.
+
+Knows: the list. Must not know: anything else.
+"""
+
+from amqpspec.reference.methods.classes import (
+    access,
+    basic,
+    channel,
+    confirm,
+    connection,
+    exchange,
+    naming,
+    outgoing,
+    queue,
+    sasl,
+    settling,
+    test,
+    tx,
+)
+
+CLASSES = (
+    sasl,
+    connection,
+    channel,
+    access,
+    exchange,
+    queue,
+    naming,
+    basic,
+    outgoing,
+    settling,
+    tx,
+    confirm,
+    test,
+)

@@ -1,0 +1,42 @@
+"""The access class: request.
+
+Knows: which realms there are, and that a ticket is good on the channel that it was granted on.
+Must not know: what a ticket is shown for. There is one realm of data, and it is open to everybody: a client without a
+ticket works in it as well, so what is refused is a ticket that was not granted.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from amqpspec.reference.methods.handlers import handles
+from amqpspec.wire.methods.codec import Call
+
+if TYPE_CHECKING:
+    from amqpspec.reference.methods.channel import Channel
+
+_REALMS = ("/data", "/admin")
+_ACCESS_REFUSED = 403
+
+
+@handles("access.request")
+def request(channel: Channel, call: Call) -> None:
+    """A client asks for a ticket."""
+    if not _is_realm(call["realm"]):
+        channel.connection.close(_ACCESS_REFUSED, f"{call['realm']!r} is no realm")
+        return
+    channel.tickets.add(len(channel.tickets) + 1)
+    channel.send("access.request-ok", ticket=len(channel.tickets))
+
+
+def _is_realm(name: str) -> bool:
+    return any(name == realm or name.startswith(f"{realm}/") for realm in _REALMS)
+
+
+def shows_good_ticket(channel: Channel, call: Call) -> bool:
+    """Whether a call shows no ticket, or one that its channel was granted; tells the client if it does not."""
+    ticket = call.args.get("ticket", 0)
+    if not ticket or ticket in channel.tickets:
+        return True
+    channel.connection.close(_ACCESS_REFUSED, f"ticket {ticket} was not granted on channel {channel.number}")
+    return False

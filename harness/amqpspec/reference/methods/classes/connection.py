@@ -1,0 +1,225 @@
+"""The connection class: handshake, close, update-secret.
+
+Knows: what the server proposes, what a client may answer, who may log in and open what.
+Must not know: channels and what happens on them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from amqpspec.reference.core import own_platform, own_version
+from amqpspec.reference.fault import fault_table
+from amqpspec.reference.methods.classes import sasl
+from amqpspec.reference.methods.handlers import handles_on_connection
+from amqpspec.reference.methods.phases import Phase
+from amqpspec.reference.model import User
+from amqpspec.wire.methods.codec import Call
+from amqpspec.wire.values import Raw, Typed
+
+if TYPE_CHECKING:
+    from amqpspec.reference.methods.connection import Connection
+
+CHANNEL_MAX, FRAME_MAX_OCTETS, HEARTBEAT_S = 2047, 131072, 60
+LOCALES = ("en_US", "en_GB")
+_CAPABILITIES = {
+    "publisher_confirms": True,
+    "exchange_exchange_bindings": True,
+    "basic.nack": True,
+    "consumer_cancel_notify": True,
+    "connection.blocked": True,
+    "authentication_failure_close": True,
+    "per_consumer_qos": False,
+}
+
+
+@handles_on_connection("connection.start")
+def start(connection: Connection, call: Call) -> None:
+    """The header was accepted: say who we are."""
+    listed = (", " if connection.faulty("lists-separated-by-commas") else " ").join
+    locales = LOCALES[1:] if connection.faulty("en-us-not-offered") else LOCALES
+    major, minor = connection.codec.dialect.version
+    connection.send(
+        0,
+        "connection.start",
+        version_major=100 if connection.faulty("version-100-offered") else major,
+        version_minor=minor,
+        server_properties=_server_properties(connection),
+        mechanisms=listed(sasl.offered(connection)),
+        locales=listed(locales),
+    )
+
+
+def _server_properties(connection: Connection) -> dict[str, Any]:
+    properties: dict[str, Any] = {
+        "product": "amqpspec reference broker",
+        "version": own_version(),
+        "platform": own_platform(),
+        "copyright": "Copyright (c) 2026 The amqpspec authors",
+        "information": "Licensed under the MIT licence",
+        "host": connection.core.host,
+    }
+    if "confirm.select" in connection.codec.dialect.methods:
+        properties["capabilities"] = _CAPABILITIES
+    if connection.faulty("server-properties-named-badly"):
+        properties["2nd-version"] = own_version()
+    if connection.faulty("undefined-value-type-sent"):
+        properties["free"] = Typed("t", Raw(b"\x01"))
+    if connection.faulty("server-properties-incomplete"):
+        del properties["information"], properties["host"]
+    return properties
+
+
+@handles_on_connection("connection.start-ok")
+def start_ok(connection: Connection, call: Call) -> None:
+    """A mechanism was chosen and the first answer given."""
+    connection.capabilities = _table(call["client_properties"].get("capabilities"))
+    if call["mechanism"] not in sasl.offered(connection):
+        connection.refuse("connection/start-ok/mechanism/validity", f"mechanism {call['mechanism']!r}")
+    locales = LOCALES[:1] if connection.faulty("second-locale-refused") else LOCALES
+    if call["locale"] not in locales:
+        connection.refuse("connection/start-ok/locale", f"locale {call['locale']!r}")
+    connection.mechanism = call["mechanism"]
+    _step(connection, sasl.first(connection, call["response"]))
+
+
+@handles_on_connection("connection.secure-ok")
+def secure_ok(connection: Connection, call: Call) -> None:
+    """A challenge was answered."""
+    _step(connection, sasl.second(connection, call["response"]))
+
+
+def _step(connection: Connection, result: sasl.Result) -> None:
+    if isinstance(result, bytes):
+        connection.phase = Phase.SECURE
+        connection.send(0, "connection.secure", challenge=result)
+    elif result is not None:
+        _logged_in(connection, result)
+    elif connection.capabilities.get("authentication_failure_close") is True:
+        connection.close(403, "login refused")
+    else:
+        connection.refuse("connection/secure", "login refused")
+        _logged_in(connection, connection.core.users["guest"])
+
+
+def _logged_in(connection: Connection, user: User) -> None:
+    connection.user = user
+    connection.phase = Phase.TUNE
+    frame_max = 2048 if connection.faulty("small-frame-max-offered") else FRAME_MAX_OCTETS
+    connection.send(0, "connection.tune", channel_max=CHANNEL_MAX, frame_max=frame_max, heartbeat=HEARTBEAT_S)
+
+
+@handles_on_connection("connection.tune-ok")
+def tune_ok(connection: Connection, call: Call) -> None:
+    """The limits are agreed."""
+    channel_max, frame_max = call["channel_max"], call["frame_max"]
+    if channel_max > CHANNEL_MAX:
+        connection.refuse("connection/tune-ok/channel-max/upper-limit", f"channel-max {channel_max}")
+    if frame_max > FRAME_MAX_OCTETS:
+        connection.refuse("connection/tune-ok/frame-max/upper-limit", f"frame-max {frame_max}")
+    if 0 < frame_max < connection.framing.min_octets:
+        connection.refuse("connection/tune-ok/frame-max/minimum-chosen", f"frame-max {frame_max}")
+    connection.channel_max = channel_max or CHANNEL_MAX
+    if connection.faulty("channel-max-never-lowered"):
+        connection.channel_max = CHANNEL_MAX
+    _agree_on_frames(connection, max(frame_max or FRAME_MAX_OCTETS, connection.framing.min_octets))
+    connection.heartbeats.start(_interval_s(connection, call["heartbeat"]))
+    connection.phase = Phase.OPENING
+
+
+def _agree_on_frames(connection: Connection, frame_max: int) -> None:
+    connection.frame_max_octets = connection.splitter.max_frame_octets = frame_max
+    if connection.faulty("agreed-frame-max-forgotten"):
+        connection.splitter.max_frame_octets = FRAME_MAX_OCTETS
+    if connection.faulty("frame-max-counts-payload"):
+        connection.splitter.max_frame_octets += connection.framing.overhead_octets
+    if connection.faulty("frame-of-just-frame-max-refused"):
+        connection.splitter.max_frame_octets -= 1
+
+
+def _interval_s(connection: Connection, wanted_s: int) -> int:
+    if wanted_s == 0 and not connection.faulty("heartbeat-zero-ignored"):
+        return 0
+    return min(wanted_s or 1, HEARTBEAT_S)
+
+
+@handles_on_connection("connection.open")
+def open_(connection: Connection, call: Call) -> None:
+    """A virtual host was chosen."""
+    name = call["virtual_host"]
+    vhost = connection.core.vhosts.get(name)
+    if vhost is None:
+        connection.refuse("constant/invalid-path", f"no virtual host {name!r}")
+        vhost = connection.core.vhosts["/"]
+    elif connection.user is not None and name not in connection.user.vhosts:
+        connection.refuse(
+            "connection/open/virtual-host/security", f"{connection.user.name} may not open {name!r}"
+        )
+    connection.vhost = vhost
+    connection.phase = Phase.OPEN
+    connection.established()
+    if not connection.faulty("open-not-confirmed"):
+        connection.send(0, "connection.open-ok")
+
+
+@handles_on_connection("connection.close")
+def close(connection: Connection, call: Call) -> None:
+    """The client wants to end."""
+    crossing = connection.phase is Phase.CLOSING and connection.faulty("crossing-connection-close-ignored")
+    if crossing:
+        return
+    connection.release()
+    if not connection.faulty("connection-close-not-confirmed"):
+        connection.send(0, "connection.close-ok")
+    if not connection.faulty("socket-kept-after-close-ok"):
+        connection.end()
+
+
+@handles_on_connection("connection.close-ok")
+def close_ok(connection: Connection, call: Call) -> None:
+    """The client has read why we end."""
+    if connection.phase is not Phase.CLOSING:
+        connection.refuse("constant/command-invalid", "close-ok without close")
+    elif not connection.faulty("socket-kept-after-close-ok"):
+        connection.end()
+
+
+@handles_on_connection("connection.update-secret")
+def update_secret(connection: Connection, call: Call) -> None:
+    """The client has a new secret; the one it logged in with did its work, so any will do."""
+    if not connection.faulty("update-secret-not-confirmed"):
+        connection.send(0, "connection.update-secret-ok")
+
+
+def _table(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+FAULTS = fault_table("""
+version-100-offered: start names version 100
+    [amq_wlp_header_01 connection/start/version connection/start/server-support]
+server-properties-incomplete: start does not say host and information
+    [connection/start/server-properties/required-fields]
+en-us-not-offered: start offers another locale only [connection/start/locales/required-support]
+lists-separated-by-commas: mechanisms and locales come with commas between them
+    [connection/start/mechanisms connection/start/locales/list]
+second-locale-refused: of the locales on offer, only the first is taken [connection/start-ok/locale]
+small-frame-max-offered: tune offers a frame-max of 2,048 [connection/tune/frame-max/minimum-offered]
+agreed-frame-max-forgotten: frames up to the server's own limit are taken
+    [connection/tune-ok/frame-max/all-frames amq_wlp_frame_03]
+frame-max-counts-payload: frame-max is taken to limit the payload alone [connection/tune/frame-max/whole-frame]
+frame-of-just-frame-max-refused: a frame has to stay below frame-max
+    [amq_wlp_frame_03 connection/tune/frame-max/whole-frame]
+heartbeat-zero-ignored: heartbeats are sent and demanded although the client wanted none
+    [connection/tune-ok/heartbeat]
+open-not-confirmed: open is not answered [connection/open-ok connection/grammar]
+crossing-connection-close-ignored: a close that crosses the server's own is not answered
+    [connection/close/stability-crossing]
+connection-close-not-confirmed: the socket ends without close-ok [connection/close-ok]
+socket-kept-after-close-ok: the socket stays open after close-ok
+    [wire/errors/connection-scope connection/close-ok]
+update-secret-not-confirmed: update-secret is not answered [connection/update-secret]
+server-properties-named-badly: a server property has a name that begins with a digit
+undefined-value-type-sent: a server property is of type t, which is not defined
+channel-max-never-lowered: more channels than agreed on can be opened
+""")

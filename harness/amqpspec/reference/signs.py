@@ -1,0 +1,71 @@
+"""Signs of life in both directions: when they are due, and when the other side has given too few.
+
+Knows: when octets last came in and went out, how often to look. Must not know: what a sign of life looks like.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from abc import ABC, abstractmethod
+from typing import Protocol
+
+
+class Watched(Protocol):
+    """A connection, as its clock sees it."""
+
+    def faulty(self, name: str, /) -> bool:
+        """Whether a fault is on."""
+
+    def sign_of_life(self) -> None:
+        """Send one."""
+
+    def missed(self) -> None:
+        """Nothing has come for too long."""
+
+    def end(self) -> None:
+        """End the socket."""
+
+
+class SignsOfLife(ABC):
+    """The clock of one connection; it stands still until a family starts it."""
+
+    def __init__(self) -> None:
+        self._received_at_s = self._sent_at_s = 0.0
+        self._timer: asyncio.TimerHandle | None = None
+
+    @property
+    @abstractmethod
+    def look_every_s(self) -> float:
+        """How long to wait between two looks at the clock."""
+
+    @abstractmethod
+    def look(self, unheard_s: float, unsaid_s: float) -> None:
+        """Act on how long nothing has come in, and how long nothing has gone out."""
+
+    def begin(self) -> None:
+        """Let time count from now."""
+        self._received_at_s = self._sent_at_s = time.monotonic()
+        self._again()
+
+    def stop(self) -> None:
+        """Look no more."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def received(self) -> None:
+        """A sign of life has come."""
+        self._received_at_s = time.monotonic()
+
+    def sent(self) -> None:
+        """Octets have gone out."""
+        self._sent_at_s = time.monotonic()
+
+    def _again(self) -> None:
+        self._timer = asyncio.get_running_loop().call_later(self.look_every_s, self._look)
+
+    def _look(self) -> None:
+        self._again()
+        now_s = time.monotonic()
+        self.look(now_s - self._received_at_s, now_s - self._sent_at_s)
