@@ -3,22 +3,22 @@
 Knows: which tables make up the dialect. Must not know: how anything is encoded, and the ledger of requirements beside
 these tables.
 
-What is special about it:
+What is special about it, for whoever builds on these tables:
 
-- The client opens with two octets, not eight, and no header ever comes back: a server challenges or closes the socket.
-- A frame has no channel number. A command names its channel or its handle in its first field.
-- Work is done on handles. A handle belongs to the channel that HANDLE OPEN names; no later command repeats it, so a
-  receiver has to remember which channel a handle is on. All ids are chosen by the client, so nothing waits for an answer.
-- CLOSE exists on three levels, always as a handshake of two equal commands. An answer to CLOSE and a CLOSE for an error
-  of one's own differ in nothing but the moment.
-- TUNE goes both ways: once from the server, then any number of times from the client, none included. Options are fields
-  of a table. The client's TUNEs also bring dictionaries, aliases for the names of message headers.
-- Replies are asked for: a confirm-tag other than zero wants one REPLY, on the level of the command. Zero wants silence.
-- Message data stands between frames, not in them: SEND, NOTIFY and PREPARE say how many octets follow the end octet.
-  A message is cut into such fragments, which nothing else on its channel interrupts; its head opens the first one.
-- Restartable messages: PREPARE carries the head (which is the message's identity) and a hash, READY says how much the
-  other side holds, SEND or NOTIFY with ``recovery`` bring the rest. Who keeps nothing answers with what PREPARE brought.
-- Server message numbers are scoped by channel, begin at zero, and serve to acknowledge, to browse and to push back.
+- The client opens with two octets. No header ever comes back: a server sends CHALLENGE or closes the socket.
+- A frame has no channel number. Each command names its channel or its handle in its first field.
+- Handles do the work. HANDLE OPEN puts a handle on a channel, and no later command repeats which; a receiver has to
+  remember it. The client chooses all ids, so it never has to wait for an answer before it goes on.
+- CLOSE exists on three levels (handle, channel, connection), each a handshake of two equal commands: only its place
+  tells an answer from a new CLOSE.
+- TUNE goes both ways: once from the server, then any number of times from the client, or never. Options are fields of
+  a table. The client's TUNEs may also bring dictionaries: aliases for the names of message headers.
+- A confirm-tag other than zero asks for one REPLY on the level of the command; zero asks for silence.
+- Message data stands between frames. SEND, NOTIFY and PREPARE say how many octets follow their end octet. A message is
+  a run of such fragments, with nothing else on its channel between them; its head opens the first fragment.
+- Restartable messages: PREPARE carries the head, which identifies the message, and a hash; READY says how much of the
+  body the other side holds; SEND or NOTIFY with ``recovery`` carry the rest.
+- Message numbers are the server's: in sequence on a channel for ACK, and on any basis for INDEX and BROWSE.
 """
 
 from __future__ import annotations

@@ -3,9 +3,8 @@
 Knows: which command leads from which state to which. Must not know: what an implementation does there.
 
 A machine begins in the state of its first row. Between two messages of one direction, a channel is ``between``; after a
-fragment that is not the last it is ``within``, and takes no other message of that direction. CONNECTION PING, and a
-CLOSE of any level, are legal in every state in which what they name exists. Whoever sent a CLOSE reads on until the
-partner's comes: ``closing``.
+fragment that is not the last it is ``within``, and takes no other message of that direction. CONNECTION PING and
+CONNECTION CLOSE are legal from the greeting on. A side that sent CLOSE keeps reading until it receives CLOSE: ``closing``.
 """
 
 from __future__ import annotations
@@ -38,6 +37,7 @@ STEPS = (
     Step("handle", "closed", Side.CLIENT, "handle.open", "open"),
     Step("handle", "open", Side.CLIENT, "handle.send", "open", when="producer"),
     Step("handle", "open", Side.CLIENT, "handle.consume", "consuming", when="consumer"),
+    Step("handle", "open", Side.CLIENT, "handle.flow", "open"),
     Step("handle", "open", Side.CLIENT, "handle.query", "open", when="browser"),
     Step("handle", "open", Side.SERVER, "handle.index", "open"),
     Step("handle", "open", Side.CLIENT, "handle.browse", "open", when="browser"),
