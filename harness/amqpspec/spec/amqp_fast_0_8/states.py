@@ -4,7 +4,7 @@ Knows: which command leads from which state to which. Must not know: what an imp
 
 A machine begins in the state of its first row. Between two messages of one direction, a channel is ``between``; after a
 fragment that is not the last it is ``within``, and takes no other message of that direction. CONNECTION PING and
-CONNECTION CLOSE are legal from the greeting on. A side that sent CLOSE is ``closing``: it reads until it receives CLOSE.
+CONNECTION CLOSE are legal from the greeting on. A side that sent CLOSE is ``closing`` until it receives CLOSE.
 """
 
 from __future__ import annotations
