@@ -313,7 +313,7 @@ def test_what_some_rows_accept(
         ("dictionaries/unused", "Both are accepted"),
         ("tables/names", "names with hyphens"),
         ("handle/send/out-of-band", "one of CHANNEL OPEN"),
-        ("scenarios/confirmations/not-batched", "commands that stand behind"),
+        ("scenarios/confirmations/not-batched", "commands that follow"),
     ],
 )
 def test_contradictions_of_the_text_are_decided(rows: list[Requirement], id: str, words: str) -> None:
