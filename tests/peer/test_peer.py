@@ -67,7 +67,7 @@ def test_tuning_takes_what_is_proposed() -> None:
     tune_ok = calls(transport)[1]
     assert (tune_ok["channel_max"], tune_ok["frame_max"], tune_ok["heartbeat"]) == (2047, 131_072, 0)
     assert (made.channel_max, made.frame_max_octets) == (2047, 131_072)
-    assert made.session.reader.max_size == 262_144
+    assert made.assembler.reader.max_size == 262_144
 
 
 def test_tuning_puts_other_values_in_their_places() -> None:
@@ -75,7 +75,7 @@ def test_tuning_puts_other_values_in_their_places() -> None:
     made.handshake(channel_max=5, frame_max=0, heartbeat=3, properties={"x": 1})
     assert calls(transport)[0]["client_properties"].plain() == {"x": 1}
     assert [calls(transport)[1][key] for key in ("channel_max", "frame_max", "heartbeat")] == [5, 0, 3]
-    assert made.session.reader.max_size == 16 << 20
+    assert made.assembler.reader.max_size == 16 << 20
 
 
 def test_a_tune_that_was_taken_already_is_answered() -> None:

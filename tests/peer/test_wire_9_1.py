@@ -8,8 +8,8 @@ import pytest
 
 from amqpspec.peer.events import Arrival, Garbled
 from amqpspec.peer.methods.arrivals import Content, MethodArrived
+from amqpspec.peer.methods.assembler import Assembler
 from amqpspec.peer.methods.connection import Connection
-from amqpspec.peer.methods.session import Session
 from amqpspec.wire.methods.codec import codec_for
 from tests.peer.fake import FakeTransport, context
 
@@ -38,11 +38,11 @@ TREE = (
 
 
 def arrivals(sent: bytes, step: int = 0) -> list[Arrival]:
-    session = Session(CODEC)
+    assembler = Assembler(CODEC)
     found: list[Arrival] = []
     for at in range(0, len(sent), step or len(sent)):
-        session.feed(sent[at : at + (step or len(sent))])
-        while (arrival := session.next()) is not None:
+        assembler.feed(sent[at : at + (step or len(sent))])
+        while (arrival := assembler.next()) is not None:
             found.append(arrival)
     return found
 

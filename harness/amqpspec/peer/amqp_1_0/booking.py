@@ -9,11 +9,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from amqpspec.peer.amqp_1_0.arrivals import RECEIVER, FrameArrived
+from amqpspec.peer.amqp_1_0.arrivals import RECEIVER
 from amqpspec.peer.amqp_1_0.books import (
     HANDLE_MAX,
     WINDOW,
     Delivery,
+    FrameArrived,
     Link,
     Outgoing,
     Session,

@@ -2,6 +2,7 @@
 
 Knows: what the specification makes of each performative sent and received. Must not know: octets, waiting, verdicts.
 Books never judge: what does not fit is passed over, so that a case can break any rule and see what the target does.
+Frames that arrived stand here, too: they know their link, and links, sessions and deliveries keep their frames.
 """
 
 from __future__ import annotations
@@ -11,15 +12,17 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from amqpspec.peer.amqp_1_0.arrivals import FrameArrived
 from amqpspec.peer.context import Unmet
+from amqpspec.spec.model import Dialect
 from amqpspec.wire.amqp_1_0.composites import Composed
+from amqpspec.wire.amqp_1_0.frames import TypedFrame
 from amqpspec.wire.amqp_1_0.message import Message, decode_message
 from amqpspec.wire.errors import WireError
 
 SERIAL = 1 << 32
 WINDOW = (1 << 31) - 1
 HANDLE_MAX = SERIAL - 1
+_NO_CONDITION = "an error without a condition"
 TERMINAL = ("accepted", "rejected", "released", "modified")
 
 
@@ -32,6 +35,92 @@ def ahead(later: int, earlier: int) -> int:
     """How far one serial number is ahead of another; below zero where it is behind."""
     distance = serial(later - earlier)
     return distance - SERIAL if distance >= SERIAL >> 1 else distance
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FrameArrived:
+    """A frame of the target. ``channel`` is the number under which the case began the session, where it is one's;
+    ``link`` is the link that the target's handle, or the name in attach, stands for.
+    """
+
+    frame: TypedFrame
+    channel: int | None = None
+    link: Link | None = None
+
+    @property
+    def name(self) -> str:
+        """The performative's name, ``empty`` for a frame without one, ``type-N`` for a type that is not defined."""
+        return self.frame.name
+
+    @property
+    def performative(self) -> Composed:
+        """What the frame carries; raises LookupError for a frame that carries nothing."""
+        if self.frame.performative is None:
+            raise LookupError(f"{self.name} frame: expected a performative, actual: none")
+        return self.frame.performative
+
+    def __getitem__(self, key: str) -> Any:
+        return self.performative[key]
+
+    @property
+    def given(self) -> frozenset[str]:
+        """The keys of the fields that were sent and are not null."""
+        return frozenset() if self.frame.performative is None else self.frame.performative.given
+
+    @property
+    def payload(self) -> bytes:
+        """What follows the performative."""
+        return self.frame.payload
+
+    @property
+    def wire_channel(self) -> int:
+        """The channel number in the frame, which is the target's own."""
+        return self.frame.channel
+
+    @property
+    def error(self) -> Composed | None:
+        """The error that a close, end, detach or rejected state carries."""
+        held: Composed | None = self.frame.performative
+        if held is not None and self.name in ("disposition", "transfer"):
+            held = _composed(held["state"])
+        return None if held is None else _composed(held.get("error"))
+
+    @property
+    def condition(self) -> str | None:
+        """The condition of that error, None where there is no error."""
+        error = self.error
+        if error is None:
+            return None
+        condition = error["condition"]
+        return str(condition) if isinstance(condition, str) else _NO_CONDITION
+
+    @property
+    def state(self) -> str:
+        """The name of the delivery state in a transfer or disposition; empty where there is none."""
+        if self.name not in ("disposition", "transfer"):
+            return ""
+        state = _composed(self["state"])
+        return "" if state is None else state.name
+
+    def describe(self, dialect: Dialect) -> str:
+        """One phrase for reports: what ends something with its error, anything else with its channel."""
+        if self.name in ("close", "end", "detach"):
+            return f"{self.name} {self._why()}"
+        if self.name == "disposition":
+            role = "receiver" if self["role"] else "sender"
+            settled = "settled" if self["settled"] else "unsettled"
+            why = f" {self._why()}" if self.condition else ""
+            return f"disposition of the {role}, {self.state or 'no state'}, {settled}{why}"
+        if self.name.startswith("sasl-outcome"):
+            return f"sasl-outcome code {self['code']}"
+        return f"{self.name} on channel {self.wire_channel}"
+
+    def _why(self) -> str:
+        error = self.error
+        if error is None:
+            return "without error"
+        text = " ".join(str(error.get("description", "")).encode("utf-8", "replace").decode().split())
+        return f"{self.condition} ({text[:200]!r})" if text else f"{self.condition}"
 
 
 @dataclass(slots=True, eq=False)
@@ -208,3 +297,7 @@ class Session:
 def number(value: Any, instead: int) -> int:
     """A whole number, or another one in place of what is none."""
     return value if isinstance(value, int) and not isinstance(value, bool) else instead
+
+
+def _composed(value: Any) -> Composed | None:
+    return value if isinstance(value, Composed) else None

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from amqpspec.peer.amqp_1_0.arrivals import FrameArrived
 from amqpspec.peer.amqp_1_0.booking import Books
-from amqpspec.peer.amqp_1_0.books import Session, number
+from amqpspec.peer.amqp_1_0.books import FrameArrived, Session, number
 from amqpspec.peer.amqp_1_0.frames import MAX_FRAME_OCTETS, WIRE_OPTIONS, filled
 from amqpspec.peer.amqp_1_0.listening import Listener
 from amqpspec.peer.context import Context

@@ -9,8 +9,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
-from amqpspec.peer.amqp_1_0.arrivals import FrameArrived
-from amqpspec.peer.amqp_1_0.books import Link, Session
+from amqpspec.peer.amqp_1_0.books import FrameArrived, Link, Session
 from amqpspec.peer.amqp_1_0.opening import Opening
 from amqpspec.peer.context import OutOfReach, Unmet
 from amqpspec.peer.events import Arrival, Ended, Garbled, Quiet

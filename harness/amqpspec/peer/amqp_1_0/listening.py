@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 
-from amqpspec.peer.amqp_1_0.arrivals import FrameArrived
+from amqpspec.peer.amqp_1_0.books import FrameArrived
 from amqpspec.peer.events import Arrival, Garbled, HeaderArrived
 from amqpspec.wire.amqp_1_0.frames import TypedFrame, TypedReader
 from amqpspec.wire.amqp_1_0.problems import Problem

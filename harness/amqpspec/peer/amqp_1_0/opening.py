@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from amqpspec.peer.amqp_1_0.arrivals import FrameArrived
-from amqpspec.peer.amqp_1_0.books import Link, Session, number
+from amqpspec.peer.amqp_1_0.books import FrameArrived, Link, Session, number
 from amqpspec.peer.amqp_1_0.connection import Connection
 from amqpspec.peer.amqp_1_0.login import BARE, Conversation, conversation
 from amqpspec.peer.context import Context, OutOfReach, Unmet

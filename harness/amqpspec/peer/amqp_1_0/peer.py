@@ -11,9 +11,8 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Any, Self
 
-from amqpspec.peer.amqp_1_0.arrivals import FrameArrived
 from amqpspec.peer.amqp_1_0.booking import covers
-from amqpspec.peer.amqp_1_0.books import Delivery, Link, Outgoing
+from amqpspec.peer.amqp_1_0.books import Delivery, FrameArrived, Link, Outgoing
 from amqpspec.peer.amqp_1_0.watching import Watching
 from amqpspec.peer.context import OutOfReach, Unmet
 from amqpspec.peer.events import Ended, Garbled, Quiet

@@ -5,9 +5,9 @@ Knows: refusals, barriers. Must not know: requirement rows, verdicts.
 
 from __future__ import annotations
 
-from amqpspec.peer.amqp_1_0.arrivals import FrameArrived, Passed, refusal_of
+from amqpspec.peer.amqp_1_0.arrivals import Passed, refusal_of
 from amqpspec.peer.amqp_1_0.booking import covers
-from amqpspec.peer.amqp_1_0.books import Delivery, Link, Outgoing
+from amqpspec.peer.amqp_1_0.books import Delivery, FrameArrived, Link, Outgoing
 from amqpspec.peer.amqp_1_0.linking import Linking
 from amqpspec.peer.context import OutOfReach
 from amqpspec.peer.events import Arrival, Ended, Garbled, Quiet, Reaction

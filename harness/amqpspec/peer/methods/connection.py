@@ -13,7 +13,7 @@ from amqpspec.peer.context import Context
 from amqpspec.peer.events import Arrival
 from amqpspec.peer.line import Line
 from amqpspec.peer.methods.arrivals import MethodArrived
-from amqpspec.peer.methods.session import Session
+from amqpspec.peer.methods.assembler import Assembler
 from amqpspec.spec.methods import Method, MethodDialect
 from amqpspec.wire.methods.codec import ContentHeader, codec_for
 from amqpspec.wire.methods.frames import Frame, FrameWriter, encode_frame
@@ -26,8 +26,8 @@ class Connection(Line):
 
     def __init__(self, context: Context, lines: list[Line] | None = None) -> None:
         self.codec = codec_for(context.dialect)
-        self.session = Session(self.codec)
-        super().__init__(context, self.codec.dialect, self.session, lines)
+        self.assembler = Assembler(self.codec)
+        super().__init__(context, self.codec.dialect, self.assembler, lines)
         self.polite = True
         self.last_sent: Method | None = None
         self.frame_max_octets = self.dialect.layout.min_size_octets

@@ -110,7 +110,7 @@ class Peer(Connection):
     def agree(self, channel_max: int, frame_max_octets: int) -> None:
         """Take limits as negotiated."""
         self.channel_max, self.frame_max_octets = channel_max, frame_max_octets
-        self.session.agree(frame_max_octets)
+        self.assembler.agree(frame_max_octets)
 
     def handshake(self, **tuning: Any) -> Call:
         """Everything before connection.open; gives connection.start."""
@@ -127,7 +127,7 @@ class Peer(Connection):
 
     def open_channel(self, channel: int = 1, **tuning: Any) -> Self:
         """The handshake, where it has not been done, and one open channel."""
-        if not self.session.frames:
+        if not self.assembler.frames:
             self.open_connection(**tuning)
         self.call("channel.open", channel=channel)
         return self

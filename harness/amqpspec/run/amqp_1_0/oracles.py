@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from amqpspec.peer.amqp_1_0.arrivals import FrameArrived, Passed, refusal_of
-from amqpspec.peer.amqp_1_0.books import Delivery, Link, Outgoing
+from amqpspec.peer.amqp_1_0.arrivals import Passed, refusal_of
+from amqpspec.peer.amqp_1_0.books import Delivery, FrameArrived, Link, Outgoing
 from amqpspec.peer.amqp_1_0.peer import Peer
 from amqpspec.peer.context import Unmet
 from amqpspec.peer.events import Arrival, Reaction

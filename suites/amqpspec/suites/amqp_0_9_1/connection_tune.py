@@ -148,7 +148,7 @@ def server_keeps_to_frame_max(peer: Peer) -> Verdict:
     peer.claim(f"the body of {len(body)} octets in frames of at most {_smallest(peer)}")
     message = peer.get(queue)
     whole = message is not None and message.body == body
-    largest = peer.session.largest_frame_octets
+    largest = peer.assembler.largest_frame_octets
     observed = f"largest frame {largest} octets, body {'whole' if whole else 'not the one sent'}"
     return holds(peer, whole and largest <= _smallest(peer), observed)
 

@@ -287,7 +287,7 @@ def server_keeps_to_the_agreed_size(peer: Peer) -> Verdict:
     peer.publish(queue, body)
     peer.consume(queue, no_ack=True)
     whole = peer.delivery().body == body
-    largest = peer.session.largest_frame_octets
+    largest = peer.assembler.largest_frame_octets
     kept = whole and largest <= peer.frame_max_octets
     return holds(peer, kept, f"largest frame {largest} octets, body {'whole' if whole else 'not whole'}")
 

@@ -154,7 +154,7 @@ def first_flag_is_the_highest(peer: Peer) -> Verdict:
     peer.send_frame("body", b"body")
     properties = fetch(peer, queue).properties
     kind = peer.dialect.layout.types["header"]
-    sent = next(frame.payload[12:14] for frame in reversed(peer.session.frames) if frame.type == kind)
+    sent = next(frame.payload[12:14] for frame in reversed(peer.assembler.frames) if frame.type == kind)
     seen = (properties.get("content_type"), properties.get("priority"), int.from_bytes(sent, "big") & flags)
     return equals(peer, seen, ("text/plain", 5, flags), "content-type, priority, their flags")
 

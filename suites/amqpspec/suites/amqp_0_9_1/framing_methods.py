@@ -100,7 +100,7 @@ def bits_are_sent_from_the_low_end(peer: Peer) -> Verdict:
     peer.open_channel()
     peer.claim("flow-ok with the octet 0x01 for active")
     peer.call("channel.flow", active=True)
-    return equals(peer, peer.session.frames[-1].payload[4:].hex(), "01", "arguments of flow-ok")
+    return equals(peer, peer.assembler.frames[-1].payload[4:].hex(), "01", "arguments of flow-ok")
 
 
 @case("framing.strings.zero-octet", covers=["wire/strings/shortstr-zero-octet"])

@@ -10,7 +10,8 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
-from amqpspec.peer.amqp_1_0.arrivals import FrameArrived, refusal_of
+from amqpspec.peer.amqp_1_0.arrivals import refusal_of
+from amqpspec.peer.amqp_1_0.books import FrameArrived
 from amqpspec.peer.amqp_1_0.peer import Peer
 from amqpspec.peer.context import OutOfReach, Unmet
 from amqpspec.peer.events import Arrival, Ended, Garbled, Quiet, Reaction

@@ -12,11 +12,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from amqpspec.peer.amqp_1_0.arrivals import RECEIVER, FrameArrived
+from amqpspec.peer.amqp_1_0.arrivals import RECEIVER
 from amqpspec.peer.amqp_1_0.books import (
     TERMINAL,
     WINDOW,
     Delivery,
+    FrameArrived,
     Link,
     Outgoing,
     Session,

@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
-from amqpspec.peer.amqp_1_0.arrivals import FrameArrived
-from amqpspec.peer.amqp_1_0.books import Delivery, Link, ahead
+from amqpspec.peer.amqp_1_0.books import Delivery, FrameArrived, Link, ahead
 from amqpspec.peer.amqp_1_0.frames import OMIT
 from amqpspec.peer.amqp_1_0.peer import Peer
 from amqpspec.peer.context import OutOfReach, Unmet

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from amqpspec.peer.amqp_1_0.arrivals import FrameArrived, refusal_of
+from amqpspec.peer.amqp_1_0.arrivals import refusal_of
+from amqpspec.peer.amqp_1_0.books import FrameArrived
 from amqpspec.peer.amqp_1_0.peer import Peer
 from amqpspec.peer.events import Ended, Quiet, Reaction
 from amqpspec.run.amqp_1_0.oracles import allows, borne, judge_arrival

@@ -5,8 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Any
 
-from amqpspec.peer.amqp_1_0.arrivals import FrameArrived
-from amqpspec.peer.amqp_1_0.books import Link, Outgoing, serial
+from amqpspec.peer.amqp_1_0.books import FrameArrived, Link, Outgoing, serial
 from amqpspec.peer.amqp_1_0.peer import Peer
 from amqpspec.peer.context import OutOfReach, Unmet
 from amqpspec.run.amqp_1_0.oracles import borne, well_formed

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from amqpspec.peer.amqp_1_0.arrivals import RECEIVER, FrameArrived
-from amqpspec.peer.amqp_1_0.books import Delivery, Link
+from amqpspec.peer.amqp_1_0.arrivals import RECEIVER
+from amqpspec.peer.amqp_1_0.books import Delivery, FrameArrived, Link
 from amqpspec.peer.amqp_1_0.peer import Peer
 from amqpspec.peer.context import OutOfReach, Unmet
 from amqpspec.run.amqp_1_0.oracles import rejects_violation

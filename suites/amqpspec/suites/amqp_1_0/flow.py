@@ -5,8 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Any
 
-from amqpspec.peer.amqp_1_0.arrivals import FrameArrived
-from amqpspec.peer.amqp_1_0.books import Link, ahead, serial
+from amqpspec.peer.amqp_1_0.books import FrameArrived, Link, ahead, serial
 from amqpspec.peer.amqp_1_0.peer import Peer
 from amqpspec.peer.context import OutOfReach, Unmet
 from amqpspec.record.rows import Outcome

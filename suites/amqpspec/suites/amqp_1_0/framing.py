@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from amqpspec.peer.amqp_1_0.arrivals import FrameArrived
-from amqpspec.peer.amqp_1_0.books import TERMINAL
+from amqpspec.peer.amqp_1_0.books import TERMINAL, FrameArrived
 from amqpspec.peer.amqp_1_0.peer import Peer
 from amqpspec.peer.context import Unmet
 from amqpspec.record.rows import Outcome

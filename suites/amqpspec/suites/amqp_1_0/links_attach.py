@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from amqpspec.peer.amqp_1_0.arrivals import FrameArrived
-from amqpspec.peer.amqp_1_0.books import Link
+from amqpspec.peer.amqp_1_0.books import FrameArrived, Link
 from amqpspec.peer.amqp_1_0.peer import Peer
 from amqpspec.peer.context import OutOfReach
 from amqpspec.record.rows import Outcome

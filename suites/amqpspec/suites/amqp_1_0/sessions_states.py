@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from amqpspec.peer.amqp_1_0.arrivals import FrameArrived
+from amqpspec.peer.amqp_1_0.books import FrameArrived
 from amqpspec.peer.amqp_1_0.peer import Peer
 from amqpspec.peer.events import Reaction
 from amqpspec.run.amqp_1_0.oracles import without_effect

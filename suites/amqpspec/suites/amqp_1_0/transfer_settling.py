@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from amqpspec.peer.amqp_1_0.arrivals import FrameArrived
-from amqpspec.peer.amqp_1_0.books import TERMINAL, Delivery, Link, Outgoing
+from amqpspec.peer.amqp_1_0.books import TERMINAL, Delivery, FrameArrived, Link, Outgoing
 from amqpspec.peer.amqp_1_0.peer import Peer
 from amqpspec.peer.context import OutOfReach
 from amqpspec.run.amqp_1_0.oracles import borne

@@ -43,7 +43,7 @@ def answered(peer: Peer, channel: int = 1) -> MethodArrived:
 def sent_frames(peer: Peer, kind: str, channel: int | None = None) -> list[Frame]:
     """The frames of a type by name that the server has sent, in order."""
     code = peer.dialect.layout.types[kind]
-    return [f for f in peer.session.frames if f.type == code and channel in (None, f.channel)]
+    return [f for f in peer.assembler.frames if f.type == code and channel in (None, f.channel)]
 
 
 def largest_payload(peer: Peer) -> int:

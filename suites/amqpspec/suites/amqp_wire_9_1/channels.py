@@ -116,7 +116,7 @@ def highest_channel_number(peer: Peer) -> Verdict:
     peer.claim(f"answers on channel {highest}")
     peer.call("channel.open", channel=highest)
     peer.queue(channel=highest)
-    return equals(peer, peer.session.frames[-1].channel, highest, "channel of the answer")
+    return equals(peer, peer.assembler.frames[-1].channel, highest, "channel of the answer")
 
 
 @case("limits.class-id", covers=["limitations/sixteen-bits"])

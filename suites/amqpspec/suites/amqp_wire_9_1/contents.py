@@ -93,7 +93,7 @@ def server_sends_one_header(peer: Peer) -> Verdict:
     for _ in range(3):
         fetch(peer, queue)
     layout = peer.dialect.layout
-    kinds = [layout.type_name(frame.type) for frame in peer.session.frames if frame.channel == 1][-9:]
+    kinds = [layout.type_name(frame.type) for frame in peer.assembler.frames if frame.channel == 1][-9:]
     return equals(peer, kinds, ["method", "header", "body"] * 3, "frames")
 
 

@@ -77,7 +77,7 @@ def count_of_messages(peer: Peer) -> Verdict:
     peer.barrier(queue=queue)
     peer.claim(f"{_MESSAGES} messages in the octets 00 00 01 02")
     peer.call("queue.declare", queue=queue, passive=True)
-    octets = peer.session.frames[-1].payload[-8:-4]
+    octets = peer.assembler.frames[-1].payload[-8:-4]
     return equals(peer, octets.hex(), f"{_MESSAGES:08x}", "octets of message-count")
 
 
@@ -139,7 +139,7 @@ def bits_are_sent_from_the_low_end(peer: Peer) -> Verdict:
     peer.open_channel()
     peer.claim("flow-ok with the octet 0x01 for active")
     peer.call("channel.flow", active=True)
-    return equals(peer, peer.session.frames[-1].payload[4:].hex(), "01", "arguments of flow-ok")
+    return equals(peer, peer.assembler.frames[-1].payload[4:].hex(), "01", "arguments of flow-ok")
 
 
 # strings

@@ -48,7 +48,7 @@ def method_frame_by_hand(peer: Peer) -> Verdict:
     peer.claim("flow-ok in a frame of eight octets of header, payload and end octet")
     peer.send_octets(struct.pack(">BBHI", _METHOD, 0, 1, len(payload)) + payload + b"\xce")
     peer.expect("channel.flow-ok")
-    frame = peer.session.frames[-1]
+    frame = peer.assembler.frames[-1]
     seen = (frame.type, frame.channel, frame.payload.hex())
     return equals(peer, seen, (_METHOD, 1, "0014001501"), "type, channel and payload")
 
@@ -63,7 +63,7 @@ def content_frames_by_hand(peer: Peer) -> Verdict:
     peer.send_octets(hand_frame(peer, _HEADER, header_payload(peer, 4)))
     peer.send_octets(hand_frame(peer, _BODY, b"body"))
     body = fetch(peer, queue).body
-    kinds = [frame.type for frame in peer.session.frames][-3:]
+    kinds = [frame.type for frame in peer.assembler.frames][-3:]
     return equals(peer, (body, kinds), (b"body", [_METHOD, _HEADER, _BODY]), "body and types of frames")
 
 
@@ -102,7 +102,7 @@ def types_that_are_sent(peer: Peer) -> Verdict:
     queue = peer.queue()
     peer.publish(queue, b"body")
     fetch(peer, queue)
-    kinds = sorted({frame.type for frame in peer.session.frames})
+    kinds = sorted({frame.type for frame in peer.assembler.frames})
     return holds(peer, all(1 <= kind <= 8 for kind in kinds), f"types {kinds}")
 
 
@@ -115,7 +115,7 @@ def high_channel_number(peer: Peer) -> Verdict:
     peer.claim(f"answers on channel {_HIGH_CHANNEL}")
     peer.call("channel.open", channel=_HIGH_CHANNEL)
     peer.queue(channel=_HIGH_CHANNEL)
-    channels = {frame.channel for frame in peer.session.frames}
+    channels = {frame.channel for frame in peer.assembler.frames}
     return equals(peer, sorted(channels), [0, _HIGH_CHANNEL], "channels of the server's frames")
 
 
@@ -301,7 +301,7 @@ def server_keeps_to_the_agreed_size(peer: Peer) -> Verdict:
     body = bytes(5 * peer.frame_max_octets)
     peer.publish(queue, body)
     whole = fetch(peer, queue).body == body
-    largest = max(len(frame.payload) for frame in peer.session.frames)
+    largest = max(len(frame.payload) for frame in peer.assembler.frames)
     kept = whole and largest <= peer.frame_max_octets
     return holds(peer, kept, f"largest payload {largest} octets, body {'whole' if whole else 'not whole'}")
 

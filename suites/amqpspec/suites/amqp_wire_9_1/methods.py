@@ -24,7 +24,7 @@ def payload_by_hand(peer: Peer) -> Verdict:
     peer.claim("flow-ok: class 20, method 21, one octet of bits")
     peer.send_frame("method", bytes.fromhex("0014001401"))
     peer.expect("channel.flow-ok")
-    return equals(peer, peer.session.frames[-1].payload.hex(), "0014001501", "payload of the answer")
+    return equals(peer, peer.assembler.frames[-1].payload.hex(), "0014001501", "payload of the answer")
 
 
 @case("method.payload.cut", covers=["grammar/method-payload"])

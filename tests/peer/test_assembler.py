@@ -6,23 +6,23 @@ import pytest
 
 from amqpspec.peer.events import Arrival, Garbled, HeaderArrived
 from amqpspec.peer.methods.arrivals import HeartbeatArrived, MethodArrived
-from amqpspec.peer.methods.session import Session
+from amqpspec.peer.methods.assembler import Assembler
 from tests.peer.fake import CODEC, HEARTBEAT, body, deliver, frame, header, method
 
 
-def arrivals(octets: bytes, step: int = 0, session: Session | None = None) -> list[Arrival]:
-    session = session or Session(CODEC)
+def arrivals(octets: bytes, step: int = 0, assembler: Assembler | None = None) -> list[Arrival]:
+    assembler = assembler or Assembler(CODEC)
     step = step or len(octets)
     found: list[Arrival] = []
     for at in range(0, len(octets), step):
-        session.feed(octets[at : at + step])
-        while (arrival := session.next()) is not None:
+        assembler.feed(octets[at : at + step])
+        while (arrival := assembler.next()) is not None:
             found.append(arrival)
     return found
 
 
-def only(octets: bytes, session: Session | None = None) -> Arrival:
-    (arrival,) = arrivals(octets, session=session)
+def only(octets: bytes, assembler: Assembler | None = None) -> Arrival:
+    (arrival,) = arrivals(octets, assembler=assembler)
     return arrival
 
 
@@ -75,7 +75,7 @@ def test_heartbeats_and_protocol_headers_arrive() -> None:
 
 
 def test_a_body_beyond_the_bound_is_counted_but_not_kept() -> None:
-    arrival = only(deliver(b"x" * 100), Session(CODEC, max_body_octets=10))
+    arrival = only(deliver(b"x" * 100), Assembler(CODEC, max_body_octets=10))
     assert isinstance(arrival, MethodArrived)
     assert (arrival.body, arrival.header and arrival.header.body_size_octets) == (b"x" * 10, 100)
 
@@ -114,17 +114,17 @@ def test_what_came_before_the_garbage_is_handed_out_first() -> None:
 
 
 def test_the_agreed_frame_size_bounds_what_is_read_with_some_slack() -> None:
-    session = Session(CODEC)
-    session.agree(4096)
-    assert session.reader.max_size == 8192
-    assert isinstance(only(frame("body", b"x" * 9000), session), Garbled)
-    session.agree(0)
-    assert session.reader.max_size == 16 << 20
+    assembler = Assembler(CODEC)
+    assembler.agree(4096)
+    assert assembler.reader.max_size == 8192
+    assert isinstance(only(frame("body", b"x" * 9000), assembler), Garbled)
+    assembler.agree(0)
+    assert assembler.reader.max_size == 16 << 20
 
 
 def test_frames_are_remembered_with_the_largest_one() -> None:
-    session = Session(CODEC)
-    arrivals(deliver(b"x" * 50), session=session)
-    assert session.dialect is CODEC.dialect
-    assert len(session.frames) == 3
-    assert session.largest_frame_octets == max(len(f.payload) for f in session.frames) + 8
+    assembler = Assembler(CODEC)
+    arrivals(deliver(b"x" * 50), assembler=assembler)
+    assert assembler.dialect is CODEC.dialect
+    assert len(assembler.frames) == 3
+    assert assembler.largest_frame_octets == max(len(f.payload) for f in assembler.frames) + 8

@@ -47,7 +47,7 @@ class _Partial:
     contents: list[_Open] = field(default_factory=list)
 
 
-class Session:
+class Assembler:
     """Reads what a target sends. ``feed`` octets, then take arrivals from ``next`` until it gives None."""
 
     def __init__(self, codec: Codec, max_body_octets: int = MAX_BODY_OCTETS) -> None:

@@ -1,0 +1,55 @@
+"""Who may import whom: no cycles anywhere, and nothing neutral leads to a family of dialects."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.imports import cycles, cycles_of_the_house, graph_of, import_graph, reached
+
+AREAS = ("spec", "wire", "peer", "net", "record", "target", "run", "cli", "dialects", "suites", "reports")
+ROOMS = re.compile(r"amqpspec\.(wire|peer|run)\.(methods|amqp_1_0)\b")
+"""What belongs to one family of dialects."""
+
+NEUTRAL = sorted(
+    name
+    for name in import_graph()
+    if name.split(".")[1] in ("spec", "wire", "peer", "net", "record", "target", "run")
+    and not ROOMS.match(name)
+)
+
+
+@pytest.mark.parametrize("area", AREAS)
+def test_no_module_imports_itself_by_a_detour(area: str) -> None:
+    found = [group for group in cycles_of_the_house() if any(name.split(".")[1] == area for name in group)]
+    assert not found, "\n".join(" ↔ ".join(group) for group in found)
+
+
+@pytest.mark.parametrize("module", NEUTRAL)
+def test_nothing_neutral_leads_to_a_family(module: str) -> None:
+    assert not [name for name in reached(import_graph(), module) if ROOMS.match(name)]
+
+
+def test_the_graph_holds_every_root() -> None:
+    areas = {name.split(".")[1] for name in import_graph()}
+    assert areas >= {"spec", "wire", "peer", "net", "record", "run", "cli", "suites", "fuzz", "reports"}
+    assert "amqpspec.peer.line" in NEUTRAL and "amqpspec.wire.framing" in NEUTRAL
+
+
+def test_type_checking_lazy_and_relative_imports_count() -> None:
+    graph = graph_of(
+        {
+            "a.__init__": "",
+            "a.one": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from a import two\n",
+            "a.two": "def f():\n    from .three import x\n",
+            "a.three": "import a.one\nimport os\n",
+            "a.four": "from a.three import x, y\nfrom a import *\n",
+        }
+    )
+    assert graph == {
+        "a.__init__": frozenset(), "a.one": {"a.two"}, "a.two": {"a.three"}, "a.three": {"a.one"},
+        "a.four": {"a.three", "a.__init__"},
+    }  # fmt: skip
+    assert cycles(graph) == [["a.one", "a.three", "a.two"]]
+    assert reached(graph, "a.four") == {"a.three", "a.one", "a.two", "a.__init__"}
