@@ -1,7 +1,8 @@
 """The AMQP 0-10 ledger: complete, in the order of the specification, and true to the codes that it defines.
 
 ``AMQPSPEC_REQUIREMENTS`` names a CSV file of requirements (columns ``id``, ``section``, ``level`` and
-``observability``) to compare the rows with; without it, that comparison is skipped.
+``observability``), ``AMQPSPEC_XML`` a directory with ``amqp.0-10.xml``, to compare the rows with; without them, these
+comparisons are skipped.
 """
 
 from __future__ import annotations
@@ -9,7 +10,9 @@ from __future__ import annotations
 import csv
 import os
 import re
+import xml.etree.ElementTree as ET
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -89,6 +92,25 @@ def test_rows_are_those_of_the_list_of_requirements(rows: list[Requirement]) -> 
             if r["id"].startswith("X10-")
         ]
     assert [(r.source, r.section, r.testable, r.level) for r in rows if r.source] == expected
+
+
+def places(element: ET.Element, path: tuple[str, ...] = ()) -> Iterator[str]:
+    """Every rule and exception of the XML as a section: where it stands, its name, its error code."""
+    for child in element:
+        tag, name = child.tag.rpartition("}")[2], child.get("name", "")
+        if tag in {"rule", "exception"}:
+            code = child.get("error-code")
+            yield f"{'.'.join(path)}#{name}" + (f"!{code}" if code else "")
+        yield from places(child, (*path, name) if name else path)
+
+
+def test_every_rule_and_exception_of_the_xml_has_a_row(rows: list[Requirement]) -> None:
+    folder = os.environ.get("AMQPSPEC_XML")
+    if not folder:
+        pytest.skip("AMQPSPEC_XML does not name a directory with the official XML")
+    expected = list(places(ET.parse(Path(folder) / "amqp.0-10.xml").getroot()))
+    assert len(expected) == 146 + 78
+    assert {row.section for row in rows if "#" in row.section} == set(expected)
 
 
 def test_ids_are_permanent_words_of_their_section(rows: list[Requirement]) -> None:
