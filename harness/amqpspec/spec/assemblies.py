@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 
+from amqpspec.spec.framing import Layout
 from amqpspec.spec.model import Dialect, Level, Scope, Side
 from amqpspec.spec.typed import Choice
 
@@ -234,12 +235,12 @@ class RefusalCode:
 
 
 @dataclass(frozen=True)
-class AssemblyLayout:
-    """The octets around a payload; ``size`` counts the whole frame.
+class AssemblyLayout(Layout):
+    """How frames are laid out here: the size counts the whole frame, and flags tell its place in the assembly.
 
-    ``header`` holds ``(name, width in octets)``. ``flags`` are bits of the first octet; what ``version_mask`` selects
-    of it is zero, and so is what ``reserved_flags`` selects. Arguments of controls and commands are a struct without
-    size and code, with ``arguments_pack_octets`` of flags.
+    ``flags`` are bits of the header's first octet; what ``version_mask`` selects of it is zero, and so is what
+    ``reserved_flags`` selects. ``types`` are those of segments. Arguments of controls and commands are a struct
+    without size and code, with ``arguments_pack_octets`` of flags.
     """
 
     header: tuple[tuple[str, int], ...]
@@ -251,15 +252,6 @@ class AssemblyLayout:
     tracks: Mapping[str, int]
     min_max_frame_size: int
     arguments_pack_octets: int
-
-    @cached_property
-    def header_octets(self) -> int:
-        """The length of the frame header."""
-        return sum(width for _, width in self.header)
-
-    def type_name(self, code: int) -> str:
-        """The name of a segment type, or ``type-N`` for one that is not defined."""
-        return next((name for name, value in self.types.items() if value == code), f"type-{code}")
 
 
 @dataclass(frozen=True)
