@@ -18,7 +18,7 @@ from amqpspec.fuzz.grammar import grammar_hash
 from amqpspec.fuzz.inputs.catalogue import cells
 from amqpspec.fuzz.oracles.suspicion import Oracle
 from amqpspec.reports.campaign import words
-from amqpspec.reports.campaign.load import STANDS
+from amqpspec.reports.campaign.rows import COVERAGES
 from tests.reports.campaigns import FINDINGS, SUMMARY, write_campaign
 
 DIALECT = "amqp-0-9-1"
@@ -140,4 +140,4 @@ def test_a_campaign_by_hand_leaves_every_report(tmp_path: Path) -> None:
 def test_reports_have_words_for_everything_that_the_fuzzer_has() -> None:
     assert set(words.FAMILIES) == {family.id for family in families()} | {"random"}
     assert list(words.ORACLES) == [str(oracle) for oracle in Oracle]
-    assert list(words.STANDS) == list(STANDS) == [COVERED, UNREACHABLE, STOPPED, OPEN]
+    assert list(words.COVERAGES) == list(COVERAGES) == [COVERED, UNREACHABLE, STOPPED, OPEN]

@@ -415,7 +415,7 @@ def test_the_package_is_the_same_each_time_and_can_be_imported(tmp_path: Path) -
     assert (tmp_path / "one.zip").read_bytes() == (tmp_path / "two.zip").read_bytes()
     program = "import amqpspec.reports.pipeline.job as job; print(job.__file__)"
     ran = subprocess.run(
-        [sys.executable, "-P", "-c", program], env={**os.environ, "PYTHONPATH": str(tmp_path / "one.zip")},
+        [sys.executable, "-S", "-P", "-c", program], env={**os.environ, "PYTHONPATH": str(tmp_path / "one.zip")},
         capture_output=True, text=True, cwd=tmp_path,
     )  # fmt: skip
     assert ran.returncode == 0 and "one.zip" in ran.stdout, ran.stderr

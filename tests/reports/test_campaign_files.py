@@ -12,7 +12,8 @@ import xmlschema
 
 from amqpspec.reports.campaign import render_campaign
 from amqpspec.reports.campaign.junit import write_junit
-from amqpspec.reports.campaign.load import cell_of, load_campaign
+from amqpspec.reports.campaign.load import load_campaign
+from amqpspec.reports.campaign.rows import cell_of
 from amqpspec.reports.campaign.sarif import FINGERPRINT, sarif
 from amqpspec.reports.load import ReportError
 from tests.reports.campaigns import CELLS, DIALECT, FINDINGS, id_of, write_campaign

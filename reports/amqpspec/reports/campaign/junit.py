@@ -13,15 +13,8 @@ from pathlib import Path
 
 from junit_xml import TestCase, TestSuite
 
-from amqpspec.reports.campaign.load import (
-    COVERED,
-    CellRow,
-    FindingRow,
-    LoadedCampaign,
-    count,
-    number,
-    text,
-)
+from amqpspec.reports.campaign.load import LoadedCampaign
+from amqpspec.reports.campaign.rows import COVERED, CellRow, FindingRow
 from amqpspec.reports.junit import write_suites
 from amqpspec.reports.text import one_line, visible
 
@@ -31,8 +24,8 @@ _HEX_CHARS = 400
 
 def write_junit(path: Path, campaign: LoadedCampaign) -> None:
     """Write the campaign as JUnit XML."""
-    name = f"amqpspec fuzz {visible(campaign.target)}"
-    write_suites(path, name, _suites(campaign), number(campaign.summary, "seconds"))
+    name = f"amqpspec fuzz {visible(campaign.summary.target)}"
+    write_suites(path, name, _suites(campaign), campaign.summary.seconds)
 
 
 def _suites(campaign: LoadedCampaign) -> Iterator[TestSuite]:
@@ -41,19 +34,19 @@ def _suites(campaign: LoadedCampaign) -> Iterator[TestSuite]:
     names = ["campaign", *campaign.families, *extra]
     for place, name in enumerate(names):
         yield TestSuite(
-            name=visible(f"{campaign.dialect}.{name}"),
-            package=visible(f"amqpspec.fuzz.{campaign.dialect}"),
+            name=visible(f"{campaign.summary.dialect}.{name}"),
+            package=visible(f"amqpspec.fuzz.{campaign.summary.dialect}"),
             id=str(place),
-            timestamp=visible(text(campaign.summary, "started")) or None,
+            timestamp=visible(campaign.summary.started) or None,
             properties=_properties(campaign),
             test_cases=[_ended(campaign)] if place == 0 else list(_of_family(campaign, name, rest)),
         )
 
 
 def _properties(campaign: LoadedCampaign) -> dict[str, str]:
-    said = campaign.summary
     names = ("target", "product", "version", "dialect", "run", "grammar", "seed", "inputs", "ended")
-    return {name: visible(text(said, name)) for name in names if text(said, name)}
+    values = ((name, visible(str(getattr(campaign.summary, name)))) for name in names)
+    return {name: value for name, value in values if value}
 
 
 def _of_family(campaign: LoadedCampaign, family: str, rest: Iterable[FindingRow]) -> Iterator[TestCase]:
@@ -73,22 +66,22 @@ def _of_family(campaign: LoadedCampaign, family: str, rest: Iterable[FindingRow]
 
 
 def _cell(campaign: LoadedCampaign, cell: CellRow, found: Sequence[FindingRow]) -> TestCase:
-    said = "" if cell.inputs is None else f"{cell.inputs} inputs"
+    inputs = "" if cell.inputs is None else f"{cell.inputs} inputs"
     case = TestCase(
         name=visible(f"{cell.role}/{cell.state}"),
         classname=_class(campaign, cell.family),
         elapsed_sec=0,
-        stdout="; ".join(part for part in (visible(cell.stand), visible(cell.why), said) if part),
+        stdout="; ".join(part for part in (visible(cell.coverage), visible(cell.reason), inputs) if part),
     )
     if found:
         _fail(case, found)
-    elif cell.stand != COVERED:
-        case.add_skipped_info(f"{cell.stand}: {one_line(cell.why) or 'no reason recorded'}")
+    elif cell.coverage != COVERED:
+        case.add_skipped_info(f"{cell.coverage}: {one_line(cell.reason) or 'no reason recorded'}")
     return case
 
 
 def _class(campaign: LoadedCampaign, family: str) -> str:
-    return visible(f"amqpspec.fuzz.{campaign.dialect}.{family}")
+    return visible(f"amqpspec.fuzz.{campaign.summary.dialect}.{family}")
 
 
 def _fail(case: TestCase, found: Sequence[FindingRow]) -> None:
@@ -112,13 +105,13 @@ def _detail(row: FindingRow) -> str:
 
 
 def _ended(campaign: LoadedCampaign) -> TestCase:
-    said = campaign.summary
+    summary = campaign.summary
     case = TestCase(
         name="ended",
         classname=_class(campaign, "campaign"),
-        elapsed_sec=number(said, "seconds"),
-        stdout=visible(f"{count(said, 'inputs')} inputs; {text(said, 'ended')}"),
+        elapsed_sec=summary.seconds,
+        stdout=visible(f"{summary.inputs} inputs; {summary.ended}"),
     )
     if campaign.target_lost:
-        case.add_error_info(f"target lost: {one_line(text(said, 'ended'))}", error_type="target")
+        case.add_error_info(f"target lost: {one_line(summary.ended)}", error_type="target")
     return case

@@ -11,18 +11,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from amqpspec.reports.campaign.load import (
+from amqpspec.reports.campaign.load import LoadedCampaign, status_place
+from amqpspec.reports.campaign.rows import (
+    COVERAGES,
     COVERED,
     OPEN,
-    STANDS,
     STOPPED,
     UNREACHABLE,
     CellRow,
     FindingRow,
-    LoadedCampaign,
-    count,
-    number,
-    text,
+    Summary,
 )
 from amqpspec.reports.campaign.words import FAMILIES
 from amqpspec.reports.html import evidence
@@ -32,6 +30,7 @@ from amqpspec.reports.text import plural
 HEX_OCTETS_MAX = 512
 DETAIL_CHARS_MAX = 6000
 _REASONS = 6
+_WHOLE = "1/1"
 _TONES = ((STOPPED, "error"), (UNREACHABLE, "blocked"))
 
 
@@ -50,41 +49,41 @@ class Square:
         return f"cells-{self.family}-{self.state}"
 
     @property
-    def stands(self) -> Counter[str]:
-        """How many of its cells stand how."""
-        return Counter(cell.stand for cell in self.cells)
+    def coverages(self) -> Counter[str]:
+        """How many of its cells came how far."""
+        return Counter(cell.coverage for cell in self.cells)
 
     @property
     def tone(self) -> str:
         """The worst of its cells as one of the matrix' colours."""
-        stands = self.stands
-        worst = next((tone for stand, tone in _TONES if stands[stand]), "")
-        if worst or not stands[OPEN]:
+        counted = self.coverages
+        worst = next((tone for coverage, tone in _TONES if counted[coverage]), "")
+        if worst or not counted[OPEN]:
             return worst or "pass"
-        return "nonstrict" if stands[COVERED] else "excluded"
+        return "nonstrict" if counted[COVERED] else "excluded"
 
     @property
     def words(self) -> str:
         """``C04 in channel: 14 cells, 12 covered, 2 open; 1 finding``."""
-        said = [f"{plural(len(self.cells), 'cell')}", *in_words(self.stands)]
+        parts = [plural(len(self.cells), "cell"), *in_words(self.coverages)]
         found = f"; {plural(len(self.findings), 'finding')}" if self.findings else ""
-        return f"{self.family} in {self.state}: {', '.join(said)}{found}"
+        return f"{self.family} in {self.state}: {', '.join(parts)}{found}"
 
     @property
     def reasons(self) -> str:
-        """The same with why, where a cell is not covered."""
-        why = [f"{stand}: {why} ({len(cells)})" for stand, why, cells in self.groups if why]
-        more = ["…"] if len(why) > _REASONS else []
-        return "\n".join([self.words, *why[:_REASONS], *more])
+        """The same with the reasons of cells that are not covered."""
+        lines = [f"{coverage}: {reason} ({len(cells)})" for coverage, reason, cells in self.groups if reason]
+        more = ["…"] if len(lines) > _REASONS else []
+        return "\n".join([self.words, *lines[:_REASONS], *more])
 
     @property
     def groups(self) -> list[tuple[str, str, list[CellRow]]]:
-        """Cells that stand the same way for the same reason, the odd ones first."""
+        """Cells that came as far for the same reason, the odd ones first."""
         found: dict[tuple[str, str], list[CellRow]] = {}
         for cell in self.cells:
-            found.setdefault((cell.stand, cell.why), []).append(cell)
-        order = sorted(found, key=lambda key: (-STANDS.index(key[0]), key[1]))
-        return [(stand, why, found[stand, why]) for stand, why in order]
+            found.setdefault((cell.coverage, cell.reason), []).append(cell)
+        order = sorted(found, key=lambda key: (-COVERAGES.index(key[0]), key[1]))
+        return [(*key, found[key]) for key in order]
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,9 +100,9 @@ class FamilyRow:
         return [square for square in self.squares if square is not None]
 
     @property
-    def stands(self) -> Counter[str]:
-        """How many of its cells stand how."""
-        return sum((square.stands for square in self.present), Counter())
+    def coverages(self) -> Counter[str]:
+        """How many of its cells came how far."""
+        return sum((square.coverages for square in self.present), Counter())
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +113,7 @@ class Seen:
     octets: str
     detail: str
     transcript: dict[str, Any] | None
+    files: list[tuple[str, str]]
 
     @property
     def cut(self) -> bool:
@@ -151,9 +151,9 @@ def _square(
     return Square(family, state, tuple(cells), tuple(found))
 
 
-def in_words(stands: Counter[str]) -> list[str]:
-    """``12 covered``, ``2 open``: what there is, in the order of STANDS."""
-    return [f"{stands[stand]:,} {stand}" for stand in STANDS if stands[stand]]
+def in_words(counted: Counter[str]) -> list[str]:
+    """``12 covered``, ``2 open``: what there is, in the order of COVERAGES."""
+    return [f"{counted[coverage]:,} {coverage}" for coverage in COVERAGES if counted[coverage]]
 
 
 def findings(campaign: LoadedCampaign) -> Iterator[Seen]:
@@ -161,7 +161,7 @@ def findings(campaign: LoadedCampaign) -> Iterator[Seen]:
     for row in campaign.findings:
         octets = "".join(row.steps)[: HEX_OCTETS_MAX * 2]
         detail = row.detail[:DETAIL_CHARS_MAX] + ("…" if len(row.detail) > DETAIL_CHARS_MAX else "")
-        yield Seen(row, _spaced(octets), detail, _transcript(campaign, row))
+        yield Seen(row, _spaced(octets), detail, _transcript(campaign, row), campaign.files(row))
 
 
 def _transcript(campaign: LoadedCampaign, row: FindingRow) -> dict[str, Any] | None:
@@ -183,80 +183,69 @@ def headline(campaign: LoadedCampaign) -> tuple[str, str]:
         return "target lost", "bad"
     if campaign.findings:
         return plural(len(campaign.findings), "finding"), "bad"
-    unfinished = any(cell.stand != COVERED for cell in campaign.cells) or campaign.other_tables
+    unfinished = any(cell.coverage != COVERED for cell in campaign.cells) or campaign.other_tables
     return "no findings", "warn" if unfinished else "good"
 
 
 def facts(campaign: LoadedCampaign) -> Iterator[str]:
     """What a reader needs to lead the same campaign again."""
-    said = campaign.summary
-    yield f"started {text(said, 'started')}" if text(said, "started") else ""
-    yield duration(number(said, "seconds"))
-    yield f"ended: {text(said, 'ended')}" if text(said, "ended") else ""
-    yield f"engine {text(said, 'engine')}" if text(said, "engine") else ""
-    yield f"seed {text(said, 'seed')}"
-    yield f"shard {shard(campaign)}"
-    yield f"grammar {text(said, 'grammar')}" if text(said, "grammar") else ""
-    yield f"only cells {' '.join(map(str, _list(said.get('cells'))))}" if _list(said.get("cells")) else ""
-    yield plural(count(said, "workers"), "worker") if count(said, "workers") else ""
-    yield f"memory limit {count(said, 'memory_limit_mib'):,} MiB" if count(said, "memory_limit_mib") else ""
-    yield f"suite {text(said, 'suite_version')}" if text(said, "suite_version") else ""
-    yield f"campaign {text(said, 'run')}" if text(said, "run") else ""
+    summary = campaign.summary
+    yield f"started {summary.started}" if summary.started else ""
+    yield duration(summary.seconds)
+    yield f"ended: {summary.ended}" if summary.ended else ""
+    yield f"engine {summary.engine}" if summary.engine else ""
+    yield f"seed {summary.seed}"
+    yield f"shard {_shard(summary)}"
+    yield f"grammar {summary.grammar}" if summary.grammar else ""
+    yield f"only cells {' '.join(summary.cells)}" if summary.cells else ""
+    yield plural(summary.workers, "worker") if summary.workers else ""
+    yield f"memory limit {summary.memory_limit_mib:,} MiB" if summary.memory_limit_mib else ""
+    yield f"suite {summary.suite_version}" if summary.suite_version else ""
+    yield f"campaign {summary.run}" if summary.run else ""
 
 
-def shard(campaign: LoadedCampaign) -> str:
-    """``2/4``."""
-    return "/".join(map(str, _list(campaign.summary.get("shard")) or (1, 1)))
+def _shard(summary: Summary) -> str:
+    return "/".join(summary.shard) or _WHOLE
 
 
 def sums(campaign: LoadedCampaign) -> Iterator[str]:
     """The counts that add up."""
-    said = campaign.summary
-    stands, inputs, random = campaign.stands(), count(said, "inputs"), count(said, "random")
-    reached = count(said, "reached")
+    summary = campaign.summary
     yield (
-        f"{inputs:,} inputs = {inputs - random:,} of the families + {random:,} random; "
-        f"{reached:,} reached their state"
+        f"{summary.inputs:,} inputs = {summary.inputs - summary.random:,} of the families + {summary.random:,} random; "
+        f"{summary.reached:,} reached their state"
     )
     if campaign.cells:
-        parts = " + ".join(f"{stands[stand]:,} {stand}" for stand in STANDS)
+        counted = campaign.coverages()
+        parts = " + ".join(f"{counted[coverage]:,} {coverage}" for coverage in COVERAGES)
         parts += f" + {campaign.unlisted:,} open that cannot be listed" if campaign.unlisted else ""
         planned = "begun" if campaign.other_tables and not campaign.unlisted else "planned"
         yield f"{len(campaign.cells) + campaign.unlisted:,} cells {planned} = {parts}"
     if campaign.findings:
         by = Counter(row.status or "unknown" for row in campaign.findings)
         yield f"{plural(len(campaign.findings), 'finding')} = " + " + ".join(
-            f"{n} {status}" for status, n in sorted(by.items(), key=_by_status)
+            f"{n} {status}"
+            for status, n in sorted(by.items(), key=lambda item: (status_place(item[0]), item[0]))
         )
     yield (
-        f"seen again {count(said, 'repeats'):,}; complaints that did not repeat, and so no findings "
-        f"{count(said, 'unconfirmed'):,}; trials to blame and to make smaller {count(said, 'trials'):,}"
+        f"seen again {summary.repeats:,}; complaints that did not repeat, and so no findings "
+        f"{summary.unconfirmed:,}; trials to blame and to make smaller {summary.trials:,}"
     )
-
-
-def _by_status(item: tuple[str, int]) -> tuple[int, str]:
-    known = ("stable", "flaky", "lost")
-    return known.index(item[0]) if item[0] in known else len(known), item[0]
 
 
 def resume(campaign: LoadedCampaign) -> str:
     """The command that goes on with this campaign; "" where nothing can."""
-    said = campaign.summary
-    if text(said, "engine") or campaign.other_tables:
+    summary = campaign.summary
+    if summary.engine or campaign.other_tables:
         return ""
-    url = text(said, "url")
-    where = [url] if url else ["--target", campaign.target]
-    words = ["amqpspec", "fuzz", *where, "--seed", text(said, "seed") or "1"]
-    words += ["--shard", shard(campaign)] if shard(campaign) != "1/1" else []
-    for pattern in _list(said.get("cells")):
-        words += ["--cells", str(pattern)]
+    where = [summary.url] if summary.url else ["--target", summary.target]
+    words = ["amqpspec", "fuzz", *where, "--seed", summary.seed or "1"]
+    words += ["--shard", _shard(summary)] if _shard(summary) != _WHOLE else []
+    for pattern in summary.cells:
+        words += ["--cells", pattern]
     return shlex.join([*words, "--resume", str(campaign.folder)])
 
 
 def oracles(rows: Iterable[FindingRow]) -> list[tuple[str, int]]:
     """How many findings each oracle has, the most first."""
     return Counter(row.oracle for row in rows).most_common()
-
-
-def _list(value: object) -> list[Any]:
-    return value if isinstance(value, list) else []

@@ -14,9 +14,8 @@ from markupsafe import Markup
 
 import amqpspec.reports.html
 from amqpspec.reports.campaign import model
-from amqpspec.reports.campaign.load import STANDS, LoadedCampaign, count, counts, number, text
-from amqpspec.reports.campaign.words import ORACLES
-from amqpspec.reports.campaign.words import STANDS as STAND_WORDS
+from amqpspec.reports.campaign.load import LoadedCampaign
+from amqpspec.reports.campaign.words import COVERAGES, ORACLES
 from amqpspec.reports.files import atomic_text
 from amqpspec.reports.html.page import breakable
 from amqpspec.reports.html.targets import duration
@@ -38,33 +37,24 @@ def write_page(path: Path, campaign: LoadedCampaign) -> None:
 
 
 def _context(campaign: LoadedCampaign) -> dict[str, Any]:
-    said = campaign.summary
-    reactions = counts(said, "reactions")
+    summary = campaign.summary
+    reactions = list(summary.reactions.items())
     head, tone = model.headline(campaign)
     return {
-        "campaign": campaign,
-        "dialect": dialect_title(campaign.dialect),
-        "product": " ".join(part for part in (text(said, "product"), text(said, "version")) if part),
+        "campaign": campaign, "summary": summary,
+        "dialect": dialect_title(summary.dialect),
+        "product": " ".join(filter(None, (summary.product, summary.version))),
         "headline": head, "tone": tone,
         "facts": [fact for fact in model.facts(campaign) if fact],
         "sums": list(model.sums(campaign)),
-        "inputs": count(said, "inputs"), "rate": number(said, "rate_per_s"),
-        "response_states": count(said, "response_states"),
-        "stands": campaign.stands(), "planned": count(said, "cells_planned"),
+        "coverages": campaign.coverages(),
         "states": model.states(campaign), "families": model.families(campaign),
         "elsewhere": campaign.elsewhere(),
         "numbers": {row.name: place for place, row in enumerate(campaign.findings, 1)},
         "findings": list(model.findings(campaign)), "oracles": model.oracles(campaign.findings),
-        "suppressed": counts(said, "suppressed"), "unblamed": _unblamed(said.get("unblamed")),
-        "reactions": list(reactions.items())[:REACTIONS_MAX], "more_reactions": max(0, len(reactions) - REACTIONS_MAX),
+        "reactions": reactions[:REACTIONS_MAX], "more_reactions": max(0, len(reactions) - REACTIONS_MAX),
         "resume": model.resume(campaign),
     }  # fmt: skip
-
-
-def _unblamed(value: object) -> list[tuple[str, list[tuple[str, str]]]]:
-    rows = value.items() if isinstance(value, dict) else ()
-    return [(str(cause), [(str(place), str(n)) for place, n in places.items()]) for cause, places in rows
-            if isinstance(places, dict)]  # fmt: skip
 
 
 def _environment() -> Environment:
@@ -72,7 +62,7 @@ def _environment() -> Environment:
     made.filters["breakable"] = breakable
     made.filters["path"] = lambda value: quote(str(value), errors="backslashreplace")
     made.globals.update(
-        TONES=TONES, STATUS_TONES=STATUS_TONES, STANDS=STANDS, STAND_WORDS=STAND_WORDS, ORACLES=ORACLES,
+        TONES=TONES, STATUS_TONES=STATUS_TONES, COVERAGES=COVERAGES, ORACLES=ORACLES,
         plural=plural, in_words=model.in_words, when=duration,
         css=Markup("\n".join(file.read_text(encoding="utf-8") for file in (_STYLE, _HERE / "campaign.css"))),
         js=Markup((_HERE / "campaign.js").read_text(encoding="utf-8")),

@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from amqpspec.reports.campaign.load import FindingRow, LoadedCampaign, count, text
+from amqpspec.reports.campaign.load import LoadedCampaign
+from amqpspec.reports.campaign.rows import FindingRow
 from amqpspec.reports.campaign.words import FAMILIES, ORACLES
 from amqpspec.reports.files import atomic_text
 from amqpspec.reports.text import one_line, visible
@@ -39,11 +40,12 @@ def write_sarif(path: Path, campaign: LoadedCampaign) -> None:
 def sarif(campaign: LoadedCampaign) -> dict[str, Any]:
     """The log as data."""
     rules = list(dict.fromkeys(_rule_id(row) for row in campaign.findings))
+    summary = campaign.summary
     run = {
         "tool": {"driver": {
             "name": "amqpspec", "version": version("amqpspec"), "rules": [_rule(id) for id in rules],
         }},
-        "automationDetails": {"id": visible(f"amqpspec-fuzz/{campaign.target}/{campaign.dialect}/")},
+        "automationDetails": {"id": visible(f"amqpspec-fuzz/{summary.target}/{summary.dialect}/")},
         "originalUriBaseIds": {BASE: {"description": {"text": "The folder of the campaign."}}},
         "invocations": [_invocation(campaign)],
         "results": [_result(campaign, row, rules) for row in campaign.findings],
@@ -67,20 +69,20 @@ def _rule(id: str) -> dict[str, Any]:
 
 
 def _invocation(campaign: LoadedCampaign) -> dict[str, Any]:
+    summary = campaign.summary
     found: dict[str, Any] = {
         "executionSuccessful": not campaign.target_lost,
-        "exitCode": count(campaign.summary, "exit_code"),
-        "exitCodeDescription": one_line(text(campaign.summary, "ended")),
+        "exitCode": summary.exit_code,
+        "exitCodeDescription": one_line(summary.ended),
     }
-    started = text(campaign.summary, "started")
-    return found | ({"startTimeUtc": started} if started else {})
+    return found | ({"startTimeUtc": summary.started} if summary.started else {})
 
 
 def _facts(campaign: LoadedCampaign) -> Iterator[tuple[str, Any]]:
     for name in ("target", "product", "version", "dialect", "grammar", "seed", "run"):
-        if value := text(campaign.summary, name):
+        if value := getattr(campaign.summary, name):
             yield name, visible(value)
-    yield "inputs", count(campaign.summary, "inputs")
+    yield "inputs", campaign.summary.inputs
 
 
 def _result(campaign: LoadedCampaign, row: FindingRow, rules: list[str]) -> dict[str, Any]:
@@ -98,7 +100,7 @@ def _result(campaign: LoadedCampaign, row: FindingRow, rules: list[str]) -> dict
 
 
 def _location(campaign: LoadedCampaign, row: FindingRow) -> dict[str, Any]:
-    place = "/".join(part for part in (campaign.target, campaign.dialect, row.state) if part)
+    place = "/".join(filter(None, (campaign.summary.target, campaign.summary.dialect, row.state)))
     uri = quote(f"{row.folder}/finding.json", errors="backslashreplace")
     return {
         "physicalLocation": {"artifactLocation": {"uri": uri, "uriBaseId": BASE}, "region": {"startLine": 1}},

@@ -34,7 +34,7 @@ ORACLES = {
     "late": "an answer came far later than usual",
     "conformance": "a violation was not refused as the specification says",
 }
-STANDS = {
+COVERAGES = {
     "covered": "every input was sent in its state",
     "not reachable": "the state was not reached",
     "stopped": "no more is sent: it spoils the target, or its inputs cannot be sent",

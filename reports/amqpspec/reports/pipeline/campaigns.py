@@ -20,6 +20,7 @@ from amqpspec.record import observation
 from amqpspec.record.arrow_journal import observation_files, read_observations
 from amqpspec.record.journal import read_journal
 from amqpspec.record.observation import FUZZ, key, utc
+from amqpspec.reports.campaign.rows import FindingRow
 from amqpspec.reports.pipeline.dimensions import Rows
 from amqpspec.reports.pipeline.runs import ledger_rows, requirement_rows, target_key
 from amqpspec.reports.pipeline.schema import OBSERVATION, SCHEMA, LakeError, check_columns, fitted
@@ -143,13 +144,15 @@ def _run_row(campaign: Campaign, target: Mapping[str, Any]) -> dict[str, Any]:
 def _crashes(campaign: Campaign) -> Iterator[dict[str, Any]]:
     for path in sorted((campaign.folder / "findings").glob("*/finding.json")):
         try:
-            found = json.loads(path.read_text(encoding="utf-8"))
-            yield _crash(campaign, path, found)
+            data = json.loads(path.read_text(encoding="utf-8"))
+            if not data["signature"]:
+                raise ValueError("no signature")
+            yield _crash(campaign, path, FindingRow.from_json(data))
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise LakeError(f"{path}: expected a finding, actual: {error!r}") from error
 
 
-def _crash(campaign: Campaign, path: Path, found: Mapping[str, Any]) -> dict[str, Any]:
+def _crash(campaign: Campaign, path: Path, found: FindingRow) -> dict[str, Any]:
     texts = (
         "oracle",
         "status",
@@ -163,9 +166,9 @@ def _crash(campaign: Campaign, path: Path, found: Mapping[str, Any]) -> dict[str
         "replay",
     )
     return {
-        **{name: str(found.get(name) or "") for name in texts},
-        "crash_key": key(found["signature"]), "run_key": key(campaign.name), "crash": found["signature"],
-        "input": found.get("input"), "input_octets": sum(len(step) // 2 for step in found.get("steps", ())) or None,
-        "folder": f"findings/{path.parent.name}", "found_after_ms": int(found.get("found_after_s", 0.0) * 1000),
-        "seen_at": utc(found["recorded"]) if found.get("recorded") else campaign.started,
+        **{name: getattr(found, name) for name in texts},
+        "crash_key": key(found.signature), "run_key": key(campaign.name), "crash": found.signature,
+        "input": found.input or None, "input_octets": found.octets or None, "folder": f"findings/{path.parent.name}",
+        "found_after_ms": int(found.found_after_s * 1000),
+        "seen_at": utc(found.recorded) if found.recorded else campaign.started,
     }  # fmt: skip

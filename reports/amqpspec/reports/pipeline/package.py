@@ -22,6 +22,8 @@ def write_package(out: Path) -> Path:
     partial = out.with_name(f".{out.name}.{os.getpid()}.tmp")
     try:
         with ZipFile(partial, "w", ZIP_DEFLATED) as archive:
+            # Python before 3.13 finds a namespace package in a zip only where its folder is an entry, too.
+            archive.writestr(ZipInfo("amqpspec/", _EPOCH), b"")
             for name, path in _files():
                 archive.writestr(ZipInfo(name, _EPOCH), path.read_bytes(), ZIP_DEFLATED)
         partial.replace(out)
