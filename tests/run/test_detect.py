@@ -16,6 +16,14 @@ def test_every_dialect_is_told_by_its_own_header(dialect: str) -> None:
     assert offered(load_dialect(widest(dialect)).protocol_header) == dialect
 
 
+@pytest.mark.parametrize(
+    ("answer", "dialect"),
+    [(b"AMQP\x01\x01\x00\x09\x01", "amqp-0-9-1"), (b"AMQP\x03\x01\x00\x00", "amqp-1-0")],
+)
+def test_a_header_may_name_a_version_in_another_way(answer: bytes, dialect: str) -> None:
+    assert offered(answer) == dialect
+
+
 @pytest.mark.parametrize("answer", [b"", b"AMQP\0", b"HTTP/1.1 400 Bad", b"AMQP\x07\x07\x07\x07"])
 def test_other_answers_tell_nothing(answer: bytes) -> None:
     assert offered(answer) is None

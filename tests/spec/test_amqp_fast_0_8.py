@@ -201,7 +201,7 @@ def test_commands_that_can_be_confirmed() -> None:
 
 def test_frames() -> None:
     assert (LAYOUT.size_octets, LAYOUT.escape, LAYOUT.long_size_octets) == (2, 0xFFFF, 4)
-    assert (LAYOUT.max_short_size, LAYOUT.min_size, LAYOUT.end) == (0xFFFE, 2, 0xCE)
+    assert (LAYOUT.least_size, LAYOUT.overhead_octets, LAYOUT.end) == (2, 4, 0xCE)
     assert (LAYOUT.min_frame_max_octets, LAYOUT.max_login_frame_octets) == (1024, 4096)
     assert DIALECT.protocol_header == b"\x80\x01"
     assert DIALECT.family == "commands"

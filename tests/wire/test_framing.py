@@ -9,6 +9,7 @@ from types import MappingProxyType
 import pytest
 
 from amqpspec.spec.amqp_1_0 import LAYOUT as TYPED
+from amqpspec.spec.amqp_fast_0_8.types import LAYOUT as TABLES_OF_FAST
 from amqpspec.spec.framing import Counts, Greeting, Layout
 from amqpspec.spec.methods import load_methods
 from amqpspec.wire.errors import EncodeError, WireError
@@ -19,7 +20,10 @@ Items = list[CutFrame | ProtocolHeader]
 
 
 class _Fast(Layout):
-    """AMQP/Fast 0.8d6: a size that counts what follows it, escaped from FFFF on; the command's code; the end octet."""
+    """As AMQP/Fast 0.8d6, but that frames may begin as the greeting does.
+
+    The size counts what follows it, and is escaped from FFFF on; then come the command's code, fields, the end octet.
+    """
 
     header = (("size", 2), ("command", 1))
     types = MappingProxyType({"connection-ping": 14})
@@ -65,6 +69,23 @@ def fast(payload_octets: int) -> bytes:
 
 
 # --- golden octets
+
+
+def test_the_tables_of_fast_cut_its_frames() -> None:
+    octets = b"\x80\x01" + PING + fast(0xFFFF) + OPEN
+    assert read(TABLES_OF_FAST, octets) == read(FAST, octets)
+    with pytest.raises(WireError, match=r"octet 0x02, expected 80 01 or a frame"):
+        read(TABLES_OF_FAST, b"\x80\x02" + PING)
+
+
+def test_a_message_stands_between_frames() -> None:
+    reader = PlainReader(FAST)
+    reader.feed(PING + b"frag")
+    assert isinstance(reader.next(), CutFrame)
+    assert reader.take(8) is None
+    reader.feed(b"ment" + PING)
+    assert (reader.take(8), reader.offset) == (b"fragment", 12)
+    assert reader.next() == CutFrame((2, 14), b"", 12)
 
 
 def test_fast_begins_with_two_octets_and_goes_on_with_commands() -> None:

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from amqpspec.net.stream import ConnectError, Stream
 from amqpspec.spec.dialects import certified_dialects, load_dialect, widest
+from amqpspec.spec.framing import Greeting
 from amqpspec.target.config import Target
 from amqpspec.target.live import endpoint_of
 from amqpspec.wire.transport import StreamEnded
 
 _PATIENCE_S = 5.0
-_HEADER_OCTETS = 8
-_VERSION = slice(5, 8)
+_VERSION_OCTETS = 3
+"""Protocol headers end with the version: the answer may be of another protocol id or instance of the same version."""
 
 
 def detect(target: Target) -> str:
@@ -31,16 +32,29 @@ def detect(target: Target) -> str:
 
 def offered(answer: bytes) -> str | None:
     """The certified dialect that a protocol header is of, or whose version it names; None for anything else."""
-    if len(answer) < _HEADER_OCTETS or not answer.startswith(b"AMQP"):
-        return None
-    for dialect_id in certified_dialects():
-        if answer[:_HEADER_OCTETS] == load_dialect(widest(dialect_id)).protocol_header:
+    known = {dialect_id: load_dialect(widest(dialect_id)) for dialect_id in certified_dialects()}
+    greeted = {
+        id: answer[: d.greeting.length_octets] for id, d in known.items() if _is_whole(answer, d.greeting)
+    }
+    for dialect_id, header in greeted.items():
+        if header == known[dialect_id].protocol_header:
             return dialect_id
-    for dialect_id in certified_dialects():
-        versions = {header[_VERSION] for header in load_dialect(widest(dialect_id)).accepted_headers}
-        if answer[_VERSION] in versions:
+    for dialect_id, header in greeted.items():
+        versions = {accepted[-_VERSION_OCTETS:] for accepted in known[dialect_id].accepted_headers}
+        if header[-_VERSION_OCTETS:] in versions:
             return dialect_id
     return None
+
+
+def _is_whole(octets: bytes, greeting: Greeting) -> bool:
+    return octets.startswith(greeting.magic) and len(octets) >= greeting.length_octets
+
+
+def _is_undecided(octets: bytes) -> bool:
+    """Whether octets can still become the protocol header of a certified dialect."""
+    greetings = {load_dialect(widest(dialect_id)).greeting for dialect_id in certified_dialects()}
+    begun = [g for g in greetings if g.magic.startswith(octets[: len(g.magic)])]
+    return any(len(octets) < g.length_octets for g in begun)
 
 
 def _answer(target: Target) -> bytes:
@@ -51,7 +65,7 @@ def _answer(target: Target) -> bytes:
     try:
         stream.send(load_dialect(widest(target.dialect)).protocol_header)
         until_s = stream.now() + _PATIENCE_S
-        while len(octets) < _HEADER_OCTETS and (more := stream.receive(until_s)):
+        while _is_undecided(octets) and (more := stream.receive(until_s)):
             octets += more
         return octets
     except StreamEnded:

@@ -9,13 +9,19 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from hashlib import sha256
+from types import MappingProxyType
 from typing import Any
+
+_HASHED = "hashed"
+APART = MappingProxyType({_HASHED: False})
+"""Metadata of a field that says nothing of octets: it is left out, so that ids of inputs outlive its changes."""
 
 
 def canonical(value: Any) -> str:
     """A declaration as text in which nothing depends on the process: no addresses, no order of sets."""
     if is_dataclass(value) and not isinstance(value, type):
-        body = ",".join(f"{f.name}={canonical(getattr(value, f.name))}" for f in fields(value))
+        hashed = (f for f in fields(value) if f.metadata.get(_HASHED, True))
+        body = ",".join(f"{f.name}={canonical(getattr(value, f.name))}" for f in hashed)
         return f"{type(value).__name__}({body})"
     if isinstance(value, Enum):
         return repr(value.value)

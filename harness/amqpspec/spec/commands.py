@@ -6,10 +6,12 @@ Knows: what a row of such a protocol is, and what follows from it. Must not know
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
+from types import MappingProxyType
 
+from amqpspec.spec.framing import Counts, Greeting, Layout
 from amqpspec.spec.methods import TypeTag
 from amqpspec.spec.model import Dialect, Side
 
@@ -119,31 +121,23 @@ class Command:
         return reply if asks and self.name != reply else ""
 
 
-@dataclass(frozen=True, slots=True)
-class CommandLayout:
+@dataclass(frozen=True)
+class CommandLayout(Layout):
     """The octets around the fields of a command, and the limits of frames.
 
-    ``size`` counts what follows it: code, fields and end octet. The value ``escape`` in its place says that the
-    size itself follows, in ``long_size_octets``.
+    The size counts what follows it: code, fields and end octet. What a frame is, its code says. No first frame begins
+    as the greeting does, since frames are limited to ``max_login_frame_octets`` before login.
     """
 
-    size_octets: int
-    escape: int
-    long_size_octets: int
-    code_octets: int
-    end: int
+    header: tuple[tuple[str, int], ...]
+    long_size_octets: int = field()
+    end: int = field()
     min_frame_max_octets: int
     max_login_frame_octets: int
+    greeting: Greeting = field()
 
-    @property
-    def max_short_size(self) -> int:
-        """The largest size that needs no escape."""
-        return self.escape - 1
-
-    @property
-    def min_size(self) -> int:
-        """The size of a frame without fields."""
-        return self.code_octets + 1
+    counts = Counts.REST
+    types = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,6 +212,11 @@ class CommandDialect(Dialect):
     def family(self) -> str:
         """Commands in frames, with messages between the frames."""
         return "commands"
+
+    @property
+    def greeting(self) -> Greeting:
+        """Two octets, the client's only."""
+        return self.layout.greeting
 
     @cached_property
     def refusal_codes(self) -> Mapping[str, int | str]:

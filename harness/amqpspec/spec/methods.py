@@ -9,8 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+from amqpspec.spec.canonical import APART
 from amqpspec.spec.dialects import load_dialect
-from amqpspec.spec.framing import Counts, Layout
+from amqpspec.spec.framing import Counts, Greeting, Layout
 from amqpspec.spec.model import Dialect, Scope, Side
 
 _CLASS_OF_AMQP = 1
@@ -109,9 +110,9 @@ class MethodDialect(Dialect):
     classes: tuple[AmqpClass, ...]
     constants: tuple[Constant, ...]
     table_tags: tuple[TypeTag, ...]
-    structured_contents: bool = field(default=False, kw_only=True)
-    signs_in_field_names: str = field(default="-.", kw_only=True)
-    handshake_pause_s: float = field(default=0.0, kw_only=True)
+    structured_contents: bool = field(default=False, kw_only=True, metadata=APART)
+    signs_in_field_names: str = field(default="-.", kw_only=True, metadata=APART)
+    handshake_pause_s: float = field(default=0.0, kw_only=True, metadata=APART)
 
     @property
     def family(self) -> str:
@@ -123,6 +124,11 @@ class MethodDialect(Dialect):
         """Major and minor version, as the protocol header says them: early ones begin with a class and an instance."""
         major, minor = (6, 7) if self.protocol_header[4] == _CLASS_OF_AMQP else (5, 6)
         return self.protocol_header[major], self.protocol_header[minor]
+
+    @property
+    def greeting(self) -> Greeting:
+        """Eight octets before the first frame."""
+        return self.layout.greeting
 
     @cached_property
     def refusal_codes(self) -> Mapping[str, int | str]:

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from amqpspec.spec.framing import Greeting
+
 
 class Side(StrEnum):
     """Who sends a method."""
@@ -51,6 +53,11 @@ class Dialect:
     @property
     def family(self) -> str:
         """The way of speaking that this dialect shares with others: ``methods`` or ``types``."""
+        raise NotImplementedError
+
+    @property
+    def greeting(self) -> Greeting:
+        """How its protocol headers begin, and how long they are."""
         raise NotImplementedError
 
     @property

@@ -133,6 +133,11 @@ class TypedDialect(Dialect):
         """Composites of typed fields in frames."""
         return "types"
 
+    @property
+    def greeting(self) -> Greeting:
+        """Eight octets before each layer."""
+        return self.layout.greeting
+
     @cached_property
     def refusal_codes(self) -> Mapping[str, int | str]:
         """Error conditions, which are symbols, by themselves."""

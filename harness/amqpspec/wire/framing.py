@@ -184,6 +184,15 @@ class Reader(Generic[F]):
         self.offset += end - start
         return frame
 
+    def take(self, octets: int) -> bytes | None:
+        """So many octets that stand between frames, as a frame announced them; None until all of them have come."""
+        if self.pending_octets < octets:
+            return None
+        taken = bytes(self._buffer[self._start : self._start + octets])
+        self._start += octets
+        self.offset += octets
+        return taken
+
     def _long_header(self, size: int) -> tuple[tuple[int, ...], int, int] | None:
         """Values, begin and end of a frame whose size is escaped, None until its header is there.
 
@@ -213,8 +222,8 @@ class Reader(Generic[F]):
             return True
         if greeting.decisive:
             at = next(at for at, octet in enumerate(begins) if octet != greeting.magic[at])
-            name = greeting.magic.decode("ascii", "backslashreplace")
-            raise self._broken(at, f"{name!r} or a frame", f"octet 0x{begins[at]:02X}")
+            name = repr(greeting.magic.decode()) if greeting.magic.isalpha() else greeting.magic.hex(" ")
+            raise self._broken(at, f"{name} or a frame", f"octet 0x{begins[at]:02X}")
         return False
 
     def _greeting(self) -> ProtocolHeader | None:

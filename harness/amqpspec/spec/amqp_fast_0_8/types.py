@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from amqpspec.spec.commands import CommandLayout, ReplyCode, ServiceType, TuneOption, WireType
+from amqpspec.spec.framing import Greeting
 from amqpspec.spec.methods import TypeTag
 from amqpspec.spec.model import Side
 
@@ -31,13 +32,12 @@ PROTOCOL_IDS: Mapping[str, tuple[range, ...]] = MappingProxyType(
 """What the first octet of a connection announces."""
 
 LAYOUT = CommandLayout(
-    size_octets=2,
-    escape=0xFFFF,
+    header=(("size", 2), ("code", 1)),
     long_size_octets=4,
-    code_octets=1,
     end=0xCE,
     min_frame_max_octets=1024,
     max_login_frame_octets=4096,
+    greeting=Greeting(GREETING, len(GREETING)),
 )
 
 TYPES = (
