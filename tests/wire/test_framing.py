@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 import pytest
 
+from amqpspec.spec.amqp_0_10.types import LAYOUT as SEGMENTED
 from amqpspec.spec.amqp_1_0 import LAYOUT as TYPED
 from amqpspec.spec.amqp_fast_0_8.types import LAYOUT as TABLES_OF_FAST
 from amqpspec.spec.framing import Counts, Greeting, Layout
@@ -33,16 +34,7 @@ class _Fast(Layout):
     greeting = Greeting(b"\x80\x01", 2, decisive=False)
 
 
-class _Segmented(Layout):
-    """AMQP 0-10, section 2.3.1 of the transport: twelve octets of header, which the size counts, and no end octet."""
-
-    header = (
-        ("flags", 1), ("type", 1), ("size", 2), ("reserved", 1), ("track", 1), ("channel", 2), ("unused", 4),
-    )  # fmt: skip
-    types = MappingProxyType({"control": 0, "command": 1, "header": 2, "body": 3})
-
-
-FAST, SEGMENTED = _Fast(), _Segmented()
+FAST = _Fast()
 PING = bytes.fromhex("0002 0e ce")
 OPEN = bytes.fromhex("0005 0d 01 02 03 ce")
 CONTROL = bytes.fromhex("0f 00 000e 00 00 0000 00000000 0a0b")
@@ -140,7 +132,7 @@ def test_a_short_size_may_be_written_in_the_long_form() -> None:
 
 def test_what_is_written_is_read() -> None:
     assert encode(FAST, {"command": 14}, b"") == PING
-    values = {"flags": 9, "type": 1, "reserved": 0, "track": 1, "channel": 0x0203, "unused": 0}
+    values = {"flags": 9, "type": 1, "reserved-1": 0, "track": 1, "channel": 0x0203, "reserved-2": 0}
     assert encode(SEGMENTED, values, b"\xff") == COMMAND
     assert encode(FAST, {"command": 14}, b"", size=7, end=0) == bytes.fromhex("0007 0e 00")
 
@@ -224,7 +216,7 @@ def test_values_that_do_not_fit() -> None:
     ):
         encode(
             SEGMENTED,
-            dict.fromkeys(("flags", "type", "reserved", "track", "channel", "unused"), 0),
+            dict.fromkeys(("flags", "type", "reserved-1", "track", "channel", "reserved-2"), 0),
             b"",
             size=1 << 16,
         )

@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 
+from amqpspec.spec.amqp_0_10.types import LAYOUT as SEGMENTED
 from amqpspec.spec.dialects import UnknownDialectError, dialect_ids
 from amqpspec.spec.framing import Layout
 from amqpspec.wire.framing import frame_octets
 from amqpspec.wire.layers import Layers, layers_of, raw
-from tests.wire.test_framing import COMMAND, CONTROL, FAST, OPEN, PING, SEGMENTED, fast
+from tests.wire.test_framing import COMMAND, CONTROL, FAST, OPEN, PING, fast
 
 
 def _raw_body(octets: bytes, frame: Any) -> Any:

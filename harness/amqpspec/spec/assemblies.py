@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 
-from amqpspec.spec.framing import Layout
+from amqpspec.spec.framing import Greeting, Layout
 from amqpspec.spec.model import Dialect, Level, Scope, Side
 from amqpspec.spec.typed import Choice
 
@@ -270,6 +270,11 @@ class AssemblyDialect(Dialect):
     def family(self) -> str:
         """Controls and commands in assemblies of segments."""
         return "assemblies"
+
+    @property
+    def greeting(self) -> Greeting:
+        """Eight octets before the first frame, of both sides."""
+        return self.layout.greeting
 
     @cached_property
     def codes(self) -> tuple[RefusalCode, ...]:

@@ -92,7 +92,7 @@ def _of_header(layout: Layout, name: str, width: int) -> Iterator[Any]:
         names = {code: name for name, code in layout.types.items()}
         yield f.ByteEnumField(name, next(iter(names)), names)
     else:
-        yield kind(python_name(name, dir(raw())), 0)
+        yield kind(python_name(name.replace("-", "_"), dir(raw())), 0)
 
 
 def _counted(layout: Layout, frame: Any) -> int:
