@@ -19,12 +19,12 @@ import psutil
 from amqpspec.reports.pipeline.build import read_inputs, write_mart
 from amqpspec.reports.pipeline.grain import columns_of
 from amqpspec.reports.pipeline.lake import Lake
-from amqpspec.reports.pipeline.rollups import ROLLUPS
+from amqpspec.reports.pipeline.rollups.registry import ROLLUPS
 from amqpspec.reports.pipeline.rollups.rollup import Rollup
 from amqpspec.reports.pipeline.rollups.store import FOLDER, open_store
 from amqpspec.reports.pipeline.schema import DIMENSIONS
-from amqpspec.reports.pipeline.tables import MARTS
 from amqpspec.reports.pipeline.tables.mart import Mart
+from amqpspec.reports.pipeline.tables.registry import MARTS
 from bench.pipeline_sql import MART_SQL, NOT_COMPARED, ROLLUP_SQL, VIEWS
 
 if TYPE_CHECKING:

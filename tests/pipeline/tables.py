@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 from amqpspec.record.observation import VERDICT_CODES, key
 from amqpspec.record.rows import Outcome
 from amqpspec.reports.pipeline.grain import columns_of
-from amqpspec.reports.pipeline.rollups import ROLLUPS
+from amqpspec.reports.pipeline.rollups.registry import ROLLUPS
 from amqpspec.reports.pipeline.schema import DIMENSIONS, ddl
 from amqpspec.reports.pipeline.tables.mart import Mart
 

@@ -19,8 +19,8 @@ from pyspark.sql import SparkSession
 from amqpspec.reports.pipeline import session
 from amqpspec.reports.pipeline.grain import columns_of
 from amqpspec.reports.pipeline.lake import open_lake
-from amqpspec.reports.pipeline.rollups import ROLLUPS
-from amqpspec.reports.pipeline.tables import MARTS
+from amqpspec.reports.pipeline.rollups.registry import ROLLUPS
+from amqpspec.reports.pipeline.tables.registry import MARTS
 from bench import pipeline
 from bench.pipeline import measure, rows
 from bench.pipeline_sides import Ours, Theirs, differences

@@ -21,7 +21,6 @@ from amqpspec.reports.pipeline.lake import open_lake
 from amqpspec.reports.pipeline.rollups.store import open_store
 from amqpspec.reports.pipeline.schema import LakeError
 from amqpspec.reports.pipeline.tables import (
-    MARTS,
     exploration,
     findings,
     regressions,
@@ -29,6 +28,7 @@ from amqpspec.reports.pipeline.tables import (
     verdicts,
 )
 from amqpspec.reports.pipeline.tables.mart import Mart
+from amqpspec.reports.pipeline.tables.registry import MARTS
 from bench.synthetic.lake import write_lake
 from bench.synthetic.observations import Nights
 

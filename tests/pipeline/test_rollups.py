@@ -15,13 +15,13 @@ from pyspark.sql import DataFrame, SparkSession
 from amqpspec.reports.pipeline.grain import GrainError
 from amqpspec.reports.pipeline.lake import observations, open_lake
 from amqpspec.reports.pipeline.rollups import (
-    ROLLUPS,
     case_days,
     crash_days,
     edge_days,
     reaction_days,
 )
 from amqpspec.reports.pipeline.rollups import store as store_module
+from amqpspec.reports.pipeline.rollups.registry import ROLLUPS
 from amqpspec.reports.pipeline.rollups.rollup import Rollup
 from amqpspec.reports.pipeline.rollups.store import open_store
 from amqpspec.reports.pipeline.schema import FACTS_DDL, LakeError

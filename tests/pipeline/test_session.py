@@ -26,7 +26,7 @@ from amqpspec.reports.pipeline.ingest import ingest
 from amqpspec.reports.pipeline.java import VECTOR, EngineError, Java, find_java, look_at, prepare
 from amqpspec.reports.pipeline.package import write_package
 from amqpspec.reports.pipeline.session import engine_errors
-from amqpspec.reports.pipeline.tables import MARTS
+from amqpspec.reports.pipeline.tables.registry import MARTS
 from tests.pipeline.journals import CampaignFolder, case, finished
 
 HOME = Path(str(pyspark.__file__)).parent

@@ -9,7 +9,7 @@ from urllib.parse import quote
 import pytest
 
 from amqpspec.record.rows import Outcome
-from amqpspec.reports.html import Evidence, write_matrix
+from amqpspec.reports.html.page import Evidence, write_matrix
 from amqpspec.reports.load import LoadedRun, load_run
 from tests.reports import synthetic
 from tests.reports.browser import Browser, undisturbed

@@ -10,9 +10,9 @@ from xml.etree import ElementTree as ET
 import pytest
 import xmlschema
 
-from amqpspec.reports.campaign import render_campaign
 from amqpspec.reports.campaign.junit import write_junit
 from amqpspec.reports.campaign.load import load_campaign
+from amqpspec.reports.campaign.render import render_campaign
 from amqpspec.reports.campaign.rows import cell_of
 from amqpspec.reports.campaign.sarif import FINGERPRINT, sarif
 from amqpspec.reports.load import ReportError

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from amqpspec.reports.campaign import render_campaign
+from amqpspec.reports.campaign.render import render_campaign
 from tests.reports.browser import Browser, undisturbed
 from tests.reports.campaigns import CELLS, FINDINGS, HOSTILE, write_campaign
 

@@ -12,7 +12,7 @@ import pytest
 from amqpspec.reports.marts.page import page
 from amqpspec.reports.marts.row import TINY, MartRow
 from amqpspec.reports.marts.rows import ROWS
-from amqpspec.reports.pipeline.tables import MARTS
+from amqpspec.reports.pipeline.tables.registry import MARTS
 
 DOCS = Path(__file__).parents[2] / "docs"
 

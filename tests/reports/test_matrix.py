@@ -16,13 +16,13 @@ from urllib.parse import unquote
 import pytest
 
 from amqpspec.record.rows import CaseRow, Outcome
-from amqpspec.reports import render_all
-from amqpspec.reports.html import Evidence, targets, write_matrix
+from amqpspec.reports.html import targets
 from amqpspec.reports.html.model import build
-from amqpspec.reports.html.page import script_json
+from amqpspec.reports.html.page import Evidence, script_json, write_matrix
 from amqpspec.reports.json_report import write_results
 from amqpspec.reports.load import LoadedRun, ReportError, load_run
 from amqpspec.reports.outcomes import GREEN
+from amqpspec.reports.render import render_all
 from tests.reports import synthetic
 
 VOID = {"meta", "link", "input", "br", "wbr"}

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from amqpspec.record.rows import CaseRow, Outcome
-from amqpspec.reports.html import write_matrix
 from amqpspec.reports.html.model import Matrix, build
+from amqpspec.reports.html.page import write_matrix
 from amqpspec.reports.html.targets import labels
 from amqpspec.reports.json_report import write_results
 from amqpspec.reports.load import LoadedRun, load_run

@@ -16,7 +16,7 @@ import amqpspec.reports.site
 from amqpspec.cli.main import cli
 from amqpspec.reports.load import ReportError
 from amqpspec.reports.site import folder as folders
-from amqpspec.reports.site import write_site
+from amqpspec.reports.site.folder import write_site
 from amqpspec.reports.site.pages import page_name
 from tests.reports.test_palette import contrast
 from tests.site import marts

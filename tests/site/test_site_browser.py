@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from amqpspec.reports.site import write_site
+from amqpspec.reports.site.folder import write_site
 from amqpspec.reports.site.pages import page_name
 from tests.reports.browser import Browser, undisturbed
 from tests.site import marts

@@ -23,7 +23,6 @@ from amqpspec.net.clock import today, utc_now
 from amqpspec.peer.context import Patience
 from amqpspec.record.journal import Journal, JournalError, read_cases, read_journal, read_run
 from amqpspec.record.rows import CaseRow, Outcome, RunRow, TargetRow
-from amqpspec.reports import render_all
 from amqpspec.reports.json_report import requirement_json, write_results
 from amqpspec.run.baseline import Baseline, read_baseline
 from amqpspec.run.case import Case, load_suite
@@ -147,6 +146,9 @@ def _suite_of(rows: Iterable[CaseRow]) -> Iterator[str]:
 
 
 def _report(order: Order, row: RunRow, results: Results, folder: Path) -> dict[str, Any]:
+    # Imported here: templates and JUnit take a while to load, which a run that does not begin need not wait for.
+    from amqpspec.reports.render import render_all
+
     ledger = load_ledger(order.target.dialect)
     requirements = {name: requirement_json(requirement) for name, requirement in ledger.items()}
     write_results(folder, row, results.rows, requirements, int(results.exit_code), list(results.stale))

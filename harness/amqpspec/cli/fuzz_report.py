@@ -35,7 +35,7 @@ def report(folder: Path) -> None:
 def write_reports(folder: Path, summary: dict[str, object]) -> list[Path]:
     """Every report of a campaign; gives the files."""
     from amqpspec.fuzz.campaign.report import write_summary
-    from amqpspec.reports.campaign import render_campaign
+    from amqpspec.reports.campaign.render import render_campaign
 
     write_summary(folder, summary)
     return [folder / "summary.json", folder / "summary.md", *render_campaign(folder).values()]

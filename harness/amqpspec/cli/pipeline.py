@@ -182,7 +182,7 @@ def pages(marts: Path, out: Path) -> None:
 
     The pages need no script and no network. An older site in the folder is replaced as a whole.
     """
-    from amqpspec.reports.site import write_site
+    from amqpspec.reports.site.folder import write_site
 
     with one_line_errors():
         index = write_site(marts, out)

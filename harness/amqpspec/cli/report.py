@@ -34,9 +34,9 @@ _RUN = click.Path(path_type=Path)
 )
 def report(runs: tuple[Path, ...], out: Path | None, evidence: str) -> None:
     """Render one run's reports anew, or several runs as one matrix with a column each."""
-    from amqpspec.reports import render_all
     from amqpspec.reports.html.page import Evidence, write_matrix
     from amqpspec.reports.load import load_run
+    from amqpspec.reports.render import render_all
 
     with one_line_errors():
         if len(runs) == 1 and out is None and evidence == "all":

@@ -9,14 +9,17 @@ from __future__ import annotations
 from pathlib import Path
 
 from amqpspec.reports.badge import write_badge
-from amqpspec.reports.html import write_matrix
+from amqpspec.reports.html.page import write_matrix
 from amqpspec.reports.junit import write_junit
 from amqpspec.reports.load import load_run
 from amqpspec.reports.markdown import write_summary
 
 
 def render_all(folder: Path) -> dict[str, Path]:
-    """Write the four reports beside ``results.json``; the answer names each file by its name."""
+    """Write ``matrix.html``, ``junit.xml``, ``summary.md`` and ``badge.svg`` beside ``results.json``, each atomically.
+
+    Raises ReportError when results.json is missing or not readable as such.
+    """
     run = load_run(folder)
     paths = {name: run.folder / name for name in ("matrix.html", "junit.xml", "summary.md", "badge.svg")}
     write_junit(paths["junit.xml"], run)

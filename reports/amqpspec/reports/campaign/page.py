@@ -10,9 +10,7 @@ from typing import Any
 from urllib.parse import quote
 
 from jinja2 import Environment
-from markupsafe import Markup
 
-import amqpspec.reports.html
 from amqpspec.reports.campaign import model
 from amqpspec.reports.campaign.load import LoadedCampaign
 from amqpspec.reports.campaign.words import COVERAGES, ORACLES
@@ -21,10 +19,8 @@ from amqpspec.reports.html.page import breakable
 from amqpspec.reports.html.targets import duration
 from amqpspec.reports.html.template import environment
 from amqpspec.reports.outcomes import dialect_title
-from amqpspec.reports.text import plural
 
 _HERE = Path(__file__).parent
-_STYLE = Path(amqpspec.reports.html.__file__).parent / "style.css"
 REACTIONS_MAX = 40
 TONES = {"covered": "pass", "not reachable": "blocked", "stopped": "error", "open": "excluded"}
 STATUS_TONES = {"stable": "fail", "flaky": "nonstrict", "lost": "not-applicable"}
@@ -58,13 +54,11 @@ def _context(campaign: LoadedCampaign) -> dict[str, Any]:
 
 
 def _environment() -> Environment:
-    made = environment(_HERE)
+    made = environment(_HERE, ("campaign.js",))
     made.filters["breakable"] = breakable
     made.filters["path"] = lambda value: quote(str(value), errors="backslashreplace")
     made.globals.update(
         TONES=TONES, STATUS_TONES=STATUS_TONES, COVERAGES=COVERAGES, ORACLES=ORACLES,
-        plural=plural, in_words=model.in_words, when=duration,
-        css=Markup("\n".join(file.read_text(encoding="utf-8") for file in (_STYLE, _HERE / "campaign.css"))),
-        js=Markup((_HERE / "campaign.js").read_text(encoding="utf-8")),
+        in_words=model.in_words, when=duration,
     )  # fmt: skip
     return made

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -27,7 +28,7 @@ from amqpspec.reports.html.template import environment
 from amqpspec.reports.load import LoadedRun, ReportError
 from amqpspec.reports.outcomes import GREEN, LOOKS, dialect_title, levels_of
 from amqpspec.reports.summary import coverage, occurring
-from amqpspec.reports.text import plural, visible
+from amqpspec.reports.text import visible
 
 _HERE = Path(__file__).parent
 
@@ -131,30 +132,14 @@ def _context(page: _Page) -> dict[str, Any]:
         "outcomes": occurring(cases),
         "verdict_counts": {o: sum(case.verdict is o for case in cases) for o in Outcome},
         "levels": levels_of(row.first for row in matrix.rows),
-        "level_counts": _level_counts(matrix),
+        "level_counts": Counter(row.first.level for row in matrix.rows),
         "any_known": any(cell.known for row in matrix.rows for cell in row.present),
         "case_count": sum(1 for _ in matrix.rows),
     }
 
 
-def _level_counts(matrix: Matrix) -> Mapping[str, int]:
-    counts: dict[str, int] = {}
-    for row in matrix.rows:
-        counts[row.first.level] = counts.get(row.first.level, 0) + 1
-    return counts
-
-
 def _environment() -> Environment:
-    made = environment(_HERE)
+    made = environment(_HERE, ("panel.js", "matrix.js"))
     made.filters["breakable"] = breakable
-    made.globals.update(
-        LOOKS=LOOKS,
-        case_hash=case_hash,
-        plural=plural,
-        identity=targets.identity,
-        css=Markup((_HERE / "style.css").read_text(encoding="utf-8")),
-        js=Markup(
-            "\n".join((_HERE / name).read_text(encoding="utf-8") for name in ("panel.js", "matrix.js"))
-        ),
-    )
+    made.globals.update(LOOKS=LOOKS, case_hash=case_hash, identity=targets.identity)
     return made

@@ -5,13 +5,15 @@ Knows: jinja2. Must not know: any page.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from amqpspec.reports.text import visible
+from amqpspec.reports.text import plural, visible
+
+_SHARED_SHEET = Path(__file__).parent / "style.css"
 
 
 def fit(value: object) -> object:
@@ -19,9 +21,15 @@ def fit(value: object) -> object:
     return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
-def environment(folder: Path, finalize: Callable[[object], object] = fit) -> Environment:
-    """An environment for the templates of a folder: names must be known, texts are escaped."""
-    return Environment(
+def environment(
+    folder: Path, scripts: Sequence[str] = (), finalize: Callable[[object], object] = fit
+) -> Environment:
+    """An environment for the templates of a folder: names must be known, texts are escaped.
+
+    ``css`` is the style that all pages share and the sheets of the folder, ``js`` these scripts of it: a page holds
+    both, so that it needs nothing else.
+    """
+    made = Environment(
         loader=FileSystemLoader(folder),
         autoescape=True,
         undefined=StrictUndefined,
@@ -29,3 +37,10 @@ def environment(folder: Path, finalize: Callable[[object], object] = fit) -> Env
         lstrip_blocks=True,
         finalize=finalize,
     )
+    sheets = [_SHARED_SHEET, *(path for path in sorted(folder.glob("*.css")) if path != _SHARED_SHEET)]
+    made.globals.update(css=_joined(sheets), js=_joined([folder / name for name in scripts]), plural=plural)
+    return made
+
+
+def _joined(paths: Iterable[Path]) -> Markup:
+    return Markup("\n".join(path.read_text(encoding="utf-8") for path in paths))

@@ -21,11 +21,11 @@ from amqpspec.reports.marts.files import MANIFEST
 from amqpspec.reports.pipeline.beside import side_by_side
 from amqpspec.reports.pipeline.export import export
 from amqpspec.reports.pipeline.lake import Lake, dimension, observations, open_lake
-from amqpspec.reports.pipeline.rollups import ROLLUPS
+from amqpspec.reports.pipeline.rollups.registry import ROLLUPS
 from amqpspec.reports.pipeline.rollups.store import Refreshed, Store, open_store
 from amqpspec.reports.pipeline.schema import DIMENSIONS, LakeError
-from amqpspec.reports.pipeline.tables import MARTS, SHARED
 from amqpspec.reports.pipeline.tables.mart import Mart
+from amqpspec.reports.pipeline.tables.registry import MARTS, SHARED
 
 PLACE = WholeFolder(MANIFEST, "marts", "marts", LakeError)
 MART_SCHEMA = 1

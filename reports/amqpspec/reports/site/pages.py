@@ -17,7 +17,6 @@ from typing import Any
 from jinja2 import Environment
 from markupsafe import Markup
 
-import amqpspec.reports.html
 from amqpspec.record.rows import Outcome
 from amqpspec.reports.html.template import environment, fit
 from amqpspec.reports.marts.rows import LatestVerdict
@@ -26,12 +25,11 @@ from amqpspec.reports.site import model, plots, svg
 from amqpspec.reports.site.counts import Share
 from amqpspec.reports.site.load import Loaded
 from amqpspec.reports.site.model import Sheet
-from amqpspec.reports.text import one_line, plural, visible
+from amqpspec.reports.text import one_line, visible
 
 ROWS_MAX = 200
 """Rows of a long table; what is left out is said, and stands in the mart's CSV."""
 _HERE = Path(__file__).parent
-_STYLES = (Path(amqpspec.reports.html.__file__).parent / "style.css", _HERE / "site.css")
 
 Pages = Iterator[tuple[str, Iterator[str]]]
 Evidence = Callable[[LatestVerdict], str]
@@ -84,7 +82,7 @@ def _stream(made: Environment, template: str, context: Mapping[str, Any]) -> Ite
 
 
 def _environment(evidence: Evidence) -> Environment:
-    made = environment(_HERE, _fit)
+    made = environment(_HERE, finalize=_fit)
     made.filters.update(
         breakable=_breakable,
         one_line=one_line,
@@ -101,10 +99,8 @@ def _environment(evidence: Evidence) -> Environment:
         model=model,
         plots=plots,
         svg=svg,
-        plural=plural,
         evidence_link=evidence,
         requirement_counts=_requirement_counts,
-        css=Markup("\n".join(path.read_text(encoding="utf-8") for path in _STYLES)),
     )
     return made
 

@@ -1,0 +1,37 @@
+"""All marts that a build makes, and what several of them need.
+
+Knows: which there are. Must not know: what they are made of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import date
+
+from pyspark.sql import DataFrame
+
+from amqpspec.reports.pipeline.tables import (
+    differential,
+    exploration,
+    findings,
+    flakiness,
+    regressions,
+    requirement_coverage,
+    scores,
+    verdicts,
+)
+from amqpspec.reports.pipeline.tables.mart import CASE_RUNS, LATEST, Inputs, Mart, case_runs
+
+MARTS: tuple[Mart, ...] = (
+    verdicts.MART,
+    requirement_coverage.MART,
+    regressions.MART,
+    flakiness.MART,
+    findings.MART,
+    differential.MART,
+    exploration.MART,
+    scores.MART,
+)
+
+SHARED: Mapping[str, Callable[[Inputs, date], DataFrame]] = {CASE_RUNS: case_runs, LATEST: verdicts.latest}
+"""What several marts need, in an order in which each may need the ones before it: made once by a build."""
