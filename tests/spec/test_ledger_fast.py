@@ -97,7 +97,7 @@ CHAPTERS = {
     "handle flow, server": "handle/summary/server",
     "security-considerations": "security",
 }
-SCOPES = {Scope.DELIVERY, Scope.LINK, Scope.CHANNEL, Scope.CONNECTION, Scope.SOCKET}
+SCOPES = {Scope.DELIVERY, Scope.HANDLE, Scope.CHANNEL, Scope.CONNECTION, Scope.SOCKET}
 ID = re.compile(r"[a-z][a-z-]*(/[a-z0-9-]+)+")
 SOURCE = re.compile(r"F08-[0-9]{3}")
 TESTABLE = {"yes", "timing", "needs second connection", "needs restart"}
@@ -264,7 +264,7 @@ def test_codes_that_the_text_names_stand_where_it_names_them(rows: list[Requirem
     [
         ("initiation/invalid", {"socket"}, set()),
         ("syntax/command-end", {"connection 501", "socket"}, {"connection", "channel"}),
-        ("errors/destination", {"link"}, {"channel"}),
+        ("errors/destination", {"handle"}, {"channel"}),
         ("errors/channel", {"channel", "connection"}, set()),
         ("channel/errors/connection", {"channel", "connection"}, set()),
         ("errors/connection", {"connection"}, set()),
@@ -273,11 +273,11 @@ def test_codes_that_the_text_names_stand_where_it_names_them(rows: list[Requirem
         ("connection/errors/pause", {"connection", "socket"}, set()),
         ("connection/summary/server/challenge", {"connection 503", "socket"}, {"connection"}),
         ("channel/commit/transacted", {"channel 503", "connection 503"}, {"channel", "connection"}),
-        ("handle/send/open", {"link 505", "connection 505"}, {"link", "channel", "connection"}),
-        ("handle/summary/server/open", {"link"}, {"channel", "connection"}),
+        ("handle/send/open", {"handle 505", "connection 505"}, {"handle", "channel", "connection"}),
+        ("handle/summary/server/open", {"handle"}, {"channel", "connection"}),
         ("handle/browse/gone", {"delivery 310"}, set()),
-        ("handle/ready/too-large", {"channel 311"}, {"link 311", "connection 311"}),
-        ("restartable/wrong-hash", {"delivery 542", "link 542", "channel 542"}, {"connection 542"}),
+        ("handle/ready/too-large", {"channel 311"}, {"handle 311", "connection 311"}),
+        ("restartable/wrong-hash", {"delivery 542", "handle 542", "channel 542"}, {"connection 542"}),
     ],
 )
 def test_what_some_rows_accept(

@@ -22,15 +22,17 @@ class Side(StrEnum):
 
 
 class Scope(StrEnum):
-    """How far a refusal reaches: one delivery, link, session or channel, the connection, or the bare socket.
+    """How far a refusal reaches: one delivery, link, handle, session or channel, the connection, or the bare socket.
 
-    ``DELIVERY`` is a delivery that is settled as rejected. ``SOCKET`` means that the connection ends without a close
+    ``DELIVERY`` is a delivery that is settled as rejected. ``HANDLE`` is one handle of a channel that carries others:
+    AMQP/Fast closes it alone, where AMQP 1.0 detaches a link. ``SOCKET`` means that the connection ends without a close
     method (and without any other data).
     ``HEADER`` means that the target answers with a protocol header of its own and then ends the connection.
     """
 
     DELIVERY = "delivery"
     LINK = "link"
+    HANDLE = "handle"
     SESSION = "session"
     CHANNEL = "channel"
     CONNECTION = "connection"
