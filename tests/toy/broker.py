@@ -1,0 +1,133 @@
+"""A reference broker that speaks Echo, and its faults.
+
+Knows: the rules of Echo. Must not know: cases; it cuts frames by itself, as reference brokers do.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from enum import Enum, auto
+from typing import Any
+
+from amqpspec.reference.connection import BrokerConnection
+from amqpspec.reference.core import Core
+from amqpspec.reference.fault import fault_table
+from amqpspec.reference.faults import Faults
+from amqpspec.reference.refusals import MUTE, RefusalRules
+from amqpspec.reference.refusing import RefusedError
+from amqpspec.reference.signs import SignsOfLife
+from amqpspec.spec.model import Refusal, Requirement, Scope
+
+_GREETING, _ASK, _ANSWER, _ERROR = b"E\x01", 1, 2, 3
+
+
+class _Phase(Enum):
+    GREETING, OPEN, MUTE, ENDED = auto(), auto(), auto(), auto()
+
+
+class _NoSigns(SignsOfLife):
+    """Echo has no signs of life."""
+
+    look_every_s = 60.0
+
+    def look(self, unheard_s: float, unsaid_s: float) -> None:
+        """See there is nothing to do."""
+
+
+class Connection(BrokerConnection):
+    """One connection."""
+
+    OPEN, MUTE, ENDED = _Phase.OPEN, _Phase.MUTE, _Phase.ENDED
+    GOING_DOWN = INTERNAL_ERROR = 9
+
+    def __init__(self, core: Core) -> None:
+        super().__init__(core)
+        self.phase: Enum = _Phase.GREETING
+        self.signs = _NoSigns()
+        self._read = b""
+
+    def take(self, data: bytes) -> None:
+        """Take octets apart and answer."""
+        self._read += data
+        while not self.silent and self.guarded(self._step):
+            pass
+
+    def _step(self) -> bool:
+        if self.phase is _Phase.GREETING:
+            return self._greeted()
+        if not self._read or len(self._read) <= self._read[0]:
+            return False
+        end = 1 + self._read[0]
+        kind, payload, self._read = self._read[1], self._read[2:end], self._read[end:]
+        self._answer(kind, payload)
+        return True
+
+    def _greeted(self) -> bool:
+        if len(self._read) < len(_GREETING):
+            return False
+        greeting, self._read = self._read[:2], self._read[2:]
+        if greeting != _GREETING:
+            self.core.refuse("greeting/other-version", "another version")
+        self.phase = _Phase.OPEN
+        self.established()
+        if not self.faulty("greeting-unanswered"):
+            self.write(_GREETING)
+        return True
+
+    def _answer(self, kind: int, payload: bytes) -> None:
+        if kind != _ASK:
+            return self.core.refuse("frame/type", f"type {kind}")
+        if not payload:
+            self.core.refuse("ask/empty", "nothing asked")
+        told = payload[::-1] if self.faulty("answer-backwards") else payload
+        self.write(bytes((1 + len(told), _ANSWER)) + told)
+        return None
+
+    def say(self, refused: RefusedError) -> None:
+        """Tell the client what was refused."""
+        if refused.refusal is MUTE:
+            self.phase = _Phase.MUTE
+        elif refused.refusal.scope is Scope.CONNECTION:
+            self.close(refused.refusal.code, refused.text)
+        else:
+            self.write(_GREETING if refused.refusal.scope is Scope.HEADER else b"")
+            self.end()
+
+    def close(self, code: Any, text: str) -> None:
+        """Say why, and end."""
+        self.write(bytes((2, _ERROR, code)))
+        self.end()
+
+    def release(self) -> None:
+        """Hold nothing."""
+
+    def pump(self) -> None:
+        """Have nothing to send."""
+
+    def nowhere(self) -> None:
+        """Know no place but the connection."""
+
+    def refuse_silence(self) -> None:
+        """Bear silence."""
+
+
+class _Rules(RefusalRules):
+    """The refusals of Echo."""
+
+    def wrong_code(self, row: Requirement) -> Refusal | None:
+        """The other code."""
+        right = row.accepts[0]
+        return replace(right, code=3 - int(right.code)) if right.code else None
+
+    def wrong_scope(self, row: Requirement) -> Refusal | None:
+        """A bare end."""
+        return Refusal(Scope.SOCKET)
+
+
+FAULTS = Faults(
+    fault_table("""
+greeting-unanswered: a greeting is not answered [greeting/answered]
+answer-backwards: an answer holds the octets of the ask in reverse [ask/answered]
+"""),
+    _Rules(ledger="echo-1", rows=("greeting/other-version", "ask/empty", "frame/type")),
+)

@@ -1,0 +1,3 @@
+"""The suite of Echo."""
+
+DIALECT = "echo-1"
