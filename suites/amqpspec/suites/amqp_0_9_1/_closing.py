@@ -30,6 +30,7 @@ def names_method(peer: Peer, closing: MethodArrived, name: str) -> Verdict:
 
 def until_end(peer: Peer) -> list[Arrival]:
     """Everything that arrives up to the end of the stream, the end being the last; raises Unmet without one."""
+    # Read on past close methods: what stands between them and the end is what the cases judge.
     until_s = peer.now() + peer.context.patience.ending_s
     seen: list[Arrival] = []
     while not seen or not isinstance(seen[-1], Ended):
@@ -41,5 +42,7 @@ def until_end(peer: Peer) -> list[Arrival]:
 
 def is_unknown(peer: Peer, queue: str, channel: int = 1) -> bool:
     """Whether a passive declaration finds no such queue."""
+    # The cases ask for the queue as a shared one. If it existed, nothing could refuse this question, so
+    # any refusal means that it does not.
     peer.send("queue.declare", channel=channel, queue=queue, passive=True)
     return peer.reaction(channel).refusal is not None

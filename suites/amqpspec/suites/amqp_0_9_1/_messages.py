@@ -19,12 +19,17 @@ def send(
     sent = tuple(bodies)
     for body in sent:
         peer.publish(queue, body, channel=channel, properties=properties)
+    # basic.publish has no reply (amqp-0-9-1 basic.publish). Only a round trip through the queue shows
+    # that it holds the messages.
     peer.barrier(channel, queue=queue)
     return sent
 
 
 def sent_ahead(peer: Peer, queue: str, channel: int = 1) -> list[MethodArrived]:
     """The deliveries that have come by the time that nothing more is on its way from a queue. Raises Unmet."""
+    # A barrier proves order on its own channel only, and brokers deliver from other threads. It goes
+    # through the queue, twice, so that first deliveries come before its answer. A redelivery can come
+    # behind both round trips: whoever waits for one names it with `awaited`.
     peer.barrier(channel, queue=queue)
     return peer.pending("basic.deliver", channel=channel)
 
@@ -35,6 +40,8 @@ def gathered(peer: Peer, queue: str, count: int, channel: int = 1) -> list[Metho
     Fewer are given where no more come. Raises Unmet.
     """
     peer.consume(queue, channel, no_ack=True)
+    # What is owed may come late, after a restart or a requeue, so it is waited for by number. Only the
+    # proof that nothing comes beyond it rests on the barrier.
     return awaited(peer, count, channel) + sent_ahead(peer, queue, channel)
 
 
@@ -64,6 +71,7 @@ def plain(message: MethodArrived) -> dict[str, Any]:
 
 def altered(got: Mapping[str, Any], sent: Mapping[str, Any]) -> list[str]:
     """The names of what did not come back as it was sent; what a server added is let pass, in tables as well."""
+    # PDF §3.1.1 forbids a server to remove or alter properties, not to add some.
     return [name for name, value in sent.items() if name not in got or not _kept(got[name], value)]
 
 
@@ -84,5 +92,7 @@ def taken(peer: Peer, queue: str, count: int, channel: int = 1) -> list[MethodAr
 
 def reopened(peer: Peer, channel: int = 1) -> Peer:
     """Close a channel, which gives back whatever is unacknowledged on it, and open it again. Raises Unmet."""
+    # PDF §4.5 gives back what a closed channel holds, and close-ok tells when. What recover does is
+    # judged by cases of its own.
     peer.call("channel.close", channel=channel, reply_code=200, reply_text="done")
     return peer.open_channel(channel)

@@ -9,7 +9,9 @@ from amqpspec.peer.context import Unmet
 from amqpspec.peer.methods.arrivals import MethodArrived
 from amqpspec.peer.methods.peer import Peer
 
+# A channel that no case uses for itself: a refusal there costs the case nothing.
 _SPARE = 4
+# Between two looks. It passes as a wait of the peer: cases do not sleep.
 _PAUSE_S = 0.05
 _END = b"end of queue"
 
@@ -19,6 +21,8 @@ def contents(peer: Peer, queue: str, channel: int = 1) -> list[bytes]:
 
     A message sent straight to the queue behind all others tells that nothing more is to come. Raises Unmet.
     """
+    # PDF §4.7 keeps order on one path only, of one exchange and one queue. The messages may have come
+    # through another exchange than the mark: the barrier lets them arrive first.
     peer.barrier(channel, queue=queue)
     peer.publish(queue, _END, channel=channel)
     tag = peer.consume(queue, channel, no_ack=True)
@@ -34,6 +38,7 @@ def fill(peer: Peer, queue: str, count: int, channel: int = 1) -> list[bytes]:
     bodies = [b"message %d" % number for number in range(1, count + 1)]
     for body in bodies:
         peer.publish(queue, body, channel=channel)
+    # basic.publish has no reply: the passive declare in the barrier shows that the queue took them.
     peer.barrier(channel, queue=queue)
     return bodies
 
@@ -62,6 +67,8 @@ def exists(peer: Peer, queue: str, channel: int = _SPARE) -> bool:
         peer.call("channel.close", channel=channel, reply_code=200, reply_text="done")
         return True
     if isinstance(answer, MethodArrived) and answer.name == "channel.close":
+        # 405 says that another connection holds the queue, hence that it exists (amqp-0-9-1
+        # queue/declare/exclusive/passive).
         return peer.dialect.codes[answer["reply_code"]].name == "resource-locked"
     raise Unmet("an answer to a passive declare", answer.describe(peer.dialect))
 
@@ -71,6 +78,7 @@ def vanishes(peer: Peer, queue: str) -> bool:
 
     A server that refuses the question with the whole connection has the queue still; then another connection asks.
     """
+    # No text says how soon a queue goes once it may; a server that deletes in the background conforms.
     until_s = peer.now() + peer.patience_s
     asking = peer
     while True:

@@ -13,6 +13,7 @@ from amqpspec.peer.context import Unmet
 from amqpspec.peer.methods.arrivals import MethodArrived
 from amqpspec.peer.methods.peer import Peer
 
+# A channel that no case uses for itself: a refusal there costs the case nothing.
 _SPARE = 4
 _PAUSE_S = 0.1
 _END = b"end"
@@ -27,6 +28,8 @@ def listening(
         peer.call(
             "queue.bind", queue=queue, exchange=exchange, routing_key=routing_key, arguments=arguments or {}
         )
+    # The consumer is there before anything is published, and its tag is the queue's name: one delivery
+    # tells which queue it came from.
     peer.consume(queue, no_ack=True, consumer_tag=queue)
     return queue
 
@@ -38,8 +41,12 @@ def reached(
 
     A message sent behind it straight to each queue tells that nothing more is to come.
     """
+    # A body of this round's own: what an earlier round left behind is not counted.
     body = peer.name("message").encode()
     peer.publish(routing_key, body, exchange=exchange, **args)
+    # PDF §4.7 keeps order on one path, and the mark takes the default exchange instead. A server that
+    # routes a channel's contents one by one keeps it all the same: when the mark comes out of a queue,
+    # the message has been routed.
     for queue in queues:
         peer.publish(queue, _END)
     received: Counter[str] = Counter()
@@ -75,6 +82,8 @@ def exists(peer: Peer, exchange: str, type: str = "direct", channel: int = _SPAR
 
 def vanishes(peer: Peer, exchange: str) -> bool:
     """Whether a fanout exchange goes away, at once or within the patience for endings: a server may take its time."""
+    # amqp-0-9-1 exchange/declare/auto-delete/delay asks for a little time before an unused exchange goes:
+    # the longer patience, that for endings, leaves room for it.
     until_s = peer.now() + peer.context.patience.ending_s
     while exists(peer, exchange, "fanout"):
         if peer.now() > until_s:

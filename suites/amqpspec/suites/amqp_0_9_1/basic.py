@@ -20,6 +20,7 @@ def persistent_message_is_complete(peer: Peer) -> Verdict:
     queue = peer.queue(durable=True)
     texts = (b"fetched", b"waiting", b"last")
     sent = send(peer, queue, texts, delivery_mode=_PERSISTENT, message_id="m")
+    # One of them is unacknowledged when the server stops: it has to come back with the others.
     taken(peer, queue, 1)
     peer.context.restart()
     after = peer.another().open_channel()
@@ -47,9 +48,13 @@ def persistent_message_survives(peer: Peer) -> Verdict:
 def high_goes_before_low(peer: Peer) -> Verdict:
     """One message of priority 9 goes before the messages of priority 0 that came earlier."""
     peer.open_channel()
+    # Without arguments of a server's own, such as x-max-priority: the specification asks it of every
+    # queue.
     queue = peer.queue()
     _publish_priorities(peer, queue, (0, 0, 0, 9))
     peer.claim("the message of priority 9 first")
+    # By basic.get, once all are in the queue: a consumer would be sent the first one before the last has
+    # come.
     return equals(peer, bodies(peer.drain(queue)), [b"9", b"0", b"0", b"0"], "priorities as delivered")
 
 
@@ -61,6 +66,7 @@ def five_goes_before_four(peer: Peer) -> Verdict:
     _publish_priorities(peer, queue, range(10))
     peer.claim("priorities 5 to 9 in front")
     order = bodies(peer.drain(queue))
+    # Two levels are the least: whether 9 goes before 5 is another row's matter.
     return holds(
         peer, sorted(order[:5]) == [b"5", b"6", b"7", b"8", b"9"], f"priorities as delivered {order}"
     )
@@ -87,6 +93,7 @@ def order_ignores_persistence(peer: Peer) -> Verdict:
     method = peer.method_frame("basic.publish", routing_key=queue)
     modes = ({"delivery_mode": 1 + number % 2} for number in range(len(wanted)))
     contents = [peer.content_frames(b, properties=p) for b, p in zip(wanted, modes, strict=True)]
+    # One write: persistent messages are stored while transient ones pass, if the server lets them.
     peer.send_octets(b"".join(method + content for content in contents))
     peer.barrier(queue=queue)
     peer.claim("the order of publication")
@@ -133,6 +140,7 @@ def unacknowledged_comes_again(peer: Peer) -> Verdict:
     for delivery in peer.deliveries(4):
         if delivery.body in (b"1", b"3"):
             peer.send("basic.ack", delivery_tag=delivery["delivery_tag"])
+    # basic.ack has no reply: the barrier has them dealt with before the connection closes.
     peer.barrier(queue=queue)
     peer.close()
     after = peer.another().open_channel()

@@ -9,6 +9,7 @@ from amqpspec.run.oracles import equals
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_0_9_1._messages import bodies, gathered, reopened, send, taken
 
+# Tags count deliveries on a channel from 1, and no case makes so many.
 _UNKNOWN = 1000
 _FIVE = (b"1", b"2", b"3", b"4", b"5")
 
@@ -21,6 +22,7 @@ def acknowledged_twice(peer: Peer) -> Verdict:
     send(peer, queue, (b"1", b"2"))
     first, _ = taken(peer, queue, 2)
     peer.send("basic.ack", delivery_tag=first["delivery_tag"])
+    # basic.ack has no reply: without the barrier, the server could see two of them at once.
     peer.barrier(queue=queue)
     peer.send("basic.ack", delivery_tag=first["delivery_tag"])
     return rejects_violation(peer)
@@ -72,6 +74,7 @@ def unknown_tag_in_a_transaction(peer: Peer) -> Verdict:
     peer.call("tx.select")
     queue = peer.queue()
     send(peer, queue, (b"1",))
+    # Committed first: what a transaction publishes is in the queue only then.
     peer.call("tx.commit")
     taken(peer, queue, 1)
     peer.send("basic.ack", delivery_tag=_UNKNOWN)
@@ -121,5 +124,6 @@ def _acknowledged(peer: Peer, which: int | None, multiple: bool, left: list[byte
     tag = 0 if which is None else messages[which]["delivery_tag"]
     peer.send("basic.ack", delivery_tag=tag, multiple=multiple)
     reopened(peer)
+    # Sorted: the order in which messages return is not judged here.
     again = sorted(bodies(gathered(peer, queue, len(left))))
     return equals(peer, again, left, "messages that come again")

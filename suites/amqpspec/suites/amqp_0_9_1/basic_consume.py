@@ -10,6 +10,7 @@ from amqpspec.run.oracles import equals, holds, observed_either_way
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_0_9_1._messages import awaited, bodies, reopened, send, sent_ahead
 
+# amqp-0-9-1 basic/consume/minimum-consumers.
 _CONSUMERS = 16
 
 
@@ -86,6 +87,7 @@ def tag_means_nothing_elsewhere(peer: Peer) -> Verdict:
     peer.open_channel().open_channel(2)
     queue = peer.queue()
     tag = peer.consume(queue, consumer_tag=peer.name("tag"))
+    # Channel 2 has a consumer as well: the tag is wrong, not the channel.
     peer.consume(queue, 2, consumer_tag=peer.name("tag"))
     peer.send("basic.cancel", channel=2, consumer_tag=tag)
     return rejects_violation(peer, 2)
@@ -174,6 +176,7 @@ def delivered_messages_outlive_the_consumer(peer: Peer) -> Verdict:
     early, _ = peer.deliveries(2)
     peer.claim("an acknowledgement after cancel-ok is good")
     peer.call("basic.cancel", consumer_tag=tag)
+    # A second consumer receives whatever is given back, and so tells when it was.
     peer.consume(queue, channel=2, no_ack=True)
     by_cancel = bodies(sent_ahead(peer, queue, 2))
     peer.send("basic.ack", delivery_tag=early["delivery_tag"])
@@ -195,6 +198,8 @@ def cancel_without_a_queue(peer: Peer) -> Verdict:
     reaction = peer.reaction()
     last = reaction.arrivals[-1]
     answered = isinstance(last, MethodArrived) and reaction.refusal is None
+    # To ignore such a cancel can mean cancel-ok or silence; only an exception is ruled out (amqp-0-9-1
+    # basic/cancel/queue-gone).
     if isinstance(last, MethodArrived) and last.name == "basic.cancel-ok":
         return equals(peer, last["consumer_tag"], tag, "consumer tag")
     return holds(peer, answered, reaction.describe(peer.dialect))
@@ -207,6 +212,7 @@ def server_tells_of_a_lost_consumer(peer: Peer) -> Verdict:
     peer.open_channel(properties={**CLIENT_PROPERTIES, "capabilities": capabilities})
     queue = peer.queue(exclusive=False)
     tag = peer.consume(queue)
+    # Deleted by another connection: whoever deletes a queue himself needs no word of it.
     peer.another().open_channel().call("queue.delete", queue=queue)
     peer.claim("basic.cancel for the consumer, or nothing")
     arrival = peer.arrival("basic.cancel")

@@ -9,6 +9,7 @@ from amqpspec.run.oracles import equals, holds
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_0_9_1._messages import bodies, gathered, plain, reopened, send, taken
 
+# Above 20, the limit that brokers in use set by themselves.
 _DELIVERIES = 30
 
 
@@ -17,6 +18,7 @@ def delivery_names_its_origin(peer: Peer) -> Verdict:
     """A delivery tells the exchange and the routing key of its publication, not those of the binding."""
     peer.open_channel()
     queue, exchange = peer.queue(), peer.exchange("fanout")
+    # Fanout ignores keys, so the binding can have another one than the message.
     peer.call("queue.bind", queue=queue, exchange=exchange, routing_key="of.the.binding")
     peer.consume(queue, no_ack=True)
     peer.claim("exchange and routing key of the publication")
@@ -108,8 +110,10 @@ def get_on_an_empty_queue(peer: Peer) -> Verdict:
 
 def _delivered_in_vain(peer: Peer, queue: str) -> MethodArrived | None:
     """Fetch a message and hand it back by recover; None where there is none, twice with a barrier between."""
+    # By recover, not by reject: that would be the client's own decision about the message.
     message = peer.get(queue, no_ack=False)
     if message is None:
+        # A redelivery may still be on its way back to the queue: one look is not enough for an end.
         peer.barrier(queue=queue)
         message = peer.get(queue, no_ack=False)
     if message is not None:

@@ -13,6 +13,7 @@ from amqpspec.run.oracles import equals, holds
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_0_9_1._messages import altered, bodies, gathered, plain, send, sent_ahead
 
+# More than two frames of the usual 128 KiB: the return has to put the body together again.
 _LARGE_OCTETS = 300_000
 _MANDATORY, _IMMEDIATE = "basic/publish/mandatory/implemented", "basic/publish/immediate/implemented"
 
@@ -22,6 +23,7 @@ def publication_waits_for_commit(peer: Peer) -> Verdict:
     """What a transaction publishes reaches no consumer before commit, and then does."""
     peer.open_channel()
     queue = peer.queue(exclusive=False)
+    # Another connection reads: what a client sees of its own transaction is not the matter.
     reader = peer.another().open_channel()
     reader.consume(queue, no_ack=True)
     peer.call("tx.select")
@@ -153,6 +155,7 @@ def immediate_has_its_effect(peer: Peer) -> Verdict:
     """Of two messages for a queue whose consumer has no room for more, the immediate one comes back."""
     peer.open_channel()
     queue = peer.queue()
+    # A window of one, taken up by the first message: the consumer is there but not ready.
     peer.call("basic.qos", prefetch_count=1)
     peer.consume(queue)
     send(peer, queue, (b"first",))
@@ -175,6 +178,7 @@ def return_is_complete(peer: Peer) -> Verdict:
     if not isinstance(back, MethodArrived) or back.name != "basic.return":
         return judge_arrival(peer, back, _MANDATORY)
     actual = (back["exchange"], back["routing_key"], back.body == body, plain(back))
+    # Any code above zero: which one it is belongs to the rows on constants.
     fine = actual[:3] == (exchange, "a.b", True) and back["reply_code"] > 0
     return holds(
         peer,
@@ -190,6 +194,7 @@ def _comes_back(peer: Peer, body: bytes, flag: str) -> Verdict:
     if (verdict := _not_returned(peer, arrival, flag)) is not None:
         return verdict
     assert isinstance(arrival, MethodArrived)
+    # Behind it, no second return can still be on its way on this channel.
     peer.barrier()
     returned = [arrival, *peer.pending("basic.return")]
     return equals(peer, bodies(returned), [body], "returned messages")

@@ -22,6 +22,8 @@ def window_is_shared_on_a_channel(peer: Peer) -> Verdict:
     for queue in queues:
         send(peer, queue, _THREE)
     peer.claim("no more than 2 unacknowledged messages on the channel")
+    # The base text. The extended XML gives each consumer a window of its own here, so a server that
+    # follows it sends four.
     peer.call("basic.qos", prefetch_count=2, **{"global": False})
     for queue in queues:
         peer.consume(queue)
@@ -68,6 +70,7 @@ def octets_stay_within_the_window(peer: Peer) -> Verdict:
     """What is unacknowledged stays within the window in octets, and goes on when the window opens."""
     peer.open_channel()
     queue = peer.queue()
+    # 60 and 40 fill a window of 100 to the last octet; 30 more exceed it.
     sent = send(peer, queue, (b"a" * 60, b"b" * 40, b"c" * 30))
     peer.claim("no more than 100 octets unacknowledged, and the rest after an acknowledgement")
     if (refused := _window_in_octets(peer, 100)) is not None:
@@ -76,6 +79,7 @@ def octets_stay_within_the_window(peer: Peer) -> Verdict:
     first = [peer.delivery(), *sent_ahead(peer, queue)]
     peer.send("basic.ack", delivery_tag=first[-1]["delivery_tag"], multiple=True)
     rest: list[MethodArrived] = []
+    # How many go ahead each time is the server's choice: acknowledge one by one until all have come.
     while len(first + rest) < len(sent) and (more := awaited(peer, 1)):
         peer.send("basic.ack", delivery_tag=more[0]["delivery_tag"])
         rest += more
@@ -92,6 +96,8 @@ def zero_octets_is_no_limit(peer: Peer) -> Verdict:
     before, queue = peer.queue(), peer.queue()
     send(peer, before, _THREE)
     tag = peer.consume(before)
+    # Staying below the window is allowed (amqp-0-9-1 basic/qos/prefetch-count/less). A server that never
+    # sends three ahead cannot show the lack of a limit.
     if (ahead := len(awaited(peer, 3))) < 3:
         return does_not_apply(peer, f"{ahead} messages are sent ahead where there is no window")
     peer.call("basic.cancel", consumer_tag=tag)
@@ -123,6 +129,7 @@ def single_message_passes_the_window(peer: Peer) -> Verdict:
     queue = peer.queue()
     send(peer, queue, (b"a" * 500, b"b" * 500))
     peer.claim("one large message, and the next after its acknowledgement")
+    # 10 octets: no message fits, so each comes alone or never.
     if (refused := _window_in_octets(peer, 10)) is not None:
         return refused
     peer.consume(queue)
@@ -214,6 +221,7 @@ def never_beyond_the_window(peer: Peer) -> Verdict:
     peer.consume(queue)
     first = [peer.delivery(), *sent_ahead(peer, queue)]
     peer.send("basic.ack", delivery_tag=first[0]["delivery_tag"])
+    # The second count is what was held, less the one acknowledged, plus what came for it.
     unacknowledged = len(first), len(first) - 1 + len(sent_ahead(peer, queue))
     return holds(peer, max(unacknowledged) <= 3, f"{unacknowledged} unacknowledged, before and after one ack")
 
@@ -242,6 +250,7 @@ def next_qos_replaces_the_last(peer: Peer) -> Verdict:
     last = peer.deliveries(3)[-1]
     peer.claim("no more than 1 unacknowledged message once the window is 1")
     peer.call("basic.qos", prefetch_count=1)
+    # All are acknowledged, so that the new window starts empty.
     peer.send("basic.ack", delivery_tag=last["delivery_tag"], multiple=True)
     send(peer, queue, _THREE)
     count = len(sent_ahead(peer, queue))
@@ -264,6 +273,7 @@ def _two_windows(peer: Peer, windows: Iterable[Mapping[str, int]]) -> Verdict:
 def _window_in_octets(peer: Peer, octets: int, **args: int) -> Verdict | None:
     """Ask for a window in octets; gives the verdict on a server that does not grant it."""
     peer.send("basic.qos", prefetch_size=octets, **args)
+    # qos-ok is the answer that is watched for: no barrier is needed, but the patience for replies is.
     reaction = peer.reaction(barrier=False, within_s=peer.patience_s)
     answer = reaction.arrivals[-1]
     granted = isinstance(answer, MethodArrived) and answer.name == "basic.qos-ok"

@@ -86,6 +86,7 @@ def recover_to_the_old_recipient(peer: Peer) -> Verdict:
     peer.claim("the messages at the consumer that had them")
     peer.call("basic.recover", requeue=False)
     got = [(delivery.body, delivery["redelivered"]) for delivery in awaited(peer, 2)]
+    # What went to the other consumer counts as wrong, whatever its mark.
     got += [(delivery.body, False) for delivery in sent_ahead(other, queue)]
     return equals(peer, sorted(got), [(body, True) for body in _TWO], "body and redelivered")
 
@@ -132,7 +133,9 @@ def _three_of_which_one_acknowledged(peer: Peer) -> str:
     send(peer, queue, (b"1", b"2", b"3"))
     _, second, _ = peer.deliveries(3)
     peer.send("basic.ack", delivery_tag=second["delivery_tag"])
+    # basic.ack has no reply: recover must not come before it.
     peer.barrier(queue=queue)
+    # A second recipient: with requeue the server may take either, so cases look on both channels.
     peer.open_channel(2)
     peer.consume(queue, channel=2)
     return queue
@@ -155,6 +158,7 @@ def _two_without_a_consumer(peer: Peer) -> Peer:
     tag = peer.consume(queue)
     send(peer, queue, _TWO)
     peer.deliveries(2)
+    # Cancelled, or the messages could go back to where they were.
     peer.call("basic.cancel", consumer_tag=tag)
     other = peer.another().open_channel()
     other.consume(queue)

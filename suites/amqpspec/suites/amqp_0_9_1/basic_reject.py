@@ -19,8 +19,10 @@ from amqpspec.suites.amqp_0_9_1._messages import (
 
 _UNKNOWN = 1000
 _FIVE = (b"1", b"2", b"3", b"4", b"5")
+# 16 MiB in all: far more than sockets keep in their buffers.
 _LARGE_OCTETS = 256 << 10
 _LARGE_MESSAGES = 64
+# Enough rounds for a race between two consumers to show; enough looks for a count to stand still.
 _REJECTIONS = 30
 _LOOKS = 50
 
@@ -167,6 +169,7 @@ def _heard_while_sending(peer: Peer, method: str) -> Verdict:
     peer.claim("the rejected message for another client")
     peer.consume(large, no_ack=True)
     peer.delivery()
+    # From here on the server is stuck in the middle of its contents, for nobody reads them.
     _stands_still(other, large)
     other.consume(queue, no_ack=True)
     peer.send(method, delivery_tag=message["delivery_tag"], requeue=True)
@@ -175,6 +178,8 @@ def _heard_while_sending(peer: Peer, method: str) -> Verdict:
 
 def _stands_still(peer: Peer, queue: str) -> None:
     """See that a queue gives out no more messages: many looks in a row show the same number. Raises Unmet."""
+    # No clock: a look is a round trip on another connection, and fifty alike show that nothing leaves the
+    # queue any more.
     counts: list[int] = []
     while len(counts) < _LOOKS or len(set(counts[-_LOOKS:])) > 1:
         counts.append(peer.call("queue.declare", queue=queue, passive=True)["message_count"])
@@ -211,6 +216,8 @@ def _goes_elsewhere(peer: Peer, method: str) -> Verdict:
         came_back = bodies(sent_ahead(holder, queue))
         if came_back:
             return equals(peer, came_back, [], "deliveries to the consumer that rejected")
+        # The message is done with; a new one starts the next round, with whichever consumer gets it as
+        # the one that rejects.
         idle.send("basic.ack", delivery_tag=idle.delivery()["delivery_tag"])
         send(peer, queue, (b"1",))
         mine = peer.pending("basic.deliver")
@@ -232,6 +239,7 @@ def _returns(peer: Peer, method: str, left: list[bytes], **args: bool) -> Verdic
     other.consume(queue, no_ack=True)
     peer.claim(f"{len(left)} messages for the other client")
     peer.send(method, delivery_tag=last["delivery_tag"], **args)
+    # reject and nack have no reply.
     peer.barrier(queue=queue)
     received = awaited(other, len(left)) + sent_ahead(other, queue)
     return equals(peer, sorted(bodies(received)), left, "messages in the queue")

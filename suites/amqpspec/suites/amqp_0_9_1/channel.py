@@ -11,6 +11,7 @@ from amqpspec.run.oracles import equals, holds
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_0_9_1._closing import closing_of, is_unknown, names_method
 
+# 16 MB, far more than sockets keep in their buffers: the server is still sending when flow comes.
 FLOOD_MESSAGES = 1000
 FLOOD_BODY = b"x" * (16 << 10)
 
@@ -23,6 +24,7 @@ def method_before_open(peer: Peer) -> Verdict:
     """A method on a channel that was never opened is refused."""
     peer.open_connection()
     peer.send("queue.declare", queue=peer.name("q"), exclusive=True)
+    # No barrier: on a channel that is not open it would be the same violation once more.
     return rejects_violation(peer, barrier=False)
 
 
@@ -101,6 +103,7 @@ def flow_is_answered_under_load(peer: Peer) -> Verdict:
     peer.delivery()
     peer.claim(f"channel.flow-ok before the last of {FLOOD_MESSAGES} messages")
     peer.send("channel.flow", active=True)
+    # The order of frames decides, not the time: the share that came before differs from run to run.
     before = 1 + len(peer.pending("basic.deliver")) + _deliveries_before_flow_ok(peer)
     return holds(peer, before < FLOOD_MESSAGES, f"channel.flow-ok after {_share(before)} of the messages")
 
@@ -184,6 +187,8 @@ def close_names_the_declaration(peer: Peer) -> Verdict:
 def close_names_the_publication(peer: Peer) -> Verdict:
     """The ids in channel.close are those of the method even where a content came behind it."""
     peer.open_channel()
+    # amqp-0-9-1 channel/close/failing-method: a content header and a body came last, but they have no
+    # ids.
     peer.publish("key", b"astray", exchange=peer.name("absent"))
     return names_method(peer, closing_of(peer, "channel.close"), "basic.publish")
 
@@ -195,6 +200,8 @@ def methods_behind_a_close_are_discarded(peer: Peer) -> Verdict:
     queue = peer.will_clean("queue", peer.name("q"))
     peer.claim("no answer to a method behind the server's close, and no effect")
     peer.send("queue.declare", queue=queue)
+    # The channel stays closed until close-ok. Whatever the declaration brought about shows once the
+    # number is open again.
     peer.send("channel.close-ok")
     peer.call("channel.open")
     answers = [a.name for a in peer.pending("queue.declare-ok")]
@@ -207,6 +214,7 @@ def methods_behind_a_close_are_discarded(peer: Peer) -> Verdict:
 def messages_behind_a_close_are_discarded(peer: Peer) -> Verdict:
     """A message that comes in on a channel that the server has closed goes nowhere."""
     peer.open_channel(2)
+    # The queue lives on channel 2: channel 1 is about to be closed.
     queue = peer.queue(channel=2)
     _closed_by_server(peer)
     peer.claim("nothing in the queue that was published to behind the server's close")
@@ -262,6 +270,7 @@ def _flow_ok_repeats(peer: Peer, *, active: bool) -> Verdict:
 def _closed_by_server(peer: Peer) -> None:
     """Channel 1 closed by an exception of the server, waiting for close-ok; raises Unmet."""
     peer.open_channel()
+    # Otherwise the peer would answer close at once, and nothing could be sent between close and close-ok.
     peer.polite = False
     peer.send("queue.declare", queue=peer.name("absent"), passive=True)
     peer.expect("channel.close")
@@ -282,4 +291,5 @@ def _deliveries_before_flow_ok(peer: Peer) -> int:
 
 def _share(count: int) -> str:
     """A rough share that is the same in every run."""
+    # The exact number differs from run to run, and results are compared by what was observed.
     return "some" if count < FLOOD_MESSAGES else "all"

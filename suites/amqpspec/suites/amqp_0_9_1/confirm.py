@@ -15,6 +15,7 @@ from amqpspec.run.oracles import does_not_apply, equals
 from amqpspec.run.verdict import Verdict
 
 _NEEDS = ("confirm",)
+# Repeated, as a confirmation that comes too early wins its race only now and then.
 _ROUNDS = 20
 _PERSISTENT = {"delivery_mode": 2}
 _NEVER_RETURNED = "the mandatory flag, which is a SHOULD, has no effect: nothing is returned"
@@ -34,6 +35,7 @@ def routed_messages_are_confirmed(peer: Peer) -> Verdict:
 def unrouted_messages_are_confirmed(peer: Peer) -> Verdict:
     """Messages that reach no queue are confirmed too."""
     _confirming(peer)
+    # An exchange with no bindings: the server is done with such a message at once, and has to say so.
     exchange = peer.exchange("fanout")
     peer.claim("a confirmation for each message")
     for number in range(3):
@@ -66,6 +68,7 @@ def counting_begins_with_select(peer: Peer) -> Verdict:
     peer.call("confirm.select")
     for body in (b"first", b"second"):
         peer.publish(queue, body)
+    # A count that includes what was published before select would give 3 and 4.
     return equals(peer, _confirmed(peer, 2, queue), _all(2), "confirmed")
 
 
@@ -147,6 +150,7 @@ def confirmed_when_in_all_queues(peer: Peer) -> Verdict:
     for _ in range(_ROUNDS):
         peer.publish(body=b"everywhere", exchange=exchange)
         peer.expect("basic.ack")
+        # At once, on another connection: a message that is still on its way to a queue is missing there.
         had.append(sum(other.get(queue) is not None for queue in queues))
     return equals(peer, had, [len(queues)] * _ROUNDS, "queues that had the message, by round:")
 
@@ -179,6 +183,8 @@ def returned_before_confirmed(peer: Peer) -> Verdict:
         peer.publish("nowhere", b"%d" % number, mandatory=True)
         seen.append(peer.expect("basic.return", "basic.ack", "basic.nack").name)
         second = peer.arrival("basic.return", "basic.ack", "basic.nack")
+        # The confirmation came and nothing behind it: the flag has no effect here, which another row
+        # judges.
         if seen == ["basic.ack"] and isinstance(second, Quiet):
             return does_not_apply(peer, _NEVER_RETURNED)
         seen.append(second.name if isinstance(second, MethodArrived) else second.describe(peer.dialect))
@@ -198,6 +204,7 @@ def each_returned_before_confirmed(peer: Peer) -> Verdict:
         if arrival.name == "basic.return":
             returned += 1
         else:
+            # With multiple, a tag confirms all up to it: each of these needs its return before.
             confirmed = max(confirmed, arrival["delivery_tag"])
             early += confirmed > returned
     peer.barrier(queue=queue)
@@ -250,6 +257,8 @@ def _note(tags: list[int], ack: MethodArrived) -> None:
     tag = ack["delivery_tag"]
     if ack.name == "basic.nack":
         raise Unmet("basic.ack", f"basic.nack of message {tag}")
+    # Tag zero with multiple means everything so far. A tag that confirms nothing new is kept, as it is
+    # one too many.
     if ack["multiple"]:
         top = max([0, *tags]) if tag == 0 else tag
         tags += [t for t in range(1, top + 1) if t not in tags] or [tag]

@@ -12,11 +12,15 @@ from amqpspec.run.oracles import does_not_apply, holds, judge_reaction, observed
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_0_9_1._closing import until_end
 
+# Four letters, protocol id, major number, minor number, revision. Major 2 lies above 1.0, the highest
+# there is.
 UNKNOWN_PROTOCOL = b"AMQX\x00\x00\x09\x01"
 FUTURE_VERSION = b"AMQP\x00\x02\x00\x00"
 SERVED_VERSION = (0, 9)
 HIGHEST_VERSION_OCTET = 99
 SERVER_PROPERTIES = ("host", "product", "version", "platform", "information")
+# A demonstration plugin of RabbitMQ that asks back: the user's name in start-ok, then the password in a
+# sentence. PLAIN and AMQPLAIN are over in one round.
 CHALLENGE_MECHANISM = "RABBIT-CR-DEMO"
 CHALLENGE_ANSWER = b"My password is "
 WRONG_PASSWORD = "not the password"
@@ -45,6 +49,7 @@ def open_before_login(peer: Peer) -> Verdict:
     """A virtual host is not opened before the login."""
     peer.greet()
     peer.send("connection.open", channel=0, virtual_host=peer.login.vhost)
+    # Here and below: no channel is open that could carry a barrier.
     return rejects_violation(peer, 0, barrier=False)
 
 
@@ -53,6 +58,7 @@ def tune_ok_before_login(peer: Peer) -> Verdict:
     """Limits are not settled before the login."""
     peer.greet()
     peer.send("connection.tune-ok", channel=0, frame_max=peer.dialect.layout.min_size_octets)
+    # tune-ok has no reply. connection.open behind it makes a server that took it show so.
     peer.send("connection.open", channel=0, virtual_host=peer.login.vhost)
     return rejects_violation(peer, 0, barrier=False)
 
@@ -104,6 +110,7 @@ def version_of_the_future(peer: Peer) -> Verdict:
     """A version above all that exist is answered by the header of a version that is lower."""
     peer.send_header(FUTURE_VERSION)
     reaction = peer.reaction(0, barrier=False)
+    # Octets 5 to 7 are the version; the protocol id before them is none of it.
     too_high = [
         a
         for a in reaction.arrivals
@@ -226,6 +233,8 @@ def locale_not_offered(peer: Peer) -> Verdict:
     peer.start_ok(locale="xx_NONE")
     reaction = peer.reaction(0, barrier=False)
     last = reaction.arrivals[-1]
+    # To pick an offered locale is the client's duty. The server has none, so going on is recorded
+    # (amqp-0-9-1 connection/start-ok/locale).
     if isinstance(last, MethodArrived) and last.name == "connection.tune":
         return observed_either_way(peer, "the server goes on with tune")
     return judge_reaction(peer, reaction)
@@ -266,6 +275,7 @@ def wrong_password_by_amqplain(peer: Peer) -> Verdict:
 def malformed_response(peer: Peer) -> Verdict:
     """A response that is none of PLAIN's, though the right words are in it, is no proof."""
     peer.greet()
+    # Without the zero octets that RFC 4616 puts before name and password.
     peer.start_ok(mechanism="PLAIN", response=f"{peer.login.user}{peer.login.password}".encode())
     return rejects_violation(peer, 0, barrier=False)
 
@@ -313,6 +323,7 @@ def wrong_answer_to_challenge(peer: Peer) -> Verdict:
 def _alone(peer: Peer, name: str) -> MethodArrived:
     """A method of the server with nothing behind it; raises Unmet."""
     arrival = peer.expect(name, channel=0)
+    # The client is silent meanwhile: whatever comes now came unasked.
     extra = peer.read(peer.now() + peer.context.patience.quiet_s)
     if not isinstance(extra, Quiet):
         raise Unmet(f"nothing behind {name}", extra.describe(peer.dialect))
@@ -337,6 +348,7 @@ def _chooses_challenge(peer: Peer) -> bool:
 
 def _is_mechanism(name: bytes) -> bool:
     """Whether octets are a name as SASL has it: capitals, digits, hyphens, underlines, at most twenty."""
+    # RFC 4422 §3.1.
     return 0 < len(name) <= 20 and all(chr(c).isupper() or chr(c).isdigit() or chr(c) in "-_" for c in name)
 
 

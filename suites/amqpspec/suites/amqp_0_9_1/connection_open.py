@@ -23,6 +23,8 @@ from amqpspec.suites.amqp_0_9_1._closing import closing_of, is_unknown, names_me
 )
 def queue_of_another_host(peer: Peer) -> Verdict:
     """A queue of one virtual host is not found from another."""
+    # Here and below a shared queue: nothing but the virtual host stands between it and the other
+    # connection.
     queue = peer.open_channel().queue(exclusive=False)
     other = _in_second_vhost(peer)
     other.send("queue.declare", queue=queue, passive=True)
@@ -90,6 +92,7 @@ def bindings_of_another_host(peer: Peer) -> Verdict:
     other = _in_second_vhost(peer)
     peer.claim("a queue that got its own host's message alone")
     other.publish(key, b"astray", exchange="amq.direct")
+    # The stray message is routed before the other one is sent: it cannot come late.
     other.barrier()
     peer.publish(key, b"at home", exchange="amq.direct")
     peer.barrier(queue=queue)
@@ -134,6 +137,7 @@ def close_names_the_method(peer: Peer) -> Verdict:
 def close_names_the_declaration(peer: Peer) -> Verdict:
     """The ids in connection.close follow the method: another one brings others."""
     peer.open_channel()
+    # An unknown type is 503, a hard error: it is connection.close that carries the ids.
     peer.send("exchange.declare", exchange=peer.name(), type="x-amqpspec-no-such-type")
     return names_method(peer, closing_of(peer, "connection.close"), "exchange.declare")
 
@@ -146,6 +150,7 @@ def methods_behind_a_close_are_discarded(peer: Peer) -> Verdict:
     peer.send("queue.declare", queue=queue)
     peer.send("connection.close-ok", channel=0)
     answers = [a.name for a in until_end(peer) if isinstance(a, MethodArrived)]
+    # Asked on another connection: this one is over. The queue would be a shared one, and so still there.
     gone = is_unknown(peer.another().open_channel(), queue)
     observed = f"answers: {', '.join(answers) or 'none'}; the queue {'was not' if gone else 'was'} declared"
     return holds(peer, gone and not answers, observed)
@@ -167,6 +172,7 @@ def close_is_answered(peer: Peer) -> Verdict:
     peer.open_channel()
     peer.claim("connection.close-ok, then the end of the socket")
     peer.call("connection.close", channel=0, reply_code=200, reply_text="done")
+    # A server may wait for the client to end its half of the stream first.
     peer.transport.half_close()
     return ends_connection(peer, peer.expect_end())
 
@@ -208,6 +214,7 @@ def _in_second_vhost(peer: Peer) -> Peer:
 def _closed_by_server(peer: Peer) -> Peer:
     """A connection that the server has closed by an exception and that waits for close-ok; raises Unmet."""
     peer.open_channel()
+    # Otherwise the peer would answer close at once, and nothing could be sent between close and close-ok.
     peer.polite = False
     peer.send("channel.open")
     peer.expect("connection.close", channel=0)

@@ -11,6 +11,8 @@ from amqpspec.run.verdict import Verdict
 HIGHEST_CHANNEL = 65535
 HIGHEST_FRAME_OCTETS = 0xFFFFFFFF
 HEARTBEAT_PATIENCE_S = 15.0
+# Four intervals of one second, the shortest there is, and twice the silence that PDF §4.2.7 lets pass: a
+# server that wrongly takes part in heartbeats would send one by then, or drop the client.
 SILENCE_S = 4.0
 
 
@@ -55,6 +57,8 @@ def one_channel_too_many(peer: Peer) -> Verdict:
     peer.open_connection(channel_max=2)
     peer.call("channel.open", channel=1)
     peer.call("channel.open", channel=2)
+    # In tune-ok, channel-max is how many channels the client uses, in tune it is the highest number
+    # (amqp-0-9-1 connection/tune/channel-max): this case breaks the former, the one above the latter.
     peer.send("channel.open", channel=3)
     return rejects_violation(peer, 3, barrier=False)
 
@@ -104,6 +108,7 @@ def large_start_ok(peer: Peer) -> Verdict:
     """A start-ok of 4096 octets is taken, as no limits are settled yet."""
     peer.greet()
     peer.claim("tune, in answer to a start-ok frame of 4096 octets")
+    # 4096 octets are what everybody has to take until the limits are settled.
     peer.send_octets(_start_ok_of(peer, _smallest(peer)))
     peer.expect("connection.tune", channel=0)
     return holds(peer, True, "connection.tune")
@@ -190,6 +195,7 @@ def wish_for_heartbeats_is_kept(peer: Peer) -> Verdict:
     peer.greet()
     peer.start_ok()
     tune = peer.expect("connection.tune", channel=0).call
+    # A client may ask for less than the offer, and a case should not wait for an offered minute.
     wanted = min(tune["heartbeat"], 1)
     peer.tune(proposed=tune, heartbeat=wanted)
     peer.call("connection.open", channel=0, virtual_host=peer.login.vhost)
@@ -198,6 +204,7 @@ def wish_for_heartbeats_is_kept(peer: Peer) -> Verdict:
         return _stays_silent(peer)
     peer.claim(f"heartbeats of a server that wanted one every {tune['heartbeat']} s")
     beat = peer.heartbeat(HEARTBEAT_PATIENCE_S)
+    # That a heartbeat comes in time is only a SHOULD, of PDF §4.2.7: judged by that row.
     return holds(peer, beat is not None, "a heartbeat" if beat else "none", row="wire/heartbeat/interval")
 
 
@@ -221,6 +228,7 @@ def heartbeats_at_the_clients_wish(peer: Peer) -> Verdict:
     until_s = peer.now() + HEARTBEAT_PATIENCE_S
     beats = 0
     while beats < 2 and peer.ended is None and peer.now() < until_s:
+        # Or the server would be right to drop the client.
         peer.send_frame("heartbeat", b"", 0)
         beats += peer.heartbeat(within_s=0.5) is not None
     return equals(peer, beats, 2, "heartbeats", row="wire/heartbeat/interval")
@@ -247,6 +255,8 @@ def _refuses_body_frame(peer: Peer, frame_octets: int) -> Verdict:
     queue = peer.queue()
     body = b"x" * (frame_octets - peer.dialect.layout.overhead_octets)
     peer.publish(queue, body, chunk=len(body))
+    # A server that bears the frame answers the barrier soon; one that ends the connection may take its
+    # time.
     return rejects_violation(peer, within_s=peer.context.patience.ending_s)
 
 
@@ -263,6 +273,7 @@ def _start_ok_of(peer: Peer, octets: int) -> bytes:
             locale="en_US",
         )
 
+    # The property is there already with no padding, so each octet of padding is one octet of frame.
     return filled(octets - len(filled(0)))
 
 

@@ -11,6 +11,7 @@ from amqpspec.run.methods.oracles import rejects_violation
 from amqpspec.run.oracles import equals, holds, judge_reaction
 from amqpspec.run.verdict import Verdict
 
+# From 0xF000 upwards class-ids are for extensions (PDF §4.2.4).
 _EXTENSION_CLASS = 0xF0F0
 
 
@@ -100,6 +101,7 @@ def delivery_tag_that_never_was(peer: Peer) -> Verdict:
 def method_frame_without_method(peer: Peer) -> Verdict:
     """A method frame too short for the numbers of a method is refused with frame-error."""
     peer.open_channel()
+    # 0x0032 = 50 is class queue; the method-id is missing.
     peer.send_frame("method", b"\x00\x32")
     return rejects_violation(peer)
 
@@ -116,6 +118,7 @@ def illegal_value(peer: Peer) -> Verdict:
 def open_an_open_connection(peer: Peer) -> Verdict:
     """connection.open on an open connection makes no sense and is refused with command-invalid."""
     peer.open_channel()
+    # connection.open travels on channel 0; the barrier is on channel 1, which is open.
     peer.send("connection.open", channel=0, virtual_host=peer.login.vhost)
     return rejects_violation(peer)
 
@@ -172,6 +175,8 @@ def _returned(peer: Peer, code_name: str, *, routing_key: str, **flags: Any) -> 
         return judge_reaction(peer, reaction)
     returned = peer.pending("basic.return")
     codes = [message["reply_code"] for message in returned]
+    # Without any return the flag has no effect, which breaks the SHOULD of the second row and not this
+    # code.
     if not codes:
         return holds(peer, False, "no return", row=peer.context.requirements[1].id)
     return equals(peer, codes, [peer.dialect.constants_by_name[code_name].value], "codes of returns")

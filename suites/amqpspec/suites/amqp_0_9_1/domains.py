@@ -74,6 +74,7 @@ def message_of_another_channel_stays(peer: Peer) -> Verdict:
     tag = hold(peer, queue)["delivery_tag"]
     peer.open_channel(2)
     peer.send("basic.ack", channel=2, delivery_tag=tag)
+    # The refusal itself belongs to the case above; it closes channel 2 only (406 is soft).
     peer.reaction(channel=2)
     peer.claim("the message once more, after its channel was closed")
     peer.call("channel.close", reply_code=200, reply_text="done")
@@ -135,6 +136,7 @@ def no_local_keeps_own_messages_away(peer: Peer) -> Verdict:
     peer.claim("no delivery")
     peer.publish(queue, b"same channel")
     peer.publish(queue, b"other channel", channel=2)
+    # A barrier for each channel that published: order holds on each by itself.
     peer.barrier(channel=2, queue=queue)
     peer.barrier(queue=queue)
     return equals(peer, sorted(a.body for a in peer.pending("basic.deliver")), [], "deliveries")
@@ -144,6 +146,7 @@ def no_local_keeps_own_messages_away(peer: Peer) -> Verdict:
 def no_local_lets_others_through(peer: Peer) -> Verdict:
     """A consumer with no-local gets what another connection published."""
     peer.open_channel()
+    # Shared, for another connection has to publish to it by name.
     queue = peer.queue(exclusive=False)
     peer.consume(queue, no_local=True, no_ack=True)
     peer.claim("the other connection's message")
@@ -158,6 +161,7 @@ def no_local_lets_others_through(peer: Peer) -> Verdict:
 def blank_name_in_purge(peer: Peer) -> Verdict:
     """A purge without a queue name empties the queue declared last on the channel."""
     peer.open_channel()
+    # Here and below two queues: a server that takes the first, or any, is found out.
     first, last = peer.queue(), peer.queue()
     bodies = [fill(peer, queue, 1) for queue in (first, last)]
     peer.claim("an empty last queue, and the first one as it was")
@@ -246,6 +250,7 @@ def redelivered_after_reconnecting(peer: Peer) -> Verdict:
     fill(peer, queue, 1)
     peer.claim("redelivered not set at first, and set the second time")
     first = hold(peer, queue)["redelivered"]
+    # Closed in good order, so that the server knows of it before the other connection asks.
     peer.close()
     peer.hang_up()
     later = hold(peer.another().open_channel(), queue)["redelivered"]
@@ -264,6 +269,7 @@ def redelivered_after_requeueing(peer: Peer) -> Verdict:
     peer.claim("redelivered not set at first, then set, and not set for the next message")
     peer.consume(queue, channel=2)
     later = [delivery["redelivered"] for delivery in peer.deliveries(2, channel=2)]
+    # Sorted: where in the queue the message returns is not judged here.
     return equals(peer, (first, sorted(later)), (False, [False, True]), "redelivered")
 
 
@@ -277,6 +283,7 @@ def redelivered_to_the_first_recipient(peer: Peer) -> Verdict:
     peer.deliveries(2)
     peer.another().open_channel().consume(queue)
     peer.claim("both messages once more, to the consumer that had them")
+    # Without requeue: with it, recover leaves the recipient open.
     peer.call("basic.recover", requeue=False)
     again = sorted(delivery.body for delivery in peer.deliveries(2))
     return equals(peer, again, bodies, "messages")

@@ -28,6 +28,8 @@ def exchange_delete_without_reply(peer: Peer) -> Verdict:
     exchange = peer.exchange("fanout")
     peer.claim("another exchange of that name and no reply")
     peer.send("exchange.delete", exchange=exchange, no_wait=True)
+    # The same name with another type: refused while the old exchange is there, so declare-ok proves that
+    # it is gone.
     peer.call("exchange.declare", exchange=exchange, type="direct")
     return equals(peer, len(peer.pending("exchange.delete-ok")), 0, "replies")
 
@@ -99,5 +101,6 @@ def basic_cancel_without_reply(peer: Peer) -> Verdict:
 def failure_without_reply(peer: Peer) -> Verdict:
     """A method with no-wait that fails raises an exception all the same."""
     peer.open_channel()
+    # The row leaves open which exception it is; the code is that of a missing queue, 404.
     peer.send("queue.bind", queue=peer.name("q"), exchange="amq.direct", no_wait=True)
     return rejects_violation(peer)

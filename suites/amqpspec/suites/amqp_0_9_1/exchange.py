@@ -34,6 +34,7 @@ def direct_routes_no_other_key(peer: Peer) -> Verdict:
     """A direct exchange compares whole keys, octet by octet, and knows no patterns."""
     peer.open_channel()
     exchange = peer.exchange("direct")
+    # Beside the key itself: a part of it, two patterns of topic exchanges, other case, nothing at all.
     queues = [listening(peer, exchange, key) for key in ("red.dark", "red", "*.dark", "#", "RED.DARK", "")]
     peer.claim("only the binding with the very key lets a message pass")
     received = reached(peer, queues, "red.dark", exchange=exchange)
@@ -143,6 +144,7 @@ def topic_hash_in_the_middle(peer: Peer) -> Verdict:
     """In a topic pattern ``#`` between words stands for any number of words, and a search may have to go back."""
     peer.open_channel()
     exchange = peer.exchange("topic")
+    # In a.b.x.b the first b must not end the match: # has to give way again.
     keys = ["a.b", "a.x.b", "a.b.x.b", "a.b.b", "a.b.x", "a", "b.a.b"]
     peer.claim("any number of words for #")
     return equals(peer, matches(peer, exchange, "a.#.b", keys), keys[:4], "keys that pass")
@@ -209,6 +211,7 @@ def headers_without_value(peer: Peer) -> Verdict:
 @case("exchange.headers.values", covers=["exchange/recommended-types"])
 def headers_values_of_several_types(peer: Peer) -> Verdict:
     """Headers that are numbers and booleans are compared by value, texts letter by letter."""
+    # Text in different case shows a comparison that folds letters.
     wanted = {"x-match": "all", "count": 7, "done": True, "text": "Red"}
     tried: list[dict[str, Any] | None] = [
         {"count": 7, "done": True, "text": "Red"},
@@ -277,6 +280,7 @@ def amq_topic_is_there(peer: Peer) -> Verdict:
     """Where topic exchanges are implemented, amq.topic is there and routes by patterns."""
     peer.open_channel()
     peer.exchange("topic")
+    # A case's own names contain periods, which would make several words of one.
     word = "".join(filter(str.isalnum, peer.name("word")))
     peer.claim("amq.topic routes by patterns")
     queue = listening(peer, "amq.topic", f"{word}.*")
@@ -291,6 +295,7 @@ def headers_instance_is_there(peer: Peer) -> Verdict:
     peer.open_channel()
     peer.exchange("headers")
     peer.claim(f"{' or '.join(_HEADERS_EXCHANGES)} routes by headers")
+    # The rule says amq.headers, PDF §3.1.3.4 says amq.match: either is taken.
     exchange = next((name for name in _HEADERS_EXCHANGES if exists(peer, name, "headers")), "")
     if not exchange:
         return holds(peer, False, "neither exists")
@@ -309,6 +314,7 @@ def headers_instance_is_there(peer: Peer) -> Verdict:
 def instances_in_another_vhost(peer: Peer) -> Verdict:
     """Another virtual host has the standard exchanges too, those of optional types where the first one has them."""
     peer.open_channel()
+    # topic and headers are SHOULD types: only where the first host has them are they due in the second.
     optional = [name for name in ("amq.topic", *_HEADERS_EXCHANGES) if exists(peer, name, _type_of(name))]
     other = peer.another(vhost=peer.context.vhost("second")).open_channel()
     other.claim("the standard exchanges in every virtual host")

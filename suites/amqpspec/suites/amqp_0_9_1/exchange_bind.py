@@ -47,6 +47,7 @@ def bindings_that_differ(peer: Peer) -> Verdict:
     peer.open_channel()
     source, queue, binding = _bound(peer, "red")
     peer.claim("the other bindings stay when one is undone")
+    # A binding is told apart by its routing key and its arguments as well.
     others = [{**binding, "routing_key": "blue"}, {**binding, "arguments": {"x-amqpspec": 1}}]
     for other in others:
         peer.call("exchange.bind", **other)
@@ -75,6 +76,7 @@ def bound_in_a_circle(peer: Peer) -> Verdict:
     peer.claim("bind-ok, and one copy of the message at each exchange")
     for source, destination in zip(exchanges, exchanges[1:] + exchanges[:1], strict=True):
         peer.call("exchange.bind", destination=destination, source=source)
+    # Started at each of the three: a loop guard at one exchange alone would not show otherwise.
     received = [reached(peer, queues, exchange=exchange) for exchange in exchanges]
     return equals(peer, received, [[1, 1, 1]] * 3, "copies by start and queue")
 
@@ -133,6 +135,8 @@ def blank_destination(peer: Peer) -> Verdict:
     peer.open_channel()
     source, queue = peer.exchange("fanout"), listening(peer)
     peer.claim("bind-ok, and messages reach the queue that their key names")
+    # The base keeps everything but queue.bind and publish away from the default exchange: 403 is
+    # tolerated (amqp-0-9-1 exchange/bind/destination/default-exchange).
     if (reaction := _asked(peer, "bind", destination="", source=source)).refusal is not None:
         return judge_reaction(peer, reaction)
     return equals(peer, reached(peer, [queue], queue, exchange=source), [1], "copies")
@@ -205,6 +209,8 @@ def exchange_with_a_bound_exchange_is_not_deleted(peer: Peer) -> Verdict:
 def unbind_that_fails(peer: Peer) -> Verdict:
     """An unbind that cannot be done is an exception, with or without a reply."""
     peer.open_channel()
+    # Neither exchange exists. Undoing a binding that is not there need not be a failure, so that would
+    # prove nothing.
     peer.send("exchange.unbind", destination=peer.name(), source=peer.name(), routing_key="red", no_wait=True)
     return rejects_violation(peer)
 
@@ -259,6 +265,7 @@ def _bound(peer: Peer, key: str) -> tuple[str, str, dict[str, Any]]:
 
 def _asked(peer: Peer, verb: str, **binding: Any) -> Reaction:
     """Bind or unbind exchanges on a channel of its own and see what comes of it."""
+    # A refusal with 403 or 404 closes the channel: not the one on which the queue listens.
     peer.open_channel(2)
     peer.send(f"exchange.{verb}", channel=2, **binding)
     reaction = peer.reaction(2)
@@ -269,6 +276,7 @@ def _asked(peer: Peer, verb: str, **binding: Any) -> Reaction:
 
 def _undone(peer: Peer, binding: dict[str, Any], queue: str, *, publish_to: str, routing_key: str) -> Verdict:
     """Bind, where the target lets us, and unbind: it is accepted and leaves no way for a message."""
+    # A refusal of bind is judged by the row of bind; unbind is asked for all the same.
     _asked(peer, "bind", **binding)
     peer.claim("unbind-ok, and no way for messages any more")
     if (reaction := _asked(peer, "unbind", **binding)).refusal is not None:

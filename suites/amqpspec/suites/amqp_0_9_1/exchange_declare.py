@@ -15,6 +15,7 @@ from amqpspec.run.oracles import does_not_apply, equals, holds, judge_reaction, 
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_0_9_1._routes import exists, listening, reached
 
+# amqp-0-9-1 exchange/declare/minimum.
 _ENOUGH = 16
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.:"
 
@@ -92,6 +93,7 @@ def reserved_name_of_an_existing_exchange(peer: Peer) -> Verdict:
     """An exchange whose name begins with ``amq.`` may be declared anew where it exists and is the same."""
     peer.open_channel()
     peer.claim("no exception")
+    # Durable: the standard exchanges are there from the start, and so after every restart.
     peer.send("exchange.declare", exchange="amq.direct", type="direct", durable=True)
     return allows(peer)
 
@@ -109,6 +111,8 @@ def empty_name(peer: Peer) -> Verdict:
     peer.open_channel()
     peer.send("exchange.declare", exchange="", type="fanout")
     reaction = peer.reaction()
+    # Two rows forbid it, with codes of their own: here any refusal will do. The codes of
+    # exchange/default-access are judged with the default exchange.
     return holds(peer, reaction.refusal is not None, reaction.describe(peer.dialect), "a refusal")
 
 
@@ -116,6 +120,8 @@ def empty_name(peer: Peer) -> Verdict:
 def legal_names(peer: Peer) -> Verdict:
     """Every character that a name may have is taken."""
     peer.open_channel()
+    # A name has 127 octets at most, and the case's own part may be long: cut from the left, the first
+    # name may lose letters, the second one keeps all of them.
     name = peer.will_clean("exchange", f"{_LETTERS}{peer.name()}"[-127:])
     short = peer.will_clean("exchange", f"{peer.name()}.{_LETTERS}"[-127:])
     peer.claim("exchanges of these names")
@@ -144,6 +150,7 @@ def type_is_kept(peer: Peer) -> Verdict:
     """An exchange keeps its type when somebody tries to declare it with another one."""
     peer.open_channel()
     exchange = peer.exchange("direct")
+    # The attempt may cost its whole connection (530 is a hard error): it is made on another one.
     other = peer.another().open_channel()
     other.send("exchange.declare", exchange=exchange, type="fanout")
     other.reaction()
@@ -235,6 +242,7 @@ def passive_declare_makes_nothing(peer: Peer) -> Verdict:
     name = peer.will_clean("exchange", peer.name())
     peer.send("exchange.declare", exchange=name, type="direct", passive=True)
     peer.reaction()
+    # The refusal has closed the first channel.
     other = peer.another().open_channel()
     other.send("exchange.declare", exchange=name, type="direct", passive=True)
     return rejects_violation(other)
@@ -246,6 +254,7 @@ def passive_declare_makes_nothing(peer: Peer) -> Verdict:
 @case("exchange.equivalent.other-arguments", covers=["exchange/declare/passive/equivalent-check"])
 def equivalence_of_arguments(peer: Peer) -> Verdict:
     """A declare of an exchange that exists compares the arguments."""
+    # alternate-exchange is the one argument of exchanges that brokers in use act upon.
     first, second = ({"arguments": {"alternate-exchange": name}} for name in ("amq.fanout", "amq.direct"))
     return _redeclared(peer, first, second, arguments=True)
 
@@ -273,6 +282,8 @@ def equivalent_declares(peer: Peer) -> Verdict:
 def equivalent_arguments_in_another_order(peer: Peer) -> Verdict:
     """Arguments are the same in whatever order they are named."""
     peer.open_channel()
+    # Beside one that brokers in use know, two that mean nothing to any server: these are compared as they
+    # are.
     arguments = {"alternate-exchange": "amq.fanout", "x-amqpspec-a": "a", "x-amqpspec-b": 7}
     exchange = peer.exchange("direct", arguments=arguments)
     peer.claim("declare-ok for arguments in another order")
@@ -328,6 +339,8 @@ def _redeclared(
     exchange = peer.exchange(**first)
     peer.send("exchange.declare", **{"exchange": exchange, "type": "direct", **second})
     reaction = peer.reaction()
+    # Arguments are compared by their meaning (amqp-0-9-1 exchange/declare/passive/equivalent-check): to a
+    # server on which this one has no effect, both declarations say the same.
     if arguments and reaction.refusal is None and not _knows_alternates(peer):
         return does_not_apply(peer, "the argument alternate-exchange has no effect")
     return judge_reaction(peer, reaction)

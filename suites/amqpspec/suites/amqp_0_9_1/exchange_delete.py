@@ -46,6 +46,7 @@ def failure_without_reply(peer: Peer) -> Verdict:
     peer.open_channel()
     exchange = peer.exchange("direct")
     peer.send("exchange.declare", exchange=exchange, type="fanout", no_wait=True)
+    # no-wait says that an exception comes, the row on types says which.
     return rejects_violation(peer, row="exchange/declare/type/typed")
 
 
@@ -98,6 +99,7 @@ def bound_exchange_stays(peer: Peer) -> Verdict:
     peer.open_channel()
     exchange = peer.exchange("direct")
     queue = listening(peer, exchange, "red")
+    # The refusal closes a channel: not the one on which the queue listens.
     other = peer.another().open_channel()
     other.send("exchange.delete", exchange=exchange, if_unused=True)
     other.reaction()
@@ -110,6 +112,7 @@ def bound_exchange_stays(peer: Peer) -> Verdict:
 def unbound_exchange_is_deleted(peer: Peer) -> Verdict:
     """With if-unused, an exchange without bindings, or without any left, is deleted."""
     peer.open_channel()
+    # A count of bindings that only goes up would keep the second one in use.
     never, once, queue = peer.exchange("direct"), peer.exchange("direct"), peer.queue()
     peer.call("queue.bind", queue=queue, exchange=once, routing_key="red")
     peer.call("queue.unbind", queue=queue, exchange=once, routing_key="red")

@@ -99,6 +99,7 @@ def stays_a_little_while(peer: Peer) -> Verdict:
     exchange, queue = peer.exchange("fanout", auto_delete=True), peer.queue()
     peer.call("queue.bind", queue=queue, exchange=exchange)
     peer.claim("the exchange can be bound again right after its last binding was undone")
+    # Both in one write: however short the delay is, the binding comes within it.
     unbind = peer.method_frame("queue.unbind", queue=queue, exchange=exchange)
     peer.send_octets(unbind + peer.method_frame("queue.bind", queue=queue, exchange=exchange))
     peer.expect("queue.unbind-ok")
@@ -116,6 +117,7 @@ def waits_for_its_first_binding(peer: Peer) -> Verdict:
     """An auto-delete exchange that was never bound is still there when others that were have gone."""
     peer.open_channel()
     exchange = peer.exchange("fanout", auto_delete=True)
+    # The wait: as long as the server takes to delete an exchange that may go.
     vanishes(peer, abandoned(peer))
     peer.claim("an exchange that can be bound after a while")
     queue = listening(peer, exchange)
@@ -135,6 +137,7 @@ def auto_delete_set_on_an_existing_exchange(peer: Peer) -> Verdict:
     peer.call("exchange.declare", exchange=exchange, type="fanout", auto_delete=True)
     peer.call("queue.bind", queue=queue, exchange=exchange)
     peer.call("queue.unbind", queue=queue, exchange=exchange)
+    # As above: time enough for an exchange that is auto-delete to go.
     vanishes(peer, abandoned(peer))
     return equals(peer, exists(peer, exchange, "fanout"), True, "exchange there")
 

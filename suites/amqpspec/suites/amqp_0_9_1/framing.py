@@ -39,6 +39,7 @@ def http_on_the_same_port(peer: Peer) -> Verdict:
     peer.claim("an answer of another protocol than AMQP, or a protocol header and the end")
     peer.send_octets(b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
     reaction = peer.reaction(0, barrier=False)
+    # An answer in HTTP cannot be read as frames or as a protocol header.
     if isinstance(reaction.arrivals[0], Garbled):
         return observed_either_way(peer, "another protocol is served on the port")
     verdict = judge_reaction(peer, reaction)
@@ -57,6 +58,7 @@ def unknown_first_octets(peer: Peer) -> Verdict:
 @case("framing.header.unknown-version", covers=["amq_wlp_header_03"])
 def unknown_version(peer: Peer) -> Verdict:
     """A version that no server speaks is answered by a header, and the socket ends."""
+    # Protocol id 0 and the version 99-99-99.
     peer.send_header(b"AMQP\x00\x63\x63\x63")
     return rejects_violation(peer, 0, barrier=False)
 
@@ -64,6 +66,7 @@ def unknown_version(peer: Peer) -> Verdict:
 @case("framing.header.unknown-protocol-id", covers=["amq_wlp_header_03"])
 def unknown_protocol_id(peer: Peer) -> Verdict:
     """A fifth octet that is no protocol id is answered by a header, and the socket ends."""
+    # The version is a good one; only the protocol id, 200, is not.
     peer.send_header(b"AMQP\xc8\x00\x09\x01")
     return rejects_violation(peer, 0, barrier=False)
 
@@ -71,6 +74,7 @@ def unknown_protocol_id(peer: Peer) -> Verdict:
 @case("framing.header.frame-instead", covers=["amq_wlp_header_03"])
 def frame_instead_of_header(peer: Peer) -> Verdict:
     """A frame in the place of the protocol header is answered by a header, and the socket ends."""
+    # Any frame will do: its first octets are not the word AMQP.
     peer.send("connection.open", channel=0, virtual_host=peer.login.vhost)
     return rejects_violation(peer, 0, barrier=False)
 
@@ -82,6 +86,7 @@ def version_can_be_found_out(peer: Peer) -> Verdict:
     Versions from 0-10 on are served by the same header in return, and the conversation goes on.
     """
     peer.claim("a protocol header that the target serves on the next connection")
+    # Protocol id 0, version 0-99-99: above the whole 0-x line and below 1.0.
     peer.send_header(b"AMQP\x00\x00\x63\x63")
     reaction = peer.reaction(0, barrier=False)
     offered = next((a.header.octets for a in reaction.arrivals if isinstance(a, HeaderArrived)), None)
@@ -91,6 +96,7 @@ def version_can_be_found_out(peer: Peer) -> Verdict:
     again.send_header(offered)
     start = again.arrival("connection.start", channel=0)
     served = isinstance(start, MethodArrived) and start.name == "connection.start"
+    # A version that is not served would be answered by the end, not by silence or more octets.
     if isinstance(start, HeaderArrived) and start.header.octets == offered:
         served = not isinstance(again.read(again.now() + again.patience_s), Ended)
     return holds(peer, served, f"header {offered.hex(' ')}, then {start.describe(peer.dialect)}")
@@ -110,6 +116,8 @@ def undefined_frame_type(peer: Peer) -> Verdict:
 @case("framing.frame.types-that-are-not-defined", covers=["amq_wlp_frame_01"])
 def every_kind_of_undefined_type(peer: Peer) -> Verdict:
     """Types between and beyond the defined ones end the socket with nothing more sent."""
+    # Each type costs its connection. All are sent first, so that the patience for their endings runs side
+    # by side.
     peers = [peer.another().open_channel() for _ in UNDEFINED_FRAME_TYPES]
     for one, kind in zip(peers, UNDEFINED_FRAME_TYPES, strict=True):
         one.send_frame(kind, b"")
@@ -121,6 +129,7 @@ def undefined_type_before_start_ok(peer: Peer) -> Verdict:
     """A frame of an undefined type in the place of start-ok ends the socket with nothing more sent."""
     peer.greet()
     peer.send_frame(UNDEFINED_FRAME_TYPE, b"no such type", 0)
+    # Before connection.open no channel can carry a barrier.
     return rejects_violation(peer, 0, barrier=False)
 
 
@@ -139,6 +148,8 @@ def wrong_end_octet(peer: Peer) -> Verdict:
 def size_one_too_small(peer: Peer) -> Verdict:
     """A frame one octet longer than its size says ends the socket: its end is not where it should be."""
     peer.open_channel()
+    # Without the 7 octets of header and the end octet. The payload ends in a zero octet: what now stands
+    # where the end is looked for is not 0xCE by chance.
     payload = _question(peer)[7:-1]
     peer.send_frame("method", payload, size=len(payload) - 1)
     return refuses_frame(peer)
@@ -148,6 +159,7 @@ def size_one_too_small(peer: Peer) -> Verdict:
 def size_one_too_large(peer: Peer) -> Verdict:
     """A frame one octet shorter than its size says ends the socket once the next octet has come."""
     peer.open_channel()
+    # The true end octet becomes payload; the second frame supplies the octet in its place, its type 1.
     payload = _question(peer)[7:-1]
     peer.send_octets(peer.frame("method", payload, size=len(payload) + 1) + _question(peer))
     return refuses_frame(peer)
@@ -157,10 +169,12 @@ def size_one_too_large(peer: Peer) -> Verdict:
 def end_octet_is_checked_first(peer: Peer) -> Verdict:
     """A method in a frame with a wrong end octet is not carried out."""
     peer.open_channel()
+    # A shared queue: an exclusive one would go with the connection, and prove nothing.
     name = peer.will_clean("queue", peer.name("q"))
     peer.claim("no queue from a frame that is broken")
     peer.send_octets(peer.method_frame("queue.declare", queue=name)[:-1] + b"\x00")
     must_refuse(peer, peer.reaction(within_s=peer.context.patience.ending_s))
+    # The broken frame has cost the first connection its life, so a second one asks.
     other = peer.another().open_channel()
     other.send("queue.declare", queue=name, passive=True)
     arrival = other.arrival("queue.declare-ok")
@@ -176,6 +190,7 @@ def oversized_frame(peer: Peer) -> Verdict:
     """A frame one octet beyond the agreed size is refused."""
     _open_with_small_frames(peer)
     body = bytes(_largest_payload(peer) + 1)
+    # To nobody: a server that takes the frame keeps nothing of it.
     begin_publish(peer, peer.name("nowhere"))
     peer.send_frame("header", header_payload(peer, len(body)))
     peer.send_frame("body", body)
@@ -187,6 +202,7 @@ def oversized_method_frame(peer: Peer) -> Verdict:
     """A method frame beyond the agreed size is refused."""
     _open_with_small_frames(peer)
     filler = {"filler": bytes(peer.frame_max_octets)}
+    # Passive: a server that takes the frame makes nothing.
     peer.send("queue.declare", queue=peer.name("q"), passive=True, arguments=filler)
     return refuses_frame(peer)
 
@@ -196,6 +212,8 @@ def four_gibibytes_announced(peer: Peer) -> Verdict:
     """A frame that announces 4 GiB is refused once it exceeds the agreed size, not when it is complete."""
     _open_with_small_frames(peer)
     kind = peer.dialect.layout.types["method"]
+    # Type, channel and size by hand, then as many octets as a whole frame may have. No barrier: it would
+    # be read as the payload.
     peer.send_octets(struct.pack(">BHI", kind, 1, 0xFFFFFFFF) + bytes(peer.frame_max_octets))
     return rejects_violation(peer, barrier=False)
 
@@ -218,6 +236,8 @@ def largest_frame(peer: Peer) -> Verdict:
 def connection_method_off_channel_zero(peer: Peer) -> Verdict:
     """A method of class connection on channel 1 is refused."""
     peer.open_channel()
+    # tune-ok, as it has no reply and changes nothing that a barrier needs: a server that takes it answers
+    # the barrier.
     peer.send("connection.tune-ok", channel=1, channel_max=1, frame_max=4096, heartbeat=0)
     return rejects_violation(peer)
 
@@ -251,6 +271,7 @@ def content_header_on_unopened_channel(peer: Peer) -> Verdict:
     """A content header on a channel that nobody opened is refused."""
     peer.open_channel()
     peer.send_frame("header", header_payload(peer), 2)
+    # The barrier travels on channel 1, which is open; on channel 2 it would be a violation itself.
     return rejects_violation(peer)
 
 
@@ -268,6 +289,8 @@ def content_body_on_unopened_channel(peer: Peer) -> Verdict:
 @case("framing.frame.end-octet-sent", covers=["wire/frame/end-octet-sent"])
 def server_ends_its_frames(peer: Peer) -> Verdict:
     """Every frame of the server ends in the frame end, those of contents too."""
+    # The reader takes another end octet for garbled data, which fails the claim. Method, header and body
+    # frames all pass it.
     peer.claim("frames that end in the frame end")
     peer.open_channel()
     queue = peer.queue()
@@ -287,6 +310,7 @@ def server_keeps_to_the_agreed_size(peer: Peer) -> Verdict:
     peer.publish(queue, body)
     peer.consume(queue, no_ack=True)
     whole = peer.delivery().body == body
+    # Counted from tune-ok on: the frames of the handshake are under no agreement.
     largest = peer.assembler.largest_frame_octets
     kept = whole and largest <= peer.frame_max_octets
     return holds(peer, kept, f"largest frame {largest} octets, body {'whole' if whole else 'not whole'}")

@@ -15,6 +15,8 @@ from amqpspec.suites.amqp_0_9_1._wire import (
     table,
 )
 
+# Bit 15 stands for the first property, and so on downwards (PDF §4.2.6.1). Class basic has fourteen, so
+# bit 1 is a fifteenth; bit 0 announces another word of flags.
 _CONTENT_TYPE, _HEADERS, _DELIVERY_MODE = 0x8000, 0x2000, 0x1000
 _FIFTEENTH_PROPERTY = 0x0002
 
@@ -25,6 +27,7 @@ _FIFTEENTH_PROPERTY = 0x0002
 def content_without_header(peer: Peer) -> Verdict:
     """A body where the content header is owed is refused."""
     peer.open_channel()
+    # Here and below, to a queue that does not exist: a server that bears the breach keeps nothing of it.
     begin_publish(peer, peer.name("nowhere"))
     peer.send_frame("body", b"no header before me")
     return refuses_content(peer)
@@ -37,6 +40,8 @@ def content_without_body(peer: Peer) -> Verdict:
     begin_publish(peer, peer.name("nowhere"))
     peer.send_frame("header", header_payload(peer, 4))
     peer.send_frame("header", header_payload(peer, 0))
+    # The body completes the content for a server that overlooks the second header: the barrier then finds
+    # none left open.
     peer.send_frame("body", b"body")
     return rejects_violation(peer)
 
@@ -101,6 +106,7 @@ def body_behind_a_whole_content(peer: Peer) -> Verdict:
     begin_publish(peer, peer.name("nowhere"))
     peer.send_frame("header", header_payload(peer, 0))
     peer.send_frame("body", b"one too many")
+    # The content is whole, so the barrier is no method amid one.
     return rejects_violation(peer)
 
 
@@ -137,6 +143,8 @@ def content_strays_to_channel_zero(peer: Peer) -> Verdict:
     """The content of a method on channel 1 is refused when it comes on channel 0."""
     peer.open_channel()
     begin_publish(peer, peer.name("nowhere"))
+    # The content on channel 1 stays open. To a server that overlooks the stray frame, the barrier is a
+    # method amid it, and 505, its answer to that, is not the row's code.
     peer.send_frame("header", header_payload(peer), 0)
     return rejects_violation(peer)
 
@@ -146,6 +154,8 @@ def content_within_a_content(peer: Peer) -> Verdict:
     """A content header with a weight, and a content within the content behind it, are refused."""
     peer.open_channel()
     begin_publish(peer, peer.name("nowhere"))
+    # The parent's own body is never sent. A server that still knows weights waits for it, so the content
+    # stays open and no barrier is possible.
     peer.send_frame("header", header_payload(peer, 5, weight=1))
     peer.send_frame("header", header_payload(peer, 5))
     peer.send_frame("body", b"child")
@@ -165,6 +175,7 @@ def weight_with_a_plain_body(peer: Peer) -> Verdict:
 @case("framing.content.header-cut", covers=["wire/content/malformed-header"])
 def header_without_flags(peer: Peer) -> Verdict:
     """A content header that ends before its property flags is refused."""
+    # The last two octets are the word of property flags.
     return _refuses_header(peer, header_payload(peer)[:-2])
 
 
@@ -177,6 +188,7 @@ def flag_without_a_property(peer: Peer) -> Verdict:
 @case("framing.content.property-cut", covers=["wire/content/malformed-header"])
 def property_cut_by_the_frame(peer: Peer) -> Verdict:
     """A property that announces more octets than its frame has is refused."""
+    # A short string that announces 0x20 = 32 octets, of which four follow.
     flags = (_CONTENT_TYPE,)
     return _refuses_header(peer, header_payload(peer, flags=flags, properties=b"\x20text"))
 
@@ -204,6 +216,7 @@ def malformed_table_among_the_properties(peer: Peer) -> Verdict:
 def _interrupt(peer: Peer) -> str:
     """Begin a content for a queue and leave it half sent; gives the queue, which outlives the connection."""
     peer.open_channel()
+    # Shared, so that another connection can look into it once the refusal has ended this one.
     queue = peer.queue(exclusive=False)
     begin_publish(peer, queue)
     peer.send_frame("header", header_payload(peer, 9))
@@ -215,6 +228,8 @@ def _aborted(peer: Peer, queue: str, arrives: bytes) -> Verdict:
     """Refused as the row says, or carried on without the broken content; ``arrives`` is what may come then."""
     reaction = peer.reaction()
     peer.claim("that the broken content reaches nobody")
+    # amqp-0-9-1 wire/content/aborted-by-method: §4.2.6 lets a method break a content off, and calls an
+    # incomplete content 505. Either is right, so the queue decides.
     if reaction.refusal is None:
         peer.barrier(queue=queue)
     bodies = [message.body for message in peer.another().open_channel().drain(queue)]

@@ -10,6 +10,7 @@ from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_0_9_1._queues import vanishes
 from amqpspec.suites.amqp_0_9_1._wire import fetch, fetch_all
 
+# That the message comes again is stated as a fact; that it says so is a SHOULD, judged by its own row.
 _AGAIN = ("wire/channels/closure", "domain/redelivered/implementation-flag")
 
 # visibility
@@ -31,6 +32,7 @@ def deletion_is_seen_by_others(peer: Peer) -> Verdict:
     """A queue that one client has seen deleted is gone for every other client."""
     peer.open_channel()
     queue = peer.queue(exclusive=False)
+    # The other client has seen the queue before: a server that answers from memory is found out.
     other = peer.another().open_channel()
     other.call("queue.declare", queue=queue, passive=True)
     peer.claim("no queue, for the other client")
@@ -67,6 +69,7 @@ def failed_channel_gives_back(peer: Peer) -> Verdict:
     """What a channel with an exception had not acknowledged can be delivered again."""
     holder, queue = _holding(peer)
     holder.send("queue.declare", queue=peer.name("missing"), passive=True)
+    # The exception closes the channel: a barrier on it would be a violation of its own (504).
     must_refuse(holder, holder.reaction(barrier=False))
     return _delivered_again(peer, queue)
 
@@ -109,6 +112,7 @@ def channel_exception_reaches_one_channel(peer: Peer) -> Verdict:
 def connection_exception_ends_the_connection(peer: Peer) -> Verdict:
     """A connection exception ends the connection with all its channels, and then the socket."""
     peer.open_channel()
+    # Channel 2 was never opened: 504 is a hard error, so the whole connection goes.
     peer.send("basic.qos", channel=2, prefetch_count=1)
     reaction = peer.reaction(2, barrier=False)
     return worst([judge_reaction(peer, reaction), ends_connection(peer, peer.expect_end())])
@@ -123,6 +127,7 @@ def connection_exception_lets_go(peer: Peer) -> Verdict:
     reaction = peer.reaction(2, barrier=False)
     peer.claim("no queue of that name any more")
     peer.expect_end()
+    # An exclusive queue ends with its connection (amqp-0-9-1 queue/declare/exclusive/lifetime).
     gone = vanishes(peer.another().open_channel(), queue)
     return worst([judge_reaction(peer, reaction), equals(peer, gone, True, "queue gone")])
 
@@ -133,6 +138,7 @@ def _holding(peer: Peer) -> tuple[Peer, str]:
     queue = peer.queue(exclusive=False)
     peer.publish(queue, b"held")
     peer.barrier(queue=queue)
+    # Two connections: how the holder ends must not touch the one that looks for the message.
     holder = peer.another().open_channel()
     message = holder.get(queue, no_ack=False)
     assert isinstance(message, MethodArrived)
@@ -141,6 +147,7 @@ def _holding(peer: Peer) -> tuple[Peer, str]:
 
 def _delivered_again(peer: Peer, queue: str) -> Verdict:
     peer.claim("the message again, as redelivered")
+    # A consumer waits, as nothing says how soon the message is back; basic.get could look too early.
     peer.consume(queue, no_ack=True)
     again = peer.delivery()
     flag, reported = _AGAIN[1], f"redelivered {again['redelivered']}"

@@ -56,6 +56,7 @@ def methods_do_for_heartbeats(peer: Peer) -> Verdict:
     """A client that sends methods and no heartbeats is not taken for dead."""
     peer.open_channel(heartbeat=_INTERVAL_S)
     peer.claim("that the connection lives on methods alone")
+    # Two intervals of silence end the socket (PDF §4.2.7): the case goes on for twice that.
     until_s = peer.now() + _LIFETIME_S
     while peer.now() < until_s:
         peer.barrier()
@@ -69,6 +70,8 @@ def single_octets_do_for_heartbeats(peer: Peer) -> Verdict:
     peer.open_channel(heartbeat=_INTERVAL_S)
     octets = peer.method_frame("exchange.declare", exchange="amq.direct", passive=True)
     peer.claim("declare-ok after one frame sent octet by octet")
+    # PDF §4.2.7 lets any octet stand in for a heartbeat, not only a whole frame. One frame takes four
+    # intervals to arrive.
     for octet in octets:
         peer.send_octets(bytes((octet,)))
         _let_pass(peer, _LIFETIME_S / len(octets))
@@ -80,12 +83,14 @@ def single_octets_do_for_heartbeats(peer: Peer) -> Verdict:
 def silent_client_is_dropped(peer: Peer) -> Verdict:
     """A client that is silent for two intervals and more is dropped without a close handshake."""
     peer.open_channel(heartbeat=_INTERVAL_S)
+    # No barrier: it would be a sign of life.
     return judge_reaction(peer, peer.reaction(0, barrier=False, within_s=_PATIENCE_S))
 
 
 @case("framing.heartbeat.not-too-soon", covers=["wire/heartbeat/missed"], slow=True)
 def silent_client_is_given_two_intervals(peer: Peer) -> Verdict:
     """A client that is silent is kept for two intervals."""
+    # Counted from before the handshake: the clock errs in the server's favour.
     started_s = peer.now()
     peer.open_channel(heartbeat=_INTERVAL_S)
     peer.claim(f"a connection that lasts for {2 * _INTERVAL_S} s of silence")
@@ -99,6 +104,7 @@ def _beats(peer: Peer, wanted: int) -> int:
     until_s = peer.now() + _PATIENCE_S
     beats = 0
     while beats < wanted and peer.ended is None and peer.now() < until_s:
+        # The client keeps its own side of the bargain, or the server would drop it for silence.
         peer.send_frame("heartbeat", b"", 0)
         beats += peer.heartbeat(within_s=_INTERVAL_S / 2) is not None
     return beats

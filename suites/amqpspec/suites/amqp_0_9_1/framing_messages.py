@@ -17,6 +17,7 @@ from amqpspec.suites.amqp_0_9_1._wire import (
     shortstr,
 )
 
+# Property flags (PDF §4.2.6.1): bit 15 the first property, bit 11 the fifth, bit 0 another word of flags.
 _CONTENT_TYPE, _PRIORITY, _CONTINUED = 0x8000, 0x0800, 0x0001
 _EVERY_OCTET = bytes(range(256))
 _HOUR_MS, _YEAR_2100_MS = "3600000", "4102444800000"
@@ -74,6 +75,7 @@ def body_passes_unchanged(peer: Peer) -> Verdict:
     """A body of every octet, looking like frames too, arrives as it was sent."""
     peer.open_channel()
     queue = peer.queue()
+    # A scan for frames or for end octets inside a body would stumble over these.
     body = _EVERY_OCTET * 3 + peer.method_frame("channel.close") + peer.dialect.protocol_header + b"\xce" * 9
     peer.claim("the same body")
     peer.publish(queue, body)
@@ -95,6 +97,7 @@ def properties_pass_unchanged(peer: Peer) -> Verdict:
         "message_id": "m" * 255,
         "timestamp": 1_234_567_890,
         "type": "type",
+        # Brokers in use refuse a user-id that is not the connection's own.
         "user_id": peer.login.user,
         "app_id": "amqpspec",
     }
@@ -110,6 +113,8 @@ def expiration_passes_unchanged(peer: Peer) -> Verdict:
     peer.open_channel()
     queue = peer.queue()
     peer.claim("the same expiration")
+    # The field's meaning is left to the server. Read as a point in time, an hour lies in 1970 and the
+    # message is gone at once; the second value lies ahead in either reading.
     for expiration in (_HOUR_MS, _YEAR_2100_MS):
         peer.publish(queue, b"body", properties={"expiration": expiration})
         peer.barrier(queue=queue)
@@ -130,6 +135,8 @@ def contents_of_two_channels_interleaved(peer: Peer) -> Verdict:
         begin_publish(peer, queue, channel=channel)
     for channel in queues:
         peer.send_frame("header", header_payload(peer, 6), channel)
+    # PDF §4.2.6 keeps the frames of one channel in sequence and lets those of other channels, 0 among
+    # them, come between.
     for part in (b"one", b"two"):
         peer.send_frame("heartbeat", b"", 0)
         for channel in queues:
@@ -154,6 +161,8 @@ def first_flag_is_the_highest(peer: Peer) -> Verdict:
     peer.send_frame("body", b"body")
     properties = fetch(peer, queue).properties
     kind = peer.dialect.layout.types["header"]
+    # Octets 12 and 13 of a content header are its flags. A server may set more of them, for properties
+    # that it adds, so only the two are compared.
     sent = next(frame.payload[12:14] for frame in reversed(peer.assembler.frames) if frame.type == kind)
     seen = (properties.get("content_type"), properties.get("priority"), int.from_bytes(sent, "big") & flags)
     return equals(peer, seen, ("text/plain", 5, flags), "content-type, priority, their flags")
@@ -216,6 +225,8 @@ def redeliveries_follow_recover_ok(peer: Peer) -> Verdict:
     peer.consume(queue, channel=2)
     peer.claim("recover-ok, then the messages again, to either consumer")
     peer.call("basic.recover", requeue=True)
+    # §4.6 speaks of the channel of the method. Between channels there is no order: what came early on
+    # channel 2 says nothing.
     early = peer.pending("basic.deliver")
     again = peer.deliveries(3 - len(early), channel=None)
     return equals(peer, (len(early), len(again)), (0, 3), "deliveries before and after recover-ok")
@@ -240,6 +251,7 @@ def messages_stop_after_unbind_ok(peer: Peer) -> Verdict:
     queue, exchange = peer.queue(), peer.exchange("fanout")
     peer.call("queue.bind", queue=queue, exchange=exchange)
     peer.claim("the message before unbind alone")
+    # Published before unbind on the same channel, so it is routed before (PDF §4.7).
     peer.publish("", b"before", exchange=exchange)
     peer.call("queue.unbind", queue=queue, exchange=exchange)
     peer.publish("", b"after", exchange=exchange)
@@ -268,6 +280,8 @@ def deliveries_keep_their_order(peer: Peer) -> Verdict:
     queue, exchange = peer.queue(), peer.exchange("direct")
     peer.call("queue.bind", queue=queue, exchange=exchange, routing_key="way")
     sent = [b"%03d" % number for number in range(200)]
+    # Half of them wait in the queue, half come while the consumer is at work: the seam between both is
+    # where order breaks.
     peer.send_octets(b"".join(_published(peer, exchange, "way", sent[:100])))
     peer.claim("200 messages in their order")
     peer.consume(queue, no_ack=True)
@@ -281,6 +295,7 @@ def size_does_not_change_the_order(peer: Peer) -> Verdict:
     """Messages of very different sizes stay in the order of publishing."""
     peer.open_channel()
     queue = peer.queue()
+    # Every tenth takes long to write and to store; small ones must not overtake it.
     sent = [b"%03d" % number + bytes(50_000 if number % 10 == 0 else 1) for number in range(40)]
     peer.claim("40 messages in their order")
     peer.send_octets(b"".join(_published(peer, "", queue, sent)))
@@ -299,6 +314,7 @@ def _fill(peer: Peer, queue: str, count: int) -> None:
     """Publish so many messages and see that the queue has had them."""
     for number in range(count):
         peer.publish(queue, b"%d" % number)
+    # basic.publish has no reply; the barrier asks the queue itself.
     peer.barrier(queue=queue)
 
 

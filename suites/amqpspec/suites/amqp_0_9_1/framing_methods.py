@@ -20,6 +20,8 @@ _PASSIVE, _EXCLUSIVE, _NO_WAIT = 0x01, 0x04, 0x10
 def unknown_class(peer: Peer) -> Verdict:
     """A method of a class that nobody defined is refused."""
     peer.open_channel()
+    # 0x00FF lies among the numbers kept for standard classes (PDF §4.2.4): no server has an extension
+    # there.
     peer.send_frame("method", struct.pack(">HH", 0x00FF, 10))
     return rejects_violation(peer)
 
@@ -44,6 +46,8 @@ def arguments_left_out(peer: Peer) -> Verdict:
 def cut_in_a_short_string(peer: Peer) -> Verdict:
     """A method that ends within a short string is refused."""
     peer.open_channel()
+    # queue.declare begins with a reserved short, then the name: it announces 0x14 = 20 octets, three
+    # follow.
     peer.send_frame("method", method_payload(peer, "queue.declare", b"\x00\x00\x14cut"))
     return rejects_violation(peer)
 
@@ -84,6 +88,8 @@ def bits_are_read_from_the_low_end(peer: Peer) -> Verdict:
     peer.send_frame("method", method_payload(peer, "queue.declare", arguments))
     peer.barrier()
     replies = peer.pending("queue.declare-ok")
+    # A second connection sees the exclusive bit: it finds the queue locked, not missing. Which code that
+    # is belongs to another row.
     other = peer.another().open_channel()
     other.send("queue.declare", queue=name, passive=True)
     arrival = other.arrival("queue.declare-ok")
@@ -100,6 +106,7 @@ def bits_are_sent_from_the_low_end(peer: Peer) -> Verdict:
     peer.open_channel()
     peer.claim("flow-ok with the octet 0x01 for active")
     peer.call("channel.flow", active=True)
+    # Behind class-id and method-id of 16 bits each.
     return equals(peer, peer.assembler.frames[-1].payload[4:].hex(), "01", "arguments of flow-ok")
 
 
@@ -107,6 +114,7 @@ def bits_are_sent_from_the_low_end(peer: Peer) -> Verdict:
 def zero_octet_in_a_short_string(peer: Peer) -> Verdict:
     """A short string with a zero octet in it is refused."""
     peer.open_channel()
+    # A routing key has no syntax of its own: nothing but the zero octet can be wrong with it.
     peer.publish("zero\0octet", b"")
     return rejects_violation(peer)
 
@@ -117,6 +125,8 @@ def longest_short_string(peer: Peer) -> Verdict:
     peer.open_channel()
     queue, exchange = peer.queue(), peer.exchange("fanout")
     peer.call("queue.bind", queue=queue, exchange=exchange)
+    # 127 letters of two octets and one of one octet: 255 octets in 128 characters, so a server that
+    # counts characters is found out.
     key = "é" * 127 + "x"
     peer.claim("the routing key of 255 octets")
     peer.publish(key, b"body", exchange=exchange)
@@ -125,4 +135,5 @@ def longest_short_string(peer: Peer) -> Verdict:
 
 def _declare_passive(queue: str = "") -> bytes:
     """The arguments of a passive queue.declare up to its table."""
+    # A reserved short, the queue's name, one octet of bits.
     return b"\x00\x00" + shortstr(queue) + bytes((_PASSIVE,))

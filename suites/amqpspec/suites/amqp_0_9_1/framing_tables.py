@@ -14,6 +14,8 @@ from amqpspec.suites.amqp_0_9_1._messages import altered
 from amqpspec.suites.amqp_0_9_1._wire import fetch, shortstr, table
 from amqpspec.wire.values import Raw, Table, Typed
 
+# Values that change where a reader takes the wrong width or sign: the lowest of signed integers, the
+# highest of unsigned ones, a double that no float can hold, long strings of every octet and of 0xCE.
 _SAMPLES: dict[str, Any] = {
     "boolean": True,
     "int8": -128,
@@ -58,6 +60,8 @@ def contested_tags_come_back_or_are_refused(peer: Peer) -> Verdict:
     headers = Table([*fields, ("array", Typed("A", values))])
     peer.publish(queue, b"body", properties={"headers": headers})
     reaction = peer.reaction()
+    # amqp-0-9-1 wire/table/all-types-round-trip: a server that reads these tags otherwise may refuse
+    # them; what it takes, it has to pass on unchanged.
     if reaction.refusal is not None:
         return observed_either_way(peer, f"refused: {reaction.describe(peer.dialect)}")
     peer.claim("the same headers, tags and values, as they were taken")
@@ -72,6 +76,8 @@ def every_type_is_read(peer: Peer) -> Verdict:
     peer.claim("a binding with every kind of value among its arguments, or an exception of the channel")
     peer.send("queue.bind", queue=queue, exchange=exchange, arguments=_every_type(peer))
     reaction = peer.reaction()
+    # A channel exception rejects what the arguments say, so they were read. Only a connection exception
+    # can mean that they were not.
     if reaction.refusal is not None and reaction.refusal.scope is Scope.CHANNEL:
         return observed_either_way(peer, f"read, but not taken: {reaction.describe(peer.dialect)}")
     if reaction.refusal is not None:
@@ -83,6 +89,8 @@ def every_type_is_read(peer: Peer) -> Verdict:
 @case("framing.table.undefined-tag", covers=["wire/table/malformed"])
 def undefined_tag(peer: Peer) -> Verdict:
     """A value with a tag that nobody defined is refused."""
+    # Here and below, by PDF §4.2.5.5: a field is its name as a short string, one octet of tag, the value.
+    # Tag Z is not defined; four octets of value, as the commonest tags have, follow.
     return _refuses_arguments(peer, table(shortstr("name") + b"Z\x00\x00\x00\x00"))
 
 
@@ -95,18 +103,21 @@ def table_longer_than_its_frame(peer: Peer) -> Verdict:
 @case("framing.table.value-beyond-table", covers=["wire/table/malformed"])
 def value_longer_than_its_table(peer: Peer) -> Verdict:
     """A long string that is longer than the table around it is refused."""
+    # Tag S announces 0x03E8 = 1000 octets, three follow.
     return _refuses_arguments(peer, table(shortstr("name") + b"S\x00\x00\x03\xe8abc"))
 
 
 @case("framing.table.number-beyond-table", covers=["wire/table/malformed"])
 def number_cut_by_its_table(peer: Peer) -> Verdict:
     """A number that the end of its table cuts is refused."""
+    # Tag I has four octets of value, two are there.
     return _refuses_arguments(peer, table(shortstr("name") + b"I\x00\x00"))
 
 
 @case("framing.table.name-beyond-table", covers=["wire/table/malformed"])
 def name_longer_than_its_table(peer: Peer) -> Verdict:
     """A field name that is longer than the table around it is refused."""
+    # The name announces 0x7F = 127 octets, four follow.
     return _refuses_arguments(peer, table(b"\x7fname"))
 
 
@@ -119,6 +130,7 @@ def name_without_a_value(peer: Peer) -> Verdict:
 @case("framing.table.nested-beyond-table", covers=["wire/table/malformed"])
 def nested_table_longer_than_its_table(peer: Peer) -> Verdict:
     """A nested table that is longer than the table around it is refused."""
+    # Tag F, then a size of 500 with no fields behind it.
     return _refuses_arguments(peer, table(shortstr("name") + b"F" + table(b"", size=500)))
 
 
@@ -143,6 +155,7 @@ def field_name_with_a_blank(peer: Peer) -> Verdict:
 @case("framing.table.name-too-long", covers=["amq_wlp_table_01"])
 def field_name_too_long(peer: Peer) -> Verdict:
     """A field name of 129 characters is refused."""
+    # One more than the 128 of PDF §4.2.5.5.
     return _refuses_name(peer, "n" * 129)
 
 
@@ -199,6 +212,7 @@ def _refuses_arguments(peer: Peer, octets: bytes) -> Verdict:
     """The table as arguments of a declaration is refused."""
     peer.open_channel()
     name = peer.will_clean("queue", peer.name("q"))
+    # A method, not a content: brokers in use decode arguments at once, but properties when they like.
     peer.send("queue.declare", queue=name, exclusive=True, arguments=Raw(octets))
     return rejects_violation(peer)
 

@@ -76,7 +76,7 @@ def new_queue_hangs_on_default_exchange(peer: Peer) -> Verdict:
 def many_queues_at_once(peer: Peer) -> Verdict:
     """256 queues can exist at the same time."""
     peer.open_channel()
-    names = [peer.name("q") for _ in range(256)]
+    names = [peer.name("q") for _ in range(256)]  # queue/declare/minimum-queues
     peer.claim("256 queues")
     for name in names:
         peer.send("queue.declare", queue=name, exclusive=True)
@@ -117,7 +117,7 @@ def generated_names_differ(peer: Peer) -> Verdict:
 def reserved_name_is_refused(peer: Peer) -> Verdict:
     """A client cannot make a queue whose name begins with amq. (with the period)."""
     peer.open_channel()
-    peer.send("queue.declare", queue=f"amq.{peer.name('q')}"[:127], exclusive=True)
+    peer.send("queue.declare", queue=f"amq.{peer.name('q')}"[:127], exclusive=True)  # a name has 127 octets
     return rejects_violation(peer)
 
 
@@ -137,7 +137,7 @@ def reserved_name_that_exists(peer: Peer) -> Verdict:
     """A queue whose name begins with amq. can be declared once more where it exists."""
     peer.open_channel()
     name = peer.call("queue.declare", exclusive=True)["queue"]
-    if not name.startswith("amq."):
+    if not name.startswith("amq."):  # how a server generates names is its own choice
         return does_not_apply(peer, f"no queue with a reserved name: a generated name is {name!r}")
     peer.claim("declare-ok for a queue that exists")
     peer.send("queue.declare", queue=name, exclusive=True)
@@ -181,7 +181,7 @@ def passive_declare_ignores_fields(peer: Peer) -> Verdict:
     peer.open_channel()
     queue = peer.queue(exclusive=False, auto_delete=True)
     peer.claim("declare-ok whatever the other fields say")
-    flags = {"durable": True, "exclusive": True, "auto_delete": False}
+    flags = {"durable": True, "exclusive": True, "auto_delete": False}  # none of them fits the queue
     peer.send("queue.declare", queue=queue, passive=True, arguments=_arguments(60_000), **flags)
     return allows(peer)
 
@@ -226,7 +226,7 @@ def passive_declare_creates_nothing(peer: Peer) -> Verdict:
     peer.open_channel()
     name = peer.name("q")
     peer.send("queue.declare", queue=name, passive=True, exclusive=True)
-    peer.arrival("queue.declare-ok")
+    peer.arrival("queue.declare-ok")  # the refusal, which another case judges
     peer.claim("no queue")
     return equals(peer, exists(peer, name), False, "a queue")
 
@@ -268,7 +268,7 @@ def arguments_are_compared(peer: Peer) -> Verdict:
     queue = peer.queue(arguments=_arguments(60_000))
     peer.send("queue.declare", queue=queue, exclusive=True, arguments=_arguments(90_000))
     reaction = peer.reaction()
-    if reaction.refusal is None and not _bounds_length(peer):
+    if reaction.refusal is None and not _bounds_length(peer):  # then both say the same to it
         return does_not_apply(peer, "the argument x-max-length has no effect")
     return judge_reaction(peer, reaction)
 
@@ -304,7 +304,7 @@ def mismatch_changes_nothing(peer: Peer) -> Verdict:
     peer.claim("the queue as it was, on another channel of the same connection")
     peer.send("queue.declare", queue=queue, durable=True)
     refused = peer.arrival("queue.declare-ok")
-    peer.open_channel(2)
+    peer.open_channel(2)  # the refusal has closed channel 1
     left = contents(peer, queue, channel=2)
     return holds(
         peer, _is_refusal(refused) and left == bodies, f"{refused.describe(peer.dialect)}; messages {left}"
@@ -329,7 +329,7 @@ def declare_without_reply(peer: Peer) -> Verdict:
 @case("queue.declare.no-wait.failure", covers=["queue/declare/no-wait"])
 def failing_declare_without_reply(peer: Peer) -> Verdict:
     """A declare with no-wait that fails raises an exception all the same."""
-    queue = peer.another().open_channel().queue(exclusive=True)
+    queue = peer.another().open_channel().queue(exclusive=True)  # closed to the others (405)
     peer.open_channel()
     peer.send("queue.declare", queue=queue, exclusive=True, no_wait=True)
     return rejects_violation(peer)
@@ -378,7 +378,7 @@ def declare_ok_leaves_out_paused_consumers(peer: Peer) -> Verdict:
     peer.consume(queue)
     peer.open_channel(2)
     peer.consume(queue, channel=2)
-    peer.call("channel.flow", channel=2, active=False)
+    peer.call("channel.flow", channel=2, active=False)  # no longer active
     peer.claim("one active consumer")
     return equals(peer, counts(peer, queue), (0, 1), "messages and consumers")
 
@@ -387,7 +387,7 @@ def declare_ok_leaves_out_paused_consumers(peer: Peer) -> Verdict:
 
 
 def _arguments(number: int) -> dict[str, int]:
-    return {"x-message-ttl": number, "x-expires": number, "x-max-length": number}
+    return {"x-message-ttl": number, "x-expires": number, "x-max-length": number}  # brokers in use know them
 
 
 def _bounds_length(peer: Peer) -> bool:

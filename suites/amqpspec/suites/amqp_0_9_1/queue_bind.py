@@ -243,6 +243,7 @@ def blank_queue_with_a_key(peer: Peer) -> Verdict:
 def failing_unbind(peer: Peer) -> Verdict:
     """An unbind that cannot be done, neither queue nor exchange being there, raises an exception."""
     peer.open_channel()
+    # Neither is there: undoing a missing binding between existing ends need not be a failure.
     peer.send("queue.unbind", queue=peer.name("q"), exchange=peer.name("x"), routing_key="key")
     return rejects_violation(peer)
 
@@ -280,6 +281,8 @@ def unbind_from_the_default_exchange(peer: Peer) -> Verdict:
     peer.claim("unbind-ok")
     peer.send("queue.unbind", queue=queue, exchange="", routing_key=queue)
     reaction = peer.reaction()
+    # The row accepts no refusal, but tolerates 403: exchange/default-access can be read so that only
+    # queue.bind and publish reach the default exchange. Whether the binding then goes is not said.
     if reaction.refusal in requirement_of(peer).tolerates:
         return judge_reaction(peer, reaction)
     return holds(peer, reaction.refusal is None, reaction.describe(peer.dialect))

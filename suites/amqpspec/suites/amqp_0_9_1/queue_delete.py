@@ -41,6 +41,7 @@ def purge_spares_the_unacknowledged(peer: Peer) -> Verdict:
     peer.open_channel()
     queue = peer.queue()
     first, *_ = fill(peer, queue, 3)
+    # Fetched and not acknowledged: out of the queue, yet not gone.
     peer.call("basic.get", queue=queue)
     peer.open_channel(2)
     peer.claim("the unacknowledged message, and no other")
@@ -106,6 +107,7 @@ def delete_ends_consumers(peer: Peer) -> Verdict:
     peer.consume(queue, no_ack=True, consumer_tag="old")
     peer.claim("no consumer at the new queue, which keeps its message")
     peer.call("queue.delete", queue=queue)
+    # A consumer that is tied to the name, not to the queue, would wake up here.
     peer.queue(queue=queue)
     peer.publish(queue, b"not for the old")
     peer.barrier(queue=queue)
@@ -145,6 +147,7 @@ def queue_in_use_stays(peer: Peer) -> Verdict:
     peer.open_channel()
     queue = peer.queue()
     bodies = fill(peer, queue, 1)
+    # Its consumer is at work: the message that it holds comes back if the queue survives.
     hold(peer, queue)
     peer.open_channel(2)
     peer.claim("the queue with its message after the delete")

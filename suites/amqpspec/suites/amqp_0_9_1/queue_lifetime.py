@@ -19,11 +19,14 @@ def durable_queue_outlives_restart(peer: Peer) -> Verdict:
     """After a restart of the server a durable queue is there, and a transient one is not, or at least is empty."""
     peer.open_channel()
     durable, transient = peer.queue(durable=True), peer.queue(exclusive=False)
+    # Persistent: what is lost is lost because the queue is transient, not the message.
     peer.publish(transient, b"old", properties=PERSISTENT)
     peer.barrier(queue=transient)
     peer.context.restart()
     peer.claim("the durable queue there, the transient one gone or empty")
     late = peer.another().open_channel()
+    # Transient queues are said to be purged: gone and empty are both right (amqp-0-9-1
+    # queue/declare/durable/restart).
     kept, left = exists(late, durable), exists(late, transient) and contents(late, transient)
     return holds(peer, kept and not left, f"durable queue: {kept}, transient queue: {left}")
 
@@ -103,6 +106,7 @@ def exclusive_queue_ends_with_its_socket(peer: Peer) -> Verdict:
 @case("queue.declare.exclusive.passive", covers=["queue/declare/exclusive/passive"])
 def exclusive_queue_is_not_shown_to_others(peer: Peer) -> Verdict:
     """Another connection cannot even declare an exclusive queue passively."""
+    # A passive declare takes nothing from anybody, and is forbidden all the same.
     queue, other = owned_by_another(peer)
     other.send("queue.declare", queue=queue, passive=True)
     return rejects_violation(other)
@@ -233,6 +237,7 @@ def auto_delete_without_consumers(peer: Peer) -> Verdict:
     other = peer.another().open_channel()
     peer.claim("the queue is still there")
     fill(peer, queue, 1)
+    # basic.get is no consumer. The connection stays, as PDF §4.5 would take the queue with it.
     peer.get(queue)
     peer.call("channel.close", reply_code=200, reply_text="done")
     other.barrier()
@@ -247,6 +252,8 @@ def auto_delete_is_not_cleared(peer: Peer) -> Verdict:
     peer.claim("a queue that is deleted after its last consumer, or a refusal")
     peer.send("queue.declare", queue=queue, exclusive=True, auto_delete=False)
     reaction = peer.reaction()
+    # One rule ignores the flag of a second declare, another one compares it: 406 and declare-ok are both
+    # right, a changed flag is wrong (amqp-0-9-1 queue/declare/auto-delete/pre-existence).
     if reaction.refusal is not None:
         return judge_reaction(peer, reaction)
     peer.call("basic.cancel", consumer_tag=peer.consume(queue))

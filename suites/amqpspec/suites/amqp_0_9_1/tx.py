@@ -35,6 +35,7 @@ def nothing_takes_effect_after_an_exception(peer: Peer) -> Verdict:
     """Where one publication fails and the channel with it, commit puts nothing of the transaction into effect."""
     queue = _transaction(peer, acknowledged=b"old", published=(b"1", b"2"))
     peer.publish("key", b"fails", exchange=peer.name("no-exchange"))
+    # Sent, not called: the exception of publish closes the channel and commit gets no answer.
     peer.send("tx.commit")
     peer.expect("channel.close")
     peer.claim("the old message alone")
@@ -99,6 +100,7 @@ def commit_publishes(peer: Peer) -> Verdict:
     got = []
     for body, count in ((b"3", 2), (b"4", 1)):
         peer.call("tx.commit")
+        # Published behind commit-ok, so part of the next transaction: it must not come with this one.
         send(peer, queue, (body,))
         got.append(bodies(awaited(other, count) + sent_ahead(other, queue)))
     return equals(peer, got, [[b"1", b"2"], [b"3"]], "messages after each commit")
@@ -180,6 +182,7 @@ def rollback_delivers_nothing(peer: Peer) -> Verdict:
     send(peer, queue, (b"1",))
     peer.call("tx.commit")
     peer.send("basic.ack", delivery_tag=peer.delivery()["delivery_tag"])
+    # A second consumer, as recover with requeue may deliver to either.
     peer.open_channel(2)
     peer.consume(queue, channel=2)
     peer.claim("no delivery after rollback, one after recover, to either consumer")
@@ -201,6 +204,7 @@ def nothing_to_roll_back(peer: Peer) -> Verdict:
 def _transaction(peer: Peer, published: tuple[bytes, ...], acknowledged: bytes = b"") -> str:
     """Open a transaction that publishes to a queue, and acknowledges what was in it before; gives its name."""
     peer.open_channel()
+    # Shared, so that another connection finds it when this one is lost.
     queue = peer.queue(exclusive=False)
     if acknowledged:
         send(peer, queue, (acknowledged,))
