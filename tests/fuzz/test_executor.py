@@ -27,6 +27,7 @@ from amqpspec.fuzz.inputs.identity import InputId
 from amqpspec.fuzz.states.ways import Say, Step, Values, octets_of_step, states
 from amqpspec.net.ports import free_port
 from amqpspec.reference.methods.channel import Channel
+from amqpspec.reference.methods.connection import Connection
 from amqpspec.reference.methods.handlers import CHANNEL_HANDLERS
 from amqpspec.reference.methods.phases import Phase
 from amqpspec.reference.server import ReferenceBroker
@@ -444,6 +445,7 @@ def test_a_broker_that_reads_no_more_no_longer_answers(monkeypatch: pytest.Monke
     def mute(channel: Channel, call: Call) -> None:
         channel.send("basic.qos-ok")
         channel.connection.core.flush()
+        assert isinstance(channel.connection, Connection)
         channel.connection.phase = Phase.MUTE
 
     monkeypatch.setitem(CHANNEL_HANDLERS, "basic.qos", mute)

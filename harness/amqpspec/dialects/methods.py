@@ -23,10 +23,10 @@ def driver() -> Driver:
 
 
 def reference() -> Connect:
-    """The connection of the reference broker."""
-    from amqpspec.reference.methods.connection import Connection
+    """What makes the reference broker's end of a connection."""
+    from amqpspec.reference.methods.inbox import connect
 
-    return Connection
+    return connect
 
 
 def layers() -> Callable[[str], Layers]:

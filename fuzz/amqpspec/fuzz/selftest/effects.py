@@ -19,7 +19,6 @@ from weakref import WeakKeyDictionary
 
 from amqpspec.reference.amqp_1_0.sending import SendingEndpoint
 from amqpspec.reference.methods.channel import Channel
-from amqpspec.reference.methods.classes import outgoing
 from amqpspec.reference.methods.connection import Connection as MethodConnection
 from amqpspec.reference.model import Consumer, Entry, Message
 from amqpspec.reference.refusing import RefusedError
@@ -140,7 +139,7 @@ def _slip(connection: Connection, consumer: Consumer) -> None:
         return
     assert isinstance(consumer.taker, Channel)
     foreign = replace(stored, body=b"what another user said")
-    outgoing.deliver(consumer.taker, consumer, Entry(_with_size(foreign), 0), False)
+    consumer.taker.deliver(consumer, Entry(_with_size(foreign), 0), False)
 
 
 def _with_size(message: Message) -> Message:

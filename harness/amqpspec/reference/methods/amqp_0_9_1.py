@@ -16,17 +16,19 @@ from amqpspec.reference.methods import (
     connection,
     contents,
     damage,
+    dispatch,
     frames_out,
     heartbeats,
     inbox,
+    outgoing,
     wire,
 )
 from amqpspec.reference.methods.refusals import MethodRefusals
 from amqpspec.reference.model import deliveries, exchanges, queues, routing, vhost
 
 _MODULES = (
-    wire, inbox, contents, frames_out, damage, heartbeats, core, connection, channel, *classes.CLASSES,
-    exchanges, routing, vhost, queues, deliveries,
+    wire, inbox, contents, frames_out, damage, heartbeats, core, connection, channel, outgoing, dispatch,
+    *classes.CLASSES, exchanges, routing, vhost, queues, deliveries,
 )  # fmt: skip
 FAMILY = {fault.name: fault for module in _MODULES for fault in getattr(module, "FAULTS", ())}
 """Every fault that the brokers of the family act out, by name."""

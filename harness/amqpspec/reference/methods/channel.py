@@ -6,38 +6,68 @@ Must not know: what a method means; the handlers do.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
 
+from amqpspec.reference.core import Connected, Core
 from amqpspec.reference.fault import fault_table
-from amqpspec.reference.methods.classes import outgoing
-from amqpspec.reference.methods.classes.access import shows_good_ticket
-from amqpspec.reference.methods.contents import Content, Received, Spoilt
-from amqpspec.reference.methods.handlers import CHANNEL_HANDLERS, CONTENT_HANDLERS, is_quiet
-from amqpspec.reference.model import Consumer, Deliveries, Delivery, Entry, Message, Queue, VirtualHost
-from amqpspec.reference.refusing import RefusedError
+from amqpspec.reference.methods.contents import Content
+from amqpspec.reference.methods.outgoing import ChannelOutput, Sender
+from amqpspec.reference.model import Consumer, Deliveries, Delivery, Entry, Message, Queue, User, VirtualHost
 from amqpspec.spec.model import Side
 from amqpspec.wire.methods.codec import Call
 
-if TYPE_CHECKING:
-    from amqpspec.reference.methods.classes.tx import Transaction
-    from amqpspec.reference.methods.connection import Connection
+
+class Transaction:
+    """The work of one channel that waits for its commit."""
+
+    def __init__(self) -> None:
+        self.work: list[Callable[[], object]] = []
+
+    def take(self) -> list[Callable[[], object]]:
+        """The work so far; the next transaction begins."""
+        work, self.work = self.work, []
+        return work
 
 
-class Channel:
-    """One channel."""
+class Carrier(Connected, Sender, Protocol):
+    """A connection, as its channels see it; those in ``unconfirmed`` have confirms to send with the next write."""
 
-    def __init__(self, connection: Connection, number: int) -> None:
-        self.connection, self.number = connection, number
-        self.faulty = connection.faulty
+    core: Core
+    user: User | None
+    vhost: VirtualHost | None
+    capabilities: Mapping[str, Any]
+    congested: bool
+    channels: dict[int, Channel]
+    channel_max: int
+    unconfirmed: dict[int, Channel]
+
+    def refuse(self, rule: str, text: str) -> None:
+        """Raise for a broken rule; return if a fault lets it pass."""
+
+    def reason(self, code: int, text: str) -> dict[str, Any]:
+        """The arguments of a close method."""
+
+    def close(self, code: int, text: str) -> None:
+        """Refuse at the scope of the connection."""
+
+    def pump(self) -> None:
+        """Let every queue that this client consumes from look again."""
+
+
+class Channel(ChannelOutput):
+    """One channel; the taker of its consumers' messages."""
+
+    def __init__(self, connection: Carrier, number: int) -> None:
+        super().__init__(connection, number, Deliveries(connection.core.on, connection.window))
+        self.connection = connection
         self.key = next(connection.core.numbers)
         self.owner: object = connection
         self.opened = self.closing = self.released = False
         self.active = True
         self.content: Content | None = None
         self.current_queue = ""
-        self.consumers: dict[str, Consumer] = {}
         self.ended_tags: set[str] = set()
-        self.deliveries = Deliveries(connection.on, connection.window)
         self.transaction: Transaction | None = None
         self.confirming = False
         self.published = self.confirmed = 0
@@ -56,47 +86,6 @@ class Channel:
         """Raise for a broken rule; return if a fault lets it pass."""
         self.connection.refuse(rule, text)
 
-    def send(self, name: str, /, **args: Any) -> None:
-        """One method to the client."""
-        self.connection.send(self.number, name, **args)
-
-    def reply(self, call: Call, name: str, /, **args: Any) -> None:
-        """Answer a call, unless it asked for no answer."""
-        if not is_quiet(call) or self.faulty("no-wait-answered"):
-            self.send(name, **args)
-
-    # --- methods in
-
-    def on_method(self, call: Call) -> None:
-        """A method has come."""
-        if self.faulty("method-elsewhere-ends-content"):
-            for other in self.connection.channels.values():
-                other.content = self.content if other is self else None
-        if self.content is not None and not self.closing:
-            self._abort_content(call.name)
-        if not self._permitted(call):
-            self.refuse("constant/access-refused", f"{call.name} is not permitted")
-        if "ticket" in call.args and not shows_good_ticket(self, call):
-            return
-        try:
-            CHANNEL_HANDLERS[call.name](self, call)
-        except RefusedError:
-            if not (is_quiet(call) and self.faulty("no-wait-failure-swallowed")):
-                raise
-
-    def _abort_content(self, name: str) -> None:
-        content, self.content = self.content, None
-        assert content is not None
-        if not content.begun:
-            self.refuse("amq_wlp_content_01", f"{name} where a content header was due")
-        else:
-            self.refuse("wire/content/aborted-by-method", f"{name} inside a content")
-            self._complete(content.cut_short())
-
-    def _permitted(self, call: Call) -> bool:
-        user = self.connection.user
-        return call.method.class_name == "channel" or (user is not None and user.may_work)
-
     # --- contents in
 
     @property
@@ -112,33 +101,7 @@ class Channel:
         if self.faulty("one-content-per-connection"):
             for other in self.connection.channels.values():
                 other.content = None
-        self.content = Content(self.connection, call)
-
-    def on_content(self, kind: str, payload: bytes) -> None:
-        """A frame of a content has come; one that is refused ends the content."""
-        content, self.content = self.content, None
-        if content is None:
-            self._unexpected(kind)
-            return
-        try:
-            received = content.header(payload) if kind == "header" else content.body(payload)
-        except Spoilt:
-            return
-        if received is None:
-            self.content = content
-        else:
-            self._complete(received)
-
-    def _unexpected(self, kind: str) -> None:
-        if kind == "header":
-            self.refuse("wire/content/unexpected-header", "a content header that no method announced")
-        else:
-            self.refuse("wire/content/unexpected-body", "a content body that no method announced")
-
-    def _complete(self, received: Received) -> None:
-        if self.faulty("lowest-channel-alone-publishes") and self.number != min(self.connection.channels):
-            return
-        CONTENT_HANDLERS[received.call.name](self, received)
+        self.content = Content(call, self.connection.codec, self.refuse, self.faulty)
 
     # --- the taker of queues
 
@@ -156,10 +119,6 @@ class Channel:
         if self.faulty("prefetch-counted-by-consumer"):
             return self.deliveries.admits_to(consumer)
         return self.faulty("prefetch-ignored") or self.deliveries.admits(message.size_octets)
-
-    def deliver(self, consumer: Consumer, entry: Entry, redelivered: bool) -> None:
-        """Send a message to the client."""
-        outgoing.deliver(self, consumer, entry, redelivered)
 
     def cancelled(self, consumer: Consumer) -> None:
         """A consumer's queue is gone: tell the client if it can hear that."""
@@ -257,9 +216,6 @@ unacked-lost-with-channel: unacknowledged messages vanish with their channel
     [wire/channels/closure basic/explicit-ack domain/redelivered/implementation-flag]
 exclusive-queue-ends-with-channel: an exclusive queue goes with the channel on which it was made
     [queue/declare/exclusive/lifetime]
-no-wait-failure-swallowed: a method without reply that fails is passed over
-    [domain/no-wait queue/declare/no-wait]
-no-wait-answered: a method with no-wait is answered [domain/no-wait queue/declare/no-wait exchange/no-wait]
 prefetch-ignored: prefetch limits nothing [basic/qos/prefetch-count basic/qos/prefetch-count/no-more]
 prefetch-limits-no-ack: prefetch limits consumers that do not acknowledge
     [basic/qos/prefetch-size basic/qos/prefetch-count]
@@ -274,6 +230,4 @@ confirm-multiple-not-set: several messages are confirmed by the number of the la
 confirmed-twice: each confirmation is sent twice [confirm/all-messages-acknowledged]
 confirms-start-at-zero: the first message has the number 0 [confirm/sequence]
 confirm-count-shared-by-channels: all channels share one count [confirm/sequence]
-method-elsewhere-ends-content: a method on one channel ends the contents on their way in on the others
-lowest-channel-alone-publishes: contents are thrown away unless they come on the lowest channel that is open
 """)

@@ -6,27 +6,35 @@ Must not know: sockets (``BrokerConnection`` does), what any method does (the ha
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Protocol
 
 from amqpspec.reference.connection import BrokerConnection
 from amqpspec.reference.core import Core
 from amqpspec.reference.fault import fault_table
-from amqpspec.reference.methods import frames_out, wire
+from amqpspec.reference.methods import wire
 from amqpspec.reference.methods.channel import Channel
+from amqpspec.reference.methods.contents import Children
+from amqpspec.reference.methods.frames_out import FramesOut
 from amqpspec.reference.methods.heartbeats import Heartbeats
-from amqpspec.reference.methods.inbox import Inbox
 from amqpspec.reference.methods.phases import BEFORE_OPEN, Phase
 from amqpspec.reference.model import Window
 from amqpspec.reference.refusing import RefusedError
 from amqpspec.spec.model import Refusal, Scope
 
-if TYPE_CHECKING:
-    from amqpspec.reference.methods.contents import Children
-
 CLOSE_OK_S, CLOSE_OK_INSIDE_FRAME_S = 5.0, 0.5
 _RULED_IN_HANDSHAKES = ("connection/open", "constant/invalid-path", "amq_wlp_frame_01", "amq_wlp_frame_02")
 """Rules that hold before open, too; there a dialect that pauses has one rule for all others."""
+
+
+class Reader(Protocol):
+    """The way in of a connection."""
+
+    def on_header(self, data: bytes) -> bool:
+        """Handle octets of the protocol header and what follows; whether it is whole."""
+
+    def on_frame(self, incoming: wire.Incoming) -> None:
+        """Handle a frame."""
 
 
 class Connection(BrokerConnection):
@@ -36,10 +44,11 @@ class Connection(BrokerConnection):
     GOING_DOWN, INTERNAL_ERROR = 320, 541
     phase: Phase
 
-    def __init__(self, core: Core) -> None:
+    def __init__(self, core: Core, reader: Callable[[Connection], Reader]) -> None:
         super().__init__(core)
         self.codec = wire.served_codec(core.dialect_id)
         self.framing = wire.framing_of(core.dialect_id)
+        self._frames = FramesOut(self.codec, self.framing, core.on)
         self.pause_s = self.codec.dialect.handshake_pause_s
         first_limit = 1024 if self.faulty("first-frames-must-be-small") else self.framing.min_octets
         self.splitter = wire.Splitter(self.refuse, self.framing, first_limit, self.faulty)
@@ -57,7 +66,7 @@ class Connection(BrokerConnection):
         self.postponed: list[wire.Incoming] = []
         self.unconfirmed: dict[int, Channel] = {}
         self.heartbeats = self.signs = Heartbeats(self)
-        self._inbox = Inbox(self)
+        self._inbox = reader(self)
 
     # --- the way in
 
@@ -179,7 +188,7 @@ class Connection(BrokerConnection):
 
     def reason(self, code: int, text: str) -> dict[str, Any]:
         """The arguments of a close method."""
-        return frames_out.reason(self, code, text)
+        return self._frames.reason(self.failing, code, text)
 
     def close(self, code: int, text: str) -> None:
         """Refuse at the scope of the connection: say why, then wait for close-ok.
@@ -197,14 +206,15 @@ class Connection(BrokerConnection):
     def send(self, number: int, name: str, /, **args: Any) -> None:
         """One method."""
         self._confirm()
-        self._write_frames((frames_out.method_frame(self, number, name, args),))
+        self._write_frames((self._frames.method(number, name, args),))
 
     def send_content(
         self, number: int, name: str, header: bytes, body: bytes, children: Children = (), /, **args: Any
     ) -> None:
         """One method with a content."""
         self._confirm()
-        self._write_frames(frames_out.content_frames(self, number, name, args, header, body, children))
+        limit = self.frame_max_octets
+        self._write_frames(self._frames.content(number, name, args, header, body, children, limit))
 
     def _write_frames(self, frames: Iterable[bytes]) -> None:
         self.write(*map(self._damaged, frames))

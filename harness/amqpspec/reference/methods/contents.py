@@ -10,15 +10,12 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from amqpspec.reference.fault import fault_table
 from amqpspec.reference.methods import wire
 from amqpspec.wire.errors import WireError
-from amqpspec.wire.methods.codec import Call, ContentHeader
-
-if TYPE_CHECKING:
-    from amqpspec.reference.methods.connection import Connection
+from amqpspec.wire.methods.codec import Call, Codec, ContentHeader
 
 MAX_BODY_OCTETS = 8 << 30
 _CLASS_AND_WEIGHT = struct.Struct(">HH")
@@ -55,10 +52,10 @@ class Content:
     Both raise Spoilt where a fault let pass what leaves the rest unreadable.
     """
 
-    def __init__(self, connection: Connection, call: Call) -> None:
+    def __init__(self, call: Call, codec: Codec, refuse: wire.Refuse, faulty: Callable[[str], bool]) -> None:
         self.call = call
-        self._connection, self._refuse, self._faulty = connection, connection.refuse, connection.faulty
-        self._structured = connection.codec.dialect.structured_contents
+        self._codec, self._refuse, self._faulty = codec, refuse, faulty
+        self._structured = codec.dialect.structured_contents
         self._parts: list[_Part] = []
         self._children: list[tuple[str, bytes]] = []
 
@@ -132,7 +129,7 @@ class Content:
         if self._faulty("continued-flags-not-read") and payload[13:14] and payload[13] & 1:
             self._refuse("wire/content/malformed-header", "more than one word of flags")
         try:
-            header = self._connection.codec.decode_header(payload)
+            header = self._codec.decode_header(payload)
         except WireError as error:
             self._refuse("wire/content/malformed-header", str(error))
             return None
@@ -161,9 +158,7 @@ class Content:
         return header.weight
 
     def _check(self, header: ContentHeader) -> None:
-        wire.check_values(
-            header.properties, self._refuse, self._connection.codec.dialect.signs_in_field_names
-        )
+        wire.check_values(header.properties, self._refuse, self._codec.dialect.signs_in_field_names)
         if self._faulty("field-names-begin-with-letters-only") and wire.any_field(
             header.properties, lambda name, _: name[:1] in "$#"
         ):
@@ -174,9 +169,6 @@ class Content:
 
 class Spoilt(Exception):
     """A fault let pass what makes the rest of the content unreadable: it is thrown away."""
-
-
-ContentHandler = Callable[["Received"], None]
 
 
 FAULTS = fault_table("""

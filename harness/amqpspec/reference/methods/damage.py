@@ -6,15 +6,14 @@ Knows: the values of properties and of the headers among them. Must not know: wh
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from amqpspec.reference.fault import fault_table
 from amqpspec.reference.methods import wire
+from amqpspec.wire.methods.codec import Codec
 from amqpspec.wire.values import Table, Typed
 
-if TYPE_CHECKING:
-    from amqpspec.reference.methods.channel import Channel
-
+Faulty: TypeAlias = Callable[[str], bool]
 Change: TypeAlias = Callable[[str, Any], Any]
 """The tag of a value and the value → what it becomes."""
 
@@ -22,57 +21,57 @@ _LOW_HALF, _NO_SIGN, _SEVEN_BITS = (1 << 32) - 1, (1 << 31) - 1, 127
 _FLAGS_AT = 12
 
 
-def damaged_header(channel: Channel, octets: bytes) -> bytes:
+def damaged_header(codec: Codec, faulty: Faulty, octets: bytes) -> bytes:
     """The octets of a content header, as the faults that are on leave them."""
-    if channel.faulty("properties-dropped"):
+    if faulty("properties-dropped"):
         octets = octets[:_FLAGS_AT] + b"\x00\x00"
-    if channel.faulty("property-flags-one-place-off"):
+    if faulty("property-flags-one-place-off"):
         flags = int.from_bytes(octets[_FLAGS_AT : _FLAGS_AT + 2], "big") >> 1
         octets = octets[:_FLAGS_AT] + flags.to_bytes(2, "big") + octets[_FLAGS_AT + 2 :]
-    if channel.faulty("arrays-dropped-from-headers"):
-        octets = wire.without_arrays(channel.connection.codec, octets)
-    if channel.faulty("octets-have-a-sign"):
-        octets = _without_high_bit_of_priority(channel, octets)
-    if channel.faulty("octet-behind-the-properties"):
+    if faulty("arrays-dropped-from-headers"):
+        octets = wire.without_arrays(codec, octets)
+    if faulty("octets-have-a-sign"):
+        octets = _without_high_bit_of_priority(codec, octets)
+    if faulty("octet-behind-the-properties"):
         octets += b"\x00"
-    if channel.faulty("content-header-of-another-class"):
+    if faulty("content-header-of-another-class"):
         octets = b"\x00\x32" + octets[2:]
-    if channel.faulty("simple-contents-weigh-one"):
+    if faulty("simple-contents-weigh-one"):
         octets = octets[:2] + b"\x00\x01" + octets[4:]
-    for change in _changes(channel):
-        octets = _changed(channel, octets, change)
+    for change in _changes(faulty):
+        octets = _changed(codec, octets, change)
     return octets
 
 
-def _changes(channel: Channel) -> Iterator[Change]:
-    if channel.faulty("timestamps-of-32-bits"):
+def _changes(faulty: Faulty) -> Iterator[Change]:
+    if faulty("timestamps-of-32-bits"):
         yield lambda tag, value: value & _LOW_HALF if tag == "T" else value
-    if channel.faulty("long-strings-end-at-zero"):
+    if faulty("long-strings-end-at-zero"):
         yield lambda tag, value: value.partition(b"\0")[0] if tag == "S" else value
-    if channel.faulty("table-integers-unsigned"):
+    if faulty("table-integers-unsigned"):
         yield lambda tag, value: value & _NO_SIGN if tag == "I" else value
-    if channel.faulty("decimals-have-signed-places"):
+    if faulty("decimals-have-signed-places"):
         yield lambda tag, value: (value[0] & _SEVEN_BITS, value[1]) if tag == "D" else value
 
 
-def _without_high_bit_of_priority(channel: Channel, octets: bytes) -> bytes:
-    header = channel.connection.codec.decode_header(octets)
+def _without_high_bit_of_priority(codec: Codec, octets: bytes) -> bytes:
+    header = codec.decode_header(octets)
     properties = dict(header.properties)
     if "priority" in properties:
         properties["priority"] &= _SEVEN_BITS
-    return channel.connection.codec.encode_header(header._replace(properties=properties))
+    return codec.encode_header(header._replace(properties=properties))
 
 
-def _changed(channel: Channel, octets: bytes, change: Change) -> bytes:
+def _changed(codec: Codec, octets: bytes, change: Change) -> bytes:
     """The header with every value that has a tag, and the timestamp, put through a change."""
-    header = channel.connection.codec.decode_header(octets)
+    header = codec.decode_header(octets)
     properties = dict(header.properties)
     if "timestamp" in properties:
         properties["timestamp"] = change("T", properties["timestamp"])
     if "headers" in properties:
         fields = properties["headers"]
         properties["headers"] = Table((n, Typed(v.tag, change(v.tag, v.value))) for n, v in fields)
-    return channel.connection.codec.encode_header(header._replace(properties=properties))
+    return codec.encode_header(header._replace(properties=properties))
 
 
 FAULTS = fault_table("""

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from amqpspec.reference.deviations import Deviations
 from amqpspec.reference.fault import fault_table
 from amqpspec.reference.methods import wire
-
-if TYPE_CHECKING:
-    from amqpspec.reference.methods.connection import Connection
-    from amqpspec.reference.methods.contents import Children
+from amqpspec.reference.methods.contents import Children
+from amqpspec.wire.methods.codec import Codec
 
 _LOW_OCTET = 0xFF
 _THOUSAND = 1000
@@ -22,95 +21,98 @@ _SPOILT = "queue."
 """The class whose replies show damage to any method: a channel has been opened by then, and nothing else suffers."""
 
 
-def method_frame(connection: Connection, number: int, name: str, args: Mapping[str, Any]) -> bytes:
-    """One method."""
-    payload = wire.encode(connection.codec, name, args, connection.on)
-    if connection.faulty("channel-number-cut-to-an-octet"):
-        number &= _LOW_OCTET
-    if name.startswith(_SPOILT):
-        return _damaged_method(connection, number, payload)
-    return connection.framing.frame("method", number, payload)
+class FramesOut:
+    """What one connection says, as frames."""
 
+    def __init__(self, codec: Codec, framing: wire.Framing, on: Deviations) -> None:
+        self.codec, self.framing, self.on, self.faulty = codec, framing, on, on.faulty
 
-def _damaged_method(connection: Connection, number: int, payload: bytes) -> bytes:
-    if connection.faulty("replies-on-channel-zero"):
-        number = 0
-    if connection.faulty("ids-in-reverse-order"):
-        payload = payload[2:4] + payload[:2] + payload[4:]
-    octets = connection.framing.frame("method", number, payload)
-    if connection.faulty("method-frame-of-another-type"):
-        octets = bytes((connection.framing.layout.types["body"],)) + octets[1:]
-    if connection.faulty("size-counts-end-octet"):
-        head = connection.framing.head_octets
-        octets = octets[: head - 4] + struct.pack(">I", len(payload) + 1) + octets[head:]
-    place = connection.framing.cycle_place
-    if place is not None and connection.faulty("cycle-left-out"):
-        octets = octets[:place] + octets[place + 1 :]
-    return octets
+    def method(self, number: int, name: str, args: Mapping[str, Any]) -> bytes:
+        """One method."""
+        payload = wire.encode(self.codec, name, args, self.on)
+        if self.faulty("channel-number-cut-to-an-octet"):
+            number &= _LOW_OCTET
+        if name.startswith(_SPOILT):
+            return self._damaged_method(number, payload)
+        return self.framing.frame("method", number, payload)
 
+    def _damaged_method(self, number: int, payload: bytes) -> bytes:
+        if self.faulty("replies-on-channel-zero"):
+            number = 0
+        if self.faulty("ids-in-reverse-order"):
+            payload = payload[2:4] + payload[:2] + payload[4:]
+        octets = self.framing.frame("method", number, payload)
+        if self.faulty("method-frame-of-another-type"):
+            octets = bytes((self.framing.layout.types["body"],)) + octets[1:]
+        if self.faulty("size-counts-end-octet"):
+            head = self.framing.head_octets
+            octets = octets[: head - 4] + struct.pack(">I", len(payload) + 1) + octets[head:]
+        place = self.framing.cycle_place
+        if place is not None and self.faulty("cycle-left-out"):
+            octets = octets[:place] + octets[place + 1 :]
+        return octets
 
-def content_frames(
-    connection: Connection,
-    number: int,
-    name: str,
-    args: Mapping[str, Any],
-    header: bytes,
-    body: bytes,
-    children: Children,
-) -> list[bytes]:
-    """One method with its content, and the contents within that."""
-    limit = connection.frame_max_octets + connection.faulty("frame-larger-than-agreed")
-    if connection.faulty("payload-larger-than-agreed"):
-        limit += connection.framing.overhead_octets + 1
-    if connection.faulty("body-truncated"):
-        body = body[:-1]
-    method = method_frame(connection, number, name, args)
-    if connection.faulty("contents-on-channel-zero"):
-        number = 0
-    head = connection.framing.frame("header", number, header)
-    if connection.faulty("empty-content-not-sent") and not body:
-        return [method]
-    if connection.faulty("content-header-of-another-type"):
-        head = bytes((connection.framing.layout.types["body"],)) + head[1:]
-    within, bodies = (
-        _children(connection, number, children, limit),
-        connection.framing.bodies(number, body, limit),
-    )
-    frames = [method, head, *within, *bodies]
-    if connection.faulty("children-behind-the-body"):
-        frames = [method, head, *bodies, *within]
-    if not body and connection.faulty("empty-body-in-a-frame"):
-        frames.append(connection.framing.frame("body", number, b""))
-    if connection.faulty("method-inside-content") and len(frames) > 2:
-        frames.insert(2, connection.framing.frame("method", number, struct.pack(">HHB", 20, 20, 1)))
-    return frames
+    def content(
+        self,
+        number: int,
+        name: str,
+        args: Mapping[str, Any],
+        header: bytes,
+        body: bytes,
+        children: Children,
+        max_octets: int,
+    ) -> list[bytes]:
+        """One method with its content, and the contents within that."""
+        limit = max_octets + self.faulty("frame-larger-than-agreed")
+        if self.faulty("payload-larger-than-agreed"):
+            limit += self.framing.overhead_octets + 1
+        if self.faulty("body-truncated"):
+            body = body[:-1]
+        method = self.method(number, name, args)
+        if self.faulty("contents-on-channel-zero"):
+            number = 0
+        head = self.framing.frame("header", number, header)
+        if self.faulty("empty-content-not-sent") and not body:
+            return [method]
+        if self.faulty("content-header-of-another-type"):
+            head = bytes((self.framing.layout.types["body"],)) + head[1:]
+        within, bodies = (
+            self._children(number, children, limit),
+            self.framing.bodies(number, body, limit),
+        )
+        frames = [method, head, *within, *bodies]
+        if self.faulty("children-behind-the-body"):
+            frames = [method, head, *bodies, *within]
+        if not body and self.faulty("empty-body-in-a-frame"):
+            frames.append(self.framing.frame("body", number, b""))
+        if self.faulty("method-inside-content") and len(frames) > 2:
+            frames.insert(2, self.framing.frame("method", number, struct.pack(">HHB", 20, 20, 1)))
+        return frames
 
+    def _children(self, number: int, children: Children, limit: int) -> list[bytes]:
+        if self.faulty("children-not-delivered"):
+            return []
+        frames: list[bytes] = []
+        for kind, octets in children:
+            if kind == "header":
+                frames.append(self.framing.frame("header", number, octets))
+            elif not self.faulty("bodies-of-children-lost"):
+                frames += self.framing.bodies(number, octets, limit)
+        return frames
 
-def _children(connection: Connection, number: int, children: Children, limit: int) -> list[bytes]:
-    if connection.faulty("children-not-delivered"):
-        return []
-    frames: list[bytes] = []
-    for kind, octets in children:
-        if kind == "header":
-            frames.append(connection.framing.frame("header", number, octets))
-        elif not connection.faulty("bodies-of-children-lost"):
-            frames += connection.framing.bodies(number, octets, limit)
-    return frames
-
-
-def reason(connection: Connection, code: int, text: str) -> dict[str, Any]:
-    """The arguments of a close method."""
-    class_id, method_id = connection.failing
-    if connection.faulty("closes-carry-another-code"):
-        code = 543
-    if connection.faulty("close-codes-of-four-digits"):
-        code += _THOUSAND
-    if connection.faulty("close-codes-tell-of-success"):
-        code = 200
-    if connection.faulty("close-names-another-method"):
-        class_id, method_id = 0, 0
-    text = text.encode("ascii", "backslashreplace")[:255].decode()
-    return {"reply_code": code, "reply_text": text, "class_id": class_id, "method_id": method_id}
+    def reason(self, failing: tuple[int, int], code: int, text: str) -> dict[str, Any]:
+        """The arguments of a close method."""
+        class_id, method_id = failing
+        if self.faulty("closes-carry-another-code"):
+            code = 543
+        if self.faulty("close-codes-of-four-digits"):
+            code += _THOUSAND
+        if self.faulty("close-codes-tell-of-success"):
+            code = 200
+        if self.faulty("close-names-another-method"):
+            class_id, method_id = 0, 0
+        text = text.encode("ascii", "backslashreplace")[:255].decode()
+        return {"reply_code": code, "reply_text": text, "class_id": class_id, "method_id": method_id}
 
 
 FAULTS = fault_table("""

@@ -6,18 +6,16 @@ Knows: names of methods. Must not know: what any handler does.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
+from amqpspec.reference.methods.channel import Channel
+from amqpspec.reference.methods.connection import Connection
+from amqpspec.reference.methods.contents import Received
 from amqpspec.wire.methods.codec import Call
 
-if TYPE_CHECKING:
-    from amqpspec.reference.methods.channel import Channel
-    from amqpspec.reference.methods.connection import Connection
-    from amqpspec.reference.methods.contents import Received
-
-ChannelHandler: TypeAlias = "Callable[[Channel, Call], None]"
-ConnectionHandler: TypeAlias = "Callable[[Connection, Call], None]"
-ContentHandler: TypeAlias = "Callable[[Channel, Received], None]"
+ChannelHandler: TypeAlias = Callable[[Channel, Call], None]
+ConnectionHandler: TypeAlias = Callable[[Connection, Call], None]
+ContentHandler: TypeAlias = Callable[[Channel, Received], None]
 
 CHANNEL_HANDLERS: dict[str, ChannelHandler] = {}
 CONNECTION_HANDLERS: dict[str, ConnectionHandler] = {}
@@ -52,8 +50,3 @@ def handles_content(name: str) -> Callable[[ContentHandler], ContentHandler]:
         return handler
 
     return register
-
-
-def is_quiet(call: Call) -> bool:
-    """Whether a call wants no answer; dialects spell that in two ways."""
-    return bool(call.args.get("no_wait") or call.args.get("nowait"))

@@ -7,20 +7,19 @@ Must not know: sockets, how a refusal is said, what a method does.
 from __future__ import annotations
 
 import struct
-from typing import TYPE_CHECKING
 
+from amqpspec.reference.core import Core
 from amqpspec.reference.fault import fault_table
 from amqpspec.reference.methods import classes, wire  # noqa: F401  (classes registers the handlers)
 from amqpspec.reference.methods.channel import Channel
+from amqpspec.reference.methods.connection import Connection
+from amqpspec.reference.methods.dispatch import on_content, on_method
 from amqpspec.reference.methods.handlers import CHANNEL_HANDLERS, CONNECTION_HANDLERS
 from amqpspec.reference.methods.phases import BEFORE_OPEN, HANDSHAKE, Phase
 from amqpspec.spec.methods import Method
 from amqpspec.spec.model import Side
 from amqpspec.wire.errors import WireError
 from amqpspec.wire.methods.codec import Call
-
-if TYPE_CHECKING:
-    from amqpspec.reference.methods.connection import Connection
 
 _IDS = struct.Struct(">HH")
 HEADER_OCTETS = 8
@@ -119,7 +118,7 @@ class Inbox:
             )
         elif not channel.closing or self.faulty("channel-works-on-after-close"):
             self.connection.failing = channel.content_ids
-            channel.on_content(incoming.kind, incoming.payload)
+            on_content(channel, incoming.kind, incoming.payload)
 
     def _on_method(self, number: int, payload: bytes) -> None:
         ids = _IDS.unpack_from(payload) if len(payload) >= 4 else (0, 0)
@@ -205,11 +204,16 @@ class Inbox:
         if channel is None:
             self.connection.refuse("channel/grammar", f"{call.name} on channel {number}, which is not open")
         else:
-            channel.on_method(call)
+            on_method(channel, call)
 
 
 def _ids(*methods: Method) -> frozenset[tuple[int, int]]:
     return frozenset((method.class_id, method.method_id) for method in methods)
+
+
+def connect(core: Core) -> Connection:
+    """The broker's end of a new connection."""
+    return Connection(core, Inbox)
 
 
 FAULTS = fault_table("""

@@ -7,13 +7,9 @@ ticket works in it as well, so what is refused is a ticket that was not granted.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from amqpspec.reference.methods.channel import Channel
 from amqpspec.reference.methods.handlers import handles
 from amqpspec.wire.methods.codec import Call
-
-if TYPE_CHECKING:
-    from amqpspec.reference.methods.channel import Channel
 
 _REALMS = ("/data", "/admin")
 _ACCESS_REFUSED = 403

@@ -8,19 +8,15 @@ from __future__ import annotations
 
 import asyncio
 from functools import partial
-from typing import TYPE_CHECKING
 
 from amqpspec.reference.fault import fault_table
 from amqpspec.reference.methods import wire
-from amqpspec.reference.methods.classes import outgoing
+from amqpspec.reference.methods.channel import Channel
 from amqpspec.reference.methods.classes.naming import named_queue
+from amqpspec.reference.methods.contents import Received
 from amqpspec.reference.methods.handlers import handles, handles_content
 from amqpspec.reference.model import Consumer, Exchange, Message, Outcome, Queue
 from amqpspec.wire.methods.codec import Call
-
-if TYPE_CHECKING:
-    from amqpspec.reference.methods.channel import Channel
-    from amqpspec.reference.methods.contents import Received
 
 _SUCCESS, _NO_ROUTE, _NO_CONSUMERS = 200, 312, 313
 
@@ -186,13 +182,13 @@ def _route(channel: Channel, call: Call, exchange: Exchange, message: Message) -
     immediate = call["immediate"] or channel.faulty("immediate-always-meant")
     outcome = channel.vhost.publish(exchange, message, immediate=immediate)
     if outcome is Outcome.UNROUTABLE and call["mandatory"] and not channel.faulty("mandatory-ignored"):
-        outgoing.returned(channel, message, _NO_ROUTE, "no queue is bound for it")
+        channel.send_back(message, _NO_ROUTE, "no queue is bound for it")
     elif outcome is not Outcome.QUEUED and immediate:
-        outgoing.returned(channel, message, _NO_CONSUMERS, "no consumer can take it at once")
+        channel.send_back(message, _NO_CONSUMERS, "no consumer can take it at once")
     elif outcome is Outcome.UNROUTABLE and channel.faulty("everything-unroutable-returned"):
-        outgoing.returned(channel, message, _NO_ROUTE, "no queue is bound for it")
+        channel.send_back(message, _NO_ROUTE, "no queue is bound for it")
     elif (call["mandatory"] or call["immediate"]) and channel.faulty("delivered-message-returned"):
-        outgoing.returned(channel, message, _NO_ROUTE, "it was delivered")
+        channel.send_back(message, _NO_ROUTE, "it was delivered")
     return outcome
 
 
@@ -214,7 +210,7 @@ def get(channel: Channel, call: Call) -> None:
             channel.send("basic.get-empty")
         return
     redelivered = queue.take(entry, keep=not call["no_ack"])
-    outgoing.got(channel, queue, entry, redelivered, call["no_ack"])
+    channel.send_got(queue, entry, redelivered, call["no_ack"])
 
 
 FAULTS = fault_table("""

@@ -7,14 +7,11 @@ Must not know: anything that happens on an open channel.
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
 
 from amqpspec.reference.fault import fault_table
+from amqpspec.reference.methods.channel import Channel
 from amqpspec.reference.methods.handlers import handles
 from amqpspec.wire.methods.codec import Call
-
-if TYPE_CHECKING:
-    from amqpspec.reference.methods.channel import Channel
 
 _LATER_S = 0.05
 

@@ -5,14 +5,10 @@ Knows: that a channel is either transacted or confirming. Must not know: how con
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from amqpspec.reference.fault import fault_table
+from amqpspec.reference.methods.channel import Channel
 from amqpspec.reference.methods.handlers import handles
 from amqpspec.wire.methods.codec import Call
-
-if TYPE_CHECKING:
-    from amqpspec.reference.methods.channel import Channel
 
 
 @handles("confirm.select")

@@ -6,19 +6,17 @@ Must not know: channels and what happens on them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from amqpspec.reference.core import own_platform, own_version
 from amqpspec.reference.fault import fault_table
 from amqpspec.reference.methods.classes import sasl
+from amqpspec.reference.methods.connection import Connection
 from amqpspec.reference.methods.handlers import handles_on_connection
 from amqpspec.reference.methods.phases import Phase
 from amqpspec.reference.model import User
 from amqpspec.wire.methods.codec import Call
 from amqpspec.wire.values import Raw, Typed
-
-if TYPE_CHECKING:
-    from amqpspec.reference.methods.connection import Connection
 
 CHANNEL_MAX, FRAME_MAX_OCTETS, HEARTBEAT_S = 2047, 131072, 60
 LOCALES = ("en_US", "en_GB")

@@ -6,16 +6,13 @@ Must not know: queues, messages.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from amqpspec.reference.fault import fault_table
+from amqpspec.reference.methods.channel import Channel
 from amqpspec.reference.methods.classes.naming import RESERVED, is_name
-from amqpspec.reference.methods.handlers import handles, is_quiet
+from amqpspec.reference.methods.handlers import handles
+from amqpspec.reference.methods.outgoing import is_quiet
 from amqpspec.reference.model import EXCHANGE_TYPES, Binding, Exchange, canonical
 from amqpspec.wire.methods.codec import Call
-
-if TYPE_CHECKING:
-    from amqpspec.reference.methods.channel import Channel
 
 
 @handles("exchange.declare")

@@ -7,14 +7,11 @@ Must not know: what is to be done with the queue.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from amqpspec.reference.fault import fault_table
+from amqpspec.reference.methods.channel import Channel
 from amqpspec.reference.model import Queue
 from amqpspec.wire.methods.codec import Call
-
-if TYPE_CHECKING:
-    from amqpspec.reference.methods.channel import Channel
 
 RESERVED = "amq."
 _NAME = re.compile(r"[A-Za-z0-9_.:-]+")

@@ -6,17 +6,13 @@ Must not know: how a queue keeps its messages.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from amqpspec.reference.fault import fault_table
+from amqpspec.reference.methods.channel import Channel
 from amqpspec.reference.methods.classes.naming import RESERVED, check_owner, is_name, named_queue
-from amqpspec.reference.methods.handlers import handles, is_quiet
+from amqpspec.reference.methods.handlers import handles
+from amqpspec.reference.methods.outgoing import is_quiet
 from amqpspec.reference.model import Binding, Exchange, Queue, canonical
 from amqpspec.wire.methods.codec import Call
-
-if TYPE_CHECKING:
-    from amqpspec.reference.methods.channel import Channel
-
 
 _FEW_QUEUES = 200
 

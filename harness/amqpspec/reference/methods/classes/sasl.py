@@ -9,16 +9,14 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from amqpspec.reference.fault import fault_table
 from amqpspec.reference.methods import wire
+from amqpspec.reference.methods.connection import Connection
 from amqpspec.reference.model import User
 from amqpspec.wire.errors import WireError
 from amqpspec.wire.values import Typed
-
-if TYPE_CHECKING:
-    from amqpspec.reference.methods.connection import Connection
 
 Result: TypeAlias = bytes | User | None
 

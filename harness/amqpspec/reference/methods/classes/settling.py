@@ -8,20 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from amqpspec.reference.fault import fault_table
-from amqpspec.reference.methods.classes import outgoing
+from amqpspec.reference.methods.channel import Channel
 from amqpspec.reference.methods.handlers import handles
 from amqpspec.reference.model import Delivery
 from amqpspec.reference.model.queues import MAX_REDELIVERIES
 from amqpspec.wire.methods.codec import Call
 
-if TYPE_CHECKING:
-    from amqpspec.reference.methods.channel import Channel
-
 Rules: TypeAlias = tuple[str, str, str]
-Settle: TypeAlias = "Callable[[Channel, list[Delivery]], None]"
+Settle: TypeAlias = Callable[[Channel, list[Delivery]], None]
 
 _ACK: Rules = (
     "basic/ack/multiple/exists-once",
@@ -164,7 +161,7 @@ def _send_again(channel: Channel, delivery: Delivery) -> None:
         channel.deliveries.release(delivery)
         redelivered = delivery.entry.redelivered
         delivery.entry.deliveries += 1
-        outgoing.deliver(channel, delivery.consumer, delivery.entry, redelivered)
+        channel.deliver(delivery.consumer, delivery.entry, redelivered)
 
 
 FAULTS = fault_table("""

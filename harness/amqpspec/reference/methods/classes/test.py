@@ -8,17 +8,15 @@ the other; tables within it do not. A sum below zero comes back as two's complem
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from amqpspec.reference.fault import fault_table
 from amqpspec.reference.methods import wire
+from amqpspec.reference.methods.channel import Channel
+from amqpspec.reference.methods.contents import Received
 from amqpspec.reference.methods.handlers import handles, handles_content
 from amqpspec.wire.methods.codec import Call
 from amqpspec.wire.values import Table
-
-if TYPE_CHECKING:
-    from amqpspec.reference.methods.channel import Channel
-    from amqpspec.reference.methods.contents import Received
 
 _T = TypeVar("_T", int, bytes)
 _SYNTAX_ERROR = 502

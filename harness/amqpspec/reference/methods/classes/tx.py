@@ -6,27 +6,10 @@ Must not know: what the work is.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
-
 from amqpspec.reference.fault import fault_table
+from amqpspec.reference.methods.channel import Channel, Transaction
 from amqpspec.reference.methods.handlers import handles
 from amqpspec.wire.methods.codec import Call
-
-if TYPE_CHECKING:
-    from amqpspec.reference.methods.channel import Channel
-
-
-class Transaction:
-    """The work of one channel that waits for its commit."""
-
-    def __init__(self) -> None:
-        self.work: list[Callable[[], object]] = []
-
-    def take(self) -> list[Callable[[], object]]:
-        """The work so far; the next transaction begins."""
-        work, self.work = self.work, []
-        return work
 
 
 @handles("tx.select")
