@@ -90,6 +90,18 @@ class BrokerConnection(asyncio.Protocol, ABC):
         """Whether nothing is heard or said any more."""
         return self.phase is self.ENDED or self.phase is self.MUTE
 
+    @property
+    def over_tls(self) -> bool:
+        """Whether the octets of this connection are encrypted."""
+        return self.transport.get_extra_info("ssl_object") is not None
+
+    @property
+    def certificate_name(self) -> str:
+        """The name in a TLS client's certificate; empty where there is none."""
+        certificate = self.transport.get_extra_info("peercert") or {}
+        names = (pair for group in certificate.get("subject", ()) for pair in group)
+        return next((value for key, value in names if key == "commonName"), "")
+
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """A client has connected: it has so long to say who it is."""
         self.transport = cast(asyncio.Transport, transport)

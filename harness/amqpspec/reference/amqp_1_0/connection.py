@@ -77,7 +77,7 @@ class Connection(BrokerConnection):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """A client has connected."""
         super().connection_made(transport)
-        self.login = Login(self.core.users, self.transport)
+        self.login = Login(self.core.users, self.over_tls, self.certificate_name)
         if self.faulty("own-header-first"):
             self.greet("amqp")
             self.core.flush()

@@ -6,7 +6,6 @@ Must not know: frames or phases. A step gives octets (the next challenge), a use
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -26,7 +25,8 @@ class Login:
     """One attempt to log in; ``last_words`` go with the outcome."""
 
     users: Mapping[str, User]
-    transport: asyncio.Transport
+    over_tls: bool
+    certificate_name: str
     last_words: bytes | None = None
     _server: Any = None
     _mechanism: str = ""
@@ -35,8 +35,7 @@ class Login:
     @property
     def offered(self) -> tuple[str, ...]:
         """The mechanisms that this connection may use."""
-        over_tls = self.transport.get_extra_info("ssl_object") is not None
-        return (*_ALWAYS, "EXTERNAL") if over_tls else _ALWAYS
+        return (*_ALWAYS, "EXTERNAL") if self.over_tls else _ALWAYS
 
     def first(self, mechanism: str, response: bytes) -> Result:
         """The client has chosen."""
@@ -46,7 +45,7 @@ class Login:
         if mechanism == "PLAIN":
             return self._plain(response)
         if mechanism == "EXTERNAL":
-            return self.users.get(self._certificate_name())
+            return self.users.get(self.certificate_name)
         return self.users["guest"] if mechanism == "ANONYMOUS" else self._scram_first(response)
 
     def second(self, response: bytes) -> Result:
@@ -83,11 +82,6 @@ class Login:
     def _stored(self, name: str) -> Any:
         self._name = name
         return _stored(self._mechanism, self.users[name].password)
-
-    def _certificate_name(self) -> str:
-        certificate = self.transport.get_extra_info("peercert") or {}
-        names = (pair for group in certificate.get("subject", ()) for pair in group)
-        return next((value for key, value in names if key == "commonName"), "")
 
 
 @cache

@@ -27,8 +27,7 @@ _ALWAYS = ("PLAIN", "AMQPLAIN", "ANONYMOUS", "RABBIT-CR-DEMO")
 
 def offered(connection: Connection) -> tuple[str, ...]:
     """The mechanisms that this connection may use."""
-    over_tls = connection.transport.get_extra_info("ssl_object") is not None
-    return (*_ALWAYS, "EXTERNAL") if over_tls else _ALWAYS
+    return (*_ALWAYS, "EXTERNAL") if connection.over_tls else _ALWAYS
 
 
 def first(connection: Connection, response: bytes) -> Result:
@@ -38,7 +37,7 @@ def first(connection: Connection, response: bytes) -> Result:
     if connection.mechanism == "AMQPLAIN":
         return _amqplain(connection, response)
     if connection.mechanism == "EXTERNAL":
-        return connection.core.users.get(_certificate_name(connection))
+        return connection.core.users.get(connection.certificate_name)
     if connection.mechanism == "RABBIT-CR-DEMO":
         return _ask(connection, response)
     return connection.core.users["guest"]
@@ -88,12 +87,6 @@ def _user(connection: Connection, name: bytes, password: bytes) -> User | None:
         return None
     right = user.password.encode() == password or connection.faulty("password-not-checked")
     return user if right else None
-
-
-def _certificate_name(connection: Connection) -> str:
-    certificate = connection.transport.get_extra_info("peercert") or {}
-    names = (pair for group in certificate.get("subject", ()) for pair in group)
-    return next((value for key, value in names if key == "commonName"), "")
 
 
 FAULTS = fault_table("""
