@@ -91,7 +91,10 @@ def _state(name: str | None) -> Any:
 
 
 def _fit(session: Session, endpoint: LinkEndpoint, fields: dict[str, Any]) -> None:
-    """Leave out of the unsettled map what does not fit the partner's frames."""
+    """Leave out of the unsettled map what does not fit the partner's frames, and say so.
+
+    An attach is one frame and cannot be continued, so a map may be too large for it: ``incomplete-unsettled`` (§2.7.3).
+    """
     room = session.connection.max_frame_octets - wire.HEAD_OCTETS
     unsettled = fields["unsettled"]
     if session.faulty("attach-fits-no-frame"):
@@ -131,7 +134,7 @@ def reject_attach(session: Session, attach: Composed, own_handle: int, condition
 
 
 def _after_receiving(session: Session, attach: Composed, endpoint: ReceivingEndpoint) -> None:
-    """Once the map is told, what only this side holds is settled."""
+    """Once the map is told, what only this side holds is settled: the sender has forgotten it (1.0 §2.6.13)."""
     theirs = attach.get("unsettled") or {}
     complete = not attach["incomplete_unsettled"]
     if complete and not session.faulty("what-the-sender-lacks-stays"):

@@ -26,7 +26,11 @@ _FEW = 8
 
 
 def on_attach(session: Session, attach: Composed) -> None:
-    """An attach has come: answer it, and detach at once where there is no terminus."""
+    """An attach has come: answer it, and detach at once where there is no terminus.
+
+    A link is refused in two steps: an attach whose own terminus is null, which makes the link, and a closing detach
+    with the error (1.0 §2.6.3, figure 2.33). What is wrong with handles or names is an error of the session instead.
+    """
     own_handle = _check_handle(session, attach)
     if len(session.endpoints) >= _FEW and session.faulty("eight-links-only"):
         own_handle = None
@@ -103,7 +107,10 @@ def _attach(session: Session, attach: Composed, own_handle: int) -> None:
 
 
 def _steal(session: Session, key: tuple[str, bool, str]) -> None:
-    """A link of that name that is attached elsewhere loses its terminus."""
+    """A link of that name that is attached elsewhere loses its terminus: a name between two containers is one link.
+
+    Both directions are links of their own: the role is part of the key (1.0 §2.6.1).
+    """
     if session.faulty("one-name-one-link"):
         other = session.nodes.termini.get((key[0], not key[1], key[2]))
         if other is not None and other.endpoint is not None:
@@ -119,7 +126,11 @@ def _steal(session: Session, key: tuple[str, bool, str]) -> None:
 
 
 def _fill(session: Session, attach: Composed, terminus: Terminus, we_send: bool) -> None:
-    """Give the terminus what the attach says of it."""
+    """Give the terminus what the attach says of it.
+
+    The sender decides what the source is, the receiver what the target is (1.0 §2.6.3): the partner's own terminus is
+    taken as told, the broker's own is made as asked for, as far as there is such a thing.
+    """
     ours, theirs = ("source", "target") if we_send else ("target", "source")
     kept = getattr(terminus, theirs) and session.faulty("old-source-kept-on-resume")
     if isinstance(attach.get(theirs), Composed) and not kept:
@@ -132,6 +143,7 @@ def _fill(session: Session, attach: Composed, terminus: Terminus, we_send: bool)
 
 
 def _recover(session: Session, terminus: Terminus, we_send: bool) -> None:
+    """A link is recovered by its name alone: a null terminus stands for the one that is there (1.0 §2.6.3)."""
     gone = terminus.queue is None or terminus.queue.deleted
     if not gone and not session.faulty("null-terminus-not-recovered"):
         return
@@ -192,7 +204,12 @@ def _start_sending(
 
 
 def _compare(session: Session, attach: Composed, endpoint: SendingEndpoint) -> None:
-    """Settle what is in doubt: the receiver's unsettled deliveries against those of the source."""
+    """Settle what is in doubt: the receiver's unsettled deliveries against those of the source (1.0 §2.6.13).
+
+    What only the source has goes back to its node, as the receiver has forgotten it or never had it. What only the
+    receiver has means nothing. What both have is resumed. In an incomplete map, a tag that is missing says nothing,
+    and no new delivery may begin on such a link: it is detached and resumed until both maps are whole.
+    """
     theirs = attach.get("unsettled") or {}
     incomplete = bool(attach["incomplete_unsettled"]) and not session.faulty(
         "incomplete-map-taken-for-complete"

@@ -258,7 +258,12 @@ class Connection(BrokerConnection):
     # --- the end
 
     def close(self, condition: str, text: str) -> None:
-        """Refuse at the scope of the connection: say why, then wait for the other close."""
+        """Refuse at the scope of the connection: say why, then wait for the other close.
+
+        An open goes first where none is out: there is no close of what was never opened. Before the headers are
+        exchanged there are no frames to say it with, and the socket ends bare (1.0 §2.4.3, §2.2). The partner gets a
+        limited time to answer, so that one that never does keeps no socket.
+        """
         if self.phase in (Phase.CLOSING, *DEAF):
             return
         if self.phase in HEADERS or self.phase is Phase.SASL:

@@ -40,7 +40,7 @@ def _within(session: Session, number: int, first: int, last: int) -> bool:
 
 
 def _refuse_errant(session: Session, receiver: bool, first: int, last: int) -> None:
-    """What concerns a delivery of a link that has failed ends the session."""
+    """What concerns a delivery of a link that has failed ends the session, by handle or by delivery-id (1.0 §2.6.5)."""
     if not receiver:
         return
     failed = {id(endpoint.terminus) for endpoint in session.failed.values()}
@@ -60,6 +60,7 @@ def _by_receiver(session: Session, first: int, last: int, frame: Composed) -> No
     _forget_dead(session)
     if session.faulty("old-delivery-ids-live"):
         _by_old_ids(session, first, last, frame)
+    # A range may name deliveries that are settled already, and of any link: only what is unsettled is meant.
     numbers = [number for number in session.unsettled if _within(session, number, first, last)]
     if session.faulty("disposition-of-one-link-only") and numbers:
         terminus = session.unsettled[numbers[0]].terminus
@@ -71,6 +72,7 @@ def _by_receiver(session: Session, first: int, last: int, frame: Composed) -> No
     settled = bool(frame["settled"]) and not session.faulty("settlement-by-receiver-ignored")
     for number in numbers:
         _dispose(session, number, frame.get("state"), settled=settled)
+    # The receiver has reached an outcome and waits: the sender acts on it and is the first to settle (§2.6.12).
     answered = bool(numbers) and not settled and _terminal(frame.get("state"))
     if answered and not session.faulty("terminal-state-not-settled-by-sender"):
         told = _settling(session, numbers, first, last, frame)
@@ -145,6 +147,7 @@ def apply(session: Session, held: SentDelivery, state: Any) -> None:
         queue.discard(entry)
     else:
         failed = name == "modified" and bool(state.get("delivery_failed"))
+        # Released was never delivered; modified counts as a failed attempt only where it says so (§3.4.4, §3.4.5).
         told = failed or session.faulty("redelivery-under-the-old-tag")
         entry.deliveries -= 0 if told else 1
         if name == "modified" and state.get("undeliverable_here") and held.terminus.endpoint is not None:

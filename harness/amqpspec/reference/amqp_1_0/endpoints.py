@@ -120,7 +120,10 @@ class LinkEndpoint:
         return condition == "amqp:resource-deleted" and self.faulty("deleted-node-told-as-forced")
 
     def detached_by_peer(self, closed: bool) -> None:
-        """The partner has detached: answer, free both handles; the terminus stays unless the link is closed."""
+        """The partner has detached: answer, free both handles; the terminus stays unless the link is closed.
+
+        The answer closes what the detach closed (1.0 §2.6.6); without that, the link is suspended and may be resumed.
+        """
         closing = closed and not self.faulty("closing-detach-answered-without-closed")
         if self.faulty("every-detach-closes"):
             closing = closed = True

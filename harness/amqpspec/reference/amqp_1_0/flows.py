@@ -14,7 +14,10 @@ from amqpspec.wire.amqp_1_0.performatives import Composed
 
 
 def on_flow(session: Session, flow: Composed) -> None:
-    """A flow has come."""
+    """A flow has come: first windows, then credit, then what both let out; an answer tells the state after that.
+
+    A flow for a link that was refused crossed the refusal, and changes nothing.
+    """
     endpoint = None
     if flow.get("handle") in session.rejected:
         return
@@ -61,6 +64,10 @@ def _answer(session: Session, endpoint: LinkEndpoint | None, *, drained: bool, e
 
 
 def _take_windows(session: Session, flow: Composed) -> None:
+    """How many transfers the partner takes beyond those on their way to it (1.0 §2.5.6).
+
+    It counted its window from the next transfer that it expected; without that number, from the first of all.
+    """
     window = flow.get("incoming_window", 0)
     if session.faulty("window-without-the-formula"):
         session.remote_window = window

@@ -48,7 +48,10 @@ class SentDelivery:
 
 @dataclass(slots=True, eq=False)
 class Terminus:
-    """The broker's end of a link, as it is while links come and go; ``end`` is the link that it has now.
+    """The broker's end of a link, as it is while links come and go; ``endpoint`` is the link that it has now.
+
+    It outlives link, session and connection as far as its expiry policy says (1.0 §3.5.3, §3.5.6), and remembers by
+    tag what is not settled, so that a link of its name can take that up again (§2.6).
 
     ``incoming`` holds, for deliveries that came and are not settled, the outcome by tag; empty while not whole.
     """

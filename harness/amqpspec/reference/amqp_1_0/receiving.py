@@ -45,7 +45,7 @@ class ReceivingEndpoint(LinkEndpoint):
         return True
 
     def on_flow(self, flow: Composed) -> None:
-        """The sender has told its delivery-count."""
+        """The sender has told its delivery-count: where it ran ahead, that much credit is used up (1.0 §2.6.7)."""
         counted = flow.get("delivery_count")
         stuck = counted is not None and self.faulty("delivery-count-does-not-wrap")
         if counted is not None and not (stuck and counted < self.delivery_count):
@@ -62,7 +62,7 @@ class ReceivingEndpoint(LinkEndpoint):
     # --- transfers
 
     def on_transfer(self, frame: Composed, payload: bytes) -> None:
-        """A transfer has come."""
+        """A transfer has come: it begins a delivery, continues one, ends one, or takes it back (1.0 §2.6.14)."""
         if self.terminus.queue is None:
             self.session.refuse("performatives/attach/target/none", "a transfer on a link without target")
         if (
@@ -211,7 +211,11 @@ class ReceivingEndpoint(LinkEndpoint):
         queue.enqueue(messages.message_of(queue.name, octets, self.session.connection))
 
     def _tell(self, partial: IncomingDelivery) -> None:
-        """Say what became of a delivery, as its settle mode wants it."""
+        """Say what became of a delivery, as its settle mode wants it (1.0 §2.7.5).
+
+        Sent settled: nothing is said. Mode first: the receiver settles with its outcome, and is done. Mode second: it
+        tells the outcome and settles only once the sender has, so that neither forgets what the other still has.
+        """
         if partial.settled:
             if self.faulty("settled-deliveries-disposed-of"):
                 self._dispose(partial, settled=True)

@@ -58,7 +58,10 @@ class SendingEndpoint(LinkEndpoint):
         return self.attached
 
     def has_room(self, consumer: Consumer, message: Message) -> bool:
-        """Whether credit and windows take one more message."""
+        """Whether credit and windows take one more message.
+
+        One delivery of a session goes out at a time, which is more than is asked: on a link they must not mix.
+        """
         if self.no_new and not self.faulty("new-deliveries-beside-incomplete-map"):
             return False
         if self.credit <= 0 and not self.faulty("credit-ignored"):
@@ -157,7 +160,10 @@ class SendingEndpoint(LinkEndpoint):
     # --- flow
 
     def on_flow(self, flow: Any) -> None:
-        """The receiver has told its credit."""
+        """The receiver has told its credit, counted from the delivery-count that it knew then (1.0 §2.6.7).
+
+        What was sent since is taken off; without a count, it knew the first one. Credit is set, never added up.
+        """
         self.told_empty = False
         counted = flow.get("delivery_count")
         if counted is None:
@@ -188,7 +194,11 @@ class SendingEndpoint(LinkEndpoint):
             self.consumer.queue.dispatch()
 
     def drained(self) -> bool:
-        """In drain mode, use up what credit is left; True where there was some."""
+        """In drain mode, use up what credit is left; True where the receiver has to be told.
+
+        The count runs ahead as if the credit had been used, so that both sides agree that none is left (1.0 §2.6.7).
+        While a window holds messages back, the node is not known to be empty, and credit stays.
+        """
         wanted = self.drain and not self.faulty("drain-ignored")
         if not wanted or self.session.pending or not self.session.may_transfer:
             return False

@@ -29,13 +29,18 @@ class Session:
         self.connection, self.faulty, self.refuse = connection, connection.faulty, connection.refuse
         self.incoming, self.outgoing = incoming, outgoing
         self.discarding = self.ended = False
+        """``ended``: the broker's end is out (END_SENT); ``discarding``: it was for an error (1.0 §2.5.5)."""
         self.endpoints: dict[int, LinkEndpoint] = {}
         self.failed: dict[int, LinkEndpoint] = {}
+        """Links detached for an error, by the partner's handle: anything but its detach is errant (§2.6.5)."""
         self.rejected: set[int] = set()
+        """Handles of links that were refused: what came before the partner knew of it is passed over (§2.6.3)."""
         self.failed_names: set[tuple[bool, str]] = set()
+        """Links that have failed, by role and name: they can be resumed, not attached anew (§2.6.5)."""
         self.pending: deque[PendingDelivery] = deque()
         self.unsettled: dict[int, SentDelivery] = {}
         self.awaited: dict[int, tuple[LinkEndpoint, bytes]] = {}
+        """What came in mode second, by delivery-id: the receiver settles once the sender has (§2.7.5)."""
         self.initial_outgoing_id = self.next_outgoing_id = self._initial_id()
         self.next_delivery_id = 0
         self.incoming_window = limits.WINDOW_FRAMES
@@ -50,6 +55,7 @@ class Session:
         self._widening: asyncio.TimerHandle | None = None
 
     def _initial_id(self) -> int:
+        """Two before the end of the range, so that the third transfer of every session wraps around (RFC 1982)."""
         return wire.plus(0, -2)
 
     @property
@@ -88,8 +94,10 @@ class Session:
             self.refuse(rule, f"{name} with handle {handle}, which has no link")
         return endpoint
 
+    # --- windows and credit of this side
+
     def count_incoming(self) -> None:
-        """One transfer frame has come."""
+        """One transfer frame has come; the window is renewed before it is used up, so that a partner need not stop."""
         self.received = True
         if not self.faulty("next-incoming-id-stands-still"):
             self.next_incoming_id = self._after(self.next_incoming_id)
@@ -107,10 +115,8 @@ class Session:
         for endpoint in self.endpoints.values():
             endpoint.forget_partial()
 
-    # --- windows and credit of this side
-
     def widen_later(self) -> None:
-        """Renew windows and credits soon."""
+        """Renew windows and credits soon; not at once, or a burst beyond either would never be seen as one."""
         if self._widening is None and not self.faulty("windows-never-renewed"):
             self._widening = asyncio.get_running_loop().call_later(limits.WIDEN_AFTER_S, self._widen)
 
@@ -147,7 +153,7 @@ class Session:
         return open_ and not self.connection.congested
 
     def pump_pending(self) -> None:
-        """Go on with deliveries that have begun."""
+        """Go on with deliveries that have begun, the first one to its end: on one link they must not mix (§2.6.14)."""
         while self.pending and self.may_transfer:
             outgoing = self.pending[0]
             if self.faulty("deliveries-interleaved-on-a-link"):
@@ -157,7 +163,7 @@ class Session:
                 self.pending.remove(outgoing)
 
     def count_outgoing(self) -> None:
-        """One transfer frame has gone out."""
+        """One transfer frame has gone out: the partner's window is smaller until its next flow (§2.5.6)."""
         if not self.faulty("next-outgoing-id-stands-still"):
             self.next_outgoing_id = self._after(self.next_outgoing_id)
         self.remote_window -= 1
@@ -175,7 +181,7 @@ class Session:
         self.connection.last_id = self.next_delivery_id
         return number
 
-    # --- ends of links
+    # --- handles
 
     def free_handle(self) -> int | None:
         """The lowest handle that is free, None where the partner takes no more."""
@@ -202,7 +208,10 @@ class Session:
         self.nodes.detached(endpoint, closed=closed and not self.faulty("closed-link-remembered"))
 
     def destroy(self, endpoint: LinkEndpoint, *, closed: bool, stolen: bool) -> None:
-        """A link has failed: what comes for it is an error until its detach comes."""
+        """A link has failed: what comes for it is an error until its detach comes (§2.6.5).
+
+        Its name has failed with it, unless the link was closed or is attached elsewhere: it may only be resumed.
+        """
         endpoint.forget_partial()
         self._drop(endpoint)
         self.failed[endpoint.handle] = endpoint
@@ -228,7 +237,7 @@ class Session:
     # --- the end
 
     def fail(self, condition: str, text: str) -> None:
-        """Refuse at the scope of the session: say why, throw away what comes until the other end."""
+        """Refuse at the scope of the session: say why, throw away what comes until the other end (1.0 §2.5.4)."""
         error = error_of(self.faulty, condition, text, "end")
         if not self.faulty("session-works-on-after-end"):
             self.release()
@@ -274,7 +283,7 @@ class Session:
             self.nodes.detached(endpoint, closed=False)
         if not self.faulty("unsettled-lost-with-session"):
             self.nodes.session_ended(self)
-        self.unsettled.clear()
+        self.unsettled.clear()  # delivery-ids mean nothing beyond their session; termini keep deliveries by tag
 
 
 FAULTS = fault_table("""

@@ -64,13 +64,17 @@ class Channel(ChannelOutput):
         self.key = next(connection.core.numbers)
         self.owner: object = connection
         self.opened = self.closing = self.released = False
+        """``closing``: the broker has sent close; until close-ok the number stays taken (0-9-1 §2.3.7)."""
         self.active = True
+        """Whether the client wants deliveries, as its last channel.flow says."""
         self.content: Content | None = None
         self.current_queue = ""
         self.ended_tags: set[str] = set()
+        """Tags of consumers that ended by themselves: a cancel that crosses their end is no error."""
         self.transaction: Transaction | None = None
         self.confirming = False
         self.published = self.confirmed = 0
+        """Confirms count from 1 with the first message after confirm.select, each channel for itself."""
         self.flow_asked: list[bool] = []
         self.tickets: set[int] = set()
 
@@ -139,7 +143,10 @@ class Channel(ChannelOutput):
             queue.dispatch()
 
     def give_back(self, deliveries: list[Delivery], *, refused: bool = False) -> None:
-        """Return messages to their queues, in one go for each queue."""
+        """Return messages to their queues, in one go for each queue.
+
+        Were each handed out as soon as it is back, one that comes later could be overtaken by one behind it (§4.7).
+        """
         queues: dict[Queue, list[Entry]] = {}
         for delivery in deliveries:
             self.deliveries.release(delivery)
@@ -161,7 +168,7 @@ class Channel(ChannelOutput):
         self.connection.core.with_output.add(self.connection)
 
     def confirm(self) -> None:
-        """Acknowledge what was published since the last time."""
+        """Acknowledge what was published since the last time: one ack with ``multiple`` covers all up to its tag."""
         if self.faulty("confirms-never-sent") or self.confirmed == self.published:
             return
         multiple = self.published - self.confirmed > 1
@@ -190,7 +197,10 @@ class Channel(ChannelOutput):
             self.vhost.delete_queue(queue)
 
     def release(self) -> None:
-        """Give back everything that this channel holds."""
+        """Give back everything that this channel holds.
+
+        Consumers leave their queues before messages go back, or the queue would send them to this very channel again.
+        """
         if self.released:
             return
         self.released = True

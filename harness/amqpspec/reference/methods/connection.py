@@ -54,7 +54,7 @@ class Connection(BrokerConnection):
         self.splitter = wire.Splitter(self.refuse, self.framing, first_limit, self.faulty)
         self.phase = Phase.HEADER
         self.failing = (0, 0)
-        """Class and method of the frame at hand, which a close names as the cause (0-9-1 §1.4.2.10, §1.5.2.5)."""
+        """Class and method of the frame at hand, which a close names as the cause; zeros where none caused it."""
         self._number = 0
         """The channel of the frame at hand."""
         self.channels: dict[int, Channel] = {}
@@ -79,7 +79,7 @@ class Connection(BrokerConnection):
             self._inbox.on_frame(incoming)
 
     def _next_turn(self) -> None:
-        """The channel that came first this time comes last the next time, so that no busy one starves the others."""
+        """Who came first this time comes last the next time, so that no busy channel starves the others (§4.3)."""
         if self.channels:
             first = next(iter(self.channels))
             self.channels[first] = self.channels.pop(first)
@@ -136,8 +136,8 @@ class Connection(BrokerConnection):
     def say(self, refused: RefusedError) -> None:
         """Tell the client what was refused, at the scope where it belongs.
 
-        While the broker waits for close-ok, a second refusal has no close left to say it with. Before open, errors
-        end the socket without a word: there is no connection yet that could be closed (0-9-1 §2.2.4, §4.9).
+        While the broker waits for close-ok, a second refusal has no close left to say it with. Before open-ok, an error
+        ends the socket without another octet (0-9-1 §2.2.4): no handshake of close is agreed on yet.
         """
         refusal = refused.refusal
         if self.phase is Phase.CLOSING:
@@ -167,7 +167,7 @@ class Connection(BrokerConnection):
             self.channels[self._number].close(code, text)
 
     def _answer_header(self, header: bytes) -> None:
-        """A header that is not spoken is answered by one that is, and the socket ends (0-9-1 §2.2.4)."""
+        """A header that is not spoken is answered by one that is, and the socket ends (0-9-1 §4.2.2)."""
         if self.faulty("http-answered-in-http"):
             header = b"HTTP/1.1 400 Bad Request\r\n\r\n"
         self.write(header[:-1] + b"\x63" if self.faulty("unspoken-header-answered") else header)

@@ -16,7 +16,11 @@ from amqpspec.wire.methods.codec import Call
 
 
 def on_method(channel: Channel, call: Call) -> None:
-    """A method has come."""
+    """A method has come.
+
+    A content's frames follow its method with no other method of the same channel between them (0-9-1 §4.2.6), so a
+    method where header or body was due ends that content. While the broker waits for close-ok nothing of it counts.
+    """
     if channel.faulty("method-elsewhere-ends-content"):
         for other in channel.connection.channels.values():
             other.content = channel.content if other is channel else None
@@ -44,12 +48,14 @@ def _abort_content(channel: Channel, name: str) -> None:
 
 
 def _permitted(channel: Channel, call: Call) -> bool:
+    """Whether the user may do that: who may do nothing may still open and close channels, to be told so on one."""
     user = channel.connection.user
     return call.method.class_name == "channel" or (user is not None and user.may_work)
 
 
 def on_content(channel: Channel, kind: str, payload: bytes) -> None:
     """A frame of a content has come; one that is refused ends the content."""
+    # Taken away first: where a refusal is raised below, the channel waits for no content any more.
     content, channel.content = channel.content, None
     if content is None:
         _unexpected(channel, kind)

@@ -98,6 +98,7 @@ class Inbox:
             self.connection.end()
 
     def _on_frame_while_closing(self, incoming: wire.Incoming) -> None:
+        """Discard all but close and close-ok: what crossed the broker's close must not be carried out (§2.3.7)."""
         if incoming.kind != "method" or len(incoming.payload) < 4:
             return
         closes = incoming.channel == 0 and _IDS.unpack_from(incoming.payload) in self._closes

@@ -24,7 +24,10 @@ class Window:
         self.faulty = on.faulty
 
     def admits(self, size_octets: int) -> bool:
-        """Whether one more message may be sent; octets do not limit who has nothing to do."""
+        """Whether one more message may be sent.
+
+        Octets do not limit who has nothing to do: a message larger than the window would never be sent (basic.qos).
+        """
         limit = self.max_count + self.faulty("prefetch-one-too-many") if self.max_count else 0
         limit -= bool(self.faulty("prefetch-one-too-few") and limit > 1)
         if limit and self.count >= limit:
@@ -111,7 +114,7 @@ class Deliveries:
         return [d for t, d in self.outstanding.items() if t <= tag]
 
     def hold_back(self, delivery: Delivery) -> None:
-        """Settle under a transaction: nobody else may, and the windows stay as they are."""
+        """Settle under a transaction: nobody else may, and the windows stay as they are until commit."""
         del self.outstanding[delivery.tag]
         self.held_back[delivery.tag] = delivery
 

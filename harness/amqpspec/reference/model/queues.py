@@ -137,6 +137,7 @@ class Queue:
 
     def _insert(self, entry: Entry) -> None:
         level = self._levels[self._level(entry.message)]
+        # A message that comes back goes to its own place, not to the end: order holds within a level (0-9-1 §4.7).
         at = len(level)
         while at and level[at - 1].position > entry.position:
             at -= 1
@@ -172,7 +173,9 @@ class Queue:
 
     def dispatch(self) -> None:
         """Hand out messages for as long as some consumer can take one."""
-        if self._dispatching:
+        if (
+            self._dispatching
+        ):  # a delivery can settle others and lead back here; the loop below sees what that changed
             return
         self._dispatching = True
         try:
@@ -190,7 +193,7 @@ class Queue:
             if consumer is not None:
                 return entry, consumer
             if not (choosy or entry.refused_by):
-                return None
+                return None  # nobody has room for it, and what is behind it must not overtake it
         return None
 
     def _taker_of(self, entry: Entry) -> Consumer | None:
@@ -206,6 +209,7 @@ class Queue:
         return not local or self.faulty("no-local-ignored")
 
     def _hand_over(self, entry: Entry, consumer: Consumer) -> None:
+        # Round robin: who was served last stands behind all others.
         self.consumers.remove(consumer)
         if not self.faulty("consumer-ends-with-first-message"):
             self.consumers.append(consumer)

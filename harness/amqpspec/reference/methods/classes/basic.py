@@ -68,6 +68,7 @@ def _new_tag(channel: Channel) -> str:
 
 
 def _check_exclusive(channel: Channel, queue: Queue, exclusive: bool) -> None:
+    """Exclusive works both ways: nobody joins an exclusive consumer, and none becomes one beside others."""
     if any(consumer.exclusive for consumer in queue.consumers):
         channel.refuse("basic/consume/exclusive/alone", f"queue {queue.name!r} has an exclusive consumer")
     elif exclusive and queue.consumers:
@@ -153,6 +154,7 @@ def _kept_quiet(channel: Channel, outcome: Outcome | None) -> bool:
 
 
 def _exchange(channel: Channel, call: Call) -> Exchange | None:
+    """The exchange of a publish; asked for at the method and again at its content, between which it may be deleted."""
     name = call["exchange"]
     exchange = channel.vhost.exchanges.get(name)
     if exchange is None or (not name and channel.faulty("blank-exchange-not-published-to")):

@@ -66,7 +66,7 @@ def flow_ok(channel: Channel, call: Call) -> None:
 
 @handles("channel.close")
 def close(channel: Channel, call: Call) -> None:
-    """The client closes the channel; where both do, the broker still waits for its close-ok."""
+    """The client closes the channel; where both do, the broker still waits for its close-ok (0-9-1 §2.3.7)."""
     crossing = channel.closing
     if crossing and channel.faulty("crossing-channel-close-ignored"):
         return

@@ -60,6 +60,7 @@ def _selected(channel: Channel, tag: int, multiple: bool, rules: Rules) -> list[
         selected = next(filter(None, found), None)
     if selected is not None:
         return selected
+    # Three errors that look alike: a tag settled before, one that was never given, one that a transaction holds.
     once, unknown, transacted = rules
     if tag in channel.deliveries.held_back:
         rule = transacted
@@ -70,6 +71,7 @@ def _selected(channel: Channel, tag: int, multiple: bool, rules: Rules) -> list[
 
 
 def _settle(channel: Channel, selected: list[Delivery], settle: Settle) -> None:
+    """Settle now, or at commit; until then nobody else may, so the tags are held back meanwhile."""
     if channel.transaction is None or channel.faulty("ack-applied-before-commit"):
         settle(channel, selected)
         return
@@ -106,6 +108,7 @@ def _discarded(channel: Channel, selected: list[Delivery]) -> None:
 
 
 def _windows_moved(channel: Channel) -> None:
+    """A window has room again: where it is one of the whole connection, other channels may have waited for it."""
     shared = channel.connection.window
     if shared.max_count or shared.max_octets:
         channel.connection.pump()
@@ -136,6 +139,7 @@ def recover(channel: Channel, call: Call) -> None:
 
 
 def _recover(channel: Channel, requeue: bool) -> None:
+    """Send again what is outstanding: to the same consumer where that is still there, or by way of its queue."""
     if channel.faulty("recover-does-nothing"):
         return
     outstanding = list(channel.deliveries.outstanding.values())
