@@ -18,6 +18,14 @@ from amqpspec.target.known.base import BrokerError
 
 INSTALL_TIMEOUT_S = 900.0
 QUERY_TIMEOUT_S = 30.0
+# A registry that cannot be had is found out in seconds: one more try, and no long wait for an answer.
+_APT = ("-o", "Acquire::Retries=1", "-o", "Acquire::http::Timeout=10", "-o", "Acquire::https::Timeout=10")
+_MAVEN = (
+    "-Daether.connector.connectTimeout=5000",
+    "-Daether.connector.requestTimeout=10000",
+    "-Dmaven.wagon.http.retryHandler.count=1",
+)
+_PIP = ("--retries", "1")
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -53,11 +61,11 @@ def install_package(package: str) -> None:
     if shutil.which("apt-get") is None:
         raise BrokerError(f"{package}: expected apt-get to install it, found none; install it by other means")
     prefix = [] if os.geteuid() == 0 else ["sudo", "-n"]
-    command = [*prefix, "apt-get", "install", "--yes", "--no-install-recommends", package]
+    command = [*prefix, "apt-get", "install", "--yes", "--no-install-recommends", *_APT, package]
     try:
         run(command)
     except BrokerError:
-        run([*prefix, "apt-get", "update"])
+        run([*prefix, "apt-get", "update", *_APT])
         run(command)
 
 
@@ -92,7 +100,8 @@ def copy_maven_jars(pom: str, directory: Path) -> None:
     work.mkdir(parents=True)
     (work / "pom.xml").write_text(pom)
     goal = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies"
-    run(["mvn", "-q", "-B", "-ntp", goal, "-DincludeScope=runtime", f"-DoutputDirectory={work}"], cwd=work)
+    scope = ("-DincludeScope=runtime", f"-DoutputDirectory={work}")
+    run(["mvn", "-q", "-B", "-ntp", *_MAVEN, goal, *scope], cwd=work)
     shutil.rmtree(directory, ignore_errors=True)
     work.rename(directory)
 
@@ -103,7 +112,7 @@ def install_python_package(package: str, version: str, directory: Path) -> None:
     try:
         run([sys.executable, "-m", "venv", str(directory)])
         pip = [str(directory / "bin" / "python"), "-m", "pip", "--disable-pip-version-check"]
-        run([*pip, "install", "--quiet", f"{package}=={version}"])
+        run([*pip, "install", *_PIP, "--quiet", f"{package}=={version}"])
     except BrokerError as error:
         shutil.rmtree(directory, ignore_errors=True)
         raise _without_compiler(package) or error from None
