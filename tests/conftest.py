@@ -12,6 +12,26 @@ from tests.reports.browser import Browser, find_browser
 
 neutralise(os.environ)
 
+LIMIT_S = 600
+"""No test waits longer than that, whatever it waits for; ``timeout`` says where one needs another bound."""
+_ONE_WORKER = {"spark": "spark", "browser": "browser", "amqplib": "npm", "rhea": "npm", "wheel": "wheel"}
+"""Fixtures that are made once and cost much, and the group of their tests: pytest-xdist keeps a group together."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Each test gets its bound, and its place beside those that share what is dear."""
+    for item in items:
+        if item.get_closest_marker("timeout") is None:
+            item.add_marker(pytest.mark.timeout(LIMIT_S))
+        group = _group(item)
+        if group and item.get_closest_marker("xdist_group") is None:
+            item.add_marker(pytest.mark.xdist_group(group))
+
+
+def _group(item: pytest.Item) -> str | None:
+    used = getattr(item, "fixturenames", ())
+    return next((group for fixture, group in _ONE_WORKER.items() if fixture in used), None)
+
 
 @pytest.fixture
 def reference() -> Iterator[ReferenceBroker]:

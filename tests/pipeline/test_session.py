@@ -13,6 +13,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
@@ -21,42 +22,47 @@ import pytest
 from pyspark.sql import SparkSession
 
 from amqpspec.reports.pipeline import java
-from amqpspec.reports.pipeline.build import build
 from amqpspec.reports.pipeline.ingest import ingest
 from amqpspec.reports.pipeline.java import VECTOR, EngineError, Java, find_java, look_at, prepare
 from amqpspec.reports.pipeline.package import write_package
 from amqpspec.reports.pipeline.session import engine_errors
 from amqpspec.reports.pipeline.tables.registry import MARTS
+from tests.pipeline.conftest import FEW_PARTITIONS, SHORT_LIVED
 from tests.pipeline.journals import CampaignFolder, case, finished
 
 HOME = Path(str(pyspark.__file__)).parent
 MODULES = java.MODULES
 _PATIENCE_S = 1800
+_ELSEWHERE = pytest.mark.xdist_group("cluster")
+"""These start Spark's own servers: beside the tests that share the one session of this process."""
 
 _JOB = """
 import json, sys
 from pathlib import Path
+from amqpspec.reports.pipeline.build import build
 from amqpspec.reports.pipeline.lake import dimension, observations, open_lake
 from amqpspec.reports.pipeline.session import session
 
-options = json.loads(sys.argv[2])
-with session(**options) as spark:
-    lake = open_lake(Path(sys.argv[1]))
+root, options, *marts = sys.argv[1:]
+with session(**json.loads(options)) as spark:
+    lake = open_lake(Path(root))
     facts = observations(spark, lake).groupBy("dt", "kind", "verdict", "run_key").count()
     rows = facts.join(dimension(spark, lake, "runs").select("run_key", "run"), "run_key").drop("run_key")
     said = sorted(json.dumps([str(value) for value in row]) for row in rows.collect())
+    for place in marts:
+        build(spark, Path(root), Path(place))
 print("SAID", json.dumps(said))
 """
+_QUICK = dict.fromkeys(("spark.driver.extraJavaOptions", "spark.executor.extraJavaOptions"), SHORT_LIVED)
+_CONF = tuple(part for name, value in _QUICK.items() for part in ("--conf", f"{name}={value}"))
 
-_BUILD = """
-import json, sys
-from pathlib import Path
-from amqpspec.reports.pipeline.build import build
-from amqpspec.reports.pipeline.session import session
 
-with session(**json.loads(sys.argv[2])) as spark:
-    build(spark, Path(sys.argv[1]), Path(sys.argv[1]).with_name("marts"))
-"""
+@dataclass(frozen=True)
+class Said:
+    """What a session says of a lake: facts in groups, and what each mart holds."""
+
+    rows: list[str]
+    marts: dict[str, str]
 
 
 # --- Java
@@ -177,6 +183,7 @@ def test_a_java_that_cannot_start_is_said(tmp_path: Path) -> None:
     assert "does not start: No such file" in str(look_at(tmp_path))
 
 
+@_ELSEWHERE
 @pytest.mark.spark
 def test_a_jvm_that_dies_at_its_start_is_one_line(tmp_path: Path) -> None:
     """The heap that is asked for is no number."""
@@ -222,20 +229,15 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def locally(lake: Path) -> list[str]:
-    """What the job says on one machine; nothing of Java's beside it."""
-    said = _run(lake, {"master": "local[1]", "record": False})
-    assert [line.split()[0] for line in said.splitlines()] == ["SAID"]
-    return _rows(said)
+def locally(lake: Path, tmp_path_factory: pytest.TempPathFactory) -> Said:
+    """What one machine says; nothing of Java's beside it."""
+    options = {"master": "local[1]", "settings": {**_QUICK, **FEW_PARTITIONS}, "record": False}
+    return _both(lake, tmp_path_factory.mktemp("here"), options)
 
 
 @pytest.fixture(scope="module")
-def marts(spark: SparkSession, lake: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """What a build on one machine makes."""
-    place = tmp_path_factory.mktemp("here")
-    shutil.copytree(lake, place / "lake")
-    build(spark, place / "lake", place / "marts")
-    return _told(place / "marts")
+def on_master(lake: Path, master: str, tmp_path_factory: pytest.TempPathFactory) -> Said:
+    return _both(lake, tmp_path_factory.mktemp("there"), _on(master))
 
 
 @pytest.fixture(scope="module")
@@ -256,22 +258,25 @@ def master(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield url
 
 
+@_ELSEWHERE
 @pytest.mark.spark
-def test_a_standalone_master(lake: Path, locally: list[str], master: str) -> None:
-    assert _rows(_run(lake, _on(master))) == locally
+def test_a_standalone_master(locally: Said, on_master: Said) -> None:
+    assert on_master.rows == locally.rows
 
 
+@_ELSEWHERE
 @pytest.mark.spark
-def test_marts_of_a_standalone_master(lake: Path, marts: dict[str, str], master: str, tmp_path: Path) -> None:
-    assert _built_elsewhere(lake, tmp_path, _on(master)) == marts
+def test_marts_of_a_standalone_master(locally: Said, on_master: Said) -> None:
+    assert on_master.marts == locally.marts
 
 
+@_ELSEWHERE
 @pytest.mark.spark
-def test_spark_submit_with_the_package(lake: Path, locally: list[str], master: str, tmp_path: Path) -> None:
+def test_spark_submit_with_the_package(lake: Path, locally: Said, master: str, tmp_path: Path) -> None:
     """The job sees the project by its zip alone."""
     write_package(tmp_path / "amqpspec.zip")
     (tmp_path / "job.py").write_text(
-        "import reports\nassert 'amqpspec.zip' in reports.__file__, reports.__file__\n" + _JOB
+        "from amqpspec import reports\nassert 'amqpspec.zip' in reports.__file__, reports.__file__\n" + _JOB
     )
     settings = ["spark.executor.memory=512m", "spark.driver.host=127.0.0.1", "spark.ui.enabled=false"]
     command: list[str | Path] = [
@@ -281,17 +286,18 @@ def test_spark_submit_with_the_package(lake: Path, locally: list[str], master: s
         "--py-files",
         tmp_path / "amqpspec.zip",
     ]
-    command += [part for setting in settings for part in ("--conf", setting)]
+    command += [*_CONF, *(part for setting in settings for part in ("--conf", setting))]
     ended = subprocess.run(
         [*command, tmp_path / "job.py", lake, "{}"], env=_environment(), cwd=tmp_path, text=True,
         capture_output=True, timeout=_PATIENCE_S,
     )  # fmt: skip
     assert ended.returncode == 0, ended.stderr[-3000:]
-    assert _rows(ended.stdout) == locally
+    assert _rows(ended.stdout) == locally.rows
 
 
+@_ELSEWHERE
 @pytest.mark.spark
-def test_a_connect_server(lake: Path, locally: list[str], marts: dict[str, str], tmp_path: Path) -> None:
+def test_a_connect_server(lake: Path, locally: Said, tmp_path: Path) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -302,13 +308,12 @@ def test_a_connect_server(lake: Path, locally: list[str], marts: dict[str, str],
     options = [part for setting in settings for part in ("--conf", setting)]
     name = "org.apache.spark.sql.connect.service.SparkConnectServer"
     with _serving(
-        tmp_path / "connect.log", "org.apache.spark.deploy.SparkSubmit", "--master", "local[1]", *options,
+        tmp_path / "connect.log", "org.apache.spark.deploy.SparkSubmit", "--master", "local[1]", *_CONF, *options,
         "--class", name, "spark-internal",
     ) as log:  # fmt: skip
         _waited(log, r"(Spark Connect server started)")
-        there: dict[str, object] = {"remote": f"sc://127.0.0.1:{port}", "settings": _FEW}
-        assert _rows(_run(lake, there)) == locally
-        assert _built_elsewhere(lake, tmp_path, there) == marts
+        there: dict[str, object] = {"remote": f"sc://127.0.0.1:{port}", "settings": FEW_PARTITIONS}
+        assert _both(lake, tmp_path, there) == locally
 
 
 def test_a_connect_server_that_is_not_there_is_one_line(tmp_path: Path) -> None:
@@ -319,19 +324,17 @@ def test_a_connect_server_that_is_not_there_is_one_line(tmp_path: Path) -> None:
     assert f"EngineError: Spark Connect at {address}: " in said.splitlines()[-1]
 
 
-_FEW = {"spark.sql.shuffle.partitions": "2"}
-"""A cluster's own choice is 200, for which a few hundred rows are too few."""
-
-
 def _on(master: str) -> dict[str, object]:
-    return {"master": master, "settings": {"spark.executor.memory": "512m", **_FEW}, "record": False}
+    settings = {"spark.executor.memory": "512m", **_QUICK, **FEW_PARTITIONS}
+    return {"master": master, "settings": settings, "record": False}
 
 
-def _built_elsewhere(lake: Path, place: Path, options: dict[str, object]) -> dict[str, str]:
-    """Rollups and marts of a copy of the lake, made by another session."""
+def _both(lake: Path, place: Path, options: dict[str, object]) -> Said:
+    """Facts, rollups and marts of a copy of the lake, all by one session, which says nothing else."""
     shutil.copytree(lake, place / "lake")
-    _run(place / "lake", options, job=_BUILD)
-    return _told(place / "marts")
+    said = _run(place / "lake", options, str(place / "marts"))
+    assert [line.split()[0] for line in said.splitlines()] == ["SAID"]
+    return Said(_rows(said), _told(place / "marts"))
 
 
 def _told(marts: Path) -> dict[str, str]:
@@ -341,10 +344,10 @@ def _told(marts: Path) -> dict[str, str]:
     return told
 
 
-def _run(lake: Path, options: dict[str, object], expect: int = 0, job: str = _JOB) -> str:
+def _run(lake: Path, options: dict[str, object], *marts: str, expect: int = 0) -> str:
     """The job in a process of its own; what it said, of errors the last."""
     ended = subprocess.run(
-        [sys.executable, "-c", job, lake, json.dumps(options)], text=True, capture_output=True,
+        [sys.executable, "-c", _JOB, lake, json.dumps(options), *marts], text=True, capture_output=True,
         timeout=_PATIENCE_S,
     )  # fmt: skip
     assert ended.returncode == expect, ended.stderr[-3000:]
@@ -365,6 +368,7 @@ def _environment() -> dict[str, str]:
         "SPARK_HOME": str(HOME),
         "SPARK_LOCAL_IP": "127.0.0.1",
         "PYTHONSAFEPATH": "1",
+        "SPARK_DAEMON_JAVA_OPTS": SHORT_LIVED,
     }
     return {**os.environ, **own, "PYSPARK_PYTHON": sys.executable}
 
