@@ -15,7 +15,6 @@ from amqpspec.reference.fault import fault_table
 from amqpspec.reference.faults import Faults
 from amqpspec.reference.refusals import MUTE, RefusalRules
 from amqpspec.reference.refusing import RefusedError
-from amqpspec.reference.signs import SignsOfLife
 from amqpspec.spec.model import Refusal, Requirement, Scope
 
 _GREETING, _ASK, _ANSWER, _ERROR = b"E\x01", 1, 2, 3
@@ -23,15 +22,6 @@ _GREETING, _ASK, _ANSWER, _ERROR = b"E\x01", 1, 2, 3
 
 class _Phase(Enum):
     GREETING, OPEN, MUTE, ENDED = auto(), auto(), auto(), auto()
-
-
-class _NoSigns(SignsOfLife):
-    """Echo has no signs of life."""
-
-    look_every_s = 60.0
-
-    def look(self, unheard_s: float, unsaid_s: float) -> None:
-        """See there is nothing to do."""
 
 
 class Connection(BrokerConnection):
@@ -43,7 +33,6 @@ class Connection(BrokerConnection):
     def __init__(self, core: Core) -> None:
         super().__init__(core)
         self.phase: Enum = _Phase.GREETING
-        self.signs = _NoSigns()
         self._read = b""
 
     def take(self, data: bytes) -> None:
@@ -83,7 +72,7 @@ class Connection(BrokerConnection):
         self.write(bytes((1 + len(told), _ANSWER)) + told)
         return None
 
-    def say(self, refused: RefusedError) -> None:
+    def send_refusal(self, refused: RefusedError) -> None:
         """Tell the client what was refused."""
         if refused.refusal is MUTE:
             self.phase = _Phase.MUTE
@@ -91,24 +80,12 @@ class Connection(BrokerConnection):
             self.close(refused.refusal.code, refused.text)
         else:
             self.write(_GREETING if refused.refusal.scope is Scope.HEADER else b"")
-            self.end()
+            self.end_socket()
 
     def close(self, code: Any, text: str) -> None:
         """Say why, and end."""
         self.write(bytes((2, _ERROR, code)))
-        self.end()
-
-    def release(self) -> None:
-        """Hold nothing."""
-
-    def pump(self) -> None:
-        """Have nothing to send."""
-
-    def nowhere(self) -> None:
-        """Know no place but the connection."""
-
-    def refuse_silence(self) -> None:
-        """Bear silence."""
+        self.end_socket()
 
 
 class _Rules(RefusalRules):

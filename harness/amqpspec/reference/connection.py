@@ -41,13 +41,13 @@ class BrokerConnection(asyncio.Protocol, ABC):
     """What a close carries where the broker itself is at fault."""
 
     phase: Enum
-    signs: SignsOfLife
     transport: asyncio.Transport
 
     def __init__(self, core: Core) -> None:
         self.core, self.on, self.faulty = core, core.on, core.faulty
         self.user: User | None = None
         self.vhost: VirtualHost | None = None
+        self.signs = SignsOfLife()
         self.congested = False
         self._out: list[bytes] = []
         self._out_octets = 0
@@ -60,26 +60,24 @@ class BrokerConnection(asyncio.Protocol, ABC):
         """Handle octets that have come."""
 
     @abstractmethod
-    def say(self, refused: RefusedError) -> None:
+    def send_refusal(self, refused: RefusedError) -> None:
         """Tell the client what was refused, at the scope where it belongs."""
 
     @abstractmethod
     def close(self, code: Any, text: str) -> None:
         """Refuse at the scope of the connection: say why, then wait for the other side's close."""
 
-    @abstractmethod
+    # --- what not every protocol has
+
     def release(self) -> None:
         """Give back everything that this connection holds."""
 
-    @abstractmethod
     def pump(self) -> None:
         """Windows, credit or the socket have changed: let everything look again that has something to send."""
 
-    @abstractmethod
-    def nowhere(self) -> None:
+    def forget_frame(self) -> None:
         """Forget which channel, session or link the last frame was for: a refusal now is for none of them."""
 
-    @abstractmethod
     def refuse_silence(self) -> None:
         """Refuse that nothing has come for too long."""
 
@@ -106,7 +104,7 @@ class BrokerConnection(asyncio.Protocol, ABC):
         """A client has connected: it has so long to say who it is."""
         self.transport = cast(asyncio.Transport, transport)
         self.core.connections.add(self)
-        self.after(HANDSHAKE_S, self.end)
+        self.after(HANDSHAKE_S, self.end_socket)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """The socket is gone."""
@@ -134,11 +132,11 @@ class BrokerConnection(asyncio.Protocol, ABC):
 
     def guarded(self, step: Callable[[], bool]) -> bool:
         """Handle what has come, and say it where that is refused; whether there may be more to handle."""
-        self.nowhere()
+        self.forget_frame()
         try:
             return step()
         except RefusedError as refused:
-            self.say(refused)
+            self.send_refusal(refused)
         except Exception:
             _LOG.exception("internal error of a reference broker")
             self.close(self.INTERNAL_ERROR, "internal error")
@@ -202,7 +200,7 @@ class BrokerConnection(asyncio.Protocol, ABC):
         """The handshake is over: the connection lives as long as its peers want it to."""
         self.after(None)
 
-    def missed(self) -> None:
+    def close_silent_peer(self) -> None:
         """Nothing has come for too long."""
         self.guarded(self._refuse_silence)
         self.core.flush()
@@ -213,7 +211,7 @@ class BrokerConnection(asyncio.Protocol, ABC):
 
     # --- the end
 
-    def end(self) -> None:
+    def end_socket(self) -> None:
         """End the socket: what was said can still be read, nothing more is said.
 
         Only the sending side is shut, and what still comes is read and dropped. To close a socket with unread octets
@@ -233,12 +231,12 @@ class BrokerConnection(asyncio.Protocol, ABC):
         else:  # TLS has no half-closed state that a peer would bear
             self.transport.close()
 
-    def shut(self, text: str) -> None:
+    def shut_down(self, text: str) -> None:
         """The broker goes down: say so, and end."""
         if self.phase is self.OPEN:
-            self.nowhere()
+            self.forget_frame()
             self.close(self.GOING_DOWN, text)
-        self.end()
+        self.end_socket()
 
     def abort(self) -> None:
         """End the socket at once."""

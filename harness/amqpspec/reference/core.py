@@ -27,7 +27,7 @@ class Connected(Protocol):
     def flush(self) -> None:
         """Write what has gathered."""
 
-    def shut(self, text: str) -> None:
+    def shut_down(self, text: str) -> None:
         """End in good order: the broker goes down."""
 
     def abort(self) -> None:
@@ -74,7 +74,7 @@ class Core:
     def restart(self) -> None:
         """Go down in good order and come up again with what is durable."""
         for connection in tuple(self.connections):
-            connection.shut("the broker restarts")
+            connection.shut_down("the broker restarts")
         for vhost in {id(v): v for v in self.vhosts.values()}.values():
             vhost.restart()
         self.flush()

@@ -51,17 +51,17 @@ def faults_of(dialect_id: str) -> Faults:
     return cast(Faults, part_of(dialect_id, "faults"))
 
 
-def behaviours(dialect_id: str = "amqp-0-9-1") -> Mapping[str, Fault]:
+def behaviours(dialect_id: str) -> Mapping[str, Fault]:
     """The faults of a dialect's broker that are acted out at a spot each, by name."""
     return faults_of(dialect_id).behaviours
 
 
-def all_faults(dialect_id: str = "amqp-0-9-1") -> Mapping[str, Fault]:
+def all_faults(dialect_id: str) -> Mapping[str, Fault]:
     """Every fault of a dialect's broker, by name."""
     return faults_of(dialect_id).by_name
 
 
-def check_faults(names: Collection[str], dialect_id: str = "amqp-0-9-1") -> frozenset[str]:
+def check_faults(names: Collection[str], dialect_id: str) -> frozenset[str]:
     """The names as a set; raises UnknownFaultError for one that is not a fault."""
     if names and (unknown := sorted(set(names) - set(all_faults(dialect_id)))):
         raise UnknownFaultError(f"{dialect_id}: expected the name of a fault, actual {unknown[0]!r}")

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-from abc import ABC, abstractmethod
 from typing import Protocol
 
 
@@ -20,28 +19,28 @@ class Watched(Protocol):
     def sign_of_life(self) -> None:
         """Send one."""
 
-    def missed(self) -> None:
+    def close_silent_peer(self) -> None:
         """Nothing has come for too long."""
 
-    def end(self) -> None:
+    def end_socket(self) -> None:
         """End the socket."""
 
 
-class SignsOfLife(ABC):
-    """The clock of one connection; it stands still until a family starts it."""
+class SignsOfLife:
+    """The clock of one connection; it stands still until it is begun, and for ever where a protocol has none."""
 
     def __init__(self) -> None:
         self._received_at_s = self._sent_at_s = 0.0
         self._timer: asyncio.TimerHandle | None = None
 
     @property
-    @abstractmethod
     def look_every_s(self) -> float:
         """How long to wait between two looks at the clock."""
+        raise NotImplementedError
 
-    @abstractmethod
-    def look(self, unheard_s: float, unsaid_s: float) -> None:
+    def check_silence(self, unheard_s: float, unsaid_s: float) -> None:
         """Act on how long nothing has come in, and how long nothing has gone out."""
+        raise NotImplementedError
 
     def begin(self) -> None:
         """Let time count from now."""
@@ -68,4 +67,4 @@ class SignsOfLife(ABC):
     def _look(self) -> None:
         self._again()
         now_s = time.monotonic()
-        self.look(now_s - self._received_at_s, now_s - self._sent_at_s)
+        self.check_silence(now_s - self._received_at_s, now_s - self._sent_at_s)

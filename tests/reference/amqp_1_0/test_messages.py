@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from amqpspec.reference.amqp_1_0.messages import complaint, kept, message_of, ttl_ms_of
+from amqpspec.reference.amqp_1_0.messages import message_of, misunderstanding, stored_octets, ttl_ms_of
 from amqpspec.reference.server import ReferenceBroker
 from amqpspec.wire.amqp_1_0.message import decode_message, encode_message
 from amqpspec.wire.amqp_1_0.values import Array, Symbol, Value
@@ -59,10 +59,10 @@ def test_a_legal_message_is_misread_by_its_fault_alone(fault: str, what: str) ->
     def faulty(name: str) -> bool:
         return name == fault
 
-    misread = {name for name, octets in LEGAL.items() if complaint(octets, faulty)}
+    misread = {name for name, octets in LEGAL.items() if misunderstanding(octets, faulty)}
     assert misread == {what}
-    assert not any(complaint(octets, lambda name: False) for octets in [*LEGAL.values(), b"\xff"])
-    assert complaint(b"\xff", faulty) == ""
+    assert not any(misunderstanding(octets, lambda name: False) for octets in [*LEGAL.values(), b"\xff"])
+    assert misunderstanding(b"\xff", faulty) == ""
 
 
 @pytest.mark.parametrize(
@@ -73,10 +73,10 @@ def test_a_legal_message_is_misread_by_its_fault_alone(fault: str, what: str) ->
     ],
 )
 def test_a_fault_loses_a_part_of_a_message(fault: str, what: str, left: object) -> None:
-    assert decode_message(kept(LEGAL[what], lambda name: name == fault)).body == left
+    assert decode_message(stored_octets(LEGAL[what], lambda name: name == fault)).body == left
     for octets in (LEGAL["map"], LEGAL["some width"], LEGAL["data"]):
-        assert kept(octets, lambda name: name == fault) == octets
-    assert all(kept(octets, lambda name: False) == octets for octets in LEGAL.values())
+        assert stored_octets(octets, lambda name: name == fault) == octets
+    assert all(stored_octets(octets, lambda name: False) == octets for octets in LEGAL.values())
 
 
 def _told_of(broker: ReferenceBroker) -> list[str]:

@@ -79,11 +79,11 @@ def _late(connection: Connection, go_on: GoOn) -> None:
     def later() -> None:
         if connection.transport.is_closing():
             return
-        connection.nowhere()
+        connection.forget_frame()
         try:
             go_on()
         except RefusedError as refused:
-            connection.say(refused)
+            connection.send_refusal(refused)
         connection.core.flush()
 
     asyncio.get_running_loop().call_later(LATE_S, later)

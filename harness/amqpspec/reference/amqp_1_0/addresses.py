@@ -50,7 +50,7 @@ def _names_nothing(name: str) -> bool:
     return not name or name.startswith(_RESERVED) or "/" in name
 
 
-def as_made(session: Session, fields: dict[str, Any]) -> dict[str, Any]:
+def as_created(session: Session, fields: dict[str, Any]) -> dict[str, Any]:
     """A source or target as it really is: without what the broker does not have."""
     made = dict(fields)
     if session.faulty("termini-told-as-asked-for"):
@@ -67,7 +67,7 @@ def as_made(session: Session, fields: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in made.items() if value is not None}
 
 
-def made_up(tag: bytes, terminus: Terminus) -> SentDelivery:
+def invented_delivery(tag: bytes, terminus: Terminus) -> SentDelivery:
     """A delivery that never was: what a fault resumes."""
     assert terminus.queue is not None
     return SentDelivery(tag, Entry(Message("", "", b"", b"\x00\x53\x77\x40"), 0), terminus.queue, terminus)

@@ -32,7 +32,7 @@ def answer_attach(session: Session, attach: Composed, endpoint: LinkEndpoint, *,
     if isinstance(endpoint, SendingEndpoint):
         session.nodes.give_back(endpoint.terminus, endpoint.lost)
         endpoint.begin()
-        endpoint.look()
+        endpoint.dispatch()
     elif isinstance(endpoint, ReceivingEndpoint):
         _after_receiving(session, attach, endpoint)
         endpoint.begin(attach.get("initial_delivery_count", 0))
@@ -110,7 +110,7 @@ def _fit(session: Session, endpoint: LinkEndpoint, fields: dict[str, Any]) -> No
         unsettled.popitem()
         if not session.faulty("incomplete-map-told-as-complete"):
             fields["incomplete_unsettled"] = True
-        endpoint.no_new = True
+        endpoint.only_resumes = True
 
 
 def reject_attach(session: Session, attach: Composed, own_handle: int, condition: str, text: str) -> None:
@@ -141,7 +141,7 @@ def _after_receiving(session: Session, attach: Composed, endpoint: ReceivingEndp
         for tag in [tag for tag in endpoint.terminus.incoming if tag not in theirs]:
             del endpoint.terminus.incoming[tag]
     incomplete = endpoint.terminus.incomplete and session.faulty("incomplete-for-ever")
-    endpoint.no_new = endpoint.no_new or not complete or incomplete
+    endpoint.only_resumes = endpoint.only_resumes or not complete or incomplete
     endpoint.terminus.incomplete = not complete
 
 

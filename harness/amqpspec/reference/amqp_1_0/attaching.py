@@ -144,8 +144,8 @@ def _fill(session: Session, attach: Composed, terminus: Terminus, we_send: bool)
 
 def _recover(session: Session, terminus: Terminus, we_send: bool) -> None:
     """A link is recovered by its name alone: a null terminus stands for the one that is there (1.0 §2.6.3)."""
-    gone = terminus.queue is None or terminus.queue.deleted
-    if not gone and not session.faulty("null-terminus-not-recovered"):
+    lost = terminus.queue is None or terminus.queue.deleted
+    if not lost and not session.faulty("null-terminus-not-recovered"):
         return
     terminus.queue = None
     if we_send:
@@ -171,7 +171,7 @@ def _make(session: Session, wanted: Any, terminus: Terminus, ours: str) -> None:
     terminus.queue = addresses.node_of(session, fields, terminus)
     terminus.expiry = str(wanted["expiry_policy"])
     terminus.timeout_s = wanted["timeout"]
-    setattr(terminus, ours, addresses.as_made(session, fields))
+    setattr(terminus, ours, addresses.as_created(session, fields))
 
 
 def _check_fields(session: Session, attach: Composed, we_send: bool) -> None:
@@ -222,15 +222,17 @@ def _compare(session: Session, attach: Composed, endpoint: SendingEndpoint) -> N
                 lost.append(held)
             continue
         state = theirs[tag]
-        told = isinstance(state, Composed) and state.name in OUTCOMES and not held.outcome
-        if told and not session.faulty("remote-state-not-compared"):
+        has_outcome = isinstance(state, Composed) and state.name in OUTCOMES and not held.outcome
+        if has_outcome and not session.faulty("remote-state-not-compared"):
             held.outcome = state.name
             apply(session, held, state)
         resumed.append(held)
     if session.faulty("unknown-tags-resumed"):
         unknown = [tag for tag in theirs if isinstance(tag, bytes) and tag not in endpoint.terminus.held]
-        resumed += [addresses.made_up(tag, endpoint.terminus) for tag in unknown]
-    endpoint.no_new = incomplete or (endpoint.terminus.incomplete and session.faulty("incomplete-for-ever"))
+        resumed += [addresses.invented_delivery(tag, endpoint.terminus) for tag in unknown]
+    endpoint.only_resumes = incomplete or (
+        endpoint.terminus.incomplete and session.faulty("incomplete-for-ever")
+    )
     endpoint.terminus.incomplete = incomplete
     endpoint.resume([] if session.faulty("nothing-resumed") else resumed)
     endpoint.lost = lost

@@ -42,7 +42,7 @@ class Reader(Protocol):
     def on_frame(self, incoming: wire.Incoming) -> None:
         """Handle a frame."""
 
-    def nowhere(self) -> None:
+    def forget_frame(self) -> None:
         """Forget session and link."""
 
 
@@ -64,7 +64,7 @@ class Connection(BrokerConnection):
         self.vhost: VirtualHost = core.vhosts["/"]
         self.container, self.last_id = "", 0
         self.opened = self.greeted = self.just_opened = False
-        self.idle = self.signs = Idle(self)
+        self.signs = self.idle = Idle(self)
         self._inbox = reader(self)
 
     @property
@@ -104,9 +104,9 @@ class Connection(BrokerConnection):
             if self.phase is Phase.OPEN and self.faulty("split-frames-lost"):
                 self.splitter.clear()
 
-    def nowhere(self) -> None:
+    def forget_frame(self) -> None:
         """Forget session and link of the last frame."""
-        self._inbox.nowhere()
+        self._inbox.forget_frame()
 
     def _next(self) -> bool:
         """Handle a header or a frame; False where more octets are needed."""
@@ -148,7 +148,7 @@ class Connection(BrokerConnection):
         if self.phase is Phase.OPEN:
             self.refuse("connections/idle-timeout/close", "no frame has come within the idle timeout")
 
-    def say(self, refused: RefusedError) -> None:
+    def send_refusal(self, refused: RefusedError) -> None:
         """Tell the client what was refused, at the scope where it belongs or the next wider one that is there.
 
         Behind the broker's own close nothing may be sent, so a second breach there is not answered (1.0 §2.4.3).
@@ -162,7 +162,7 @@ class Connection(BrokerConnection):
         elif refusal.scope is Scope.HEADER:
             self._refuse_header()
         elif refusal.scope is Scope.SOCKET:
-            self.end()
+            self.end_socket()
         else:
             self._say_error(refusal.scope, fitting(refused), refused.text)
 
@@ -182,7 +182,7 @@ class Connection(BrokerConnection):
         if self.faulty("refused-header-answered-by-tls"):
             header = PROTOCOL_HEADERS["tls"]
         self.write(header)
-        self.end()
+        self.end_socket()
 
     # --- output
 
@@ -267,7 +267,7 @@ class Connection(BrokerConnection):
         if self.phase in (Phase.CLOSING, *DEAF):
             return
         if self.phase in HEADERS or self.phase is Phase.SASL:
-            self.end()
+            self.end_socket()
             return
         self.open()
         if not self.faulty("connection-works-on-after-close"):
@@ -279,9 +279,9 @@ class Connection(BrokerConnection):
             self.core.flush()
             self.abort()
         elif self.faulty("errors-end-the-socket-bare"):
-            self.end()
+            self.end_socket()
         elif not self.faulty("waits-for-close-for-ever"):
-            self.after(CLOSE_S, self.end)
+            self.after(CLOSE_S, self.end_socket)
 
     def _send_close(self, error: dict[str, Any] | None) -> None:
         channel = self._highest_channel() + 1 if self.faulty("close-on-highest-channel") else 0
@@ -302,9 +302,9 @@ class Connection(BrokerConnection):
         if self.faulty("socket-kept-after-close"):
             self.flush()
             self.phase = Phase.MUTE
-            self.after(KEPT_S, self.end)
+            self.after(KEPT_S, self.end_socket)
         else:
-            self.end()
+            self.end_socket()
 
     def release(self) -> None:
         """Give back everything that this connection holds."""

@@ -75,10 +75,10 @@ def _by_receiver(session: Session, first: int, last: int, frame: Composed) -> No
     # The receiver has reached an outcome and waits: the sender acts on it and is the first to settle (§2.6.12).
     answered = bool(numbers) and not settled and _terminal(frame.get("state"))
     if answered and not session.faulty("terminal-state-not-settled-by-sender"):
-        told = _settling(session, numbers, first, last, frame)
-        session.send("disposition", told)
+        settling = _settling(session, numbers, first, last, frame)
+        session.send("disposition", settling)
         if session.faulty("sender-changes-its-mind"):
-            session.send("disposition", {**told, "state": "modified"})
+            session.send("disposition", {**settling, "state": "modified"})
         for number in numbers:
             held = session.unsettled.pop(number, None)
             if held is not None:
@@ -148,8 +148,8 @@ def apply(session: Session, held: SentDelivery, state: Any) -> None:
     else:
         failed = name == "modified" and bool(state.get("delivery_failed"))
         # Released was never delivered; modified counts as a failed attempt only where it says so (§3.4.4, §3.4.5).
-        told = failed or session.faulty("redelivery-under-the-old-tag")
-        entry.deliveries -= 0 if told else 1
+        counts = failed or session.faulty("redelivery-under-the-old-tag")
+        entry.deliveries -= 0 if counts else 1
         if name == "modified" and state.get("undeliverable_here") and held.terminus.endpoint is not None:
             entry.refused_by.add(held.terminus.endpoint.key)
         queue.requeue([entry])

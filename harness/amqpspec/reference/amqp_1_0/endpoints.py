@@ -95,7 +95,7 @@ class LinkEndpoint:
         self.attached = True
         self.delivery_count = self.credit = 0
         self.snd_settle_mode, self.rcv_settle_mode = MIXED, FIRST
-        self.no_new = False
+        self.only_resumes = False
 
     @property
     def name(self) -> str:
@@ -108,13 +108,13 @@ class LinkEndpoint:
         """Refuse at the scope of the link: say why, destroy the endpoint, wait for the other detach."""
         if not self.attached:
             return
-        told = "amqp:link:detach-forced" if self._wrongly_told(condition) else condition
-        error = error_of(self.faulty, told, text, "detach")
+        shown = "amqp:link:detach-forced" if self._misnamed(condition) else condition
+        error = error_of(self.faulty, shown, text, "detach")
         if not self.faulty("failed-endpoint-works-on"):
             self.session.destroy(self, closed=closed, stolen=condition == STOLEN)
         self.send_detach(closed=closed, error=error)
 
-    def _wrongly_told(self, condition: str) -> bool:
+    def _misnamed(self, condition: str) -> bool:
         if condition == STOLEN:
             return self.faulty("stolen-link-told-as-forced")
         return condition == "amqp:resource-deleted" and self.faulty("deleted-node-told-as-forced")
@@ -154,11 +154,11 @@ class LinkEndpoint:
         """The partner has told its state of the link."""
         raise NotImplementedError
 
-    def renew(self) -> bool:
+    def renew_credit(self) -> bool:
         """Give new credit where it is due; whether there is something to tell."""
         return False
 
-    def look(self) -> None:
+    def dispatch(self) -> None:
         """Credit or windows have changed: let the node look for something to send."""
 
     def link_state(self) -> dict[str, Any]:

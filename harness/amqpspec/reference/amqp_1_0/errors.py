@@ -33,13 +33,13 @@ def error_of(faulty: Callable[[str], bool], condition: str, text: str, frame: st
     """An error for a detach, an end or a close."""
     if faulty("errors-without-error"):
         return None
-    told = None if _untold(faulty, frame) else text
+    description = None if _lacks_description(faulty, frame) else text
     if faulty("condition-as-string"):
-        return {"condition": Value("string", condition), "description": told}
-    return {"condition": condition, "description": told}
+        return {"condition": Value("string", condition), "description": description}
+    return {"condition": condition, "description": description}
 
 
-def _untold(faulty: Callable[[str], bool], frame: str) -> bool:
+def _lacks_description(faulty: Callable[[str], bool], frame: str) -> bool:
     if frame == "detach":
         return faulty("detach-without-description")
     return faulty("end-without-description") if frame == "end" else faulty("close-without-description")

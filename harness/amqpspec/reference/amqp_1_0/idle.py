@@ -36,19 +36,19 @@ class Idle(SignsOfLife):
         pace_ms = own_ms if self.faulty("own-idle-timeout-kept-for-both") else partner_ms
         self._pace_s = 0.0 if self.faulty("idle-timeout-of-partner-ignored") else pace_ms / 1000 / 2
         if partner_ms == 0 and self.faulty("idle-timeout-zero-taken-literally"):
-            self._connection.end()
+            self._connection.end_socket()
             return
         self.begin()
 
-    def look(self, unheard_s: float, unsaid_s: float) -> None:
+    def check_silence(self, unheard_s: float, unsaid_s: float) -> None:
         """Send before the partner has to doubt; close where it has been silent for the whole threshold."""
         if self._pace_s and unsaid_s >= self._pace_s * 3 / 4:
             self._connection.sign_of_life()
         if unheard_s > _IMPATIENT_S and self.faulty("silent-clients-dropped"):
-            self._connection.end()
+            self._connection.end_socket()
         times = 1 if self.faulty("idle-threshold-not-doubled") else _THRESHOLD
         if unheard_s > times * OWN_IDLE_MS / 1000:
-            self._connection.missed()
+            self._connection.close_silent_peer()
 
 
 FAULTS = fault_table("""

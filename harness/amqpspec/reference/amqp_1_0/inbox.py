@@ -36,7 +36,7 @@ class Inbox:
         self.session: Session | None = None
         self.link: LinkEndpoint | None = None
 
-    def nowhere(self) -> None:
+    def forget_frame(self) -> None:
         """Forget which session and link the last frame was for."""
         self.session = self.link = None
 
@@ -92,7 +92,7 @@ class Inbox:
         elif isinstance(value, Composed) and value.name == "sasl-response":
             self._step(connection.login.second(_octets(value.get("response", b""))))
         else:
-            connection.end()
+            connection.end_socket()
 
     def _step(self, result: bytes | User | None) -> None:
         connection = self.connection
@@ -100,7 +100,7 @@ class Inbox:
             connection.send_sasl("sasl-challenge", challenge=result)
         elif result is None:
             connection.send_sasl("sasl-outcome", code=_OUTCOME_AUTH)
-            connection.end()
+            connection.end_socket()
         else:
             connection.user = result
             connection.send_sasl(
@@ -117,7 +117,7 @@ class Inbox:
             try:
                 self._on_sasl(incoming)
             except WireError:
-                connection.end()
+                connection.end_socket()
             return
         if incoming.type != wire.AMQP and self.faulty("unknown-frame-types-dropped"):
             return

@@ -63,7 +63,7 @@ def _read(octets: bytes) -> tuple[Any, dict[str, Any]]:
 # --- faults
 
 
-def complaint(octets: bytes | bytearray, faulty: Faulty) -> str:
+def misunderstanding(octets: bytes | bytearray, faulty: Faulty) -> str:
     """A fault: what is not understood of a message, though it is legal; empty where all of it is."""
     if faulty("delivery-annotations-unknown") and _section(octets, "delivery-annotations") is not None:
         return "an unexpected section"
@@ -76,7 +76,7 @@ def complaint(octets: bytes | bytearray, faulty: Faulty) -> str:
     return ""
 
 
-def kept(octets: bytes, faulty: Faulty) -> bytes:
+def stored_octets(octets: bytes, faulty: Faulty) -> bytes:
     """The octets of a message, all of them; a fault loses some."""
     if faulty("delivery-annotations-end-the-message"):
         annotations = _section(octets, "delivery-annotations")

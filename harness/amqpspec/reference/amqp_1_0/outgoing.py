@@ -50,8 +50,8 @@ class OutgoingDelivery:
         if self.done:
             self.held.complete = True
         elif self.endpoint.faulty("disposition-in-mid-delivery"):
-            told = {"role": "sender", "first": self.held.delivery_id, "state": "accepted"}
-            session.send("disposition", told)
+            disposition = {"role": "sender", "first": self.held.delivery_id, "state": "accepted"}
+            session.send("disposition", disposition)
 
     def _fields(self, *, more: bool) -> dict[str, Any]:
         fields: dict[str, Any] = {"handle": self.endpoint.own_handle, "more": more or None}

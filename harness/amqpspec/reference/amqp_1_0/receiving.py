@@ -35,9 +35,9 @@ class ReceivingEndpoint(LinkEndpoint):
         self.delivery_count = (
             0 if self.faulty("initial-delivery-count-taken-for-zero") else initial_delivery_count
         )
-        self.renew()
+        self.renew_credit()
 
-    def renew(self) -> bool:
+    def renew_credit(self) -> bool:
         """Fill up the credit where half of it is used; whether there is something to tell."""
         if self.credit > limits.CREDIT_MESSAGES // 2 or self.terminus.queue is None:
             return False
@@ -125,7 +125,7 @@ class ReceivingEndpoint(LinkEndpoint):
         resume = bool(frame["resume"])
         if tag in self.terminus.incoming and not resume:
             refuse("transfers/delivery-tag/unique", f"delivery-tag {tag.hex()} is in use")
-        if self.no_new and not resume:
+        if self.only_resumes and not resume:
             refuse(
                 "performatives/attach/incomplete-unsettled/receiver",
                 "a new delivery beside an incomplete map",
@@ -176,7 +176,7 @@ class ReceivingEndpoint(LinkEndpoint):
     # --- whole deliveries
 
     def _complete(self, partial: IncomingDelivery, frame: Composed) -> None:
-        if not_understood := messages.complaint(partial.octets, self.faulty):
+        if not_understood := messages.misunderstanding(partial.octets, self.faulty):
             self.session.fail("amqp:internal-error", not_understood)
             return
         self._check_settled(partial)
@@ -207,7 +207,7 @@ class ReceivingEndpoint(LinkEndpoint):
             return
         if self.faulty("settled-messages-dropped") and partial.settled:
             return
-        octets = messages.kept(bytes(partial.octets), self.faulty)
+        octets = messages.stored_octets(bytes(partial.octets), self.faulty)
         queue.enqueue(messages.message_of(queue.name, octets, self.session.connection))
 
     def _tell(self, partial: IncomingDelivery) -> None:

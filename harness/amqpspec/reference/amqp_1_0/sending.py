@@ -37,7 +37,7 @@ class SendingEndpoint(LinkEndpoint):
         self.resumed: list[SentDelivery] = []
         self.lost: list[SentDelivery] = []
         self._sent: set[int] = set()
-        self.unlimited = self.told_empty = False
+        self.unlimited = self.announced_empty = False
 
     # --- the taker of a queue
 
@@ -62,13 +62,13 @@ class SendingEndpoint(LinkEndpoint):
 
         One delivery of a session goes out at a time, which is more than is asked: on a link they must not mix.
         """
-        if self.no_new and not self.faulty("new-deliveries-beside-incomplete-map"):
+        if self.only_resumes and not self.faulty("new-deliveries-beside-incomplete-map"):
             return False
         if self.credit <= 0 and not self.faulty("credit-ignored"):
             return False
         if self.unlimited and message.size_octets >= _LARGE_OCTETS and self.faulty("small-messages-only"):
             return False
-        if self.told_empty and self.faulty("waits-for-flow-after-available-zero"):
+        if self.announced_empty and self.faulty("waits-for-flow-after-available-zero"):
             return False
         if self.session.pending and not self.faulty("deliveries-interleaved-on-a-link"):
             return False
@@ -164,7 +164,7 @@ class SendingEndpoint(LinkEndpoint):
 
         What was sent since is taken off; without a count, it knew the first one. Credit is set, never added up.
         """
-        self.told_empty = False
+        self.announced_empty = False
         counted = flow.get("delivery_count")
         if counted is None:
             counted = (
@@ -187,7 +187,7 @@ class SendingEndpoint(LinkEndpoint):
                 self.delivery_count = counted
         self.drain = bool(flow["drain"])
 
-    def look(self) -> None:
+    def dispatch(self) -> None:
         """Credit or windows have changed: let the node look again."""
         self._send_resumed()
         if self.consumer is not None:
@@ -219,7 +219,7 @@ class SendingEndpoint(LinkEndpoint):
             "link_credit": 0 if self.faulty("sender-tells-no-credit") else max(self.credit, 0),
             "available": waiting + 7 if self.faulty("available-made-up") else waiting,
         }
-        self.told_empty = waiting == 0
+        self.announced_empty = waiting == 0
         return {**state, "drain": (self.drain and not self.faulty("drain-mode-not-told")) or None}
 
     def _waiting(self) -> int:

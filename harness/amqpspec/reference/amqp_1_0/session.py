@@ -125,12 +125,12 @@ class Session:
         if self.ended:
             return
         self.incoming_window = limits.WINDOW_FRAMES
-        told = False
+        sent = False
         for endpoint in tuple(self.endpoints.values()):
-            if endpoint.renew():
+            if endpoint.renew_credit():
                 self.send_flow(endpoint)
-                told = True
-        if not told:
+                sent = True
+        if not sent:
             self.send_flow()
         self.connection.core.flush()
 
@@ -140,7 +140,7 @@ class Session:
         """Send what waits for a window; then let every queue look again."""
         self.pump_pending()
         for endpoint in tuple(self.endpoints.values()):
-            endpoint.look()
+            endpoint.dispatch()
 
     @property
     def may_transfer(self) -> bool:

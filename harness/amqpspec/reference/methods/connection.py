@@ -53,7 +53,7 @@ class Connection(BrokerConnection):
         first_limit = 1024 if self.faulty("first-frames-must-be-small") else self.framing.min_octets
         self.splitter = wire.Splitter(self.refuse, self.framing, first_limit, self.faulty)
         self.phase = Phase.HEADER
-        self.failing = (0, 0)
+        self.failing_method = (0, 0)
         """Class and method of the frame at hand, which a close names as the cause; zeros where none caused it."""
         self._number = 0
         """The channel of the frame at hand."""
@@ -62,10 +62,10 @@ class Connection(BrokerConnection):
         self.window = Window(core.on)
         self.capabilities: Mapping[str, Any] = {}
         self.mechanism, self.claimed_name = "", b""
-        self._unheard: list[bytes] = []
+        self._unread: list[bytes] = []
         self.postponed: list[wire.Incoming] = []
         self.unconfirmed: dict[int, Channel] = {}
-        self.heartbeats = self.signs = Heartbeats(self)
+        self.signs = self.heartbeats = Heartbeats(self)
         self._inbox = reader(self)
 
     # --- the way in
@@ -93,10 +93,10 @@ class Connection(BrokerConnection):
     def take(self, data: bytes) -> None:
         """Handle the protocol header, then every frame that is whole."""
         if self.congested and self.faulty("deaf-while-sending"):
-            self._unheard.append(data)
+            self._unread.append(data)
             return
-        data = b"".join([*self._unheard, data])
-        self._unheard.clear()
+        data = b"".join([*self._unread, data])
+        self._unread.clear()
         if self.phase is Phase.HEADER:
             self.guarded(lambda: self._inbox.on_header(data))
         else:
@@ -104,9 +104,9 @@ class Connection(BrokerConnection):
         while not (self.silent or self.phase is Phase.HEADER) and self.guarded(self._next_frame):
             pass
 
-    def nowhere(self) -> None:
+    def forget_frame(self) -> None:
         """Forget channel and method of the last frame."""
-        self._number, self.failing = 0, (0, 0)
+        self._number, self.failing_method = 0, (0, 0)
 
     def _next_frame(self) -> bool:
         incoming = self.splitter.next()
@@ -133,7 +133,7 @@ class Connection(BrokerConnection):
         """Nothing has come for two intervals: the peer ends the connection (0-9-1 §4.2.7)."""
         self.refuse("wire/heartbeat/missed", "no sign of life")
 
-    def say(self, refused: RefusedError) -> None:
+    def send_refusal(self, refused: RefusedError) -> None:
         """Tell the client what was refused, at the scope where it belongs.
 
         While the broker waits for close-ok, a second refusal has no close left to say it with. Before open-ok, an error
@@ -141,7 +141,7 @@ class Connection(BrokerConnection):
         """
         refusal = refused.refusal
         if self.phase is Phase.CLOSING:
-            self.end()
+            self.end_socket()
         elif refusal is None:
             self.after(None)
             self.phase = Phase.MUTE
@@ -175,20 +175,20 @@ class Connection(BrokerConnection):
             self.phase = Phase.MUTE
             self.flush()
         else:
-            self.end()
+            self.end_socket()
 
     def _end_in_silence(self) -> None:
         """End at once; a handshake that went wrong is kept waiting first, where the dialect wants that."""
         pause_s = self.pause_s if self.core.handshake_pause_s is None else self.core.handshake_pause_s
         if self.phase in BEFORE_OPEN and pause_s and not self.faulty("hostile-client-dropped-at-once"):
             self.phase = Phase.MUTE
-            self.after(pause_s, self.end)
+            self.after(pause_s, self.end_socket)
         else:
-            self.end()
+            self.end_socket()
 
     def reason(self, code: int, text: str) -> dict[str, Any]:
         """The arguments of a close method."""
-        return self._frames.reason(self.failing, code, text)
+        return self._frames.reason(self.failing_method, code, text)
 
     def close(self, code: int, text: str) -> None:
         """Refuse at the scope of the connection: say why, then wait for close-ok.
@@ -199,7 +199,7 @@ class Connection(BrokerConnection):
             self.release()
         self.send(0, "connection.close", **self.reason(code, text))
         self.phase = Phase.CLOSING
-        self.after(CLOSE_OK_INSIDE_FRAME_S if self.splitter.inside else CLOSE_OK_S, self.end)
+        self.after(CLOSE_OK_INSIDE_FRAME_S if self.splitter.inside else CLOSE_OK_S, self.end_socket)
 
     # --- output
 

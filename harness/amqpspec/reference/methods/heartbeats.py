@@ -35,13 +35,13 @@ class Heartbeats(SignsOfLife):
         if interval_s:
             self.begin()
 
-    def look(self, unheard_s: float, unsaid_s: float) -> None:
+    def check_silence(self, unheard_s: float, unsaid_s: float) -> None:
         """Send after half an interval without output; two intervals without input mean that the peer is gone."""
         if unsaid_s >= self._interval_s / 2 and not self.faulty("heartbeats-not-sent"):
             self._connection.sign_of_life()
         intervals = 1 if self.faulty("dead-after-one-interval") else 2
         if unheard_s > intervals * self._interval_s and not self.faulty("dead-client-kept"):
-            self._connection.missed()
+            self._connection.close_silent_peer()
 
 
 FAULTS = fault_table("""

@@ -46,7 +46,7 @@ class Inbox:
         head, rest = self._head[:HEADER_OCTETS], self._head[HEADER_OCTETS:]
         if not any(known.startswith(head) for known in dialect.accepted_headers):
             if self.faulty("unknown-header-not-answered"):
-                connection.end()
+                connection.end_socket()
                 return False
             name_wrong = not dialect.protocol_header[:5].startswith(head[:5])
             rule = "connection/start/protocol-name" if name_wrong else "connection/start/server-support"
@@ -65,7 +65,7 @@ class Inbox:
 
     def on_frame(self, incoming: wire.Incoming) -> None:
         """A frame has come."""
-        self.connection.failing = (0, 0)
+        self.connection.failing_method = (0, 0)
         if self.faulty("busy-channel-starves-others") and self.connection.is_busy_beside(incoming.channel):
             self.connection.postponed.append(incoming)
             return
@@ -88,14 +88,14 @@ class Inbox:
         if incoming.channel or incoming.payload or minds:
             self.connection.refuse("amq_wlp_heartbeat_01", f"heartbeat on channel {incoming.channel}")
         elif unagreed and self.faulty("unagreed-heartbeat-ends-socket"):
-            self.connection.end()
+            self.connection.end_socket()
 
     def _on_trace(self, incoming: wire.Incoming) -> None:
         """There is nobody here to look at a trace."""
         if incoming.channel or self.faulty("every-trace-refused"):
             self.connection.refuse("amq_wlp_trace_01", f"trace frame on channel {incoming.channel}")
         elif incoming.payload and self.faulty("trace-with-payload-ends-socket"):
-            self.connection.end()
+            self.connection.end_socket()
 
     def _on_frame_while_closing(self, incoming: wire.Incoming) -> None:
         """Discard all but close and close-ok: what crossed the broker's close must not be carried out (§2.3.7)."""
@@ -118,12 +118,12 @@ class Inbox:
                 "wire/frame/content-channel-open", f"content on channel {incoming.channel}"
             )
         elif not channel.closing or self.faulty("channel-works-on-after-close"):
-            self.connection.failing = channel.content_ids
+            self.connection.failing_method = channel.content_ids
             on_content(channel, incoming.kind, incoming.payload)
 
     def _on_method(self, number: int, payload: bytes) -> None:
         ids = _IDS.unpack_from(payload) if len(payload) >= 4 else (0, 0)
-        self.connection.failing = ids
+        self.connection.failing_method = ids
         channel = self.connection.channels.get(number)
         if channel is not None and channel.closing and not self._heard_while_closing(ids):
             return

@@ -75,10 +75,10 @@ class Exchange:
 
     def forget(self, destination: object) -> bool:
         """Remove every route to a destination; True if there was one."""
-        gone = [key for key, b in self.bindings.items() if b.destination is destination]
-        for key in gone:
+        removed = [key for key, b in self.bindings.items() if b.destination is destination]
+        for key in removed:
             del self.bindings[key]
-        return bool(gone)
+        return bool(removed)
 
     def matching(self, message: Message, key: str, on: Deviations) -> Iterator[Binding]:
         """The bindings that let a message through."""

@@ -170,7 +170,7 @@ def close(connection: Connection, call: Call) -> None:
     if not connection.faulty("connection-close-not-confirmed"):
         connection.send(0, "connection.close-ok")
     if not connection.faulty("socket-kept-after-close-ok"):
-        connection.end()
+        connection.end_socket()
 
 
 @handles_on_connection("connection.close-ok")
@@ -179,7 +179,7 @@ def close_ok(connection: Connection, call: Call) -> None:
     if connection.phase is not Phase.CLOSING:
         connection.refuse("constant/command-invalid", "close-ok without close")
     elif not connection.faulty("socket-kept-after-close-ok"):
-        connection.end()
+        connection.end_socket()
 
 
 @handles_on_connection("connection.update-secret")
