@@ -39,15 +39,11 @@ def write_lake(root: Path, nights: Nights) -> int:
 
 
 def _night(root: Path, nights: Nights, day: date) -> dict[str, FileEntry]:
-    writer = FactWriter(root)
-    try:
+    with FactWriter(root) as writer:
         for run in nights.runs(day):
             for batch in nights.batches(run):
                 writer.add(fitted(batch))
         return writer.finish(f"synthetic {nights.seed} {nights.rows_a_day} {day}")
-    except BaseException:
-        writer.abandon()
-        raise
 
 
 def _dimension(root: Path, name: str, rows: list[dict[str, Any]]) -> DimEntry:

@@ -49,7 +49,7 @@ def test_damaged_files_can_be_left_out(root: Path) -> None:
     [part] = open_lake(root).parts()
     part.path.write_bytes(b"\0" * part.entry.octets)
     told: list[str] = []
-    assert open_lake(root, skip_bad=True, told=told.append).parts() == []
+    assert open_lake(root, skip_bad=True, say=told.append).parts() == []
     assert "expected a Parquet file" in told[0] and str(part.path) in told[0]
 
 

@@ -143,7 +143,7 @@ def test_the_sample_of_a_vector_gets_its_id_from_the_facts(spark: SparkSession) 
     facts = spark.createDataFrame(
         [(7, "g:1/C01/0"), (7, "g:1/C01/0"), (9, "no")], "input_key BIGINT, input STRING"
     )
-    rows = differential.named(frame(spark, differential.MART.schema, bare), facts).collect()
+    rows = differential.with_sample_ids(frame(spark, differential.MART.schema, bare), facts).collect()
     assert {row["vector"]: row["sample"] for row in rows} == {"v": "g:1/C01/0", "w": "a.x"}
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amqpspec.reports.query.evaluate import Row, meaning
+from amqpspec.reports.query.evaluate import Row, compile_query
 from amqpspec.reports.query.parse import QueryError, parse
 from amqpspec.reports.query.terms import All, Not, Query, Some, Term, Text
 
@@ -27,7 +27,7 @@ def row(**values: object) -> Row:
 
 def answers(typed: str, of: Row | None = None) -> bool:
     flags = {"known": lambda row: row["verdict"] == "fail"}
-    return meaning(parse(typed), COLUMNS, flags, typed)(of or row())
+    return compile_query(parse(typed), COLUMNS, flags, typed)(of or row())
 
 
 @pytest.mark.parametrize(
@@ -99,4 +99,4 @@ def plain(query: Query, of: Row) -> bool:
 
 @given(_QUERIES, _ROWS)
 def test_any_question_is_answered_as_a_plain_reading_would(query: Query, of: Row) -> None:
-    assert meaning(query, ("target", "verdict", "suite"), {})(of) is plain(query, of)
+    assert compile_query(query, ("target", "verdict", "suite"), {})(of) is plain(query, of)

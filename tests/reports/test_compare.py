@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from amqpspec.record.rows import CaseRow, Outcome, RunRow, Tally, TargetRow
-from amqpspec.reports.compare import Kind, compared, markdown
+from amqpspec.reports.compare import Kind, compare_runs, markdown
 from amqpspec.reports.load import LoadedRun
 
 
@@ -38,7 +38,7 @@ PASS, FAIL, BLOCKED = Outcome.PASS, Outcome.FAIL, Outcome.BLOCKED
 
 
 def kinds(before: LoadedRun, after: LoadedRun) -> dict[str, Kind]:
-    return {change.case: change.kind for change in compared(before, after).changes}
+    return {change.case: change.kind for change in compare_runs(before, after).changes}
 
 
 def test_each_change_has_its_kind() -> None:
@@ -54,16 +54,16 @@ def test_each_change_has_its_kind() -> None:
         "broke": Kind.REGRESSED, "newly-bad": Kind.NEW_FAILURE, "gone": Kind.LOST, "shaky": Kind.FLAKY,
         "mended": Kind.FIXED, "stuck": Kind.CHANGED, "new": Kind.NEW,
     }  # fmt: skip
-    assert compared(before, after).worse == 4
+    assert compare_runs(before, after).worse == 4
 
 
 def test_the_same_runs_differ_in_nothing() -> None:
     one = run(case("a", PASS), case("b", FAIL), case("c", PASS, reason="attempts differ"))
-    assert (kinds(one, one), compared(one, one).worse) == ({}, 0)
+    assert (kinds(one, one), compare_runs(one, one).worse) == ({}, 0)
 
 
 def test_what_the_baseline_knows_is_told_and_not_worse() -> None:
-    found = compared(run(case("a", PASS)), run(case("a", FAIL, baseline="known")))
+    found = compare_runs(run(case("a", PASS)), run(case("a", FAIL, baseline="known")))
     assert (found.changes[0].kind, found.worse) == (Kind.REGRESSED, 0)
     assert any("(known)" in line for line in markdown(found))
 
@@ -71,7 +71,7 @@ def test_what_the_baseline_knows_is_told_and_not_worse() -> None:
 def test_it_says_whose_version_moved() -> None:
     one = run(case("a", PASS))
     moved = [
-        compared(one, replace_meta(one, version, suite)).moved
+        compare_runs(one, replace_meta(one, version, suite)).moved
         for version, suite in (("1", "0.1"), ("2", "0.1"), ("1", "0.2"), ("2", "0.2"))
     ]
     assert len(set(moved)) == 4
@@ -85,13 +85,13 @@ def replace_meta(of: LoadedRun, version: str, suite: str) -> LoadedRun:
 
 
 def test_coverage_that_came_and_went() -> None:
-    found = compared(run(case("a", PASS)), run(case("b", PASS)))
+    found = compare_runs(run(case("a", PASS)), run(case("b", PASS)))
     assert found.covered == (["channel/b"], ["channel/a"])
 
 
 def test_a_targets_words_cannot_break_the_note() -> None:
     hostile = "a|b\n<img src=x> `c` [d](e)"
-    note = list(markdown(compared(run(case("a", PASS)), run(case("a", FAIL, observed=hostile)))))
+    note = list(markdown(compare_runs(run(case("a", PASS)), run(case("a", FAIL, observed=hostile)))))
     (row,) = [line for line in note if line.startswith("| `a`")]
     assert row.count("|") - row.count("\\|") == 5
     assert "\\<img" in row
@@ -100,6 +100,6 @@ def test_a_targets_words_cannot_break_the_note() -> None:
 
 def test_a_long_list_is_cut_and_says_so() -> None:
     after = run(*(case(f"c{number:03}", FAIL) for number in range(60)))
-    note = list(markdown(compared(run(), after)))
+    note = list(markdown(compare_runs(run(), after)))
     assert sum(line.startswith("| `c") for line in note) == 50
     assert any("and 10 more" in line for line in note)

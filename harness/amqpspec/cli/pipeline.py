@@ -98,7 +98,7 @@ def status(lake: Path, as_json: bool) -> None:
 
     damaged: list[str] = []
     with one_line_errors():
-        opened = open_lake(lake, skip_bad=True, told=damaged.append)
+        opened = open_lake(lake, skip_bad=True, say=damaged.append)
         parts = opened.parts()
         foreign = strangers(opened)
     said: dict[str, Any] = {
@@ -158,14 +158,14 @@ def build(
     from amqpspec.reports.pipeline.lake import open_lake
     from amqpspec.reports.pipeline.session import session
 
-    def told(line: str) -> None:
+    def say(line: str) -> None:
         click.echo(f"  {line}", err=True)
 
     day = as_of.date() if as_of else None
     with one_line_errors():
-        opened = open_lake(lake, skip_bad=skip_bad, told=told)
+        opened = open_lake(lake, skip_bad=skip_bad, say=say)
         with session(master, remote, memory=memory) as spark:
-            made = make(spark, opened, out, day, told)
+            made = make(spark, opened, out, day, say)
     if as_json:
         click.echo(json.dumps({"out": str(out), "as_of": made.as_of.isoformat(), "marts": dict(made.marts)}))
         return

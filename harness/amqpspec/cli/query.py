@@ -40,21 +40,21 @@ def query(terms: tuple[str, ...], marts: Path, mart: str, form: str, all_version
 
     Exit codes: 0 some answer, 1 none, 2 a question that cannot be understood.
     """
-    from amqpspec.reports.query.evaluate import meaning
-    from amqpspec.reports.query.marts import answers, asked
+    from amqpspec.reports.query.evaluate import compile_query
+    from amqpspec.reports.query.marts import open_mart
     from amqpspec.reports.query.output import as_csv, as_json, as_table
     from amqpspec.reports.query.parse import QueryError, parse
 
     typed = " ".join(terms)
     with one_line_errors():
-        chosen = asked(marts, mart)
+        chosen = open_mart(marts, mart)
         try:
-            test = meaning(parse(typed), chosen.columns, chosen.flags, typed)
+            test = compile_query(parse(typed), chosen.columns, chosen.flags, typed)
         except QueryError as error:
             click.echo(error.pointed, err=True)
             stop(Exit.USAGE, error.why)
         is_newest = "newest" in chosen.columns and not all_versions
-        rows = (row for row in answers(chosen, test) if not is_newest or row["newest"])
+        rows = (row for row in chosen.answers(test) if not is_newest or row["newest"])
         if form == "json":
             count = as_json(rows, sys.stdout)
         elif form == "csv":

@@ -56,11 +56,11 @@ def report(runs: tuple[Path, ...], out: Path | None, evidence: str) -> None:
 )
 def compare(before: Path, after: Path, form: str) -> None:
     """List cases whose verdict differs, or write a note for a pull request; exit code 1 where one got worse."""
-    from amqpspec.reports.compare import compared, lines, markdown
+    from amqpspec.reports.compare import compare_runs, lines, markdown
     from amqpspec.reports.load import load_run
 
     with one_line_errors():
-        found = compared(load_run(before), load_run(after))
+        found = compare_runs(load_run(before), load_run(after))
     if form == "json":
         click.echo(json.dumps(found.to_json(), indent=1, ensure_ascii=False))
     else:

@@ -105,7 +105,7 @@ class Comparison:
         }  # fmt: skip
 
 
-def compared(before: LoadedRun, after: LoadedRun) -> Comparison:
+def compare_runs(before: LoadedRun, after: LoadedRun) -> Comparison:
     """Compare two runs, case by case."""
     old, new = ({case.id: case for case in run.cases} for run in (before, after))
     pairs = ((name, old.get(name), new.get(name)) for name in sorted(old.keys() | new.keys()))
@@ -138,7 +138,7 @@ def _differs(case: CaseRow) -> bool:
 def lines(comparison: Comparison) -> Iterator[str]:
     """A line for each change, and how many are worse."""
     for change in comparison.changes:
-        yield f"{change.case}: {_said(change.was)} → {_said(change.now)}"
+        yield f"{change.case}: {_in_words(change.was)} → {_in_words(change.now)}"
     yield f"{comparison.worse} worse"
 
 
@@ -193,5 +193,5 @@ def _cell(text: str) -> str:
     return "".join(f"\\{c}" if c in "\\|`*_[]<>" else c for c in line)
 
 
-def _said(case: CaseRow | None) -> str:
+def _in_words(case: CaseRow | None) -> str:
     return "absent" if case is None else f"{case.verdict} ({_seen(case)})"

@@ -106,27 +106,30 @@ class Matrix:
 def build(runs: Sequence[LoadedRun]) -> Matrix:
     """Bring the runs together: sections in the order of the first run, requirements in that of the ledger."""
     ledger = {id: row for run in reversed(runs) for id, row in run.requirements.items()}
-    book = _Book(runs, ledger)
-    rows = list(_rows(runs, book))
-    also = _also(rows, book)
+    ledgers = _Ledgers(runs, ledger)
+    rows = list(_rows(runs, ledgers))
+    also = _also(rows, ledgers)
     by_suite: dict[str, list[Row]] = {}
     at_home: dict[str, str] = {}
     for row in rows:
-        suite = at_home.setdefault(book.home(row.first), row.first.suite)
+        suite = at_home.setdefault(ledgers.home(row.first), row.first.suite)
         by_suite.setdefault(suite, []).append(row)
-    stubs = _stubs(rows, also, book)
+    stubs = _stubs(rows, also, ledgers)
     sections = []
     for name, own in by_suite.items():
         keys = dict.fromkeys(
-            [*(book.home(row.first) for row in own), *(key for key, suite in stubs.items() if suite == name)]
+            [
+                *map(ledgers.home, (row.first for row in own)),
+                *(key for key, at in stubs.items() if at == name),
+            ]
         )
-        ranked = sorted(keys, key=book.place)
-        groups = tuple(_group(key, own, book, also) for key in ranked)
+        ranked = sorted(keys, key=ledgers.place)
+        groups = tuple(_group(key, own, ledgers, also) for key in ranked)
         sections.append(Section(name, groups, _scores(own)))
     return Matrix(tuple(runs), ledger, tuple(_numbered(sections)))
 
 
-class _Book:
+class _Ledgers:
     """Requirements by the key that dialects share, in the order of the ledgers."""
 
     def __init__(self, runs: Iterable[LoadedRun], ledger: Mapping[str, RequirementRow]) -> None:
@@ -154,26 +157,26 @@ class _Book:
         return self._first.get(key) or RequirementRow(key)
 
 
-def _also(rows: Iterable[Row], book: _Book) -> Mapping[str, list[str]]:
+def _also(rows: Iterable[Row], ledgers: _Ledgers) -> Mapping[str, list[str]]:
     """For each requirement, the cases that cover it besides their first one."""
     also: dict[str, list[str]] = {}
     for row in rows:
-        for key in dict.fromkeys(map(book.key, row.first.requirements[1:])):
-            if key != book.home(row.first):
+        for key in dict.fromkeys(map(ledgers.key, row.first.requirements[1:])):
+            if key != ledgers.home(row.first):
                 also.setdefault(key, []).append(row.first.id)
     return also
 
 
-def _stubs(rows: Sequence[Row], also: Mapping[str, list[str]], book: _Book) -> Mapping[str, str]:
+def _stubs(rows: Sequence[Row], also: Mapping[str, list[str]], ledgers: _Ledgers) -> Mapping[str, str]:
     """Requirements that no case has as its first one, and the section in which they are named first."""
     suites = {row.first.id: row.first.suite for row in rows}
-    homes = {book.home(row.first) for row in rows}
+    homes = {ledgers.home(row.first) for row in rows}
     return {key: suites[cases[0]] for key, cases in also.items() if key not in homes}
 
 
-def _rows(runs: Sequence[LoadedRun], book: _Book) -> Iterator[Row]:
+def _rows(runs: Sequence[LoadedRun], ledgers: _Ledgers) -> Iterator[Row]:
     """A row for each case; dialects share one where both its id and its requirement are shared."""
-    by_run = [{(book.home(case), case.id): case for case in run.cases} for run in runs]
+    by_run = [{(ledgers.home(case), case.id): case for case in run.cases} for run in runs]
     for key in dict.fromkeys(key for cases in by_run for key in cases):
         cells = tuple(
             _cell(n, run, cases.get(key)) for n, (run, cases) in enumerate(zip(runs, by_run, strict=True), 1)
@@ -187,9 +190,9 @@ def _cell(number: int, run: LoadedRun, case: CaseRow | None) -> Cell | None:
     return Cell(number, case, is_excused(case, run.meta.strict))
 
 
-def _group(key: str, rows: Iterable[Row], book: _Book, also: Mapping[str, list[str]]) -> Group:
-    own = tuple(row for row in rows if book.home(row.first) == key)
-    return Group(book.requirement(key), own, tuple(also.get(key, ())))
+def _group(key: str, rows: Iterable[Row], ledgers: _Ledgers, also: Mapping[str, list[str]]) -> Group:
+    own = tuple(row for row in rows if ledgers.home(row.first) == key)
+    return Group(ledgers.requirement(key), own, tuple(also.get(key, ())))
 
 
 def _scores(rows: Sequence[Row]) -> tuple[tuple[int, int], ...]:

@@ -21,6 +21,7 @@ from amqpspec.reports.marts.files import MANIFEST
 from amqpspec.reports.pipeline.beside import side_by_side
 from amqpspec.reports.pipeline.export import export
 from amqpspec.reports.pipeline.lake import Lake, dimension, observations, open_lake
+from amqpspec.reports.pipeline.progress import Say, silence
 from amqpspec.reports.pipeline.rollups.registry import ROLLUPS
 from amqpspec.reports.pipeline.rollups.store import Refreshed, Store, open_store
 from amqpspec.reports.pipeline.schema import DIMENSIONS, LakeError
@@ -30,11 +31,6 @@ from amqpspec.reports.pipeline.tables.registry import MARTS, SHARED
 PLACE = WholeFolder(MANIFEST, "marts", "marts", LakeError)
 MART_SCHEMA = 1
 _SHARED = ".shared"
-Told = Callable[[str], None]
-
-
-def _silent(line: str) -> None:
-    """Tells nobody."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +44,13 @@ class Built:
 
 
 def build(
-    spark: SparkSession, lake: Lake | Path, out: Path, as_of: date | None = None, told: Told = _silent
+    spark: SparkSession, lake: Lake | Path, out: Path, as_of: date | None = None, say: Say = silence
 ) -> Built:
     """Marts of everything up to the day ``as_of`` (the lake's last one where it is not given) in the folder ``out``.
 
     Raises LakeError, and GrainError where a mart is not unique by its grain; the marts from before stay then.
     """
-    source = _telling_once(lake if isinstance(lake, Lake) else open_lake(lake, told=told))
+    source = _saying_once(lake if isinstance(lake, Lake) else open_lake(lake, say=say))
     day = as_of or _last_day(source)
     source.check_dimensions()
     PLACE.check(out)
@@ -62,9 +58,9 @@ def build(
     with open_store(source) as store:
         shutil.rmtree(draft, ignore_errors=True)  # of a build that was killed
         try:
-            refreshed = {rollup.name: store.refresh(spark, rollup, told) for rollup in ROLLUPS}
-            inputs = _with_shared(spark, read_inputs(spark, store), day, draft / _SHARED, told)
-            rows = _write_all(lambda mart: _write(spark, mart, inputs, source, day, draft, told))
+            refreshed = {rollup.name: store.refresh(spark, rollup, say) for rollup in ROLLUPS}
+            inputs = _with_shared(spark, read_inputs(spark, store), day, draft / _SHARED, say)
+            rows = _write_all(lambda mart: _write(spark, mart, inputs, source, day, draft, say))
             shutil.rmtree(draft / _SHARED)
             _write_manifest(draft, store, day, rows, refreshed)
             swap(draft, out)
@@ -73,16 +69,16 @@ def build(
     return Built(out, day, rows, refreshed)
 
 
-def _telling_once(lake: Lake) -> Lake:
+def _saying_once(lake: Lake) -> Lake:
     """The lake, which is looked at often, but says only once what it leaves out."""
-    told: set[str] = set()
+    known: set[str] = set()
 
-    def tell(line: str) -> None:
-        if line not in told:
-            told.add(line)
-            lake.told(line)
+    def say(line: str) -> None:
+        if line not in known:
+            known.add(line)
+            lake.say(line)
 
-    return replace(lake, told=tell)
+    return replace(lake, say=say)
 
 
 def read_inputs(spark: SparkSession, store: Store) -> dict[str, DataFrame]:
@@ -93,12 +89,12 @@ def read_inputs(spark: SparkSession, store: Store) -> dict[str, DataFrame]:
 
 
 def _with_shared(
-    spark: SparkSession, inputs: Mapping[str, DataFrame], as_of: date, folder: Path, told: Told
+    spark: SparkSession, inputs: Mapping[str, DataFrame], as_of: date, folder: Path, say: Say
 ) -> Mapping[str, DataFrame]:
     """The inputs, and what several marts need: made once, because planning it costs more than reading it."""
     whole = dict(inputs)
     for name, make in SHARED.items():
-        told(name)
+        say(name)
         table = make(whole, as_of)
         place = str((folder / name).resolve())
         table.write.mode("overwrite").parquet(place)
@@ -121,10 +117,10 @@ def _write(
     lake: Lake,
     as_of: date,
     draft: Path,
-    told: Told,
+    say: Say,
 ) -> int:
     """One mart: written, checked, exported; how many rows it has."""
-    told(mart.name)
+    say(mart.name)
     folder = draft / mart.name
     reads = {name: inputs[name] for name in (*mart.reads, *SHARED)}
     write_mart(spark, mart, reads, lake, as_of, folder)

@@ -9,7 +9,6 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,7 @@ from amqpspec.record.journal import read_journal
 from amqpspec.record.observation import FUZZ, key, utc
 from amqpspec.reports.campaign.rows import FindingRow
 from amqpspec.reports.pipeline.dimensions import Rows
+from amqpspec.reports.pipeline.parquet import fingerprint
 from amqpspec.reports.pipeline.runs import ledger_rows, requirement_rows, target_key
 from amqpspec.reports.pipeline.schema import OBSERVATION, SCHEMA, LakeError, check_columns, fitted
 
@@ -44,7 +44,7 @@ class Campaign:
     @property
     def source(self) -> str:
         """The same for the same campaign wherever its folder lies."""
-        return blake2b(f"{FUZZ}\0{self.name}".encode(), digest_size=8).hexdigest()
+        return fingerprint(FUZZ, self.name)
 
     @property
     def started(self) -> datetime:

@@ -48,7 +48,7 @@ def without_run(root: Path, snapshot: Snapshot, source: Source) -> Snapshot:
         if mine.isdisjoint(entry.pieces):
             continue
         if mine.issuperset(entry.pieces):
-            files = {known: kept for known, kept in snapshot.files.items() if known != name}
+            files = {other: its for other, its in snapshot.files.items() if other != name}
             snapshot = replace(snapshot, files=files)
         else:
             snapshot = _swapped(root, snapshot, {name: entry}, without=source.run_key, pieces=mine)
@@ -64,17 +64,13 @@ def _swapped(
 ) -> Snapshot:
     """These files as one, without the facts of one run."""
     left = {piece for entry in old.values() for piece in entry.pieces}.difference(pieces)
-    writer = FactWriter(root)
-    try:
+    with FactWriter(root) as writer:
         for name in old:
             kind = name.split("/")[2].removeprefix("kind=")
             for batch in read_facts(root / name, kind):
-                writer.add(
-                    batch if without is None else batch.filter(pc.not_equal(batch.column("run_key"), without))
-                )
+                if without is not None:
+                    batch = batch.filter(pc.not_equal(batch.column("run_key"), without))
+                writer.add(batch)
         made = writer.finish_pieces(left, instead_of=old)
-    except BaseException:
-        writer.abandon()
-        raise
     files = {name: entry for name, entry in snapshot.files.items() if name not in old}
     return replace(snapshot, files={**files, **made})

@@ -35,7 +35,7 @@ def merge(
     for name, new in rows.items():
         table = pa.Table.from_pylist(list(new), schema=DIMENSIONS[name])
         if table.num_rows:
-            merged = _merged(name, [*_kept(name, _old(root, snapshot, name), table), table])
+            merged = _merged(name, [*_remaining(name, _old(root, snapshot, name), table), table])
             dims[name] = DimEntry(*write_table(root, f"dims/{name}", merged))
     return dims
 
@@ -59,12 +59,12 @@ def _old(root: Path, snapshot: Snapshot, name: str) -> list[pa.Table]:
     return [pa.Table.from_batches(whole, DIMENSIONS[name])]
 
 
-def _kept(name: str, old: Sequence[pa.Table], new: pa.Table) -> list[pa.Table]:
+def _remaining(name: str, old: Sequence[pa.Table], new: pa.Table) -> list[pa.Table]:
     """What stays of the old rows before the new ones come."""
     if name not in _OF_A_JOURNAL:
         return list(old)
-    told = pc.unique(new.column("run_key"))
-    return [table.filter(pc.invert(pc.is_in(table.column("run_key"), told))) for table in old]
+    renewed = pc.unique(new.column("run_key"))
+    return [table.filter(pc.invert(pc.is_in(table.column("run_key"), renewed))) for table in old]
 
 
 def _merged(name: str, tables: Sequence[pa.Table]) -> pa.Table:

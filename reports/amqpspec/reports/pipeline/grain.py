@@ -23,7 +23,7 @@ def broken(what: str, grain: Sequence[str], example: Sequence[object]) -> str:
     return f"{what}: expected one row for each {', '.join(grain)}, actual: more, or a key that is not whole, at {key}"
 
 
-def fitted(table: DataFrame, schema: str) -> DataFrame:
+def as_schema(table: DataFrame, schema: str) -> DataFrame:
     """The columns of a DDL schema, in its order and of its types."""
     return table.select(*(fn.col(name).cast(kind).alias(name) for name, kind in columns_of(schema).items()))
 

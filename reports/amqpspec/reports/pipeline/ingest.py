@@ -9,7 +9,7 @@ are read.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from hashlib import blake2b
@@ -27,7 +27,7 @@ from amqpspec.reports.pipeline.compact import AUTOMATIC_FILES, compacted, withou
 from amqpspec.reports.pipeline.dimensions import Rows, merge
 from amqpspec.reports.pipeline.manifest import Snapshot, Source, commit, writing
 from amqpspec.reports.pipeline.names import Names, completed
-from amqpspec.reports.pipeline.parquet import FactWriter
+from amqpspec.reports.pipeline.parquet import FactWriter, fingerprint
 from amqpspec.reports.pipeline.runs import Run, open_run
 from amqpspec.reports.pipeline.schema import LakeError
 from amqpspec.reports.pipeline.stream import streamed_runs
@@ -69,7 +69,6 @@ def ingest(
     today: date,
     *,
     landing: bool = False,
-    told: Callable[[str], None] = lambda line: None,
 ) -> Ingested:
     """Bring runs and campaigns into the lake; journals that are no use are refused one by one, the others go in.
 
@@ -84,7 +83,6 @@ def ingest(
                 group.add(*_one(root, group.snapshot, folder, today, done, landing))
             except (ReportError, JournalError) as problem:
                 done.refused.append(str(problem))
-                told(f"refused: {problem}")
         snapshot = group.commit()
         after = snapshot if landing else compacted(root, snapshot, more_than=AUTOMATIC_FILES)
         if after is not snapshot:
@@ -132,18 +130,14 @@ def _one(
         done.unchanged += 1
         return snapshot, {}, 0
     _check_fit(snapshot, work, folder, landing)
-    writer = FactWriter(root)
     rows, names, latest = 0, Names(), date.min
-    try:
+    with FactWriter(root) as writer:
         for batch in work.batches:
             writer.add(batch)
             names.add(batch)
             rows += batch.num_rows
             latest = max(latest, _last_day(batch))
         files = writer.finish(work.piece)
-    except BaseException:
-        writer.abandon()
-        raise
     if latest > today + _TOLERATED:
         done.remarks.append(f"{folder}: dated {latest}, in the future of this machine's clock ({today})")
     before = without_run(root, snapshot, work.source) if work.replaces else snapshot
@@ -193,7 +187,7 @@ def _run(snapshot: Snapshot, run: Run, done: Ingested) -> _Work | None:
     source = Source(
         CASE, run.name, key(run.name), str(run.folder), {}, known.pieces if known else (), ended=run.ended
     )
-    piece = _digest(CASE, run.name, *(read[name][1] for name in sorted(read)))
+    piece = fingerprint(CASE, run.name, *(read[name][1] for name in sorted(read)))
     return _Work(source, piece, runs.dimensions(run), runs.batches(run), known is not None, read)
 
 
@@ -234,7 +228,7 @@ def _campaign(snapshot: Snapshot, campaign: Campaign, done: Ingested) -> _Work |
                     known.pieces if known else (), known.rows if known else 0, campaign.ended)  # fmt: skip
     begun = (f"{path.name} {read.get(path.name, _NOTHING)[2]} {sizes[path.name][1]}" for path in grown)
     work = _Work(
-        source, _digest(FUZZ, campaign.name, *begun), campaigns.dimensions(campaign), iter(()), False
+        source, fingerprint(FUZZ, campaign.name, *begun), campaigns.dimensions(campaign), iter(()), False
     )
     work.read[campaigns.JOURNAL] = sizes[campaigns.JOURNAL]
     work.batches = _new_batches(
@@ -289,7 +283,3 @@ def _digest_of(path: Path, octets: int) -> str:
             digest.update(chunk)
             octets -= len(chunk)
     return digest.hexdigest()
-
-
-def _digest(*parts: str) -> str:
-    return blake2b("\0".join(parts).encode(), digest_size=8).hexdigest()

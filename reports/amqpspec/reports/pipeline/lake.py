@@ -14,13 +14,14 @@ manifest also has each file's size, so that a truncated one is named before a jo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from amqpspec.reports.pipeline.manifest import FileEntry, Snapshot, read_snapshot
+from amqpspec.reports.pipeline.progress import Say, silence
 from amqpspec.reports.pipeline.schema import DIMENSIONS, FACTS_DDL, LakeError, ddl
 
 if TYPE_CHECKING:
@@ -41,12 +42,12 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Lake:
-    """A lake as it stood when it was opened. ``skip_bad`` leaves damaged files out, and ``told`` hears of each."""
+    """A lake as it stood when it was opened. ``skip_bad`` leaves damaged files out, and ``say`` hears of each."""
 
     root: Path
     snapshot: Snapshot
     skip_bad: bool = False
-    told: Callable[[str], None] = lambda line: None
+    say: Say = silence
 
     def parts(self, days: Collection[str] | None = None, kind: str | None = None) -> list[Part]:
         """The files of facts of these days (``2026-11-21``) and kind, sound ones only; raises LakeError."""
@@ -93,16 +94,16 @@ class Lake:
         if complaint and not self.skip_bad:
             raise LakeError(f"{complaint}; --skip-bad leaves it out")
         if complaint:
-            self.told(f"left out: {complaint}")
+            self.say(f"left out: {complaint}")
         return not complaint
 
 
-def open_lake(root: Path, *, skip_bad: bool = False, told: Callable[[str], None] = lambda line: None) -> Lake:
+def open_lake(root: Path, *, skip_bad: bool = False, say: Say = silence) -> Lake:
     """The lake in this folder as it stands now; raises LakeError where there is none, or a newer build wrote it."""
     snapshot = read_snapshot(root)
     if snapshot.number == 0:
         raise LakeError(f"{root}: expected a lake, actual: no manifest; amqpspec pipeline ingest makes one")
-    return Lake(root, snapshot, skip_bad, told)
+    return Lake(root, snapshot, skip_bad, say)
 
 
 def observations(

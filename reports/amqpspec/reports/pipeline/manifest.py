@@ -18,11 +18,12 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from amqpspec.reports.files import atomic_text
 from amqpspec.reports.pipeline.schema import SCHEMA, LakeError
 
 MANIFEST = "manifest"
-KEPT = 8
-"""So many manifests are kept; the newest counts."""
+_MOST_MANIFESTS = 8
+"""So many stay, the newest of which counts: a reader that has begun with an older one may end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,15 +116,10 @@ def commit(root: Path, before: Snapshot, after: Snapshot) -> Snapshot:
     once = {*before.files, *(dim.path for dim in before.dims.values()), *still}
     after = replace(after, number=before.number + 1, schema=SCHEMA, dropped=tuple(sorted(once - named)))
     path = root / MANIFEST / f"{after.number:08d}.json"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.tmp")
-    with partial.open("w", encoding="utf-8") as file:
+    with atomic_text(path) as file:
         json.dump(asdict(after), file, separators=(",", ":"), ensure_ascii=False)
-        file.flush()
-        os.fsync(file.fileno())
-    partial.replace(path)
     sync_folder(path.parent)
-    for old in sorted(path.parent.glob("[0-9]*.json"))[:-KEPT]:
+    for old in sorted(path.parent.glob("[0-9]*.json"))[:-_MOST_MANIFESTS]:
         old.unlink(missing_ok=True)
     return after
 
@@ -145,7 +141,7 @@ def _tidy(root: Path, snapshot: Snapshot) -> None:
     """Remove what earlier writers dropped, and unfinished files of killed ones."""
     for name in snapshot.dropped:
         (root / name).unlink(missing_ok=True)
-    for pattern in (".part-*.tmp", ".[0-9]*.json.tmp"):
+    for pattern in (".part-*.tmp", ".[0-9]*.json.*tmp"):
         for path in root.rglob(pattern):
             path.unlink(missing_ok=True)
 

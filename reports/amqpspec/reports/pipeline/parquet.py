@@ -41,7 +41,7 @@ class _Part:
 
 
 class FactWriter:
-    """Takes batches of observations, leaves one file for each day and kind; or nothing, where it is not finished."""
+    """Takes batches of observations, leaves one file for each day and kind; or nothing, where its block fails."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
@@ -71,19 +71,26 @@ class FactWriter:
         try:
             for folder, parts in sorted(self._parts.items()):
                 for number, part in enumerate(parts):
-                    name = f"{folder}/part-{_hash(folder, str(number), *known, *sorted(instead_of))}.parquet"
+                    name = f"{folder}/part-{fingerprint(folder, str(number), *known, *sorted(instead_of))}.parquet"
                     self._close(part)
                     part.path.replace(self._root / name)
                     made[name] = FileEntry(part.rows, (self._root / name).stat().st_size, known)
                 sync_folder(self._root / folder)
         except BaseException:
-            self.abandon()
+            self._abandon()
             raise
         self._parts = {}
         return made
 
-    def abandon(self) -> None:
-        """Leave nothing behind."""
+    def __enter__(self) -> FactWriter:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
+        """Leave nothing behind of what was not finished."""
+        if kind is not None:
+            self._abandon()
+
+    def _abandon(self) -> None:
         for parts in self._parts.values():
             for part in parts:
                 with suppress(Exception):
@@ -176,5 +183,6 @@ def _content(table: pa.Table) -> str:
     return digest.hexdigest()
 
 
-def _hash(*parts: str) -> str:
+def fingerprint(*parts: str) -> str:
+    """A short name for these texts: the same for the same ones."""
     return blake2b("\0".join(parts).encode(), digest_size=8).hexdigest()

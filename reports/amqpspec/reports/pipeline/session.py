@@ -148,11 +148,11 @@ def _started(builder: Any, master: str, settings: Mapping[str, str], record: boo
     environment = {"JAVA_HOME": str(prepared.home)}
     if _is_loopback(master):
         environment["SPARK_LOCAL_IP"] = "127.0.0.1"
-    with _environment(environment), _quiet() as said:
+    with _environment(environment), _quiet() as output:
         try:
             return _built(builder, full)
         except Exception as error:
-            raise EngineError(f"Spark at {master}: {_reason(error, said)}") from error
+            raise EngineError(f"Spark at {master}: {_reason(error, output)}") from error
 
 
 def _built(builder: Any, settings: Mapping[str, str]) -> SparkSession:
@@ -204,16 +204,16 @@ def _environment(values: Mapping[str, str]) -> Iterator[None]:
 @contextmanager
 def _quiet() -> Iterator[IO[bytes]]:
     """Both descriptors go into a file while the JVM starts: it writes warnings to either, and keeps them."""
-    with tempfile.TemporaryFile() as said:
+    with tempfile.TemporaryFile() as output:
         sys.stdout.flush()
         sys.stderr.flush()
-        kept = {number: os.dup(number) for number in (1, 2)}
+        saved = {number: os.dup(number) for number in (1, 2)}
         try:
-            for number in kept:
-                os.dup2(said.fileno(), number)
-            yield said
+            for number in saved:
+                os.dup2(output.fileno(), number)
+            yield output
         finally:
-            for number, copy in kept.items():
+            for number, copy in saved.items():
                 os.dup2(copy, number)
                 os.close(copy)
 
@@ -232,12 +232,12 @@ def engine_errors() -> Iterator[None]:
         raise EngineError(f"Spark: {_cause(error)}") from error
 
 
-def _reason(error: Exception, said: IO[bytes]) -> str:
+def _reason(error: Exception, output: IO[bytes]) -> str:
     """What Java said last before it went, else the error's own words."""
     if "JAVA_GATEWAY_EXITED" not in str(error):
         return _cause(error)
-    said.seek(0)
-    lines = [line.strip() for line in said.read().decode(errors="replace").splitlines() if line.strip()]
+    output.seek(0)
+    lines = [line.strip() for line in output.read().decode(errors="replace").splitlines() if line.strip()]
     telling = [line for line in lines if "rror" in line or "xception" in line] or lines[-1:]
     return f"Java did not start: {telling[0] if telling else 'it said nothing'}"
 

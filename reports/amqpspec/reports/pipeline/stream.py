@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
@@ -23,7 +22,7 @@ from amqpspec.reports.pipeline.dimensions import Rows, dimension_rows, merge
 from amqpspec.reports.pipeline.lake import OBSERVATIONS
 from amqpspec.reports.pipeline.manifest import Snapshot, Source, commit, read_snapshot, writing
 from amqpspec.reports.pipeline.names import Names, completed, edges
-from amqpspec.reports.pipeline.parquet import FactWriter, read_facts
+from amqpspec.reports.pipeline.parquet import FactWriter, fingerprint, read_facts
 from amqpspec.reports.pipeline.schema import DIMENSIONS, FACTS_DDL, LakeError
 
 if TYPE_CHECKING:
@@ -39,7 +38,7 @@ def take_in(spark: SparkSession, landing: Path, root: Path) -> int:
     source = (landing / OBSERVATIONS).resolve()
     if not source.is_dir():
         raise LakeError(f"{landing}: expected a landing folder with {OBSERVATIONS}/, actual: none")
-    name = blake2b(str(source).encode(), digest_size=8).hexdigest()
+    name = fingerprint(str(source))
     landed = (root / LANDED / name).resolve()
     _copy(spark, source, landed, (root / CHECKPOINTS / name).resolve())
     with writing(root) as snapshot:
@@ -87,8 +86,7 @@ def _take(
 ) -> int:
     own = pa.array(sorted(s.run_key for s in snapshot.sources.values() if s.kind != STREAM), pa.int64())
     read, names = dict(known.read), edges()
-    writer = FactWriter(root)
-    try:
+    with FactWriter(root) as writer:
         for path in fresh:
             rows = 0
             for batch in read_facts(path, path.parent.name.removeprefix("kind=")):
@@ -97,15 +95,11 @@ def _take(
                 writer.add(others)
                 names.add(others)
                 rows += others.num_rows
-                read |= {
-                    f"run:{number}": (0, "", 0) for number in pc.unique(others.column("run_key")).to_pylist()
-                }
+                runs = pc.unique(others.column("run_key")).to_pylist()
+                read |= {f"run:{number}": (0, "", 0) for number in runs}
             read[str(path.relative_to(landed))] = (path.stat().st_size, "", rows)
-        piece = blake2b("\0".join(sorted(read)).encode(), digest_size=8).hexdigest()
+        piece = fingerprint(*sorted(read))
         files = writer.finish(piece)
-    except BaseException:
-        writer.abandon()
-        raise
     rows = sum(entry.rows for entry in files.values())
     source = replace(known, read=read, pieces=(*known.pieces, piece), rows=known.rows + rows)
     after = replace(

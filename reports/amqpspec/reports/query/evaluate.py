@@ -31,19 +31,19 @@ _COMPARE: dict[str, Callable[[Any, Any], bool]] = {
 }  # fmt: skip
 
 
-def meaning(query: Query, columns: Collection[str], flags: Mapping[str, Test], typed: str = "") -> Test:
-    """Whether a row answers a question. Raises QueryError for a key or flag that there is not."""
+def compile_query(query: Query, columns: Collection[str], flags: Mapping[str, Test], typed: str = "") -> Test:
+    """The test whether a row answers a question. Raises QueryError for a key or flag that there is not."""
     match query:
         case Text(value):
             return lambda row: any(value.lower() in text(cell).lower() for cell in row.values())
         case Not(part):
-            inner = meaning(part, columns, flags, typed)
+            inner = compile_query(part, columns, flags, typed)
             return lambda row: not inner(row)
         case All(parts):
-            tests = [meaning(part, columns, flags, typed) for part in parts]
+            tests = [compile_query(part, columns, flags, typed) for part in parts]
             return lambda row: all(test(row) for test in tests)
         case Some(parts):
-            tests = [meaning(part, columns, flags, typed) for part in parts]
+            tests = [compile_query(part, columns, flags, typed) for part in parts]
             return lambda row: any(test(row) for test in tests)
         case Term():
             return _term(query, columns, flags, typed)

@@ -24,7 +24,7 @@ _UNRUN = frozenset({"not-applicable", "excluded", "blocked"})
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class QueriedMart:
     """One mart to be asked; ``shown`` are the columns of a table on a terminal."""
 
     name: str
@@ -33,22 +33,22 @@ class Asked:
     folder: Path
     flags: Mapping[str, Test]
 
-    def rows(self) -> Iterator[dict[str, Any]]:
-        """Every row, in the order of the mart's grain."""
-        yield from rows_of(self.folder)
+    def answers(self, test: Test) -> Iterator[Row]:
+        """The rows that answer, in the order of the mart's grain."""
+        return filter(test, rows_of(self.folder))
 
 
 _SHOWN = {row.NAME: row.SHOWN for row in ROWS}
 
 
-def asked(marts: Path, name: str = DEFAULT) -> Asked:
+def open_mart(marts: Path, name: str = DEFAULT) -> QueriedMart:
     """A mart below a folder of marts; raises ReportError where there is none."""
     known = names(marts)
     if name not in known:
         raise ReportError(f"{marts}: expected one of the marts {', '.join(known) or 'none'}, actual {name}")
     columns = columns_of(marts / name)
     shown = tuple(column for column in _SHOWN.get(name, columns) if column in columns)
-    return Asked(name, columns, shown or columns, marts / name, _flags(marts, name, columns))
+    return QueriedMart(name, columns, shown or columns, marts / name, _flags(marts, name, columns))
 
 
 def _flags(marts: Path, name: str, columns: tuple[str, ...]) -> dict[str, Test]:
@@ -106,8 +106,3 @@ def _keys(folder: Path, column: str, value: object = None) -> set[tuple[Any, ...
     key = _CASE if value is None else ("target", "dialect", "case")
     rows = rows_of(folder, (*key, column))
     return {tuple(row[k] for k in key) for row in rows if (row[column] == value if value else row[column])}
-
-
-def answers(mart: Asked, test: Test) -> Iterator[Row]:
-    """The rows that answer; those of older versions of a target only where the mart does not say which is newest."""
-    return (row for row in mart.rows() if test(row))

@@ -96,6 +96,6 @@ def _differences(folder: Path) -> tuple[list[Difference], Mapping[tuple[str, str
         heap = most.setdefault((row.dialect, row.kind), [])
         push = heapq.heappush if len(heap) < VECTORS_MAX else heapq.heappushpop
         push(heap, (row.inputs, row.vector))
-    kept = {(*key, vector) for key, heap in most.items() for _, vector in heap}
-    rows = [r for r in typed(folder, Difference) if (r.dialect, r.kind, r.vector) in kept]
+    chosen = {(*key, vector) for key, heap in most.items() for _, vector in heap}
+    rows = [r for r in typed(folder, Difference) if (r.dialect, r.kind, r.vector) in chosen]
     return rows, count

@@ -133,11 +133,11 @@ def sheets(loaded: Loaded) -> list[Sheet]:
     """One for each target and dialect, by dialect, then by name."""
     found: set[Line] = {line for line, _ in loaded.tallies}
     found |= by_line(loaded.findings).keys() | by_line(loaded.exploration).keys()
-    books = _Books(loaded)
-    return [books.sheet(line) for line in sorted(found, key=lambda line: (line[1], line[0]))]
+    rows = _RowsByLine(loaded)
+    return [rows.sheet(line) for line in sorted(found, key=lambda line: (line[1], line[0]))]
 
 
-class _Books:
+class _RowsByLine:
     """The rows of all marts by line."""
 
     def __init__(self, loaded: Loaded) -> None:

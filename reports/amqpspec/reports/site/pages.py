@@ -111,7 +111,7 @@ def _requirement_counts(sheet: Sheet) -> list[tuple[str, Counter[str]]]:
     for row in sheet.requirements:
         own = counts.setdefault(row.level or "", Counter())
         own[row.status] += 1
-        own["kept"] += row.status == "judged" and row.judged == row.green
+        own["green"] += row.status == "judged" and row.judged == row.green
     return sorted(counts.items(), key=lambda item: (model.level_place(item[0]), item[0]))
 
 

@@ -29,7 +29,7 @@ _LOWEST = 95
 def trend(sheet: Sheet, id: str) -> Plot:
     """The score of each run, with marks where the target's version changed."""
     runs = sheet.scored_runs[-RUNS_MAX:]
-    points = [Point(n, run.share.percent or 0, _told(run), run.part) for n, run in enumerate(runs)]
+    points = [Point(n, run.share.percent or 0, _point_label(run), run.part) for n, run in enumerate(runs)]
     marks = [
         (n, run.version)
         for n, run in enumerate(runs)
@@ -46,7 +46,7 @@ def trend(sheet: Sheet, id: str) -> Plot:
     )  # fmt: skip
 
 
-def _told(run: Run) -> str:
+def _point_label(run: Run) -> str:
     part = ", a part of the suite" if run.part else ""
     when = f"{run.at:%Y-%m-%d %H:%M}" if run.at else "no time"
     versions = f"version {run.version or 'unknown'}, suite {run.suite_version}"

@@ -94,13 +94,15 @@ def spark(id: str, title: str, values: Sequence[float], width: int = 130, height
     """One small line from the first value to the last, between 0 and 100."""
     low = min([*values, 90.0])
     step = (width - 8) / max(1, len(values) - 1)
-    spots = [
+    places = [
         (4 + step * number, 4 + (height - 8) * (1 - (value - low) / max(1e-9, 100 - low)))
         for number, value in enumerate(values)
     ]
-    parts = [Markup('<polyline class="line c0" points="{}"/>').format(_path(spots))] if len(spots) > 1 else []
+    parts = (
+        [Markup('<polyline class="line c0" points="{}"/>').format(_path(places))] if len(places) > 1 else []
+    )
     parts += [
-        Markup('<circle class="dot c0" cx="{:.1f}" cy="{:.1f}" r="2.6"/>').format(*s) for s in spots[-1:]
+        Markup('<circle class="dot c0" cx="{:.1f}" cy="{:.1f}" r="2.6"/>').format(*s) for s in places[-1:]
     ]
     return _svg(id, title, "", width, height, parts, "spark")
 
@@ -200,20 +202,20 @@ def _mark(frame: _Frame, x: float, label: str) -> Markup:
 
 def _line(frame: _Frame, number: int, series: Series) -> Markup:
     look = f"c{number % COLOURS} d{number // COLOURS % 3}"
-    spots = [(frame.x(point.x), frame.y(point.y)) for point in series.points]
-    through = [spot for point, spot in zip(series.points, spots, strict=True) if not point.hollow]
+    places = [(frame.x(point.x), frame.y(point.y)) for point in series.points]
+    through = [place for point, place in zip(series.points, places, strict=True) if not point.hollow]
     line = Markup('<polyline class="line {}" points="{}"/>').format(look, _path(through))
     dots = (
         Markup('<circle class="dot {}{}" cx="{:.1f}" cy="{:.1f}" r="3.4"><title>{}</title></circle>').format(
-            look, " hollow" if point.hollow else "", *spot, visible(point.label)
+            look, " hollow" if point.hollow else "", *place, visible(point.label)
         )
-        for point, spot in zip(series.points, spots, strict=True)
+        for point, place in zip(series.points, places, strict=True)
     )
     return Markup("<g>{}{}</g>").format(line if len(through) > 1 else "", Markup("").join(dots))
 
 
-def _path(spots: Sequence[tuple[float, float]]) -> str:
-    return " ".join(f"{x:.1f},{y:.1f}" for x, y in spots)
+def _path(places: Sequence[tuple[float, float]]) -> str:
+    return " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
 
 
 def _column(left: int, top: int, name: str) -> Markup:

@@ -10,7 +10,7 @@ from pyspark.sql import functions as fn
 
 from amqpspec.record.observation import VERDICT_CODES
 from amqpspec.record.rows import Outcome
-from amqpspec.reports.pipeline.grain import fitted
+from amqpspec.reports.pipeline.grain import as_schema
 from amqpspec.reports.pipeline.rollups.rollup import Rollup, count_where, micros
 
 GRAIN = ("dt", "run_key", "case_key")
@@ -34,7 +34,7 @@ def rollup(facts: DataFrame) -> DataFrame:
         fn.max(micros()).alias("last_us"),
         fn.sum("latency_us").alias("latency_us"),
     )
-    return fitted(table, SCHEMA)
+    return as_schema(table, SCHEMA)
 
 
 ROLLUP = Rollup("case_days", GRAIN, SCHEMA, rollup)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as fn
 
-from amqpspec.reports.pipeline.grain import fitted
+from amqpspec.reports.pipeline.grain import as_schema
 from amqpspec.reports.pipeline.rollups.rollup import Rollup, micros
 
 GRAIN = ("dt", "run_key", "crash_key")
@@ -27,7 +27,7 @@ def rollup(facts: DataFrame) -> DataFrame:
         fn.max(micros()).alias("last_us"),
         fn.min("sent_octets").alias("smallest_octets"),
     )
-    return fitted(table, SCHEMA)
+    return as_schema(table, SCHEMA)
 
 
 ROLLUP = Rollup("crash_days", GRAIN, SCHEMA, rollup, kind="fuzz")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as fn
 
-from amqpspec.reports.pipeline.grain import fitted
+from amqpspec.reports.pipeline.grain import as_schema
 from amqpspec.reports.pipeline.rollups.rollup import Rollup, micros
 
 GRAIN = ("dt", "run_key", "edge")
@@ -52,7 +52,7 @@ def rollup(facts: DataFrame) -> DataFrame:
         fn.min(micros()).alias("first_us"),
         fn.max(micros()).alias("last_us"),
     )
-    return fitted(table, SCHEMA)
+    return as_schema(table, SCHEMA)
 
 
 ROLLUP = Rollup("edge_days", GRAIN, SCHEMA, rollup, kind="fuzz", version=2)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as fn
 
-from amqpspec.reports.pipeline.grain import fitted
+from amqpspec.reports.pipeline.grain import as_schema
 from amqpspec.reports.pipeline.rollups.rollup import Rollup
 
 GRAIN = ("dt", "run_key", "input_key")
@@ -43,7 +43,7 @@ def spread(facts: DataFrame, partitions: int, day: str = "") -> DataFrame:
         fn.max("signature").alias("signature_high"),
         fn.max("known").alias("known"),
     )
-    return fitted(table.withColumn("dt", fn.lit(day)) if day else table, SCHEMA)
+    return as_schema(table.withColumn("dt", fn.lit(day)) if day else table, SCHEMA)
 
 
 ROLLUP = Rollup("reaction_days", GRAIN, SCHEMA, rollup, spread)

@@ -13,7 +13,7 @@ import json
 import os
 import shutil
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, field
 from functools import cached_property, reduce
@@ -29,6 +29,7 @@ from amqpspec.reports.files import atomic_text
 from amqpspec.reports.pipeline.beside import side_by_side
 from amqpspec.reports.pipeline.grain import GrainError, broken, columns_of
 from amqpspec.reports.pipeline.lake import Lake, observations
+from amqpspec.reports.pipeline.progress import Say, silence
 from amqpspec.reports.pipeline.rollups.rollup import Rollup
 from amqpspec.reports.pipeline.schema import KINDS, LakeError
 
@@ -81,9 +82,7 @@ class Store:
         """Where they lie."""
         return self.lake.root / FOLDER
 
-    def refresh(
-        self, spark: SparkSession, rollup: Rollup, told: Callable[[str], None] = lambda line: None
-    ) -> Refreshed:
+    def refresh(self, spark: SparkSession, rollup: Rollup, say: Say = silence) -> Refreshed:
         """Bring a rollup up to date with the lake."""
         wanted = {
             dt: _made_of(rollup, facts, self._rows(rollup, dt))
@@ -91,24 +90,24 @@ class Store:
         }
         have = self.days.setdefault(rollup.name, {})
         stale = [dt for dt, made_of in wanted.items() if dt not in have or have[dt].made_of != made_of]
-        if gone := set(have) - set(wanted):
-            for dt in gone:
+        if removed := set(have) - set(wanted):
+            for dt in removed:
                 del have[dt]
             self._commit()
         # Closed here and now, whatever fails: nobody writes any more when the store is tidied.
-        with closing(self._made_again(spark, rollup, {dt: wanted[dt] for dt in stale}, told)) as chunks:
+        with closing(self._made_again(spark, rollup, {dt: wanted[dt] for dt in stale}, say)) as chunks:
             for made in chunks:
                 have.update(made)
                 self._commit()
         return Refreshed(len(have), tuple(stale), sum(day.rows for day in have.values()))
 
     def _made_again(
-        self, spark: SparkSession, rollup: Rollup, wanted: Mapping[str, str], told: Callable[[str], None]
+        self, spark: SparkSession, rollup: Rollup, wanted: Mapping[str, str], say: Say
     ) -> Generator[dict[str, Day]]:
         """Days in their order, some at a time."""
 
         def write(chunk: Sequence[str]) -> dict[str, Day]:
-            told(f"{rollup.name}: {chunk[0]}" + (f" to {chunk[-1]}" if len(chunk) > 1 else ""))
+            say(f"{rollup.name}: {chunk[0]}" + (f" to {chunk[-1]}" if len(chunk) > 1 else ""))
             return self._write(spark, rollup, {dt: wanted[dt] for dt in chunk})
 
         with _several_writers(spark):

@@ -16,7 +16,7 @@ from pyspark.sql import functions as fn
 
 from amqpspec.record.observation import CASE, FUZZ
 from amqpspec.reports.marts.rows import Difference
-from amqpspec.reports.pipeline.grain import fitted
+from amqpspec.reports.pipeline.grain import as_schema
 from amqpspec.reports.pipeline.tables.mart import Inputs, Mart, named_runs, until
 
 HORIZON_DAYS = 28
@@ -50,7 +50,7 @@ def table(inputs: Inputs, as_of: date) -> DataFrame:
     members = reactions.join(
         vectors.withColumnRenamed("sample_key", "input_key"), ["dialect", "kind", "input_key"]
     ).withColumnRenamed("input_key", "sample_key")
-    return _told(inputs, members)
+    return _in_words(inputs, members)
 
 
 def _reactions(inputs: Inputs, as_of: date) -> DataFrame:
@@ -104,7 +104,7 @@ def _runs(inputs: Inputs) -> DataFrame:
     return cases.unionByName(inputs_of).withColumnRenamed("run_dialect", "dialect")
 
 
-def _told(inputs: Inputs, members: DataFrame) -> DataFrame:
+def _in_words(inputs: Inputs, members: DataFrame) -> DataFrame:
     """Members of vectors with words for keys."""
     runs = _runs(inputs).select("run_key", "target_version", "product", "run", "folder")
     words = inputs["signatures"].select("signature", "reaction")
@@ -119,13 +119,13 @@ def _told(inputs: Inputs, members: DataFrame) -> DataFrame:
     )
 
 
-def named(mart: DataFrame, facts: DataFrame) -> DataFrame:
+def with_sample_ids(mart: DataFrame, facts: DataFrame) -> DataFrame:
     """The mart with the ids of its sample inputs, from the facts of its days: the second small join."""
     wanted = mart.where("sample IS NULL").select(fn.col("sample_key").alias("input_key")).distinct()
     ids = facts.select("input_key", "input").join(fn.broadcast(wanted), "input_key")
     names = ids.groupBy(fn.col("input_key").alias("sample_key")).agg(fn.min("input").alias("id"))
     joined = mart.join(fn.broadcast(names), "sample_key", "left")
-    return fitted(joined.withColumn("sample", fn.coalesce("sample", "id")), Difference.ddl())
+    return as_schema(joined.withColumn("sample", fn.coalesce("sample", "id")), Difference.ddl())
 
 
 MART = Mart(
@@ -133,5 +133,5 @@ MART = Mart(
     ("reaction_days", "case_days", "runs", "cases", "signatures"),
     table,
     horizon_days=HORIZON_DAYS,
-    fill=named,
+    fill=with_sample_ids,
 )

@@ -17,7 +17,7 @@ from pyspark.sql import functions as fn
 from amqpspec.record.observation import CASE, FUZZ, VERDICT_CODES
 from amqpspec.record.rows import Outcome
 from amqpspec.reports.marts.row import MartRow
-from amqpspec.reports.pipeline.grain import fitted
+from amqpspec.reports.pipeline.grain import as_schema
 
 Inputs = Mapping[str, DataFrame]
 """Rollups and dimensions by name; their names do not meet. Tables that several marts need may be among them, made."""
@@ -60,7 +60,7 @@ class Mart:
 
     def make(self, inputs: Inputs, as_of: date) -> DataFrame:
         """The mart in its columns, in their order and of their types."""
-        return fitted(self.table(inputs, as_of), self.schema)
+        return as_schema(self.table(inputs, as_of), self.schema)
 
 
 def until(rollup: DataFrame, as_of: date) -> DataFrame:

@@ -1,0 +1,14 @@
+"""Who hears how far the pipeline is: a line at a time.
+
+Knows: nothing. Must not know: terminals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+Say = Callable[[str], None]
+
+
+def silence(line: str) -> None:
+    """Says it to nobody."""
