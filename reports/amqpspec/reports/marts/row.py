@@ -38,6 +38,7 @@ class Column:
 class MartRow:
     """The base of all rows: ``NAME`` of the mart, the ``GRAIN`` it is unique by, columns ``SHOWN`` on a terminal.
 
+    Every mart speaks of a target in a dialect.
     A field is ``Annotated[type, "what the column means"]``, with a ``Kind`` behind it where the type says too little.
     """
 
@@ -45,6 +46,8 @@ class MartRow:
     NAME: ClassVar[str]
     GRAIN: ClassVar[tuple[str, ...]]
     SHOWN: ClassVar[tuple[str, ...]]
+    target: str
+    dialect: str
 
     @classmethod
     def columns(cls) -> tuple[Column, ...]:

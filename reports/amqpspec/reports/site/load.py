@@ -9,14 +9,16 @@ memory follows the number of targets and cases, not that of inputs or versions.
 from __future__ import annotations
 
 import heapq
-from collections import Counter
-from collections.abc import Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
 from amqpspec.record.rows import Outcome
 from amqpspec.reports.marts.files import manifest, typed
+from amqpspec.reports.marts.row import MartRow
 from amqpspec.reports.marts.rows import (
     Difference,
     ExploredDay,
@@ -33,69 +35,89 @@ VECTORS_MAX = 40
 
 Line = tuple[str, str]
 """A target in a dialect."""
+Kind = tuple[str, str]
+"""Cases, or inputs of campaigns, of a dialect."""
+
+R = TypeVar("R", bound=MartRow)
 
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """Everything that pages are made of; ``tallies`` counts outcomes by line and version, newest and older ones."""
+    """Everything that pages are made of, most of it by line; ``counts`` has outcomes of all versions, older ones, too.
+
+    ``differences`` are rows of the most frequent vectors of a dialect and kind, ``vectors`` says how many there are.
+    """
 
     as_of: str
     marts: Mapping[str, int]
-    verdicts: list[LatestVerdict]
-    tallies: Mapping[tuple[Line, str], Counter[Outcome]]
-    requirements: list[RequirementStatus]
-    changes: list[Regression]
-    flaky: list[FlakyCase]
-    findings: list[FindingCluster]
+    verdicts: Mapping[Line, list[LatestVerdict]]
+    counts: Mapping[Line, Mapping[str, Counter[Outcome]]]
+    requirements: Mapping[Line, list[RequirementStatus]]
+    changes: Mapping[Line, list[Regression]]
+    flaky: Mapping[Line, list[FlakyCase]]
+    findings: Mapping[Line, list[FindingCluster]]
     differences: list[Difference]
-    vectors: Mapping[tuple[str, str], int]
-    exploration: list[ExploredDay]
-    scores: list[RunScore]
+    vectors: Mapping[Kind, int]
+    exploration: Mapping[Line, list[ExploredDay]]
+    scores: Mapping[Line, list[RunScore]]
+
+    @property
+    def lines(self) -> list[Line]:
+        """Whatever a suite ran against, or a campaign met or found something in; by dialect, then by name."""
+        found = {*self.counts, *self.findings, *self.exploration}
+        return sorted(found, key=lambda line: (line[1], line[0]))
 
 
 def load(folder: Path) -> Loaded:
     """The marts of a build; raises ReportError with one line where a mart or a column is not there."""
     built = manifest(folder)
-    verdicts, tallies = _verdicts(folder)
+    counts: defaultdict[Line, defaultdict[str, Counter[Outcome]]] = defaultdict(lambda: defaultdict(Counter))
     differences, vectors = _differences(folder)
     return Loaded(
         as_of=str(built.get("as_of", "")),
         marts={name: int(about.get("rows", 0)) for name, about in built["marts"].items()},
-        verdicts=verdicts,
-        tallies=tallies,
-        requirements=[row for row in typed(folder, RequirementStatus) if row.newest],
-        changes=list(typed(folder, Regression)),
-        flaky=list(typed(folder, FlakyCase)),
-        findings=list(typed(folder, FindingCluster)),
+        verdicts=_by_line(row for row in _counted(typed(folder, LatestVerdict), counts) if row.newest),
+        counts=counts,
+        requirements=_by_line(row for row in typed(folder, RequirementStatus) if row.newest),
+        changes=_by_line(typed(folder, Regression)),
+        flaky=_by_line(typed(folder, FlakyCase)),
+        findings=_by_line(typed(folder, FindingCluster)),
         differences=differences,
         vectors=vectors,
-        exploration=list(typed(folder, ExploredDay)),
-        scores=list(typed(folder, RunScore)),
+        exploration=_by_line(typed(folder, ExploredDay)),
+        scores=_by_line(typed(folder, RunScore)),
     )
 
 
-def _verdicts(folder: Path) -> tuple[list[LatestVerdict], Mapping[tuple[Line, str], Counter[Outcome]]]:
-    newest: list[LatestVerdict] = []
-    tallies: dict[tuple[Line, str], Counter[Outcome]] = {}
-    for row in typed(folder, LatestVerdict):
-        tallies.setdefault(((row.target, row.dialect), row.target_version), Counter())[row.outcome] += 1
-        if row.newest:
-            newest.append(row)
-    return newest, tallies
+def _by_line(rows: Iterable[R]) -> Mapping[Line, list[R]]:
+    found: defaultdict[Line, list[R]] = defaultdict(list)
+    for row in rows:
+        found[row.target, row.dialect].append(row)
+    return found
 
 
-def _differences(folder: Path) -> tuple[list[Difference], Mapping[tuple[str, str], int]]:
+def _counted(
+    rows: Iterable[LatestVerdict], counts: Mapping[Line, Mapping[str, Counter[Outcome]]]
+) -> Iterator[LatestVerdict]:
+    """The same rows, each counted as it passes: most of them are not kept."""
+    for row in rows:
+        counts[row.target, row.dialect][row.target_version][row.outcome] += 1
+        yield row
+
+
+def _differences(folder: Path) -> tuple[list[Difference], Mapping[Kind, int]]:
     """Rows of the most frequent vectors of each dialect and kind, and how many vectors there are of each."""
-    most: dict[tuple[str, str], list[tuple[int, str]]] = {}
-    count: Counter[tuple[str, str]] = Counter()
-    last: tuple[Any, ...] = ()
-    for row in typed(folder, Difference):
-        if last == (last := (row.dialect, row.kind, row.vector)):
-            continue
-        count[row.dialect, row.kind] += 1
-        heap = most.setdefault((row.dialect, row.kind), [])
+    most: defaultdict[Kind, list[tuple[int, str]]] = defaultdict(list)
+    count: Counter[Kind] = Counter()
+    # Rows of one vector are neighbours, since a mart lies in the order of its grain.
+    for (dialect, kind, vector), same in groupby(typed(folder, Difference), key=_vector):
+        count[dialect, kind] += 1
+        heap = most[dialect, kind]
         push = heapq.heappush if len(heap) < VECTORS_MAX else heapq.heappushpop
-        push(heap, (row.inputs, row.vector))
-    chosen = {(*key, vector) for key, heap in most.items() for _, vector in heap}
-    rows = [r for r in typed(folder, Difference) if (r.dialect, r.kind, r.vector) in chosen]
-    return rows, count
+        push(heap, (next(same).inputs, vector))
+    chosen = {(*kind, vector) for kind, heap in most.items() for _, vector in heap}
+    return [row for row in typed(folder, Difference) if _vector(row) in chosen], count
+
+
+def _vector(row: Difference) -> tuple[str, str, str]:
+    return row.dialect, row.kind, row.vector

@@ -9,7 +9,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol, TypeVar
 
 from amqpspec.record.rows import Outcome
 from amqpspec.reports.marts.rows import (
@@ -20,6 +19,7 @@ from amqpspec.reports.marts.rows import (
     LatestVerdict,
     Regression,
     RequirementStatus,
+    RunScore,
 )
 from amqpspec.reports.outcomes import GREEN, LEVELS
 from amqpspec.reports.site.counts import UNCOUNTED, Share, version_order
@@ -27,7 +27,6 @@ from amqpspec.reports.site.load import Line, Loaded
 
 WHOLE_SHARE = 0.9
 """A run with fewer of the cases of the widest run in its line is one of a part of the suite."""
-
 
 _EXCUSED = frozenset({Outcome.FAIL, Outcome.INCONCLUSIVE, Outcome.BLOCKED})
 
@@ -64,7 +63,6 @@ class Sheet:
 
     target: str
     dialect: str
-    label: str
     product: str
     versions: tuple[Version, ...]
     runs: tuple[Run, ...]
@@ -75,6 +73,11 @@ class Sheet:
     findings: tuple[FindingCluster, ...]
     requirements: tuple[RequirementStatus, ...]
     explored: Mapping[str, tuple[ExploredDay, ...]]
+
+    @property
+    def label(self) -> str:
+        """The target with the version that it was last seen with."""
+        return f"{self.target} {self.newest.name if self.newest else ''}".strip()
 
     @property
     def newest(self) -> Version | None:
@@ -111,12 +114,7 @@ class Sheet:
     @property
     def flaky_now(self) -> int:
         """Flaky cases of the newest version."""
-        return sum(
-            row.target_version == version.name
-            for row in self.flaky
-            for version in self.versions
-            if version.newest
-        )
+        return sum(self.newest is not None and row.target_version == self.newest.name for row in self.flaky)
 
     @property
     def fuzzed(self) -> bool:
@@ -131,88 +129,48 @@ class Sheet:
 
 def sheets(loaded: Loaded) -> list[Sheet]:
     """One for each target and dialect, by dialect, then by name."""
-    found: set[Line] = {line for line, _ in loaded.tallies}
-    found |= by_line(loaded.findings).keys() | by_line(loaded.exploration).keys()
-    rows = _RowsByLine(loaded)
-    return [rows.sheet(line) for line in sorted(found, key=lambda line: (line[1], line[0]))]
+    return [_sheet(loaded, line) for line in loaded.lines]
 
 
-class _RowsByLine:
-    """The rows of all marts by line."""
+def _sheet(loaded: Loaded, line: Line) -> Sheet:
+    verdicts = sorted(loaded.verdicts[line], key=lambda row: row.case)
+    return Sheet(
+        target=line[0],
+        dialect=line[1],
+        product=next((row.product for row in verdicts if row.product), "") or line[0],
+        versions=_versions(loaded.counts[line], {row.target_version for row in verdicts}),
+        runs=_runs(loaded.scores[line]),
+        verdicts=tuple(verdicts),
+        deviations=tuple(sorted(filter(_deviates, verdicts), key=_worst_first)),
+        changes=tuple(sorted(loaded.changes[line], key=_changed_last)),
+        flaky=tuple(sorted(loaded.flaky[line], key=lambda row: (-(row.flip_rate or 0), row.case))),
+        findings=tuple(sorted(loaded.findings[line], key=_open_first)),
+        requirements=tuple(loaded.requirements[line]),
+        explored=_by_dimension(loaded.exploration[line]),
+    )
 
-    def __init__(self, loaded: Loaded) -> None:
-        self._verdicts = by_line(loaded.verdicts)
-        self._changes, self._flaky = by_line(loaded.changes), by_line(loaded.flaky)
-        self._findings, self._requirements = by_line(loaded.findings), by_line(loaded.requirements)
-        self._explored, self._scores = by_line(loaded.exploration), by_line(loaded.scores)
-        self._tallies = loaded.tallies
 
-    def sheet(self, line: Line) -> Sheet:
-        verdicts = sorted(self._verdicts[line], key=lambda row: row.case)
-        versions = self._versions(line, {row.target_version for row in verdicts})
-        product = next((row.product for row in verdicts if row.product), "") or line[0]
-        newest = next((version.name for version in versions if version.newest), "")
-        return Sheet(
-            target=line[0],
-            dialect=line[1],
-            label=f"{line[0]} {newest}".strip(),
-            product=product,
-            versions=versions,
-            runs=self._runs(line),
-            verdicts=tuple(verdicts),
-            deviations=tuple(sorted(filter(_deviates, verdicts), key=_worst_first)),
-            changes=tuple(sorted(self._changes[line], key=_changed_last)),
-            flaky=tuple(sorted(self._flaky[line], key=lambda row: (-(row.flip_rate or 0), row.case))),
-            findings=tuple(sorted(self._findings[line], key=_open_first)),
-            requirements=tuple(self._requirements[line]),
-            explored=_by_dimension(self._explored[line]),
+def _versions(counts: Mapping[str, Counter[Outcome]], newest: set[str]) -> tuple[Version, ...]:
+    own = (Version(name, counted, name in newest) for name, counted in counts.items())
+    return tuple(sorted(own, key=lambda version: version_order(version.name), reverse=True))
+
+
+def _runs(scores: Iterable[RunScore]) -> tuple[Run, ...]:
+    parts = defaultdict(list)
+    for row in scores:
+        parts[row.run, row.target_version, row.suite_version].append(row)
+    cases = {key: sum(row.cases for row in rows) for key, rows in parts.items()}
+    whole = WHOLE_SHARE * max(cases.values(), default=0)
+    runs = [
+        Run(
+            *key,
+            min((row.at for row in rows if row.at), default=None),
+            Share(sum(row.green for row in rows), sum(row.counted for row in rows)),
+            cases[key] < whole,
         )
-
-    def _versions(self, line: Line, newest: set[str]) -> tuple[Version, ...]:
-        own = [
-            Version(name, counts, name in newest)
-            for (who, name), counts in self._tallies.items()
-            if who == line
-        ]
-        return tuple(sorted(own, key=lambda version: version_order(version.name), reverse=True))
-
-    def _runs(self, line: Line) -> tuple[Run, ...]:
-        parts = defaultdict(list)
-        for row in self._scores[line]:
-            parts[row.run, row.target_version, row.suite_version].append(row)
-        cases = {key: sum(row.cases for row in rows) for key, rows in parts.items()}
-        whole = WHOLE_SHARE * max(cases.values(), default=0)
-        runs = [
-            Run(
-                *key,
-                min((row.at for row in rows if row.at), default=None),
-                Share(sum(row.green for row in rows), sum(row.counted for row in rows)),
-                cases[key] < whole,
-            )
-            for key, rows in parts.items()
-        ]
-        return tuple(sorted(runs, key=lambda run: (_stamp(run.at), run.run)))
-
-
-class _OfLine(Protocol):
-    """A row of a target in a dialect."""
-
-    @property
-    def target(self) -> str: ...
-
-    @property
-    def dialect(self) -> str: ...
-
-
-Row = TypeVar("Row", bound=_OfLine)
-
-
-def by_line(rows: Iterable[Row]) -> defaultdict[Line, list[Row]]:
-    """Rows by target and dialect."""
-    found: defaultdict[Line, list[Row]] = defaultdict(list)
-    for row in rows:
-        found[row.target, row.dialect].append(row)
-    return found
+        for key, rows in parts.items()
+    ]
+    return tuple(sorted(runs, key=lambda run: (_stamp(run.at), run.run)))
 
 
 def _by_dimension(rows: Iterable[ExploredDay]) -> Mapping[str, tuple[ExploredDay, ...]]:
