@@ -96,6 +96,7 @@ def _with_shared(
     for name, make in SHARED.items():
         say(name)
         table = make(whole, as_of)
+        # Written, not cached: a cache would take the heap from the marts, and keeps the plan that made it.
         place = str((folder / name).resolve())
         table.write.mode("overwrite").parquet(place)
         whole[name] = spark.read.schema(table.schema).parquet(place)

@@ -22,7 +22,7 @@ from amqpspec.record.observation import FUZZ, key, utc
 from amqpspec.reports.campaign.rows import FindingRow
 from amqpspec.reports.pipeline.dimensions import Rows
 from amqpspec.reports.pipeline.parquet import fingerprint
-from amqpspec.reports.pipeline.runs import ledger_rows, requirement_rows, target_key
+from amqpspec.reports.pipeline.runs import ledger_rows, requirement_rows, target_columns
 from amqpspec.reports.pipeline.schema import OBSERVATION, SCHEMA, LakeError, check_columns, fitted
 
 JOURNAL = "journal.jsonl"
@@ -122,12 +122,9 @@ def _dated(batch: pa.RecordBatch, started: datetime) -> pa.RecordBatch:
 
 
 def _target(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    name, dialect = str(manifest["plan"].get("target", "")), str(manifest["plan"].get("dialect", ""))
-    product, version = str(manifest.get("product", "")), str(manifest.get("version", ""))
-    return {
-        "target_key": target_key(name, product, version, dialect), "target": name, "product": product,
-        "target_version": version, "dialect": dialect,
-    }  # fmt: skip
+    plan = manifest["plan"]
+    texts = (plan.get("target"), manifest.get("product"), manifest.get("version"), plan.get("dialect"))
+    return target_columns(*(str(text or "") for text in texts))
 
 
 def _run_row(campaign: Campaign, target: Mapping[str, Any]) -> dict[str, Any]:

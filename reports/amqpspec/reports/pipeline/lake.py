@@ -114,6 +114,7 @@ def observations(
     if not paths:
         return spark.createDataFrame([], FACTS_DDL)
     base = str((lake.root / OBSERVATIONS).resolve())
+    # The schema is given: else Spark opens a file to guess it, and an older one lacks columns that newer ones have.
     return spark.read.schema(FACTS_DDL).option("basePath", base).parquet(*paths)
 
 

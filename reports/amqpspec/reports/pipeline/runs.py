@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from hashlib import blake2b
 from pathlib import Path
@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from amqpspec.record.journal import read_cases, read_run
 from amqpspec.record.observation import CASE, VERDICT_CODES, key, row, utc
-from amqpspec.record.rows import CaseRow, RunRow
+from amqpspec.record.rows import CaseRow, RunRow, TargetRow
 from amqpspec.reports.json_report import requirement_json
 from amqpspec.reports.load import RESULTS, LoadedRun, RequirementRow, load_run
 from amqpspec.reports.outcomes import GREEN
@@ -96,20 +96,25 @@ def dimensions(run: Run) -> Rows:
     }  # fmt: skip
 
 
-def target_key(target: str, product: str, version: str, dialect: str) -> int:
-    """The key of a target as it was met: one row a version and dialect."""
-    return key(target, product, version, dialect)
+def target_columns(name: str, product: str, version: str, dialect: str) -> dict[str, Any]:
+    """What the rows of a run and of its target both say: a target is another one in each version and dialect."""
+    return {
+        "target_key": key(name, product, version, dialect), "target": name, "product": product,
+        "target_version": version, "dialect": dialect,
+    }  # fmt: skip
+
+
+def _target_columns(target: TargetRow) -> dict[str, Any]:
+    return target_columns(target.name, target.product, target.version, target.dialect)
 
 
 def _run_row(run: Run) -> dict[str, Any]:
     """The row of the dimension ``runs``."""
-    row, target = run.row, run.row.target
+    row = run.row
     meta = run.judged.meta if run.judged else row
     return {
-        "run_key": key(run.name), "run": run.name, "kind": CASE,
-        "target_key": target_key(target.name, target.product, target.version, target.dialect),
-        "target": target.name, "product": target.product, "target_version": target.version,
-        "dialect": target.dialect, "suite_version": row.suite_version, "started_at": run.started,
+        **_target_columns(row.target), "run_key": key(run.name), "run": run.name, "kind": CASE,
+        "suite_version": row.suite_version, "started_at": run.started,
         "ended_at": utc(run.ended) if run.ended else None, "partial": meta.partial or run.judged is None,
         "strict": meta.strict, "command": row.command, "platform": row.platform, "note": meta.note,
         "folder": str(run.folder.resolve()),
@@ -120,17 +125,15 @@ def _target_row(row: RunRow) -> dict[str, Any]:
     """The row of the dimension ``targets``."""
     target = row.target
     return {
-        "target_key": target_key(target.name, target.product, target.version, target.dialect),
-        "target": target.name, "product": target.product, "target_version": target.version,
-        "dialect": target.dialect, "profile": target.profile, "url": target.url,
+        **_target_columns(target), "profile": target.profile, "url": target.url,
         "announced": json.dumps(target.announced, sort_keys=True, ensure_ascii=False, default=str),
     }  # fmt: skip
 
 
 def _source_id(row: RunRow) -> str:
     """The same for the same run wherever its folder lies."""
-    told = json.dumps(row.to_json(), sort_keys=True, default=str)
-    return blake2b(told.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+    whole = json.dumps(row.to_json(), sort_keys=True, default=str)
+    return blake2b(whole.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
 def _attempts(run: Run) -> Iterator[CaseRow]:
@@ -166,8 +169,8 @@ def _detail(case: CaseRow) -> str | None:
     """The texts that a reader of a deviation wants; of what is green nothing."""
     if case.verdict in GREEN:
         return None
-    told = {"expected": case.expected, "observed": case.observed, "reason": case.reason}
-    return json.dumps({name: text for name, text in told.items() if text}, ensure_ascii=False) or None
+    texts = {"expected": case.expected, "observed": case.observed, "reason": case.reason}
+    return json.dumps({name: text for name, text in texts.items() if text}, ensure_ascii=False) or None
 
 
 def _case(run: Run, case: CaseRow) -> dict[str, Any]:
@@ -201,8 +204,6 @@ def ledger_rows(dialect: str) -> list[RequirementRow]:
 def requirement_rows(dialect: str, ledger: Iterable[RequirementRow]) -> Iterator[dict[str, Any]]:
     """Rows of the dimension ``requirements``."""
     for item in ledger:
-        yield {
-            "requirement_key": key(dialect, item.id), "dialect": dialect, "requirement": item.id, "level": item.level,
-            "binds": item.binds, "section": item.section, "says": item.says, "reading": item.reading,
-            "same_as": item.same_as, "source": item.source, "excluded": item.excluded,
-        }  # fmt: skip
+        texts = asdict(item)
+        id = texts.pop("id")
+        yield {"requirement_key": key(dialect, id), "dialect": dialect, "requirement": id, **texts}

@@ -23,6 +23,7 @@ _GREEN = (VERDICT_CODES[Outcome.PASS], VERDICT_CODES[Outcome.OBSERVED])
 
 def rollup(facts: DataFrame) -> DataFrame:
     """``green`` counts attempts that were; ``latency_us`` is the sum over all of them."""
+    # Worst and best by code, since the greatest code is the worst verdict: a number needs no sort and no struct.
     table = facts.groupBy(*GRAIN).agg(
         fn.count(fn.lit(1)).alias("attempts"),
         count_where(fn.col("verdict").isin(*_GREEN)).alias("green"),

@@ -36,6 +36,7 @@ def spread(facts: DataFrame, partitions: int, day: str = "") -> DataFrame:
         "signature",
         fn.when(fn.col("baseline") == "known", fn.lit(1)).otherwise(fn.lit(0)).alias("known"),
     )
+    # coalesce moves no row; repartition shuffles, by the one column that no two tasks may share.
     shared = rows.coalesce(1) if partitions == 1 else rows.repartition(partitions, "input_key")
     keys = [name for name in GRAIN if not (day and name == "dt")]
     table = shared.groupBy(*keys).agg(

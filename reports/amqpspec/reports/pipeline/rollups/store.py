@@ -118,6 +118,7 @@ class Store:
         names = [name for day in self.days.get(rollup.name, {}).values() for name in day.files]
         if not names:
             return spark.createDataFrame([], rollup.schema)
+        # Without its base path Spark would not see the partition column; with it, puts that column last.
         base = (self.root / rollup.name).resolve()
         paths = [str((self.root / name).resolve()) for name in sorted(names)]
         table = spark.read.schema(rollup.schema).option("basePath", str(base)).parquet(*paths)
@@ -148,6 +149,7 @@ class Store:
         groups = [list(wanted)] if rollup.small else self._together(rollup, wanted, TASK_ROWS)
         table = reduce(DataFrame.unionAll, [self._made(spark, rollup, days) for days in groups])
         draft = self.root / f".{rollup.name}.{next(iter(wanted))}.tmp"
+        # A small rollup gets one file a day, not one for each task and day: each costs a reader some milliseconds.
         spread = table.repartition("dt") if rollup.small else table
         spread.write.mode("overwrite").partitionBy("dt").parquet(str(draft.resolve()))
         made = {dt: self._moved(draft, rollup, dt, made_of) for dt, made_of in wanted.items()}

@@ -31,10 +31,13 @@ _LINE = ("target", "dialect", "kind")
 def table(inputs: Inputs, as_of: date) -> DataFrame:
     """``inputs`` is how many inputs brought about this vector. ``sample`` names a case; of an input ``named`` does."""
     reactions = _reactions(inputs, as_of)
+    # A reaction that varies differs from itself: it may stand in a vector, but makes none.
     stable = fn.when(fn.col("signature") != _VARIES_KEY, fn.col("signature"))
     differing = (
         reactions.groupBy("dialect", "kind", "input_key")
         .agg(
+            # An exclusive or has no order: the same reactions have the same name, whatever task met them first, and
+            # its buffer is one number, where a sorted list of targets would need an object a group.
             fn.lower(fn.hex(fn.bit_xor(fn.xxhash64("target", "signature")))).alias("vector"),
             fn.count(fn.lit(1)).alias("targets"),
             fn.min(stable).alias("low"),

@@ -22,6 +22,7 @@ _FAMILIES = 63
 
 def table(inputs: Inputs, as_of: date) -> DataFrame:
     """``met`` that day, ``new`` for the first time, ``covered`` since the first day; a row for each day of fuzzing."""
+    # Both are small beside the days of a year, which are then not shuffled to meet them.
     runs = fn.broadcast(campaigns(inputs).select("run_key", *_LINE))
     names = fn.broadcast(inputs["edges"].select("edge", "state", "production", "signature"))
     edges = until(inputs["edge_days"], as_of).join(runs, "run_key").join(names, "edge", "left")

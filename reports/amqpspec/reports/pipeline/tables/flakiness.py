@@ -23,6 +23,7 @@ def table(inputs: Inputs, as_of: date) -> DataFrame:
     before = fn.lag("worst").over(in_order(FlakyCase.GRAIN, "last_us", "run_key"))
     flipped = rows.withColumn("flip", fn.coalesce((before != fn.col("worst")).cast("bigint"), fn.lit(0)))
     counted = flipped.groupBy(*FlakyCase.GRAIN).agg(
+        # Any row's: both are a dimension's, and the same for all rows of a case.
         fn.first("suite").alias("suite"),
         fn.first("level").alias("level"),
         fn.count(fn.lit(1)).alias("runs"),

@@ -99,7 +99,7 @@ def case_runs(inputs: Inputs, as_of: date) -> DataFrame:
 
 
 def _whole_runs(days: DataFrame) -> DataFrame:
-    """A run over midnight as one."""
+    """A run over midnight as one: its attempts add up, whatever day they were of."""
     sums = [fn.sum(name).alias(name) for name in ("attempts", "green", "known", "unexpected")]
     return days.groupBy("run_key", "case_key").agg(
         *sums,

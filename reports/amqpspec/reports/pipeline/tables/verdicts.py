@@ -30,6 +30,7 @@ def latest(inputs: Inputs, as_of: date) -> DataFrame:
     if LATEST in inputs:
         return inputs[LATEST]
     rows = case_runs(inputs, as_of)
+    # A window, not a group: each row is needed whole to choose the last one, and rollups are small.
     counted = rows.withColumn("runs", fn.count(fn.lit(1)).over(Window.partitionBy(*LatestVerdict.GRAIN)))
     newest_one = newest_versions(rows).withColumn("newest", fn.lit(True))
     last = newest(counted, LatestVerdict.GRAIN)
