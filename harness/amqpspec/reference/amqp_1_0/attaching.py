@@ -253,9 +253,8 @@ long-names-refused: names of more than 255 octets are refused [links/names/lengt
 handles-have-to-be-alike: the broker attaches with the partner's handle
     [links/handles/differ definitions/handle/different performatives/attach/handle/lowest]
 eight-links-only: the ninth link of a session ends the session [model/many-links]
-link-alive-twice: a link can be attached twice at once
-    [sessions/link-on-one-session links/names/unique links/names/one-connection links/names/stolen
-    definitions/condition/stolen]
+link-alive-twice: a link can be attached twice at once [sessions/link-on-one-session links/names/unique
+    links/names/one-connection links/names/stolen definitions/condition/stolen]
 one-name-one-link: sender and receiver cannot have the same name [links/names/one-connection links/names/unique]
 stolen-link-not-closed: the link that was stolen is detached, not closed [links/names/stolen]
 unknown-filters-refused: a link with a filter that is not understood is refused [links/establishing/adjust]
@@ -270,16 +269,14 @@ old-credit-kept: a link that is attached anew goes on with its old credit
 reattach-ignored: what a second attach says of its terminus is not taken [links/reattaching/update]
 remote-state-not-compared: outcomes that an unsettled map tells are not applied
     [performatives/attach/unsettled/compared]
-nothing-resumed: nothing is resumed
-    [transfers/resuming/both transfers/resuming/resume-flag transfers/resuming/incomplete/reduce
-    performatives/attach/unsettled/resent performatives/attach/unsettled/compared
+nothing-resumed: nothing is resumed [transfers/resuming/both transfers/resuming/resume-flag
+    transfers/resuming/incomplete/reduce performatives/attach/unsettled/resent performatives/attach/unsettled/compared
     performatives/transfer/resume/first performatives/attach/incomplete-unsettled/sender]
 unknown-tags-resumed: a tag that the source does not know is resumed as an empty message
     [transfers/resuming/target-only performatives/transfer/resume/known-only]
 what-the-receiver-lacks-stays: what only the source holds unsettled stays so
     [transfers/resuming/source-only performatives/attach/unsettled/resent]
-incomplete-map-taken-for-complete: what an incomplete map lacks is settled
-    [transfers/resuming/incomplete/no-evidence]
+incomplete-map-taken-for-complete: what an incomplete map lacks is settled [transfers/resuming/incomplete/no-evidence]
 incomplete-for-ever: after an incomplete map, the complete one is not believed
     [transfers/resuming/incomplete/retry performatives/attach/incomplete-unsettled/reattach]
 initial-delivery-count-of-receiver-taken: a sender begins to count where its receiver says

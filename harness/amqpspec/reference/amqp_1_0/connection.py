@@ -318,12 +318,11 @@ class Connection(BrokerConnection):
 FAULTS = fault_table("""
 own-header-first: the broker sends its header without waiting for the client's [version/server-may-wait]
 unspoken-header-answered: a header that is refused is answered by a version that is not spoken
-    [version/highest-not-above version/highest-otherwise version/unparseable version/unsupported
-    version/example-minor version/example-http version/protocol-id-is-no-version]
+    [version/highest-not-above version/highest-otherwise version/unparseable version/unsupported version/example-minor
+    version/example-http version/protocol-id-is-no-version]
 refused-header-answered-by-tls: a header that is refused is answered by the one of TLS
     [version/protocol-id/choice version/protocol-id/unacceptable version/example-minor]
-own-header-without-revision: the broker's own header names another revision
-    [version/supported version/header-layout]
+own-header-without-revision: the broker's own header names another revision [version/supported version/header-layout]
 open-before-own-header: the broker's open goes out before its header [version/header-first]
 frame-size-without-its-header: the size of begin frames does not count the frame header [framing/size]
 begin-in-a-frame-of-type-two: the broker's begin is in a frame of another type [framing/type]
@@ -348,9 +347,8 @@ half-close-ends-the-socket-bare: where the partner ends its stream, the broker d
 connection-works-on-after-close: after its close for an error, the broker goes on to work
     [connections/states/discarding connections/states/close-sent connections/closing/last-thing
     connections/simultaneous-close connections/closing/read-on]
-frame-behind-close: the broker sends an end behind its close
-    [connections/closing/last-thing connections/states/end connections/states/close-sent
-    performatives/close/nothing-after]
+frame-behind-close: the broker sends an end behind its close [connections/closing/last-thing connections/states/end
+    connections/states/close-sent performatives/close/nothing-after]
 empty-frame-behind-close: an empty frame follows the broker's close
     [performatives/close/nothing-after connections/closing/last-thing connections/states/end
     connections/empty-frame/not-after-close connections/states/close-sent]
@@ -375,8 +373,8 @@ flows-for-life: where a session is up, the broker sends flows in place of empty 
 empty-frames-on-any-channel: empty frames go out on the highest channel in use
     [connections/empty-frame/channel-zero connections/empty-frame/before-open-received]
 empty-frame-before-open: the broker sends an empty frame before its open
-    [connections/empty-frame/after-open connections/empty-frame/before-open-received
-    connections/opening/open-first performatives/open/first-frame connections/states/legal-frames]
+    [connections/empty-frame/after-open connections/empty-frame/before-open-received connections/opening/open-first
+    performatives/open/first-frame connections/states/legal-frames]
 empty-frame-off-channel-zero-before-open: the broker sends an empty frame on channel 1 before its open
     [connections/empty-frame/before-open-received]
 """)

@@ -170,8 +170,7 @@ def _by_sender(session: Session, first: int, last: int, frame: Composed) -> None
 
 
 FAULTS = fault_table("""
-old-delivery-ids-live: dispositions are applied to ids of a session that has ended
-    [transfers/resuming/delivery-ids]
+old-delivery-ids-live: dispositions are applied to ids of a session that has ended [transfers/resuming/delivery-ids]
 outcomes-not-applied: whatever the outcome, messages go back to their node
     [performatives/disposition/detached-links/applied links/detaching/by-delivery-id
     performatives/disposition/many-links performatives/disposition/settled performatives/disposition/last

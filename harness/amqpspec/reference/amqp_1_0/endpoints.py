@@ -174,13 +174,10 @@ deleted-node-told-as-forced: links to a node that is deleted are detached as by 
 detach-not-answered: a detach is not answered
     [links/detaching/announce links/detaching/fully-detached links/closing/answer]
 detach-without-handle: the broker's detach lacks the handle [performatives/detach/mandatory]
-closing-detach-answered-without-closed: a closing detach is answered by one that does not close
-    [links/closing/answer]
-every-detach-closes: a detach is taken, and answered, as a closing one
-    [links/detaching/fully-detached links/detaching/announce links/detaching/by-delivery-id
-    performatives/disposition/detached-links performatives/disposition/detached-links/applied
-    links/establishing/unsettled-state]
+closing-detach-answered-without-closed: a closing detach is answered by one that does not close [links/closing/answer]
+every-detach-closes: a detach is taken, and answered, as a closing one [links/detaching/fully-detached
+    links/detaching/announce links/detaching/by-delivery-id performatives/disposition/detached-links
+    performatives/disposition/detached-links/applied links/establishing/unsettled-state]
 failed-endpoint-works-on: an endpoint goes on to work after its detach for an error
-    [links/errors/destroyed links/errors/errant-link definitions/condition/errant-link
-    links/errors/detach-with-error]
+    [links/errors/destroyed links/errors/errant-link definitions/condition/errant-link links/errors/detach-with-error]
 """)

@@ -75,12 +75,10 @@ outgoing-window-counts-down: each transfer sent takes one off the outgoing windo
 incoming-window-never-told-smaller: flows tell the whole incoming window, always
     [sessions/flow/incoming-window-policy]
 flow-without-outgoing-window: the broker's flows lack the outgoing-window [performatives/flow/mandatory]
-flow-without-next-incoming-id: the broker's flows lack next-incoming-id
-    [performatives/flow/next-incoming-id/set]
+flow-without-next-incoming-id: the broker's flows lack next-incoming-id [performatives/flow/next-incoming-id/set]
 delivery-count-without-handle: flows for the session have a delivery-count
     [performatives/flow/delivery-count/without-handle]
-link-credit-without-handle: flows for the session have a link-credit
-    [performatives/flow/link-credit/without-handle]
+link-credit-without-handle: flows for the session have a link-credit [performatives/flow/link-credit/without-handle]
 available-without-handle: flows for the session have available [performatives/flow/available/without-handle]
 drain-without-handle: flows for the session have drain [performatives/flow/drain/without-handle]
 properties-without-handle: flows for the session have properties [performatives/flow/properties/without-handle]

@@ -285,21 +285,16 @@ first-session-only: a second session on a connection is refused
     [model/many-sessions performatives/open/channel-max/sessions connections/channels/by-direction]
 incoming-channel-sought-by-outgoing: frames are sorted by the broker's own channel numbers
     [connections/channels/by-direction connections/channels/mapping]
-frames-go-to-the-first-session: every frame goes to the session that was begun first
-    [connections/channels/mapping]
+frames-go-to-the-first-session: every frame goes to the session that was begun first [connections/channels/mapping]
 close-off-channel-zero-ignored: a close on another channel than 0 is not heard [connections/closing/any-channel]
-pipelined-close-lost: a close that comes in one read with open is not heard
-    [connections/closing/pipelined-with-open]
-bare-errors-refused: an error of the partner without description closes the connection
-    [definitions/error/condition]
+pipelined-close-lost: a close that comes in one read with open is not heard [connections/closing/pipelined-with-open]
+bare-errors-refused: an error of the partner without description closes the connection [definitions/error/condition]
 empty-frames-refused-off-channel-zero: empty frames on other channels than 0 are refused
     [connections/empty-frame/any-channel]
 empty-frames-count-as-transfers: an empty frame counts as a transfer [connections/empty-frame/no-meaning]
-empty-frame-breaks-delivery: an empty frame ends the delivery that is on its way
-    [connections/empty-frame/no-meaning]
+empty-frame-breaks-delivery: an empty frame ends the delivery that is on its way [connections/empty-frame/no-meaning]
 pipelined-session-frames-lost: frames that come in one read with their begin are thrown away
-    [sessions/states/begin-sent connections/pipelined/frames-before-answer
-    performatives/flow/next-incoming-id/unset]
+    [sessions/states/begin-sent connections/pipelined/frames-before-answer performatives/flow/next-incoming-id/unset]
 begin-beside-failed-session-refused: while a session that failed waits for its end, none can be begun
     [sessions/begin/answer]
 """)

@@ -92,10 +92,9 @@ def is_one_octet(frame: Composed, key: str) -> bool:
 
 
 FAULTS = fault_table("""
-first-fragment-only: of a message in several transfers, the first is kept
-    [transfers/fragments performatives/transfer/split transfers/large/interleaved-links
-    performatives/transfer/delivery-id/continuation performatives/transfer/delivery-tag/continuation
-    performatives/transfer/message-format/continuation]
+first-fragment-only: of a message in several transfers, the first is kept [transfers/fragments
+    performatives/transfer/split transfers/large/interleaved-links performatives/transfer/delivery-id/continuation
+    performatives/transfer/delivery-tag/continuation performatives/transfer/message-format/continuation]
 continuation-has-to-repeat-everything: a continuation without id, tag or format is refused
     [performatives/transfer/delivery-id/continuation performatives/transfer/delivery-tag/continuation
     performatives/transfer/message-format/continuation]
@@ -108,8 +107,7 @@ settled-left-out-is-false: settled left out is false, whatever was said before
     [performatives/transfer/settled/unset-later]
 last-settled-wins: of several transfers, the last one says whether the message is settled
     [performatives/transfer/settled/unset-later performatives/transfer/settled/unset-never]
-settled-has-to-be-said-first: settled on a later transfer is not heard
-    [performatives/transfer/settled/unset-never]
+settled-has-to-be-said-first: settled on a later transfer is not heard [performatives/transfer/settled/unset-never]
 booleans-of-one-octet-are-true: settled in the one-octet encoding of booleans is true, whatever the octet
     [definitions/snd-settle-mode/mixed]
 resume-has-to-be-repeated: a later transfer of a resumed delivery without the resume flag is refused

@@ -198,11 +198,9 @@ dynamic-names-repeat: all nodes made on request are one
     [links/establishing/actual-properties definitions/condition/resource-deleted]
 dynamic-node-stays: a node made on request outlives its link [definitions/condition/resource-deleted]
 links-to-deleted-node-stay: links to a node that is deleted stay up [definitions/condition/resource-deleted]
-terminus-ends-with-detach: a terminus lives as long as its link
-    [links/detaching/by-delivery-id performatives/disposition/detached-links
-    performatives/disposition/detached-links/applied model/terminus-outlives transfers/resuming/unsettled-map
-    links/establishing/unsettled-state]
+terminus-ends-with-detach: a terminus lives as long as its link [links/detaching/by-delivery-id
+    performatives/disposition/detached-links performatives/disposition/detached-links/applied model/terminus-outlives
+    transfers/resuming/unsettled-map links/establishing/unsettled-state]
 terminus-ends-with-session: a terminus lives as long as its session
-    [model/terminus-outlives transfers/resuming/unsettled-map transfers/resuming/both
-    links/recovering/full-state]
+    [model/terminus-outlives transfers/resuming/unsettled-map transfers/resuming/both links/recovering/full-state]
 """)

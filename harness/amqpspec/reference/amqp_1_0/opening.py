@@ -102,11 +102,10 @@ max-frame-size-of-partner-ignored: frames are as large as the broker itself take
     definitions/min-max-frame-size/agreed]
 frames-one-octet-too-long: frames may be one octet larger than the partner takes
     [performatives/open/max-frame-size/respected connections/opening/limits-after]
-unset-max-frame-size-is-the-least: without max-frame-size, the broker sends frames of 512 octets and takes
-    messages of one frame [performatives/open/max-frame-size/unset]
-pipelined-frames-lost: what comes in one read with open is thrown away
-    [connections/pipelined/desirable connections/pipelined/frames-before-answer
-    connections/pipelined/same-treatment sessions/states/begin-sent]
+unset-max-frame-size-is-the-least: without max-frame-size, the broker sends frames of 512 octets and takes messages of
+    one frame [performatives/open/max-frame-size/unset]
+pipelined-frames-lost: what comes in one read with open is thrown away [connections/pipelined/desirable
+    connections/pipelined/frames-before-answer connections/pipelined/same-treatment sessions/states/begin-sent]
 hostname-demanded: an open without hostname is refused [performatives/open/hostname/default]
 locales-must-be-given: an open without locales is refused [performatives/open/outgoing-locales/none]
 """)

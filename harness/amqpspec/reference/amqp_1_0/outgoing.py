@@ -98,9 +98,8 @@ class OutgoingDelivery:
 
 FAULTS = fault_table("""
 payload-before-performative: the payload of a transfer stands before its performative [framing/payload]
-resumed-without-resume-flag: resumed deliveries lack the resume flag
-    [transfers/resuming/resume-flag performatives/transfer/resume/first transfers/resuming/both
-    transfers/resuming/incomplete/no-new]
+resumed-without-resume-flag: resumed deliveries lack the resume flag [transfers/resuming/resume-flag
+    performatives/transfer/resume/first transfers/resuming/both transfers/resuming/incomplete/no-new]
 every-delivery-resumed: every delivery has the resume flag
     [performatives/transfer/resume/known-only transfers/resuming/target-only]
 small-messages-split: messages go out in transfers of 32 octets [performatives/transfer/single]

@@ -263,8 +263,7 @@ delivery-count-by-twos: a receiver counts each delivery twice [performatives/flo
 delivery-count-does-not-wrap: a receiver's delivery-count stops at its highest
     [links/flow/delivery-count-wraps definitions/sequence-no/arithmetic]
 receiver-tells-no-delivery-count: a receiver's flows tell a delivery-count of zero
-    [performatives/flow/delivery-count/receiver links/flow/delivery-count-wraps
-    links/flow/initial-delivery-count]
+    [performatives/flow/delivery-count/receiver links/flow/delivery-count-wraps links/flow/initial-delivery-count]
 largest-transfers-refused: a transfer about as large as frames may be is refused [performatives/transfer/single]
 fragments-mixed-up-by-links: fragments belong to the message that was begun last, whatever their link
     [transfers/large/interleaved-links]
@@ -273,8 +272,7 @@ mode-left-out-is-second: a transfer without mode has mode second
     [performatives/transfer/rcv-settle-mode/default performatives/transfer/rcv-settle-mode/first]
 mode-left-out-is-first: a transfer without mode has mode first
     [performatives/transfer/rcv-settle-mode/default performatives/transfer/rcv-settle-mode/second]
-mode-minded-though-settled: the mode of a settled transfer is minded
-    [performatives/transfer/rcv-settle-mode/settled]
+mode-minded-though-settled: the mode of a settled transfer is minded [performatives/transfer/rcv-settle-mode/settled]
 mode-survives-suspension: a resumed delivery keeps the mode it had
     [performatives/transfer/rcv-settle-mode/not-retained]
 mode-first-waits-for-the-sender: in mode first, the broker does not settle by itself
@@ -282,11 +280,10 @@ mode-first-waits-for-the-sender: in mode first, the broker does not settle by it
 mode-second-settled-at-once: in mode second, the broker settles by itself
     [performatives/transfer/rcv-settle-mode/second definitions/rcv-settle-mode/second
     performatives/attach/rcv-settle-mode/respected]
-settled-by-sender-not-heard: settlement by the sender is not heard
-    [definitions/rcv-settle-mode/second performatives/transfer/rcv-settle-mode/second
-    performatives/disposition/settled]
-booleans-of-one-octet-refused: a transfer that says settled in the one-octet encoding of booleans ends the
-    session [definitions/snd-settle-mode/mixed]
+settled-by-sender-not-heard: settlement by the sender is not heard [definitions/rcv-settle-mode/second
+    performatives/transfer/rcv-settle-mode/second performatives/disposition/settled]
+booleans-of-one-octet-refused: a transfer that says settled in the one-octet encoding of booleans ends the session
+    [definitions/snd-settle-mode/mixed]
 settled-deliveries-disposed-of: the broker sends dispositions for settled deliveries
     [transfers/settled-at-once performatives/transfer/settled/unset-later definitions/snd-settle-mode/mixed]
 settled-messages-dropped: settled messages are dropped
@@ -301,14 +298,12 @@ aborted-delivery-goes-on: an aborting transfer changes nothing
     [transfers/large/abort performatives/transfer/more/aborted transfers/large/abort-discard
     performatives/transfer/aborted/discarded performatives/transfer/aborted/settled]
 aborted-taken-for-the-end: an aborting transfer is the last of its message
-    [transfers/large/abort-discard performatives/transfer/aborted/discarded
-    performatives/transfer/aborted/payload]
+    [transfers/large/abort-discard performatives/transfer/aborted/discarded performatives/transfer/aborted/payload]
 payload-of-abort-kept: the payload of an aborting transfer is taken as a message
     [performatives/transfer/aborted/payload]
 aborted-delivery-disposed-of: the broker sends a disposition for an aborted delivery
     [performatives/transfer/aborted/settled]
-aborted-tag-stays-in-use: the tag of an aborted delivery cannot be used again
-    [performatives/transfer/aborted/settled]
+aborted-tag-stays-in-use: the tag of an aborted delivery cannot be used again [performatives/transfer/aborted/settled]
 more-counts-though-aborted: more on an aborting transfer counts [performatives/transfer/more/aborted]
 state-on-transfer-refused: a transfer with a state is refused [performatives/transfer/state/meaning]
 unknown-resumed-delivery-taken: a resumed delivery that is not known is taken as new

@@ -255,12 +255,10 @@ sender-tells-no-delivery-count: a sender's flows tell a delivery-count of zero
     [performatives/flow/delivery-count/sender links/flow/delivery-count]
 delivery-count-taken-from-receiver: a sender takes over the delivery-count of its receiver
     [links/flow/delivery-count-sender-only links/flow/delivery-limit]
-credit-ignored: a sender needs no credit
-    [links/flow/no-credit links/flow/credit-decreases links/synchronous-get links/stopping/credit-zero
-    links/flow/count-unspecified links/flow/delivery-limit]
-credit-one-too-many: a sender takes one credit more than it was given
-    [links/flow/delivery-limit links/synchronous-get links/flow/link-credit-receiver-only
-    links/flow/count-unspecified]
+credit-ignored: a sender needs no credit [links/flow/no-credit links/flow/credit-decreases links/synchronous-get
+    links/stopping/credit-zero links/flow/count-unspecified links/flow/delivery-limit]
+credit-one-too-many: a sender takes one credit more than it was given [links/flow/delivery-limit links/synchronous-get
+    links/flow/link-credit-receiver-only links/flow/count-unspecified]
 credit-added-up: credit is added to what is left
     [links/flow/credit-formula links/flow/count-unspecified links/stopping/credit-zero]
 credit-without-the-formula: a sender's credit is the number in the flow
@@ -269,15 +267,13 @@ unset-delivery-count-is-now: without delivery-count, credit counts from now [lin
 credit-not-used-up: sending uses up no credit
     [links/flow/credit-decreases links/synchronous-get performatives/flow/link-credit/sender]
 credit-zero-ignored: a credit of zero does not stop a sender [links/stopping/credit-zero links/flow/no-credit]
-sender-chooses-its-credit: a sender that has used up its credit takes ten more
-    [links/flow/link-credit-receiver-only]
+sender-chooses-its-credit: a sender that has used up its credit takes ten more [links/flow/link-credit-receiver-only]
 sender-tells-no-credit: a sender's flows tell a credit of zero
     [performatives/flow/link-credit/sender links/flow/credit-decreases links/flow/link-credit-receiver-only]
 available-made-up: available is seven too many [performatives/flow/available/meaning]
 waits-for-flow-after-available-zero: a sender that has told that nothing is available waits for another flow
     [links/flow/available-zero]
-drain-ignored: drain changes nothing
-    [links/flow/drain/behaviour links/flow/drain/empty links/synchronous-get/timed]
+drain-ignored: drain changes nothing [links/flow/drain/behaviour links/flow/drain/empty links/synchronous-get/timed]
 drain-leaves-credit: drain leaves the credit
     [links/flow/drain/empty links/flow/drain/behaviour links/synchronous-get/timed]
 drain-leaves-delivery-count: drain leaves the delivery-count [links/flow/drain/empty links/flow/drain/behaviour]
@@ -294,12 +290,10 @@ delivery-tags-repeat: delivery-tags alternate between two values
     [transfers/delivery-tag/unique links/delivery-tag-per-attempt]
 redelivery-under-the-old-tag: what is delivered again has the tag of the first delivery
     [links/delivery-tag-per-attempt transfers/delivery-tag/unique]
-settled-sent-unsettled: in mode settled, deliveries go out unsettled
-    [performatives/transfer/settled/mode-settled definitions/snd-settle-mode/settled
-    performatives/attach/snd-settle-mode/respected]
+settled-sent-unsettled: in mode settled, deliveries go out unsettled [performatives/transfer/settled/mode-settled
+    definitions/snd-settle-mode/settled performatives/attach/snd-settle-mode/respected]
 unsettled-sent-settled: deliveries go out settled, whatever the mode
-    [performatives/transfer/settled/mode-unsettled definitions/snd-settle-mode/unsettled
-    transfers/receiver-first]
+    [performatives/transfer/settled/mode-unsettled definitions/snd-settle-mode/unsettled transfers/receiver-first]
 mode-settled-kept-until-acknowledged: what went out settled is kept until it is acknowledged
     [performatives/transfer/settled/done]
 sender-settles-on-its-own: the broker settles what has outlived its time without asking

@@ -320,9 +320,8 @@ handle-max-of-partner-ignored: links get handles beyond the partner's handle-max
     [performatives/begin/handle-max/respected]
 handles-sought-by-own-number: frames are sorted by the broker's own handles
     [links/handles/differ definitions/handle/different]
-handle-kept-after-detach: detach does not free the handle
-    [links/handles/until-detach performatives/detach/handle-freed definitions/handle/reuse
-    links/detaching/fully-detached]
+handle-kept-after-detach: detach does not free the handle [links/handles/until-detach
+    performatives/detach/handle-freed definitions/handle/reuse links/detaching/fully-detached]
 unattached-handles-passed-over: frames with a handle that has no link are passed over
     [definitions/condition/unattached-handle links/handles/until-detach performatives/flow/handle/unattached
     sessions/errors/end]

@@ -220,8 +220,7 @@ class Channel(ChannelOutput):
 FAULTS = fault_table("""
 one-content-per-connection: a content that begins on one channel ends those of the others
     [wire/content/interleaved-channels]
-channel-works-on-after-close: methods are executed after channel.close was sent
-    [channel/close/stability-discard]
+channel-works-on-after-close: methods are executed after channel.close was sent [channel/close/stability-discard]
 unacked-lost-with-channel: unacknowledged messages vanish with their channel
     [wire/channels/closure basic/explicit-ack domain/redelivered/implementation-flag]
 exclusive-queue-ends-with-channel: an exclusive queue goes with the channel on which it was made
@@ -232,9 +231,8 @@ prefetch-limits-no-ack: prefetch limits consumers that do not acknowledge
 prefetch-counted-by-consumer: each consumer has a window of its own [basic/qos/global]
 consumer-outlives-channel: a consumer stays in line when its channel is closed [basic/consume]
 cancel-not-notified: a client that wants to hear of cancelled consumers does not [basic/cancel/by-server]
-confirms-never-sent: nothing is confirmed
-    [confirm/every-message confirm/all-messages-acknowledged confirm/sequence confirm/all-queues
-    confirm/unroutable-messages]
+confirms-never-sent: nothing is confirmed [confirm/every-message confirm/all-messages-acknowledged confirm/sequence
+    confirm/all-queues confirm/unroutable-messages]
 confirm-multiple-not-set: several messages are confirmed by the number of the last one alone
     [confirm/all-messages-acknowledged confirm/every-message]
 confirmed-twice: each confirmation is sent twice [confirm/all-messages-acknowledged]

@@ -308,8 +308,7 @@ unspoken-header-answered: an unknown header is answered by one that the server d
     [amq_wlp_header_04 connection/start/protocol-name]
 connection-works-on-after-close: methods are executed after connection.close was sent
     [connection/close/stability-discard]
-deaf-while-sending: nothing is read while what is sent is stuck
-    [basic/reject/while-sending basic/nack/while-sending]
+deaf-while-sending: nothing is read while what is sent is stuck [basic/reject/while-sending basic/nack/while-sending]
 socket-kept-after-header: the socket stays open after a header was rejected
 http-answered-in-http: whatever is not understood gets an answer of HTTP
 heartbeats-with-a-payload: heartbeats have something in them

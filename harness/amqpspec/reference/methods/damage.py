@@ -78,8 +78,7 @@ FAULTS = fault_table("""
 properties-dropped: a message loses its properties [wire/content/unmodified wire/content/property-flags]
 arrays-dropped-from-headers: arrays are missing from the headers of a delivered message
     [wire/table/all-types-round-trip]
-property-flags-one-place-off: the flags of a delivered message are one place too low
-    [wire/content/property-flags]
+property-flags-one-place-off: the flags of a delivered message are one place too low [wire/content/property-flags]
 octets-have-a-sign: the priority of a message loses its highest bit
 long-strings-end-at-zero: a long string ends at its first zero
 timestamps-of-32-bits: a timestamp keeps its low 32 bits

@@ -86,8 +86,7 @@ def _complete(channel: Channel, received: Received) -> None:
 
 
 FAULTS = fault_table("""
-no-wait-failure-swallowed: a method without reply that fails is passed over
-    [domain/no-wait queue/declare/no-wait]
+no-wait-failure-swallowed: a method without reply that fails is passed over [domain/no-wait queue/declare/no-wait]
 method-elsewhere-ends-content: a method on one channel ends the contents on their way in on the others
 lowest-channel-alone-publishes: contents are thrown away unless they come on the lowest channel that is open
 """)

@@ -181,29 +181,10 @@ def rule_broken_by(error: WireError, method: Method | None) -> str:
     return "wire/table/malformed" if error.where in _TABLE_PARTS else "constant/frame-error"
 
 
-_TABLE_PARTS = {
-    "table",
-    "array",
-    "field name",
-    "field value",
-    "boolean",
-    "float",
-    "double",
-    "timestamp",
-    "decimal",
-}
-_TABLE_PARTS |= {
-    "shortstr",
-    "longstr",
-    "int8",
-    "uint8",
-    "int16",
-    "uint16",
-    "int32",
-    "uint32",
-    "int64",
-    "uint64",
-}
+_TABLE_PARTS = frozenset((
+    "table", "array", "field name", "field value", "boolean", "float", "double", "timestamp", "decimal", "shortstr",
+    "longstr", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64",
+))  # fmt: skip
 
 
 def check_values(values: Mapping[str, Any], refuse: Refuse, signs: str) -> None:

@@ -142,8 +142,7 @@ class Deliveries:
 FAULTS = fault_table("""
 prefetch-one-too-many: one message more is sent than prefetch-count allows [basic/qos/prefetch-count/no-more]
 prefetch-size-ignored: prefetch-size limits nothing [basic/qos/prefetch-size]
-prefetch-size-limits-first: a message larger than prefetch-size is never sent
-    [basic/qos/prefetch-size/single-message]
+prefetch-size-limits-first: a message larger than prefetch-size is never sent [basic/qos/prefetch-size/single-message]
 window-never-reopens: an acknowledgement makes no room in the window [basic/qos/prefetch-count]
 prefetch-one-too-few: one message less is sent than allowed [basic/qos/prefetch-count/less]
 zero-octets-is-a-limit: a prefetch-size of zero next to a prefetch-count lets nothing go ahead

@@ -296,8 +296,7 @@ def _number(value: Any) -> int | None:
 
 
 FAULTS = fault_table("""
-consumer-count-includes-paused: declare-ok counts consumers that flow has paused
-    [queue/declare-ok/consumer-count]
+consumer-count-includes-paused: declare-ok counts consumers that flow has paused [queue/declare-ok/consumer-count]
 purge-drops-unacked: purge drops messages that await an acknowledgement [queue/purge/unacknowledged]
 no-local-blocks-all: a no-local consumer gets nothing at all [domain/no-local]
 persistent-message-lost: persistent messages do not survive a restart

@@ -86,15 +86,12 @@ MATCHERS: Mapping[str, Matcher] = {"direct": direct, "fanout": fanout, "topic": 
 
 
 FAULTS = fault_table("""
-direct-matches-prefix: a direct exchange takes a key that begins like the binding's
-    [exchange/required-types exchange/default-exchange exchange/required-instances/direct
-    queue/bind/routing-key/direct-exchange-key-matching]
-direct-ignores-case: a direct exchange takes capital for small letters
-    [exchange/required-types exchange/default-exchange exchange/required-instances/direct
-    queue/bind/routing-key/direct-exchange-key-matching]
-direct-ignores-keys: a direct exchange passes everything to every queue
-    [exchange/required-types exchange/default-exchange exchange/required-instances/direct
-    queue/bind/routing-key/direct-exchange-key-matching]
+direct-matches-prefix: a direct exchange takes a key that begins like the binding's [exchange/required-types
+    exchange/default-exchange exchange/required-instances/direct queue/bind/routing-key/direct-exchange-key-matching]
+direct-ignores-case: a direct exchange takes capital for small letters [exchange/required-types
+    exchange/default-exchange exchange/required-instances/direct queue/bind/routing-key/direct-exchange-key-matching]
+direct-ignores-keys: a direct exchange passes everything to every queue [exchange/required-types
+    exchange/default-exchange exchange/required-instances/direct queue/bind/routing-key/direct-exchange-key-matching]
 fanout-looks-at-key: a fanout exchange wants equal keys [exchange/required-types]
 topic-hash-needs-a-word: in a topic pattern # stands for one word or more [exchange/recommended-types]
 topic-star-is-hash: in a topic pattern * stands for any number of words [exchange/recommended-types]

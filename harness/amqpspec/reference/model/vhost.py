@@ -290,8 +290,7 @@ first-queue-only: of the queues that fit only one gets the message
 direct-exchange-not-predeclared: there is no amq.direct [exchange/required-instances/direct]
 fanout-exchange-not-predeclared: there is no amq.fanout [exchange/required-instances/amq-type]
 topic-exchange-not-predeclared: there is no amq.topic [exchange/required-instances/amq-type]
-headers-exchange-not-predeclared: there is neither amq.headers nor amq.match
-    [exchange/required-instances/amq-type]
+headers-exchange-not-predeclared: there is neither amq.headers nor amq.match [exchange/required-instances/amq-type]
 standard-exchanges-in-one-virtual-host: only the first virtual host has the standard exchanges
     [exchange/required-instances/amq-type exchange/required-instances/direct]
 durable-exchange-lost: a restart takes durable exchanges [exchange/declare/durable/restart]
@@ -299,8 +298,8 @@ transient-exchange-survives: a restart leaves transient exchanges [exchange/decl
 auto-delete-exchange-stays: an auto-delete exchange without bindings stays [exchange/declare/auto-delete/unused]
 unused-exchange-goes-at-once: an auto-delete exchange goes at the moment in which it loses its last binding
     [exchange/declare/auto-delete/delay]
-unused-exchange-goes-before-its-first-binding: an auto-delete exchange that was never bound goes like one that
-    was [exchange/declare/auto-delete/never-used]
+unused-exchange-goes-before-its-first-binding: an auto-delete exchange that was never bound goes like one that was
+    [exchange/declare/auto-delete/never-used]
 exchange-delete-leaves-bindings: bindings wait for an exchange of the same name [exchange/delete]
 unbound-queue-reached: a message that no binding fits goes to the queue that its key names
     [queue/unattached queue/bind/unbound]

@@ -234,8 +234,7 @@ exclusive-access-never-ends: an exclusive consumer keeps others away after it wa
     [basic/consume/exclusive/alone]
 cancelled-consumer-goes-on: a cancelled consumer is served on [wire/content/synchronisation basic/cancel]
 cancel-requeues-unacked: cancel takes delivered messages away again [basic/cancel]
-cancel-after-queue-is-gone-refused: cancelling a consumer whose queue is gone is refused
-    [basic/cancel/queue-gone]
+cancel-after-queue-is-gone-refused: cancelling a consumer whose queue is gone is refused [basic/cancel/queue-gone]
 mandatory-ignored: an unroutable mandatory message is dropped
     [basic/publish/mandatory/return basic/publish/mandatory/implemented constant/no-route]
 everything-unroutable-returned: an unroutable message is returned although it is not mandatory
@@ -245,8 +244,7 @@ immediate-always-meant: a message that no consumer is ready for is returned alth
 delivered-message-returned: a mandatory or immediate message is returned although it found its queue
     [basic/publish/mandatory/return basic/publish/immediate/return]
 get-empty-not-said: get on an empty queue is not answered [basic/get-empty]
-publish-visible-before-commit: a transacted publish is seen at once
-    [tx/atomic tx/rollback basic/publish/transaction]
+publish-visible-before-commit: a transacted publish is seen at once [tx/atomic tx/rollback basic/publish/transaction]
 unrouted-never-confirmed: a message that reached no queue is not confirmed
     [confirm/every-message confirm/all-messages-acknowledged]
 confirms-counted-from-open: messages before select are counted [confirm/sequence]

@@ -214,8 +214,7 @@ open-not-confirmed: open is not answered [connection/open-ok connection/grammar]
 crossing-connection-close-ignored: a close that crosses the server's own is not answered
     [connection/close/stability-crossing]
 connection-close-not-confirmed: the socket ends without close-ok [connection/close-ok]
-socket-kept-after-close-ok: the socket stays open after close-ok
-    [wire/errors/connection-scope connection/close-ok]
+socket-kept-after-close-ok: the socket stays open after close-ok [wire/errors/connection-scope connection/close-ok]
 update-secret-not-confirmed: update-secret is not answered [connection/update-secret]
 server-properties-named-badly: a server property has a name that begins with a digit
 undefined-value-type-sent: a server property is of type t, which is not defined

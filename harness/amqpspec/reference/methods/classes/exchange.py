@@ -219,8 +219,7 @@ exchange-durable-not-compared: a declare with other properties is confirmed
     [exchange/declare/passive/equivalent-mismatch exchange/declare/passive/equivalent-check]
 no-wait-failure-ignored: a declare without a reply fails in silence [exchange/no-wait]
 durable-exchanges-refused: a durable exchange is refused [exchange/declare/durable/support]
-exchange-redeclare-takes-flags: a second declare changes auto-delete
-    [exchange/declare/auto-delete/pre-existence]
+exchange-redeclare-takes-flags: a second declare changes auto-delete [exchange/declare/auto-delete/pre-existence]
 exchange-delete-does-nothing: delete is confirmed and deletes nothing [exchange/delete]
 exchange-if-unused-always-refused: if-unused refuses every delete [exchange/delete/if-unused/in-use]
 duplicate-exchange-binding-refused: a second bind is refused [exchange/bind/duplicates]
@@ -230,8 +229,8 @@ blank-exchange-not-understood: a blank exchange name is refused in bind and unbi
     exchange/unbind/destination/default-exchange exchange/unbind/source/default-exchange
     queue/bind/exchange/default-exchange queue/unbind/exchange/default-exchange]
 exchange-unbind-does-nothing: unbind of exchanges is confirmed and undoes nothing
-    [exchange/unbind/destination/default-exchange exchange/unbind/source/default-exchange
-    exchange/bind/duplicates exchange/no-wait]
+    [exchange/unbind/destination/default-exchange exchange/unbind/source/default-exchange exchange/bind/duplicates
+    exchange/no-wait]
 exchange-unbind-never-fails: unbind of exchanges that do not exist is confirmed
     [exchange/unbind/failure exchange/unbind/destination/must-exist exchange/unbind/source/must-exist]
 """)

@@ -233,14 +233,12 @@ passive-declare-purges: a passive declare empties the queue [queue/declare/passi
 passive-declare-creates: a passive declare creates the queue [queue/declare/passive/not-found]
 passive-no-wait-creates: a passive declare without reply creates the queue [queue/declare/passive/no-wait]
 passive-no-wait-answered: a passive declare without reply gets one [queue/declare/passive/no-wait]
-passive-queue-declare-compares: a passive declare compares the other fields
-    [queue/declare/passive/ignored-fields]
+passive-queue-declare-compares: a passive declare compares the other fields [queue/declare/passive/ignored-fields]
 same-queue-refused: no queue can be declared again [queue/declare/passive/equivalent-match queue/declare]
 queue-durable-not-compared: a queue may be declared again as anything [queue/declare/passive/equivalent-check]
 queue-arguments-not-compared: a queue may be declared again with other arguments
     [queue/declare/passive/equivalent-check]
-queue-arguments-in-order: the same arguments in another order do not match
-    [queue/declare/passive/equivalent-match]
+queue-arguments-in-order: the same arguments in another order do not match [queue/declare/passive/equivalent-match]
 queue-redeclare-takes-auto-delete: declaring a queue again changes its auto-delete flag
     [queue/declare/auto-delete/pre-existence]
 durable-queue-refused: a queue cannot be durable [queue/declare/durable/types]
@@ -258,8 +256,7 @@ bind-does-nothing: queue.bind is confirmed and not done
 duplicate-binding-refused: a binding cannot be made twice [queue/bind/duplicates]
 transient-exchange-not-bound-to: a durable queue cannot be bound to a transient exchange
     [queue/bind/transient-exchange]
-blank-key-stays-blank: blank queue and key do not mean the name of the current queue
-    [queue/bind/routing-key/empty]
+blank-key-stays-blank: blank queue and key do not mean the name of the current queue [queue/bind/routing-key/empty]
 blank-key-means-any-queue: a blank key means the queue's name even where the queue was named
     [queue/bind/routing-key/empty]
 unbind-does-nothing: queue.unbind is confirmed and not done

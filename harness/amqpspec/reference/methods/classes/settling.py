@@ -169,8 +169,7 @@ def _send_again(channel: Channel, delivery: Delivery) -> None:
 
 
 FAULTS = fault_table("""
-delivery-tags-of-connection: a tag of another channel is taken for one of this
-    [domain/delivery-tag/channel-local]
+delivery-tags-of-connection: a tag of another channel is taken for one of this [domain/delivery-tag/channel-local]
 acked-message-kept: an acknowledged message goes back to its queue
     [basic/explicit-ack basic/ack/multiple basic/get-ok]
 requeue-flag-ignored: a message rejected for requeuing is discarded
@@ -183,7 +182,6 @@ recover-always-requeues: recover without requeue does not go back to the same co
 recover-forgets-redelivered: recovered messages are not marked as redelivered
     [basic/recover/redelivered basic/recover-async/redelivered]
 recover-not-confirmed: recover is not answered [basic/recover-ok]
-recover-ok-after-messages: recover is answered after the messages that it brings back
-    [wire/content/synchronisation]
+recover-ok-after-messages: recover is answered after the messages that it brings back [wire/content/synchronisation]
 ack-applied-before-commit: a transacted acknowledgement holds at once [tx/rollback tx/atomic]
 """)

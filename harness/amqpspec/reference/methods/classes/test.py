@@ -126,6 +126,5 @@ def reply(channel: Channel, call: Call) -> None:
 
 FAULTS = fault_table("""
 integers-have-a-sign: the integers of the test class are read with a sign
-integers-low-octet-first: numbers that the server reads in tests and writes in replies begin with their low
-    octet
+integers-low-octet-first: numbers that the server reads in tests and writes in replies begin with their low octet
 """)
