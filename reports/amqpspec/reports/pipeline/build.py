@@ -59,7 +59,7 @@ def build(
         shutil.rmtree(draft, ignore_errors=True)  # of a build that was killed
         try:
             refreshed = {rollup.name: store.refresh(spark, rollup, say) for rollup in ROLLUPS}
-            inputs = _with_shared(spark, read_inputs(spark, store), day, draft / _SHARED, say)
+            inputs = _make_shared(spark, read_inputs(spark, store), day, draft / _SHARED, say)
             rows = _write_all(lambda mart: _write(spark, mart, inputs, source, day, draft, say))
             shutil.rmtree(draft / _SHARED)
             _write_manifest(draft, store, day, rows, refreshed)
@@ -88,7 +88,7 @@ def read_inputs(spark: SparkSession, store: Store) -> dict[str, DataFrame]:
     }
 
 
-def _with_shared(
+def _make_shared(
     spark: SparkSession, inputs: Mapping[str, DataFrame], as_of: date, folder: Path, say: Say
 ) -> Mapping[str, DataFrame]:
     """The inputs, and what several marts need: made once, because planning it costs more than reading it."""

@@ -37,7 +37,7 @@ def compacted(root: Path, snapshot: Snapshot, more_than: int) -> Snapshot:
             folders.setdefault(name.rpartition("/")[0], {})[name] = entry
     for small in folders.values():
         if len(small) > more_than:
-            snapshot = _swapped(root, snapshot, small)
+            snapshot = _rewrite(root, snapshot, small)
     return snapshot
 
 
@@ -51,11 +51,11 @@ def without_run(root: Path, snapshot: Snapshot, source: Source) -> Snapshot:
             files = {other: its for other, its in snapshot.files.items() if other != name}
             snapshot = replace(snapshot, files=files)
         else:
-            snapshot = _swapped(root, snapshot, {name: entry}, without=source.run_key, pieces=mine)
+            snapshot = _rewrite(root, snapshot, {name: entry}, without=source.run_key, pieces=mine)
     return snapshot
 
 
-def _swapped(
+def _rewrite(
     root: Path,
     snapshot: Snapshot,
     old: dict[str, FileEntry],

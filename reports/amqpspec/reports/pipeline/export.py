@@ -15,7 +15,7 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from amqpspec.reports.files import atomic_text
-from amqpspec.reports.pipeline.grain import GrainError, broken
+from amqpspec.reports.pipeline.grain import GrainError, complaint
 
 BATCH_ROWS = 10_000
 
@@ -36,7 +36,7 @@ def export(folder: Path, name: str, grain: Sequence[str]) -> int:
         for row in _rows(files):
             here = tuple(row[column] for column in grain)
             if here == before or None in here:
-                raise GrainError(broken(name, grain, here))
+                raise GrainError(complaint(name, grain, here))
             before = here
             lines.writerow([_text(value) for value in row.values()])
             document.write(("," if rows else "") + "\n" + json.dumps(row, ensure_ascii=False, default=_text))

@@ -17,7 +17,7 @@ class GrainError(LakeError):
     """Two rows have the same key, or a key is not whole; one line names table, grain and an example."""
 
 
-def broken(what: str, grain: Sequence[str], example: Sequence[object]) -> str:
+def complaint(what: str, grain: Sequence[str], example: Sequence[object]) -> str:
     """The line that says where a grain does not hold."""
     key = ", ".join(f"{name}={value!r}" for name, value in zip(grain, example, strict=True))
     return f"{what}: expected one row for each {', '.join(grain)}, actual: more, or a key that is not whole, at {key}"

@@ -25,8 +25,8 @@ from amqpspec.reports.pipeline import campaigns, runs
 from amqpspec.reports.pipeline.campaigns import Campaign, is_campaign, open_campaign
 from amqpspec.reports.pipeline.compact import AUTOMATIC_FILES, compacted, without_run
 from amqpspec.reports.pipeline.dimensions import Rows, merge
-from amqpspec.reports.pipeline.manifest import Snapshot, Source, commit, writing
-from amqpspec.reports.pipeline.names import Names, completed
+from amqpspec.reports.pipeline.manifest import Extent, Snapshot, Source, commit, writing
+from amqpspec.reports.pipeline.names import Names, with_edges
 from amqpspec.reports.pipeline.parquet import FactWriter, fingerprint
 from amqpspec.reports.pipeline.runs import Run, open_run
 from amqpspec.reports.pipeline.schema import LakeError
@@ -36,7 +36,7 @@ _CHUNK_OCTETS = 1 << 20
 _TOLERATED = timedelta(days=1)
 _GROUP_JOURNALS = 64
 _GROUP_ROWS = 1_000_000
-_NOTHING = (0, "", 0)
+_NOTHING = Extent(0, "")
 
 
 @dataclass(slots=True)
@@ -52,7 +52,7 @@ class Ingested:
 
 
 @dataclass(slots=True)
-class _Work:
+class _Incoming:
     """One journal on its way in; ``piece`` names what is new, nothing where nothing is."""
 
     source: Source
@@ -60,7 +60,7 @@ class _Work:
     dims: Rows
     batches: Iterator[pa.RecordBatch]
     replaces: bool = False
-    read: dict[str, tuple[int, str, int]] = field(default_factory=dict)
+    read: dict[str, Extent] = field(default_factory=dict)
 
 
 def ingest(
@@ -80,7 +80,7 @@ def ingest(
         group = _Group(root, snapshot)
         for folder in folders:
             try:
-                group.add(*_one(root, group.snapshot, folder, today, done, landing))
+                group.add(*_bring_in(root, group.snapshot, folder, today, done, landing))
             except (ReportError, JournalError) as problem:
                 done.refused.append(str(problem))
         snapshot = group.commit()
@@ -95,7 +95,7 @@ class _Group:
 
     def __init__(self, root: Path, snapshot: Snapshot) -> None:
         self._root, self._committed = root, snapshot
-        self.snapshot = completed(root, snapshot)
+        self.snapshot = with_edges(root, snapshot)
         self._dims: Rows = {}
         self._journals = self._rows = 0
 
@@ -121,31 +121,31 @@ class _Group:
         return self._committed
 
 
-def _one(
+def _bring_in(
     root: Path, snapshot: Snapshot, folder: Path, today: date, done: Ingested, landing: bool
 ) -> tuple[Snapshot, Rows, int]:
     """The lake with one journal more; not committed, its dimensions apart."""
-    work = _work(snapshot, folder, done)
-    if work is None:
+    incoming = _incoming(snapshot, folder, done)
+    if incoming is None:
         done.unchanged += 1
         return snapshot, {}, 0
-    _check_fit(snapshot, work, folder, landing)
+    _check_fit(snapshot, incoming, folder, landing)
     rows, names, latest = 0, Names(), date.min
     with FactWriter(root) as writer:
-        for batch in work.batches:
+        for batch in incoming.batches:
             writer.add(batch)
             names.add(batch)
             rows += batch.num_rows
             latest = max(latest, _last_day(batch))
-        files = writer.finish(work.piece)
+        files = writer.finish(incoming.piece)
     if latest > today + _TOLERATED:
         done.remarks.append(f"{folder}: dated {latest}, in the future of this machine's clock ({today})")
-    before = without_run(root, snapshot, work.source) if work.replaces else snapshot
-    pieces = () if work.replaces else work.source.pieces
+    before = without_run(root, snapshot, incoming.source) if incoming.replaces else snapshot
+    pieces = () if incoming.replaces else incoming.source.pieces
     source = replace(
-        work.source, read={**work.source.read, **work.read},
-        pieces=(*pieces, *([work.piece] if rows else [])),
-        rows=rows if work.replaces else work.source.rows + rows,
+        incoming.source, read={**incoming.source.read, **incoming.read},
+        pieces=(*pieces, *([incoming.piece] if rows else [])),
+        rows=rows if incoming.replaces else incoming.source.rows + rows,
     )  # fmt: skip
     after = replace(
         before,
@@ -153,21 +153,21 @@ def _one(
         sources={**before.sources, f"{source.kind}/{source.run}": source},
     )
     done.journals, done.rows, done.files = done.journals + 1, done.rows + rows, done.files + len(files)
-    return after, {**work.dims, **names.rows()}, rows
+    return after, {**incoming.dims, **names.rows()}, rows
 
 
-def _check_fit(snapshot: Snapshot, work: _Work, folder: Path, landing: bool) -> None:
+def _check_fit(snapshot: Snapshot, incoming: _Incoming, folder: Path, landing: bool) -> None:
     """That a journal may go into this lake; raises LakeError."""
-    if work.source.run_key in streamed_runs(snapshot):
+    if incoming.source.run_key in streamed_runs(snapshot):
         raise LakeError(
-            f"{folder}: expected a run that is not in yet, actual: {work.source.run} came in by a stream"
+            f"{folder}: expected a run that is not in yet, actual: {incoming.source.run} came in by a stream"
         )
-    if landing and work.source.kind == CASE and (work.replaces or not work.source.ended):
-        actual = "one that has changed since" if work.replaces else "one under way"
+    if landing and incoming.source.kind == CASE and (incoming.replaces or not incoming.source.ended):
+        actual = "one that has changed since" if incoming.replaces else "one under way"
         raise LakeError(f"{folder}: expected a run that has ended for a landing folder, actual: {actual}")
 
 
-def _work(snapshot: Snapshot, folder: Path, done: Ingested) -> _Work | None:
+def _incoming(snapshot: Snapshot, folder: Path, done: Ingested) -> _Incoming | None:
     if is_campaign(folder):
         return _campaign(snapshot, open_campaign(folder), done)
     return _run(snapshot, open_run(folder), done)
@@ -176,7 +176,7 @@ def _work(snapshot: Snapshot, folder: Path, done: Ingested) -> _Work | None:
 # --- runs
 
 
-def _run(snapshot: Snapshot, run: Run, done: Ingested) -> _Work | None:
+def _run(snapshot: Snapshot, run: Run, done: Ingested) -> _Incoming | None:
     """A run that is not in as it stands now."""
     known = snapshot.sources.get(f"{CASE}/{run.name}")
     read = {
@@ -187,35 +187,35 @@ def _run(snapshot: Snapshot, run: Run, done: Ingested) -> _Work | None:
     source = Source(
         CASE, run.name, key(run.name), str(run.folder), {}, known.pieces if known else (), ended=run.ended
     )
-    piece = fingerprint(CASE, run.name, *(read[name][1] for name in sorted(read)))
-    return _Work(source, piece, runs.dimensions(run), runs.batches(run), known is not None, read)
+    piece = fingerprint(CASE, run.name, *(read[name].digest for name in sorted(read)))
+    return _Incoming(source, piece, runs.dimensions(run), runs.batches(run), known is not None, read)
 
 
-def _is_older(run: Run, known: Source, read: dict[str, tuple[int, str, int]], done: Ingested) -> bool:
+def _is_older(run: Run, known: Source, read: dict[str, Extent], done: Ingested) -> bool:
     """Whether the lake has more of this run than the folder; raises LakeError where the two contradict."""
     path = run.folder / runs.JOURNAL
     was, now = known.read[runs.JOURNAL], read[runs.JOURNAL]
-    if now[0] < was[0]:
+    if now.octets < was.octets:
         done.remarks.append(
-            f"{path}: an older copy of a run that is in ({now[0]} of {was[0]} octets); left alone"
+            f"{path}: an older copy of a run that is in ({now.octets} of {was.octets} octets); left alone"
         )
         return True
-    if _digest_of(path, was[0]) != was[1]:
+    if _digest_of(path, was.octets) != was.digest:
         raise LakeError(f"{path}: expected the journal that was ingested from {known.folder} or one that goes on "
-                        f"from it, actual: its first {was[0]} octets differ")  # fmt: skip
-    return now[0] == was[0] and _judged_earlier(run, known, read)
+                        f"from it, actual: its first {was.octets} octets differ")  # fmt: skip
+    return now.octets == was.octets and _judged_earlier(run, known, read)
 
 
-def _judged_earlier(run: Run, known: Source, read: dict[str, tuple[int, str, int]]) -> bool:
+def _judged_earlier(run: Run, known: Source, read: dict[str, Extent]) -> bool:
     """Of one journal with two results, the later counts; the same whichever comes first."""
-    was = (known.ended, known.read.get(RESULTS, _NOTHING)[1])
-    return (run.ended, read.get(RESULTS, _NOTHING)[1]) <= was
+    was = (known.ended, known.read.get(RESULTS, _NOTHING).digest)
+    return (run.ended, read.get(RESULTS, _NOTHING).digest) <= was
 
 
 # --- campaigns
 
 
-def _campaign(snapshot: Snapshot, campaign: Campaign, done: Ingested) -> _Work | None:
+def _campaign(snapshot: Snapshot, campaign: Campaign, done: Ingested) -> _Incoming | None:
     """What of a campaign is not in yet."""
     known = snapshot.sources.get(f"{FUZZ}/{campaign.name}")
     paths = [*campaigns.files(campaign), campaign.folder / campaigns.JOURNAL]
@@ -226,38 +226,42 @@ def _campaign(snapshot: Snapshot, campaign: Campaign, done: Ingested) -> _Work |
         return None
     source = Source(FUZZ, campaign.name, key(campaign.name), str(campaign.folder), read,
                     known.pieces if known else (), known.rows if known else 0, campaign.ended)  # fmt: skip
-    begun = (f"{path.name} {read.get(path.name, _NOTHING)[2]} {sizes[path.name][1]}" for path in grown)
-    work = _Work(
+    begun = (
+        f"{path.name} {read.get(path.name, _NOTHING).batches} {sizes[path.name].digest}" for path in grown
+    )
+    incoming = _Incoming(
         source, fingerprint(FUZZ, campaign.name, *begun), campaigns.dimensions(campaign), iter(()), False
     )
-    work.read[campaigns.JOURNAL] = sizes[campaigns.JOURNAL]
-    work.batches = _new_batches(
-        campaign, [path for path in grown if path.name != campaigns.JOURNAL], sizes, work
+    incoming.read[campaigns.JOURNAL] = sizes[campaigns.JOURNAL]
+    incoming.batches = _new_batches(
+        campaign, [path for path in grown if path.name != campaigns.JOURNAL], sizes, incoming
     )
-    return work
+    return incoming
 
 
 def _new_batches(
-    campaign: Campaign, paths: Sequence[Path], sizes: dict[str, tuple[int, str, int]], work: _Work
+    campaign: Campaign, paths: Sequence[Path], sizes: dict[str, Extent], incoming: _Incoming
 ) -> Iterator[pa.RecordBatch]:
     """The batches that are not in, counted as they go."""
     for path in paths:
-        number = work.source.read.get(path.name, _NOTHING)[2]
+        number = incoming.source.read.get(path.name, _NOTHING).batches
         for batch in campaigns.batches(campaign, path, number):
             number += 1
             yield batch
-        work.read[path.name] = (*sizes[path.name][:2], number)
+        incoming.read[path.name] = sizes[path.name]._replace(batches=number)
 
 
-def _is_less(path: Path, was: tuple[int, str, int], done: Ingested) -> bool:
+def _is_less(path: Path, was: Extent, done: Ingested) -> bool:
     """Whether the lake has more of this file than the folder; raises LakeError where the two contradict."""
     size = path.stat().st_size
-    if size < was[0]:
-        done.remarks.append(f"{path}: an older copy of what is in ({size} of {was[0]} octets); left alone")
+    if size < was.octets:
+        done.remarks.append(
+            f"{path}: an older copy of what is in ({size} of {was.octets} octets); left alone"
+        )
         return True
-    if was[0] and _digest_of(path, was[0]) != was[1]:
+    if was.octets and _digest_of(path, was.octets) != was.digest:
         raise LakeError(
-            f"{path}: expected what was ingested, or more; actual: its first {was[0]} octets differ"
+            f"{path}: expected what was ingested, or more; actual: its first {was.octets} octets differ"
         )
     return False
 
@@ -270,9 +274,9 @@ def _last_day(batch: pa.RecordBatch) -> date:
     return last.date() if last is not None else date.min
 
 
-def _whole(path: Path) -> tuple[int, str, int]:
+def _whole(path: Path) -> Extent:
     octets = path.stat().st_size
-    return octets, _digest_of(path, octets), 0
+    return Extent(octets, _digest_of(path, octets))
 
 
 def _digest_of(path: Path, octets: int) -> str:

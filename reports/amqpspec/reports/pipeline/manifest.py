@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from amqpspec.reports.files import atomic_text
 from amqpspec.reports.pipeline.schema import SCHEMA, LakeError
@@ -43,15 +43,23 @@ class DimEntry:
     entry: FileEntry
 
 
+class Extent(NamedTuple):
+    """How far a file was read: its first octets, their digest, the batches in them."""
+
+    octets: int
+    digest: str
+    batches: int = 0
+
+
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A journal that is in. ``read`` says how far: octets, their digest and the batches of each of its files."""
+    """A journal that is in; ``read`` says how far, file by file."""
 
     kind: str
     run: str
     run_key: int
     folder: str
-    read: Mapping[str, tuple[int, str, int]]
+    read: Mapping[str, Extent]
     pieces: tuple[str, ...] = ()
     rows: int = 0
     ended: str = ""
@@ -162,5 +170,5 @@ def _entry(data: Mapping[str, Any]) -> FileEntry:
 
 
 def _source(data: Mapping[str, Any]) -> Source:
-    read = {name: (octets, digest, batches) for name, (octets, digest, batches) in data["read"].items()}
+    read = {name: Extent(*extent) for name, extent in data["read"].items()}
     return Source(**{**data, "read": read, "pieces": tuple(data["pieces"])})

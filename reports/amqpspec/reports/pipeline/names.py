@@ -48,7 +48,7 @@ def edges() -> Names:
     return Names({"edges": {}})
 
 
-def completed(root: Path, snapshot: Snapshot) -> Snapshot:
+def with_edges(root: Path, snapshot: Snapshot) -> Snapshot:
     """The lake with its edges, where it is from before there was that dimension. Not committed. Raises LakeError."""
     files = [name for name in snapshot.files if f"/kind={FUZZ}/" in name]
     if "edges" in snapshot.dims or not files:

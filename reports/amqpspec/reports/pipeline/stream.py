@@ -20,8 +20,8 @@ import pyarrow.compute as pc
 
 from amqpspec.reports.pipeline.dimensions import Rows, dimension_rows, merge
 from amqpspec.reports.pipeline.lake import OBSERVATIONS
-from amqpspec.reports.pipeline.manifest import Snapshot, Source, commit, read_snapshot, writing
-from amqpspec.reports.pipeline.names import Names, completed, edges
+from amqpspec.reports.pipeline.manifest import Extent, Snapshot, Source, commit, read_snapshot, writing
+from amqpspec.reports.pipeline.names import Names, edges, with_edges
 from amqpspec.reports.pipeline.parquet import FactWriter, fingerprint, read_facts
 from amqpspec.reports.pipeline.schema import DIMENSIONS, FACTS_DDL, LakeError
 
@@ -96,8 +96,8 @@ def _take(
                 names.add(others)
                 rows += others.num_rows
                 runs = pc.unique(others.column("run_key")).to_pylist()
-                read |= {f"run:{number}": (0, "", 0) for number in runs}
-            read[str(path.relative_to(landed))] = (path.stat().st_size, "", rows)
+                read |= {f"run:{number}": Extent(0, "") for number in runs}
+            read[str(path.relative_to(landed))] = Extent(path.stat().st_size, "", rows)
         piece = fingerprint(*sorted(read))
         files = writer.finish(piece)
     rows = sum(entry.rows for entry in files.values())
@@ -105,7 +105,7 @@ def _take(
     after = replace(
         snapshot,
         files={**snapshot.files, **files},
-        dims=merge(root, completed(root, snapshot), _dimensions(landing, names)),
+        dims=merge(root, with_edges(root, snapshot), _dimensions(landing, names)),
         sources={**snapshot.sources, f"{STREAM}/{known.run}": source},
     )
     commit(root, snapshot, after)

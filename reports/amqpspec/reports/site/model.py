@@ -46,7 +46,7 @@ class Version:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class ScoredRun:
     """A run's score; ``part`` if it had but a part of the cases."""
 
     run: str
@@ -65,7 +65,7 @@ class Sheet:
     dialect: str
     product: str
     versions: tuple[Version, ...]
-    runs: tuple[Run, ...]
+    runs: tuple[ScoredRun, ...]
     verdicts: tuple[LatestVerdict, ...]
     deviations: tuple[LatestVerdict, ...]
     changes: tuple[Regression, ...]
@@ -85,12 +85,12 @@ class Sheet:
         return next((version for version in self.versions if version.newest), None)
 
     @property
-    def scored_runs(self) -> tuple[Run, ...]:
+    def scored_runs(self) -> tuple[ScoredRun, ...]:
         """Runs in which a case counted."""
         return tuple(run for run in self.runs if run.share.of)
 
     @property
-    def whole_runs(self) -> tuple[Run, ...]:
+    def whole_runs(self) -> tuple[ScoredRun, ...]:
         """Those of the whole suite."""
         return tuple(run for run in self.scored_runs if not run.part)
 
@@ -155,14 +155,14 @@ def _versions(counts: Mapping[str, Counter[Outcome]], newest: set[str]) -> tuple
     return tuple(sorted(own, key=lambda version: version_order(version.name), reverse=True))
 
 
-def _runs(scores: Iterable[RunScore]) -> tuple[Run, ...]:
+def _runs(scores: Iterable[RunScore]) -> tuple[ScoredRun, ...]:
     parts = defaultdict(list)
     for row in scores:
         parts[row.run, row.target_version, row.suite_version].append(row)
     cases = {key: sum(row.cases for row in rows) for key, rows in parts.items()}
     whole = WHOLE_SHARE * max(cases.values(), default=0)
     runs = [
-        Run(
+        ScoredRun(
             *key,
             min((row.at for row in rows if row.at), default=None),
             Share(sum(row.green for row in rows), sum(row.counted for row in rows)),

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from datetime import date
 
 from amqpspec.reports.outcomes import dialect_title
-from amqpspec.reports.site.model import Run, Sheet, section_share, sections_of
+from amqpspec.reports.site.model import ScoredRun, Sheet, section_share, sections_of
 from amqpspec.reports.site.svg import HeatCell, HeatMap, Plot, Point, Series
 from amqpspec.reports.text import plural
 
@@ -46,19 +46,19 @@ def trend(sheet: Sheet, id: str) -> Plot:
     )  # fmt: skip
 
 
-def _point_label(run: Run) -> str:
+def _point_label(run: ScoredRun) -> str:
     part = ", a part of the suite" if run.part else ""
     when = f"{run.at:%Y-%m-%d %H:%M}" if run.at else "no time"
     versions = f"version {run.version or 'unknown'}, suite {run.suite_version}"
     return f"{run.share} ({run.share.short}), {when}, {versions}{part}"
 
 
-def day(run: Run) -> str:
+def day(run: ScoredRun) -> str:
     """The day of a run."""
     return f"{run.at:%Y-%m-%d}" if run.at else "no date"
 
 
-def _run_ticks(runs: Sequence[Run]) -> list[tuple[float, str]]:
+def _run_ticks(runs: Sequence[ScoredRun]) -> list[tuple[float, str]]:
     if not runs:
         return []
     places = sorted({0, len(runs) // 2, len(runs) - 1} if len(runs) > 4 else {0, len(runs) - 1})

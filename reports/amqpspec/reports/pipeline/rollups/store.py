@@ -27,7 +27,7 @@ from pyspark.sql import DataFrame, SparkSession
 from amqpspec.record.observation import key
 from amqpspec.reports.files import atomic_text
 from amqpspec.reports.pipeline.beside import side_by_side
-from amqpspec.reports.pipeline.grain import GrainError, broken, columns_of
+from amqpspec.reports.pipeline.grain import GrainError, columns_of, complaint
 from amqpspec.reports.pipeline.lake import Lake, observations
 from amqpspec.reports.pipeline.progress import Say, silence
 from amqpspec.reports.pipeline.rollups.rollup import Rollup
@@ -95,13 +95,13 @@ class Store:
                 del have[dt]
             self._commit()
         # Closed here and now, whatever fails: nobody writes any more when the store is tidied.
-        with closing(self._made_again(spark, rollup, {dt: wanted[dt] for dt in stale}, say)) as chunks:
+        with closing(self._write_stale(spark, rollup, {dt: wanted[dt] for dt in stale}, say)) as chunks:
             for made in chunks:
                 have.update(made)
                 self._commit()
         return Refreshed(len(have), tuple(stale), sum(day.rows for day in have.values()))
 
-    def _made_again(
+    def _write_stale(
         self, spark: SparkSession, rollup: Rollup, wanted: Mapping[str, str], say: Say
     ) -> Generator[dict[str, Day]]:
         """Days in their order, some at a time."""
@@ -111,7 +111,7 @@ class Store:
             return self._write(spark, rollup, {dt: wanted[dt] for dt in chunk})
 
         with _several_writers(spark):
-            yield from side_by_side(write, self._together(rollup, wanted, 0 if rollup.small else CHUNK_ROWS))
+            yield from side_by_side(write, self._chunks(rollup, wanted, 0 if rollup.small else CHUNK_ROWS))
 
     def read(self, spark: SparkSession, rollup: Rollup) -> DataFrame:
         """A rollup as a table of its schema."""
@@ -131,7 +131,7 @@ class Store:
     def _rows(self, rollup: Rollup, dt: str) -> int:
         return sum(self._facts.get((dt, kind), 0) for kind in ((rollup.kind,) if rollup.kind else KINDS))
 
-    def _together(self, rollup: Rollup, days: Iterable[str], most: int) -> Iterator[list[str]]:
+    def _chunks(self, rollup: Rollup, days: Iterable[str], most: int) -> Iterator[list[str]]:
         """Days in their order, so many at once that they have at most that many facts; 0 for however many."""
         chunk: list[str] = []
         rows = 0
@@ -146,17 +146,17 @@ class Store:
             yield chunk
 
     def _write(self, spark: SparkSession, rollup: Rollup, wanted: Mapping[str, str]) -> dict[str, Day]:
-        groups = [list(wanted)] if rollup.small else self._together(rollup, wanted, TASK_ROWS)
-        table = reduce(DataFrame.unionAll, [self._made(spark, rollup, days) for days in groups])
+        groups = [list(wanted)] if rollup.small else self._chunks(rollup, wanted, TASK_ROWS)
+        table = reduce(DataFrame.unionAll, [self._roll_up(spark, rollup, days) for days in groups])
         draft = self.root / f".{rollup.name}.{next(iter(wanted))}.tmp"
         # A small rollup gets one file a day, not one for each task and day: each costs a reader some milliseconds.
         spread = table.repartition("dt") if rollup.small else table
         spread.write.mode("overwrite").partitionBy("dt").parquet(str(draft.resolve()))
-        made = {dt: self._moved(draft, rollup, dt, made_of) for dt, made_of in wanted.items()}
+        made = {dt: self._move_day(draft, rollup, dt, made_of) for dt, made_of in wanted.items()}
         shutil.rmtree(draft)
         return made
 
-    def _made(self, spark: SparkSession, rollup: Rollup, days: Sequence[str]) -> DataFrame:
+    def _roll_up(self, spark: SparkSession, rollup: Rollup, days: Sequence[str]) -> DataFrame:
         rows = sum(self._rows(rollup, dt) for dt in days)
         facts = observations(spark, self.lake, days=days, kind=rollup.kind)
         if rollup.spread is None:
@@ -164,7 +164,7 @@ class Store:
         tasks = 1 if rows <= TASK_ROWS else -(-rows // PARTITION_ROWS)
         return rollup.spread(facts, tasks, days[0] if len(days) == 1 else "")
 
-    def _moved(self, draft: Path, rollup: Rollup, dt: str, made_of: str) -> Day:
+    def _move_day(self, draft: Path, rollup: Rollup, dt: str, made_of: str) -> Day:
         """Give the files of a day their names; a day without rows has none."""
         files, rows = [], 0
         for number, path in enumerate(sorted((draft / f"dt={dt}").glob("*.parquet"))):
@@ -241,7 +241,7 @@ def _check_day(rollup: Rollup, dt: str, files: Sequence[Path]) -> None:
     counted = rows.group_by(keys).aggregate([([], "count_all")])
     bad = counted.filter(pc.greater(counted.column("count_all"), 1)).slice(0, 1).to_pylist()
     if bad:
-        raise GrainError(broken(rollup.name, rollup.grain, [dt, *(bad[0][name] for name in keys)]))
+        raise GrainError(complaint(rollup.name, rollup.grain, [dt, *(bad[0][name] for name in keys)]))
 
 
 @contextmanager
