@@ -9,11 +9,12 @@ import pytest
 
 from amqpspec.dialects.amqp_0_9_1 import AMQP_0_9_1
 from amqpspec.reference.faults import all_faults
+from amqpspec.reference.methods.by_ledger import faults_by_ledger
 from amqpspec.reference.methods.connection import Connection
 from amqpspec.reference.server import ReferenceBroker
 from amqpspec.spec import dialects
 from amqpspec.spec.amqp_0_9_1 import DIALECT as BASE
-from amqpspec.spec.dialects import Entry, entries, register
+from amqpspec.spec.dialects import Entry, entries, load_ledger, register
 from amqpspec.spec.methods import MethodDialect
 from amqpspec.wire.greeting import ProtocolHeader
 from tests.reference.talk import Talk, closed, ready
@@ -119,3 +120,28 @@ def test_a_connection_asks_its_tables_how_long_a_handshake_waits() -> None:
         talk.socket.settimeout(0.2)
         with pytest.raises(TimeoutError):
             talk.next()
+
+
+def test_a_ledger_is_all_that_faults_need() -> None:
+    assert set(faults_by_ledger("amqp-0-9-1").by_name) == set(all_faults("amqp-0-9-1"))
+    found = faults_by_ledger("amqp-wire-9-1")
+    rows = load_ledger("amqp-wire-9-1")
+    assert found.refusals.row_of("wire/table/malformed") is rows["field-tables/format"]
+    assert found.behaviours["frame-larger-than-agreed"].breaks == ("general-frame-format/size-sent",)
+    assert all(rows[row].testable for fault in found.by_name.values() for row in fault.breaks)
+    assert {name for name in found.by_name if ":" in name} <= set(all_faults("amqp-wire-9-1"))
+
+
+def test_a_dialect_with_a_ledger_of_its_own_refuses_by_it() -> None:
+    ledger = entries()["amqp-wire-9-1"].ledger
+    register(
+        replace(
+            entries()[TOY], id="toy-1", judged_as="", ledger=ledger, faults=lambda: faults_by_ledger("toy-1")
+        )
+    )
+    fault = "wrong-code:data-fields/strings/short-zero-octet"
+    assert fault in all_faults("toy-1")
+    for faults, code in (((), 502), ((fault,), 503)):
+        with ReferenceBroker("toy-1", faults) as broker, ready(broker.url, "toy-1") as talk:
+            talk.say("queue.declare", queue="a\0b")
+            assert talk.hear("connection.close")["reply_code"] == code

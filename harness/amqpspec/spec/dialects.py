@@ -51,7 +51,7 @@ class Entry:
     driver: Part = None
     """``amqpspec.run.driver.Driver``: peer, probe, evidence."""
     reference: Part = None
-    """A class of connections of the reference broker: called with ``amqpspec.reference.core.Core``."""
+    """What makes the reference broker's end of a connection: called with ``amqpspec.reference.core.Core``."""
     faults: Part = None
     """``amqpspec.reference.faults.Faults``: the deviations that the reference broker can be told to show."""
     suite: Part = None
