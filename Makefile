@@ -2,8 +2,13 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
+# Tests wait more than they compute: more of them at once than a small machine has processors.
+WORKERS ?= 4
+MEASURED := tests/spec tests/wire tests/peer
+SOCKETLESS := $(MEASURED) tests/record tests/query tests/test_project.py tests/test_environment.py
 
-.PHONY: run pipeline test lint bench selftest clean help
+.PHONY: run pipeline examples check test measured rest lint bench selftest clean help
 
 help:            ## say what can be made
 	@awk -F ':.*## *' '/^[a-z]+: .*##/ {printf "%-10s%s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -14,16 +19,16 @@ $(VENV)/run.stamp: pyproject.toml
 	@echo "setting up $(VENV)/"
 	@$(PYTHON) -m venv $(VENV) > /dev/null 2>&1 || \
 	  ($(PYTHON) -m venv --clear --without-pip $(VENV) && $(PYTHON) .ci/ensure_pip.py $(VENV))
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[fuzz,pytest]'
+	@$(PIP) install -e '.[fuzz,pytest]'
 	@touch $@
 
 $(VENV)/dev.stamp: $(VENV)/run.stamp
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	$(PIP) install -e '.[dev]'
 	@touch $@
 
 $(VENV)/pipeline.stamp: $(VENV)/run.stamp
 	@echo "adding Spark and a Java to $(VENV)/"
-	@$(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check -e '.[pipeline]'
+	@$(PIP) --quiet install -e '.[pipeline]'
 	@touch $@
 
 run: $(VENV)/run.stamp   ## certify the embedded reference broker, leave the report in out/latest/
@@ -32,10 +37,23 @@ run: $(VENV)/run.stamp   ## certify the embedded reference broker, leave the rep
 pipeline: $(VENV)/pipeline.stamp  ## many runs and a campaign against the reference broker, and their pages in out/pipeline/site/
 	@.ci/pipeline.sh $(BIN) out/pipeline
 
-test: $(VENV)/dev.stamp  ## lint, types, import rule, all tests with coverage
-	$(MAKE) --no-print-directory lint
-	$(BIN)/coverage run -m pytest -m "not broker"
+examples: $(VENV)/run.stamp  ## the reports of docs/examples, of all known brokers that are installed, in out/examples/
+	@.ci/examples.sh $(BIN) out/examples
+
+check: $(VENV)/dev.stamp  ## for every change: lint, types, import rule, the tests that need no socket
+	@$(MAKE) --no-print-directory lint
+	@$(BIN)/pytest -q -n 2 $(SOCKETLESS)
+
+test: $(VENV)/dev.stamp  ## lint, types, import rule, all tests, branch coverage of spec, wire and peer
+	@$(MAKE) --no-print-directory -j 2 lint measured
+	@$(MAKE) --no-print-directory rest
+
+measured: $(VENV)/dev.stamp
+	$(BIN)/coverage run -m pytest -q --durations=20 $(MEASURED)
 	$(BIN)/coverage report --skip-covered
+
+rest: $(VENV)/dev.stamp
+	$(BIN)/pytest -n $(WORKERS) --dist loadgroup --durations=20 -m "not broker" $(MEASURED:%=--ignore=%) tests
 
 lint: $(VENV)/dev.stamp  ## ruff, mypy --strict, import-linter
 	$(BIN)/ruff check .
