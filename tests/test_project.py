@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
 import sys
 import tomllib
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from amqpspec.cli.main import _VERBS
 from amqpspec.reference.faults import all_faults
@@ -191,6 +193,20 @@ def test_the_readme_counts_right() -> None:
 def project() -> dict[str, Any]:
     data: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     return data
+
+
+def test_what_hosted_ci_calls_exists() -> None:
+    workflow = yaml.safe_load((ROOT / ".github/workflows/ci.yaml").read_text(encoding="utf-8"))
+    called = [step["run"] for job in workflow["jobs"].values() for step in job["steps"] if "run" in step]
+    assert {"make test", ".ci/selftests", ".ci/real"} <= {*called}
+    targets = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    for program, _, rest in (command.partition(" ") for command in called):
+        assert rest in targets if program == "make" else os.access(ROOT / program, os.X_OK), program
+    parts = {line.split()[0] for line in (ROOT / ".ci/run").read_text(encoding="utf-8").splitlines() if line}
+    assert {command for command in called if command.startswith(".ci/")} - {
+        ".ci/real",
+        ".ci/brokers",
+    } <= parts
 
 
 def test_warnings_are_errors_and_skips_have_reasons() -> None:
