@@ -19,6 +19,7 @@ from functools import cached_property
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from amqpspec.record.evidence import evidence_path
 from amqpspec.record.observation import CASE, FUZZ, VERDICT_CODES, key
 from amqpspec.record.rows import Outcome
 
@@ -262,7 +263,7 @@ class _Case(_Rows):
                 "sent_octets": _below(_mix(case, 16), 900).cast(pa.int64()),
                 "received_octets": _below(_mix(case, 17), 900).cast(pa.int64()),
                 "latency_us": _skewed(_mix(self.number, 18), 200_000).cast(pa.int64()),
-                "evidence": pc.binary_join_element_wise("evidence/", pool.cases.take(case), ".jsonl", ""),
+                "evidence": pa.array(map(evidence_path, pool.cases.to_pylist())).take(case),
             }
         )
 

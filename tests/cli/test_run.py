@@ -12,6 +12,7 @@ import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
+import yaml
 
 from amqpspec.cli.certify import only_run_in
 from amqpspec.net.ports import free_port
@@ -128,6 +129,45 @@ def test_everything_left_out_is_no_success(tmp_path: Path) -> None:
     amqpspec(
         "run", "reference", "channel.open.twice", "--exclude", "channel.open.twice", "-o", tmp_path, code=4
     )
+
+
+OWN_CASES = '''
+from amqpspec.run.case import case
+from amqpspec.run.oracles import holds
+
+
+@case("own.two-users", covers=["channel/open/state"], dialect="amqp-0-9-1")
+def two_users(peer):
+    """Two users are served side by side."""
+    peer.open_connection()
+    peer.another("second").open_connection()
+    return holds(peer, True, "both are served")
+
+
+@case("own.one-user", covers=["channel/open/state"], dialect="amqp-0-9-1")
+def one_user(peer):
+    """One user is served."""
+    peer.open_connection()
+    return holds(peer, True, "served")
+'''
+
+
+def test_a_target_is_not_blamed_for_our_configuration(tmp_path: Path) -> None:
+    """A bare URL names one user: a case that asks for a second one says nothing of the target."""
+    own = tmp_path / "own_cases.py"
+    own.write_text(OWN_CASES)
+    with ReferenceBroker() as broker:
+        both = amqpspec("run", broker.url, own, "-o", tmp_path / "both", code=0)
+        one = amqpspec("run", broker.url, own, "--exclude", "own.one-user", "-o", tmp_path / "one", code=4)
+    assert "conforming — 1 pass; planned 2 = run 1 + not applicable 0 + blocked 1 + excluded 0" in both.output
+    assert "blocked by configuration own.two-users: " in both.output and "role 'second'" in both.output
+    assert (
+        "nothing judged — none; planned 2 = run 0 + not applicable 0 + blocked 1 + excluded 1" in one.output
+    )
+    (row,) = (case for case in document(tmp_path / "both")["cases"] if case["id"] == "own.two-users")
+    assert (row["verdict"], row["blocked_by"]) == ("blocked", "hook")
+    entries = yaml.safe_load(amqpspec("baseline", tmp_path / "both", code=0).output)["entries"]
+    assert entries == []
 
 
 def test_quiet_prints_on_standard_error_only(tmp_path: Path) -> None:

@@ -11,8 +11,9 @@ from typing import Any
 from amqpspec.record.arrow_journal import ArrowJournal
 from amqpspec.record.journal import Journal
 from amqpspec.record.observation import FUZZ, row
-from amqpspec.record.rows import CaseRow, Outcome, RunRow, TargetRow
+from amqpspec.record.rows import CaseRow, Facts, Outcome, RunRow, TargetRow
 from amqpspec.reports.json_report import write_results
+from amqpspec.spec.model import Refusal, Scope
 
 STARTED = "2026-11-20T02:00:00Z"
 LEDGER: Mapping[str, Mapping[str, Any]] = {
@@ -21,12 +22,16 @@ LEDGER: Mapping[str, Mapping[str, Any]] = {
 }
 
 
+REFUSED = Facts(Refusal(Scope.CHANNEL, 504), ("channel.close 504",))
+
+
 def case(name: str, verdict: Outcome = Outcome.PASS, **values: Any) -> CaseRow:
     requirement = "channel/open/state" if name.startswith("channel") else "basic/qos/size"
     given = {
         "dialect": "amqp-0-9-1", "suite": name.split(".")[0], "title": f"the case {name}",
         "requirements": (requirement,),
-        "level": "MUST", "observed": "channel exception 504", "ended": "fin", "duration_ms": 1.5, **values,
+        "level": "MUST", "observed": "channel exception 504", "facts": REFUSED, "ended": "fin", "duration_ms": 1.5,
+        **values,
     }  # fmt: skip
     return CaseRow(id=name, verdict=verdict, **given)
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from amqpspec.record import observation
 from amqpspec.record.observation import arrow_schema
 from amqpspec.record.rows import Outcome
 from amqpspec.reports.pipeline.ingest import ingest
@@ -117,8 +118,13 @@ def test_a_column_of_another_type_is_refused_with_its_file(tmp_path: Path) -> No
 
 
 def test_a_journal_of_a_newer_schema_is_refused(tmp_path: Path) -> None:
-    done = _with_schema(tmp_path, arrow_schema().with_metadata({"amqpspec.schema": "2"}))
-    assert "000001.arrows: expected observations of schema 1 to 1" in done[0]
+    newer = str(observation.SCHEMA + 1)
+    done = _with_schema(tmp_path, arrow_schema().with_metadata({"amqpspec.schema": newer}))
+    assert f"000001.arrows: expected observations of schema 1 to {observation.SCHEMA}" in done[0]
+
+
+def test_a_journal_of_the_first_schema_goes_in(tmp_path: Path) -> None:
+    assert _with_schema(tmp_path, arrow_schema().with_metadata({"amqpspec.schema": "1"})) == []
 
 
 def test_a_column_that_an_older_journal_lacks_reads_as_null(tmp_path: Path) -> None:

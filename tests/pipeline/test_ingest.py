@@ -22,7 +22,7 @@ from click.testing import CliRunner
 from amqpspec.cli.pipeline import pipeline
 from amqpspec.record.journal import Journal
 from amqpspec.record.observation import VERDICT_CODES, key
-from amqpspec.record.rows import Outcome
+from amqpspec.record.rows import BlockedBy, Facts, Outcome
 from amqpspec.reports.pipeline.compact import compact
 from amqpspec.reports.pipeline.ingest import ingest
 from amqpspec.reports.pipeline.lake import open_lake
@@ -48,8 +48,35 @@ def test_a_run_is_one_row_an_attempt(tmp_path: Path) -> None:
     assert {row["dt"] for row in rows} == {"2026-11-20"}
     assert {row["at_us"] for row in rows} == {datetime(2026, 11, 20, 2, tzinfo=UTC)}
     assert rows[0]["latency_us"] == 1500 and rows[0]["end_state"] == "fin" and rows[0]["state"] == "basic"
-    assert rows[0]["signature"] == key("fail: channel exception 504")
+    assert rows[0]["signature"] == key("fail: refusal at channel, code 504; channel.close 504")
+    refused = {name: rows[0][name] for name in ("blocked_by", "refusal_scope", "refusal_code", "arrivals")}
+    assert refused == {
+        "blocked_by": None, "refusal_scope": "channel", "refusal_code": "504", "arrivals": "channel.close 504",
+    }  # fmt: skip
     assert rows[0]["run"].startswith("nightly.")
+
+
+def test_an_observation_is_dated_when_its_case_ended(tmp_path: Path) -> None:
+    """A run over midnight is of two days; a case that never ran is of the day on which the run began."""
+    cases = [
+        case("channel.a", ended_at="2026-11-20T23:59:59.999999Z"),
+        case("channel.b", ended_at="2026-11-21T00:00:00.000001Z"),
+        case("channel.c", Outcome.BLOCKED, blocked_by=BlockedBy.HOOK, facts=Facts()),
+    ]
+    ingest([finished(tmp_path / "nightly", cases)], tmp_path / "lake", TODAY)
+
+    rows = {row["case"]: row for row in facts(tmp_path / "lake")}
+    assert [rows[f"channel.{name}"]["dt"] for name in "abc"] == ["2026-11-20", "2026-11-21", "2026-11-20"]
+    assert rows["channel.b"]["at_us"] == datetime(2026, 11, 21, 0, 0, 0, 1, tzinfo=UTC)
+    assert rows["channel.c"]["at_us"] == datetime(2026, 11, 20, 2, tzinfo=UTC)
+    assert rows["channel.c"]["blocked_by"] == "hook"
+
+
+def test_a_time_that_is_none_is_refused_with_its_case(tmp_path: Path) -> None:
+    done = ingest(
+        [finished(tmp_path / "run", [case("channel.a", ended_at="late")])], tmp_path / "lake", TODAY
+    )
+    assert len(done.refused) == 1 and "journal.jsonl: case channel.a: ended_at: " in done.refused[0]
 
 
 def test_a_baseline_counts_for_the_attempts_that_ended_as_judged(tmp_path: Path) -> None:
@@ -88,7 +115,9 @@ def test_dimensions_of_a_run(tmp_path: Path) -> None:
     )
     assert [row["requirement"] for row in dims["case_requirements"]] == ["channel/open/state"]
     assert {row["requirement"] for row in dims["requirements"]} == {"channel/open/state", "basic/qos/size"}
-    assert [row["reaction"] for row in dims["signatures"]] == ["pass: channel exception 504"]
+    assert [row["reaction"] for row in dims["signatures"]] == [
+        "pass: refusal at channel, code 504; channel.close 504"
+    ]
 
 
 def test_a_run_without_results_brings_the_ledger_of_this_build(tmp_path: Path) -> None:

@@ -10,10 +10,10 @@ from typing import Any
 import jsonschema
 import pytest
 
-from amqpspec.record.rows import CaseRow, Outcome
+from amqpspec.record.rows import BlockedBy, CaseRow, Facts, Outcome
 from amqpspec.reports.json_report import SCHEMA_FILE, requirement_json, write_results
 from amqpspec.reports.load import LoadedRun, ReportError, load_run
-from amqpspec.spec.model import Level, Requirement
+from amqpspec.spec.model import Level, Requirement, Scope
 from tests.reports import synthetic
 
 SCHEMA = json.loads(SCHEMA_FILE.read_text("utf-8"))
@@ -38,6 +38,10 @@ def test_the_schema_knows_every_field_and_outcome() -> None:
     defined = SCHEMA["$defs"]
     assert set(defined["case"]["properties"]) == set(CaseRow.__slots__)
     assert set(defined["case"]["properties"]["verdict"]["enum"]) == {str(o) for o in Outcome}
+    assert set(defined["case"]["properties"]["blocked_by"]["enum"]) == {None, *map(str, BlockedBy)}
+    assert set(defined["facts"]["properties"]) == set(Facts.__slots__)
+    scopes = defined["facts"]["properties"]["refusal"]["properties"]["scope"]["enum"]
+    assert set(scopes) == set(map(str, Scope))
     assert set(defined["requirement"]["properties"]["level"]) and set(defined["level"]["enum"]) == {
         *map(str, Level)
     }
@@ -47,7 +51,10 @@ def test_the_schema_knows_every_field_and_outcome() -> None:
     "spoil",
     [
         lambda data: data.pop("verdicts"),
-        lambda data: data.update(schema=2),
+        lambda data: data.update(schema=1),
+        lambda data: data["cases"][0].update(blocked_by="weather"),
+        lambda data: data["cases"][0]["facts"].pop("arrivals"),
+        lambda data: data["cases"][0]["facts"].update(refusal={"scope": "galaxy", "code": None}),
         lambda data: data["cases"][0].update(verdict="maybe"),
         lambda data: data["cases"][0].pop("requirements"),
         lambda data: data["meta"]["target"].pop("url"),

@@ -31,6 +31,7 @@ def test_the_headline_agrees_with_the_exit_code(harbor: LoadedRun) -> None:
     assert headline(run_of(harbor, GOOD, (Outcome.BLOCKED, ""), exit_code=1)) == "blocked"
     assert headline(run_of(harbor, (Outcome.BLOCKED, ""), exit_code=3)) == "not reached"
     assert headline(run_of(harbor, exit_code=4)) == "incomplete run"
+    assert headline(run_of(harbor, (Outcome.BLOCKED, ""), exit_code=4)) == "nothing judged"
     assert headline(replace(run_of(harbor, GOOD, exit_code=5), stale=("x",))) == "stale baseline"
 
 

@@ -1,11 +1,12 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
 import pytest
 
-from amqpspec.record.rows import CaseRow, Outcome
+from amqpspec.record.rows import BlockedBy, CaseRow, Outcome
 from amqpspec.run.baseline import Baseline, BaselineError, apply, read_baseline
 from amqpspec.run.results import Exit, judge
 
@@ -90,11 +91,24 @@ def test_exit_codes() -> None:
     assert code([row("a", Outcome.PASS)], None, partial=True) is Exit.HARNESS
     assert code([], None) is Exit.HARNESS
     assert code([row("a", Outcome.NOT_APPLICABLE)], None) is Exit.HARNESS
-    assert code([row("a", Outcome.BLOCKED, reason="expected x, observed y")], None) is Exit.DEVIATIONS
-    assert (
-        code([row("a", Outcome.PASS), row("b", Outcome.BLOCKED, reason="no hook: restart")], None)
-        is Exit.CONFORMING
-    )
+
+
+@pytest.mark.parametrize("by", BlockedBy)
+def test_what_blocks_decides_whom_it_concerns(by: BlockedBy, tmp_path: Path) -> None:
+    """Only what our own configuration lacks is no deviation; and a run of nothing else has judged nothing."""
+    blocked = replace(row("b", Outcome.BLOCKED), blocked_by=by)
+    ours = by is BlockedBy.HOOK
+    assert code([row("c", Outcome.PASS), blocked], None) is (Exit.CONFORMING if ours else Exit.DEVIATIONS)
+    assert code([blocked], None) is (Exit.HARNESS if ours else Exit.DEVIATIONS)
+    marked, _ = apply([blocked], baseline(tmp_path), TODAY)
+    assert marked[0].baseline == ("" if ours else "unexpected")
+
+
+@pytest.mark.parametrize("by", BlockedBy)
+def test_an_entry_is_stale_only_where_the_target_could_have_deviated(by: BlockedBy, tmp_path: Path) -> None:
+    """A case that never came to be judged says nothing of its entry."""
+    _, stale = apply([replace(row("a", Outcome.BLOCKED), blocked_by=by)], baseline(tmp_path), TODAY)
+    assert bool(stale) == (by is BlockedBy.PREREQUISITE)
 
 
 def test_a_stale_entry_has_its_own_exit_code(tmp_path: Path) -> None:

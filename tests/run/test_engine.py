@@ -174,7 +174,7 @@ def test_a_restart_that_fails_is_our_error_not_the_targets_fault(tmp_path: Path)
 def test_restart_cases_without_a_hook_are_blocked(tmp_path: Path) -> None:
     with reference_world(tmp_path, restart=None) as world:
         rows, complete = run_cases(world, [make("r", restarts=True)])
-    assert complete and rows["r"].reason.startswith("no hook")
+    assert complete and rows["r"].is_blocked_by_configuration
 
 
 def test_observers_are_told_of_each_row(tmp_path: Path) -> None:

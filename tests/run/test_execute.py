@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,9 +12,11 @@ from typing import Any
 import pytest
 
 from amqpspec.peer.context import BudgetSpent, Login, MissingHook, OutOfReach, Unmet
+from amqpspec.peer.events import Ended, Reaction
 from amqpspec.peer.methods.peer import Peer
 from amqpspec.record.journal import Journal
-from amqpspec.record.rows import CaseRow, Outcome
+from amqpspec.record.observation import utc
+from amqpspec.record.rows import BlockedBy, CaseRow, Facts, Outcome
 from amqpspec.record.transcript import MAX_OCTETS, Transcript, TranscriptError
 from amqpspec.reference.model import User
 from amqpspec.reference.server import ReferenceBroker
@@ -24,8 +27,10 @@ from amqpspec.run.methods.driver import direction
 from amqpspec.run.plan import make_plan
 from amqpspec.run.recorded import Budget, Stopped
 from amqpspec.run.verdict import Verdict
+from amqpspec.spec.model import Refusal, Scope
 from amqpspec.target.config import Target
 from amqpspec.target.live import live_reference
+from amqpspec.wire.transport import StreamEnd, StreamEnded
 from tests.run.worlds import QUICK, make, passes, reference_world, run_cases
 
 SHOULD = next(
@@ -47,27 +52,49 @@ def raises(error: Exception, claim: str = "") -> Any:
 
 
 @pytest.mark.parametrize(
-    ("error", "claim", "covers", "outcome", "observed"),
+    ("error", "claim", "covers", "outcome", "observed", "blocked_by"),
     [
-        (ValueError("oops"), "", (), Outcome.ERROR, "ValueError: oops (test_execute.py:"),
-        (ValueError("oops"), "it holds", (), Outcome.ERROR, "ValueError: oops"),
-        (Unmet("a", "b"), "", (), Outcome.BLOCKED, "b"),
-        (Unmet("a", "b"), "it holds", (), Outcome.FAIL, "b"),
-        (Unmet("a", "b"), "it holds", (SHOULD,), Outcome.NONSTRICT, "b"),
-        (MissingHook("no user"), "it holds", (), Outcome.BLOCKED, "no user"),
-        (OutOfReach("channel-max is 1"), "it holds", (), Outcome.NOT_APPLICABLE, "channel-max is 1"),
-        (BudgetSpent(), "", (), Outcome.INCONCLUSIVE, "the budget of 60 s was used up"),
-        (BudgetSpent(), "it holds", (), Outcome.INCONCLUSIVE, "the budget of 60 s was used up"),
+        (ValueError("oops"), "", (), Outcome.ERROR, "ValueError: oops (test_execute.py:", None),
+        (ValueError("oops"), "it holds", (), Outcome.ERROR, "ValueError: oops", None),
+        (Unmet("a", "b"), "", (), Outcome.BLOCKED, "b", BlockedBy.PREREQUISITE),
+        (Unmet("a", "b"), "it holds", (), Outcome.FAIL, "b", None),
+        (Unmet("a", "b"), "it holds", (SHOULD,), Outcome.NONSTRICT, "b", None),
+        (StreamEnded(StreamEnd.RST), "", (), Outcome.BLOCKED, "connection rst", BlockedBy.PREREQUISITE),
+        (MissingHook("no user"), "it holds", (), Outcome.BLOCKED, "no user", BlockedBy.HOOK),
+        (OutOfReach("channel-max is 1"), "", (), Outcome.NOT_APPLICABLE, "channel-max is 1", BlockedBy.LIMIT),
+        (BudgetSpent(), "", (), Outcome.INCONCLUSIVE, "the budget of 60 s was used up", BlockedBy.BUDGET),
+        (BudgetSpent(), "so", (), Outcome.INCONCLUSIVE, "the budget of 60 s was used up", BlockedBy.BUDGET),
     ],
-)
+)  # fmt: skip
 def test_what_is_raised_becomes_an_outcome(
-    error: Exception, claim: str, covers: tuple[str, ...], outcome: Outcome, observed: str, tmp_path: Path
+    error: Exception,
+    claim: str,
+    covers: tuple[str, ...],
+    outcome: Outcome,
+    observed: str,
+    blocked_by: BlockedBy | None,
+    tmp_path: Path,
 ) -> None:
     with reference_world(tmp_path) as world:
         made = make("x", raises(error, claim), **({"covers": covers} if covers else {}))
         row = ran(world, made)
-    assert (row.verdict, row.observed[: len(observed)]) == (outcome, observed)
+    assert (row.verdict, row.observed[: len(observed)], row.blocked_by) == (outcome, observed, blocked_by)
     assert bool(row.reason) == (outcome in (Outcome.BLOCKED, Outcome.NOT_APPLICABLE))
+
+
+@pytest.mark.parametrize("claim", ["", "it holds"])
+def test_what_came_in_place_of_a_step_is_kept_as_data(claim: str, tmp_path: Path) -> None:
+    error = Unmet("a", "b", Reaction((Ended(StreamEnd.FIN),), Refusal(Scope.SOCKET)))
+    with reference_world(tmp_path) as world:
+        row = ran(world, make("x", raises(error, claim)))
+    assert row.facts == Facts(Refusal(Scope.SOCKET), ("end",))
+
+
+def test_a_row_says_when_the_case_ended(tmp_path: Path) -> None:
+    with reference_world(tmp_path) as world:
+        before = datetime.now(UTC)
+        row = ran(world, make("x"))
+    assert before <= utc(row.ended_at) <= datetime.now(UTC)
 
 
 def test_a_refused_connection_blocks(tmp_path: Path) -> None:
@@ -220,8 +247,8 @@ def leaky(peer: Peer) -> Verdict:
     split = peer.another()
     split.greet()
     response = split.credentials("PLAIN")
-    facts = {"client_properties": {}, "mechanism": "PLAIN", "response": response, "locale": "en_US"}
-    octets = split.method_frame("connection.start-ok", 0, **facts)
+    fields = {"client_properties": {}, "mechanism": "PLAIN", "response": response, "locale": "en_US"}
+    octets = split.method_frame("connection.start-ok", 0, **fields)
     for octet in octets:
         split.send_octets(bytes((octet,)))
     split.tune()
@@ -229,7 +256,8 @@ def leaky(peer: Peer) -> Verdict:
     broken.send_header()
     broken.send_octets(octets[:-1] + b"\x00")
     broken.expect_end(0.1)
-    return Verdict(Outcome.FAIL, f"not {password}", f"{password} was shown")
+    facts = Facts(Refusal(Scope.LINK, f"x:{password}"), (f"detach x:{password}",), f"{password} was taken")
+    return Verdict(Outcome.FAIL, f"not {password}", f"{password} was shown", facts)
 
 
 @pytest.mark.parametrize("mechanism", ["PLAIN", "AMQPLAIN"])
@@ -246,6 +274,7 @@ def test_passwords_reach_neither_evidence_nor_journal(mechanism: str, tmp_path: 
         rows, _ = run_cases(world, [make("leaky", leaky), *chosen], Settings(connections=8))
         Engine(world, Journal.__new__(Journal), Settings()).probe("probe")
     assert rows["leaky"].verdict is Outcome.FAIL and "***" in rows["leaky"].observed
+    assert rows["leaky"].facts.way.startswith("***") and SECRET not in repr(rows["leaky"])
     files = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert len(files) > len(chosen)
     for path in files:

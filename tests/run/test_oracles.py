@@ -8,7 +8,7 @@ from amqpspec.peer.context import Unmet
 from amqpspec.peer.events import Ended, Quiet, Reaction
 from amqpspec.peer.methods.arrivals import refusal_of
 from amqpspec.peer.methods.peer import Peer
-from amqpspec.record.rows import Outcome
+from amqpspec.record.rows import Facts, Outcome
 from amqpspec.run import oracles
 from amqpspec.run.methods import oracles as methods_oracles
 from amqpspec.run.verdict import Verdict
@@ -53,6 +53,16 @@ def test_a_verdict_names_what_the_row_accepts() -> None:
     verdict = methods_oracles.rejects_violation(peer(closing("channel", 406, "why")))
     assert verdict.expected == "channel exception 404 not-found"
     assert verdict.observed == "channel.close 406 precondition-failed ('why')"
+    assert verdict.facts == Facts(Refusal(Scope.CHANNEL, 406), ("channel.close 406",))
+
+
+def test_what_was_seen_is_told_in_words_and_kept_as_data() -> None:
+    seen = peer(closing("channel", 404, "gone")).read(1.0)
+    told = oracles.holds(peer(), True, seen)
+    assert told.observed == "channel.close 404 not-found ('gone')"
+    assert told.facts == Facts(Refusal(Scope.CHANNEL, 404), ("channel.close 404",))
+    assert oracles.holds(peer(), True, "2 messages; gone", seen=seen).facts == told.facts
+    assert oracles.holds(peer(), True, "2 messages").facts == Facts()
 
 
 def test_without_refusals_the_claim_or_the_row_is_expected() -> None:
@@ -78,8 +88,16 @@ def test_equals_shows_both_values() -> None:
 
 def test_a_may_is_observed_either_way() -> None:
     assert oracles.observed_either_way(peer(), "it did") == Verdict(
-        Outcome.OBSERVED, "it is refused", "it did"
+        Outcome.OBSERVED, "it is refused", "it did", Facts(way="it did")
     )
+    end = Ended(StreamEnd.RST)
+    assert oracles.observed_either_way(peer(), "refused", end) == Verdict(
+        Outcome.OBSERVED,
+        "it is refused",
+        "refused: connection ended (RST)",
+        Facts(Refusal(Scope.SOCKET), ("end",), "refused"),
+    )
+    assert oracles.observed_either_way(peer(), "no", Quiet(1.0), "it did not").observed == "it did not"
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ _BARRIER = b"barrier"
 
 
 @dataclass(frozen=True, slots=True)
-class FrameArrived:
+class FrameArrived(Arrival):
     """A frame of the target."""
 
     frame: CutFrame
@@ -36,6 +36,16 @@ class FrameArrived:
     def payload(self) -> bytes:
         """What it carries."""
         return self.frame.payload
+
+    @property
+    def kind(self) -> str:
+        """What it is, an error with its code."""
+        return f"error {self.payload[0]}" if self.name == "error" else self.name
+
+    @property
+    def refusal(self) -> Refusal | None:
+        """What an error refuses."""
+        return Refusal(Scope.CONNECTION, self.payload[0]) if self.name == "error" else None
 
     def describe(self, dialect: Dialect) -> str:
         """In words."""
@@ -94,7 +104,7 @@ class Peer(Line):
         self.send("ask", payload)
         arrival = self.wait(lambda a: isinstance(a, FrameArrived), self.patience_s)
         if not isinstance(arrival, FrameArrived) or arrival.name != "answer":
-            raise Unmet("an answer", arrival.describe(self.dialect))
+            raise Unmet("an answer", arrival.describe(self.dialect), arrival)
         return arrival.payload
 
     def reaction(self, barrier: bool = True) -> Reaction:
@@ -113,8 +123,8 @@ class Peer(Line):
 def refusal_of(seen: list[Arrival]) -> Refusal | None:
     """The refusal that arrivals amount to."""
     for arrival in seen:
-        if isinstance(arrival, FrameArrived) and arrival.name == "error":
-            return Refusal(Scope.CONNECTION, arrival.payload[0])
+        if isinstance(arrival, FrameArrived) and arrival.refusal is not None:
+            return arrival.refusal
     if not isinstance(seen[-1], Ended):
         return None
     greeted = any(isinstance(arrival, HeaderArrived) for arrival in seen)

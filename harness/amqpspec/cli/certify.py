@@ -21,8 +21,9 @@ from typing import Any
 from amqpspec.cli.progress import Progress
 from amqpspec.net.clock import today, utc_now
 from amqpspec.peer.context import Patience
+from amqpspec.record import evidence
 from amqpspec.record.journal import Journal, JournalError, read_cases, read_journal, read_run
-from amqpspec.record.rows import CaseRow, Outcome, RunRow, TargetRow
+from amqpspec.record.rows import BlockedBy, CaseRow, Outcome, RunRow, TargetRow
 from amqpspec.reports.json_report import requirement_json, write_results
 from amqpspec.run.baseline import Baseline, read_baseline
 from amqpspec.run.case import Case, load_suite
@@ -123,18 +124,18 @@ def finish(
             f"baseline {baseline.path} is for versions {baseline.versions}, not for {row.target.version!r}"
         )
         row = replace(row, note="; ".join(filter(None, (row.note, unfit))))
-    rows = _whole(last_attempts(folder), plan, _UNRUN)
+    rows = _whole(last_attempts(folder), plan, _UNRUN, BlockedBy.STOPPED)
     unasked = load_suite(order.target.dialect).keys() - {row.id for row in rows}
     results = judge(rows, fitting, today(), unasked, strict=order.strict, partial=partial)
     return _report(order, row, results, folder)
 
 
-def _whole(rows: Sequence[CaseRow], plan: Sequence[Planned], why: str) -> list[CaseRow]:
+def _whole(rows: Sequence[CaseRow], plan: Sequence[Planned], why: str, by: BlockedBy) -> list[CaseRow]:
     """A row for each case of the plan, in the order of the suite; a case that has none is blocked."""
     known = {row.id: row for row in rows}
     for planned in plan:
         if planned.case.id not in known:
-            blocked = replace(planned, outcome=Outcome.BLOCKED, reason=why)
+            blocked = replace(planned, outcome=Outcome.BLOCKED, reason=why, blocked_by=by)
             known[planned.case.id] = (planned if planned.outcome else blocked).row()
     places = {name: place for place, name in enumerate(_suite_of(known.values()))}
     return sorted(known.values(), key=lambda row: places.get(row.id, len(places)))
@@ -184,7 +185,7 @@ def _not_reached(order: Order, row: RunRow, folder: Path, cases: Sequence[Case],
     with Journal(folder) as journal:
         journal.run(row)
         journal.end(complete=False)
-    rows = _whole(last_attempts(folder), [Planned(case) for case in cases], why)
+    rows = _whole(last_attempts(folder), [Planned(case) for case in cases], why, BlockedBy.NOT_REACHED)
     results = judge(rows, None, today(), strict=order.strict, partial=True)
     results = replace(results, exit_code=Exit.TARGET)
     _report(order, replace(row, ended=utc_now(), partial=True), results, folder)
@@ -208,7 +209,7 @@ def _left(plan: Sequence[Planned], order: Order) -> list[Planned]:
 
 def _is_done(row: CaseRow, repeat: int) -> bool:
     if row.verdict is Outcome.BLOCKED:
-        return row.reason.startswith("no hook")
+        return row.is_blocked_by_configuration
     return not row.evidence or row.attempt >= repeat
 
 
@@ -274,7 +275,7 @@ def _make_room(folder: Path) -> None:
         )
     for name in ("journal.jsonl", *_REPORTS):
         (folder / name).unlink(missing_ok=True)
-    shutil.rmtree(folder / "evidence", ignore_errors=True)
+    shutil.rmtree(folder / evidence.FOLDER, ignore_errors=True)
 
 
 def _run_row(order: Order, folder: Path) -> RunRow:

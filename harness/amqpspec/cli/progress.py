@@ -97,9 +97,9 @@ class Progress:
 
 
 def _headline(row: RunRow, results: Results) -> str:
-    """What the exit code says; a run that was stopped or lost its target is no error of the harness."""
+    """What the exit code says; a run that was stopped, lost its target or judged nothing is no error of the harness."""
     if results.exit_code is Exit.HARNESS and Outcome.ERROR not in {case.verdict for case in results.rows}:
-        return "incomplete run"
+        return "incomplete run" if row.partial else "nothing judged"
     if results.exit_code is Exit.CONFORMING and any(case.baseline == "known" for case in results.rows):
         return "baseline met"
     return f"{_SAYS[results.exit_code]}{' (partial)' if row.partial else ''}"
@@ -114,13 +114,16 @@ def _lines(rows: Sequence[CaseRow]) -> Iterator[str]:
     """A line for each deviation; cases that are blocked for the same reason share one."""
     shown = [row for row in rows if _worth_a_line(row)]
     yield from (_line(row) for row in shown if row.verdict is not Outcome.BLOCKED)
-    reasons = dict.fromkeys(row.reason for row in shown if row.verdict is Outcome.BLOCKED)
-    for reason in reasons:
-        cases = [row.id for row in shown if row.verdict is Outcome.BLOCKED and row.reason == reason]
+    blocked = [row for row in shown if row.verdict is Outcome.BLOCKED]
+    for reason, by_configuration in dict.fromkeys(
+        (row.reason, row.is_blocked_by_configuration) for row in blocked
+    ):
+        cases = [row.id for row in blocked if row.reason == reason]
         named = ", ".join(cases[:_NAMED]) + (
             f" and {len(cases) - _NAMED} more" if len(cases) > _NAMED else ""
         )
-        yield f"{Outcome.BLOCKED:12} {named}: {one_line(reason)}"
+        word = f"{Outcome.BLOCKED} by configuration" if by_configuration else f"{Outcome.BLOCKED:12}"
+        yield f"{word} {named}: {one_line(reason)}"
 
 
 def _line(case: CaseRow) -> str:

@@ -24,6 +24,11 @@ def utc_now() -> str:
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
+def utc_instant() -> str:
+    """Now in UTC, ISO 8601 to the microsecond."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
 def today() -> date:
     """Today's date in UTC."""
     return datetime.now(UTC).date()

@@ -9,6 +9,7 @@ import itertools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
+from amqpspec.peer.events import Arrival, Reaction
 from amqpspec.spec.model import Requirement
 from amqpspec.wire.transport import Transport
 
@@ -42,11 +43,20 @@ class Patience:
 
 
 class Unmet(Exception):
-    """A step that the case needed did not come about; blocked before the claim, a failure after it."""
+    """A step that the case needed did not come about; blocked before the claim, a failure after it.
 
-    def __init__(self, expected: str, observed: str) -> None:
+    ``seen`` is what came instead, where something did.
+    """
+
+    def __init__(self, expected: str, observed: str, seen: Arrival | Reaction | None = None) -> None:
         super().__init__(f"expected {expected}, observed {observed}")
-        self.expected, self.observed = expected, observed
+        self.expected, self.observed, self.seen = expected, observed, seen
+
+    @property
+    def code(self) -> int | str | None:
+        """The reply code or error condition of the refusal that came instead, where one did."""
+        refusal = None if self.seen is None else self.seen.refusal
+        return None if refusal is None else refusal.code
 
 
 class OutOfReach(Exception):

@@ -8,14 +8,26 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from amqpspec.spec.model import Dialect, Refusal
+from amqpspec.spec.model import Dialect, Refusal, Scope
 from amqpspec.wire.errors import WireError
 from amqpspec.wire.greeting import ProtocolHeader
 from amqpspec.wire.transport import StreamEnd
 
 
 class Arrival(Protocol):
-    """Anything that arrives, or does not: it can be told in words."""
+    """Anything that arrives, or does not: it can be told in words, and is data that targets have in common."""
+
+    __slots__ = ()
+
+    @property
+    def kind(self) -> str:
+        """What it is, with its code where it has one (``channel.close 404``), without what only this target says."""
+        ...
+
+    @property
+    def refusal(self) -> Refusal | None:
+        """The refusal that it says by itself; most say none."""
+        return None
 
     def describe(self, dialect: Dialect) -> str:
         """One phrase for reports."""
@@ -23,10 +35,15 @@ class Arrival(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class HeaderArrived:
+class HeaderArrived(Arrival):
     """A protocol header of the target."""
 
     header: ProtocolHeader
+
+    @property
+    def kind(self) -> str:
+        """The header with its numbers."""
+        return str(self.header)
 
     def describe(self, dialect: Dialect) -> str:
         """The header in words."""
@@ -34,10 +51,15 @@ class HeaderArrived:
 
 
 @dataclass(frozen=True, slots=True)
-class Garbled:
+class Garbled(Arrival):
     """The target sent octets that break the dialect's grammar."""
 
     error: WireError
+
+    @property
+    def kind(self) -> str:
+        """The same for whatever cannot be read."""
+        return "undecodable octets"
 
     def describe(self, dialect: Dialect) -> str:
         """The error in words."""
@@ -45,10 +67,20 @@ class Garbled:
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class Ended(Arrival):
     """The stream ended."""
 
     how: StreamEnd
+
+    @property
+    def kind(self) -> str:
+        """FIN and RST alike: no specification asks for one or the other."""
+        return "end"
+
+    @property
+    def refusal(self) -> Refusal | None:
+        """An end without a word."""
+        return Refusal(Scope.SOCKET)
 
     def describe(self, dialect: Dialect) -> str:
         """In words."""
@@ -56,10 +88,15 @@ class Ended:
 
 
 @dataclass(frozen=True, slots=True)
-class Quiet:
+class Quiet(Arrival):
     """Nothing arrived in the time that was given."""
 
     waited_s: float
+
+    @property
+    def kind(self) -> str:
+        """Nothing."""
+        return "nothing"
 
     def describe(self, dialect: Dialect) -> str:
         """In words."""

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from amqpspec.record.rows import FROM_BEST, Outcome
 
-SCHEMA = 1
+SCHEMA = 2
 PREFIX_OCTETS = 16
 """How many octets of what was sent and received stand in the row; all of them are in the evidence."""
 
@@ -69,12 +69,17 @@ COLUMNS: tuple[tuple[str, pa.DataType, str], ...] = (
     ("worker", pa.int16(), "which process sent it"),
     ("evidence", pa.string(), "path within the run's folder, or nothing"),
     ("detail", pa.string(), "JSON, nullable"),
+    ("blocked_by", _NAME, "what kept a case from a judgement, or nothing"),
+    ("refusal_scope", _NAME, "of the refusal that a case observed, or nothing"),
+    ("refusal_code", _NAME, "its reply code or condition, or nothing"),
+    ("arrivals", _NAME, "kinds of what arrived in a case, in order, or nothing"),
 )
+_OF_CASES = frozenset({"blocked_by", "refusal_scope", "refusal_code", "arrivals"})
 
 
 def arrow_schema() -> pa.Schema:
-    """The schema of a journal, with its version in the metadata."""
-    fields = [pa.field(name, kind, nullable=True) for name, kind, _ in COLUMNS]
+    """The schema of a campaign's journal, with its version in the metadata; columns of cases cost it nothing."""
+    fields = [pa.field(name, kind, nullable=True) for name, kind, _ in COLUMNS if name not in _OF_CASES]
     return pa.schema(fields, metadata={"amqpspec.schema": str(SCHEMA)})
 
 

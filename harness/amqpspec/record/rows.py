@@ -12,7 +12,10 @@ from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any
 
-SCHEMA = 1
+from amqpspec.record import schema_1
+from amqpspec.spec.model import Refusal, Scope
+
+SCHEMA = 2
 
 
 class Outcome(StrEnum):
@@ -47,13 +50,66 @@ RAN = frozenset(
 )
 
 
+class BlockedBy(StrEnum):
+    """What kept a case from a judgement."""
+
+    HOOK = "hook"
+    """The target's configuration does not offer what the case needs: a second user, a restart."""
+    PREREQUISITE = "prerequisite"
+    """The target did not do what the case builds on."""
+    PROFILE = "profile"
+    """The target's profile, or what it announces, leaves the matter out."""
+    LIMIT = "limit"
+    """A limit that the target may set for itself leaves no room."""
+    BUDGET = "budget"
+    """The time that the case has was used up."""
+    TARGET_GONE = "target-gone"
+    """The target had died before the case began."""
+    NOT_REACHED = "not-reached"
+    """The target did not serve at all."""
+    STOPPED = "stopped"
+    """The run ended before the case began."""
+    SELECTION = "selection"
+    """The user left the case out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What a verdict rests on, as data; sentences about it are for people.
+
+    ``refusal`` is the refusal that was observed; ``arrivals`` is what arrived instead or besides, each as its kind and
+    code (``channel.close 404``, ``end``); ``way`` is the way that a target chose where it may choose.
+    """
+
+    refusal: Refusal | None = None
+    arrivals: tuple[str, ...] = ()
+    way: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """The facts as JSON data."""
+        refusal = None if self.refusal is None else {"scope": self.refusal.scope, "code": self.refusal.code}
+        return {"refusal": refusal, "arrivals": list(self.arrivals), "way": self.way}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Facts:
+        """Read facts back; unknown keys of a newer writer are left out."""
+        said = data.get("refusal")
+        refusal = None if said is None else Refusal(Scope(said["scope"]), said.get("code"))
+        return cls(refusal, tuple(data.get("arrivals", ())), data.get("way", ""))
+
+
+NO_FACTS = Facts()
+
+
 @dataclass(frozen=True, slots=True)
 class CaseRow:
     """One case in one run.
 
     ``suite`` is the module of the case (``channel``); ``level`` the strongest level it covers; ``reason`` says why it
     did not run or why the baseline excuses it; ``baseline`` is ``""``, ``known`` or ``unexpected``; ``evidence`` is the
-    transcript's path relative to the run's folder; ``ended`` says how the connections ended.
+    transcript's path relative to the run's folder; ``ended`` says how the connections ended; ``blocked_by`` what kept
+    the case from a judgement, where it has none; ``ended_at`` is when it ended (UTC, ISO 8601 to the microsecond),
+    empty where it did not run; ``attempts_differ`` says that its other attempts came to other verdicts.
     """
 
     id: str
@@ -71,17 +127,36 @@ class CaseRow:
     ended: str = ""
     duration_ms: float = 0.0
     attempt: int = 1
+    blocked_by: BlockedBy | None = None
+    facts: Facts = NO_FACTS
+    ended_at: str = ""
+    attempts_differ: bool = False
+
+    @property
+    def is_blocked_by_configuration(self) -> bool:
+        """Whether what is missing is ours to configure, so that nothing is said of the target."""
+        return self.verdict is Outcome.BLOCKED and self.blocked_by is BlockedBy.HOOK
 
     def to_json(self) -> dict[str, Any]:
         """The row as JSON data."""
-        return {**asdict(self), "requirements": list(self.requirements), "verdict": str(self.verdict)}
+        return {
+            **asdict(self),
+            "requirements": list(self.requirements),
+            "verdict": str(self.verdict),
+            "facts": self.facts.to_json(),
+        }
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> CaseRow:
-        """Read a row back; unknown keys of a newer writer are left out."""
+        """Read a row back, of an older schema, too; unknown keys of a newer writer are left out."""
+        if "facts" not in data:
+            data = schema_1.with_fields(data)
         known = {key: data[key] for key in cls.__slots__ if key in data}
         known["requirements"] = tuple(data["requirements"])
         known["verdict"] = Outcome(data["verdict"])
+        known["facts"] = Facts.from_json(data["facts"])
+        if blocked_by := data.get("blocked_by"):
+            known["blocked_by"] = BlockedBy(blocked_by)
         return cls(**known)
 
 

@@ -30,7 +30,7 @@ import yaml
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import InvalidVersion, Version
 
-from amqpspec.record.rows import CaseRow, Outcome
+from amqpspec.record.rows import BlockedBy, CaseRow, Outcome
 from amqpspec.target.config import yaml_complaint
 
 DEVIATIONS = frozenset({Outcome.FAIL, Outcome.NONSTRICT, Outcome.INCONCLUSIVE, Outcome.BLOCKED})
@@ -163,8 +163,14 @@ def apply(
     return judged, [entry for entry in stale if entry["case"] not in silent]
 
 
+def deviates(row: CaseRow) -> bool:
+    """Whether a row is of a kind that a baseline may list; what our configuration lacks says nothing of the target."""
+    return row.verdict in DEVIATIONS and not row.is_blocked_by_configuration
+
+
 def _did_not_run(row: CaseRow) -> bool:
-    return row.verdict is Outcome.EXCLUDED or (row.verdict is Outcome.BLOCKED and not row.evidence)
+    blocked = row.verdict is Outcome.BLOCKED and row.blocked_by is not BlockedBy.PREREQUISITE
+    return blocked or row.verdict is Outcome.EXCLUDED
 
 
 def _mark(
@@ -174,7 +180,7 @@ def _mark(
         if entry.matches(row, today):
             used.add(entry)
             return replace(row, baseline="known", reason=f"{entry.reason} ({entry.link})")
-    if has_baseline and row.verdict in DEVIATIONS and not row.reason.startswith("no hook"):
+    if has_baseline and deviates(row):
         return replace(row, baseline="unexpected")
     return row
 

@@ -22,7 +22,7 @@ from typing import TypeVar
 from amqpspec.net.clock import monotonic_s
 from amqpspec.peer.context import BudgetSpent, Context
 from amqpspec.record.journal import Journal
-from amqpspec.record.rows import CaseRow, Outcome
+from amqpspec.record.rows import BlockedBy, CaseRow, Outcome
 from amqpspec.record.transcript import starred
 from amqpspec.run.case import Case
 from amqpspec.run.driver import Identity, ProbeFailed, Recognised
@@ -186,7 +186,9 @@ class Engine:
         if died:
             observed = f"{row.observed or row.reason}; the target died: {died}"
             expected = row.expected or "a verdict"
-            row = replace(row, verdict=Outcome.FAIL, expected=expected, observed=observed, reason="")
+            row = replace(
+                row, verdict=Outcome.FAIL, expected=expected, observed=observed, reason="", blocked_by=None
+            )
         self._record(row)
         if died:
             self._revive(died)
@@ -275,7 +277,8 @@ class Engine:
         if world.stop.is_set():
             return None
         if self.target_gone:
-            return Planned(case, Outcome.BLOCKED, f"{GONE}: {self.target_gone}").row()
+            why = f"{GONE}: {self.target_gone}"
+            return Planned(case, Outcome.BLOCKED, why, BlockedBy.TARGET_GONE).row()
         try:
             return execute(case, world, attempt, look)
         except Stopped:

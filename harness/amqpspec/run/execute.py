@@ -15,15 +15,16 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
-from amqpspec.net.clock import monotonic_ns, monotonic_s, utc_now
+from amqpspec.net.clock import monotonic_ns, monotonic_s, utc_instant, utc_now
 from amqpspec.peer.context import BudgetSpent, Cleanup, Context, MissingHook, OutOfReach, Patience, Unmet
 from amqpspec.peer.line import Line
-from amqpspec.record.rows import CaseRow, Outcome
+from amqpspec.record.evidence import evidence_path
+from amqpspec.record.rows import BlockedBy, CaseRow, Facts, Outcome
 from amqpspec.record.transcript import Transcript, TranscriptError, starred
 from amqpspec.run.case import Case
 from amqpspec.run.driver import Driver, Entity, driver_of
 from amqpspec.run.recorded import Budget, Stopped, Streams
-from amqpspec.run.verdict import Verdict
+from amqpspec.run.verdict import Verdict, facts_of
 from amqpspec.spec.dialects import widest
 from amqpspec.target.live import Live
 from amqpspec.wire.transport import StreamEnded
@@ -76,9 +77,8 @@ class World:
 
     def streams(self, name: str, budget_s: float) -> Streams:
         """Streams that are written down under a name in the run's evidence."""
-        path = self.folder / "evidence" / f"{name}.jsonl"
         directions = partial(self.driver.direction, self.dialect)
-        transcript = Transcript(path, directions, self.live.secrets)
+        transcript = Transcript(self.folder / evidence_path(name), directions, self.live.secrets)
         return Streams(self.live.endpoint, transcript, Budget(monotonic_s() + budget_s, self.stop))
 
 
@@ -106,7 +106,7 @@ def execute(case: Case, world: World, attempt: int = 1, look: Callable[[], str] 
         verdict = _starred(_judge(case, peer), world.live.secrets)
         if died := look():
             verdict = dead_of(verdict, died)
-        duration_ms = (monotonic_ns() - started_ns) / 1e6
+        duration_ms, ended_at = (monotonic_ns() - started_ns) / 1e6, utc_instant()
         ended = streams.endings
         transcript.write(
             "verdict",
@@ -121,12 +121,14 @@ def execute(case: Case, world: World, attempt: int = 1, look: Callable[[], str] 
         transcript.close()
     peer.lines.clear()  # peers know each other; apart, what they received is given back at once
     _clean(context, world)
-    return _row(case, verdict, ended, duration_ms, attempt)
+    row = _row(case, verdict)
+    return replace(row, ended=ended, ended_at=ended_at, duration_ms=round(duration_ms, 3), attempt=attempt)
 
 
 def dead_of(verdict: Verdict, died: str) -> Verdict:
     """What a verdict comes to where the target died of the case."""
-    return Verdict(Outcome.FAIL, verdict.expected, f"{verdict.observed}; the target died: {died}")
+    observed = f"{verdict.observed}; the target died: {died}"
+    return Verdict(Outcome.FAIL, verdict.expected, observed, verdict.facts)
 
 
 def _leave(peer: Line, within_s: float) -> None:
@@ -136,7 +138,7 @@ def _leave(peer: Line, within_s: float) -> None:
             one.leave(within_s)
 
 
-def _row(case: Case, verdict: Verdict, ended: str, duration_ms: float, attempt: int) -> CaseRow:
+def _row(case: Case, verdict: Verdict) -> CaseRow:
     blocked = verdict.outcome in (Outcome.BLOCKED, Outcome.NOT_APPLICABLE)
     return CaseRow(
         id=case.id,
@@ -149,37 +151,56 @@ def _row(case: Case, verdict: Verdict, ended: str, duration_ms: float, attempt: 
         expected=verdict.expected,
         observed=verdict.observed,
         reason=f"expected {verdict.expected}, observed {verdict.observed}" if blocked else "",
-        evidence=f"evidence/{case.id}.jsonl",
-        ended=ended,
-        duration_ms=round(duration_ms, 3),
-        attempt=attempt,
+        evidence=evidence_path(case.id),
+        blocked_by=verdict.blocked_by,
+        facts=verdict.facts,
     )
 
 
 def _starred(verdict: Verdict, secrets: Collection[str]) -> Verdict:
-    return Verdict(verdict.outcome, starred(verdict.expected, secrets), starred(verdict.observed, secrets))
+    expected, observed = starred(verdict.expected, secrets), starred(verdict.observed, secrets)
+    return replace(
+        verdict, expected=expected, observed=observed, facts=_starred_facts(verdict.facts, secrets)
+    )
+
+
+def _starred_facts(facts: Facts, secrets: Collection[str]) -> Facts:
+    """Error conditions are a target's own words, which may repeat what it was sent."""
+    refusal = facts.refusal
+    if refusal is not None and isinstance(refusal.code, str):
+        refusal = replace(refusal, code=starred(refusal.code, secrets))
+    arrivals = tuple(starred(kind, secrets) for kind in facts.arrivals)
+    return Facts(refusal, arrivals, starred(facts.way, secrets))
 
 
 def _judge(case: Case, peer: Line) -> Verdict:
     try:
         return case.body(peer)
     except Unmet as unmet:
+        facts = facts_of(unmet.seen)
         if peer.claimed:
-            return Verdict(_deviation(case), f"{peer.claimed}: {unmet.expected}", unmet.observed)
-        return Verdict(Outcome.BLOCKED, unmet.expected, unmet.observed)
+            return Verdict(_deviation(case), f"{peer.claimed}: {unmet.expected}", unmet.observed, facts)
+        return Verdict(Outcome.BLOCKED, unmet.expected, unmet.observed, facts, BlockedBy.PREREQUISITE)
     except StreamEnded as ended:
-        return Verdict(Outcome.BLOCKED, "a connection to the target", f"connection {ended.how}")
+        return _unjudged(BlockedBy.PREREQUISITE, "a connection to the target", f"connection {ended.how}")
     except OutOfReach as limit:
-        return Verdict(Outcome.NOT_APPLICABLE, "room for what the case does", str(limit))
+        return _unjudged(BlockedBy.LIMIT, "room for what the case does", str(limit))
     except MissingHook as missing:
-        return Verdict(Outcome.BLOCKED, "what the case needs of the configuration", str(missing))
+        return _unjudged(BlockedBy.HOOK, "what the case needs of the configuration", str(missing))
     except BudgetSpent:
         expected = peer.claimed or f"a verdict within {case.budget_s:.0f} s"
-        return Verdict(Outcome.INCONCLUSIVE, expected, f"the budget of {case.budget_s:.0f} s was used up")
+        return _unjudged(BlockedBy.BUDGET, expected, f"the budget of {case.budget_s:.0f} s was used up")
     except (Stopped, TranscriptError):
         raise
     except Exception as error:
         return Verdict(Outcome.ERROR, "a verdict", _last_line(error))
+
+
+_UNJUDGED = {BlockedBy.LIMIT: Outcome.NOT_APPLICABLE, BlockedBy.BUDGET: Outcome.INCONCLUSIVE}
+
+
+def _unjudged(by: BlockedBy, expected: str, observed: str) -> Verdict:
+    return Verdict(_UNJUDGED.get(by, Outcome.BLOCKED), expected, observed, blocked_by=by)
 
 
 def _deviation(case: Case) -> Outcome:

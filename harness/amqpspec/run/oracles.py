@@ -11,8 +11,8 @@ from typing import Any
 from amqpspec.peer.context import Unmet
 from amqpspec.peer.events import Arrival, Ended, Reaction
 from amqpspec.peer.line import Line
-from amqpspec.record.rows import Outcome
-from amqpspec.run.verdict import Verdict
+from amqpspec.record.rows import BlockedBy, Outcome
+from amqpspec.run.verdict import Seen, Verdict, facts_of
 from amqpspec.spec.model import Level, Refusal, Requirement
 from amqpspec.wire.transport import StreamEnded
 
@@ -23,12 +23,17 @@ def judge_reaction(peer: Line, reaction: Reaction, row: str = "") -> Verdict:
     dialect = peer.dialect
     expected = " or ".join(refusal.describe(dialect) for refusal in requirement.accepts)
     expected = expected or peer.claimed or requirement.paraphrase
-    observed = reaction.describe(dialect)
+    outcome = _broken(requirement)
     if _among(reaction.refusal, requirement.accepts):
-        return Verdict(Outcome.PASS, expected, observed)
-    if _among(reaction.refusal, requirement.tolerates):
-        return Verdict(Outcome.NONSTRICT, expected, observed)
-    return Verdict(_broken(requirement), expected, observed)
+        outcome = Outcome.PASS
+    elif _among(reaction.refusal, requirement.tolerates):
+        outcome = Outcome.NONSTRICT
+    return verdict_on(peer, outcome, expected, reaction)
+
+
+def verdict_on(peer: Line, outcome: Outcome, expected: str, seen: Seen) -> Verdict:
+    """An outcome with what was seen, in words and as data."""
+    return Verdict(outcome, expected, seen.describe(peer.dialect), facts_of(seen))
 
 
 def requirement_of(peer: Line, row: str = "") -> Requirement:
@@ -36,10 +41,23 @@ def requirement_of(peer: Line, row: str = "") -> Requirement:
     return next(r for r in peer.context.requirements if not row or r.id == row)
 
 
-def holds(peer: Line, condition: bool, observed: str, expected: str = "", row: str = "") -> Verdict:
-    """Pass where the condition holds, else a deviation as strong as the row; ``expected`` defaults to the claim."""
+def holds(
+    peer: Line,
+    condition: bool,
+    observed: str | Seen,
+    expected: str = "",
+    row: str = "",
+    seen: Seen | None = None,
+) -> Verdict:
+    """Pass where the condition holds, else a deviation as strong as the row; ``expected`` defaults to the claim.
+
+    ``observed`` is what was seen, or a sentence; beside a sentence, ``seen`` is the part of it that is data.
+    """
     outcome = Outcome.PASS if condition else _broken(requirement_of(peer, row))
-    return Verdict(outcome, expected or peer.claimed or requirement_of(peer, row).paraphrase, observed)
+    expected = expected or peer.claimed or requirement_of(peer, row).paraphrase
+    if isinstance(observed, str):
+        return Verdict(outcome, expected, observed, facts_of(seen))
+    return verdict_on(peer, outcome, expected, observed)
 
 
 def equals(peer: Line, actual: Any, wanted: Any, what: str = "value", row: str = "") -> Verdict:
@@ -47,9 +65,16 @@ def equals(peer: Line, actual: Any, wanted: Any, what: str = "value", row: str =
     return holds(peer, actual == wanted, f"{what} {actual!r}", f"{what} {wanted!r}", row)
 
 
-def observed_either_way(peer: Line, way: str) -> Verdict:
-    """A MAY: record which way the target went; both are conforming."""
-    return Verdict(Outcome.OBSERVED, peer.claimed or requirement_of(peer).paraphrase, way)
+def observed_either_way(peer: Line, way: str, seen: Seen | None = None, observed: str = "") -> Verdict:
+    """A MAY: record which way the target went, and by what it showed that, if by anything; both are conforming.
+
+    ``way`` holds nothing that differs from run to run; ``observed`` is a sentence where ``way: seen`` is none.
+    """
+    expected = peer.claimed or requirement_of(peer).paraphrase
+    parts = [way, *([seen.describe(peer.dialect)] if seen is not None else [])]
+    return Verdict(
+        Outcome.OBSERVED, expected, observed or ": ".join(filter(None, parts)), facts_of(seen, way)
+    )
 
 
 def ends_connection(peer: Line, arrival: Arrival, row: str = "") -> Verdict:
@@ -57,7 +82,7 @@ def ends_connection(peer: Line, arrival: Arrival, row: str = "") -> Verdict:
     return holds(
         peer,
         isinstance(arrival, Ended),
-        arrival.describe(peer.dialect),
+        arrival,
         "the target closes the connection",
         row,
     )
@@ -70,15 +95,17 @@ def lives_on(peer: Any, reaction: Reaction) -> Verdict:
         for _ in range(2):
             peer.another().open_connection()
     except (Unmet, StreamEnded) as gone:
-        return Verdict(
-            Outcome.FAIL, expected, f"{observed}; then no other connection could be opened: {gone}"
-        )
-    return Verdict(Outcome.PASS, expected, f"{observed}; then other connections were opened")
+        observed = f"{observed}; then no other connection could be opened: {gone}"
+        return Verdict(Outcome.FAIL, expected, observed, facts_of(reaction))
+    return Verdict(
+        Outcome.PASS, expected, f"{observed}; then other connections were opened", facts_of(reaction)
+    )
 
 
 def does_not_apply(peer: Line, why: str) -> Verdict:
     """What the case is about is an option that this target does not offer, as it says itself."""
-    return Verdict(Outcome.NOT_APPLICABLE, peer.claimed or requirement_of(peer).paraphrase, why)
+    expected = peer.claimed or requirement_of(peer).paraphrase
+    return Verdict(Outcome.NOT_APPLICABLE, expected, why, blocked_by=BlockedBy.PROFILE)
 
 
 def worst(verdicts: Iterable[Verdict]) -> Verdict:
@@ -90,7 +117,7 @@ def worst(verdicts: Iterable[Verdict]) -> Verdict:
 def must_refuse(peer: Line, reaction: Reaction) -> Reaction:
     """A prerequisite: the reaction is a refusal of any kind, else raises Unmet."""
     if reaction.refusal is None:
-        raise Unmet("a refusal", reaction.describe(peer.dialect))
+        raise Unmet("a refusal", reaction.describe(peer.dialect), reaction)
     return reaction
 
 

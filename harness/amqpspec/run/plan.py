@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from amqpspec.record.rows import CaseRow, Outcome
+from amqpspec.record.rows import BlockedBy, CaseRow, Outcome
 from amqpspec.run.case import Case
 from amqpspec.target.live import Live
 
@@ -20,6 +20,7 @@ class Planned:
     case: Case
     outcome: Outcome | None = None
     reason: str = ""
+    blocked_by: BlockedBy | None = None
 
     def row(self) -> CaseRow:
         """The row of a case that does not run."""
@@ -34,6 +35,7 @@ class Planned:
             level=str(case.level),
             verdict=self.outcome,
             reason=self.reason,
+            blocked_by=self.blocked_by,
         )
 
 
@@ -57,15 +59,18 @@ def make_plan(
 
 def _decide(case: Case, unsupported: Mapping[str, str], hooks: Collection[str], limits: Limits) -> Planned:
     if case.id in limits.excluded:
-        return Planned(case, Outcome.EXCLUDED, "left out by --exclude")
+        return Planned(case, Outcome.EXCLUDED, "left out by --exclude", BlockedBy.SELECTION)
     if limits.shared_target and (case.destructive or case.restarts or case.heavy):
-        return Planned(case, Outcome.EXCLUDED, "could hurt a shared target (--shared-target)")
+        why = "could hurt a shared target (--shared-target)"
+        return Planned(case, Outcome.EXCLUDED, why, BlockedBy.SELECTION)
     for need in case.needs:
         if need in unsupported:
-            return Planned(case, Outcome.NOT_APPLICABLE, f"{need}: {unsupported[need]}")
+            why = f"{need}: {unsupported[need]}"
+            return Planned(case, Outcome.NOT_APPLICABLE, why, BlockedBy.PROFILE)
     for hook in case.hooks:
         if hook not in hooks:
-            return Planned(case, Outcome.BLOCKED, f"no hook: the target's configuration offers no {hook}")
+            why = f"no hook: the target's configuration offers no {hook}"
+            return Planned(case, Outcome.BLOCKED, why, BlockedBy.HOOK)
     return Planned(case)
 
 

@@ -130,8 +130,8 @@ class CaseItem(pytest.Item):
         row = run.row(self.case.id)
         if row.verdict in (Outcome.NOT_APPLICABLE, Outcome.EXCLUDED) or row.baseline == "known":
             pytest.skip(f"{row.verdict}: {row.reason}")
-        if row.verdict is Outcome.BLOCKED and row.reason.startswith("no hook"):
-            pytest.skip(f"blocked: {row.reason}")
+        if row.is_blocked_by_configuration:
+            pytest.skip(f"blocked by configuration: {row.reason}")
         strict = self.config.getoption("--amqp-strict")
         if row.verdict in (Outcome.PASS, Outcome.OBSERVED):
             return

@@ -70,7 +70,8 @@ def _naming(row: CaseRow, verdicts: Counter[Outcome]) -> CaseRow:
     if len(verdicts) == 1:
         return row
     told = ", ".join(f"{count} {verdict}" for verdict, count in verdicts.items())
-    return replace(row, reason=f"{row.reason}; attempts differ: {told}".removeprefix("; "))
+    reason = f"{row.reason}; attempts differ: {told}".removeprefix("; ")
+    return replace(row, reason=reason, attempts_differ=True)
 
 
 def _is_worse(row: CaseRow, other: CaseRow) -> bool:
@@ -80,8 +81,7 @@ def _is_worse(row: CaseRow, other: CaseRow) -> bool:
 
 def _exit_code(rows: Sequence[CaseRow], stale: Sequence[object], strict: bool, partial: bool) -> Exit:
     outcomes = {row.verdict for row in rows if row.baseline != "known"}
-    ran = any(row.verdict not in (Outcome.NOT_APPLICABLE, Outcome.EXCLUDED) for row in rows)
-    if partial or not ran or Outcome.ERROR in outcomes:
+    if partial or not any(_says_something(row) for row in rows) or Outcome.ERROR in outcomes:
         return Exit.HARNESS
     bad = {Outcome.FAIL, Outcome.INCONCLUSIVE} | ({Outcome.NONSTRICT} if strict else set())
     unmet = any(_unmet(row) for row in rows)
@@ -90,6 +90,13 @@ def _exit_code(rows: Sequence[CaseRow], stale: Sequence[object], strict: bool, p
     return Exit.STALE if stale else Exit.CONFORMING
 
 
+def _says_something(row: CaseRow) -> bool:
+    """Whether the row says anything of the target: a run in which none does has judged nothing."""
+    return (
+        row.verdict not in (Outcome.NOT_APPLICABLE, Outcome.EXCLUDED) and not row.is_blocked_by_configuration
+    )
+
+
 def _unmet(row: CaseRow) -> bool:
     """Blocked by the target's behaviour, not by what its configuration does not offer."""
-    return row.verdict is Outcome.BLOCKED and row.baseline != "known" and not row.reason.startswith("no hook")
+    return row.verdict is Outcome.BLOCKED and row.baseline != "known" and not row.is_blocked_by_configuration

@@ -1,24 +1,41 @@
-"""A verdict: what was expected, what was observed, and what that comes to.
+"""A verdict: what was expected, what was observed, and what that comes to; as sentences, and as data beside them.
 
-Knows: outcomes. Must not know: how a case came to it. The transcript is the third part of the evidence; the runner
-attaches it to every verdict.
+Knows: outcomes, facts of arrivals. Must not know: how a case came to it. The transcript is the third part of the
+evidence; the runner attaches it to every verdict.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from amqpspec.record.rows import Outcome
+from amqpspec.peer.events import Arrival, Reaction
+from amqpspec.record.rows import NO_FACTS, BlockedBy, Facts, Outcome
+
+Seen = Arrival | Reaction
+"""What an oracle looks at."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a case says: an outcome never comes without what was expected and what was observed."""
+    """What a case says: an outcome never comes without what was expected and what was observed.
+
+    ``facts`` hold what was observed where it is more than a sentence, ``blocked_by`` why nothing was judged.
+    """
 
     outcome: Outcome
     expected: str
     observed: str
+    facts: Facts = NO_FACTS
+    blocked_by: BlockedBy | None = None
 
     def __post_init__(self) -> None:
         if not self.expected or not self.observed:
             raise ValueError("expected a verdict with both expected and observed, actual: one is empty")
+
+
+def facts_of(seen: Seen | None, way: str = "") -> Facts:
+    """What was seen as data, and the way that the target chose."""
+    if seen is None:
+        return Facts(way=way)
+    arrivals = seen.arrivals if isinstance(seen, Reaction) else (seen,)
+    return Facts(seen.refusal, tuple(arrival.kind for arrival in arrivals), way)

@@ -129,7 +129,7 @@ def _kind(was: CaseRow | None, now: CaseRow | None) -> Kind | None:
 
 
 def _differs(case: CaseRow) -> bool:
-    return "attempts differ" in case.reason
+    return case.attempts_differ
 
 
 # --- the note

@@ -1,6 +1,6 @@
 """``results.json``: the run as one document, written while its cases stream by.
 
-Knows: the results contract and its JSON Schema (``schemas/results-1.json``).
+Knows: the results contract and its JSON Schema (``schemas/results-2.json``).
 Must not know: where the cases come from.
 """
 

@@ -106,7 +106,22 @@ def _properties(run: LoadedRun, case: CaseRow) -> Mapping[str, str]:
         "clause": one_line("; ".join(clauses)),
         "requirements": one_line(" ".join(case.requirements)),
         "verdict": str(case.verdict),
+        **_facts(case),
     }
+
+
+def _facts(case: CaseRow) -> Mapping[str, str]:
+    """What kept the case from a judgement, or what its verdict rests on; what there is none of is left out."""
+    refusal = case.facts.refusal
+    facts = {
+        "blocked_by": case.blocked_by or "",
+        "refusal": ""
+        if refusal is None
+        else f"{refusal.scope} {'' if refusal.code is None else refusal.code}".strip(),
+        "arrivals": ", ".join(case.facts.arrivals),
+        "way": case.facts.way,
+    }
+    return {name: one_line(text) for name, text in facts.items() if text}
 
 
 def _case(run: LoadedRun, case: CaseRow) -> TestCase:

@@ -83,7 +83,7 @@ def load_run(path: Path) -> LoadedRun:
         return _run(file.parent, data)
     except (KeyError, TypeError, ValueError, AttributeError) as problem:
         raise ReportError(
-            f"{file}: not a results document of schema {SCHEMA}: {_reason(problem)}"
+            f"{file}: not a results document of schema {data['schema']}: {_reason(problem)}"
         ) from problem
 
 

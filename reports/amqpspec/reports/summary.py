@@ -14,7 +14,7 @@ from amqpspec.record.rows import CaseRow, Outcome
 from amqpspec.reports.load import LoadedRun, RequirementRow
 from amqpspec.reports.outcomes import GREEN, is_deviation, is_excused, levels_of
 
-DEVIATIONS, NOT_REACHED = 1, 3  # exit codes
+DEVIATIONS, NOT_REACHED, HARNESS = 1, 3, 4  # exit codes
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +126,8 @@ def headline(run: LoadedRun) -> str:
         return "not decided"
     if run.exit_code == DEVIATIONS:
         return "blocked"
+    if run.exit_code == HARNESS:
+        return "nothing judged"
     if run.stale:
         return "stale baseline"
     return "baseline met" if found.known else "conforms"

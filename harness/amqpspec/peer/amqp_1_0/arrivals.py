@@ -8,27 +8,26 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from amqpspec.peer.amqp_1_0.books import FrameArrived
+from amqpspec.peer.amqp_1_0.books import SCOPES, FrameArrived
 from amqpspec.peer.events import Arrival, Ended, HeaderArrived
 from amqpspec.spec.model import Dialect, Refusal, Scope
 
 SENDER, RECEIVER = False, True
 """The roles as they stand in attach and disposition."""
 
-_SCOPES = {
-    "close": Scope.CONNECTION,
-    "end": Scope.SESSION,
-    "detach": Scope.LINK,
-    "disposition": Scope.DELIVERY,
-}
 _WIDTH = {Scope.CONNECTION: 0, Scope.SESSION: 1, Scope.LINK: 2, Scope.DELIVERY: 3}
 
 
 @dataclass(frozen=True, slots=True)
-class Passed:
+class Passed(Arrival):
     """No refusal up to the answer to a barrier that was sent behind."""
 
     how: str
+
+    @property
+    def kind(self) -> str:
+        """The answer to a barrier, whichever it was."""
+        return "barrier answered"
 
     def describe(self, dialect: Dialect) -> str:
         """In words."""
@@ -42,17 +41,11 @@ def refusal_of(arrivals: Iterable[Arrival]) -> tuple[Refusal | None, FrameArrive
     error is no refusal: then the frame is given alone.
     """
     arrivals = tuple(arrivals)
-    frames = [a for a in arrivals if isinstance(a, FrameArrived) and _says_no(a)]
-    frames.sort(key=lambda a: (a.condition is None and a.name != "disposition", _WIDTH[_SCOPES[a.name]]))
+    frames = [a for a in arrivals if isinstance(a, FrameArrived) and a.says_no]
+    frames.sort(key=lambda a: (a.refusal is None, _WIDTH[SCOPES[a.name]]))
     if frames:
-        first = frames[0]
-        silent = first.condition is None and first.name != "disposition"
-        return (None if silent else Refusal(_SCOPES[first.name], first.condition)), first
+        return frames[0].refusal, frames[0]
     if any(isinstance(a, Ended) for a in arrivals):
         header = any(isinstance(a, HeaderArrived) for a in arrivals)
         return Refusal(Scope.HEADER if header else Scope.SOCKET), None
     return None, None
-
-
-def _says_no(arrival: FrameArrived) -> bool:
-    return arrival.name in ("close", "end", "detach") or arrival.state == "rejected"

@@ -13,7 +13,8 @@ from functools import cached_property
 from typing import Any
 
 from amqpspec.peer.context import Unmet
-from amqpspec.spec.model import Dialect
+from amqpspec.peer.events import Arrival
+from amqpspec.spec.model import Dialect, Refusal, Scope
 from amqpspec.wire.amqp_1_0.composites import Composed
 from amqpspec.wire.amqp_1_0.frames import TypedFrame
 from amqpspec.wire.amqp_1_0.message import Message, decode_message
@@ -22,6 +23,9 @@ from amqpspec.wire.errors import WireError
 SERIAL = 1 << 32
 WINDOW = (1 << 31) - 1
 HANDLE_MAX = SERIAL - 1
+_CLOSES = {"close": Scope.CONNECTION, "end": Scope.SESSION, "detach": Scope.LINK}
+SCOPES = {**_CLOSES, "disposition": Scope.DELIVERY}
+"""What is over, or rejected, by a performative that says no."""
 _NO_CONDITION = "an error without a condition"
 TERMINAL = ("accepted", "rejected", "released", "modified")
 
@@ -38,7 +42,7 @@ def ahead(later: int, earlier: int) -> int:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class FrameArrived:
+class FrameArrived(Arrival):
     """A frame of the target. ``channel`` is the number under which the case began the session, where it is one's;
     ``link`` is the link that the target's handle, or the name in attach, stands for.
     """
@@ -102,9 +106,29 @@ class FrameArrived:
         state = _composed(self["state"])
         return "" if state is None else state.name
 
+    @property
+    def kind(self) -> str:
+        """The performative, with its condition, state or code."""
+        if self.name in _CLOSES:
+            return f"{self.name} {self.condition or 'without error'}"
+        if self.name.startswith("sasl-outcome"):
+            return f"{self.name} {self['code']}"
+        return " ".join(filter(None, (self.name, self.state, self.condition if self.state else "")))
+
+    @property
+    def says_no(self) -> bool:
+        """Whether it ends something or rejects a delivery."""
+        return self.state == "rejected" if self.name == "disposition" else self.name in _CLOSES
+
+    @property
+    def refusal(self) -> Refusal | None:
+        """What it refuses, and why; what is closed without an error is no refusal."""
+        silent = self.name in _CLOSES and self.condition is None
+        return None if silent or not self.says_no else Refusal(SCOPES[self.name], self.condition)
+
     def describe(self, dialect: Dialect) -> str:
         """One phrase for reports: what ends something with its error, anything else with its channel."""
-        if self.name in ("close", "end", "detach"):
+        if self.name in _CLOSES:
             return f"{self.name} {self._why()}"
         if self.name == "disposition":
             role = "receiver" if self["role"] else "sender"

@@ -65,7 +65,7 @@ class Linking(Opening):
         """Attach in a role; raises Unmet where the target refuses the link."""
         link = self.try_attach(role, address, channel, **fields)
         if (over := self.over(link)) is not None:
-            raise Unmet("an attached link", over.describe(self.dialect))
+            raise Unmet("an attached link", over.describe(self.dialect), over)
         if link.refused and _asks(fields, _FAR[role]):
             raise Unmet("an attached link", f"attach without {_FAR[role]}")
         return link
@@ -180,12 +180,12 @@ class Linking(Opening):
         until_s = self.now() + within_s
         while not done():
             if (over := self.over(link, session)) is not None:
-                raise Unmet(what, over.describe(self.dialect))
+                raise Unmet(what, over.describe(self.dialect), over)
             arrival = self.read(until_s)
             if isinstance(arrival, Quiet):
                 arrival = Quiet(within_s)
             if isinstance(arrival, Ended | Garbled | Quiet):
-                raise Unmet(what, arrival.describe(self.dialect))
+                raise Unmet(what, arrival.describe(self.dialect), arrival)
             self.keep(arrival)
 
     def over(self, link: Link | None, session: Session | None = None) -> Arrival | None:

@@ -45,7 +45,7 @@ class Opening(Connection):
             return arrival
         if isinstance(arrival, FrameArrived):
             self.keep(arrival)
-        raise Unmet(" or ".join(names), arrival.describe(self.dialect))
+        raise Unmet(" or ".join(names), arrival.describe(self.dialect), arrival)
 
     def arrival(
         self,
@@ -78,7 +78,7 @@ class Opening(Connection):
             lambda a: isinstance(a, HeaderArrived), self.patience_s if within_s is None else within_s
         )
         if not isinstance(arrival, HeaderArrived) or name not in (None, header_id(arrival.header.octets)):
-            raise Unmet(wanted, arrival.describe(self.dialect))
+            raise Unmet(wanted, arrival.describe(self.dialect), arrival)
         return arrival.header
 
     def call(self, name: str, /, channel: int = 0, **fields: Any) -> FrameArrived:
@@ -140,7 +140,7 @@ class Opening(Connection):
         self.send("sasl-init", mechanism=mechanism, initial_response=first, **self._sasl_hostname())
         outcome = self._converse(talk)
         if outcome["code"] != 0:
-            raise Unmet("sasl-outcome with code 0", outcome.describe(self.dialect))
+            raise Unmet("sasl-outcome with code 0", outcome.describe(self.dialect), outcome)
         if isinstance(outcome["additional_data"], bytes) and outcome["additional_data"]:
             talk.answer(outcome["additional_data"])
         self._secured = True

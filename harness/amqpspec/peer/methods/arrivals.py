@@ -14,6 +14,8 @@ from amqpspec.spec.model import Dialect, Refusal, Scope
 from amqpspec.wire.methods.codec import Call, ContentHeader
 from amqpspec.wire.methods.frames import Frame
 
+_CLOSES = {"connection.close": Scope.CONNECTION, "channel.close": Scope.CHANNEL}
+
 
 @dataclass(frozen=True, slots=True)
 class Content:
@@ -25,7 +27,7 @@ class Content:
 
 
 @dataclass(frozen=True, slots=True)
-class MethodArrived:
+class MethodArrived(Arrival):
     """A method without content, or one whose content is complete, with the contents within it."""
 
     channel: int
@@ -48,19 +50,35 @@ class MethodArrived:
         """The content's properties; empty without content."""
         return self.header.properties if self.header else {}
 
+    @property
+    def kind(self) -> str:
+        """The method, a close with its reply code."""
+        return f"{self.name} {self['reply_code']}" if self.name in _CLOSES else self.name
+
+    @property
+    def refusal(self) -> Refusal | None:
+        """What a close method refuses, and why."""
+        scope = _CLOSES.get(self.name)
+        return None if scope is None else Refusal(scope, self["reply_code"])
+
     def describe(self, dialect: Dialect) -> str:
         """One phrase for reports: closes with their code, anything else with its channel."""
-        if self.name in ("connection.close", "channel.close"):
+        if self.name in _CLOSES:
             code = dialect.code_name(self["reply_code"])
             return f"{self.name} {code} ({' '.join(self['reply_text'].split())!r})"
         return f"{self.name} on channel {self.channel}"
 
 
 @dataclass(frozen=True, slots=True)
-class HeartbeatArrived:
+class HeartbeatArrived(Arrival):
     """A heartbeat frame."""
 
     frame: Frame
+
+    @property
+    def kind(self) -> str:
+        """A heartbeat."""
+        return "heartbeat"
 
     def describe(self, dialect: Dialect) -> str:
         """In words."""
@@ -70,9 +88,8 @@ class HeartbeatArrived:
 def refusal_of(arrivals: tuple[Arrival, ...]) -> tuple[Refusal | None, MethodArrived | None]:
     """The refusal that arrivals amount to: a close method counts before the header, the header before a bare end."""
     for arrival in arrivals:
-        if isinstance(arrival, MethodArrived) and arrival.name.endswith(".close"):
-            scope = Scope.CHANNEL if arrival.name == "channel.close" else Scope.CONNECTION
-            return Refusal(scope, arrival["reply_code"]), arrival
+        if isinstance(arrival, MethodArrived) and arrival.refusal is not None:
+            return arrival.refusal, arrival
     if any(isinstance(a, Ended) for a in arrivals):
         header = any(isinstance(a, HeaderArrived) for a in arrivals)
         return Refusal(Scope.HEADER if header else Scope.SOCKET), None

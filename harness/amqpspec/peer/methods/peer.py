@@ -170,7 +170,7 @@ class Peer(Connection):
         arrival = self.arrival(*names, channel=channel, within_s=within_s)
         if isinstance(arrival, MethodArrived) and arrival.name in names:
             return arrival
-        raise Unmet(" or ".join(names), arrival.describe(self.dialect))
+        raise Unmet(" or ".join(names), arrival.describe(self.dialect), arrival)
 
     def arrival(self, *names: str, channel: int | None = 1, within_s: float | None = None) -> Arrival:
         """Like ``expect``, but gives what came instead: a close, the end, garbled octets, or Quiet."""

@@ -6,6 +6,7 @@ Knows: rows, reactions, verdicts. Must not know: single cases, targets' names.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from amqpspec.peer.amqp_1_0.arrivals import Passed, refusal_of
 from amqpspec.peer.amqp_1_0.books import Delivery, FrameArrived, Link, Outgoing
@@ -14,8 +15,8 @@ from amqpspec.peer.context import Unmet
 from amqpspec.peer.events import Arrival, Reaction
 from amqpspec.peer.line import Line
 from amqpspec.record.rows import Outcome
-from amqpspec.run.oracles import holds, judge_reaction, requirement_of
-from amqpspec.run.verdict import Verdict
+from amqpspec.run.oracles import holds, judge_reaction, requirement_of, verdict_on
+from amqpspec.run.verdict import Verdict, facts_of
 from amqpspec.spec.model import Refusal
 
 _SHOWN_PROBLEMS = 3
@@ -45,9 +46,9 @@ def borne(peer: Line, reaction: Reaction, row: str = "") -> Verdict:
     """A breach that the target may refuse or bear with: which of them is recorded, a refusal has to be the row's."""
     if reaction.refusal is not None or reaction.closing is not None:
         verdict = judge_reaction(peer, reaction, row)
-        return _recorded(verdict) if verdict.outcome is Outcome.PASS else verdict
+        return replace(verdict, outcome=Outcome.OBSERVED) if verdict.outcome is Outcome.PASS else verdict
     expected = peer.claimed or f"no refusal, or {_refusals(peer, row)}"
-    return Verdict(Outcome.OBSERVED, expected, reaction.describe(peer.dialect))
+    return verdict_on(peer, Outcome.OBSERVED, expected, reaction)
 
 
 def without_effect(peer: Line, reaction: Reaction, effect: str = "", row: str = "") -> Verdict:
@@ -56,15 +57,16 @@ def without_effect(peer: Line, reaction: Reaction, effect: str = "", row: str = 
         return judge_reaction(peer, reaction, row)
     expected = peer.claimed or f"no effect, or {_refusals(peer, row)}"
     if effect:
-        return holds(peer, False, effect, expected, row)
-    return Verdict(Outcome.OBSERVED, expected, f"{reaction.describe(peer.dialect)}, and no effect")
+        return holds(peer, False, effect, expected, row, reaction)
+    observed = f"{reaction.describe(peer.dialect)}, and no effect"
+    return Verdict(Outcome.OBSERVED, expected, observed, facts_of(reaction))
 
 
 def allows(peer: Peer, channel: int = 0, link: Link | None = None, row: str = "") -> Verdict:
     """What was sent last is not refused: a barrier behind it is answered."""
     reaction = peer.reaction(channel, link=link)
     done = isinstance(reaction.arrivals[-1], Passed) and reaction.refusal is None and reaction.closing is None
-    return holds(peer, done, reaction.describe(peer.dialect), peer.claimed or "no refusal", row)
+    return holds(peer, done, reaction, peer.claimed or "no refusal", row)
 
 
 def well_formed(peer: Peer, *arrivals: FrameArrived, row: str = "") -> Verdict:
@@ -77,12 +79,8 @@ def well_formed(peer: Peer, *arrivals: FrameArrived, row: str = "") -> Verdict:
 def must_refuse(peer: Peer, reaction: Reaction) -> Reaction:
     """A prerequisite: the reaction is a refusal of any kind, else raises Unmet."""
     if reaction.refusal is None and reaction.closing is None:
-        raise Unmet("a refusal", reaction.describe(peer.dialect))
+        raise Unmet("a refusal", reaction.describe(peer.dialect), reaction)
     return reaction
-
-
-def _recorded(verdict: Verdict) -> Verdict:
-    return Verdict(Outcome.OBSERVED, verdict.expected, verdict.observed)
 
 
 def _refusals(peer: Line, row: str) -> str:

@@ -13,6 +13,7 @@ from hashlib import file_digest, sha256
 from pathlib import Path
 from typing import Any
 
+from amqpspec.record.evidence import transcripts
 from amqpspec.record.rows import CaseRow
 from amqpspec.reports.files import atomic_text
 from amqpspec.reports.load import RESULTS, LoadedRun, ReportError
@@ -81,8 +82,8 @@ def evidence(folder: Path) -> dict[str, Any]:
 
 def evidence_files(folder: Path) -> list[str]:
     """Journal, results and transcripts by their path within the run's folder, sorted; captures repeat transcripts."""
-    transcripts = (path.relative_to(folder).as_posix() for path in folder.glob("evidence/*.jsonl"))
-    return sorted([JOURNAL, RESULTS, *transcripts])
+    names = (path.relative_to(folder).as_posix() for path in transcripts(folder))
+    return sorted([JOURNAL, RESULTS, *names])
 
 
 def _hash_of(path: Path) -> str:

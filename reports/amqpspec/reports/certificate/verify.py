@@ -94,7 +94,7 @@ def _transcript(run: LoadedRun, case: CaseRow) -> Iterator[str]:
     told = _verdict(path)
     if told is None:
         yield f"{case.evidence}: expected a verdict on its last lines, actual: none"
-    elif told != case.verdict and "attempts differ" not in case.reason:
+    elif told != case.verdict and not case.attempts_differ:
         yield f"{case.evidence}: the transcript says {told}, the results say {case.verdict} of {case.id}"
 
 

@@ -2,7 +2,7 @@
 
 Knows: journal and results of a run. Must not know: campaigns, Parquet, manifests.
 
-A journal does not say when a case ended: its observations carry the start of the run, so that a run is of one day.
+An observation is dated when its case ended; one that did not run, or whose journal does not say, when the run began.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from amqpspec.reports.json_report import requirement_json
 from amqpspec.reports.load import RESULTS, LoadedRun, RequirementRow, load_run
 from amqpspec.reports.outcomes import GREEN
 from amqpspec.reports.pipeline.dimensions import Rows
-from amqpspec.reports.pipeline.reactions import case_reaction
+from amqpspec.reports.pipeline.reactions import arrivals_in_words, case_reaction
 from amqpspec.reports.pipeline.schema import OBSERVATION, LakeError
 from amqpspec.spec.dialects import certified_dialects, load_ledger
 
@@ -146,15 +146,25 @@ def _attempts(run: Run) -> Iterator[CaseRow]:
 
 
 def _observation(run: Run, case: CaseRow) -> dict[str, Any]:
-    target, reaction = run.row.target, case_reaction(case.verdict, case.observed)
+    target, reaction, facts = run.row.target, case_reaction(case), case.facts
     made = row(
         kind=CASE, run=run.name, target=target.name, product=target.product, target_version=target.version,
         suite_version=run.row.suite_version, dialect=case.dialect, case=case.id, attempt=case.attempt,
         verdict=VERDICT_CODES[case.verdict], baseline=_baseline(run, case), state=case.suite,
         end_state=case.ended or None, reaction=reaction, latency_us=int(case.duration_ms * 1000),
-        at_us=run.started, evidence=case.evidence or None, detail=_detail(case),
+        at_us=_ended(run, case), evidence=case.evidence or None, detail=_detail(case),
+        blocked_by=case.blocked_by, refusal_scope=facts.refusal.scope if facts.refusal else None,
+        refusal_code=str(facts.refusal.code) if facts.refusal and facts.refusal.code is not None else None,
+        arrivals=arrivals_in_words(facts) or None,
     )  # fmt: skip
     return made if reaction else made | {"signature": None}
+
+
+def _ended(run: Run, case: CaseRow) -> datetime:
+    try:
+        return utc(case.ended_at) if case.ended_at else run.started
+    except ValueError as error:
+        raise LakeError(f"{run.folder / JOURNAL}: case {case.id}: ended_at: {error}") from error
 
 
 def _baseline(run: Run, case: CaseRow) -> str | None:

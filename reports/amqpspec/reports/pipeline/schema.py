@@ -13,7 +13,7 @@ import pyarrow as pa
 from amqpspec.record import observation
 from amqpspec.reports.load import ReportError
 
-SCHEMA = 2
+SCHEMA = 3
 """Of the lake: its layout, its facts and its dimensions."""
 
 KINDS = (observation.CASE, observation.FUZZ)

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from hashlib import blake2b
 from pathlib import Path
 
+from amqpspec.record.evidence import is_transcript
 from amqpspec.reports.files import WholeFolder, atomic_text, swap
 from amqpspec.reports.marts.files import names
 from amqpspec.reports.marts.rows import LatestVerdict
@@ -82,7 +83,7 @@ class Transcripts:
 
 def _is_transcript(path: Path) -> bool:
     """Whether there is such a file of a run, whatever a journal may have said."""
-    if path.suffix != ".jsonl" or path.parent.name != "evidence" or ".." in path.parts:
+    if not is_transcript(path) or ".." in path.parts:
         return False
     try:
         return path.is_file() and not path.is_symlink() and path.stat().st_size <= TRANSCRIPT_MAX_OCTETS

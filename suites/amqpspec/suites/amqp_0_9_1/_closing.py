@@ -17,7 +17,7 @@ def closing_of(peer: Peer, name: str, channel: int = 1) -> MethodArrived:
     """The close method that the violation sent last brings about; raises Unmet where it is not the named one."""
     reaction = peer.reaction(channel)
     if not isinstance(reaction.closing, MethodArrived) or reaction.closing.name != name:
-        raise Unmet(name, reaction.describe(peer.dialect))
+        raise Unmet(name, reaction.describe(peer.dialect), reaction)
     return reaction.closing
 
 
@@ -36,7 +36,7 @@ def until_end(peer: Peer) -> list[Arrival]:
     while not seen or not isinstance(seen[-1], Ended):
         seen.append(peer.read(until_s))
         if isinstance(seen[-1], Garbled | Quiet):
-            raise Unmet("the end of the connection", seen[-1].describe(peer.dialect))
+            raise Unmet("the end of the connection", seen[-1].describe(peer.dialect), seen[-1])
     return seen
 
 

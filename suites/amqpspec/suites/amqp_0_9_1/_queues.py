@@ -70,7 +70,7 @@ def exists(peer: Peer, queue: str, channel: int = _SPARE) -> bool:
         # 405 says that another connection holds the queue, hence that it exists (amqp-0-9-1
         # queue/declare/exclusive/passive).
         return peer.dialect.codes[answer["reply_code"]].name == "resource-locked"
-    raise Unmet("an answer to a passive declare", answer.describe(peer.dialect))
+    raise Unmet("an answer to a passive declare", answer.describe(peer.dialect), answer)
 
 
 def vanishes(peer: Peer, queue: str) -> bool:

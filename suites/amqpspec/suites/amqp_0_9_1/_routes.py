@@ -77,7 +77,7 @@ def exists(peer: Peer, exchange: str, type: str = "direct", channel: int = _SPAR
         return True
     if isinstance(arrival, MethodArrived) and arrival.name == "channel.close":
         return False
-    raise Unmet("an answer to a passive declare", arrival.describe(peer.dialect))
+    raise Unmet("an answer to a passive declare", arrival.describe(peer.dialect), arrival)
 
 
 def vanishes(peer: Peer, exchange: str) -> bool:

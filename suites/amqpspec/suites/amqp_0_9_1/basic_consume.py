@@ -202,7 +202,7 @@ def cancel_without_a_queue(peer: Peer) -> Verdict:
     # basic/cancel/queue-gone).
     if isinstance(last, MethodArrived) and last.name == "basic.cancel-ok":
         return equals(peer, last["consumer_tag"], tag, "consumer tag")
-    return holds(peer, answered, reaction.describe(peer.dialect))
+    return holds(peer, answered, reaction)
 
 
 @case("basic.cancel.by-server", covers=["basic/cancel/by-server"], needs=["consumer-cancel-notify"])
@@ -222,4 +222,4 @@ def server_tells_of_a_lost_consumer(peer: Peer) -> Verdict:
         and arrival["consumer_tag"] == tag
     ):
         return observed_either_way(peer, "basic.cancel with the tag of the consumer")
-    return observed_either_way(peer, f"no basic.cancel for the consumer: {arrival.describe(peer.dialect)}")
+    return observed_either_way(peer, "no basic.cancel for the consumer", arrival)

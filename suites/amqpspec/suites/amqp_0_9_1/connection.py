@@ -102,7 +102,7 @@ def answered_header_is_spoken(peer: Peer) -> Verdict:
     again.send_header(offered.header.octets)
     reaction = again.reaction(0, barrier=False)
     observed = f"{offered.header}, answered by {reaction.describe(peer.dialect)}"
-    return holds(peer, reaction.refusal is None, observed)
+    return holds(peer, reaction.refusal is None, observed, seen=reaction)
 
 
 @case("connection.start.server-support.future-version", covers=["connection/start/server-support"])
@@ -117,7 +117,7 @@ def version_of_the_future(peer: Peer) -> Verdict:
         if isinstance(a, HeaderArrived) and a.header.octets[5:] > FUTURE_VERSION[5:]
     ]
     if too_high:
-        return holds(peer, False, too_high[0].describe(peer.dialect), "the header of a lower version")
+        return holds(peer, False, too_high[0], "the header of a lower version")
     return judge_reaction(peer, reaction)
 
 
@@ -326,7 +326,7 @@ def _alone(peer: Peer, name: str) -> MethodArrived:
     # The client is silent meanwhile: whatever comes now came unasked.
     extra = peer.read(peer.now() + peer.context.patience.quiet_s)
     if not isinstance(extra, Quiet):
-        raise Unmet(f"nothing behind {name}", extra.describe(peer.dialect))
+        raise Unmet(f"nothing behind {name}", extra.describe(peer.dialect), extra)
     return arrival
 
 

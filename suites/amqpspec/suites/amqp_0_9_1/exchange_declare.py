@@ -54,7 +54,7 @@ def declared_for_everybody(peer: Peer) -> Verdict:
     other.send("exchange.declare", exchange=exchange, type="direct", passive=True)
     arrival = other.arrival("exchange.declare-ok")
     confirmed = isinstance(arrival, MethodArrived) and arrival.name == "exchange.declare-ok"
-    return holds(peer, confirmed, arrival.describe(peer.dialect))
+    return holds(peer, confirmed, arrival)
 
 
 @case("exchange.declare.sixteen", covers=["exchange/declare/minimum"])
@@ -113,7 +113,7 @@ def empty_name(peer: Peer) -> Verdict:
     reaction = peer.reaction()
     # Two rows forbid it, with codes of their own: here any refusal will do. The codes of
     # exchange/default-access are judged with the default exchange.
-    return holds(peer, reaction.refusal is not None, reaction.describe(peer.dialect), "a refusal")
+    return holds(peer, reaction.refusal is not None, reaction, "a refusal")
 
 
 @case("exchange.declare.legal-name", covers=["exchange/declare/exchange/syntax"])

@@ -105,7 +105,7 @@ def stays_a_little_while(peer: Peer) -> Verdict:
     peer.expect("queue.unbind-ok")
     arrival = peer.arrival("queue.bind-ok")
     bound = isinstance(arrival, MethodArrived) and arrival.name == "queue.bind-ok"
-    return holds(peer, bound, arrival.describe(peer.dialect))
+    return holds(peer, bound, arrival)
 
 
 @case(

@@ -45,7 +45,7 @@ def http_on_the_same_port(peer: Peer) -> Verdict:
     verdict = judge_reaction(peer, reaction)
     if verdict.outcome is not Outcome.PASS:
         return verdict
-    return observed_either_way(peer, f"only AMQP is served: {verdict.observed}")
+    return observed_either_way(peer, "only AMQP is served", reaction)
 
 
 @case("amq_wlp_header_03", covers=["amq_wlp_header_03"])
@@ -91,7 +91,7 @@ def version_can_be_found_out(peer: Peer) -> Verdict:
     reaction = peer.reaction(0, barrier=False)
     offered = next((a.header.octets for a in reaction.arrivals if isinstance(a, HeaderArrived)), None)
     if offered is None:
-        raise Unmet("a protocol header", reaction.describe(peer.dialect))
+        raise Unmet("a protocol header", reaction.describe(peer.dialect), reaction)
     again = peer.another()
     again.send_header(offered)
     start = again.arrival("connection.start", channel=0)
@@ -99,7 +99,8 @@ def version_can_be_found_out(peer: Peer) -> Verdict:
     # A version that is not served would be answered by the end, not by silence or more octets.
     if isinstance(start, HeaderArrived) and start.header.octets == offered:
         served = not isinstance(again.read(again.now() + again.patience_s), Ended)
-    return holds(peer, served, f"header {offered.hex(' ')}, then {start.describe(peer.dialect)}")
+    observed = f"header {offered.hex(' ')}, then {start.describe(peer.dialect)}"
+    return holds(peer, served, observed, seen=start)
 
 
 # frame types
@@ -179,7 +180,7 @@ def end_octet_is_checked_first(peer: Peer) -> Verdict:
     other.send("queue.declare", queue=name, passive=True)
     arrival = other.arrival("queue.declare-ok")
     refused = isinstance(arrival, MethodArrived) and arrival.name == "channel.close"
-    return holds(peer, refused, arrival.describe(peer.dialect))
+    return holds(peer, refused, arrival)
 
 
 # frame size

@@ -236,7 +236,9 @@ def _aborted(peer: Peer, queue: str, arrives: bytes) -> Verdict:
     if reaction.refusal is not None and not bodies:
         return judge_reaction(peer, reaction)
     wanted = [arrives] if arrives and reaction.refusal is None else []
-    return holds(peer, bodies == wanted, f"{reaction.describe(peer.dialect)}; in the queue {bodies}")
+    return holds(
+        peer, bodies == wanted, f"{reaction.describe(peer.dialect)}; in the queue {bodies}", seen=reaction
+    )
 
 
 def _refuses_header(peer: Peer, payload: bytes) -> Verdict:

@@ -76,7 +76,7 @@ def single_octets_do_for_heartbeats(peer: Peer) -> Verdict:
         peer.send_octets(bytes((octet,)))
         _let_pass(peer, _LIFETIME_S / len(octets))
     arrival = peer.expect("exchange.declare-ok")
-    return holds(peer, True, arrival.describe(peer.dialect))
+    return holds(peer, True, arrival)
 
 
 @case("framing.heartbeat.missed", covers=["wire/heartbeat/missed"], slow=True)

@@ -63,7 +63,7 @@ def contested_tags_come_back_or_are_refused(peer: Peer) -> Verdict:
     # amqp-0-9-1 wire/table/all-types-round-trip: a server that reads these tags otherwise may refuse
     # them; what it takes, it has to pass on unchanged.
     if reaction.refusal is not None:
-        return observed_either_way(peer, f"refused: {reaction.describe(peer.dialect)}")
+        return observed_either_way(peer, "refused", reaction)
     peer.claim("the same headers, tags and values, as they were taken")
     return _comes_back(peer, queue, headers)
 
@@ -79,9 +79,9 @@ def every_type_is_read(peer: Peer) -> Verdict:
     # A channel exception rejects what the arguments say, so they were read. Only a connection exception
     # can mean that they were not.
     if reaction.refusal is not None and reaction.refusal.scope is Scope.CHANNEL:
-        return observed_either_way(peer, f"read, but not taken: {reaction.describe(peer.dialect)}")
+        return observed_either_way(peer, "read, but not taken", reaction)
     if reaction.refusal is not None:
-        return holds(peer, False, reaction.describe(peer.dialect))
+        return holds(peer, False, reaction)
     peer.publish("", b"bound", exchange=exchange)
     return equals(peer, fetch(peer, queue).body, b"bound", "message")
 

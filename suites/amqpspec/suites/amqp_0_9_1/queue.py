@@ -306,9 +306,8 @@ def mismatch_changes_nothing(peer: Peer) -> Verdict:
     refused = peer.arrival("queue.declare-ok")
     peer.open_channel(2)  # the refusal has closed channel 1
     left = contents(peer, queue, channel=2)
-    return holds(
-        peer, _is_refusal(refused) and left == bodies, f"{refused.describe(peer.dialect)}; messages {left}"
-    )
+    observed = f"{refused.describe(peer.dialect)}; messages {left}"
+    return holds(peer, _is_refusal(refused) and left == bodies, observed, seen=refused)
 
 
 # --- declare-ok

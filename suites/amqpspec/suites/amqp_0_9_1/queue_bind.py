@@ -285,4 +285,4 @@ def unbind_from_the_default_exchange(peer: Peer) -> Verdict:
     # queue.bind and publish reach the default exchange. Whether the binding then goes is not said.
     if reaction.refusal in requirement_of(peer).tolerates:
         return judge_reaction(peer, reaction)
-    return holds(peer, reaction.refusal is None, reaction.describe(peer.dialect))
+    return holds(peer, reaction.refusal is None, reaction)

@@ -65,7 +65,7 @@ def behind_close(peer: Peer) -> list[TypedFrame]:
 def nothing_behind_close(peer: Peer, end: Arrival, row: str = "") -> Verdict:
     """The target's close was the last that it wrote; ``end`` is how the stream ended behind it."""
     if peer.closed_by is None:
-        return holds(peer, False, f"no close, {end.describe(peer.dialect)}", row=row)
+        return holds(peer, False, f"no close, {end.describe(peer.dialect)}", row=row, seen=end)
     more = ", ".join(dict.fromkeys(frame.name for frame in behind_close(peer)))
     if not more and isinstance(end, Garbled):
         more = end.describe(peer.dialect)
@@ -207,7 +207,7 @@ def kept_alive(peer: Peer, idle_s: float, sign: Callable[[], None], share: float
         sign()
         heard += listen(peer, share * idle_s)
         if peer.is_over() or peer.ended is not None:
-            raise Unmet("a connection that lives on", heard[-1][1].describe(peer.dialect))
+            raise Unmet("a connection that lives on", heard[-1][1].describe(peer.dialect), heard[-1][1])
     return kinds(heard)
 
 
@@ -219,7 +219,7 @@ def keeps_pace(peer: Peer) -> Verdict:
     heard = listen(peer, _LISTENING_S + limit_s)
     gap_s = longest_gap_s(start_s, heard, peer.now())
     if peer.is_over() or peer.ended is not None:
-        return holds(peer, False, heard[-1][1].describe(peer.dialect))
+        return holds(peer, False, heard[-1][1])
     kept = gap_s <= limit_s + peer.context.patience.quiet_s
     return holds(
         peer, kept, f"frames: {kinds(heard)}; " + ("in time" if kept else f"{gap_s:.1f} s of silence")

@@ -107,7 +107,7 @@ def asked(
     link = peer.session(channel).every_link[-1]
     reaction = peer.reaction(channel, link=link)
     if link.attached is None and reaction.refusal is None:
-        raise Unmet("attach", reaction.describe(peer.dialect))
+        raise Unmet("attach", reaction.describe(peer.dialect), reaction)
     return link, reaction
 
 
@@ -129,7 +129,7 @@ def resuming(peer: Peer, role: str, address: Any = None, **fields: Any) -> Link:
     try:
         return peer.attach(role, address, **fields)
     except Unmet as unmet:
-        if "amqp:not-implemented" in unmet.observed:
+        if unmet.code == "amqp:not-implemented":
             raise OutOfReach(f"links are not resumed: {unmet.observed}") from unmet
         raise
 

@@ -44,7 +44,7 @@ def resume(peer: Peer, link: Link, unsettled: Mapping[bytes, Any], **fields: Any
     try:
         return peer.attach(link.role, link.address, channel, **fields)
     except Unmet as unmet:
-        if "amqp:not-implemented" in unmet.observed:
+        if unmet.code == "amqp:not-implemented":
             raise OutOfReach(f"the target does not resume links: {unmet.observed}") from unmet
         raise
 

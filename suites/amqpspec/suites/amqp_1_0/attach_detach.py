@@ -306,7 +306,9 @@ def _received_as_told(peer: Peer, mode: int) -> Verdict:
     address = peer.node()
     link, reaction = asked(peer, SENDER, address, rcv_settle_mode=mode)
     if reaction.refusal is not None or link.attached is None:
-        return holds(peer, True, f"rcv-settle-mode {mode} is refused: {reaction.describe(peer.dialect)}")
+        return holds(
+            peer, True, f"rcv-settle-mode {mode} is refused: {reaction.describe(peer.dialect)}", seen=reaction
+        )
     reported = link.attached["rcv_settle_mode"]
     peer.credit_for(link)
     peer.claim("a disposition settled as the target's attach says")

@@ -85,10 +85,11 @@ def map_too_large(peer: Peer) -> Verdict:
         return judge_arrival(peer, arrival)
     _tells_something(arrival)
     octets, incomplete = peer.largest_frame_octets, arrival["incomplete_unsettled"]
-    way = f"attach of {octets} octets, its map told as {'incomplete' if incomplete else 'complete'}"
+    way = f"its map told as {'incomplete' if incomplete else 'complete'}"
+    observed = f"attach of {octets} octets, {way}"
     if octets <= _SMALL_FRAME_OCTETS and incomplete:
-        return observed_either_way(peer, way)
-    return holds(peer, False, way)
+        return observed_either_way(peer, way, observed=observed)
+    return holds(peer, False, observed)
 
 
 @case(

@@ -6,7 +6,7 @@ from amqpspec.peer.amqp_1_0.peer import Peer
 from amqpspec.peer.events import Arrival, Ended, Quiet
 from amqpspec.record.rows import Outcome
 from amqpspec.run.case import case
-from amqpspec.run.oracles import equals, holds, observed_either_way, worst
+from amqpspec.run.oracles import equals, holds, observed_either_way, verdict_on, worst
 from amqpspec.run.verdict import Verdict
 from amqpspec.spec.model import Scope
 from amqpspec.suites.amqp_1_0._connections import (
@@ -32,7 +32,7 @@ def error_is_reported_in_a_close(peer: Peer) -> Verdict:
     reaction = peer.reaction()
     reported = reaction.closing is not None and reaction.refusal is not None
     right = reported and reaction.refusal is not None and reaction.refusal.scope is Scope.CONNECTION
-    return holds(peer, right, reaction.describe(peer.dialect), "close with an error")
+    return holds(peer, right, reaction, "close with an error")
 
 
 @case("connections.closing.half-closed-by-partner", covers=["connections/closing/close-frame"])
@@ -47,10 +47,10 @@ def half_closed_stream(peer: Peer) -> Verdict:
     arrival = peer.arrival("close", within_s=peer.context.patience.ending_s)
     expected = "close, then the end, or a connection that is still open"
     if isinstance(arrival, Ended):
-        return Verdict(Outcome.NONSTRICT, expected, arrival.describe(peer.dialect))
+        return verdict_on(peer, Outcome.NONSTRICT, expected, arrival)
     if isinstance(arrival, Quiet):
         return observed_either_way(peer, "the connection stays open")
-    return Verdict(Outcome.PASS, expected, arrival.describe(peer.dialect))
+    return verdict_on(peer, Outcome.PASS, expected, arrival)
 
 
 @case(
@@ -87,7 +87,7 @@ def waits_for_a_limited_time(peer: Peer) -> Verdict:
     peer.claim("the end of the stream, though no close answers")
     other = closing(peer)
     end = other.expect_end(long_wait_s(other))
-    return holds(peer, isinstance(end, Ended), end.describe(peer.dialect))
+    return holds(peer, isinstance(end, Ended), end)
 
 
 @case("connections.closing.any-channel", covers=["connections/closing/any-channel"])
@@ -99,7 +99,7 @@ def close_on_other_channels(peer: Peer) -> Verdict:
         other.open_connection()
         closed = other.call("close", min(channel, other.channel_max))
         if closed.condition is not None:
-            return holds(peer, False, closed.describe(peer.dialect))
+            return holds(peer, False, closed)
     return holds(peer, True, "close without error")
 
 
@@ -140,18 +140,20 @@ def both_close_at_once(peer: Peer) -> Verdict:
     more = [frame.name for frame in behind_close(peer)]
     if more:
         return holds(peer, False, f"behind close: {', '.join(more)}")
-    reported = (_reported(peer, end), _answered_later(peer))
-    return observed_either_way(peer, f"both at once: {reported[0]}; the other one later: {reported[1]}")
+    later = _answered_later(peer)
+    way = f"both at once: {end.kind}; the other one later: {later.kind}"
+    observed = f"both at once: {_reported(peer, end)}; the other one later: {_reported(peer, later)}"
+    return observed_either_way(peer, way, observed=observed)
 
 
 # --- steps of this module
 
 
-def _answered_later(peer: Peer) -> str:
+def _answered_later(peer: Peer) -> Arrival:
     """How the stream ends when the close for an error is answered once it has come."""
     other = closing(peer)
     other.send("close")
-    return _reported(peer, other.expect_end(peer.context.patience.ending_s))
+    return other.expect_end(peer.context.patience.ending_s)
 
 
 def _reported(peer: Peer, end: Arrival) -> str:

@@ -51,7 +51,7 @@ def timer_begins_anew_with_each_frame(peer: Peer) -> Verdict:
     peer.send_empty()
     heard = listen(peer, 0.9 * idle_s)
     ended = peer.is_over() or peer.ended is not None
-    return holds(peer, not ended, heard[-1][1].describe(peer.dialect) if ended else "alive")
+    return holds(peer, not ended, heard[-1][1] if ended else "alive")
 
 
 @case(
@@ -78,10 +78,10 @@ def silence_behind_the_close(peer: Peer) -> Verdict:
     peer.polite = False
     arrival = peer.arrival("close", within_s=3 * idle_s + _SPARE_S)
     if not isinstance(arrival, FrameArrived):
-        return observed_either_way(peer, f"no close: {arrival.describe(peer.dialect)}")
+        return observed_either_way(peer, "no close", arrival)
     end = peer.expect_end(long_wait_s(peer))
     how = end.describe(peer.dialect) if isinstance(end, Ended) else "the stream stays open"
-    return observed_either_way(peer, f"close, then {how}")
+    return observed_either_way(peer, "close", end, f"close, then {how}")
 
 
 @case(
@@ -145,7 +145,7 @@ def what_a_target_sends_in_time(peer: Peer) -> Verdict:
     peer.claim("empty frames, or others")
     heard = listen(peer, 2.5 * PACE_MS / 1000)
     if peer.is_over() or peer.ended is not None:
-        return holds(peer, False, heard[-1][1].describe(peer.dialect))
+        return holds(peer, False, heard[-1][1])
     return observed_either_way(peer, f"with nothing to tell: {kinds(heard)}")
 
 

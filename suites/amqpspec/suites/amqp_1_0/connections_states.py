@@ -11,7 +11,7 @@ from amqpspec.peer.events import Ended, Garbled
 from amqpspec.record.rows import Outcome
 from amqpspec.run.amqp_1_0.oracles import rejects_violation, without_effect
 from amqpspec.run.case import case
-from amqpspec.run.oracles import equals, holds, judge_reaction, worst
+from amqpspec.run.oracles import equals, holds, judge_reaction, verdict_on, worst
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_1_0._connections import (
     LYING_LIST,
@@ -69,9 +69,8 @@ def close_before_open(peer: Peer) -> Verdict:
     ended = reaction.closing is not None or reaction.refusal is not None
     names = [frame.name for frame in frames_of(peer)]
     reported = f"{reaction.describe(peer.dialect)}; frames: {', '.join(names) or 'none'}"
-    return holds(
-        peer, ended and names in ([], ["open"], ["open", "close"]), reported, "the end, open before close"
-    )
+    in_order = names in ([], ["open"], ["open", "close"])
+    return holds(peer, ended and in_order, reported, "the end, open before close", seen=reaction)
 
 
 @case("connections.states.second-header", covers=["connections/states/legal-frames"])
@@ -89,7 +88,7 @@ def second_open(peer: Peer) -> Verdict:
     peer.send("open")
     reaction = peer.reaction()
     if reaction.closing is not None and reaction.refusal is None:
-        return Verdict(Outcome.NONSTRICT, "a refusal, or no effect", reaction.describe(peer.dialect))
+        return verdict_on(peer, Outcome.NONSTRICT, "a refusal, or no effect", reaction)
     opens = sum(frame.name == "open" for frame in frames_of(peer))
     return without_effect(peer, reaction, "the second open was answered" if opens > 1 else "")
 

@@ -69,7 +69,7 @@ def flow_before_begin_was_seen(peer: Peer) -> Verdict:
     peer.send_octets(begun_and_attached(peer, address, 10, 2, 4))
     first = peer.read(peer.now() + peer.patience_s)
     if not isinstance(first, FrameArrived) or first.name != "begin":
-        return holds(peer, False, first.describe(peer.dialect))
+        return holds(peer, False, first)
     link = peer.session().every_link[-1]
     peer.until(lambda: link.attached is not None, "attach", session=link.session)
     return exactly(peer, link, 4)
@@ -354,6 +354,6 @@ def _answer(peer: Peer, link: Link, **fields: Any) -> FrameArrived | None:
     with suppress(Unmet):
         peer.until(lambda: link.flow is not before, "flow", link=link)
     if (over := peer.over(link)) is not None:
-        raise Unmet("flow", over.describe(peer.dialect))
+        raise Unmet("flow", over.describe(peer.dialect), over)
     peer.pending("flow", link=link)
     return link.flow if link.flow is not before else None

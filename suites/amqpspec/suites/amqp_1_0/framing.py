@@ -10,7 +10,7 @@ from amqpspec.peer.context import Unmet
 from amqpspec.record.rows import Outcome
 from amqpspec.run.amqp_1_0.oracles import rejects_violation, without_effect
 from amqpspec.run.case import case
-from amqpspec.run.oracles import equals, holds, observed_either_way, worst
+from amqpspec.run.oracles import equals, holds, observed_either_way, verdict_on, worst
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_1_0._connections import (
     UNKNOWN_PERFORMATIVE,
@@ -166,7 +166,7 @@ def performative_named_by_its_symbol(peer: Peer) -> Verdict:
     peer.send("begin", descriptor=Symbol("amqp:begin:list"))
     arrival = peer.arrival("begin")
     begun = isinstance(arrival, FrameArrived) and arrival.name == "begin"
-    return Verdict(Outcome.PASS if begun else Outcome.NONSTRICT, "begin", arrival.describe(peer.dialect))
+    return verdict_on(peer, Outcome.PASS if begun else Outcome.NONSTRICT, "begin", arrival)
 
 
 @case("framing.payload", covers=["framing/payload"])
@@ -258,9 +258,9 @@ def _there_and_back(peer: Peer, what: str, message: bytes) -> Verdict:
     try:
         sent = peer.outcome(peer.transfer(sender, message=message))
     except Unmet as unmet:
-        if _BEYOND_LIMITS not in unmet.observed:
+        if unmet.code != _BEYOND_LIMITS:
             raise
-        return observed_either_way(peer, unmet.observed)
+        return observed_either_way(peer, "", unmet.seen)
     if sent.outcome in TERMINAL[1:]:
         return observed_either_way(peer, sent.outcome)
     delivery = peer.delivery(receiver)

@@ -91,7 +91,7 @@ def one_name_in_both_directions(peer: Peer) -> Verdict:
     if sender.detached_by or receiver.detached_by:
         gone = sender.detached_by or receiver.detached_by
         assert gone is not None
-        return holds(peer, False, gone.describe(peer.dialect))
+        return holds(peer, False, gone)
     peer.transfer(sender, b"through both")
     return equals(peer, peer.delivery(receiver).body, b"through both", "body")
 
@@ -150,7 +150,7 @@ def handle_until_detach(peer: Peer) -> Verdict:
     peer.claim("a refusal of flow for the handle that is free")
     peer.send("flow", handle=4, link_credit=1, delivery_count=link.delivery_count)
     reaction = peer.reaction()
-    return holds(peer, reaction.refusal is not None, reaction.describe(peer.dialect))
+    return holds(peer, reaction.refusal is not None, reaction)
 
 
 @case("links.handles.unattached-flow", covers=["performatives/flow/handle/unattached"])

@@ -92,7 +92,7 @@ def more_than_a_target_has(peer: Peer) -> Verdict:
     source = {"address": address, "filter": _FILTER, "capabilities": capabilities, **DURABLE}
     link, reaction = asked(peer, RECEIVER, source=source)
     if reaction.refusal is not None or link.refused:
-        return observed_either_way(peer, reaction.describe(peer.dialect))
+        return observed_either_way(peer, "", reaction)
     reported = own_terminus(link)
     kept = [key for key in _ASKED if reported.get(key) not in (None, (), {}, 0)]
     peer.detach(link)
@@ -170,7 +170,7 @@ def _null_terminus(peer: Peer, role: str) -> Verdict:
     peer.claim("attach without a terminus of the target's own")
     link, reaction = refused_attach(peer, role)
     if link.attached is None:
-        return holds(peer, False, reaction.describe(peer.dialect))
+        return holds(peer, False, reaction)
     return holds(peer, own_terminus(link) is None, _reported(link.attached, link))
 
 

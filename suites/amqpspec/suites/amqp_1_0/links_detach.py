@@ -140,7 +140,7 @@ def endpoint_is_destroyed(peer: Peer) -> Verdict:
     peer.barrier()
     stray = peer.pending("detach")
     if stray:
-        return holds(peer, False, f"a second {stray[0].describe(peer.dialect)}")
+        return holds(peer, False, f"a second {stray[0].describe(peer.dialect)}", seen=stray[0])
     again = peer.sender(address, name=name, unsettled={}, initial_delivery_count=_LATER_COUNT)
     return equals(peer, peer.outcome(peer.transfer(again, b"x")).outcome, "accepted", "outcome")
 

@@ -119,7 +119,8 @@ def message_after_available_zero(peer: Peer) -> Verdict:
     try:
         arrived(peer, link, 1)
     except Unmet as silence:
-        return observed_either_way(peer, f"available {reported}, then {silence.observed}")
+        way = f"available {reported}, then no message"
+        return observed_either_way(peer, way, silence.seen, f"available {reported}, then {silence.observed}")
     return observed_either_way(peer, f"available {reported}, then the message")
 
 

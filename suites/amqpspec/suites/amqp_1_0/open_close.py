@@ -209,7 +209,8 @@ def timeout_that_is_not_announced(peer: Peer) -> Verdict:
         return observed_either_way(peer, "none is announced, and silence is borne")
     verdict = judge_arrival(peer, arrival)
     if verdict.outcome is Outcome.PASS:
-        return observed_either_way(peer, f"none is announced; {verdict.observed}")
+        way = "none is announced"
+        return observed_either_way(peer, way, arrival, f"{way}; {verdict.observed}")
     return verdict
 
 
@@ -234,7 +235,7 @@ def close_is_answered(peer: Peer) -> Verdict:
     peer.begin()
     peer.claim("close without error")
     closed = peer.close()
-    return holds(peer, closed.condition is None, closed.describe(peer.dialect))
+    return holds(peer, closed.condition is None, closed)
 
 
 @case("close.written.half-closed", covers=["performatives/close/written"])
@@ -244,7 +245,7 @@ def close_on_a_half_closed_stream(peer: Peer) -> Verdict:
     peer.claim("close without error")
     peer.transport.half_close(peer.frame("close"))
     closed = peer.expect("close")
-    return holds(peer, closed.condition is None, closed.describe(peer.dialect))
+    return holds(peer, closed.condition is None, closed)
 
 
 @case("close.nothing-after", covers=["performatives/close/nothing-after"])

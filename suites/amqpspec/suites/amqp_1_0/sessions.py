@@ -168,7 +168,7 @@ def end_is_answered(peer: Peer) -> Verdict:
     peer.claim("end without error, then begin anew")
     end = peer.end()
     if end.error is not None:
-        return holds(peer, False, end.describe(peer.dialect))
+        return holds(peer, False, end)
     peer.begin()
     peer.barrier()
     return holds(peer, True, "end without error, then begin anew")

@@ -59,7 +59,7 @@ def settled_said_on_any_transfer(peer: Peer) -> Verdict:
     pieces(other, link, cut(octets_of(LARGE), 3), _TRUE, _FALSE, _UNSET)
     reaction = other.reaction(link=link)
     if reaction.code is not None:
-        return observed_either_way(peer, reaction.describe(peer.dialect))
+        return observed_either_way(peer, "", reaction)
     return _alike(peer, [_TRUE, _FALSE, _UNSET])
 
 

@@ -177,8 +177,8 @@ def unsettled_beyond_its_time(peer: Peer) -> Verdict:
     if isinstance(reported, Quiet):
         return observed_either_way(peer, "no disposition when the time had run out")
     if not (delivery.settled_by_target or delivery.state_by_target):
-        return holds(peer, False, reported.describe(peer.dialect))
-    return holds(peer, not delivery.settled_by_target, reported.describe(peer.dialect))
+        return holds(peer, False, reported)
+    return holds(peer, not delivery.settled_by_target, reported)
 
 
 @case("transfers.settled-at-once", covers=["transfers/settled-at-once"])

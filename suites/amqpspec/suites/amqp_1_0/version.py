@@ -35,7 +35,7 @@ def header_before_frames(peer: Peer) -> Verdict:
         peer.send_header(layer)
         first = peer.read(peer.now() + peer.patience_s)
         if not isinstance(first, HeaderArrived) or first.header.octets != HEADERS[layer]:
-            return holds(peer, False, f"first {first.describe(peer.dialect)}")
+            return holds(peer, False, f"first {first.describe(peer.dialect)}", seen=first)
         if layer == "sasl":
             peer.sasl()
     peer.open()
@@ -78,7 +78,7 @@ def who_speaks_first(peer: Peer) -> Verdict:
     early = peer.wait(lambda arrival: isinstance(arrival, HeaderArrived), peer.context.patience.quiet_s)
     peer.claim("a header at once or in answer, then the handshake")
     if not isinstance(early, Quiet | HeaderArrived):
-        return holds(peer, False, early.describe(peer.dialect))
+        return holds(peer, False, early)
     if isinstance(early, HeaderArrived):
         return observed_either_way(peer, f"{reported(early.header.octets)} at once")
     peer.open_connection()
@@ -118,7 +118,8 @@ def header_before_the_mismatch(peer: Peer) -> Verdict:
     early = peer.wait(lambda arrival: isinstance(arrival, HeaderArrived), peer.context.patience.quiet_s)
     reaction = answer_to(peer, first_header(peer, minor=1))
     when = "before" if isinstance(early, HeaderArrived) else "after"
-    return observed_either_way(peer, f"header {when} the mismatch; {reaction.describe(peer.dialect)}")
+    way = f"header {when} the mismatch"
+    return observed_either_way(peer, way, reaction, f"{way}; {reaction.describe(peer.dialect)}")
 
 
 @case("version.example.minor", covers=["version/example-minor"])

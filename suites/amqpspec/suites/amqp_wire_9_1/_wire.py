@@ -70,7 +70,7 @@ def tested(peer: Peer, octets: bytes) -> MethodArrived | None:
         return None
     if isinstance(answer, Ended) and _ends_at_undefined_classes(peer.another()):
         return None
-    raise Unmet("an answer to a method of class test", answer.describe(peer.dialect))
+    raise Unmet("an answer to a method of class test", answer.describe(peer.dialect), answer)
 
 
 def _ends_at_undefined_classes(peer: Peer) -> bool:

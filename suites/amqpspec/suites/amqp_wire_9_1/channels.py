@@ -172,7 +172,7 @@ def _comes_in_between(peer: Peer, name: str) -> Verdict:
     while before < _BACKLOG:
         arrival = peer.read(peer.now() + peer.patience_s)
         if not isinstance(arrival, MethodArrived) or arrival.name.endswith(".close"):
-            return holds(peer, False, arrival.describe(peer.dialect))
+            return holds(peer, False, arrival)
         if arrival.channel == 2 and arrival.name == name:
             return holds(peer, True, f"{name} after {before} of {_BACKLOG} messages")
         before += arrival.channel == 1 and arrival.name == "basic.deliver"

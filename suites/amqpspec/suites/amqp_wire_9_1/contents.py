@@ -178,7 +178,7 @@ def close_amid_a_content(peer: Peer) -> Verdict:
     peer.claim("that the broken content reaches nobody")
     bodies = [message.body for message in peer.another().open_channel().drain(queue)]
     if bodies:
-        return holds(peer, False, f"{reaction.describe(peer.dialect)}; in the queue {bodies}")
+        return holds(peer, False, f"{reaction.describe(peer.dialect)}; in the queue {bodies}", seen=reaction)
     last = reaction.arrivals[-1]
     if isinstance(last, MethodArrived) and last.name == "channel.close-ok":
         return holds(peer, True, "close-ok, and nothing in the queue")
@@ -235,5 +235,5 @@ def _refused_and_gone(peer: Peer, queue: str) -> Verdict:
     reaction = peer.reaction()
     bodies = [message.body for message in peer.another().open_channel().drain(queue)]
     if bodies:
-        return holds(peer, False, f"{reaction.describe(peer.dialect)}; in the queue {bodies}")
+        return holds(peer, False, f"{reaction.describe(peer.dialect)}; in the queue {bodies}", seen=reaction)
     return judge_reaction(peer, reaction)

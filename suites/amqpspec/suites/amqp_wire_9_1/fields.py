@@ -130,7 +130,7 @@ def bits_are_read_from_the_low_end(peer: Peer) -> Verdict:
     refused = isinstance(arrival, MethodArrived) and arrival.name.endswith(".close")
     exclusive = refused and isinstance(arrival, MethodArrived) and arrival["reply_code"] != missing
     observed = f"{len(replies)} replies; to another client {arrival.describe(peer.dialect)}"
-    return holds(peer, not replies and exclusive, observed)
+    return holds(peer, not replies and exclusive, observed, seen=arrival)
 
 
 @case("field.bits.sent", covers=["data-fields/bits/packing"])

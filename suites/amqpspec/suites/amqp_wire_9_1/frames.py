@@ -229,7 +229,7 @@ def end_octet_is_checked_first(peer: Peer) -> Verdict:
     other.send("queue.declare", queue=name, passive=True)
     arrival = other.arrival("queue.declare-ok")
     refused = isinstance(arrival, MethodArrived) and arrival.name == "channel.close"
-    return holds(peer, refused, arrival.describe(peer.dialect))
+    return holds(peer, refused, arrival)
 
 
 @case("frame.end.undecodable-payload", covers=["general-frame-format/end-checked-first"])

@@ -37,10 +37,10 @@ def header_octet_by_octet(peer: Peer) -> Verdict:
         peer.send_octets(bytes((octet,)))
     early = peer.arrival("connection.start", channel=0, within_s=peer.context.patience.quiet_s)
     if isinstance(early, MethodArrived | HeaderArrived | Ended | Garbled):
-        return holds(peer, False, f"after seven octets: {early.describe(peer.dialect)}")
+        return holds(peer, False, f"after seven octets: {early.describe(peer.dialect)}", seen=early)
     peer.send_octets(peer.dialect.protocol_header[-1:])
     start = peer.expect("connection.start", channel=0)
-    return holds(peer, True, start.describe(peer.dialect))
+    return holds(peer, True, start)
 
 
 @case("header.other-literal", covers=["grammar/protocol-header"])
@@ -118,7 +118,7 @@ def http_on_the_same_port(peer: Peer) -> Verdict:
     verdict = judge_reaction(peer, reaction)
     if verdict.outcome is not Outcome.PASS:
         return verdict
-    return observed_either_way(peer, f"only AMQP is served: {verdict.observed}")
+    return observed_either_way(peer, "only AMQP is served", reaction)
 
 
 @case("amq_wlp_header_03", covers=["amq_wlp_header_03"])
@@ -159,11 +159,12 @@ def _answer_is_served(peer: Peer, refused: bytes) -> Verdict:
     reaction = peer.reaction(0, barrier=False)
     offered = next((a.header.octets for a in reaction.arrivals if isinstance(a, HeaderArrived)), None)
     if offered is None:
-        raise Unmet("a protocol header", reaction.describe(peer.dialect))
+        raise Unmet("a protocol header", reaction.describe(peer.dialect), reaction)
     again = peer.another()
     again.send_header(offered)
     start = again.arrival("connection.start", channel=0)
     served = isinstance(start, MethodArrived) and start.name == "connection.start"
     if isinstance(start, HeaderArrived) and start.header.octets == offered:
         served = not isinstance(again.read(again.now() + again.patience_s), Ended)
-    return holds(peer, served, f"header {offered.hex(' ')}, then {start.describe(peer.dialect)}")
+    observed = f"header {offered.hex(' ')}, then {start.describe(peer.dialect)}"
+    return holds(peer, served, observed, seen=start)

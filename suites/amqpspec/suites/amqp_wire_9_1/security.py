@@ -126,7 +126,8 @@ def _paused(peer: Peer, act: Callable[[Peer], None]) -> Verdict:
         f"{reaction.describe(peer.dialect)} after {lasted_s:.1f} s; an honest login took {honest_s:.1f} s"
     )
     paused = lasted_s - honest_s >= _PAUSE_S
-    return worst([verdict, holds(peer, paused, reported, "the end after a pause of the order of seconds")])
+    wanted = "the end after a pause of the order of seconds"
+    return worst([verdict, holds(peer, paused, reported, wanted, seen=reaction)])
 
 
 def _honest_login_s(peer: Peer) -> float:

@@ -60,7 +60,7 @@ def structured_contents_are_an_option(peer: Peer) -> Verdict:
     tree: Tree = (b"parent", ((b"child", ()),))
     queue, taken = _published(peer, tree)
     if not isinstance(taken, MethodArrived):
-        return observed_either_way(peer, f"not supported: {taken.describe(peer.dialect)}")
+        return observed_either_way(peer, "not supported", taken)
     peer.claim("the tree that was taken")
     got = _tree_of(fetch(peer, queue))
     if got == tree:

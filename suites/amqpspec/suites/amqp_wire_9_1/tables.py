@@ -225,7 +225,7 @@ def second_of_two_passwords_is_not_used(peer: Peer) -> Verdict:
     _log_in(peer, _WRONG_PASSWORD, peer.login.password)
     reaction = peer.reaction(0, barrier=False)
     tuned = any(isinstance(a, MethodArrived) and a.name == "connection.tune" for a in reaction.arrivals)
-    return holds(peer, not tuned, reaction.describe(peer.dialect))
+    return holds(peer, not tuned, reaction)
 
 
 # --- steps of this module

@@ -14,6 +14,7 @@ from datetime import date
 from pyspark.sql import Column, DataFrame, Window, WindowSpec
 from pyspark.sql import functions as fn
 
+from amqpspec.record.evidence import evidence_path
 from amqpspec.record.observation import CASE, FUZZ, VERDICT_CODES
 from amqpspec.record.rows import Outcome
 from amqpspec.reports.marts.row import MartRow
@@ -145,7 +146,7 @@ def baseline_word() -> Column:
 
 def evidence() -> Column:
     """Where a case's transcript lies, if the case ran."""
-    path = fn.concat_ws("/", "folder", fn.lit("evidence"), fn.concat("case", fn.lit(".jsonl")))
+    path = fn.concat_ws("/", "folder", fn.format_string(evidence_path("%s"), "case"))
     return fn.when(fn.col("worst") > _NOT_RUN, path)
 
 

@@ -1,0 +1,27 @@
+"""Where a run keeps its transcripts, within its folder.
+
+Knows: names. Must not know: what a transcript holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+FOLDER = "evidence"
+SUFFIX = ".jsonl"
+
+
+def evidence_path(name: str) -> str:
+    """The path of a transcript, relative to the run's folder: of a case by its id, of a probe by its name."""
+    return f"{FOLDER}/{name}{SUFFIX}"
+
+
+def transcripts(folder: Path) -> Iterator[Path]:
+    """The transcripts in a run's folder, in no order."""
+    return folder.glob(evidence_path("*"))
+
+
+def is_transcript(path: Path) -> bool:
+    """Whether a path leads to where a run keeps a transcript."""
+    return path.suffix == SUFFIX and path.parent.name == FOLDER
