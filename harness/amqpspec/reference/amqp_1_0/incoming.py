@@ -46,6 +46,13 @@ def continues(endpoint: LinkEndpoint, frame: Composed, partial: IncomingDelivery
         refuse("performatives/transfer/delivery-tag/differs", "another delivery-tag in mid-delivery")
     if "message_format" in given and frame["message_format"] != partial.message_format:
         refuse("performatives/transfer/message-format/differs", "another message-format in mid-delivery")
+    _faulty_objections(endpoint, frame, partial)
+    return True
+
+
+def _faulty_objections(endpoint: LinkEndpoint, frame: Composed, partial: IncomingDelivery) -> None:
+    """Faults: a continuation is refused for what it repeats, or does not, though it may do either."""
+    given = frame.given
     strict = endpoint.faulty("continuation-has-to-repeat-everything")
     if strict and not {"delivery_id", "delivery_tag", "message_format"} <= given:
         endpoint.fail(
@@ -60,7 +67,6 @@ def continues(endpoint: LinkEndpoint, frame: Composed, partial: IncomingDelivery
         "continuation-must-not-repeat"
     ):
         endpoint.fail("amqp:invalid-field", "a continuation that repeats what was said")
-    return True
 
 
 def grow(endpoint: LinkEndpoint, partial: IncomingDelivery, frame: Composed, payload: bytes) -> None:

@@ -65,18 +65,7 @@ class ReceivingEndpoint(LinkEndpoint):
         """A transfer has come: it begins a delivery, continues one, ends one, or takes it back (1.0 §2.6.14)."""
         if self.terminus.queue is None:
             self.session.refuse("performatives/attach/target/none", "a transfer on a link without target")
-        if (
-            frame.get("state") is not None
-            and not frame["resume"]
-            and self.faulty("state-on-transfer-refused")
-        ):
-            self.fail("amqp:not-allowed", "a transfer with a state")
-            return
-        if len(payload) >= _NEARLY_A_FRAME_OCTETS and self.faulty("largest-transfers-refused"):
-            self.fail("amqp:not-allowed", f"a transfer of {len(payload)} octets")
-            return
-        if self.faulty("booleans-of-one-octet-refused") and is_one_octet(frame, "settled"):
-            self.session.fail("amqp:internal-error", "settled is neither true nor false")
+        if self._faulty_refusal(frame, payload):
             return
         partial = self.partial
         if partial is None or not continues(self, frame, partial):
@@ -91,6 +80,19 @@ class ReceivingEndpoint(LinkEndpoint):
         if not frame["more"]:
             self.partial = None
             self._complete(partial, frame)
+
+    def _faulty_refusal(self, frame: Composed, payload: bytes) -> bool:
+        """Whether a fault has refused what is legal."""
+        stateful = frame.get("state") is not None and not frame["resume"]
+        if stateful and self.faulty("state-on-transfer-refused"):
+            self.fail("amqp:not-allowed", "a transfer with a state")
+        elif len(payload) >= _NEARLY_A_FRAME_OCTETS and self.faulty("largest-transfers-refused"):
+            self.fail("amqp:not-allowed", f"a transfer of {len(payload)} octets")
+        elif self.faulty("booleans-of-one-octet-refused") and is_one_octet(frame, "settled"):
+            self.session.fail("amqp:internal-error", "settled is neither true nor false")
+        else:
+            return False
+        return True
 
     def _abort(self, frame: Composed, payload: bytes) -> None:
         if self.faulty("aborted-delivery-goes-on"):
@@ -107,29 +109,9 @@ class ReceivingEndpoint(LinkEndpoint):
             self.partial = partial
 
     def _first(self, frame: Composed) -> IncomingDelivery:
-        """A delivery begins."""
-        refuse, given = self.session.refuse, frame.given
-        if self.credit <= 0:
-            refuse("definitions/condition/transfer-limit-exceeded", "a message beyond the credit given")
-        if "delivery_id" not in given:
-            refuse("performatives/transfer/delivery-id/first", "a first transfer without delivery-id")
-        if "delivery_tag" not in given:
-            refuse("performatives/transfer/delivery-tag/first", "a first transfer without delivery-tag")
-        if "message_format" not in given and frame["more"]:
-            refuse("performatives/transfer/message-format/first", "a first transfer without message-format")
-        tag = frame.get("delivery_tag", b"")
-        if len(tag) == _TAG_OCTETS and self.faulty("longest-tags-refused"):
-            self.fail("amqp:not-allowed", f"a delivery-tag of {len(tag)} octets")
-        if len(tag) > _TAG_OCTETS:
-            refuse("definitions/delivery-tag/length", f"a delivery-tag of {len(tag)} octets")
-        resume = bool(frame["resume"])
-        if tag in self.terminus.incoming and not resume:
-            refuse("transfers/delivery-tag/unique", f"delivery-tag {tag.hex()} is in use")
-        if self.only_resumes and not resume:
-            refuse(
-                "performatives/attach/incomplete-unsettled/receiver",
-                "a new delivery beside an incomplete map",
-            )
+        """A delivery begins; it uses up credit even where it is refused and a fault lets that pass."""
+        tag, resume = frame.get("delivery_tag", b""), bool(frame["resume"])
+        self._check_first(frame, tag, resume=resume)
         self._check_mode(frame)
         self._check_id(frame)
         self._count()
@@ -141,6 +123,27 @@ class ReceivingEndpoint(LinkEndpoint):
         )
         self.session.latest = begun
         return begun
+
+    def _check_first(self, frame: Composed, tag: bytes, *, resume: bool) -> None:
+        """What the first transfer has to say, and later ones may leave out (1.0 §2.7.5)."""
+        refuse, given = self.session.refuse, frame.given
+        if self.credit <= 0:
+            refuse("definitions/condition/transfer-limit-exceeded", "a message beyond the credit given")
+        if "delivery_id" not in given:
+            refuse("performatives/transfer/delivery-id/first", "a first transfer without delivery-id")
+        if "delivery_tag" not in given:
+            refuse("performatives/transfer/delivery-tag/first", "a first transfer without delivery-tag")
+        if "message_format" not in given and frame["more"]:
+            refuse("performatives/transfer/message-format/first", "a first transfer without message-format")
+        if len(tag) == _TAG_OCTETS and self.faulty("longest-tags-refused"):
+            self.fail("amqp:not-allowed", f"a delivery-tag of {len(tag)} octets")
+        if len(tag) > _TAG_OCTETS:
+            refuse("definitions/delivery-tag/length", f"a delivery-tag of {len(tag)} octets")
+        if tag in self.terminus.incoming and not resume:
+            refuse("transfers/delivery-tag/unique", f"delivery-tag {tag.hex()} is in use")
+        if self.only_resumes and not resume:
+            rule = "performatives/attach/incomplete-unsettled/receiver"
+            refuse(rule, "a new delivery beside an incomplete map")
 
     def _mode(self, frame: Composed) -> int:
         mode = frame.get("rcv_settle_mode")
