@@ -47,8 +47,11 @@ class Connection(BrokerConnection):
         if not self._read or len(self._read) <= self._read[0]:
             return False
         end = 1 + self._read[0]
-        kind, payload, self._read = self._read[1], self._read[2:end], self._read[end:]
-        self._answer(kind, payload)
+        content, self._read = self._read[1:end], self._read[end:]
+        if content:
+            self._answer(content[0], content[1:])
+        else:
+            self.core.refuse("frame/size", "size 0")
         return True
 
     def _greeted(self) -> bool:
@@ -92,9 +95,9 @@ class _Rules(RefusalRules):
     """The refusals of Echo."""
 
     def wrong_code(self, row: Requirement) -> Refusal | None:
-        """The other code."""
+        """The next code."""
         right = row.accepts[0]
-        return replace(right, code=3 - int(right.code)) if right.code else None
+        return replace(right, code=int(right.code) % 3 + 1) if right.code else None
 
     def wrong_scope(self, row: Requirement) -> Refusal | None:
         """A bare end."""
@@ -106,5 +109,5 @@ FAULTS = Faults(
 greeting-unanswered: a greeting is not answered [greeting/answered]
 answer-backwards: an answer holds the octets of the ask in reverse [ask/answered]
 """),
-    _Rules(ledger="echo-1", rows=("greeting/other-version", "ask/empty", "frame/type")),
+    _Rules(ledger="echo-1", rows=("greeting/other-version", "ask/empty", "frame/type", "frame/size")),
 )

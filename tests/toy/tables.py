@@ -58,5 +58,5 @@ DIALECT = EchoDialect(
     protocol_header=GREETING,
     accepted_headers=(GREETING,),
     layout=EchoLayout(),
-    codes=MappingProxyType({"empty": 1, "unknown-type": 2}),
+    codes=MappingProxyType({"empty": 1, "unknown-type": 2, "malformed": 3}),
 )

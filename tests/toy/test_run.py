@@ -20,7 +20,14 @@ from tests.cli.verbs import amqpspec, document, error
 from tests.pipeline.lakes import content
 from tests.toy.wire import frame
 
-CASES = ["greeting.answered", "greeting.other-version", "ask.answered", "ask.empty", "frame.type.undefined"]
+CASES = [
+    "greeting.answered",
+    "greeting.other-version",
+    "ask.answered",
+    "ask.empty",
+    "frame.type.undefined",
+    "frame.size.zero",
+]
 
 
 @pytest.fixture(scope="module")
@@ -39,18 +46,14 @@ def test_the_cases_are_listed_and_explained() -> None:
     assert all(case in listed for case in CASES)
     assert "an ask without octets is refused" in amqpspec("explain", "ask/empty", code=0).output
     covered = json.loads(amqpspec("coverage", "--json", code=0).stdout)["dialects"]["echo-1"]
-    assert {key: covered[key] for key in ("testable", "covered", "open")} == {
-        "testable": 5,
-        "covered": 5,
-        "open": 0,
-    }
+    assert (covered["testable"], covered["covered"], covered["open"]) == (6, 6, 0)
 
 
 def test_a_run_leaves_all_of_its_files(run: Path) -> None:
     data = document(run)
     assert sorted(case["id"] for case in data["cases"]) == sorted(CASES)
     assert {case["verdict"] for case in data["cases"]} == {"pass"}
-    assert len(data["requirements"]) == 6
+    assert len(data["requirements"]) == 7
     junit = ET.parse(run / "junit.xml").getroot()
     assert sorted(case.get("name", "") for case in junit.iter("testcase")) == sorted(CASES)
     assert all(case in (run / "matrix.html").read_text() for case in CASES)
@@ -78,8 +81,8 @@ def test_a_deviation_is_found_and_replayed(tmp_path: Path, run: Path) -> None:
 
 def test_the_selftest_is_complete() -> None:
     data = json.loads(amqpspec("selftest", "--dialect", "echo-1", "--json", code=0).stdout)
-    assert (data["cases"], data["clean_passed"], data["killed"], data["survivors"]) == (5, 5, 5, [])
-    assert data["faults"] == data["faults_found"] == 10
+    assert (data["cases"], data["clean_passed"], data["killed"], data["survivors"]) == (6, 6, 6, [])
+    assert data["faults"] == data["faults_found"] == 13
 
 
 def test_layers_dissect_it() -> None:
@@ -99,7 +102,7 @@ def test_a_run_is_compared_certified_and_taken_into_the_lake(tmp_path: Path, run
     amqpspec("certificate", "issue", run, code=0)
     done = ingest([run, worse], tmp_path / "lake", date(2026, 11, 22))
     rows, dims, _ = content(tmp_path / "lake")
-    assert (done.rows, done.refused, {row["dialect"] for row in rows}) == (10, [], {"echo-1"})
+    assert (done.rows, done.refused, {row["dialect"] for row in rows}) == (12, [], {"echo-1"})
     assert {row["requirement"] for row in dims["requirements"]} == set(load_ledger("echo-1"))
 
 

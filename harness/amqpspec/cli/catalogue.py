@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 import click
 
-from amqpspec.cli.common import one_line_errors, stop
+from amqpspec.cli.common import one_line_errors, one_of, stop
 from amqpspec.run.case import Case, load_suite
 from amqpspec.run.coverage import Coverage, coverage_of
 from amqpspec.run.results import Exit
@@ -23,7 +23,7 @@ _DIALECT = click.option(
     "-d",
     "dialects",
     multiple=True,
-    type=click.Choice(certified_dialects()),
+    **one_of(),
     help="Default: all.",
 )
 

@@ -6,16 +6,29 @@ Knows: targets.yaml's place, exit codes. Must not know: what verbs do.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import click
 
 from amqpspec.run.results import Exit
+from amqpspec.spec.dialects import certified_dialects
 
 STATE_DIR = Path(".brokers")
+
+
+def one_of(known: Callable[[], Sequence[str]] = certified_dialects) -> dict[str, Any]:
+    """What makes an option take dialects: those that are known when it is read, not when a verb was imported."""
+
+    def check(context: click.Context, option: click.Parameter, given: Any) -> Any:
+        for value in given if isinstance(given, tuple) else (given,):
+            if value is not None and value not in known():
+                raise click.BadParameter(f"{value!r} is not one of {', '.join(map(repr, known()))}.")
+        return given
+
+    return {"callback": check, "metavar": f"[{'|'.join(known())}]"}
 
 
 def stop(code: Exit, text: str) -> NoReturn:

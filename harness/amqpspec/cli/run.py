@@ -14,11 +14,10 @@ from typing import Any
 import click
 
 from amqpspec.cli.certify import Order, certify
-from amqpspec.cli.common import one_line_errors, stop
+from amqpspec.cli.common import one_line_errors, one_of, stop
 from amqpspec.run.detect import detect
 from amqpspec.run.results import Exit
 from amqpspec.run.select import SelectionError
-from amqpspec.spec.dialects import certified_dialects
 from amqpspec.target.find import find_target, is_target
 
 
@@ -29,7 +28,7 @@ from amqpspec.target.find import find_target, is_target
 @click.option(
     "--dialect",
     "-d",
-    type=click.Choice(certified_dialects()),
+    **one_of(),
     help="What to speak with a URL (default: what the target answers to).",
 )
 @click.option(

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import click
 
-from amqpspec.cli.common import interactive, one_line_errors, stop
+from amqpspec.cli.common import interactive, one_line_errors, one_of, stop
 from amqpspec.reference.faults import all_faults
 from amqpspec.run.mutants.survey import Survey, survey
 from amqpspec.run.mutants.trial import Fate, Trial
@@ -28,7 +28,7 @@ _ENOUGH = 0.95
 @click.option(
     "--dialect",
     "-d",
-    type=click.Choice(certified_dialects()),
+    **one_of(),
     help="Default: amqp-0-9-1; with --mutants all.",
 )
 @click.option(

@@ -30,3 +30,11 @@ def an_undefined_type(peer: Peer) -> Verdict:
     peer.open_connection()
     peer.send(99, b"what")
     return judge_reaction(peer, peer.reaction())
+
+
+@case("frame.size.zero", covers=["frame/size"])
+def a_frame_without_a_type(peer: Peer) -> Verdict:
+    """A frame without a type is refused."""
+    peer.open_connection()
+    peer.send_octets(b"\0")
+    return judge_reaction(peer, peer.reaction())
