@@ -213,6 +213,7 @@ def server_tells_of_a_lost_consumer(peer: Peer) -> Verdict:
     queue = peer.queue(exclusive=False)
     tag = peer.consume(queue)
     # Deleted by another connection: whoever deletes a queue himself needs no word of it.
+    # Deleted by another connection: whoever deletes a queue needs no word of it.
     peer.another().open_channel().call("queue.delete", queue=queue)
     peer.claim("basic.cancel for the consumer, or nothing")
     arrival = peer.arrival("basic.cancel")

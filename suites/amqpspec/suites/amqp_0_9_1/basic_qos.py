@@ -24,6 +24,8 @@ def window_is_shared_on_a_channel(peer: Peer) -> Verdict:
     peer.claim("no more than 2 unacknowledged messages on the channel")
     # The base text. The extended XML gives each consumer a window of its own here, so a server that
     # follows it sends four.
+    # The base text. The extended XML gives each consumer a window of its own here, so a server
+    # that follows it sends four.
     peer.call("basic.qos", prefetch_count=2, **{"global": False})
     for queue in queues:
         peer.consume(queue)

@@ -180,6 +180,8 @@ def _stands_still(peer: Peer, queue: str) -> None:
     """See that a queue gives out no more messages: many looks in a row show the same number. Raises Unmet."""
     # No clock: a look is a round trip on another connection, and fifty alike show that nothing leaves the
     # queue any more.
+    # No clock: a look is a round trip on another connection, and fifty alike show that nothing
+    # leaves the queue any more.
     counts: list[int] = []
     while len(counts) < _LOOKS or len(set(counts[-_LOOKS:])) > 1:
         counts.append(peer.call("queue.declare", queue=queue, passive=True)["message_count"])
@@ -218,6 +220,8 @@ def _goes_elsewhere(peer: Peer, method: str) -> Verdict:
             return equals(peer, came_back, [], "deliveries to the consumer that rejected")
         # The message is done with; a new one starts the next round, with whichever consumer gets it as
         # the one that rejects.
+        # The message is done with; a new one starts the next round, with whichever consumer gets
+        # it as the one that rejects.
         idle.send("basic.ack", delivery_tag=idle.delivery()["delivery_tag"])
         send(peer, queue, (b"1",))
         mine = peer.pending("basic.deliver")

@@ -189,6 +189,7 @@ def close_names_the_publication(peer: Peer) -> Verdict:
     peer.open_channel()
     # amqp-0-9-1 channel/close/failing-method: a content header and a body came last, but they have no
     # ids.
+    # amqp-0-9-1 channel/close/failing-method: a content header and a body came last, but they have no ids.
     peer.publish("key", b"astray", exchange=peer.name("absent"))
     return names_method(peer, closing_of(peer, "channel.close"), "basic.publish")
 
@@ -202,6 +203,8 @@ def methods_behind_a_close_are_discarded(peer: Peer) -> Verdict:
     peer.send("queue.declare", queue=queue)
     # The channel stays closed until close-ok. Whatever the declaration brought about shows once the
     # number is open again.
+    # The channel stays closed until close-ok. Whatever the declaration brought about shows once
+    # the number is open again.
     peer.send("channel.close-ok")
     peer.call("channel.open")
     answers = [a.name for a in peer.pending("queue.declare-ok")]

@@ -185,6 +185,7 @@ def returned_before_confirmed(peer: Peer) -> Verdict:
         second = peer.arrival("basic.return", "basic.ack", "basic.nack")
         # The confirmation came and nothing behind it: the flag has no effect here, which another row
         # judges.
+        # The confirmation came and nothing behind it: the flag has no effect here, which another row judges.
         if seen == ["basic.ack"] and isinstance(second, Quiet):
             return does_not_apply(peer, _NEVER_RETURNED)
         seen.append(second.name if isinstance(second, MethodArrived) else second.describe(peer.dialect))
@@ -259,6 +260,8 @@ def _note(tags: list[int], ack: MethodArrived) -> None:
         raise Unmet("basic.ack", f"basic.nack of message {tag}")
     # Tag zero with multiple means everything so far. A tag that confirms nothing new is kept, as it is
     # one too many.
+    # Tag zero with multiple means everything so far. A tag that confirms nothing new is
+    # kept, as it is one too many.
     if ack["multiple"]:
         top = max([0, *tags]) if tag == 0 else tag
         tags += [t for t in range(1, top + 1) if t not in tags] or [tag]

@@ -25,6 +25,7 @@ def queue_of_another_host(peer: Peer) -> Verdict:
     """A queue of one virtual host is not found from another."""
     # Here and below a shared queue: nothing but the virtual host stands between it and the other
     # connection.
+    # Here and below a shared queue: nothing but the virtual host stands between it and the other connection.
     queue = peer.open_channel().queue(exclusive=False)
     other = _in_second_vhost(peer)
     other.send("queue.declare", queue=queue, passive=True)

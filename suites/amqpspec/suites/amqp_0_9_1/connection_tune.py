@@ -13,6 +13,8 @@ HIGHEST_FRAME_OCTETS = 0xFFFFFFFF
 HEARTBEAT_PATIENCE_S = 15.0
 # Four intervals of one second, the shortest there is, and twice the silence that PDF §4.2.7 lets pass: a
 # server that wrongly takes part in heartbeats would send one by then, or drop the client.
+# Long enough for a server that takes zero for a short interval: it would send a heartbeat, or drop the
+# client. One that keeps an interval of a minute of its own is not found out.
 SILENCE_S = 4.0
 
 
@@ -257,6 +259,7 @@ def _refuses_body_frame(peer: Peer, frame_octets: int) -> Verdict:
     peer.publish(queue, body, chunk=len(body))
     # A server that bears the frame answers the barrier soon; one that ends the connection may take its
     # time.
+    # A server that bears the frame answers the barrier soon; one that ends the connection may take its time.
     return rejects_violation(peer, within_s=peer.context.patience.ending_s)
 
 

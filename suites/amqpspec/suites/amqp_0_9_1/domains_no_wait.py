@@ -30,6 +30,8 @@ def exchange_delete_without_reply(peer: Peer) -> Verdict:
     peer.send("exchange.delete", exchange=exchange, no_wait=True)
     # The same name with another type: refused while the old exchange is there, so declare-ok proves that
     # it is gone.
+    # The same name with another type: refused while the old exchange is there, so
+    # declare-ok proves that it is gone.
     peer.call("exchange.declare", exchange=exchange, type="direct")
     return equals(peer, len(peer.pending("exchange.delete-ok")), 0, "replies")
 

@@ -211,6 +211,8 @@ def unbind_that_fails(peer: Peer) -> Verdict:
     peer.open_channel()
     # Neither exchange exists. Undoing a binding that is not there need not be a failure, so that would
     # prove nothing.
+    # Neither exchange exists. Undoing a binding that is not there need not be a failure, so
+    # that would prove nothing.
     peer.send("exchange.unbind", destination=peer.name(), source=peer.name(), routing_key="red", no_wait=True)
     return rejects_violation(peer)
 

@@ -119,6 +119,8 @@ def every_kind_of_undefined_type(peer: Peer) -> Verdict:
     """Types between and beyond the defined ones end the socket with nothing more sent."""
     # Each type costs its connection. All are sent first, so that the patience for their endings runs side
     # by side.
+    # Each type costs its connection. All are sent first, so that the patience for their
+    # endings runs side by side.
     peers = [peer.another().open_channel() for _ in UNDEFINED_FRAME_TYPES]
     for one, kind in zip(peers, UNDEFINED_FRAME_TYPES, strict=True):
         one.send_frame(kind, b"")
@@ -215,6 +217,8 @@ def four_gibibytes_announced(peer: Peer) -> Verdict:
     kind = peer.dialect.layout.types["method"]
     # Type, channel and size by hand, then as many octets as a whole frame may have. No barrier: it would
     # be read as the payload.
+    # Type, channel and size by hand, then as many octets as a whole frame may have. No barrier: it
+    # would be read as the payload.
     peer.send_octets(struct.pack(">BHI", kind, 1, 0xFFFFFFFF) + bytes(peer.frame_max_octets))
     return rejects_violation(peer, barrier=False)
 
@@ -239,6 +243,8 @@ def connection_method_off_channel_zero(peer: Peer) -> Verdict:
     peer.open_channel()
     # tune-ok, as it has no reply and changes nothing that a barrier needs: a server that takes it answers
     # the barrier.
+    # tune-ok, as it has no reply and changes nothing that a barrier needs: a server that
+    # takes it answers the barrier.
     peer.send("connection.tune-ok", channel=1, channel_max=1, frame_max=4096, heartbeat=0)
     return rejects_violation(peer)
 
@@ -292,6 +298,8 @@ def server_ends_its_frames(peer: Peer) -> Verdict:
     """Every frame of the server ends in the frame end, those of contents too."""
     # The reader takes another end octet for garbled data, which fails the claim. Method, header and body
     # frames all pass it.
+    # The reader takes another end octet for garbled data, which fails the claim. Method, header
+    # and body frames all pass it.
     peer.claim("frames that end in the frame end")
     peer.open_channel()
     queue = peer.queue()

@@ -42,6 +42,8 @@ def content_without_body(peer: Peer) -> Verdict:
     peer.send_frame("header", header_payload(peer, 0))
     # The body completes the content for a server that overlooks the second header: the barrier then finds
     # none left open.
+    # The body completes the content for a server that overlooks the second header: the barrier
+    # then finds none left open.
     peer.send_frame("body", b"body")
     return rejects_violation(peer)
 

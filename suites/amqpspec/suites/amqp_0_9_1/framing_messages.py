@@ -137,6 +137,8 @@ def contents_of_two_channels_interleaved(peer: Peer) -> Verdict:
         peer.send_frame("header", header_payload(peer, 6), channel)
     # PDF §4.2.6 keeps the frames of one channel in sequence and lets those of other channels, 0 among
     # them, come between.
+    # PDF §4.2.6 keeps the frames of one channel in sequence and lets those of other channels, 0
+    # among them, come between.
     for part in (b"one", b"two"):
         peer.send_frame("heartbeat", b"", 0)
         for channel in queues:
@@ -227,6 +229,8 @@ def redeliveries_follow_recover_ok(peer: Peer) -> Verdict:
     peer.call("basic.recover", requeue=True)
     # §4.6 speaks of the channel of the method. Between channels there is no order: what came early on
     # channel 2 says nothing.
+    # §4.6 speaks of the channel of the method. Between channels there is no order: what came early
+    # on channel 2 says nothing.
     early = peer.pending("basic.deliver")
     again = peer.deliveries(3 - len(early), channel=None)
     return equals(peer, (len(early), len(again)), (0, 3), "deliveries before and after recover-ok")
@@ -282,6 +286,8 @@ def deliveries_keep_their_order(peer: Peer) -> Verdict:
     sent = [b"%03d" % number for number in range(200)]
     # Half of them wait in the queue, half come while the consumer is at work: the seam between both is
     # where order breaks.
+    # Half of them wait in the queue, half come while the consumer is at work: the seam between
+    # both is where order breaks.
     peer.send_octets(b"".join(_published(peer, exchange, "way", sent[:100])))
     peer.claim("200 messages in their order")
     peer.consume(queue, no_ack=True)

@@ -31,11 +31,16 @@ PLAIN_FRAMES: Mapping[str, Mapping[str, Any]] = {
 }
 """Each performative but open and close, with what it has to have."""
 
+# A described empty list (45) under code 0x19, one behind close (0x18), the last of the nine.
 UNKNOWN_PERFORMATIVE = bytes.fromhex("00 53 19 45")
+# attach (0x12) as a list of one octet in size and count: 255 octets and 9 fields are
+# announced, one null is there.
 LYING_LIST = bytes.fromhex("00 53 12 c0 ff 09 40")
 _FEW_LOOKS = 4
+# What a case is ready to wait; a target may announce minutes.
 _LONGEST_IDLE_S = 30.0
 _WAITS = 5
+# A sign of life in each 0.8 of the timeout: in time, though only just.
 _STILL = 0.8
 _LISTENING_S = 4.0
 PACE_MS = 1000
@@ -52,6 +57,7 @@ def plain_frame(peer: Peer, name: str, channel: int = 0) -> bytes:
 
 def frames_of(peer: Peer) -> list[TypedFrame]:
     """The target's frames in their order, without those of the login."""
+    # SASL frames belong to another layer and have no place in the order of the nine (amqp-1.0 §2.3.1).
     return [frame for frame in peer.listener.frames if not frame.name.startswith("sasl-")]
 
 
@@ -88,6 +94,7 @@ def about(verdict: Verdict, what: str) -> Verdict:
 def until_failure(verdicts: Iterable[Verdict]) -> Verdict:
     """The worst of several verdicts; none is sought any more once one is a failure."""
     found = []
+    # Each breach costs a connection and, where the target is silent, the whole patience.
     for verdict in verdicts:
         found.append(verdict)
         if verdict.outcome is Outcome.FAIL:
@@ -100,6 +107,8 @@ def until_failure(verdicts: Iterable[Verdict]) -> Verdict:
 
 def pipelined(peer: Peer, *octets: bytes) -> None:
     """The AMQP header and frames behind it in one write, once the security layer is passed."""
+    # SASL has to end before the AMQP header may be sent, so only what follows can be
+    # pipelined (amqp-1.0 §2.4.2).
     peer.secure()
     peer.send_octets(HEADERS["amqp"] + b"".join(octets))
 
@@ -107,6 +116,7 @@ def pipelined(peer: Peer, *octets: bytes) -> None:
 def reaction_to_open(peer: Peer) -> Reaction:
     """What the target does about an open that was sent: refuses, or answers, and then a round trip as well."""
     arrival = peer.arrival("open", channel=None, within_s=peer.context.patience.ending_s)
+    # Until the target has opened, no round trip is possible.
     if isinstance(arrival, FrameArrived) and arrival.name == "open":
         return peer.reaction()
     return Reaction((arrival,), *refusal_of((arrival,)))
@@ -124,6 +134,8 @@ def closing(peer: Peer, **open_fields: Any) -> Peer:
     for breach in (_unmapped, _unknown, _unreadable, _bad_offset, _bad_size):
         other = peer.another()
         other.open_connection(**open_fields)
+        # Nothing goes out by itself from here on: the case decides what comes behind the
+        # target's close, and when.
         other.polite = other.keeps_alive = False
         other.send_octets(breach(other))
         arrival = other.arrival("close", within_s=_FEW_LOOKS * peer.context.patience.quiet_s)
@@ -147,10 +159,12 @@ def _unreadable(peer: Peer) -> bytes:
 
 
 def _bad_offset(peer: Peer) -> bytes:
+    # Size 8, data offset 1, type 0, channel 0.
     return bytes.fromhex("00000008 01 00 0000")
 
 
 def _bad_size(peer: Peer) -> bytes:
+    # Size 4, less than the header itself.
     return bytes.fromhex("00000004 02 00 0000")
 
 
@@ -202,6 +216,8 @@ def kept_alive(peer: Peer, idle_s: float, sign: Callable[[], None], share: float
     """
     peer.keeps_alive = False
     heard: list[tuple[float, Arrival]] = []
+    # What is announced is half of the threshold (amqp-1.0 §2.4.5): only beyond twice of it is a
+    # connection kept alive by what was sent.
     until_s = peer.now() + 2.4 * idle_s
     while peer.now() < until_s:
         sign()
@@ -213,6 +229,8 @@ def kept_alive(peer: Peer, idle_s: float, sign: Callable[[], None], share: float
 
 def keeps_pace(peer: Peer) -> Verdict:
     """Between two frames of the target there is no more than twice the time that it was asked for."""
+    # The peer announces half of what it bears, as amqp-1.0 §2.4.5 asks of everybody: up
+    # to twice of it is in time.
     limit_s = 2 * PACE_MS / 1000
     peer.claim(f"a frame within each {limit_s:g} s, twice the idle-time-out of the partner")
     start_s = peer.now()

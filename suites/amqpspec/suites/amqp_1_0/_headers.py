@@ -19,6 +19,7 @@ def protocol_header(id: int, major: int = 1, minor: int = 0, revision: int = 0) 
 
 def first_header(peer: Peer, major: int = 1, minor: int = 0, revision: int = 0) -> bytes:
     """The header of the layer that this target wants first, in any version."""
+    # Octet 4 is the protocol id: the layer stays as the target wants it, so that the version alone is wrong.
     return protocol_header(peer.first_header[4], major, minor, revision)
 
 
@@ -34,6 +35,8 @@ def judge_answer(peer: Peer, reaction: Reaction) -> Verdict:
     That the stream ends straight behind the header is the matter of the states of a connection.
     """
     verdict = judge_reaction(peer, reaction)
+    # A target that opens and closes between header and end has named its version and left: the
+    # purpose is kept, not the letter.
     answered = bool(reaction.arrivals) and isinstance(reaction.arrivals[0], HeaderArrived)
     if verdict.outcome is Outcome.FAIL and answered and isinstance(reaction.arrivals[-1], Ended):
         return replace(verdict, outcome=Outcome.NONSTRICT)

@@ -39,6 +39,9 @@ class Mismatch(Exception):
         self.expected, self.actual = expected, actual
 
 
+# SENT goes to WAITING by the outcome accepted, to LOOSE by others; WAITING to HELD or GONE by an
+# unsettled or a settled delivery; HELD to GONE when accepted, to WAITING when released, to LOOSE when
+# rejected or left behind. What was aborted is NEVER.
 class Fate(StrEnum):
     """What the model knows of a message."""
 
@@ -74,6 +77,8 @@ class Reach:
     second: bool = False
     state: str = "attached"
     used: int = 0
+    # The delivery-limit of amqp-1.0 §2.6.7. Flows cross with transfers: until a round trip, the target
+    # may still go by an older one.
     allowed: list[int] = field(default_factory=lambda: [0])
     held: dict[int, tuple[Delivery, Message]] = field(default_factory=dict)
     partial: list[FrameArrived] = field(default_factory=list)
@@ -104,6 +109,7 @@ class Course:
     """A session: transfers counted, ids remembered; ``window`` is how many transfers in all the target may send."""
 
     session: Session
+    # next-incoming-id plus incoming-window (amqp-1.0 §2.5.6), counted from the first transfer.
     window: int = WINDOW
     received: int = 0
     last_id: int | None = None
@@ -152,6 +158,7 @@ class Model:
 
     def synchronized(self, channel: int) -> None:
         """A round trip on a session: the target knows all that was said there, but what waits for room may yet come."""
+        # Without room, transfers for an older, wider credit wait at the target for the window to open.
         if self.courses[channel].room <= 0:
             return
         for reach in self.live(channel=channel):
@@ -159,6 +166,7 @@ class Model:
 
     def parting(self, reach: Reach) -> None:
         """A link is about to be detached: from now on, what it held can go elsewhere."""
+        # detach and transfers cross: what still comes is not held, but loose.
         reach.leaving = True
         if self.stalled(reach):
             for message in self.waiting(reach.node):
@@ -196,6 +204,7 @@ class Model:
     def owing(self) -> str:
         """What the target has yet to do: a node holds messages, and a receiver has credit and room for them."""
         for reach in self.live("receiver"):
+            # Owed to the node, not to this link: any of its receivers may get the message.
             if (
                 not reach.leaving
                 and reach.credit > 0
@@ -236,6 +245,7 @@ class Model:
     # --- transfers
 
     def _transferred(self, course: Course, reach: Reach | None, arrival: FrameArrived) -> None:
+        # Windows count transfers, continuations and aborts as well; credit counts deliveries.
         course.received += 1
         if course.room < 0:
             raise Mismatch(f"at most {course.window} transfers, the incoming-window", "one more")
@@ -256,6 +266,7 @@ class Model:
             self._delivered(reach, Delivery(reach.link, transfers))
 
     def _first(self, course: Course, reach: Reach, arrival: FrameArrived) -> None:
+        # max, not the last: the flow that took credit back may not have arrived.
         if reach.used >= max(reach.allowed):
             raise Mismatch(
                 f"at most {max(reach.allowed)} deliveries on link {reach.number}, the credit", "one more"
@@ -263,15 +274,18 @@ class Model:
         id, tag = arrival["delivery_id"], arrival["delivery_tag"]
         if id is None or tag is None:
             raise Mismatch("delivery-id and delivery-tag on the first transfer", "none")
+        # Forward as RFC 1982 compares; gaps are judged by sessions.delivery-sequence.
         if course.last_id is not None and ahead(id, course.last_id) <= 0:
             raise Mismatch(f"a delivery-id behind {course.last_id}, the last one of the session", f"{id}")
         course.last_id = id
         course.ids.add(id)
+        # Unique among what is unsettled (amqp-1.0 §2.6.12): settling frees a tag.
         if any(delivery.tag == tag for delivery, _ in reach.held.values()):
             raise Mismatch("a delivery-tag that no unsettled delivery has", f"{tag.hex()} again")
 
     def _delivered(self, reach: Reach, delivery: Delivery) -> None:
         mode = None if reach.link.attached is None else reach.link.attached["snd_settle_mode"]
+        # The mode in the target's attach counts, whatever was asked for; mixed lets anything pass.
         if delivery.settled is not (mode == SETTLED_MODE) and mode in _MODES.values():
             actual = "a settled delivery" if delivery.settled else "an unsettled delivery"
             raise Mismatch("deliveries as the snd-settle-mode of the target's attach has it", actual)
@@ -279,6 +293,7 @@ class Model:
         message = self.messages.get(body) if isinstance(body, bytes) else None
         if message is None or message.node != reach.node:
             raise Mismatch(f"messages that were sent to node {reach.node}", f"{body!r:.60}")
+        # SENT too: a message can be delivered before its sender hears of the outcome.
         if message.fate not in (Fate.SENT, Fate.WAITING, Fate.LOOSE):
             raise Mismatch("messages that the node can hold", f"{_word(message)}, {message.fate}")
         message.fate = Fate.GONE if delivery.settled else Fate.LOOSE if reach.leaving else Fate.HELD
@@ -291,17 +306,20 @@ class Model:
         first = number(arrival["first"], -1)
         last = number(arrival["last"], first)
         to_receiver = arrival["role"] != RECEIVER
+        # The role says whose ids these are: each direction has its own (amqp-1.0 §2.7.6).
         known = course.ids if to_receiver else course.sent.keys()
         if first not in known or last not in known:
             of = "the target" if to_receiver else "the case"
             raise Mismatch(f"dispositions of deliveries that {of} sent", f"delivery-ids {first} to {last}")
         if arrival.state not in TERMINAL:
             return
+        # By distance, as the range can wrap (RFC 1982).
         for id in known:
             if ahead(id, first) >= 0 and ahead(last, id) >= 0:
                 self._decided(course, (to_receiver, id), arrival.state)
 
     def _decided(self, course: Course, key: tuple[bool, int], state: str) -> None:
+        # A terminal state never changes (amqp-1.0 §2.7.5, state).
         before = course.terminal.setdefault(key, state)
         if before != state:
             raise Mismatch(f"delivery {key[1]} to stay {before}", state)
@@ -330,6 +348,7 @@ def _flowed(course: Course, reach: Reach | None, arrival: FrameArrived) -> None:
         return
     count = arrival["delivery_count"]
     if reach.role == "receiver":
+        # Exact: flows and transfers come in one order, and no history drains, so only deliveries count.
         if count != serial(reach.initial + reach.used):
             wanted = f"delivery-count {serial(reach.initial + reach.used)} on link {reach.number}"
             raise Mismatch(wanted, f"delivery-count {count}")
@@ -343,6 +362,7 @@ def _flowed(course: Course, reach: Reach | None, arrival: FrameArrived) -> None:
 
 def _counted(reach: Reach, count: int) -> None:
     """The target counts what came: no further than was sent, and never back."""
+    # The initial delivery-count, as long as the target has told none.
     before = (
         reach.told_count
         if reach.told_count is not None
@@ -357,6 +377,7 @@ def _session_flowed(course: Course, arrival: FrameArrived) -> None:
     session = course.session
     reported, begun = arrival["next_incoming_id"], session.begun
     before = session.initial_outgoing_id if course.told_next is None else course.told_next
+    # It lags behind what was sent and never goes back (RFC 1982).
     if reported is None or ahead(reported, before) < 0 or ahead(session.next_outgoing_id, reported) < 0:
         raise Mismatch(f"next-incoming-id from {before} to {session.next_outgoing_id}", f"{reported}")
     course.told_next = reported

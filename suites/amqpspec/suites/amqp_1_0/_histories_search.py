@@ -29,13 +29,17 @@ from amqpspec.suites.amqp_1_0._histories_steps import OPENING, Kind, Powers, Ste
 from amqpspec.suites.amqp_1_0._histories_walk import Walk, Watched
 from amqpspec.wire.transport import StreamEnded
 
+# Shrinking drives the target again each time: bounded by tries and by time, with little patience for each
+# answer. What it finds is confirmed with the full one.
 _SHRINK_TRIES, _SHRINK_REPLIES = 1000, 3
 _SHRINK_REPLY_S, _SHRINK_ENDING_S = 1.5, 2.0
 _LEAST_HANDLE_MAX = 3
+# Walks and steps. Short walks first: what they find needs little shrinking.
 _STAGES = ((8, 12), (5, 30), (3, 80))
 _EXPECTED = "each walk as the model has it"
 
 
+# Not an Exception: hypothesis would take that for a failing example, and shrink it.
 class _Halt(BaseException):
     """Ends the search at once, whatever hypothesis is about; the cause is what happened."""
 
@@ -66,6 +70,7 @@ class Search:
     unsteady: bool = False
     tries: int = 0
     until_s: float = 0.0
+    # float() is 0.0: there is no clock before the first walk has a connection.
     now_s: Callable[[], float] = float
 
     def run(self) -> Found | None:
@@ -84,6 +89,7 @@ class Search:
             raise halt.__cause__ from None
         except Flaky:  # the same steps did not lead to the same choices: the target's doing, and no mismatch
             self.unsteady = True
+        # At the end of its search hypothesis raises the mismatch once more; it is known by then.
         except Exception:
             if self.smallest is None:
                 raise
@@ -106,12 +112,15 @@ class Search:
     def prune(self, found: Found) -> Found:
         """Leave steps out, many at first, as long as the walk still ends in a mismatch and there is time."""
         until_s = self.now_s() + _SHRINK_REPLIES * self.peer.patience_s
+        # Halves, then quarters, down to single steps, from the end backwards: later steps depend on
+        # earlier ones, not the other way round.
         size = len(found.steps) // 2
         while size:
             for at in range(len(found.steps) - size, -1, -size):
                 if self.now_s() > until_s:
                     return found
                 fewer = found.steps[:at] + found.steps[at + size :]
+                # Any mismatch will do: a shorter walk to another one is a finding as well.
                 found = self.again(fewer, f"without steps {at + 1} to {at + size}") or found
             size //= 2
         return found
@@ -130,6 +139,7 @@ class Search:
 
     def _walk(self, peer: Peer) -> Walk:
         context = peer.context
+        # A mismatch is often an answer that never comes: with full patience each try would cost all of it.
         if self.shrinking:
             short = replace(context.patience, reply_s=min(context.patience.reply_s, _SHRINK_REPLY_S))
             context = replace(context, patience=replace(short, ending_s=_SHRINK_ENDING_S))
@@ -154,6 +164,7 @@ class Search:
             self.first = found
             self.now_s = walk.peer.now
             self.until_s = self.now_s() + _SHRINK_REPLIES * self.peer.patience_s
+        # As long counts as smaller: hypothesis goes on to simpler values at the same length.
         if self.smallest is None or len(found.steps) <= len(self.smallest.steps):
             self.smallest = found
 
@@ -180,6 +191,8 @@ class _Machine(RuleBasedStateMachine):
         """One of the legal steps of one of the verbs that have any."""
         assert self.walk is not None
         offers = {verb: self.walk.menu.options(verb) for verb in self.verbs}
+        # The verb first, then the step: a verb with many options is not chosen more
+        # often than its kind wants.
         verb = data.draw(st.sampled_from([verb for verb in self.verbs if offers[verb]]))
         self.act(data.draw(st.sampled_from(offers[verb])))
 
@@ -191,6 +204,7 @@ class _Machine(RuleBasedStateMachine):
     def teardown(self) -> None:
         """The end of the history."""
         walk = self.walk
+        # The look into the nodes is part of the history: it is judged, and shrunk, like a step.
         if walk is not None and not walk.is_over:
             self.search.guarded(walk, walk.finish)
 
@@ -199,6 +213,7 @@ def _settings(walks: int, steps: int) -> settings:
     return settings(
         max_examples=walks,
         stateful_step_count=steps,
+        # Neither a memory of earlier runs nor a clock: the seed alone decides what is walked.
         database=None,
         deadline=None,
         derandomize=False,
@@ -245,6 +260,7 @@ def walked(peer: Peer, kind: Kind) -> Verdict:
         stages = ", ".join(f"{walks} walks of up to {steps} steps" for walks, steps in _STAGES)
         return holds(peer, True, f"{stages}, seed {kind.seed}: no mismatch", _EXPECTED)
     found = search.prune(found)
+    # With full patience from here on: a slow answer is no mismatch.
     search.shrinking = False
     seen = search.again(found.steps, f"the smallest walk that was found; {note}")
     if seen is None and search.first is not None:

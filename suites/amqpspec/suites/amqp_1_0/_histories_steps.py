@@ -16,8 +16,11 @@ from amqpspec.peer.amqp_1_0.books import SERIAL
 from amqpspec.suites.amqp_1_0._histories_model import Model
 
 NODES = ("A", "B")
+# With gaps and out of order: a target that equates its own channels or handles with the peer's is found out.
 _CHANNELS, _HANDLES = (0, 3, 1), (0, 1, 5, 2)
+# Three before the end of 32 bits: ids wrap within a few transfers (RFC 1982).
 _STARTS = (0, SERIAL - 3)
+# Here and below the simplest first: hypothesis shrinks towards the first choice.
 _CREDITS = (1, 3, 0, 10)
 _COUNTS = (1, 2, 4)
 _WINDOWS = (2, 5, 1)
@@ -112,9 +115,12 @@ class Menu:
         """Whether a step of another history is legal in this one, where its link may have another number."""
         if step.verb == "attach" and step.subject in self.model.reaches:
             return False
+        # Numbers of new links follow from those before. When steps are left out, a link keeps the number
+        # that later steps know it by.
         alike = [
             replace(one, subject=step.subject) for one in self.options(step.verb) if one.verb == "attach"
         ]
+        # With small windows only, the first begin, whose window is open, is among no options.
         first = step == OPENING[0] and not self.model.courses
         return first or step in alike or step in self.options(step.verb)
 
@@ -132,6 +138,7 @@ class Menu:
 
     def _handles(self, channel: int) -> list[int]:
         used = {reach.link.handle for reach in self.model.live(channel=channel)}
+        # Below handle-max and at most three: one handle is always left for the link of a barrier.
         free = [handle for handle in _HANDLES if handle not in used and handle < self.powers.handle_max]
         return free if len(used) < _LINKS_PER_SESSION else []
 
@@ -141,6 +148,7 @@ class Menu:
         for channel in self.model.courses:
             for handle in self._handles(channel):
                 for node in NODES[:1] if self.style.one_node else NODES:
+                    # The modes are those of receiving links: there it is the target that settles, or not.
                     yield Step("attach", fresh, (channel, "sender", node, handle, "unsettled"))
                     for mode in modes:
                         yield Step("attach", fresh, (channel, "receiver", node, handle, mode))
@@ -159,6 +167,7 @@ class Menu:
         self, verb: str, role: str, values: Sequence[tuple[Any, ...]] = ((),), opened: bool | None = None
     ) -> Iterator[Step]:
         for reach in self.model.live(role):
+            # A delivery that was begun has to be finished or aborted before the next one (amqp-1.0 §2.6.14).
             if opened in (None, reach.begun):
                 for value in values:
                     yield Step(verb, reach.number, value)

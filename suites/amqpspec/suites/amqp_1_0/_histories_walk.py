@@ -27,10 +27,13 @@ from amqpspec.suites.amqp_1_0._histories_steps import NODES, Menu, Powers, Step,
 from amqpspec.wire.amqp_1_0.message import encode_message
 from amqpspec.wire.transport import StreamEnded
 
+# Brokers give up a message that keeps coming back, so it is accepted in the end.
 _MOST_RETURNS = 3
 _LOOKED_AT = 1000
 _FRAME_OCTETS = 512
+# Three frames of 512 octets, the smallest size there is.
 _LARGE_OCTETS = 1200
+# As many transfers as the longest way of sending takes.
 _ROOM = 3
 
 
@@ -43,6 +46,7 @@ class Watched(Peer):
 
     def noted(self, arrival: Arrival) -> Arrival:
         """Book it, then let the model judge; raises Mismatch."""
+        # The model judges by the books: they have to know of the frame first.
         arrival = super().noted(arrival)
         if self.judges and isinstance(arrival, FrameArrived):
             self.model.received(arrival)
@@ -92,11 +96,13 @@ class Walk:
         for channel in list(self.model.courses):
             self._look(Step("look", channel))
         self._owed()
+        # close ends all links: what they hold is the target's again, in its own time.
         for reach in self.model.live():
             self.model.parting(reach)
         self.peer.close()
         for channel in list(self.model.courses):
             self.model.ended(channel)
+        # Some targets give back what was unsettled only when the socket is gone.
         self.peer.hang_up()
         for node in {message.node for message in self.model.messages.values()}:
             self._look_into(node)
@@ -108,6 +114,7 @@ class Walk:
             raise Mismatch(unmet.expected, unmet.observed) from unmet
         except StreamEnded as ended:
             raise Mismatch("a connection that stays", f"connection {ended.how}") from ended
+        # A close that nobody asked for, even if the step waited for nothing.
         over = self.peer.over(None)
         if over is not None and not self.peer.books.close_sent:
             raise Mismatch("a connection that stays", over.describe(self.peer.dialect))
@@ -122,6 +129,7 @@ class Walk:
         """What a node holds in the end: all that waits there, perhaps what is loose, nothing else."""
         messages: dict[object, Message] = {m.body: m for m in self.model.messages.values() if m.node == node}
         waiting: set[object] = {m.body for m in messages.values() if m.fate is Fate.WAITING}
+        # A plain peer: its frames are no part of the history.
         other = Peer(self.peer.context, self.peer.lines)
         fetched = other.fetch(self.addresses[node], len(waiting), count=_LOOKED_AT)
         found = [body_of(delivery) for delivery in fetched]
@@ -155,6 +163,7 @@ class Walk:
 
     def _window(self, step: Step) -> None:
         course = self.model.courses[step.subject]
+        # The window counts from here on (amqp-1.0 §2.5.6): the room that is left is named again.
         wider = max(0, course.room) + step.values[0]
         course.window = course.received + wider
         self.peer.flow(step.subject, incoming_window=wider)
@@ -190,6 +199,7 @@ class Walk:
         if link.refused:
             raise Mismatch("attach with both termini", "a refused link")
         assert link.attached is not None
+        # Reattached, not resumed (amqp-1.0 §2.7.3); whether null or empty, another case judges.
         if tags := link.attached["unsettled"] or {}:
             raise Mismatch("nothing unsettled on a link with nothing unsettled", f"{len(tags)} in its attach")
 
@@ -205,6 +215,7 @@ class Walk:
         """Settle, then detach; where that left deliveries unsettled, another link takes the place of this one later."""
         reach = self.model.reaches[step.subject]
         if reach.role == "receiver":
+            # Then nothing can be on its way when detach goes out; with credit, something can.
             if step.values[0] == "without":
                 self._give(reach, 0)
                 self._look(Step("look", reach.channel))
@@ -213,6 +224,7 @@ class Walk:
             self._look(Step("look", reach.channel))
         self.model.parting(reach)
         answer = self.peer.detach(reach.link, closed=False)
+        # With anything unsettled the link would have to be resumed: not a matter of histories.
         if answer["closed"] is True or reach.held:
             reach.name = self.peer.name("link")
         self.model.parted(reach, "suspended")
@@ -221,6 +233,7 @@ class Walk:
         reach = self.model.reaches[step.subject]
         channel, handle = step.values
         reach.link = self._attached(channel, reach.role, reach.node, handle, reach.name, {})
+        # A new endpoint has no credit and counts anew (amqp-1.0 §2.6.7).
         reach.state, reach.used, reach.allowed, reach.told_count = "attached", 0, [0], None
         self._answered(reach)
         assert reach.link.attached is not None
@@ -235,6 +248,7 @@ class Walk:
 
     def _has_credit(self, reach: Reach) -> bool:
         """Whether the target gives credit: it need not, but most do after a moment."""
+        # How soon credit comes is the target's affair, and must not decide what is walked.
         try:
             self.peer.credit_for(reach.link, within_s=self.peer.context.patience.quiet_s)
         except Unmet:
@@ -257,6 +271,7 @@ class Walk:
             sent = self._send_mixed(reach, count, pieces)
         else:
             sent = [self._send_one(reach, pieces) for _ in range(count) if self._has_credit(reach)]
+        # Before the next step, so that the model knows where each message is.
         for outgoing in sent:
             self.peer.outcome(outgoing)
 
@@ -279,6 +294,7 @@ class Walk:
         return sent
 
     def _octets(self, reach: Reach, pieces: int, *, settled: bool) -> tuple[bytes, Outgoing]:
+        # The target says nothing of what was sent settled, and may drop it.
         message, octets = self._message(reach, Fate.LOOSE if settled else Fate.SENT)
         chunk = -(-len(octets) // pieces) if pieces > 1 else None  # as the largest frame has it
         written = self.peer.transfer_octets(reach.link, message=octets, settled=settled, chunk=chunk)
@@ -292,6 +308,7 @@ class Walk:
         reach.begun = True
         if not self._has_credit(reach):
             return
+        # Five octets have nothing of the body in them yet.
         message, octets = self._message(reach)
         outgoing = self.peer.transfer(reach.link, message=octets[:5], more=True, wait=False)
         self.model.sends(reach, outgoing, message)
@@ -317,6 +334,7 @@ class Walk:
         reach.opened = None
         self._has_room(reach)
         self.peer.transfer(reach.link, aborted=True, wait=False)
+        # An abort has no answer.
         self._look(Step("look", reach.channel))
 
     # --- messages from the target
@@ -342,6 +360,7 @@ class Walk:
         if outcome == "released" and message.returned >= _MOST_RETURNS:
             outcome = "accepted"
         self.model.settles(reach, id, outcome)
+        # In mode second a receiver tells the outcome, and settles behind the sender (amqp-1.0 §2.8.3).
         self.peer.disposition(delivery, settled=not reach.second, state=outcome)
         if reach.second:
             done = self.peer.session(reach.channel).incoming[id]
@@ -353,6 +372,7 @@ class Walk:
         held = [(r, id) for r in self.model.live(channel=step.subject) if not r.second for id in r.held]
         if any(r.second and r.held for r in self.model.live(channel=step.subject)) or not held:
             return
+        # In the order of arrival, not sorted: ids wrap.
         order = [id for id in self.peer.session(step.subject).incoming if id in {id for _, id in held}]
         for reach, id in held:
             self.model.settles(reach, id, "accepted")

@@ -20,12 +20,15 @@ from amqpspec.wire.amqp_1_0.values import Map
 from amqpspec.wire.transport import StreamEnded
 
 MARK = b"amqpspec: the last one"
+# terminus-durability 2 is unsettled-state: the terminus and what is unsettled at it outlive a failure.
 DURABLE: Mapping[str, Any] = {"durable": 2, "expiry_policy": "never"}
 SENDER, RECEIVER = "sender", "receiver"
 FIRST, SECOND = 0, 1
 _LOOK_CREDIT = 500
 _LARGEST_TRY_OCTETS = 64 << 20
+# The upper three octets name a format, the lowest its version: nobody has defined this one.
 _UNHEARD_OF_FORMAT = 0x07FFFFFF
+# Measured on a body that needs a size of four octets, and so right for bodies of 256 octets and more.
 _DATA_HEAD_OCTETS = len(encode_message(data=bytes(1 << 16))) - (1 << 16)
 
 
@@ -39,10 +42,12 @@ def bodies(count: int) -> list[bytes]:
 
 def fill(peer: Peer, address: str, *messages: bytes) -> str:
     """Put messages into a node, over a connection of their own; gives the address back."""
+    # A connection of its own: credit, windows and delivery-ids of the case's session stay untouched.
     other = peer.another()
     link = other.sender(address)
     for message in messages:
         sent = other.outcome(other.transfer(link, message))
+        # Empty means settled without a state: the receiver is done with it, and need not say more.
         if sent.outcome not in ("accepted", ""):
             raise Unmet("accepted", sent.outcome)
     other.close()
@@ -60,6 +65,8 @@ def look(peer: Peer, address: str, wanted: Collection[bytes] = ()) -> list[bytes
     A mark is put behind all of it; the look ends when the mark and what is wanted have come, or with the patience.
     """
     other = peer.another()
+    # The mark is the last message of the node. Whatever comes before it was there; what is given back
+    # late may come behind, so what is wanted is waited for by name.
     fill(other, address, MARK)
     link = other.receiver(address, credit=_LOOK_CREDIT)
     with suppress(Unmet):
@@ -91,6 +98,7 @@ def settled_arrivals(peer: Peer, link: Link) -> None:
 
 def message_of(octets: int) -> bytes:
     """A message of exactly so many octets."""
+    # The size decides at a limit: one octet more or less would test something else.
     return encode_message(data=bytes(octets - _DATA_HEAD_OCTETS))
 
 
@@ -105,6 +113,7 @@ def asked(
         peer.begin(channel)
     peer.send("attach", channel, **peer.attach_fields(role, address, **fields))
     link = peer.session(channel).every_link[-1]
+    # A target may refuse by attach and detach, by end or by close: all of them are watched for.
     reaction = peer.reaction(channel, link=link)
     if link.attached is None and reaction.refusal is None:
         raise Unmet("attach", reaction.describe(peer.dialect), reaction)
@@ -113,7 +122,10 @@ def asked(
 
 def refused_attach(peer: Peer, role: str) -> tuple[Link, Reaction]:
     """An attach to an address that the target refuses; raises OutOfReach where it takes every one."""
+    # Three ways in which brokers in use spell a node that cannot be made: a missing exchange, a
+    # missing queue, a reserved name.
     names = (f"/exchange/{peer.name('nowhere')}", peer.name("nowhere"), f"amq.{peer.name('nowhere')}")
+    # A channel each, for a refusal may take its session along.
     for channel, address in enumerate(names):
         peer.room_for_channel(channel)
         link, reaction = asked(peer, role, address, channel)
@@ -163,6 +175,8 @@ def unsettled_of(link: Link) -> Mapping[Any, Any]:
 
 def twin(peer: Peer, **open_fields: Any) -> Peer:
     """A second connection of the same container, with a session; raises OutOfReach where the target takes none."""
+    # Link names are unique between two containers (amqp-1.0 §2.6.1): to meet a name again, the
+    # container-id has to be the same.
     other = peer.another(container_id=peer.container_id)
     try:
         other.open_connection(**open_fields)
@@ -187,6 +201,7 @@ def second_mode(peer: Peer, address: str, **fields: Any) -> Link:
     if reaction.refusal is not None:
         raise OutOfReach(f"no receiver that settles second: {reaction.describe(peer.dialect)}")
     assert link.attached is not None
+    # The receiver's attach says which mode it really uses (amqp-1.0 §2.7.3).
     if link.attached["rcv_settle_mode"] != SECOND:
         raise OutOfReach("the target's receivers settle first")
     return link
@@ -212,6 +227,8 @@ def oversize(link: Link) -> bytes | None:
 
 def breach(peer: Peer, link: Link) -> bytes:
     """The transfers of a message that the target's end of the link cannot take."""
+    # Which way a link fails is the target's affair: a message too large, where there is a limit, else a
+    # format that nobody knows.
     message = oversize(link)
     if message is not None:
         return peer.transfer_octets(link, message=message)
@@ -223,6 +240,7 @@ def failed(peer: Peer, link: Link) -> Reaction:
     peer.credit_for(link)
     peer.send_octets(breach(peer, link))
     reaction = peer.reaction(link=link)
+    # Without an error it is no failure, and the rules on failed links do not apply (amqp-1.0 §2.6.5).
     if link.detached_by is None or link.detached_by.condition is None:
         raise OutOfReach(f"no way to make a link of this target fail: {reaction.describe(peer.dialect)}")
     return reaction

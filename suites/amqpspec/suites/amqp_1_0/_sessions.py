@@ -17,6 +17,7 @@ from amqpspec.peer.context import OutOfReach, Unmet
 from amqpspec.run.oracles import equals
 from amqpspec.run.verdict import Verdict
 
+# No case attaches so many links in one session.
 UNATTACHED = 9
 LARGEST_TRY = 2500
 
@@ -34,6 +35,7 @@ def failed_session(peer: Peer, channel: int = 0) -> FrameArrived:
 
     Raises OutOfReach where the target does something else about it.
     """
+    # The session stays half ended: what cases look at is the time between the target's end and theirs.
     peer.polite = False
     if channel not in peer.books.sessions:
         peer.begin(channel)
@@ -52,6 +54,8 @@ def failed_session(peer: Peer, channel: int = 0) -> FrameArrived:
 
 def heard_meanwhile(peer: Peer, channel: int) -> str:
     """What the target says up to a round trip over another session, apart from that."""
+    # Over another session, as this one has ended. Order between channels is not promised; a target that
+    # answers what it should discard does so when it reads it, before the barrier.
     peer.barrier(channel)
     stray = peer.take(lambda a: a.name != "empty" and a.channel != channel)
     return ", ".join(a.describe(peer.dialect) for a in stray)
@@ -59,6 +63,8 @@ def heard_meanwhile(peer: Peer, channel: int) -> str:
 
 def state_of(peer: Peer, channel: int = 0) -> FrameArrived:
     """A flow with the target's state of a session behind all that was sent: for a new link, else in answer to echo."""
+    # A new link brings a flow of its own in most targets, with credit and the state of the session in it.
+    # Echo is only a SHOULD (amqp-1.0 §2.7.4).
     link = peer.sender(peer.node("state"), channel)
     with suppress(Unmet):
         peer.until(lambda: link.flow is not None, "flow", link=link, within_s=peer.context.patience.quiet_s)
@@ -79,6 +85,8 @@ def flows_of_session(peer: Peer, channel: int = 0) -> list[FrameArrived]:
 
 def begun_and_attached(peer: Peer, address: str, credit: int, *windows: int) -> bytes:
     """Begin, attach to receive, and flows with credit and a window each, none of which know of the target's begin."""
+    # A window of zero, so that nothing comes before the flows say so. As long as the target's begin is
+    # not known, neither is its next-incoming-id (amqp-1.0 §2.7.4): flows leave it out.
     octets = peer.frame("begin", incoming_window=0)
     octets += peer.frame("attach", **peer.attach_fields("receiver", address))
     link = peer.session().every_link[-1]
@@ -92,6 +100,7 @@ def send_many(peer: Peer, link: Link, count: int) -> None:
     """Send so many messages, as credit and window allow, and wait until each has an outcome."""
     while count:
         peer.until(lambda: _room(link) > 0, "credit and a window", link=link)
+        # Credit counts deliveries, the window counts transfers; each message here is one of both.
         burst = min(count, _room(link), LARGEST_TRY)
         peer.send_octets(b"".join(peer.transfer_octets(link, b"x") for _ in range(burst)))
         count -= burst
@@ -113,6 +122,7 @@ def transfers_of(deliveries: Sequence[Delivery]) -> int:
 def received(peer: Peer, link: Link, count: int) -> None:
     """Wait for so many transfers in all, and for a round trip behind them."""
     peer.until(lambda: link.transfers >= count, f"{count} transfers", link=link)
+    # Behind the last that is owed: a surplus under way in the same session comes before the answer.
     peer.barrier(link.session.channel)
 
 
@@ -124,6 +134,7 @@ def exactly(peer: Peer, link: Link, count: int) -> Verdict:
 
 def follow_each_other(ids: Sequence[int]) -> bool:
     """Whether serial numbers are those behind the first of them, without gaps and in any order."""
+    # Distances as RFC 1982 has them: the sequence may wrap, and links may be read in any order.
     return sorted(ahead(id, ids[0]) for id in ids) == list(range(_least(ids), _least(ids) + len(ids)))
 
 

@@ -14,9 +14,14 @@ from amqpspec.peer.context import OutOfReach, Unmet
 from amqpspec.wire.amqp_1_0.message import encode_message
 from amqpspec.wire.amqp_1_0.performatives import encode_composite
 
+# MIN-MAX-FRAME-SIZE (amqp-1.0 §2.8.19): the least that everybody takes, and so the way
+# to force a target to split.
 SMALLEST_FRAME_OCTETS = 512
 SECOND_MODE = 1
+# The state received, at the very beginning: it is not terminal, and says that no octet has come.
 NOTHING_RECEIVED = encode_composite("received", section_number=0, section_offset=0)
+# 1000 octets: at least two frames of the smallest size. No two in a row are alike, so a
+# swapped or lost piece shows.
 LARGE = bytes(range(250)) * 4
 _ENOUGH = 100
 
@@ -54,6 +59,8 @@ def cut(octets: bytes, count: int) -> list[bytes]:
 
 def piece(peer: Peer, link: Link, octets: bytes = b"", **fields: Any) -> Outgoing:
     """Send one transfer with just these flags; the first of a delivery gets its id, tag and format filled in."""
+    # Credit counts deliveries: only the first transfer of one needs it. The session's
+    # window counts every transfer.
     if link.sending is None:
         peer.credit_for(link)
     _window_for(peer, link)
@@ -89,6 +96,7 @@ def put(peer: Peer, address: Any, *bodies: bytes, channel: int = 0) -> None:
     link = peer.sender(address, channel)
     for body in bodies:
         outgoing = peer.outcome(peer.transfer(link, body))
+        # Empty means settled without a state: the receiver is done with it.
         if outgoing.outcome not in ("accepted", ""):
             raise Unmet("accepted", outgoing.outcome)
     peer.detach(link)
@@ -112,6 +120,8 @@ def contents(peer: Peer, address: Any, at_least: int = 0, channel: int = 0) -> l
     link = peer.receiver(address, channel, credit=_ENOUGH)
     found: list[Any] = []
     seen = False
+    # All that was in the node comes before the marker. What a link gives back on detach may come behind
+    # it, so cases say how much of that they wait for.
     while not seen or len(found) < at_least:
         try:
             delivery = peer.delivery(link)
@@ -132,12 +142,14 @@ def contents(peer: Peer, address: Any, at_least: int = 0, channel: int = 0) -> l
 def after_leaving(peer: Peer, address: Any, at_least: int = 0) -> list[Any]:
     """What a node holds for another connection, once this one is closed in good order and its socket is gone."""
     peer.close()
+    # Some targets give back what was unsettled only when the socket is gone.
     peer.hang_up()
     return contents(peer.another(), address, at_least)
 
 
 def received(peer: Peer, address: Any, count: int, **fields: Any) -> tuple[Link, list[Delivery]]:
     """A receiving link and the first deliveries on it, for which it had just the credit."""
+    # Credit for just so many: nothing else is taken from the node and held.
     link = peer.receiver(address, credit=count, **fields)
     return link, peer.deliveries(link, count)
 
@@ -174,6 +186,7 @@ def in_mode_second(peer: Peer, role: str, address: Any, **fields: Any) -> Link:
             raise
         raise OutOfReach(f"the target refuses rcv-settle-mode second: {unmet.observed}") from unmet
     assert link.attached is not None
+    # The target's attach says which mode it really uses (amqp-1.0 §2.7.3); second is no duty.
     if link.attached["rcv_settle_mode"] != SECOND_MODE:
         raise OutOfReach("the target answers rcv-settle-mode second with first")
     return link

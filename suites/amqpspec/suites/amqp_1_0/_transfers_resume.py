@@ -24,6 +24,7 @@ def suspend(peer: Peer, link: Link) -> None:
     if terminus is not None and terminus.get("expiry_policy") == "link-detach":
         raise OutOfReach("the target's terminus expires with the detach")
     gone = peer.detach(link, closed=False)
+    # A closed link has no unsettled state that could be resumed (amqp-1.0 §2.6.6).
     if gone["closed"] is True:
         raise OutOfReach("the target closes the link in place of suspending it")
 
@@ -44,6 +45,7 @@ def resume(peer: Peer, link: Link, unsettled: Mapping[bytes, Any], **fields: Any
     try:
         return peer.attach(link.role, link.address, channel, **fields)
     except Unmet as unmet:
+        # Resuming is no duty of a target that says so; every other refusal is judged.
         if unmet.code == "amqp:not-implemented":
             raise OutOfReach(f"the target does not resume links: {unmet.observed}") from unmet
         raise
@@ -67,6 +69,7 @@ def nothing_received(deliveries: Iterable[Delivery]) -> dict[bytes, Any]:
 
 def known(peer: Peer, link: Link, tag: Any) -> None:
     """A prerequisite: the target holds the tag unsettled; raises OutOfReach."""
+    # What the source holds no longer cannot be resumed: the case would prove nothing.
     if tag not in reported_unsettled(link):
         raise OutOfReach("the target says that it holds nothing of the delivery any more")
 
@@ -77,8 +80,11 @@ def begun_and_suspended(
     """A delivery of which the first piece was sent when its link was suspended: the link, the tag, all pieces."""
     link = sender(peer, peer.node(), **fields)
     octets = cut(octets_of(body), count)
+    # On a link of mode second the delivery begins in mode first: whether that is
+    # remembered is what its case asks.
     flags = {"rcv_settle_mode": "first"} if "rcv_settle_mode" in fields else {}
     begun = piece(peer, link, octets[0], more=True, **flags)
+    # The first piece has arrived before the detach, or there would be nothing to resume.
     peer.barrier(link.session.channel)
     suspend(peer, link)
     return link, begun.tag, octets

@@ -133,6 +133,7 @@ def link_without_target(peer: Peer) -> Verdict:
     link, reaction = asked(peer, SENDER, target=None)
     if link.detached_by is not None or reaction.refusal is not None:
         return judge_reaction(peer, reaction)
+    # Credit is an invitation to send: a link that goes nowhere must not give any.
     if link.credit:
         return holds(peer, False, f"a link that stands, and a credit of {link.credit}")
     peer.transfer(link, b"to nowhere", wait=False)
@@ -170,6 +171,7 @@ def initial_delivery_count_of_a_receiver(peer: Peer) -> Verdict:
     address = filled(peer, 5)
     peer.begin()
     peer.claim("three messages")
+    # 1000 is far off: counted from there, no credit of 3 would let anything through.
     link = peer.receiver(address, initial_delivery_count=1000)
     peer.credit(link, 3, delivery_count=OMIT)
     peer.until(lambda: link.transfers >= 3, "three transfers", link=link)
@@ -198,6 +200,7 @@ def message_without_limit(peer: Peer) -> Verdict:
     address = _one_large(peer)
     peer.begin()
     peer.claim("a large message, whole, for each receiver")
+    # Zero and left out mean the same (amqp-1.0 §2.7.3, max-message-size).
     for size in (0, OMIT):
         link = peer.receiver(address, credit=1, max_message_size=size)
         delivery = peer.delivery(link)
@@ -247,6 +250,7 @@ def closed_link_is_gone(peer: Peer) -> Verdict:
     unsettled(peer, link, 2)
     peer.credit(link, 5)
     peer.detach(link)
+    # A message for the old credit: it must not come on the new link.
     fill(peer, address, b"later")
     peer.claim("a link of that name with nothing unsettled and no credit")
     again = peer.receiver(address, name=name)
@@ -315,6 +319,7 @@ def _received_as_told(peer: Peer, mode: int) -> Verdict:
     sent = peer.outcome(peer.transfer(link, b"x"))
     peer.barrier()
     settled = sent.settled_by_target
+    # The peer plays its part as sender, or the delivery would stay open.
     if reported == SECOND and not settled:
         peer.disposition(sent, role="sender", state=OMIT)
     kept = settled is (reported != SECOND)
@@ -323,6 +328,7 @@ def _received_as_told(peer: Peer, mode: int) -> Verdict:
 
 
 def _room_in_window(peer: Peer, link: Link, octets: int) -> None:
+    # Reckoned with half a frame for each transfer, as its fields need room as well.
     frames = octets // (peer.max_frame_octets // 2) + 1
     if frames > link.session.remote_incoming_window:
         raise OutOfReach(f"the window of the session has no room for {frames} transfers")

@@ -33,6 +33,7 @@ from amqpspec.wire.amqp_1_0.message import encode_message
 from amqpspec.wire.amqp_1_0.performatives import encode_composite
 from amqpspec.wire.amqp_1_0.values import Map
 
+# 60 tags of 32 octets: 1920 octets of keys alone, against a frame of 512.
 _MANY, _TAG_OCTETS = 60, 32
 _SMALL_FRAME_OCTETS = 512
 _CREDIT = 10
@@ -44,6 +45,8 @@ _CREDIT = 10
 def maps_are_compared(peer: Peer) -> Verdict:
     """Of what both sides hold, the source resumes what has no outcome, and takes the outcomes that it is told."""
     peer, address, name, held = _suspended(peer, 3)
+    # One state for each way to go on: received leaves it open, accepted and released are outcomes that
+    # the source has not heard of.
     map = {**states(held[0].tag, state="received"), **states(held[1].tag)}
     map |= states(held[2].tag, state="released")
     peer.claim("the first delivery resumed, the second one consumed, the third one sent anew")
@@ -54,6 +57,7 @@ def maps_are_compared(peer: Peer) -> Verdict:
     first = received.get(held[0].tag)
     settled_arrivals(peer, link)
     peer.detach(link)
+    # The released message may come on the link or stay in the node: both are looked at.
     left = anew + look(peer, address)
     if first is None or not first.resume or held[1].body in left:
         return holds(peer, False, _story(received))
@@ -87,6 +91,8 @@ def map_too_large(peer: Peer) -> Verdict:
     octets, incomplete = peer.largest_frame_octets, arrival["incomplete_unsettled"]
     way = f"its map told as {'incomplete' if incomplete else 'complete'}"
     observed = f"attach of {octets} octets, {way}"
+    # A MAY either way: cut and told so, or the session ends. An oversized frame, or a part told
+    # as the whole, is neither.
     if octets <= _SMALL_FRAME_OCTETS and incomplete:
         return observed_either_way(peer, way, observed=observed)
     return holds(peer, False, observed)
@@ -116,6 +122,7 @@ def incomplete_map_is_preferred(peer: Peer) -> Verdict:
 @case("attach.unsettled.null-key", covers=["performatives/attach/unsettled/null-keys"])
 def null_key_in_a_map(peer: Peer) -> Verdict:
     """An unsettled map with a null key is refused or borne with."""
+    # A target that refuses every map on a new link says nothing about the key.
     legal = asked(peer.another(), SENDER, unsettled=states(b"tag"))[1]
     if legal.refusal is not None:
         raise OutOfReach(f"a map without null keys is refused, too: {legal.describe(peer.dialect)}")
@@ -281,6 +288,7 @@ def _many_unsettled(peer: Peer) -> tuple[Peer, str, str, list[bytes]]:
     """A target that holds more unsettled than fits a small frame, whose connection is gone; the next one is small."""
     name, address = peer.name("link"), peer.node()
     target = {"address": address, **DURABLE}
+    # Mode second, as the target keeps unsettled only what the sender has not settled.
     link = second_mode(peer, address, name=name, target=target)
     tags = [number.to_bytes(_TAG_OCTETS, "big") for number in range(_MANY)]
     for tag in tags:
@@ -293,6 +301,8 @@ def _many_unsettled(peer: Peer) -> tuple[Peer, str, str, list[bytes]]:
 def _send_resuming(peer: Peer, address: str, name: str) -> None:
     """Attach as a sender that cannot tell all that it holds, either."""
     peer.largest_frame_octets = 0
+    # The peer's own map does not fit either, and says so: an empty one that counts as
+    # complete would settle everything.
     fields = {"unsettled": Map({}), "incomplete_unsettled": True, "rcv_settle_mode": SECOND}
     target = {"address": address, **DURABLE}
     peer.send("attach", **peer.attach_fields(SENDER, name=name, target=target, **fields))

@@ -71,6 +71,7 @@ def one_link_for_the_target(peer: Peer) -> Verdict:
     session = peer.begin(handle_max=0)
     address = peer.node()
     peer.claim("no handle of the target above 0")
+    # Two attaches, where the target takes two: the answer to one of them would need handle 1.
     for handle, role in enumerate((SENDER, RECEIVER)[: session.remote_handle_max + 1]):
         peer.send("attach", **peer.attach_fields(role, address, handle=handle))
     with suppress(Unmet):  # one answer is all that may come: the full patience is for the one that may not
@@ -83,6 +84,7 @@ def one_link_for_the_target(peer: Peer) -> Verdict:
 def handle_above_the_limit(peer: Peer) -> Verdict:
     """Attach with a handle beyond the target's handle-max closes the connection."""
     session = peer.begin()
+    # 4294967295 is the highest handle that can be written.
     if session.remote_handle_max >= HANDLE_MAX:
         raise OutOfReach("the target names no handle-max")
     peer.send("attach", **peer.attach_fields(SENDER, handle=session.remote_handle_max + 1))

@@ -25,6 +25,7 @@ from amqpspec.wire.amqp_1_0.values import Map, Symbol
 
 _LEAST_OCTETS = 512
 _LARGE_OCTETS = 10_000
+# Out of order and with gaps, so that they differ from whatever the target counts by itself.
 _CHANNELS = (5, 1, 3)
 _HIGHEST_CHANNEL = 65535
 _CREDIT = 3
@@ -49,6 +50,7 @@ def frames_reach_their_session(peer: Peer) -> Verdict:
     peer.begin(0)
     peer.begin(1)
     peer.claim("each message in the node of its session's link")
+    # Both links get handle 0, the lowest that is free: only the channel tells them apart.
     links = [peer.sender(address, channel) for channel, address in enumerate(nodes)]
     for link, body in zip(links, (b"first", b"second"), strict=True):
         peer.outcome(peer.transfer(link, body))
@@ -75,6 +77,8 @@ def open_beyond_the_least_limits(peer: Peer) -> Verdict:
     """An open of more than 512 octets is refused or borne."""
     peer.greet()
     peer.send("open", properties=Map({Symbol("padding"): "x" * 600}))
+    # The limit binds the sender; a target that takes the frame does nobody harm, and is
+    # recorded (amqp-1.0 §2.4.1).
     return borne(peer, reaction_to_open(peer))
 
 
@@ -99,6 +103,7 @@ def limits_of_the_partner(peer: Peer) -> Verdict:
     """After the opens the target keeps within the limits told: 512 octets, channel 0."""
     address = peer.node()
     other = peer.another()
+    # Put there by another connection, for which no such limits hold.
     put(other, address, bytes(_LARGE_OCTETS))
     peer.claim("frames of at most 512 octets, all on channel 0")
     peer.open_connection(max_frame_size=_LEAST_OCTETS, channel_max=0)
@@ -142,6 +147,7 @@ def pipelined_link(peer: Peer) -> Verdict:
 def early_frames_of_the_target(peer: Peer) -> Verdict:
     """What the target sends before it knows any limit has at most 512 octets, on channel 0."""
     peer.greet()
+    # Time for a target that opens first, as it may.
     peer.wait(lambda arrival: False, peer.context.patience.quiet_s)
     peer.open()
     before = [f for f in frames_of(peer) if len(f.octets) > _LEAST_OCTETS or f.channel]
@@ -152,12 +158,14 @@ def early_frames_of_the_target(peer: Peer) -> Verdict:
 @case("connections.pipelined.beyond-channel-max", covers=["connections/pipelined/within-limits"])
 def pipelined_beyond_channel_max(peer: Peer) -> Verdict:
     """A begin on a channel beyond what the target takes is refused, though it could not be known."""
+    # A first connection finds out the limit, which a pipelining peer cannot know.
     other = peer.another()
     other.open_connection()
     if other.channel_max >= _HIGHEST_CHANNEL:
         raise OutOfReach("the target takes every channel")
     pipelined(peer, peer.frame("open"), plain_frame(peer, "begin", other.channel_max + 1))
     peer.expect_header("amqp")
+    # No barrier: none can be sent before the target's open has been read.
     return rejects_violation(peer, barrier=False)
 
 
@@ -204,6 +212,7 @@ def _all_at_once(peer: Peer, frames: list[bytes]) -> None:
 def _by_halves(peer: Peer, frames: list[bytes]) -> None:
     """The second write begins within the attach, once all before it was answered."""
     octets = b"".join(frames)
+    # In the middle of the attach: neither write ends where a frame does.
     cut = len(octets) - len(frames[-1]) - len(frames[-2]) // 2
     peer.secure()
     peer.send_octets(HEADERS["amqp"] + octets[:cut])

@@ -62,6 +62,7 @@ def close_while_messages_flow(peer: Peer) -> Verdict:
     address = fill(peer, peer.node(), *bodies(_MANY))
     link = peer.receiver(address)
     peer.claim("close, and nothing behind it")
+    # In one write: the target has credit for all that waits in the node when it reads close.
     peer.send_octets(peer.frame("flow", handle=link, link_credit=1000) + peer.frame("close"))
     peer.expect("close")
     return nothing_behind_close(peer, peer.expect_end(peer.context.patience.ending_s))
@@ -72,6 +73,7 @@ def reads_on_behind_its_close(peer: Peer) -> Verdict:
     """Behind its close for an error the target reads on: what comes before the other close meets no dead socket."""
     peer.claim("no reset before the other close")
     other = closing(peer)
+    # A reset shows with the write after the one that met it: three of them.
     for _ in range(3):
         taken = other.send_octets(plain_frame(other, "begin"))
         arrival = other.expect_end(other.context.patience.quiet_s)
@@ -134,6 +136,8 @@ def both_close_at_once(peer: Peer) -> Verdict:
     peer.begin()
     peer.polite = False
     peer.claim("one close from the target, and nothing behind it")
+    # A transfer without a session is the error. The close behind it is under way when the target's close
+    # goes out, and so crosses it.
     peer.send_octets(plain_frame(peer, "transfer", min(peer.channel_max, 1)) + peer.frame("close"))
     peer.expect("close", within_s=peer.context.patience.ending_s)
     end = peer.expect_end(peer.context.patience.ending_s)

@@ -47,6 +47,7 @@ def timer_begins_anew_with_each_frame(peer: Peer) -> Verdict:
     peer.open_connection()
     idle_s = own_idle_s(peer)
     peer.claim("alive while frames come, and a whole timeout after the last one")
+    # Beyond twice the timeout first: a timer that counts from the opening would have run out.
     kept_alive(peer, idle_s, peer.send_empty)
     peer.send_empty()
     heard = listen(peer, 0.9 * idle_s)
@@ -63,6 +64,7 @@ def timer_begins_anew_with_each_frame(peer: Peer) -> Verdict:
 def silence_ends_in_a_close(peer: Peer) -> Verdict:
     """Who is silent for longer than the target bears gets a close that says why."""
     idle_s = _silent(peer)
+    # What is announced is half of the threshold: twice of it, and a third for a target that is slow to look.
     return judge_arrival(peer, peer.arrival("close", within_s=3 * idle_s + _SPARE_S))
 
 
@@ -116,6 +118,7 @@ def threshold_is_twice_the_announced(peer: Peer) -> Verdict:
     if isinstance(arrival, Quiet):
         return observed_either_way(peer, "no close within three times the idle-time-out")
     times = (peer.now() - start_s) / idle_s
+    # 1.9 in place of 2: the target's clock started with the peer's open, a little before this one.
     return holds(peer, times >= _NEAR_TWICE, f"the end after {times:.1f} times the idle-time-out")
 
 
@@ -132,6 +135,7 @@ def timeout_of_a_millisecond(peer: Peer) -> Verdict:
     if peer.is_over() or peer.ended is not None:
         reaction = Reaction(tuple(arrival for _, arrival in heard), *refusal_of(a for _, a in heard))
         return judge_reaction(peer, reaction)
+    # More than open and one frame behind it: the target does keep up a pace.
     if len(heard) > 2:
         return observed_either_way(peer, "frames keep coming")
     return holds(peer, False, "neither a close nor frames")
@@ -157,6 +161,7 @@ def empty_frames_on_every_channel(peer: Peer) -> Verdict:
     """Empty frames are taken on any channel that the target takes, mapped or not."""
     peer.begin()
     peer.claim("no reaction to empty frames")
+    # Up to channel-max, which makes a channel valid; only the first of them has a session.
     for channel in sorted({min(channel, peer.channel_max) for channel in (0, 1, 77, 65535)}):
         peer.send_frame(b"", channel)
     return allows(peer)
@@ -194,12 +199,14 @@ def empty_frames_within_a_delivery(peer: Peer) -> Verdict:
     parts = cut(octets_of(b"one two three"), 3)
     for number, octets in enumerate(parts):
         outgoing = piece(peer, link, octets, more=number + 1 < len(parts))
+        # Channel 0, where the delivery is, and one without a session.
         for channel in (0, min(1, peer.channel_max)):
             peer.send_frame(b"", channel)
     peer.outcome(outgoing)
     peer.flow(echo=True)
     peer.barrier()
     flow, sent = peer.session().flow, peer.session().next_outgoing_id
+    # A flow may be older than the last transfers, but it cannot name a number beyond them.
     if flow is not None and flow["next_incoming_id"] not in (None, *_sent_before(sent)):
         return equals(peer, flow["next_incoming_id"], sent, "next-incoming-id")
     return equals(peer, contents(peer, address, at_least=1), [b"one two three"], "bodies")
@@ -227,6 +234,7 @@ def empty_frames_come_after_open(peer: Peer) -> Verdict:
 )
 def no_empty_frame_behind_close(peer: Peer) -> Verdict:
     """Behind its close the target sends no empty frame, though it still waits for the other close."""
+    # A pace that the target has to keep, so that an empty frame would be due soon.
     other = closing(peer, idle_time_out=PACE_MS // 2)
     peer.claim("no frame behind close")
     listen(other, 2.0)

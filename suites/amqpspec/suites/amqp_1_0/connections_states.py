@@ -44,6 +44,7 @@ def frame_in_place_of_a_header(peer: Peer) -> Verdict:
 def open_behind_a_wrong_header(peer: Peer) -> Verdict:
     """START: a header of another version leads to the end; the open behind it is not answered."""
     peer.connect()
+    # In one write: the open is there before the target has answered the header.
     octets = first_header(peer, minor=1) + peer.exact("open", container_id="c")
     verdict = judge_reaction(peer, answer_to(peer, octets))
     return worst((verdict, equals(peer, [frame.name for frame in frames_of(peer)], [], "frames")))
@@ -69,6 +70,7 @@ def close_before_open(peer: Peer) -> Verdict:
     ended = reaction.closing is not None or reaction.refusal is not None
     names = [frame.name for frame in frames_of(peer)]
     reported = f"{reaction.describe(peer.dialect)}; frames: {', '.join(names) or 'none'}"
+    # Either its own open comes before its close, or a bare end comes before both (amqp-1.0 §2.7.1).
     in_order = names in ([], ["open"], ["open", "close"])
     return holds(peer, ended and in_order, reported, "the end, open before close", seen=reaction)
 
@@ -77,6 +79,8 @@ def close_before_open(peer: Peer) -> Verdict:
 def second_header(peer: Peer) -> Verdict:
     """OPENED: a second header, read as a frame, has a data offset of zero: it is refused."""
     peer.open_connection()
+    # Read as a frame: 41 4D 51 50 is a size of about 1 GB, the next octet a data offset of zero, which
+    # makes it malformed at once.
     peer.send_header("amqp")
     return rejects_violation(peer)
 
@@ -87,6 +91,7 @@ def second_open(peer: Peer) -> Verdict:
     peer.open_connection()
     peer.send("open")
     reaction = peer.reaction()
+    # Closed, though without an error that says why.
     if reaction.closing is not None and reaction.refusal is None:
         return verdict_on(peer, Outcome.NONSTRICT, "a refusal, or no effect", reaction)
     opens = sum(frame.name == "open" for frame in frames_of(peer))
@@ -113,6 +118,8 @@ def close_before_the_answers(peer: Peer) -> Verdict:
     """OC_PIPE, CLOSE_PIPE: all from open to close goes out before the target's open; it opens, and closes last."""
     peer.connect()
     peer.claim("open first, close on channel 0 last")
+    # OC_PIPE: header, open and close go out before any answer; CLOSE_PIPE: the headers are exchanged,
+    # open and close still wait for theirs.
     return worst(_pipelined_close(peer.another(), greet_first) for greet_first in (False, True))
 
 
@@ -122,6 +129,7 @@ def silence_behind_close(peer: Peer) -> Verdict:
     address = fill(peer, peer.node(), *bodies(_MESSAGES))
     links = [peer.receiver(address) for _ in range(_LINKS)]
     peer.claim("nothing behind close")
+    # In one write with close: transfers of three links are ready to go when it is read.
     octets = b"".join(peer.frame("flow", handle=link, link_credit=_MESSAGES) for link in links)
     peer.send_octets(octets + peer.frame("close"))
     peer.expect("close")
@@ -168,6 +176,7 @@ def silence_behind_both(peer: Peer) -> Verdict:
     peer.begin()
     peer.claim("nothing behind both closes")
     peer.close()
+    # A frame, a header, a second close: what each state before would have answered.
     peer.send_octets(plain_frame(peer, "begin", 1) + HEADERS["amqp"] + plain_frame(peer, "close"))
     return nothing_behind_close(peer, peer.expect_end(peer.context.patience.quiet_s))
 

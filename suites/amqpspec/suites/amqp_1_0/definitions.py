@@ -73,6 +73,7 @@ def settled_told_in_one_octet(peer: Peer) -> Verdict:
     link = peer.sender(address)
     peer.credit_for(link, 2)
     peer.claim("both messages in the node, an outcome of the unsettled one only")
+    # 56 01 and 56 00 in place of 41 and 42: both encodings are of the type boolean (amqp-1.0, Part 1).
     peer.outcome(peer.transfer(link, b"message 0", settled=Value("boolean1", False)))
     settled = peer.transfer(link, b"message 1", settled=Value("boolean1", True))
     peer.barrier()
@@ -145,6 +146,7 @@ def tags_up_to_the_limit(peer: Peer) -> Verdict:
     """Tags of one octet and of 32 octets are taken."""
     link = peer.sender()
     peer.claim("an outcome of each delivery")
+    # The least and the most of §2.8.7, every octet of the longer one different.
     tags = (b"t", bytes(range(_TAG_OCTETS)))
     outcomes = [peer.outcome(peer.transfer(link, b"x", delivery_tag=tag)).outcome for tag in tags]
     return equals(peer, outcomes, ["accepted"] * 2, "outcomes")
@@ -172,6 +174,7 @@ def tags_of_the_target(peer: Peer) -> Verdict:
 @case("definitions.sequence-no.arithmetic", covers=["definitions/sequence-no/arithmetic"])
 def numbers_that_wrap(peer: Peer) -> Verdict:
     """Transfer-ids, delivery-ids and delivery-count go on at zero behind their highest."""
+    # Two before the end of 32 bits, for each of the three counters (RFC 1982).
     peer.begin(next_outgoing_id=_JUST_BEFORE_ZERO)
     link = peer.sender(initial_delivery_count=_JUST_BEFORE_ZERO)
     peer.credit_for(link, 5)
@@ -195,6 +198,7 @@ def range_that_wraps(peer: Peer) -> Verdict:
     if any(outgoing.settled_by_target for outgoing in sent):
         raise OutOfReach("the target settles before the sender in mode second")
     peer.claim("all four settled: each tag is free for another delivery")
+    # first is greater than last as a plain number, and three behind it as a serial one.
     peer.disposition(sent[0], sent[-1], role="sender", state=None)
     again = [peer.transfer(link, b"again", delivery_tag=outgoing.tag) for outgoing in sent]
     return equals(peer, [peer.outcome(o).outcome for o in again], ["accepted"] * 4, "outcomes")
@@ -226,6 +230,7 @@ def errors_of_the_target(peer: Peer) -> Verdict:
     except OutOfReach:
         found = []
     peer.open_connection()
+    # A size of 4: the surest way to make a target close.
     peer.send_frame(b"\x00", size=4)
     with suppress(Unmet):
         found.append(peer.expect("close"))
@@ -256,12 +261,14 @@ def frame_sizes_that_were_agreed(peer: Peer) -> Verdict:
     """Whatever the peers agree on, frames of both up to that size pass, and none of the target's is larger."""
     peer.claim("large messages in frames up to what was told, both ways, and a frame of 512 octets taken")
     address = _filled_with_large(peer)
+    # The least, one above it, and no limit.
     return worst(_agreed(peer.another(), address, reported) for reported in (_LEAST_FRAME_OCTETS, 4096, None))
 
 
 @case("definitions.min-max-frame-size.lower-bound", covers=["definitions/min-max-frame-size/lower-bound"])
 def max_frame_size_below_the_least(peer: Peer) -> Verdict:
     """An open with a max-frame-size below 512 is refused or borne with."""
+    # The rule binds the sender of open: a target may refuse the value or bear with it (amqp-1.0 §2.8.19).
     return worst(_opened_with_limit(peer.another(), octets) for octets in (256, 0))
 
 

@@ -25,6 +25,8 @@ from amqpspec.suites.amqp_1_0._sessions import LARGEST_TRY, UNATTACHED
 from amqpspec.wire.amqp_1_0.values import Described, Symbol, Value
 from amqpspec.wire.values import Raw
 
+# A string of two octets, c3 28: c3 begins a sequence of two, and 28 cannot continue it. 0x3f is
+# a constructor of no type.
 _BROKEN_UTF_8 = Raw(bytes.fromhex("a1 02 c3 28"))
 _NO_CONSTRUCTOR = Raw(b"\x3f")
 _UNHEARD_OF = Described(Symbol("amqpspec:unheard-of:list"), [])
@@ -78,6 +80,7 @@ def node_that_is_barred(peer: Peer) -> Verdict:
 @case("definitions.condition.decode-error", covers=["definitions/condition/decode-error"])
 def frames_that_cannot_be_decoded(peer: Peer) -> Verdict:
     """A list that has not so many fields as it says is refused as undecodable."""
+    # attach has 14 fields; 30 are announced.
     return _refused(peer, peer.attach_fields(SENDER), list_count=30)
 
 
@@ -98,6 +101,7 @@ def transfer_by_a_receiver(peer: Peer) -> Verdict:
     """A transfer on a link to receive is refused."""
     link = peer.receiver()
     fields: dict[str, Any] = {"handle": link.handle, "delivery_id": 0, "delivery_tag": b"t"}
+    # The payload is a whole message, a data section of one octet: nothing is wrong but the direction.
     peer.send_octets(peer.exact("transfer", message_format=0, payload=b"\x00\x53\x75\xa0\x01x", **fields))
     return rejects_violation(peer, link=link)
 
@@ -163,6 +167,7 @@ def begin_of_what_has_begun(peer: Peer) -> Verdict:
 def octets_that_are_no_frame(peer: Peer) -> Verdict:
     """Octets in which no frame header can be found are refused with framing-error."""
     peer.open_connection()
+    # A size of 5, and octets behind it in which no header could be found again.
     peer.send_octets(bytes(3) + b"\x05" + bytes(range(60)))
     return rejects_violation(peer, barrier=False)
 
@@ -175,6 +180,7 @@ def transfers_beyond_the_window(peer: Peer) -> Verdict:
     """Transfers beyond the target's incoming window are taken as it renews it, or end the session."""
     link = peer.sender()
     peer.credit_for(link)
+    # Twice the window, and two: a target that has renewed it once meanwhile is overrun all the same.
     transfers = 2 * (link.session.remote_incoming_window + 1)
     if transfers > _MOST_TRANSFERS:
         raise OutOfReach(f"a window of {link.session.remote_incoming_window} is more than the case overruns")
@@ -291,6 +297,7 @@ def _gone(peer: Peer, link: Link) -> Verdict:
     """How a link was detached that the target need not detach: the condition says why."""
     with suppress(Unmet):
         peer.until(lambda: link.detached_by is not None, "detach", link=link)
+    # To give up a link for this reason is the target's choice; the condition is judged only where it does.
     if peer.over(link) is None:
         return observed_either_way(peer, "still attached")
     return judge_reaction(peer, peer.reaction(link=link))

@@ -96,6 +96,7 @@ def disposition_of_the_other_direction(peer: Peer) -> Verdict:
         raise Unmet("an unsettled delivery with a delivery-id", "another one")
     other = sender(peer, peer.node("other"))
     peer.claim("the target's delivery still unsettled, its message back when the connection is gone")
+    # The same delivery-id in both directions: only the role tells whose it is.
     sent = piece(peer, other, octets_of(b"mine"), settled=False, delivery_id=delivery.id)
     peer.disposition(sent, role="sender")
     peer.barrier()
@@ -120,6 +121,7 @@ def no_disposition_in_mid_delivery(peer: Peer) -> Verdict:
     put(peer, address, LARGE)
     link = peer.receiver(address, snd_settle_mode="unsettled")
     peer.pending("disposition")
+    # A window of one: between two transfers the target waits, and has time to say something.
     peer.flow(link=link, link_credit=1, incoming_window=1)
     _one_by_one(peer, link)
     if len(link.inbox[0].transfers) < 2:
@@ -153,6 +155,7 @@ def outcomes_behind_the_detach(peer: Peer) -> Verdict:
     _suspend(peer, link)
     peer.claim("the released message there again, the accepted ones gone")
     peer.disposition(first)
+    # The released one between two accepted ones: a target that takes them as a range is found out.
     peer.disposition(second, state="released")
     peer.disposition(third)
     return equals(peer, _left(peer, address, 1), [b"2"], "messages")
@@ -164,6 +167,7 @@ def disposition_without_last(peer: Peer) -> Verdict:
     address = peer.node()
     _, (_, second, _) = unsettled(peer, address, b"1", b"2", b"3")
     peer.claim("the first and the third message in the node again")
+    # The one in the middle: neither up to it nor from it on.
     peer.disposition(second)
     peer.barrier()
     found = after_leaving(peer, address, at_least=2)
@@ -176,6 +180,7 @@ def disposition_that_settles(peer: Peer) -> Verdict:
     address = peer.node()
     link, (first, second) = unsettled(peer, address, b"no state", b"accepted")
     peer.claim("the accepted message gone")
+    # Settled without a state: what becomes of the message is left to the target's default outcome.
     peer.disposition(first, state=None)
     peer.disposition(second)
     peer.barrier()

@@ -93,6 +93,7 @@ def flow_of_the_session(peer: Peer) -> Verdict:
     verdict = exactly(peer, link, 5)
     if verdict.outcome is not Outcome.PASS:
         return verdict
+    # One message more than the credit: a flow without handle must not bring it.
     fill(peer, address, b"beyond the credit")
     peer.flow()
     return exactly(peer, link, 5)
@@ -155,6 +156,7 @@ def delivery_count_of_a_sender(peer: Peer) -> Verdict:
     arrived(peer, link, 3)
     flow, used = _answer(peer, link, link_credit=1), 3
     if flow is None:
+        # Drained, the credit of one counts as used.
         flow, used = _answer(peer, link, drain=True), 4
     if flow is None:
         raise OutOfReach("the target tells no state of a link that rests")
@@ -212,6 +214,7 @@ def credit_that_a_sender_used(peer: Peer) -> Verdict:
     initial = link.delivery_count
     flow = _answered(peer, link, link_credit=5)
     peer.claim("delivery-count and credit that make 5 beyond the initial delivery-count")
+    # However many were out when the flow was written: count and credit together stay the same.
     limit = serial(flow["delivery_count"] + flow["link_credit"] - initial)
     return equals(peer, limit, 5, "delivery-count and credit beyond the initial count")
 
@@ -227,6 +230,7 @@ def available_counts_what_waits(peer: Peer) -> Verdict:
         flow = _answer(peer, link, link_credit=0) if credit else flow
         reported.append(None if flow is None else flow["available"])
     peer.claim("available up to 5 where 5 messages wait, up to 3 where 3 do; or not told")
+    # Left out is no lie, and less than there is may be all that the target has looked at (amqp-1.0 §2.7.4).
     fits = (reported[0] or 0) <= 5 and (reported[1] or 0) <= 3
     return holds(peer, fits, f"available {reported[0]}, then {reported[1]}")
 
@@ -296,6 +300,7 @@ def echo_answered_by_a_link(peer: Peer) -> Verdict:
 def one_answer_for_several(peer: Peer) -> Verdict:
     """Flows that ask for an answer get one each at most, and the last one tells the state behind all of them."""
     peer.begin(next_outgoing_id=50)
+    # In one write, so that one answer can serve all.
     peer.send_octets(b"".join(peer.frame("flow", echo=True) for _ in range(_ECHOES)))
     peer.barrier()
     flows = [flow for flow in peer.pending("flow") if flow["handle"] is None]

@@ -27,6 +27,8 @@ from amqpspec.wire.amqp_1_0.values import Array, Symbol
 _SASL_FRAME = 1
 _PARTNERS_IDLE_MS = 1000
 _BEYOND_LIMITS = "amqp:resource-limit-exceeded"
+# Constructors: 00 a descriptor follows, 53 smallulong, 45 empty list, c0 list, c1 map, a1 string, a0
+# binary. 0x11 is begin, 0x75 a data section.
 _BODIES = {
     "an unknown descriptor": UNKNOWN_PERFORMATIVE,
     "a bare list": bytes.fromhex("c0 02 01 40"),
@@ -61,6 +63,7 @@ _EMPTY_ELEMENTS = {
 @case("framing.size.below-header", covers=["framing/size/below-header"])
 def frames_shorter_than_their_header(peer: Peer) -> Verdict:
     """A size below 8 is refused: the frame would end before its own header does."""
+    # 0 and 4 do not reach beyond the size itself, 7 misses the last octet of the header.
     return until_failure(about(_malformed(peer.another(), size=size), f"size {size}") for size in (0, 4, 7))
 
 
@@ -76,6 +79,7 @@ def offsets_into_the_header(peer: Peer) -> Verdict:
 @case("framing.doff.beyond-size", covers=["framing/doff/beyond-size"])
 def offsets_behind_the_frame(peer: Peer) -> Verdict:
     """A data offset behind the end of its frame is refused: there is no place for a body."""
+    # Behind the frame by one word, with a body and without one; then as far as an octet can say.
     frames = ((bytes(4), 4), (b"", 3), (plain_frame(peer, "begin")[8:], 255))
     return until_failure(
         about(_malformed(peer.another(), body, doff=doff), f"offset {doff}") for body, doff in frames
@@ -88,6 +92,8 @@ def next_frame_stands_behind(peer: Peer) -> Verdict:
     peer.open_connection()
     peer.room_for_channel(1)
     peer.claim("two begins in one write are both answered, in frames that can be read")
+    # An extended header of two words: a target that does not count it looks for the second
+    # begin eight octets too early.
     first = peer.frame("begin", 0, extended=bytes(8))
     peer.send_octets(first + peer.frame("begin", 1))
     for channel in (0, 1):
@@ -100,6 +106,7 @@ def next_frame_stands_behind(peer: Peer) -> Verdict:
 def bodies_behind_an_offset(peer: Peer) -> Verdict:
     """The body is looked for where the data offset says."""
     peer.claim("a begin behind a data offset of 3, 4 and 63 words is answered")
+    # One word of extended header, two, and 61; each begin has a connection of its own.
     for doff in (3, 4, 63):
         other = peer.another()
         other.open_connection()
@@ -130,6 +137,7 @@ def types_of_the_target(peer: Peer) -> Verdict:
 def channel_of_two_octets(peer: Peer) -> Verdict:
     """The channel number is the last two octets of the frame header, the higher one first."""
     peer.open_connection()
+    # 0x0102: both octets count, and swapped they are another channel.
     channel = min(258, peer.channel_max)
     peer.room_for_channel(max(channel, 1))
     peer.claim("a begin that names the channel")
@@ -142,6 +150,7 @@ def extended_headers_are_ignored(peer: Peer) -> Verdict:
     """What stands in an extended header is ignored, whatever it looks like."""
     address = peer.node()
     close = plain_frame(peer, "close")[8:]
+    # It looks like a whole close, filled up to words of four octets.
     decoy = close + bytes(-len(close) % 4)
     peer.begin()
     peer.claim("attach and transfer as without an extended header")
@@ -166,6 +175,7 @@ def performative_named_by_its_symbol(peer: Peer) -> Verdict:
     peer.send("begin", descriptor=Symbol("amqp:begin:list"))
     arrival = peer.arrival("begin")
     begun = isinstance(arrival, FrameArrived) and arrival.name == "begin"
+    # The definition gives a symbol and a code. No sentence here demands that a peer know both.
     return verdict_on(peer, Outcome.PASS if begun else Outcome.NONSTRICT, "begin", arrival)
 
 
@@ -205,6 +215,7 @@ def arrays_of_no_width_in_the_payload(peer: Peer) -> Verdict:
 def empty_frames_keep_alive(peer: Peer) -> Verdict:
     """Frames without a body keep a connection alive; whether the target sends such ones is its own choice."""
     peer.open_connection(idle_time_out=_PARTNERS_IDLE_MS)
+    # Without a timeout of the target's, nothing could be kept alive.
     idle_s = own_idle_s(peer)
     peer.claim("a connection that lives on by empty frames")
     sent = kept_alive(peer, idle_s, peer.send_empty)
@@ -225,6 +236,7 @@ def _begin_of_type(peer: Peer, kind: int) -> Verdict:
     """A begin on channel 1 in a frame of another type: it may not begin anything."""
     peer.open_connection()
     peer.room_for_channel(1)
+    # Octet 5 of a frame header is its type.
     peer.send_octets(plain_frame(peer, "begin", 1)[:5] + bytes([kind]) + plain_frame(peer, "begin", 1)[6:])
     reaction = peer.reaction()
     begun = [a for a in reaction.arrivals if isinstance(a, FrameArrived) and a.name == "begin"]
@@ -257,6 +269,7 @@ def _there_and_back(peer: Peer, what: str, message: bytes) -> Verdict:
     peer.claim(f"{what}: accepted, and the same body back")
     try:
         sent = peer.outcome(peer.transfer(sender, message=message))
+    # Nodes may have limits of their own for what they store: no matter of framing.
     except Unmet as unmet:
         if unmet.code != _BEYOND_LIMITS:
             raise

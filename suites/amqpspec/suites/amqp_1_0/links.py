@@ -28,6 +28,7 @@ def settled_stays_settled(peer: Peer) -> Verdict:
     link = peer.receiver(address, credit=1)
     delivery = peer.delivery(link)
     peer.disposition(delivery)
+    # The settlement has arrived before the attempt to undo it.
     peer.barrier()
     peer.claim("the message stays consumed")
     peer.disposition(delivery, settled=False, state="released")
@@ -42,6 +43,7 @@ def tags_of_attempts(peer: Peer) -> Verdict:
     held = peer.deliveries(link, 5)
     tags = [delivery.tag for delivery in held]
     if len(set(tags)) == 5:
+        # Two of five given back: their next attempts need tags that the other three do not have.
         for delivery in held[1:3]:
             peer.disposition(delivery, state="released")
         peer.credit(link, 5)
@@ -104,6 +106,7 @@ def names_of_any_length(peer: Peer) -> Verdict:
     peer.claim("attach under the name that was sent")
     names = ["n" * octets for octets in _NAME_OCTETS] + ["Verknüpfung-リンク-🔗"]
     for name in names:
+        # A name may be as long as a frame; one that fits none of the target's frames cannot be sent.
         if len(peer.exact("attach", **peer.attach_fields(SENDER, address, name=name, handle=0))) < (
             peer.max_frame_octets
         ):
@@ -143,6 +146,7 @@ def handle_until_detach(peer: Peer) -> Verdict:
     peer.disposition(peer.delivery(link))
     peer.credit(link, 1)
     peer.disposition(peer.delivery(link))
+    # Two messages over it, then the detach: the handle was good, and is none any more.
     used = allows(peer, link=link)
     if used.outcome is not Outcome.PASS:
         return used
@@ -156,6 +160,7 @@ def handle_until_detach(peer: Peer) -> Verdict:
 @case("links.handles.unattached-flow", covers=["performatives/flow/handle/unattached"])
 def flow_for_a_handle_without_link(peer: Peer) -> Verdict:
     """A flow ends the session where its handle never had a link, and where the link is detached."""
+    # A connection each: the first refusal ends its session.
     never, detached = peer.another(), peer.another()
     never.begin()
     never.send("flow", handle=5, link_credit=1, delivery_count=0)
@@ -173,6 +178,7 @@ def handles_of_ones_own(peer: Peer) -> Verdict:
     session = peer.begin()
     if session.remote_handle_max < max(_HANDLES):
         raise OutOfReach(f"handle-max is {session.remote_handle_max}, the case needs {max(_HANDLES)}")
+    # Handles far from those that the target takes by itself (0, 1, 2).
     sender = peer.sender(one, handle=_HANDLES[0])
     peer.credit_for(sender)
     peer.claim("links that work whatever their handles")

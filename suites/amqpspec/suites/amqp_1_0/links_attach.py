@@ -79,6 +79,7 @@ def termini_of_both_sides(peer: Peer) -> Verdict:
     if any(address != own for address in reported):
         return equals(peer, reported, [own] * len(reported), "addresses of the peer's termini")
     verdict = equals(peer, peer.delivery(receiver).body, b"one", "body")
+    # The target need not repeat the peer's terminus; what it does repeat has to be right.
     if verdict.outcome is Outcome.PASS and len(reported) < len(termini):
         return observed_either_way(peer, "a link that works; a terminus of the peer is left out of attach")
     return verdict
@@ -89,6 +90,7 @@ def more_than_a_target_has(peer: Peer) -> Verdict:
     """A target without everything that a source asks for makes one with less, or refuses the link."""
     address = peer.node()
     capabilities = (_UNHEARD_OF,)
+    # A filter and a capability that nobody knows, and a source that lives for ever.
     source = {"address": address, "filter": _FILTER, "capabilities": capabilities, **DURABLE}
     link, reaction = asked(peer, RECEIVER, source=source)
     if reaction.refusal is not None or link.refused:
@@ -119,6 +121,7 @@ def filter_that_is_not_there(peer: Peer) -> Verdict:
 def address_of_a_dynamic_node(peer: Peer) -> Verdict:
     """The source of a node made on request tells the address, which no other such node has."""
     links = []
+    # Two nodes: an address that is always the same would pass with one.
     for _ in range(2):
         link, reaction = asked(peer, RECEIVER, source={"dynamic": True})
         if reaction.refusal is not None or link.refused:
@@ -144,6 +147,7 @@ def expiry_as_announced(peer: Peer) -> Verdict:
     link = peer.receiver(name=name, source={"address": address, **DURABLE})
     reported = str(own_terminus(link)["expiry_policy"])
     peer = reborn(peer)
+    # No source in this attach: it is there only if the target has kept it.
     again, _ = asked(peer, RECEIVER, name=name, source=None)
     there = again.attached is not None and own_terminus(again) is not None
     if there:

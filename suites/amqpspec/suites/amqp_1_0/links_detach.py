@@ -70,6 +70,7 @@ def disposition_after_detach(peer: Peer) -> Verdict:
     _detached_open(peer, link)
     peer.disposition(delivery)
     peer.barrier()
+    # Ending the session gives up what is still unsettled on it.
     peer.end()
     left = look(peer, address)
     return observed_either_way(peer, "the message is available again" if left else "the message is consumed")
@@ -120,6 +121,7 @@ def source_of_a_reattached_link(peer: Peer) -> Verdict:
 def error_detaches(peer: Peer) -> Verdict:
     """What a link endpoint cannot take detaches it with an error; the session goes on."""
     link = peer.sender()
+    # Without a limit on messages, the refusal of an attach shows a detach with an error as well.
     if oversize(link) is not None:
         peer.credit_for(link)
         peer.send_octets(breach(peer, link))
@@ -141,6 +143,8 @@ def endpoint_is_destroyed(peer: Peer) -> Verdict:
     stray = peer.pending("detach")
     if stray:
         return holds(peer, False, f"a second {stray[0].describe(peer.dialect)}", seen=stray[0])
+    # A delivery-count far from the old one: a target that goes on with the old endpoint counts
+    # credit from the wrong number.
     again = peer.sender(address, name=name, unsettled={}, initial_delivery_count=_LATER_COUNT)
     return equals(peer, peer.outcome(peer.transfer(again, b"x")).outcome, "accepted", "outcome")
 
@@ -171,6 +175,7 @@ def disposition_for_a_failed_link(peer: Peer) -> Verdict:
     peer.polite = False
     link = peer.receiver(filled(peer, 1))
     delivery = unsettled(peer, link, 1)[0]
+    # Stealing is the way for a receiving link to fail while a delivery on it is unsettled.
     asked(twin(peer), RECEIVER, link.address, name=link.name)
     peer.reaction(link=link)
     if link.detached_by is None or link.detached_by.condition is None:
@@ -224,6 +229,7 @@ def attach_that_was_under_way(peer: Peer) -> Verdict:
     address, name = peer.node(), peer.name("link")
     link = peer.sender(address, name=name)
     peer.credit_for(link)
+    # In one write: detach and attach go out before the failure could be known.
     octets = breach(peer, link) + peer.frame("detach", handle=link)
     octets += peer.frame("attach", **peer.attach_fields(SENDER, address, name=name))
     peer.send_octets(octets)
@@ -240,6 +246,7 @@ def attach_before_detach(peer: Peer) -> Verdict:
     peer.credit_for(link)
     peer.polite = False
     octets = breach(peer, link)
+    # Another handle, as the old one is in use until detach.
     octets += peer.frame("attach", **peer.attach_fields(SENDER, address, name=name, handle=link.handle + 1))
     peer.send_octets(octets)
     peer.reaction(link=link)  # the detach of the link that failed

@@ -16,6 +16,7 @@ from amqpspec.run.oracles import equals, holds, observed_either_way, worst
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_1_0._links import RECEIVER, arrived, bodies, fill, filled
 
+# Zero, any number, the sign bit alone, all bits.
 _INITIAL_COUNTS = (0, 12345, 1 << 31, (1 << 32) - 1)
 _BURST = 2500
 
@@ -39,6 +40,7 @@ def receiver_with_another_count(peer: Peer) -> Verdict:
     """A sender keeps its delivery-count, whatever its receiver says, and reckons its credit by that."""
     link = peer.receiver(filled(peer, 6), credit=4)
     arrived(peer, link, 4)
+    # Two behind with a credit of 2: by the formula, all of it has been used.
     behind = serial(_initial(link) + 2)
     flow = _reported(peer, link, delivery_count=behind, link_credit=2)
     peer.barrier()
@@ -69,6 +71,7 @@ def delivery_limit_is_kept(peer: Peer) -> Verdict:
     link = peer.receiver(filled(peer, 12), credit=5)
     arrived(peer, link, 5)
     peer.claim("two messages more, up to the delivery-limit")
+    # delivery-count 4 and credit 3 make the limit 7; five are out, so two are left.
     peer.credit(link, 3, delivery_count=serial(_initial(link) + 4))
     return _exactly(peer, link, 7)
 
@@ -79,6 +82,7 @@ def credit_by_the_formula(peer: Peer) -> Verdict:
     link = peer.receiver(filled(peer, 12), credit=4)
     arrived(peer, link, 4)
     peer.claim("three messages more")
+    # 2 + 5 = 7 in all, of which four are out (amqp-1.0 §2.6.7).
     peer.credit(link, 5, delivery_count=serial(_initial(link) + 2))
     return _exactly(peer, link, 7)
 
@@ -119,6 +123,7 @@ def message_after_available_zero(peer: Peer) -> Verdict:
     try:
         arrived(peer, link, 1)
     except Unmet as silence:
+        # amqp-1.0 §2.6.7: available is a hint, nothing is owed by it.
         way = f"available {reported}, then no message"
         return observed_either_way(peer, way, silence.seen, f"available {reported}, then {silence.observed}")
     return observed_either_way(peer, f"available {reported}, then the message")
@@ -184,6 +189,7 @@ def more_than_there_is_credit_for(peer: Peer) -> Verdict:
     """Messages beyond the credit are taken, or the link is detached."""
     link = peer.sender()
     credit = peer.credit_for(link)
+    # Twice the credit, and one: a target that has renewed it once meanwhile is overrun all the same.
     burst = 2 * credit + 1
     if burst > min(_BURST, link.session.remote_incoming_window):
         raise OutOfReach(f"a credit of {credit} is more than the case sends at once")
@@ -197,6 +203,7 @@ def more_than_there_is_credit_for(peer: Peer) -> Verdict:
 @case("links.flow.delivery-count.wraps", covers=["links/flow/delivery-count-wraps"])
 def delivery_count_wraps(peer: Peer) -> Verdict:
     """The delivery-count wraps around at 2^32, and the link goes on."""
+    # Two before the end of 32 bits: five messages pass zero (RFC 1982).
     start = (1 << 32) - 2
     link = peer.sender(initial_delivery_count=start)
     peer.credit_for(link, 5)
@@ -309,6 +316,8 @@ def _attached_with_credit(peer: Peer, address: str, *credits: int) -> Link:
     """Attach and flows in one write, when the receiver cannot know the delivery-count."""
     octets = peer.frame("attach", **peer.attach_fields(RECEIVER, address))
     link = peer.session().every_link[-1]
+    # In one write: the receiver cannot know the sender's delivery-count, and so must leave
+    # it out (amqp-1.0 §2.7.4).
     flows = [peer.frame("flow", handle=link, link_credit=credit, delivery_count=OMIT) for credit in credits]
     peer.send_octets(octets + b"".join(flows))
     peer.until(lambda: link.attached is not None, "attach", session=link.session)
@@ -340,6 +349,7 @@ def _reported(peer: Peer, link: Link, **fields: Any) -> FrameArrived | None:
 def _counted_from(peer: Peer, count: int) -> Verdict:
     """A message over a link of its own that begins to count there."""
     other = peer.another()
+    # Getting credit is a prerequisite again on each new connection.
     other.claimed = ""
     link = other.sender(initial_delivery_count=count)
     other.until(lambda: link.flow is not None, "flow", link=link)

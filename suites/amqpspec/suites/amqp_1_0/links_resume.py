@@ -40,6 +40,8 @@ _KEPT = ("address", "durable", "expiry_policy", "distribution_mode")
 def unsettled_of_a_target(peer: Peer) -> Verdict:
     """A target that is still there tells what it holds unsettled when its link is attached again."""
     name, address = peer.name("link"), peer.node()
+    # In mode second the target keeps a delivery unsettled until the sender has settled it; in mode first
+    # there would be nothing to tell.
     link = second_mode(peer, address, name=name)
     sent = peer.outcome(peer.transfer(link, b"unsettled"))
     peer.claim("an unsettled map with the delivery")
@@ -79,6 +81,7 @@ def authority_over_termini(peer: Peer) -> Verdict:
     peer.detach(link, closed=False)
     peer.claim("the target as the receiver names it now, the source as before")
     map = states(tag, state="received")
+    # The receiver's own terminus differs, the source is as before: what each side has authority over.
     again = resuming(peer, RECEIVER, name=name, source=source, target={"address": "after"}, unsettled=map)
     target, reported = partners_terminus(again), own_terminus(again)
     peer.detach(again)
@@ -94,6 +97,7 @@ def recovered_source(peer: Peer) -> Verdict:
     before = own_terminus(peer.receiver(name=name, source={"address": address, **DURABLE}))
     if before["expiry_policy"] != "never":
         raise OutOfReach("the target makes no source that outlives its connection")
+    # On a new connection, so that only what the target keeps can tell the source.
     peer = reborn(peer)
     peer.claim("the source as it was told before")
     again = peer.try_attach(RECEIVER, name=name, source=None)
@@ -131,6 +135,7 @@ def _works(peer: Peer, address: str, name: str) -> Verdict:
 def _not_found(peer: Peer, role: str) -> Verdict:
     own = "source" if role == RECEIVER else "target"
     none: dict[str, Any] = {own: None}
+    # No terminus of the target's is named: without a record of the name there is none it could be.
     link, reaction = asked(peer, role, **none)
     if link.attached is not None and own_terminus(link) is not None:
         return holds(peer, False, f"attach with a {own}", f"attach without {own}, then detach")

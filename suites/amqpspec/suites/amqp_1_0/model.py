@@ -27,6 +27,7 @@ from amqpspec.wire.amqp_1_0.values import Described, Map, Symbol
 _SELECTOR = Symbol("apache.org:selector-filter:string")
 _MESSAGES = 5
 _LINKS = 10
+# One below and one behind the nine, 0x10 to 0x18, and one that no single octet can hold.
 _NO_PERFORMATIVES = (0x0F, 0x19, 0x53535353)
 
 
@@ -40,9 +41,11 @@ def filtered_messages(peer: Peer) -> Verdict:
         raise OutOfReach("the target leaves the selector out of its attach")
     peer.claim("of a blue and a red message, the red one")
     out = peer.sender(address)
+    # The blue one first: a target that passes everything on sends it first.
     for colour in ("blue", "red"):
         message = encode_message(application_properties={"colour": colour}, data=colour.encode())
         peer.outcome(peer.transfer(out, message=message))
+    # Credit for both, so that a second one would come if it could.
     peer.credit(link, 2)
     first = peer.delivery(link)
     peer.barrier()
@@ -57,6 +60,7 @@ def order_on_each_channel(peer: Peer) -> Verdict:
     peer.begin(0)
     peer.begin(1)
     peer.claim("on both channels attach first, then flows and delivery-ids in a row")
+    # On both channels at once, in one write: the target is tempted to mix them up.
     _attached(peer, "sender", nodes)
     if reported := _disorder(peer):
         return holds(peer, False, reported)
@@ -103,6 +107,7 @@ def terminus_behind_a_lost_connection(peer: Peer) -> Verdict:
     if (own_terminus(link) or {}).get("expiry_policy") != "never":
         raise OutOfReach("the target's terminus expires")
     tag = unsettled(peer, link, 1)[0].tag
+    # Without close: the terminus has to survive what nobody announced.
     peer.hang_up()
     other = peer.another(container_id=peer.container_id)
     peer.claim("the terminus, with the delivery in its unsettled map")
@@ -146,6 +151,7 @@ def _disorder(peer: Peer) -> str:
         known, handle = handles.setdefault(frame.channel, set()), frame.performative["handle"]
         if frame.name == "attach":
             known.add(handle)
+        # A link is known by its attach only: whatever comes before it is out of order.
         elif handle is not None and handle not in known:
             return f"channel {frame.channel}: {frame.name} for handle {handle}, which is not attached yet"
         if frame.name == "transfer" and (id := frame.performative["delivery_id"]) is not None:
@@ -158,6 +164,7 @@ def _disorder(peer: Peer) -> str:
 def _refused(peer: Peer, code: int) -> Verdict:
     """A described list of another descriptor in place of a performative."""
     peer.begin()
+    # Descriptors up to 255 as smallulong (53), others as ulong (80).
     descriptor = b"\x53" + bytes([code]) if code < 256 else b"\x80" + code.to_bytes(8, "big")
     peer.send_frame(b"\x00" + descriptor + b"\x45")
     return rejects_violation(peer)

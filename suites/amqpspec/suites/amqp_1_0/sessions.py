@@ -105,6 +105,7 @@ def begin_beside_a_session_that_failed(peer: Peer) -> Verdict:
 def lowest_channel(peer: Peer) -> Verdict:
     """The target takes the lowest channel that is free."""
     peer.open_connection()
+    # Not the order in which the target should take its own.
     own = (4, 2, 3)
     peer.room_for_channel(max(own) + 1)
     sessions = [peer.begin(channel) for channel in own]
@@ -120,6 +121,7 @@ def lowest_channel(peer: Peer) -> Verdict:
 )
 def begin_of_ones_own_with_remote_channel(peer: Peer) -> Verdict:
     """A first begin that names a remote-channel is refused or borne with."""
+    # 0 may be the channel that the target takes next; 9 is far off.
     return worst(_begun_as_answer(peer.another(), channel) for channel in (0, UNATTACHED))
 
 
@@ -178,6 +180,7 @@ def end_is_answered(peer: Peer) -> Verdict:
 def ends_that_cross(peer: Peer) -> Verdict:
     """An end that crosses the target's end for an error is its answer: none follows, the channel is free."""
     peer.begin()
+    # In one write: the target fails the session and finds the other end behind it, as if they had crossed.
     peer.send_octets(breach_octets(peer) + peer.frame("end"))
     try:
         end = peer.expect("end")
@@ -205,6 +208,7 @@ def session_that_cannot_go_on(peer: Peer) -> Verdict:
 @case("sessions.errors.discard", covers=["sessions/errors/discard"])
 def silence_behind_an_error(peer: Peer) -> Verdict:
     """Behind its end for an error, the target answers nothing until the other end; then the channel is free."""
+    # A second session for the round trip: the failed one answers nothing.
     peer.begin(_FREE_CHANNEL)
     failed_session(peer)
     address = peer.node()
@@ -236,6 +240,7 @@ def _twice_attached(peer: Peer, role: str) -> Verdict:
     _, refused = asked(peer, role, address, 1, name=name)
     if refused.refusal is not None:
         return judge_reaction(peer, refused)
+    # A target that gives the first attachment up does so soon; one that keeps both is judged by the reaction.
     with suppress(Unmet):
         peer.until(lambda: first.detached_by is not None, "detach", link=first, within_s=peer.patience_s / 5)
     return judge_reaction(peer, peer.reaction(link=first))

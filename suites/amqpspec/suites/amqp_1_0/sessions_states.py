@@ -22,7 +22,9 @@ from amqpspec.suites.amqp_1_0._sessions import (
 )
 
 _FREE_CHANNEL = 1
+# Often enough for a race between two threads of a target to show.
 _TIMES = 8
+# Beyond the first window of targets in use, so that a flow has to renew it.
 _MANY = 700
 _FLOW: dict[str, Any] = {
     "next_incoming_id": 0,
@@ -153,6 +155,7 @@ def _said_without_session(peer: Peer, name: str, **fields: Any) -> Verdict:
 
 def _said_behind_end(peer: Peer, octets: bytes) -> Verdict:
     """Octets on channel 0, whose session has ended."""
+    # What the session sent before its end is none of the reaction.
     peer.take(lambda a: True)
     peer.send_octets(octets)
     return _no_effect(peer, peer.reaction())
@@ -162,6 +165,7 @@ def _no_effect(peer: Peer, reaction: Reaction) -> Verdict:
     """Refused, or passed over: nothing of a session comes that nobody began."""
     kept = peer.take(lambda a: a.channel is None and a.name not in ("empty", "close", "open"))
     seen = [a for a in reaction.arrivals if isinstance(a, FrameArrived) and a.name not in ("close", "end")]
+    # begin answers the barrier, where that is a session.
     effect = ", ".join(a.name for a in (*kept, *seen) if a.name != "begin")
     return without_effect(peer, reaction, effect)
 
@@ -170,6 +174,7 @@ def _ended_in_mid_stream(peer: Peer) -> int:
     """End a session in one write with credit for many messages; gives the channel that the target had for it."""
     link = peer.receiver(filled(peer, 20))
     channel = link.session.remote_channel
+    # Credit and end in one write: the target is sending when it reads end.
     peer.send_octets(peer.frame("flow", handle=link, link_credit=20) + peer.frame("end"))
     peer.expect("end")
     assert channel is not None

@@ -12,6 +12,7 @@ from amqpspec.suites.amqp_1_0._links import bodies, filled
 from amqpspec.suites.amqp_1_0._sessions import begun_and_attached, exactly, state_of, transfers_of
 from amqpspec.wire.amqp_1_0.message import encode_message
 
+# Zero, one, the sign bit alone, all bits: where arithmetic goes wrong.
 _INITIAL_IDS = (0, 1, 1 << 31, (1 << 32) - 1)
 _JUST_BEFORE_ZERO = (1 << 32) - 2
 
@@ -43,6 +44,7 @@ def window_of_all_links(peer: Peer) -> Verdict:
     session = peer.begin(incoming_window=4)
     links = [peer.receiver(address, credit=3) for address in addresses]
     peer.claim("4 transfers on both links together")
+    # Three on each link would be six; the window lets four through, whichever they are.
     peer.until(lambda: sum(link.transfers for link in links) >= 4, "4 transfers", session=session)
     peer.barrier()
     return equals(peer, sum(link.transfers for link in links), 4, "transfers")
@@ -54,6 +56,7 @@ def window_is_computed_anew(peer: Peer) -> Verdict:
     link = _receiver(peer, 10, incoming_window=3)
     peer.claim("3 transfers, 4 for a window of 2 from one transfer before, none for none, then all 10")
     peer.credit(link, 10)
+    # next-incoming-id one lower than it is: a flow that was sent before the last transfer came.
     behind = {"incoming_window": 2, "behind": 1}
     again = {"incoming_window": 0, "behind": 0}
     return _step_by_step(peer, link, (3, {}), (4, behind), (4, again), (10, {"incoming_window": 6}))
@@ -65,6 +68,7 @@ def window_by_the_formula(peer: Peer) -> Verdict:
     link = _receiver(peer, 12, incoming_window=5)
     peer.claim("5 transfers, 7 for a window of 5 from 3 transfers before, 8 for one of 8 from 7 before")
     peer.credit(link, 12)
+    # Three behind leave 5 - 3 = 2, seven behind leave 8 - 7 = 1 (amqp-1.0 §2.5.6).
     behind = {"incoming_window": 5, "behind": 3}
     far_behind = {"incoming_window": 8, "behind": 7}
     return _step_by_step(peer, link, (5, {}), (7, behind), (8, far_behind))
@@ -76,6 +80,7 @@ def window_below_zero(peer: Peer) -> Verdict:
     link = _receiver(peer, 12, incoming_window=5)
     peer.claim("5 transfers, no more for a window of 2 from 4 transfers before, 6 for one of 1")
     peer.credit(link, 12)
+    # 2 - 4 is below zero: an unsigned number would make a huge window of it.
     below = {"incoming_window": 2, "behind": 4}
     return _step_by_step(peer, link, (5, {}), (5, below), (6, {"incoming_window": 1}))
 
@@ -89,6 +94,8 @@ def window_before_begin_was_seen(peer: Peer) -> Verdict:
     address = filled(peer, 10)
     peer.open_connection()
     peer.claim("5 transfers for windows of 3 and of 5, both counted from the first transfer")
+    # The second flow comes when three transfers may be out. Counted from the first one, 5 are
+    # allowed in all, not 3 + 5.
     peer.send_octets(begun_and_attached(peer, address, 10, 3, 5))
     link = peer.session().every_link[-1]
     peer.until(lambda: link.attached is not None, "attach", session=link.session)
@@ -130,6 +137,7 @@ def every_transfer_counts(peer: Peer) -> Verdict:
     peer.credit_for(link, 3)
     message = encode_message(data=b"in two transfers")
     sent = [peer.transfer(link, b"one"), peer.transfer(link, b"two")]
+    # One message in two transfers: four transfers for three messages.
     sent.append(peer.transfer(link, message=message, chunk=len(message) - 3))
     for outgoing in sent:
         peer.outcome(outgoing)

@@ -63,6 +63,7 @@ def message_in_many_transfers(peer: Peer) -> Verdict:
     link = sender(peer, address)
     octets = octets_of(bytes(range(40)))
     peer.claim("the message, whole")
+    # One octet in each: every border inside the message is one between frames.
     peer.outcome(pieces(peer, link, cut(octets, len(octets))))
     return equals(peer, contents(peer, address), [bytes(range(40))], "messages")
 
@@ -246,6 +247,7 @@ def payload_of_an_aborting_transfer(peer: Peer) -> Verdict:
     piece(peer, link, octets[0], more=True)
     piece(peer, link, octets[1], more=True)
     piece(peer, link, octets[2], aborted=True)
+    # Then the other way round: what aborts looks like a whole message.
     piece(peer, link, octets_of(b"first part")[:4], more=True)
     piece(peer, link, octets_of(b"a whole message"), aborted=True)
     peer.outcome(peer.transfer(link, b"next"))
@@ -271,6 +273,7 @@ def tag_of_an_aborted_delivery(peer: Peer) -> Verdict:
     peer.claim("the tag of the aborted delivery taken for the next one, no outcome of the aborted one")
     aborted = piece(peer, link, octets_of(b"given up"), more=True, settled=False)
     piece(peer, link, aborted=True)
+    # An aborted delivery is settled (amqp-1.0 §2.7.5, aborted), so its tag is free.
     again = peer.transfer(link, b"next", delivery_tag=aborted.tag)
     peer.outcome(again)
     if aborted.outcome == "accepted":
@@ -284,6 +287,7 @@ def tag_of_an_aborted_delivery(peer: Peer) -> Verdict:
 def _room(peer: Peer, link: Link) -> int:
     """How large a body fills one frame that the target takes, and one message."""
     octets = min(peer.max_frame_octets, _LARGEST_OCTETS)
+    # A transfer with the longest delivery-id: the rest of the frame is for the message.
     frame = peer.exact(
         "transfer",
         handle=link.handle,
@@ -334,6 +338,7 @@ def _continued(peer: Peer, key: str) -> Verdict:
 def _continued_as(peer: Peer, change: Any) -> Verdict:
     """A delivery behind another one, whose second and last transfer contradicts its first."""
     link = sender(peer, peer.node())
+    # An earlier delivery, so that an id one lower is one that has been used.
     peer.outcome(peer.transfer(link, b"an earlier one"))
     octets = cut(octets_of(b"message" * 9), 2)
     first = piece(peer, link, octets[0], more=True)

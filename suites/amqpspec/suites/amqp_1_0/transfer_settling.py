@@ -57,6 +57,7 @@ def settled_said_on_any_transfer(peer: Peer) -> Verdict:
     other = peer.another()
     link = sender(other, other.node())
     pieces(other, link, cut(octets_of(LARGE), 3), _TRUE, _FALSE, _UNSET)
+    # On another connection first: a refusal would cost the one that is judged.
     reaction = other.reaction(link=link)
     if reaction.code is not None:
         return observed_either_way(peer, "", reaction)
@@ -83,6 +84,7 @@ def target_sends_settled(peer: Peer) -> Verdict:
     """Where the target's attach says mode settled, each of its deliveries has settled true on a transfer."""
     link, deliveries = _as_asked(peer, "settled")
     settled = [delivery.settled for delivery in deliveries]
+    # The target may answer with another mode: then it is that one which it has to keep.
     if _mode(link) == _UNSETTLED:
         return _none_settled(peer, deliveries)
     return equals(peer, settled, [True, True], "settled")
@@ -145,6 +147,7 @@ def mode_second(peer: Peer) -> Verdict:
     link = in_mode_second(peer, "sender", peer.node())
     peer.claim("an unsettled disposition; after the sender has settled, the tag is free")
     sent = peer.outcome(piece(peer, link, octets_of(b"one"), rcv_settle_mode="second"))
+    # Behind the round trip no settled disposition can still be on its way in the session.
     peer.barrier()
     if sent.settled_by_target:
         return holds(peer, False, "settled before the sender")
@@ -213,6 +216,7 @@ def state_on_a_transfer(peer: Peer) -> Verdict:
     link = sender(peer, address)
     peer.claim("both deliveries treated alike")
     halves = cut(octets_of(b"told by disposition"), 2)
+    # The same state, told once by a disposition between the halves, once on the second half.
     by_disposition = piece(peer, link, halves[0], more=True, settled=False)
     peer.disposition(by_disposition, role="sender", settled=False, state=NOTHING_RECEIVED)
     peer.outcome(piece(peer, link, halves[1]))
@@ -265,6 +269,7 @@ def _alike(peer: Peer, *ways: list[dict[str, bool]]) -> Verdict:
     link = sender(peer, address)
     bodies = [bytes([number]) * 600 for number in range(len(ways))]
     peer.claim("no disposition where there is none for a single settled transfer, and all messages")
+    # The measure: what this target says about a delivery that one settled transfer makes.
     single = piece(peer, link, octets_of(b"single"), settled=True)
     peer.barrier()
     sent = [

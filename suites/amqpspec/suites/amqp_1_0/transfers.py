@@ -33,6 +33,7 @@ from amqpspec.wire.amqp_1_0.message import encode_message
 
 _MANY = 20
 _ROUNDS = 3
+# Short enough to run out while the case waits three times as long.
 _TTL_MS = 400
 _BEYOND_S = 1.2
 
@@ -108,6 +109,7 @@ def tag_of_what_comes_again(peer: Peer) -> Verdict:
 @case("transfers.delivery-tag.used-again", covers=["transfers/delivery-tag/unique"])
 def tag_of_an_unsettled_delivery(peer: Peer) -> Verdict:
     """A second delivery under the tag of one that the target holds unsettled is refused or borne."""
+    # Mode second: the target has told an outcome, and still holds the delivery unsettled.
     link = in_mode_second(peer, "sender", peer.node())
     first = peer.outcome(peer.transfer(link, b"first"))
     if first.settled_by_target:
@@ -211,6 +213,7 @@ def receiver_settles_first(peer: Peer) -> Verdict:
     peer.disposition(delivery)
     peer.barrier()
     needless = dispositions(peer, by_sender=True)
+    # Looked at after leaving: what the target thought unsettled would be back by then.
     found = after_leaving(peer, address)
     if found or not needless:
         return equals(peer, found, [], "messages")
@@ -228,6 +231,8 @@ def every_way_through_the_diagram(peer: Peer) -> Verdict:
     """Every way through the states of an incoming delivery ends in one message, or in none where it is aborted."""
     address = peer.node()
     link = sender(peer, address)
+    # The state diagram of an incoming delivery (amqp-1.0 §2.6.14): 1 leads to RECEIVING or stays there, 0
+    # ends in RECEIVED, A in ABORTED; each way is taken from the start, some of them twice in a row.
     ways = ("0", "10", "110", "1A", "11A", "0", "1A", "1A", "1110", "0")
     peer.claim("a message for each way that ends in RECEIVED, none for those that end in ABORTED")
     wanted = []
@@ -246,6 +251,7 @@ def fragments_of_two_links(peer: Peer) -> Verdict:
     bodies = b"1" * 900, b"2" * 900
     halves = [cut(octets_of(body), 3) for body in bodies]
     peer.claim("each message whole in its own node")
+    # Strictly in turns, so that two messages are open on the session at each moment.
     for number in range(3):
         for link, octets in ((one, halves[0]), (two, halves[1])):
             piece(peer, link, octets[number], more=number < 2)
@@ -258,6 +264,7 @@ def second_delivery_within_the_first(peer: Peer) -> Verdict:
     """A delivery that begins on a link before the one before it is whole is refused."""
     link = sender(peer, peer.node())
     session = link.session
+    # Five octets of the first, and no more.
     first = piece(peer, link, octets_of(b"one")[:5], more=True)
     second = first.id + 1
     fields = {"delivery_id": second, "delivery_tag": b"another tag", "message_format": 0}
@@ -302,6 +309,7 @@ def _is_of_sender(arrival: Arrival) -> bool:
 def _go(peer: Peer, link: Link, way: str, body: bytes) -> None:
     """Send a delivery: 1 and 0 are transfers with and without more, A is one that aborts."""
     data = [step for step in way if step != "A"]
+    # One piece more where the delivery is aborted: what was sent is never the whole message.
     octets = cut(octets_of(body), len(data) + way.endswith("A"))
     for step, payload in zip(way, octets, strict=False):
         if step == "A":

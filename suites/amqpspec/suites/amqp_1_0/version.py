@@ -20,7 +20,9 @@ from amqpspec.suites.amqp_1_0._headers import (
 )
 from amqpspec.wire.amqp_1_0.frames import HEADERS
 
+# A frame of AMQP 0-9-1: type 1, channel 0, size 12, then class 10, method 11 (start-ok), zeros, 0xCE.
 _METHOD_FRAME = bytes.fromhex("01 0000 0000000c 000a000b 0000000000000000 ce")
+# Noise, a word that differs in one letter, nothing but zeros.
 _NOISE = (b"\x8b\x1f\x9c\x00\xfe\xed\xbe\xef", b"AMQX\x00\x01\x00\x00", bytes(8))
 _HTTP = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
 _UNKNOWN_ID = 9
@@ -60,6 +62,7 @@ def supported_version_is_answered_alike(peer: Peer) -> Verdict:
 @case("version.data-matches-header", covers=["version/data-matches-header"])
 def other_protocol_behind_the_header(peer: Peer) -> Verdict:
     """A frame of AMQP 0-9-1 behind a header of 1.0 is refused."""
+    # Behind a header of 1.0, the same octets announce a frame of 16 MiB with a data offset of zero.
     peer.greet()
     peer.send_octets(_METHOD_FRAME)
     return rejects_violation(peer, barrier=False)
@@ -96,6 +99,8 @@ def unsupported_versions(peer: Peer) -> Verdict:
 @case("version.highest-not-above", covers=["version/highest-not-above"])
 def higher_versions(peer: Peer) -> Verdict:
     """A version above 1.0.0 is answered by 1.0.0."""
+    # amqp-1.0 §2.2 asks for the highest version that is not above the one asked for:
+    # there is none above 1.0.0.
     return worst(_answered_by_version(peer, *version) for version in ((1, 1, 0), (2, 0, 0), (255, 0, 0)))
 
 
@@ -147,6 +152,7 @@ def id_that_is_not_taken(peer: Peer) -> Verdict:
     verdict = judge_answer(peer, reaction)
     if verdict.outcome is Outcome.FAIL:
         return verdict
+    # What the target names it has to take: a new connection tries that out.
     return worst((_serves(peer.another(), header_in(reaction)), verdict))
 
 

@@ -20,11 +20,13 @@ UNDEFINED_FRAME_TYPE = 42
 UNDEFINED_FRAME_TYPES = (0, 9, 10, 128, 255)
 """Around and beyond the eight types that are defined."""
 NO_TEST_CLASS = "the server does not have the class test"
+# 503 and 540, the codes that fit a class nobody has; 0x00FF is one that the standard keeps and never defined.
 _WITHOUT_CLASS, _UNDEFINED_CLASS = (503, 540), 0x00FF
 
 
 def hand_frame(peer: Peer, kind: int, payload: bytes, channel: int = 1, cycle: int = 0) -> bytes:
     """A frame put together without the codec; the cycle octet is there where the dialect has one."""
+    # Brokers in use answer this draft in AMQP 0-8, whose frame header has no cycle octet.
     with_cycle = any(name == "cycle" for name, _ in peer.dialect.layout.header)
     head = struct.pack(">BB", kind, cycle) if with_cycle else struct.pack(">B", kind)
     return head + struct.pack(">HI", channel, len(payload)) + payload + b"\xce"
@@ -32,6 +34,7 @@ def hand_frame(peer: Peer, kind: int, payload: bytes, channel: int = 1, cycle: i
 
 def question(peer: Peer, channel: int = 1) -> bytes:
     """A method frame that a server answers at once; its payload ends in zero octets."""
+    # Ending in zeros matters to cases that shift the end octet: what stands in its place is never 0xCE.
     return peer.method_frame("exchange.declare", channel, exchange="amq.direct", passive=True)
 
 
@@ -68,6 +71,7 @@ def tested(peer: Peer, octets: bytes) -> MethodArrived | None:
         return answer
     if isinstance(answer, MethodArrived) and answer["reply_code"] in _WITHOUT_CLASS:
         return None
+    # A bare end proves nothing by itself: a class that nobody has must bring the same about.
     if isinstance(answer, Ended) and _ends_at_undefined_classes(peer.another()):
         return None
     raise Unmet("an answer to a method of class test", answer.describe(peer.dialect), answer)

@@ -21,6 +21,7 @@ _BACKLOG, _LARGE_OCTETS = 400, 64 * 1024
 def more_channels_than_one(peer: Peer) -> Verdict:
     """Two channels of a connection work side by side, where the server offers more than one."""
     peer.open_channel()
+    # Support is a MAY: a server without it says so by a channel-max of 1, and then has to keep to it.
     if peer.channel_max == 1:
         peer.send("channel.open", channel=2)
         verdict = rejects_violation(peer, 2, barrier=False)
@@ -62,6 +63,7 @@ def a_single_channel(peer: Peer) -> Verdict:
     peer.claim("an answer on channel 1")
     peer.call("channel.open", channel=1)
     peer.barrier(1)
+    # The client's freedom binds the server: channel 1 works, and nothing above it does.
     peer.send("channel.open", channel=2)
     return rejects_violation(peer, 2, barrier=False)
 
@@ -77,12 +79,15 @@ def deliveries_are_balanced(peer: Peer) -> Verdict:
     busy = _backlog(peer)
     peer.call("channel.open", channel=2)
     quiet = peer.queue(channel=2)
+    # A prerequisite: a server on which consuming fails is not unfair.
     _see_that_consume_works(peer)
     peer.publish(quiet, b"few", channel=2)
     peer.barrier(2, queue=quiet)
     peer.claim("the message for channel 2 before the last of those for channel 1")
     both = peer.method_frame("basic.consume", 1, queue=busy, consumer_tag="busy", no_ack=True)
     both += peer.method_frame("basic.consume", 2, queue=quiet, consumer_tag="quiet", no_ack=True)
+    # Both in one write, the busy one first: the server knows of the second channel before it
+    # has sent much on the first.
     peer.send_octets(both)
     return _comes_in_between(peer, "basic.deliver")
 
@@ -112,6 +117,7 @@ def busy_channel_starves_nobody(peer: Peer) -> Verdict:
 def highest_channel_number(peer: Peer) -> Verdict:
     """The highest channel number that was agreed on works: a short integer in full width where there is no limit."""
     peer.open_connection()
+    # Zero in tune is no limit: then the whole width of a short integer.
     highest = peer.channel_max or _HIGHEST
     peer.claim(f"answers on channel {highest}")
     peer.call("channel.open", channel=highest)
@@ -123,6 +129,7 @@ def highest_channel_number(peer: Peer) -> Verdict:
 def class_id_in_full_width(peer: Peer) -> Verdict:
     """A class-id whose low octet is that of a class there is, is not taken for it: it is refused."""
     peer.open_channel()
+    # Read in eight bits, these are channel.flow, which is answered.
     ids = struct.pack(">HH", 0x0100 | peer.dialect.classes_by_name["channel"].index, 20)
     peer.send_frame("method", ids + b"\x01")
     return rejects_violation(peer)
@@ -132,6 +139,7 @@ def class_id_in_full_width(peer: Peer) -> Verdict:
 def method_id_in_full_width(peer: Peer) -> Verdict:
     """A method-id whose low octet is that of a method there is, is not taken for it: it is refused."""
     peer.open_channel()
+    # 20 is flow; with the high octet read, there is no such method.
     ids = struct.pack(">HH", peer.dialect.classes_by_name["channel"].index, 0x0100 | 20)
     peer.send_frame("method", ids + b"\x01")
     return rejects_violation(peer)

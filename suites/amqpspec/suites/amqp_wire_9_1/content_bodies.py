@@ -33,6 +33,8 @@ def frames_of_the_agreed_size(peer: Peer) -> Verdict:
     whole = fetch(peer, queue).body == body
     largest = max(len(frame.payload) for frame in sent_frames(peer, "body"))
     observed = f"largest payload {largest} octets, body {'whole' if whole else 'not whole'}"
+    # This chapter agrees on the size of a payload, the one on frames on that of a frame: a payload within
+    # the size keeps one of them (amqp-wire-9-1 content-body/frame-size).
     return holds(peer, whole and largest <= peer.frame_max_octets, observed)
 
 
@@ -40,6 +42,7 @@ def frames_of_the_agreed_size(peer: Peer) -> Verdict:
 def body_frame_twice_the_agreed_size(peer: Peer) -> Verdict:
     """A body frame of twice the agreed size is refused."""
     open_with_small_frames(peer)
+    # Beyond the size in either reading.
     body = bytes(2 * peer.frame_max_octets)
     begin_publish(peer, peer.name("nowhere"))
     peer.send_frame("header", header_payload(peer, len(body)))
@@ -70,5 +73,6 @@ def body_passes_unchanged(peer: Peer) -> Verdict:
     queue = peer.queue()
     body = _EVERY_OCTET + peer.method_frame("channel.close") + peer.dialect.protocol_header + b"\xce" * 9
     peer.claim("the same body")
+    # Pieces of nine octets put the borders of frames inside what looks like frames.
     peer.publish(queue, body, chunk=9)
     return equals(peer, fetch(peer, queue).body, body, "body")

@@ -18,6 +18,7 @@ from amqpspec.suites.amqp_0_9_1._wire import (
 )
 from amqpspec.suites.amqp_wire_9_1._wire import sent_frames
 
+# Bit 15 the first property, 12 the fourth, 11 the fifth; bit 0 announces another word of flags.
 _CONTENT_TYPE, _DELIVERY_MODE, _PRIORITY, _CONTINUED = 0x8000, 0x1000, 0x0800, 0x0001
 _CLASS, _WEIGHT, _SIZE, _FLAGS = slice(0, 2), slice(2, 4), slice(4, 12), slice(12, 14)
 """Where the parts of a content header stand in its payload."""
@@ -37,6 +38,7 @@ def class_of_what_is_sent(peer: Peer) -> Verdict:
 def class_of_another_content(peer: Peer) -> Verdict:
     """A content header of another class that carries contents, too, is refused."""
     peer.open_channel()
+    # Class file carries contents too: a server that asks only for any such class is found out.
     begin_publish(peer, peer.name("nowhere"))
     peer.send_frame("header", header_payload(peer, 0, class_name="file"))
     return refuses_content(peer)
@@ -56,6 +58,7 @@ def undefined_class_in_the_header(peer: Peer) -> Verdict:
     """A content header of a class that is not defined is refused."""
     peer.open_channel()
     begin_publish(peer, peer.name("nowhere"))
+    # basic, 0x003C, with its octets swapped.
     peer.send_frame("header", b"\x3c\x00" + header_payload(peer, 0)[2:])
     return refuses_content(peer)
 
@@ -113,7 +116,9 @@ def size_beyond_32_bits(peer: Peer) -> Verdict:
     begin_publish(peer, queue)
     peer.send_frame("header", header_payload(peer, 2**32 + 4))
     peer.send_frame("body", b"four")
+    # This connection is amid a content and cannot ask; the other one looks into the queue.
     seen = peer.another().open_channel()
+    # Through the queue: a content that was taken for whole would be counted there.
     seen.barrier(queue=queue)
     counted = seen.call("queue.declare", queue=queue, passive=True)["message_count"]
     return equals(peer, counted, 0, "messages")
@@ -148,6 +153,7 @@ def first_flag_is_the_highest(peer: Peer) -> Verdict:
     peer.send_frame("body", b"body")
     properties = fetch(peer, queue).properties
     sent = int.from_bytes(sent_frames(peer, "header")[-1].payload[_FLAGS], "big")
+    # A server may add properties: only the two flags are compared.
     seen = (properties.get("content_type"), properties.get("priority"), sent & flags)
     return equals(peer, seen, ("text/plain", 5, flags), "content-type, priority, their flags")
 
@@ -167,6 +173,7 @@ def flags_go_on_in_two_more_words(peer: Peer) -> Verdict:
 @case("content.flags-continued.missing", covers=["content-header/flags-continued"])
 def word_of_flags_does_not_come(peer: Peer) -> Verdict:
     """A word of flags that is announced and does not come is refused."""
+    # Bit 0 is set and the header ends.
     return _refuses_header(peer, header_payload(peer, flags=(_CONTINUED,)))
 
 
@@ -215,6 +222,7 @@ def value_cut_by_the_frame(peer: Peer) -> Verdict:
 @case("content.bit-properties", covers=["content-header/bit-properties"])
 def octet_without_a_flag(peer: Peer) -> Verdict:
     """An octet in the list that no flag stands for, as a bit property would leave, is refused."""
+    # delivery-mode 1, then one octet more.
     payload = header_payload(peer, flags=(_DELIVERY_MODE,), properties=b"\x01\x01")
     return _refuses_header(peer, payload)
 
@@ -226,6 +234,8 @@ def list_holds_nothing_else(peer: Peer) -> Verdict:
     queue = peer.queue()
     peer.claim("delivery-mode and priority, and the end of the list")
     peer.publish(queue, b"body", properties={"delivery_mode": 1, "priority": 7})
+    # The codec reads the list by its flags and takes octets behind it for garbled
+    # data, which fails the claim.
     message = fetch(peer, queue)
     seen = (message.properties.get("delivery_mode"), message.properties.get("priority"))
     return equals(peer, seen, (1, 7), "delivery-mode and priority")

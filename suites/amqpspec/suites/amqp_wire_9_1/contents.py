@@ -50,6 +50,7 @@ def empty_content_is_there(peer: Peer) -> Verdict:
     peer.publish(queue, b"")
     message = fetch(peer, queue)
     peer.barrier()
+    # get-ok announces a content, so an empty one needs its header, or the next frame is out of place.
     headers = sent_frames(peer, "header", channel=1)
     return equals(peer, (message.body, len(headers)), (b"", 1), "body and content headers")
 
@@ -93,6 +94,7 @@ def server_sends_one_header(peer: Peer) -> Verdict:
     for _ in range(3):
         fetch(peer, queue)
     layout = peer.dialect.layout
+    # The last nine frames on the channel: three messages, each got by a method of its own.
     kinds = [layout.type_name(frame.type) for frame in peer.assembler.frames if frame.channel == 1][-9:]
     return equals(peer, kinds, ["method", "header", "body"] * 3, "frames")
 
@@ -148,6 +150,7 @@ def method_of_another_channel_amid_a_content(peer: Peer) -> Verdict:
     peer.send_frame("header", header_payload(peer, 8))
     peer.send_frame("body", b"half")
     peer.publish(other, b"between", channel=2)
+    # Fetched while the content on channel 1 is still half sent: channel 2 is not to wait for it.
     between = fetch(peer, other, channel=2).body
     peer.send_frame("body", b"half")
     return equals(peer, (between, fetch(peer, queue).body), (b"between", b"halfhalf"), "bodies")
@@ -174,6 +177,7 @@ def close_amid_a_content(peer: Peer) -> Verdict:
     """channel.close amid a content of its own channel is refused, or leaves nothing of the content behind."""
     queue = _interrupted(peer)
     peer.send("channel.close", reply_code=200, reply_text="done")
+    # No barrier: the channel is closed, or a content is open on it.
     reaction = peer.reaction(barrier=False)
     peer.claim("that the broken content reaches nobody")
     bodies = [message.body for message in peer.another().open_channel().drain(queue)]
@@ -223,6 +227,7 @@ def method_where_the_body_is_owed(peer: Peer) -> Verdict:
 def _interrupted(peer: Peer) -> str:
     """Begin a content for a queue and leave it half sent; gives the queue, which outlives the connection."""
     peer.open_channel()
+    # Shared, so that another connection can look into it once the refusal has ended this one.
     queue = peer.queue(exclusive=False)
     begin_publish(peer, queue)
     peer.send_frame("header", header_payload(peer, 9))

@@ -10,6 +10,7 @@ from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_0_9_1._queues import vanishes
 from amqpspec.suites.amqp_0_9_1._wire import fetch, header_payload
 
+# Every method with a reply code that a server sends unasked.
 _TELL_FAILURE = ("channel.alert", "channel.close", "connection.close", "basic.return")
 
 
@@ -37,6 +38,7 @@ def channel_exception_reaches_one_channel(peer: Peer) -> Verdict:
     queue = peer.queue()
     peer.call("channel.open", channel=2)
     _fail_softly(peer, 2)
+    # The channel is gone: a barrier on it would be a violation itself.
     reaction = peer.reaction(2, barrier=False)
     peer.claim("that the other channel works on and the closed one opens again")
     peer.publish(queue, b"works on")
@@ -90,14 +92,17 @@ def _fail_softly(peer: Peer, channel: int) -> None:
 
 def _fail_hard(peer: Peer) -> None:
     """Send a content header on channel 0."""
+    # Answered by 504, a hard error (amqp-wire-9-1 amq_wlp_content_03).
     peer.send_frame("header", header_payload(peer), 0)
 
 
 def _digits(peer: Peer) -> Verdict:
     reaction = peer.reaction(barrier=False)
     closing = reaction.closing
+    # A bare end carries no code: how the target ended is judged in place of its digits.
     if not isinstance(closing, MethodArrived):
         return judge_reaction(peer, reaction)
     code = closing["reply_code"]
+    # amqp-wire-9-1 reply-codes/digits: 1 and 2 tell of success, categories above 4 are reserved.
     defined = 300 <= code <= 599 and code // 10 % 10 <= 4
     return holds(peer, defined, f"code {code}", "a code of three digits: 3 to 5, 0 to 4, any")

@@ -29,11 +29,14 @@ _EXCLUSIVE, _NO_WAIT = 0x04, 0x10
 """Bits of queue.declare: the third and the fifth from the low end."""
 _ADD, _MIN, _MAX = 1, 2, 3
 """The operations of class ``test``, in the order in which they are defined."""
+# Bits 15 and 6: content-type is the first property, timestamp the tenth.
 _CONTENT_TYPE, _TIMESTAMP = 0x8000, 0x0040
 _EVERY_OCTET = bytes(range(256))
+# Both halves of 64 bits have a bit set.
 _BEYOND_31_BITS = 2**33 + 1
 _MESSAGES = 258
 """As a count, two octets that differ."""
+# The access ticket, 16 bits, comes first among the arguments of this version.
 _TICKET = b"\x00\x00"
 
 # integers
@@ -43,6 +46,8 @@ _TICKET = b"\x00\x00"
 def integers_are_added(peer: Peer) -> Verdict:
     """Integers of all four widths with their highest bit set are unsigned, the most significant octet first."""
     peer.open_channel()
+    # No two octets are the same, and the highest bit of three of them is set: any
+    # swap or sign changes the sum.
     values = (0x81, 0x8203, 0x84050607, 0x08090A0B0C0D0E0F)
     peer.claim("the sum of the four integers")
     payload = method_payload(peer, "test.integer", struct.pack(">BHIQB", *values, _ADD))
@@ -57,6 +62,7 @@ def lowest_and_highest_integers(peer: Peer) -> Verdict:
     """The highest of unsigned integers is the one with all bits set, and the lowest is zero."""
     peer.open_channel()
     peer.claim("255 as the lowest, 18446744073709551615 as the highest")
+    # All bits set in all four widths. Read with a sign, each would be -1.
     values = {"integer_1": 255, "integer_2": 65535, "integer_3": 2**32 - 1, "integer_4": 2**64 - 1}
     for operation, wanted in ((_MIN, 255), (_MAX, 2**64 - 1)):
         answer = tested(peer, peer.method_frame("test.integer", **values, operation=operation))
@@ -77,6 +83,7 @@ def count_of_messages(peer: Peer) -> Verdict:
     peer.barrier(queue=queue)
     peer.claim(f"{_MESSAGES} messages in the octets 00 00 01 02")
     peer.call("queue.declare", queue=queue, passive=True)
+    # declare-ok ends in message-count and consumer-count, 32 bits each.
     octets = peer.assembler.frames[-1].payload[-8:-4]
     return equals(peer, octets.hex(), f"{_MESSAGES:08x}", "octets of message-count")
 
@@ -87,6 +94,7 @@ def octet_above_127(peer: Peer) -> Verdict:
     peer.open_channel()
     queue = peer.queue()
     peer.claim("the priority 200")
+    # Priorities end at 9: a server has no use for 200, and is to pass it on as it is.
     peer.publish(queue, b"body", properties={"priority": 200})
     return equals(peer, fetch(peer, queue).properties.get("priority"), 200, "priority")
 
@@ -97,6 +105,7 @@ def integers_at_any_octet(peer: Peer) -> Verdict:
     peer.open_channel()
     peer.claim("one message in each of four queues, and the same timestamp, whatever stands before it")
     reported = []
+    # Four lengths in a row: the integer behind the string begins at every remainder of four.
     for length in range(4):
         queue = peer.queue(queue=peer.name("q") + "x" * length)
         begin_publish(peer, queue)
@@ -123,6 +132,7 @@ def bits_are_read_from_the_low_end(peer: Peer) -> Verdict:
     peer.send_frame("method", method_payload(peer, "queue.declare", arguments))
     peer.barrier()
     replies = peer.pending("queue.declare-ok")
+    # A second connection sees the exclusive bit: it finds the queue locked, not missing.
     other = peer.another().open_channel()
     other.send("queue.declare", queue=name, passive=True)
     arrival = other.arrival("queue.declare-ok")
@@ -151,6 +161,7 @@ def short_string_of_utf8(peer: Peer) -> Verdict:
     peer.open_channel()
     queue, exchange = peer.queue(), peer.exchange("fanout")
     peer.call("queue.bind", queue=queue, exchange=exchange)
+    # The last sign lies beyond 16 bits: four octets in UTF-8, two surrogates in UTF-16.
     key = "Schlüssel € 𝄞"
     peer.claim("the same routing key")
     peer.publish(key, b"body", exchange=exchange)
@@ -194,6 +205,7 @@ def long_string_of_every_octet(peer: Peer) -> Verdict:
     peer.open_channel()
     queue = peer.queue()
     peer.claim("the same long string")
+    # 1280 octets, five times what the length of a short string can say.
     text = 5 * _EVERY_OCTET
     peer.publish(queue, b"body", properties={"headers": {"text": Typed("S", text)}})
     headers = fetch(peer, queue).properties.get("headers")
@@ -207,6 +219,7 @@ def longest_short_string(peer: Peer) -> Verdict:
     peer.open_channel()
     queue, exchange = peer.queue(), peer.exchange("fanout")
     peer.call("queue.bind", queue=queue, exchange=exchange)
+    # 127 letters of two octets and one of one octet: 255 octets in 128 characters.
     key = "é" * 127 + "x"
     peer.claim("the routing key of 255 octets")
     peer.publish(key, b"body", exchange=exchange)

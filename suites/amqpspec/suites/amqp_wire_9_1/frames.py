@@ -29,7 +29,9 @@ from amqpspec.suites.amqp_wire_9_1._wire import (
 )
 
 _METHOD, _HEADER, _BODY, _TRACE, _HEARTBEAT = 1, 2, 3, 7, 8
+# Signed and unsigned edges, and the octet that ends frames.
 _CYCLES = (1, 0x7F, 0x80, 0xCE, 0xFF)
+# Two octets that differ: a swap or a lost octet gives another channel.
 _HIGH_CHANNEL = 0x0102
 _FLOW = 20
 
@@ -50,6 +52,7 @@ def method_frame_by_hand(peer: Peer) -> Verdict:
     peer.expect("channel.flow-ok")
     frame = peer.assembler.frames[-1]
     seen = (frame.type, frame.channel, frame.payload.hex())
+    # Class 20, method 21 (flow-ok), one octet of bits.
     return equals(peer, seen, (_METHOD, 1, "0014001501"), "type, channel and payload")
 
 
@@ -88,6 +91,7 @@ def defined_types_are_known(peer: Peer) -> Verdict:
     peer.open_channel()
     queue = peer.queue()
     peer.claim("a message published beside a trace and a heartbeat, every frame under its number")
+    # Out-of-band frames, types 4 to 6, carry methods of their own and are left out.
     peer.send_octets(hand_frame(peer, _TRACE, b"trace", 0) + hand_frame(peer, _HEARTBEAT, b"", 0))
     begin_publish(peer, queue)
     peer.send_octets(hand_frame(peer, _HEADER, header_payload(peer, 4)) + hand_frame(peer, _BODY, b"body"))
@@ -123,6 +127,8 @@ def high_channel_number(peer: Peer) -> Verdict:
 def connection_method_off_channel_zero(peer: Peer) -> Verdict:
     """A method of class connection on channel 1 is refused."""
     peer.open_channel()
+    # tune-ok has no reply and changes nothing that a barrier needs: a server that
+    # takes it answers the barrier.
     peer.send("connection.tune-ok", channel=1, channel_max=1, frame_max=4096, heartbeat=0)
     return rejects_violation(peer)
 
@@ -161,6 +167,7 @@ def size_counts_the_payload(peer: Peer) -> Verdict:
     payload = method_payload(peer, "channel.flow", b"\x01")
     octets = 3 * hand_frame(peer, _METHOD, payload)
     peer.claim("three answers to three frames in a row")
+    # Writes of five octets never end where a frame does.
     for at in range(0, len(octets), 5):
         peer.send_octets(octets[at : at + 5])
     for _ in range(3):
@@ -192,6 +199,8 @@ def undefined_frame_type(peer: Peer) -> Verdict:
 @case("wlp.frame_01.every-kind", covers=["amq_wlp_frame_01"])
 def every_kind_of_undefined_type(peer: Peer) -> Verdict:
     """Types around and beyond the defined ones end the socket with nothing more sent."""
+    # Each type costs its connection. All are sent first, so that the patience for their
+    # endings runs side by side.
     peers = [peer.another().open_channel() for _ in UNDEFINED_FRAME_TYPES]
     for one, kind in zip(peers, UNDEFINED_FRAME_TYPES, strict=True):
         one.send_frame(kind, b"")
@@ -203,6 +212,7 @@ def nothing_is_answered_afterwards(peer: Peer) -> Verdict:
     """A method that comes in one piece with a frame of an undefined type, behind it, is not answered any more."""
     peer.open_channel()
     peer.send_octets(peer.frame(UNDEFINED_FRAME_TYPE, b"no such type") + question(peer))
+    # The question in the same write is the barrier: a server that goes on reading answers it.
     return rejects_violation(peer, barrier=False)
 
 
@@ -221,6 +231,7 @@ def undefined_type_before_start_ok(peer: Peer) -> Verdict:
 def end_octet_is_checked_first(peer: Peer) -> Verdict:
     """A method in a frame with a wrong end octet is not carried out."""
     peer.open_channel()
+    # A shared queue: an exclusive one would go with the connection, and prove nothing.
     name = peer.will_clean("queue", peer.name("q"))
     peer.claim("no queue from a frame that is broken")
     peer.send_octets(peer.method_frame("queue.declare", queue=name)[:-1] + b"\x00")
@@ -236,6 +247,8 @@ def end_octet_is_checked_first(peer: Peer) -> Verdict:
 def end_octet_goes_before_the_payload(peer: Peer) -> Verdict:
     """Where both the end octet and the payload are wrong, it is the end octet that counts: the socket just ends."""
     peer.open_channel()
+    # A payload of one octet is 501 to whoever decodes it, the end octet ends the socket: which of them
+    # comes shows what was looked at first.
     peer.send_frame("method", b"\x00", end=0)
     return refuses_frame(peer)
 
@@ -270,6 +283,7 @@ def size_one_too_large(peer: Peer) -> Verdict:
     """A frame one octet shorter than its size says ends the socket once the next octet has come."""
     peer.open_channel()
     payload = question(peer)[peer.dialect.layout.header_octets : -1]
+    # The true end octet becomes payload; the question supplies the octet in its place, its type 1.
     peer.send_octets(peer.frame("method", payload, size=len(payload) + 1) + question(peer))
     return refuses_frame(peer)
 
@@ -303,6 +317,8 @@ def server_keeps_to_the_agreed_size(peer: Peer) -> Verdict:
     whole = fetch(peer, queue).body == body
     largest = max(len(frame.payload) for frame in peer.assembler.frames)
     kept = whole and largest <= peer.frame_max_octets
+    # The draft agrees on a frame here and on a payload elsewhere: a payload within the size keeps one of
+    # them (amqp-wire-9-1 general-frame-format/size-sent).
     return holds(peer, kept, f"largest payload {largest} octets, body {'whole' if whole else 'not whole'}")
 
 
@@ -310,6 +326,7 @@ def server_keeps_to_the_agreed_size(peer: Peer) -> Verdict:
 def oversized_frame(peer: Peer) -> Verdict:
     """A frame whose payload alone is larger than the agreed size is refused."""
     open_with_small_frames(peer)
+    # The payload alone is beyond the size: too large in either reading.
     body = bytes(peer.frame_max_octets + 1)
     begin_publish(peer, peer.name("nowhere"))
     peer.send_frame("header", header_payload(peer, len(body)))
@@ -333,6 +350,7 @@ def four_gibibytes_announced(peer: Peer) -> Verdict:
     body = bytes(2 * peer.frame_max_octets)
     begin_publish(peer, peer.name("nowhere"))
     peer.send_frame("header", header_payload(peer, len(body)))
+    # Without its end octet, and without a barrier: both would be read as payload.
     peer.send_octets(peer.frame("body", body, size=0xFFFFFFFF)[:-1])
     return rejects_violation(peer, barrier=False)
 

@@ -32,6 +32,7 @@ def heartbeats_at_the_agreed_rate(peer: Peer) -> Verdict:
     """A server with nothing else to send sends heartbeats at the interval that was agreed on."""
     peer.open_connection(heartbeat=_INTERVAL_S)
     peer.claim(f"three heartbeats within {_PATIENCE_S:.0f} s of an interval of {_INTERVAL_S} s")
+    # Fifteen intervals for three heartbeats: a busy machine may be late, the order of magnitude may not.
     until_s = peer.now() + _PATIENCE_S
     beats = 0
     while beats < 3 and peer.ended is None and peer.now() < until_s:
@@ -44,6 +45,7 @@ def no_heartbeats_where_none_were_agreed(peer: Peer) -> Verdict:
     """Where the interval agreed on is zero, no heartbeat comes, and a silent client is left alone."""
     peer.open_connection(heartbeat=0)
     peer.claim("no heartbeat, and no end, where none were agreed on")
+    # Three times the interval of the other cases, in silence.
     beat = peer.heartbeat(3.0 * _INTERVAL_S)
     peer.call("channel.open")
     peer.barrier()
@@ -70,6 +72,7 @@ def heartbeat_off_channel_zero(peer: Peer) -> Verdict:
 def heartbeat_with_a_payload(peer: Peer) -> Verdict:
     """A heartbeat with something in it is refused."""
     peer.open_channel()
+    # The grammar gives a heartbeat size zero: besides the channel, the payload is all that can be wrong.
     peer.send_frame("heartbeat", b"beat", 0)
     return rejects_violation(peer)
 
@@ -100,6 +103,7 @@ def _beat(peer: Peer, within_s: float = _PATIENCE_S) -> HeartbeatArrived | None:
     """A heartbeat of the server, while sending some; None where there is none in time."""
     until_s = peer.now() + within_s
     while peer.ended is None and peer.now() < until_s:
+        # The client's own heartbeats keep a server that monitors from dropping it.
         peer.send_frame("heartbeat", b"", 0)
         if (beat := peer.heartbeat(within_s=_INTERVAL_S / 2)) is not None:
             return beat

@@ -12,6 +12,8 @@ from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_0_9_1._wire import method_payload, shortstr, table
 
 _PASSIVE = 0x01
+# Both lie in what the standard keeps for itself, 0x0001 to 0xEFFF (amqp-wire-9-1
+# method-frames/standard-classes): no extension can be there.
 _UNDEFINED_CLASS = 0x00FF
 _LAST_STANDARD_CLASS = 0xEFFF
 _TICKET = b"\x00\x00"
@@ -22,6 +24,7 @@ def payload_by_hand(peer: Peer) -> Verdict:
     """A payload of class-id, method-id and fields is understood, and answered by such a one."""
     peer.open_channel()
     peer.claim("flow-ok: class 20, method 21, one octet of bits")
+    # Class 20, method 20 (flow), active.
     peer.send_frame("method", bytes.fromhex("0014001401"))
     peer.expect("channel.flow-ok")
     return equals(peer, peer.assembler.frames[-1].payload.hex(), "0014001501", "payload of the answer")
@@ -31,6 +34,7 @@ def payload_by_hand(peer: Peer) -> Verdict:
 def payload_that_ends_early(peer: Peer) -> Verdict:
     """A method that ends within one of its fields is refused."""
     peer.open_channel()
+    # Behind the ticket, the queue's name announces 0x14 = 20 octets; three follow.
     peer.send_frame("method", method_payload(peer, "queue.declare", _TICKET + b"\x14cut"))
     return rejects_violation(peer)
 
@@ -73,6 +77,7 @@ def method_zero(peer: Peer) -> Verdict:
 def payload_without_room_for_ids(peer: Peer) -> Verdict:
     """A payload with no room for both numbers is refused."""
     peer.open_channel()
+    # Class 50 (queue), and one octet of a method-id.
     peer.send_frame("method", b"\x00\x32\x00")
     return rejects_violation(peer)
 

@@ -12,6 +12,8 @@ from amqpspec.run.methods.oracles import rejects_violation
 from amqpspec.run.oracles import holds, judge_reaction, observed_either_way, worst
 from amqpspec.run.verdict import Verdict
 
+# Class 1 and instance 1 as they should be, then version 99-99. The header below is the draft's own
+# example of another class.
 _HIGHER_VERSION = b"AMQP\x01\x01\x63\x63"
 _OTHER_CLASS = b"AMQP\x02\x00\x01\x01"
 _GET = b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
@@ -35,6 +37,7 @@ def header_octet_by_octet(peer: Peer) -> Verdict:
     peer.claim("silence up to the seventh octet of the header, connection.start after the eighth")
     for octet in peer.dialect.protocol_header[:-1]:
         peer.send_octets(bytes((octet,)))
+    # Seven octets look the same for every revision: a server that answers now has not read the last one.
     early = peer.arrival("connection.start", channel=0, within_s=peer.context.patience.quiet_s)
     if isinstance(early, MethodArrived | HeaderArrived | Ended | Garbled):
         return holds(peer, False, f"after seven octets: {early.describe(peer.dialect)}", seen=early)
@@ -60,6 +63,7 @@ def header_with_another_revision(peer: Peer) -> Verdict:
 @case("header.rejected", covers=["protocol-header/rejected"])
 def other_instance_is_rejected(peer: Peer) -> Verdict:
     """An instance of the protocol that there is not is answered by a header, and the socket ends."""
+    # Class 1, instance 200; the version behind them is a good one.
     peer.send_header(b"AMQP\x01\xc8" + peer.dialect.protocol_header[6:])
     return rejects_violation(peer, 0, barrier=False)
 
@@ -82,6 +86,8 @@ def accepted_header_leads_on(peer: Peer) -> Verdict:
 @case("header.other-class-answered", covers=["protocol-header/other-class-answered"])
 def class_two_is_answered(peer: Peer) -> Verdict:
     """The header AMQP 2 0 1 1 is answered by a header that the server serves, and the socket ends."""
+    # The example of the draft. What binds is that the header in answer is one that the server serves
+    # (amqp-wire-9-1 protocol-header/other-class-answered).
     peer.send_header(_OTHER_CLASS)
     verdict = rejects_violation(peer, 0, barrier=False)
     return worst([verdict, _answer_is_served(peer.another(), _OTHER_CLASS)])
@@ -104,6 +110,7 @@ def the_header_is_accepted(peer: Peer) -> Verdict:
     start = peer.greet()
     version = (start["version_major"], start["version_minor"])
     wanted = tuple(peer.dialect.protocol_header[6:])
+    # The draft says 9-1. Where the conversation is one of AMQP 0-8, the header names that version.
     return holds(peer, version in ((9, 1), wanted), f"version {version}", "the version of the header")
 
 
@@ -164,6 +171,7 @@ def _answer_is_served(peer: Peer, refused: bytes) -> Verdict:
     again.send_header(offered)
     start = again.arrival("connection.start", channel=0)
     served = isinstance(start, MethodArrived) and start.name == "connection.start"
+    # A version that is not served would be answered by the end, not by silence or more octets.
     if isinstance(start, HeaderArrived) and start.header.octets == offered:
         served = not isinstance(again.read(again.now() + again.patience_s), Ended)
     observed = f"header {offered.hex(' ')}, then {start.describe(peer.dialect)}"

@@ -16,6 +16,8 @@ from amqpspec.run.oracles import equals, holds, judge_reaction, worst
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_0_9_1._wire import method_payload, shortstr, table
 
+# The draft says several seconds. On a busy machine both ends of the measurement blur, so half a second
+# more than an honest login is taken for intent.
 _PAUSE_S = 0.5
 """The least that is taken for a pause, beyond what an honest login takes at that moment."""
 _PATIENCE_S = 8.0
@@ -28,6 +30,7 @@ _WRONG_PASSWORD = "not the password"
 def invalid_data_in_a_method(peer: Peer) -> Verdict:
     """A method whose field announces more octets than there are ends its channel or the connection."""
     peer.open_channel()
+    # Ticket, name, bits, then a table of 0x7FFFFFFF octets: the largest size that stays positive with a sign.
     arguments = _TICKET + shortstr("q") + b"\x00" + table(b"", size=0x7FFFFFFF)
     peer.send_frame("method", method_payload(peer, "queue.declare", arguments))
     return rejects_violation(peer)
@@ -38,6 +41,7 @@ def invalid_data_hurts_nobody_else(peer: Peer) -> Verdict:
     """After invalid data on one connection another one works on."""
     other = peer.another().open_channel()
     peer.open_channel()
+    # The table holds one octet: a name that announces 255.
     arguments = _TICKET + shortstr("q") + b"\x00" + table(b"\xff")
     peer.send_frame("method", method_payload(peer, "queue.declare", arguments))
     verdict = rejects_violation(peer)
@@ -98,6 +102,7 @@ def _send_broken_start_ok(peer: Peer) -> None:
 
 
 def _announce_too_much(peer: Peer) -> None:
+    # 64 KiB come, so that the announced 4 GiB look as if they would.
     filler = bytes(64 * 1024)
     peer.send_octets(peer.frame("method", filler, 0, size=0xFFFFFFFF)[:-1])
 
@@ -106,6 +111,7 @@ def _ends(peer: Peer, act: Callable[[Peer], None]) -> Verdict:
     """What is done to the handshake ends the socket, in whatever time, and there is no tune."""
     peer.greet()
     act(peer)
+    # Before connection.open no channel can carry a barrier.
     return judge_reaction(peer, peer.reaction(0, barrier=False, within_s=_PATIENCE_S))
 
 
@@ -121,10 +127,12 @@ def _paused(peer: Peer, act: Callable[[Peer], None]) -> Verdict:
     if tuned or reaction.refusal is None:
         return verdict
     lasted_s = peer.now() - started_s
+    # Measured once more afterwards: the load may have grown since.
     honest_s = max(honest_s, _honest_login_s(peer))
     reported = (
         f"{reaction.describe(peer.dialect)} after {lasted_s:.1f} s; an honest login took {honest_s:.1f} s"
     )
+    # What an honest login takes is no pause: it is the machine, or the target checking a password.
     paused = lasted_s - honest_s >= _PAUSE_S
     wanted = "the end after a pause of the order of seconds"
     return worst([verdict, holds(peer, paused, reported, wanted, seen=reaction)])

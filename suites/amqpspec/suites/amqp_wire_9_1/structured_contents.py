@@ -15,6 +15,7 @@ from amqpspec.run.oracles import equals, holds, judge_reaction, observed_either_
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_0_9_1._wire import begin_publish, fetch, header_payload, refuses_content
 
+# Deep enough that a reader has to keep count of open contents, shallow enough for any stack.
 _DEPTH = 40
 
 Tree = tuple[bytes, tuple[Any, ...]]
@@ -49,6 +50,7 @@ def contents_within_contents_within_contents(peer: Peer) -> Verdict:
     """Contents within contents arrive as they were sent, to a depth of forty and with siblings at every level."""
     tree: Tree = (b"innermost", ())
     for level in range(_DEPTH):
+        # A sibling behind each branch: the way back up has to be right, too.
         tree = (b"level %d" % level, (tree, (b"sibling", ())))
     return _comes_back(peer, tree)
 
@@ -59,6 +61,7 @@ def structured_contents_are_an_option(peer: Peer) -> Verdict:
     peer.open_channel()
     tree: Tree = (b"parent", ((b"child", ()),))
     queue, taken = _published(peer, tree)
+    # Any refusal is recorded here. That it should be 540 is amq_wlp_content_04.
     if not isinstance(taken, MethodArrived):
         return observed_either_way(peer, "not supported", taken)
     peer.claim("the tree that was taken")
@@ -98,6 +101,7 @@ def fewer_children_than_announced(peer: Peer) -> Verdict:
     """A header that announces two children, with one behind it, is refused."""
     peer.open_channel()
     begin_publish(peer, peer.name("nowhere"))
+    # The body comes where the second child is due.
     peer.send_octets(peer.content_frames(b"body", children=[peer.content_frames(b"child")], weight=2))
     return rejects_violation(peer)
 
@@ -117,6 +121,8 @@ def child_that_was_not_announced(peer: Peer) -> Verdict:
     """A content within a content whose weight is zero is refused."""
     peer.open_channel()
     begin_publish(peer, peer.name("nowhere"))
+    # Weight zero makes it a plain content, whose second header is a mismatch for every peer, with
+    # structured contents or without.
     peer.send_octets(peer.content_frames(b"body", children=[peer.content_frames(b"child")], weight=0))
     return refuses_content(peer)
 
@@ -136,6 +142,7 @@ def mismatch_of_a_child(peer: Peer) -> Verdict:
     """A child that announces a child of its own, with its body right behind, is refused."""
     peer.open_channel()
     begin_publish(peer, peer.name("nowhere"))
+    # The outer weight is right; the child announces one of its own and sends its body instead.
     peer.send_octets(peer.content_frames(b"body", children=[peer.content_frames(b"child", weight=1)]))
     return refuses_content(peer)
 

@@ -16,6 +16,7 @@ from amqpspec.suites.amqp_0_9_1._wire import begin_publish, fetch, header_payloa
 from amqpspec.suites.amqp_wire_9_1._wire import NO_TEST_CLASS, tested
 from amqpspec.wire.values import Raw, Table, TableLike, Typed
 
+# Bit 13: headers is the third property of class basic.
 _HEADERS = 0x2000
 _DEFINED_TAGS = "SIDTF"
 _ADD = 1
@@ -36,6 +37,7 @@ def server_sends_defined_types(peer: Peer) -> Verdict:
 @case("table.value-types.undefined", covers=["grammar/table-value-types"])
 def undefined_tag(peer: Peer) -> Verdict:
     """A value with a tag that nobody defined is refused."""
+    # A name, tag Z, four octets of value. Z is a tag in no version.
     return _refuses_arguments(peer, table(shortstr("name") + b"Z\x00\x00\x00\x00"))
 
 
@@ -44,6 +46,7 @@ def tag_of_a_later_version(peer: Peer) -> Verdict:
     """A value with a tag that only later versions define is refused."""
     verdicts = []
     for tag in ("i", "t", "l"):
+        # Later versions give these 4, 1 and 8 octets of value: eight are there, so that each could be read.
         octets = table(shortstr("name") + tag.encode() + b"\x01\x00\x00\x00\x00\x00\x00\x00")
         verdicts.append(_refuses_arguments(peer.another(), octets))
     return worst(verdicts)
@@ -54,6 +57,8 @@ def table_packed_by_hand(peer: Peer) -> Verdict:
     """A table packed by hand, with every type and a table within it, arrives as it was sent."""
     peer.open_channel()
     queue = peer.queue()
+    # Name, tag, value (amqp-wire-9-1 field-tables/format): S two octets behind 32 bits of length; I with
+    # its sign bit set; D two places, then 0x3039 = 12345; T 64 bits of seconds.
     fields = (
         shortstr("text") + b"S\x00\x00\x00\x02\x00\xff"
         + shortstr("number") + b"I\x80\x00\x00\x01"
@@ -84,6 +89,7 @@ def table_longer_than_its_frame(peer: Peer) -> Verdict:
 @case("table.format.value-beyond-table", covers=["field-tables/format"])
 def value_longer_than_its_table(peer: Peer) -> Verdict:
     """A long string that is longer than the table around it is refused."""
+    # Tag S announces 0x03E8 = 1000 octets, three follow.
     return _refuses_arguments(peer, table(shortstr("name") + b"S\x00\x00\x03\xe8abc"))
 
 
@@ -126,6 +132,7 @@ def names_that_a_server_sends(peer: Peer) -> Verdict:
 @case("table.names.validated", covers=["field-tables/names-validated"])
 def field_names_are_checked(peer: Peer) -> Verdict:
     """A field name that is nothing of what a name may be is not let pass."""
+    # A digit first, then signs that no name may have: wrong in any reading of the rule.
     return _refuses_name(peer, "9-\u00a7!")
 
 
@@ -163,6 +170,7 @@ def field_name_in_arguments(peer: Peer) -> Verdict:
 def signed_integers_are_added(peer: Peer) -> Verdict:
     """Integers in a table have a sign: what is below zero makes a sum smaller."""
     peer.open_channel()
+    # -5 and 12 in two's complement. Read without a sign, the sum would be 2^32 + 7.
     fields = shortstr("loss") + b"I\xff\xff\xff\xfb" + shortstr("gain") + b"I\x00\x00\x00\x0c"
     peer.claim("the sum of -5 and 12")
     got = _sums(peer, Raw(table(fields)))
@@ -181,6 +189,7 @@ def signed_integers_come_back(peer: Peer) -> Verdict:
 @case("table.decimals", covers=["field-tables/decimals"])
 def decimals_of_many_places(peer: Peer) -> Verdict:
     """Decimals of up to 255 places, amounts below zero among them, arrive as they were sent."""
+    # 128 and 255 places: a signed octet would make them negative.
     values = {
         "none": Typed("D", (0, 7)),
         "many": Typed("D", (128, 12345)),
@@ -197,6 +206,7 @@ def decimals_of_many_places(peer: Peer) -> Verdict:
 def first_of_duplicates_is_used(peer: Peer) -> Verdict:
     """Of two fields with one name the first counts in a sum, and the second does not."""
     peer.open_channel()
+    # The sum tells which were used: 3, 40 or 43, and 'a', 'b' or 'ab'.
     fields = [("n", Typed("I", 3)), ("n", Typed("I", 40)), ("s", Typed("S", b"a")), ("s", Typed("S", b"b"))]
     peer.claim("3 and 'a', of 3 and 40, 'a' and 'b'")
     got = _sums(peer, Table(fields))
@@ -224,6 +234,7 @@ def second_of_two_passwords_is_not_used(peer: Peer) -> Verdict:
     peer.claim("no tune for a login whose first password is wrong")
     _log_in(peer, _WRONG_PASSWORD, peer.login.password)
     reaction = peer.reaction(0, barrier=False)
+    # How a failed login is refused belongs to other rows: here it is enough that there is no tune.
     tuned = any(isinstance(a, MethodArrived) and a.name == "connection.tune" for a in reaction.arrivals)
     return holds(peer, not tuned, reaction)
 
@@ -245,6 +256,7 @@ def _offers_amqplain(peer: Peer) -> bool:
 def _log_in(peer: Peer, *passwords: str) -> None:
     fields: list[tuple[str, Typed]] = [("LOGIN", Typed("S", peer.login.user.encode()))]
     fields += [("PASSWORD", Typed("S", password.encode())) for password in passwords]
+    # An AMQPLAIN response is the fields of a table without the table's own length.
     response = peer.codec.tables.encode(Table(fields))[4:]
     peer.start_ok(mechanism="AMQPLAIN", response=response)
 
@@ -277,6 +289,7 @@ def _names_of(fields: Table) -> list[str]:
 
 def _is_name(name: str) -> bool:
     legal = all(c.isascii() and (c.isalnum() or c in "$#_") for c in name)
+    # 128 characters at most. An underline may not come first.
     return legal and 1 <= len(name) <= 128 and not name[0].isdigit() and name[0] != "_"
 
 

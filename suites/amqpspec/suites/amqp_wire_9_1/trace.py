@@ -18,6 +18,7 @@ def trace_frame_by_hand(peer: Peer) -> Verdict:
     """Frames of type 7 on channel 0 with payloads of any octets, and of none, are let pass."""
     peer.open_channel()
     peer.claim("no exception for trace frames by the grammar")
+    # A payload may be anything, end octets included: only the size tells where it stops.
     for payload in (b"", b"\x00", bytes(range(256)), b"\xce" * 9):
         peer.send_octets(hand_frame(peer, _TRACE, payload, 0))
     return allows(peer)
@@ -27,6 +28,7 @@ def trace_frame_by_hand(peer: Peer) -> Verdict:
 def trace_off_channel_zero(peer: Peer) -> Verdict:
     """A trace frame on a channel that nobody opened is refused."""
     peer.open_channel()
+    # Channel 2, so that the barrier on channel 1 is left alone.
     peer.send_frame("trace", b"trace", 2)
     return rejects_violation(peer)
 
@@ -53,6 +55,7 @@ def trace_is_thrown_away(peer: Peer) -> Verdict:
     peer.open_channel()
     peer.claim("no exception after trace frames, and answers as before")
     peer.send_frame("trace", b"trace", 0)
+    # A question behind the first trace frame: thrown away means that the stream goes on at the right octet.
     peer.send_octets(question(peer))
     answered(peer)
     peer.send_frame("trace", bytes(2000), 0)
