@@ -22,8 +22,6 @@ UNDEFINED_FRAME_TYPES = (0, 5, 6, 7, 9, 255)
 
 def refuses_frame(peer: Peer, row: str = "") -> Verdict:
     """Like ``rejects_violation`` on channel 1, with the patience that endings take behind the barrier."""
-    # Brokers in use keep the socket open for seconds before they end it: the patience for an answer would
-    # be too short.
     # Brokers in use keep the socket open for seconds before they end it: the patience for an
     # answer would be too short.
     return judge_reaction(peer, peer.reaction(within_s=peer.context.patience.ending_s), row)
@@ -76,8 +74,6 @@ def begin_publish(peer: Peer, routing_key: str = "", exchange: str = "", channel
 
 def fetch(peer: Peer, queue: str, channel: int = 1) -> MethodArrived:
     """The message at the head of a queue, which may take its time to get there; raises Unmet where there is none."""
-    # basic.publish has no reply, and a queue may be filled by another thread: the first look can be too
-    # early.
     # basic.publish has no reply, and a queue may be filled by another thread: the
     # first look can be too early.
     until_s = peer.now() + peer.patience_s

@@ -48,14 +48,10 @@ def persistent_message_survives(peer: Peer) -> Verdict:
 def high_goes_before_low(peer: Peer) -> Verdict:
     """One message of priority 9 goes before the messages of priority 0 that came earlier."""
     peer.open_channel()
-    # Without arguments of a server's own, such as x-max-priority: the specification asks it of every
-    # queue.
     # Without arguments of a server's own, such as x-max-priority: the specification asks it of every queue.
     queue = peer.queue()
     _publish_priorities(peer, queue, (0, 0, 0, 9))
     peer.claim("the message of priority 9 first")
-    # By basic.get, once all are in the queue: a consumer would be sent the first one before the last has
-    # come.
     # By basic.get, once all are in the queue: a consumer would be sent the first one
     # before the last has come.
     return equals(peer, bodies(peer.drain(queue)), [b"9", b"0", b"0", b"0"], "priorities as delivered")

@@ -212,7 +212,6 @@ def server_tells_of_a_lost_consumer(peer: Peer) -> Verdict:
     peer.open_channel(properties={**CLIENT_PROPERTIES, "capabilities": capabilities})
     queue = peer.queue(exclusive=False)
     tag = peer.consume(queue)
-    # Deleted by another connection: whoever deletes a queue himself needs no word of it.
     # Deleted by another connection: whoever deletes a queue needs no word of it.
     peer.another().open_channel().call("queue.delete", queue=queue)
     peer.claim("basic.cancel for the consumer, or nothing")

@@ -23,7 +23,6 @@ def publication_waits_for_commit(peer: Peer) -> Verdict:
     """What a transaction publishes reaches no consumer before commit, and then does."""
     peer.open_channel()
     queue = peer.queue(exclusive=False)
-    # Another connection reads: what a client sees of its own transaction is not the matter.
     reader = peer.another().open_channel()
     reader.consume(queue, no_ack=True)
     peer.call("tx.select")

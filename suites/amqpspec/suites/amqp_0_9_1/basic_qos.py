@@ -22,8 +22,6 @@ def window_is_shared_on_a_channel(peer: Peer) -> Verdict:
     for queue in queues:
         send(peer, queue, _THREE)
     peer.claim("no more than 2 unacknowledged messages on the channel")
-    # The base text. The extended XML gives each consumer a window of its own here, so a server that
-    # follows it sends four.
     # The base text. The extended XML gives each consumer a window of its own here, so a server
     # that follows it sends four.
     peer.call("basic.qos", prefetch_count=2, **{"global": False})
@@ -223,7 +221,6 @@ def never_beyond_the_window(peer: Peer) -> Verdict:
     peer.consume(queue)
     first = [peer.delivery(), *sent_ahead(peer, queue)]
     peer.send("basic.ack", delivery_tag=first[0]["delivery_tag"])
-    # The second count is what was held, less the one acknowledged, plus what came for it.
     unacknowledged = len(first), len(first) - 1 + len(sent_ahead(peer, queue))
     return holds(peer, max(unacknowledged) <= 3, f"{unacknowledged} unacknowledged, before and after one ack")
 

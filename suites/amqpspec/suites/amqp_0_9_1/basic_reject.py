@@ -178,8 +178,6 @@ def _heard_while_sending(peer: Peer, method: str) -> Verdict:
 
 def _stands_still(peer: Peer, queue: str) -> None:
     """See that a queue gives out no more messages: many looks in a row show the same number. Raises Unmet."""
-    # No clock: a look is a round trip on another connection, and fifty alike show that nothing leaves the
-    # queue any more.
     # No clock: a look is a round trip on another connection, and fifty alike show that nothing
     # leaves the queue any more.
     counts: list[int] = []
@@ -218,8 +216,6 @@ def _goes_elsewhere(peer: Peer, method: str) -> Verdict:
         came_back = bodies(sent_ahead(holder, queue))
         if came_back:
             return equals(peer, came_back, [], "deliveries to the consumer that rejected")
-        # The message is done with; a new one starts the next round, with whichever consumer gets it as
-        # the one that rejects.
         # The message is done with; a new one starts the next round, with whichever consumer gets
         # it as the one that rejects.
         idle.send("basic.ack", delivery_tag=idle.delivery()["delivery_tag"])

@@ -187,8 +187,6 @@ def close_names_the_declaration(peer: Peer) -> Verdict:
 def close_names_the_publication(peer: Peer) -> Verdict:
     """The ids in channel.close are those of the method even where a content came behind it."""
     peer.open_channel()
-    # amqp-0-9-1 channel/close/failing-method: a content header and a body came last, but they have no
-    # ids.
     # amqp-0-9-1 channel/close/failing-method: a content header and a body came last, but they have no ids.
     peer.publish("key", b"astray", exchange=peer.name("absent"))
     return names_method(peer, closing_of(peer, "channel.close"), "basic.publish")
@@ -201,8 +199,6 @@ def methods_behind_a_close_are_discarded(peer: Peer) -> Verdict:
     queue = peer.will_clean("queue", peer.name("q"))
     peer.claim("no answer to a method behind the server's close, and no effect")
     peer.send("queue.declare", queue=queue)
-    # The channel stays closed until close-ok. Whatever the declaration brought about shows once the
-    # number is open again.
     # The channel stays closed until close-ok. Whatever the declaration brought about shows once
     # the number is open again.
     peer.send("channel.close-ok")

@@ -183,8 +183,6 @@ def returned_before_confirmed(peer: Peer) -> Verdict:
         peer.publish("nowhere", b"%d" % number, mandatory=True)
         seen.append(peer.expect("basic.return", "basic.ack", "basic.nack").name)
         second = peer.arrival("basic.return", "basic.ack", "basic.nack")
-        # The confirmation came and nothing behind it: the flag has no effect here, which another row
-        # judges.
         # The confirmation came and nothing behind it: the flag has no effect here, which another row judges.
         if seen == ["basic.ack"] and isinstance(second, Quiet):
             return does_not_apply(peer, _NEVER_RETURNED)
@@ -258,8 +256,6 @@ def _note(tags: list[int], ack: MethodArrived) -> None:
     tag = ack["delivery_tag"]
     if ack.name == "basic.nack":
         raise Unmet("basic.ack", f"basic.nack of message {tag}")
-    # Tag zero with multiple means everything so far. A tag that confirms nothing new is kept, as it is
-    # one too many.
     # Tag zero with multiple means everything so far. A tag that confirms nothing new is
     # kept, as it is one too many.
     if ack["multiple"]:

@@ -12,8 +12,6 @@ from amqpspec.run.oracles import does_not_apply, holds, judge_reaction, observed
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_0_9_1._closing import until_end
 
-# Four letters, protocol id, major number, minor number, revision. Major 2 lies above 1.0, the highest
-# there is.
 # Four letters, protocol id, major number, minor number, revision. Major 2 lies above
 # 1.0, the highest there is.
 UNKNOWN_PROTOCOL = b"AMQX\x00\x00\x09\x01"

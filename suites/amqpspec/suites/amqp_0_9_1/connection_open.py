@@ -23,8 +23,6 @@ from amqpspec.suites.amqp_0_9_1._closing import closing_of, is_unknown, names_me
 )
 def queue_of_another_host(peer: Peer) -> Verdict:
     """A queue of one virtual host is not found from another."""
-    # Here and below a shared queue: nothing but the virtual host stands between it and the other
-    # connection.
     # Here and below a shared queue: nothing but the virtual host stands between it and the other connection.
     queue = peer.open_channel().queue(exclusive=False)
     other = _in_second_vhost(peer)

@@ -11,8 +11,6 @@ from amqpspec.run.verdict import Verdict
 HIGHEST_CHANNEL = 65535
 HIGHEST_FRAME_OCTETS = 0xFFFFFFFF
 HEARTBEAT_PATIENCE_S = 15.0
-# Four intervals of one second, the shortest there is, and twice the silence that PDF §4.2.7 lets pass: a
-# server that wrongly takes part in heartbeats would send one by then, or drop the client.
 # Long enough for a server that takes zero for a short interval: it would send a heartbeat, or drop the
 # client. One that keeps an interval of a minute of its own is not found out.
 SILENCE_S = 4.0
@@ -110,7 +108,6 @@ def large_start_ok(peer: Peer) -> Verdict:
     """A start-ok of 4096 octets is taken, as no limits are settled yet."""
     peer.greet()
     peer.claim("tune, in answer to a start-ok frame of 4096 octets")
-    # 4096 octets are what everybody has to take until the limits are settled.
     peer.send_octets(_start_ok_of(peer, _smallest(peer)))
     peer.expect("connection.tune", channel=0)
     return holds(peer, True, "connection.tune")
@@ -257,8 +254,6 @@ def _refuses_body_frame(peer: Peer, frame_octets: int) -> Verdict:
     queue = peer.queue()
     body = b"x" * (frame_octets - peer.dialect.layout.overhead_octets)
     peer.publish(queue, body, chunk=len(body))
-    # A server that bears the frame answers the barrier soon; one that ends the connection may take its
-    # time.
     # A server that bears the frame answers the barrier soon; one that ends the connection may take its time.
     return rejects_violation(peer, within_s=peer.context.patience.ending_s)
 

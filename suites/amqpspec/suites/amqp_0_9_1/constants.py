@@ -175,8 +175,6 @@ def _returned(peer: Peer, code_name: str, *, routing_key: str, **flags: Any) -> 
         return judge_reaction(peer, reaction)
     returned = peer.pending("basic.return")
     codes = [message["reply_code"] for message in returned]
-    # Without any return the flag has no effect, which breaks the SHOULD of the second row and not this
-    # code.
     # Without any return the flag has no effect, which breaks the SHOULD of the second row and not this code.
     if not codes:
         return holds(peer, False, "no return", row=peer.context.requirements[1].id)

@@ -146,7 +146,6 @@ def no_local_keeps_own_messages_away(peer: Peer) -> Verdict:
 def no_local_lets_others_through(peer: Peer) -> Verdict:
     """A consumer with no-local gets what another connection published."""
     peer.open_channel()
-    # Shared, for another connection has to publish to it by name.
     queue = peer.queue(exclusive=False)
     peer.consume(queue, no_local=True, no_ack=True)
     peer.claim("the other connection's message")

@@ -28,8 +28,6 @@ def exchange_delete_without_reply(peer: Peer) -> Verdict:
     exchange = peer.exchange("fanout")
     peer.claim("another exchange of that name and no reply")
     peer.send("exchange.delete", exchange=exchange, no_wait=True)
-    # The same name with another type: refused while the old exchange is there, so declare-ok proves that
-    # it is gone.
     # The same name with another type: refused while the old exchange is there, so
     # declare-ok proves that it is gone.
     peer.call("exchange.declare", exchange=exchange, type="direct")

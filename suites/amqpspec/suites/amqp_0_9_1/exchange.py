@@ -211,7 +211,6 @@ def headers_without_value(peer: Peer) -> Verdict:
 @case("exchange.headers.values", covers=["exchange/recommended-types"])
 def headers_values_of_several_types(peer: Peer) -> Verdict:
     """Headers that are numbers and booleans are compared by value, texts letter by letter."""
-    # Text in different case shows a comparison that folds letters.
     wanted = {"x-match": "all", "count": 7, "done": True, "text": "Red"}
     tried: list[dict[str, Any] | None] = [
         {"count": 7, "done": True, "text": "Red"},

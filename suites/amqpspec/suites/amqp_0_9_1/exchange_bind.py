@@ -47,7 +47,6 @@ def bindings_that_differ(peer: Peer) -> Verdict:
     peer.open_channel()
     source, queue, binding = _bound(peer, "red")
     peer.claim("the other bindings stay when one is undone")
-    # A binding is told apart by its routing key and its arguments as well.
     others = [{**binding, "routing_key": "blue"}, {**binding, "arguments": {"x-amqpspec": 1}}]
     for other in others:
         peer.call("exchange.bind", **other)
@@ -209,8 +208,6 @@ def exchange_with_a_bound_exchange_is_not_deleted(peer: Peer) -> Verdict:
 def unbind_that_fails(peer: Peer) -> Verdict:
     """An unbind that cannot be done is an exception, with or without a reply."""
     peer.open_channel()
-    # Neither exchange exists. Undoing a binding that is not there need not be a failure, so that would
-    # prove nothing.
     # Neither exchange exists. Undoing a binding that is not there need not be a failure, so
     # that would prove nothing.
     peer.send("exchange.unbind", destination=peer.name(), source=peer.name(), routing_key="red", no_wait=True)

@@ -282,8 +282,6 @@ def equivalent_declares(peer: Peer) -> Verdict:
 def equivalent_arguments_in_another_order(peer: Peer) -> Verdict:
     """Arguments are the same in whatever order they are named."""
     peer.open_channel()
-    # Beside one that brokers in use know, two that mean nothing to any server: these are compared as they
-    # are.
     # Beside one that brokers in use know, two that mean nothing to any server: these
     # are compared as they are.
     arguments = {"alternate-exchange": "amq.fanout", "x-amqpspec-a": "a", "x-amqpspec-b": 7}

@@ -117,8 +117,6 @@ def undefined_frame_type(peer: Peer) -> Verdict:
 @case("framing.frame.types-that-are-not-defined", covers=["amq_wlp_frame_01"])
 def every_kind_of_undefined_type(peer: Peer) -> Verdict:
     """Types between and beyond the defined ones end the socket with nothing more sent."""
-    # Each type costs its connection. All are sent first, so that the patience for their endings runs side
-    # by side.
     # Each type costs its connection. All are sent first, so that the patience for their
     # endings runs side by side.
     peers = [peer.another().open_channel() for _ in UNDEFINED_FRAME_TYPES]
@@ -215,8 +213,6 @@ def four_gibibytes_announced(peer: Peer) -> Verdict:
     """A frame that announces 4 GiB is refused once it exceeds the agreed size, not when it is complete."""
     _open_with_small_frames(peer)
     kind = peer.dialect.layout.types["method"]
-    # Type, channel and size by hand, then as many octets as a whole frame may have. No barrier: it would
-    # be read as the payload.
     # Type, channel and size by hand, then as many octets as a whole frame may have. No barrier: it
     # would be read as the payload.
     peer.send_octets(struct.pack(">BHI", kind, 1, 0xFFFFFFFF) + bytes(peer.frame_max_octets))
@@ -241,8 +237,6 @@ def largest_frame(peer: Peer) -> Verdict:
 def connection_method_off_channel_zero(peer: Peer) -> Verdict:
     """A method of class connection on channel 1 is refused."""
     peer.open_channel()
-    # tune-ok, as it has no reply and changes nothing that a barrier needs: a server that takes it answers
-    # the barrier.
     # tune-ok, as it has no reply and changes nothing that a barrier needs: a server that
     # takes it answers the barrier.
     peer.send("connection.tune-ok", channel=1, channel_max=1, frame_max=4096, heartbeat=0)
@@ -296,8 +290,6 @@ def content_body_on_unopened_channel(peer: Peer) -> Verdict:
 @case("framing.frame.end-octet-sent", covers=["wire/frame/end-octet-sent"])
 def server_ends_its_frames(peer: Peer) -> Verdict:
     """Every frame of the server ends in the frame end, those of contents too."""
-    # The reader takes another end octet for garbled data, which fails the claim. Method, header and body
-    # frames all pass it.
     # The reader takes another end octet for garbled data, which fails the claim. Method, header
     # and body frames all pass it.
     peer.claim("frames that end in the frame end")

@@ -40,8 +40,6 @@ def content_without_body(peer: Peer) -> Verdict:
     begin_publish(peer, peer.name("nowhere"))
     peer.send_frame("header", header_payload(peer, 4))
     peer.send_frame("header", header_payload(peer, 0))
-    # The body completes the content for a server that overlooks the second header: the barrier then finds
-    # none left open.
     # The body completes the content for a server that overlooks the second header: the barrier
     # then finds none left open.
     peer.send_frame("body", b"body")

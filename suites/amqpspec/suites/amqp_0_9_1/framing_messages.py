@@ -135,8 +135,6 @@ def contents_of_two_channels_interleaved(peer: Peer) -> Verdict:
         begin_publish(peer, queue, channel=channel)
     for channel in queues:
         peer.send_frame("header", header_payload(peer, 6), channel)
-    # PDF §4.2.6 keeps the frames of one channel in sequence and lets those of other channels, 0 among
-    # them, come between.
     # PDF §4.2.6 keeps the frames of one channel in sequence and lets those of other channels, 0
     # among them, come between.
     for part in (b"one", b"two"):
@@ -227,8 +225,6 @@ def redeliveries_follow_recover_ok(peer: Peer) -> Verdict:
     peer.consume(queue, channel=2)
     peer.claim("recover-ok, then the messages again, to either consumer")
     peer.call("basic.recover", requeue=True)
-    # §4.6 speaks of the channel of the method. Between channels there is no order: what came early on
-    # channel 2 says nothing.
     # §4.6 speaks of the channel of the method. Between channels there is no order: what came early
     # on channel 2 says nothing.
     early = peer.pending("basic.deliver")
@@ -284,8 +280,6 @@ def deliveries_keep_their_order(peer: Peer) -> Verdict:
     queue, exchange = peer.queue(), peer.exchange("direct")
     peer.call("queue.bind", queue=queue, exchange=exchange, routing_key="way")
     sent = [b"%03d" % number for number in range(200)]
-    # Half of them wait in the queue, half come while the consumer is at work: the seam between both is
-    # where order breaks.
     # Half of them wait in the queue, half come while the consumer is at work: the seam between
     # both is where order breaks.
     peer.send_octets(b"".join(_published(peer, exchange, "way", sent[:100])))

@@ -20,8 +20,6 @@ _PASSIVE, _EXCLUSIVE, _NO_WAIT = 0x01, 0x04, 0x10
 def unknown_class(peer: Peer) -> Verdict:
     """A method of a class that nobody defined is refused."""
     peer.open_channel()
-    # 0x00FF lies among the numbers kept for standard classes (PDF §4.2.4): no server has an extension
-    # there.
     # 0x00FF lies among the numbers kept for standard classes (PDF §4.2.4): no server has an extension there.
     peer.send_frame("method", struct.pack(">HH", 0x00FF, 10))
     return rejects_violation(peer)
@@ -47,8 +45,6 @@ def arguments_left_out(peer: Peer) -> Verdict:
 def cut_in_a_short_string(peer: Peer) -> Verdict:
     """A method that ends within a short string is refused."""
     peer.open_channel()
-    # queue.declare begins with a reserved short, then the name: it announces 0x14 = 20 octets, three
-    # follow.
     # queue.declare begins with a reserved short, then the name: it announces 0x14 = 20 octets, three follow.
     peer.send_frame("method", method_payload(peer, "queue.declare", b"\x00\x00\x14cut"))
     return rejects_violation(peer)
