@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from amqpspec.cli.certify import Order, certify
+from amqpspec.cli.certify import RunRequest, certify
 from amqpspec.fuzz.grammar import DIALECTS
 from amqpspec.fuzz.inputs.catalogue import FuzzInput, by_key, cells
 from amqpspec.fuzz.oracles.suspicion import Oracle, Suspicion
@@ -47,7 +47,7 @@ def source(tmp_path: Path, item: FuzzInput, oracle: Oracle, name: str = "crash-1
 
 
 def run(target: Target, files: list[str], out: Path) -> dict[str, Any]:
-    return certify(Order(target, files, out=out, quiet=True))
+    return certify(RunRequest(target, files, out=out, quiet=True))
 
 
 def on(broker: SeededBroker, dialect: str) -> Target:

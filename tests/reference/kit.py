@@ -11,8 +11,8 @@ from amqpspec.reference.model import (
     Deliveries,
     Entry,
     Message,
-    Outcome,
     Queue,
+    Routed,
     VirtualHost,
     Window,
 )
@@ -70,7 +70,7 @@ def consume(vhost: VirtualHost, queue: Queue, channel: Channel, **flags: bool) -
     return consumer
 
 
-def send(vhost: VirtualHost, *messages: Message, exchange: str = "") -> list[Outcome]:
+def send(vhost: VirtualHost, *messages: Message, exchange: str = "") -> list[Routed]:
     return [vhost.publish(vhost.exchanges[exchange], m) for m in messages]
 
 

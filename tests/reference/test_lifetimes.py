@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from amqpspec.reference.model import Binding, Exchange, Outcome, Queue, VirtualHost
+from amqpspec.reference.model import Binding, Exchange, Queue, Routed, VirtualHost
 from amqpspec.reference.model.vhost import DEAD_LETTER_QUEUE, EXCHANGE_GRACE_S
 from tests.reference.kit import Channel, Clock, consume, message, send, waiting
 
@@ -22,14 +22,14 @@ def test_exchanges_may_be_bound_in_circles(vhost: VirtualHost, queue: Queue) -> 
     for source, destination in ((first, second), (second, first), (first, first)):
         vhost.bind(source, Binding(destination, "", {}))
     vhost.bind(second, Binding(queue, "", {}))
-    assert send(vhost, message(1), exchange="x1") == [Outcome.QUEUED]
+    assert send(vhost, message(1), exchange="x1") == [Routed.QUEUED]
     assert queue.ready_count == 1
 
 
 def test_alternate_exchange_takes_what_is_left(vhost: VirtualHost, queue: Queue) -> None:
     vhost.declare_exchange("x", "direct", arguments={"alternate-exchange": b"amq.fanout"})
     vhost.bind(vhost.exchanges["amq.fanout"], Binding(queue, "", {}))
-    assert send(vhost, message(1, key="nowhere"), exchange="x") == [Outcome.QUEUED]
+    assert send(vhost, message(1, key="nowhere"), exchange="x") == [Routed.QUEUED]
 
 
 def test_the_same_binding_twice_is_one(vhost: VirtualHost, queue: Queue) -> None:
@@ -38,7 +38,7 @@ def test_the_same_binding_twice_is_one(vhost: VirtualHost, queue: Queue) -> None
         vhost.bind(exchange, Binding(queue, "k", {"a": 1}))
     assert vhost.unbind(exchange, Binding(queue, "k", {"a": 1}))
     assert not vhost.unbind(exchange, Binding(queue, "k", {"a": 1}))
-    assert send(vhost, message(1, key="k"), exchange="amq.direct") == [Outcome.UNROUTABLE]
+    assert send(vhost, message(1, key="k"), exchange="amq.direct") == [Routed.UNROUTABLE]
 
 
 def test_an_unused_auto_delete_exchange_goes_after_a_while() -> None:
@@ -75,12 +75,12 @@ def test_deleting_an_exchange_undoes_its_bindings(vhost: VirtualHost, queue: Que
 
 def test_immediate_needs_a_consumer_with_room(vhost: VirtualHost, queue: Queue) -> None:
     default = vhost.exchanges[""]
-    assert vhost.publish(default, message(1), immediate=True) is Outcome.NO_CONSUMERS
+    assert vhost.publish(default, message(1), immediate=True) is Routed.NO_CONSUMERS
     channel = Channel()
     channel.deliveries.window.max_count = 1
     consume(vhost, queue, channel)
-    assert vhost.publish(default, message(2), immediate=True) is Outcome.QUEUED
-    assert vhost.publish(default, message(3), immediate=True) is Outcome.NO_CONSUMERS
+    assert vhost.publish(default, message(2), immediate=True) is Routed.QUEUED
+    assert vhost.publish(default, message(3), immediate=True) is Routed.NO_CONSUMERS
     assert channel.bodies() == [b"2"] and queue.ready_count == 0
 
 
@@ -140,7 +140,7 @@ def test_a_restart_leaves_what_is_durable(vhost: VirtualHost) -> None:
     assert set(vhost.queues) == {"d", DEAD_LETTER_QUEUE}
     assert "tx" not in vhost.exchanges and "amq.topic" in vhost.exchanges
     assert waiting(durable) == [b"kept"]
-    assert send(vhost, message(key="d")) == [Outcome.QUEUED]
+    assert send(vhost, message(key="d")) == [Routed.QUEUED]
     assert [b.destination for b in vhost.exchanges["dx"].bindings.values()] == [durable]
 
 

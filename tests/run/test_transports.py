@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import trustme
 
-from amqpspec.cli.certify import Order, certify
+from amqpspec.cli.certify import RunRequest, certify
 from amqpspec.record.rows import RAN
 from amqpspec.reference.server import ReferenceBroker
 from amqpspec.run.case import load_suite
@@ -19,7 +19,7 @@ CASES = ("channel.open.twice", "amq_wlp_frame_02", "basic.ack.multiple")
 
 
 def certified(url: str, folder: Path, cases: tuple[str, ...] = CASES) -> dict[str, str]:
-    document = certify(Order(target=target_of_url(url), patterns=cases, out=folder / "run", quiet=True))
+    document = certify(RunRequest(target=target_of_url(url), patterns=cases, out=folder / "run", quiet=True))
     return {case["id"]: case["verdict"] for case in document["cases"]}
 
 

@@ -90,17 +90,17 @@ def _again(
     """The verdicts of a new run of the same cases that differ from the certificate's."""
     from dataclasses import replace
 
-    from amqpspec.cli.certify import Order, certify
+    from amqpspec.cli.certify import RunRequest, certify
     from amqpspec.target.find import find_target
 
     target = find_target(url or name or document["target"]["name"], targets_file)
     if target.dialect != document["dialect"]:
         target = replace(target, dialect=document["dialect"])
     with tempfile.TemporaryDirectory(prefix="amqpspec-") as scratch:
-        order = Order(
+        request = RunRequest(
             target, tuple(document["verdicts"]), Path(scratch) / "again", no_baseline=True, quiet=True
         )
-        cases = certify(order)["cases"]
+        cases = certify(request)["cases"]
     now = {case["id"]: (case["verdict"], case["observed"] or case["reason"]) for case in cases}
     for case, expected in document["verdicts"].items():
         actual, seen = now.get(case, ("nothing", "the case did not run"))

@@ -44,7 +44,7 @@ _UNRUN = "the run was stopped before this case"
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class RunRequest:
     """What the user asked for."""
 
     target: Target
@@ -65,58 +65,58 @@ class Order:
     quiet: bool = False
 
 
-def certify(order: Order) -> dict[str, Any]:
+def certify(request: RunRequest) -> dict[str, Any]:
     """Run and report; gives the results document. Raises what ``one_line_errors`` knows."""
-    baseline = _baseline(order)
-    suite, patterns = with_files(load_suite(order.target.dialect), order.patterns, order.target.dialect)
+    baseline = _baseline(request)
+    suite, patterns = with_files(load_suite(request.target.dialect), request.patterns, request.target.dialect)
     cases = select(suite, patterns)
-    excluded = {case.id for case in select(suite, order.exclude)} if order.exclude else set()
-    limits = Limits(excluded, order.shared_target)
-    folder = _place(order)
+    excluded = {case.id for case in select(suite, request.exclude)} if request.exclude else set()
+    limits = Limits(excluded, request.shared_target)
+    folder = _place(request)
     stop = threading.Event()
     with ExitStack() as stack:
         stack.enter_context(only_run_in(folder))
-        _prepare(folder, order)
+        _prepare(folder, request)
         stack.enter_context(_stopping(stop))
-        row = _run_row(order, folder)
+        row = _run_row(request, folder)
         try:
-            target = stack.enter_context(live(order.target, faults=order.faults))
+            target = stack.enter_context(live(request.target, faults=request.faults))
             row = replace(row, target=replace(row.target, url=target.url.redacted))
             journal = stack.enter_context(Journal(folder))
             world = World(target, folder, folder.name[-33:], Patience(), stop)
             world, identity = meet(world, journal)
         except (ProbeFailed, TargetError, BrokerError) as failed:
-            return _not_reached(order, row, folder, cases, str(failed))
+            return _not_reached(request, row, folder, cases, str(failed))
         except Stopped:
             journal.run(row)
-            return finish(order, folder, [Planned(case) for case in cases], baseline, partial=True)
+            return finish(request, folder, [Planned(case) for case in cases], baseline, partial=True)
         row = replace(row, target=_announced(row.target, identity))
         row = replace(row, note="; ".join(filter(None, (row.note, identity.note))))
         journal.run(row)
-        scale = order.patience * order.target.patience
-        patience = Patience.measured(identity.round_trip_s, scale, order.target.ending_s)
+        scale = request.patience * request.target.patience
+        patience = Patience.measured(identity.round_trip_s, scale, request.target.ending_s)
         plan = make_plan(cases, target, identity.lacks, limits)
-        complete = _run(order, replace(world, patience=patience), journal, plan)
+        complete = _run(request, replace(world, patience=patience), journal, plan)
         journal.end(complete=complete)
-        return finish(order, folder, plan, baseline, partial=not complete)
+        return finish(request, folder, plan, baseline, partial=not complete)
 
 
-def _run(order: Order, world: World, journal: Journal, plan: Sequence[Planned]) -> bool:
+def _run(request: RunRequest, world: World, journal: Journal, plan: Sequence[Planned]) -> bool:
     """Run what is left of a plan; whether it came to its end."""
-    left = _left(plan, order)
-    progress = Progress(len(left) * order.repeat, order.quiet)
-    connections = order.connections or order.target.connections
-    settings = Settings(connections, order.repeat, order.target.fresh)
+    left = _left(plan, request)
+    progress = Progress(len(left) * request.repeat, request.quiet)
+    connections = request.connections or request.target.connections
+    settings = Settings(connections, request.repeat, request.target.fresh)
     engine = Engine(world, journal, settings, [progress.saw])
     with progress:
         return engine.run(left)
 
 
 def finish(
-    order: Order, folder: Path, plan: Sequence[Planned], baseline: Baseline | None, *, partial: bool
+    request: RunRequest, folder: Path, plan: Sequence[Planned], baseline: Baseline | None, *, partial: bool
 ) -> dict[str, Any]:
     """From the journal to all reports; gives the results document."""
-    row = replace(read_run(folder), ended=utc_now(), partial=partial, strict=order.strict)
+    row = replace(read_run(folder), ended=utc_now(), partial=partial, strict=request.strict)
     fitting = baseline if baseline and baseline.applies_to(row.target.version) else None
     if baseline is not fitting:
         assert baseline is not None
@@ -125,9 +125,9 @@ def finish(
         )
         row = replace(row, note="; ".join(filter(None, (row.note, unfit))))
     rows = _whole(last_attempts(folder), plan, _UNRUN, BlockedBy.STOPPED)
-    unasked = load_suite(order.target.dialect).keys() - {row.id for row in rows}
-    results = judge(rows, fitting, today(), unasked, strict=order.strict, partial=partial)
-    return _report(order, row, results, folder)
+    unasked = load_suite(request.target.dialect).keys() - {row.id for row in rows}
+    results = judge(rows, fitting, today(), unasked, strict=request.strict, partial=partial)
+    return _report(request, row, results, folder)
 
 
 def _whole(rows: Sequence[CaseRow], plan: Sequence[Planned], why: str, by: BlockedBy) -> list[CaseRow]:
@@ -146,21 +146,21 @@ def _suite_of(rows: Iterable[CaseRow]) -> Iterator[str]:
         yield from load_suite(dialect)
 
 
-def _report(order: Order, row: RunRow, results: Results, folder: Path) -> dict[str, Any]:
+def _report(request: RunRequest, row: RunRow, results: Results, folder: Path) -> dict[str, Any]:
     # Imported here: templates and JUnit take a while to load, which a run that does not begin need not wait for.
     from amqpspec.reports.render import render_all
 
-    ledger = load_ledger(order.target.dialect)
+    ledger = load_ledger(request.target.dialect)
     requirements = {name: requirement_json(requirement) for name, requirement in ledger.items()}
     write_results(folder, row, results.rows, requirements, int(results.exit_code), list(results.stale))
     paths = render_all(folder)
-    if order.pcap:
+    if request.pcap:
         _captures(folder, results.rows)
     _point_latest(folder)
-    Progress.conclude(row, results, folder, order.quiet)
-    if order.junit is not None:
-        order.junit.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(paths["junit.xml"], order.junit)
+    Progress.conclude(row, results, folder, request.quiet)
+    if request.junit is not None:
+        request.junit.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(paths["junit.xml"], request.junit)
     tally = results.tally.to_json()
     cases = [case.to_json() for case in results.rows]
     return {
@@ -179,31 +179,33 @@ def _captures(folder: Path, rows: Sequence[CaseRow]) -> None:
             write_capture(folder / row.evidence)
 
 
-def _not_reached(order: Order, row: RunRow, folder: Path, cases: Sequence[Case], why: str) -> dict[str, Any]:
+def _not_reached(
+    request: RunRequest, row: RunRow, folder: Path, cases: Sequence[Case], why: str
+) -> dict[str, Any]:
     """The target was not reached: the reports show every case blocked, the journal leaves them to a resumed run."""
     row = replace(row, note=why)
     with Journal(folder) as journal:
         journal.run(row)
         journal.end(complete=False)
     rows = _whole(last_attempts(folder), [Planned(case) for case in cases], why, BlockedBy.NOT_REACHED)
-    results = judge(rows, None, today(), strict=order.strict, partial=True)
+    results = judge(rows, None, today(), strict=request.strict, partial=True)
     results = replace(results, exit_code=Exit.TARGET)
-    _report(order, replace(row, ended=utc_now(), partial=True), results, folder)
-    raise ProbeFailed(f"{order.target.name}: {why}")
+    _report(request, replace(row, ended=utc_now(), partial=True), results, folder)
+    raise ProbeFailed(f"{request.target.name}: {why}")
 
 
-def _baseline(order: Order) -> Baseline | None:
-    path = order.baseline_file or order.target.baseline
-    if order.no_baseline or path is None:
+def _baseline(request: RunRequest) -> Baseline | None:
+    path = request.baseline_file or request.target.baseline
+    if request.no_baseline or path is None:
         return None
     return read_baseline(path)
 
 
-def _left(plan: Sequence[Planned], order: Order) -> list[Planned]:
+def _left(plan: Sequence[Planned], request: RunRequest) -> list[Planned]:
     """What a resumed run has still to do: cases without all their attempts, and those that a dead target kept away."""
-    if order.resume is None:
+    if request.resume is None:
         return list(plan)
-    done = {row.id for row in read_cases(order.resume) if _is_done(row, order.repeat)}
+    done = {row.id for row in read_cases(request.resume) if _is_done(row, request.repeat)}
     return [planned for planned in plan if planned.case.id not in done]
 
 
@@ -213,16 +215,16 @@ def _is_done(row: CaseRow, repeat: int) -> bool:
     return not row.evidence or row.attempt >= repeat
 
 
-def _place(order: Order) -> Path:
+def _place(request: RunRequest) -> Path:
     """The folder of the run."""
     stamp = utc_now().replace(":", "").replace("-", "")
-    name = "".join(c if c.isalnum() or c in "-." else "-" for c in order.target.name)
-    return order.resume or order.out or Path("out") / f"{stamp}-{name}"
+    name = "".join(c if c.isalnum() or c in "-." else "-" for c in request.target.name)
+    return request.resume or request.out or Path("out") / f"{stamp}-{name}"
 
 
-def _prepare(folder: Path, order: Order) -> None:
-    if order.resume is not None:
-        _check_same_target(folder, order.target)
+def _prepare(folder: Path, request: RunRequest) -> None:
+    if request.resume is not None:
+        _check_same_target(folder, request.target)
     elif (folder / "journal.jsonl").exists():
         _make_room(folder)
 
@@ -278,17 +280,17 @@ def _make_room(folder: Path) -> None:
     shutil.rmtree(folder / evidence.FOLDER, ignore_errors=True)
 
 
-def _run_row(order: Order, folder: Path) -> RunRow:
-    target = order.target
+def _run_row(request: RunRequest, folder: Path) -> RunRow:
+    target = request.target
     url = target.url.redacted if target.url else ""
     return RunRow(
         id=folder.name,
         target=TargetRow(target.name, url, target.dialect, target.profile),
         suite_version=version("amqpspec"),
         started=utc_now(),
-        command=f"amqpspec run {target.name} {' '.join(order.patterns)}".strip(),
+        command=f"amqpspec run {target.name} {' '.join(request.patterns)}".strip(),
         platform=f"Python {platform.python_version()} on {platform.system()} {platform.machine()}",
-        note=f"faults: {', '.join(order.faults)}" if order.faults else "",
+        note=f"faults: {', '.join(request.faults)}" if request.faults else "",
     )
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from amqpspec.cli.certify import Order, certify
+from amqpspec.cli.certify import RunRequest, certify
 from amqpspec.cli.common import one_line_errors, one_of, stop
 from amqpspec.run.detect import detect
 from amqpspec.run.results import Exit
@@ -77,16 +77,18 @@ def run(arguments: tuple[str, ...], as_json: bool, **options: Any) -> None:
             target = replace(target, dialect=dialect or detect(target))
         elif dialect:
             target = replace(target, dialect=dialect)
-        order = Order(target=target, patterns=patterns, quiet=options.pop("quiet") or as_json, **options)
-        document = _certify(order, named=url is not None or name is not None)
+        request = RunRequest(
+            target=target, patterns=patterns, quiet=options.pop("quiet") or as_json, **options
+        )
+        document = _certify(request, named=url is not None or name is not None)
     if as_json:
         click.echo(json.dumps(document, indent=1))
     raise click.exceptions.Exit(document["exit_code"])
 
 
-def _certify(order: Order, *, named: bool) -> dict[str, Any]:
+def _certify(request: RunRequest, *, named: bool) -> dict[str, Any]:
     try:
-        return certify(order)
+        return certify(request)
     except SelectionError as error:
         hint = "" if named else "; a target is a URL like amqp://localhost/, or --target NAME"
         raise SelectionError(f"{error}{hint}") from error

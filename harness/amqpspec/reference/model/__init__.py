@@ -11,7 +11,7 @@ from amqpspec.reference.model.messages import Entry, Message
 from amqpspec.reference.model.queues import Consumer, Queue, Taker
 from amqpspec.reference.model.users import DEFAULT_USERS, DEFAULT_VHOSTS, User
 from amqpspec.reference.model.values import canonical
-from amqpspec.reference.model.vhost import Outcome, VirtualHost
+from amqpspec.reference.model.vhost import Routed, VirtualHost
 
 __all__ = [
     "DEFAULT_USERS",
@@ -24,8 +24,8 @@ __all__ = [
     "Entry",
     "Exchange",
     "Message",
-    "Outcome",
     "Queue",
+    "Routed",
     "Taker",
     "User",
     "VirtualHost",

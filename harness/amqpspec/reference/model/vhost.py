@@ -32,7 +32,7 @@ _PREDECLARED = (
 )
 
 
-class Outcome(Enum):
+class Routed(Enum):
     """What became of a published message."""
 
     QUEUED = "queued"
@@ -198,7 +198,7 @@ class VirtualHost:
 
     # --- messages
 
-    def publish(self, exchange: Exchange, message: Message, *, immediate: bool = False) -> Outcome:
+    def publish(self, exchange: Exchange, message: Message, *, immediate: bool = False) -> Routed:
         """Send a message through an exchange into the queues that it reaches."""
         queues = route(exchange, message, self.exchanges, self._on)
         if self.faulty("first-queue-only"):
@@ -206,12 +206,12 @@ class VirtualHost:
         if not queues and self.faulty("unbound-queue-reached") and message.routing_key in self.queues:
             queues = (self.queues[message.routing_key],)
         if not queues:
-            return Outcome.UNROUTABLE
+            return Routed.UNROUTABLE
         if immediate and not self.faulty("immediate-ignored"):
             queues = tuple(queue for queue in queues if queue.can_deliver_now(message))
         for queue in queues:
             queue.enqueue(message)
-        return Outcome.QUEUED if queues else Outcome.NO_CONSUMERS
+        return Routed.QUEUED if queues else Routed.NO_CONSUMERS
 
     def _dead_letter(self, queue: Queue, message: Message) -> None:
         target = as_text(queue.arguments.get("x-dead-letter-exchange"))

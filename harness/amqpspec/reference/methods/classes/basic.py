@@ -15,7 +15,7 @@ from amqpspec.reference.methods.channel import Channel
 from amqpspec.reference.methods.classes.naming import named_queue
 from amqpspec.reference.methods.contents import Received
 from amqpspec.reference.methods.handlers import handles, handles_content
-from amqpspec.reference.model import Consumer, Exchange, Message, Outcome, Queue
+from amqpspec.reference.model import Consumer, Exchange, Message, Queue, Routed
 from amqpspec.wire.methods.codec import Call
 
 _SUCCESS, _NO_ROUTE, _NO_CONSUMERS = 200, 312, 313
@@ -132,7 +132,7 @@ def published(channel: Channel, received: Received) -> None:
         channel.confirmed += 1
 
 
-def _work(channel: Channel, action: partial[Outcome]) -> Outcome | None:
+def _work(channel: Channel, action: partial[Routed]) -> Routed | None:
     if channel.confirming and channel.faulty("confirm-before-enqueue"):
         asyncio.get_running_loop().call_later(0.2, _late, channel, action)
         return None
@@ -142,14 +142,14 @@ def _work(channel: Channel, action: partial[Outcome]) -> Outcome | None:
     return None
 
 
-def _late(channel: Channel, action: partial[Outcome]) -> None:
+def _late(channel: Channel, action: partial[Routed]) -> None:
     action()
     channel.connection.core.flush()
 
 
-def _kept_quiet(channel: Channel, outcome: Outcome | None) -> bool:
+def _kept_quiet(channel: Channel, outcome: Routed | None) -> bool:
     """Whether a fault has seen to the confirmation, or wants none."""
-    unrouted = outcome is Outcome.UNROUTABLE and channel.faulty("unrouted-never-confirmed")
+    unrouted = outcome is Routed.UNROUTABLE and channel.faulty("unrouted-never-confirmed")
     return unrouted or channel.faulty("confirm-before-return")
 
 
@@ -180,14 +180,14 @@ def _message(channel: Channel, received: Received) -> Message:
     )
 
 
-def _route(channel: Channel, call: Call, exchange: Exchange, message: Message) -> Outcome:
+def _route(channel: Channel, call: Call, exchange: Exchange, message: Message) -> Routed:
     immediate = call["immediate"] or channel.faulty("immediate-always-meant")
     outcome = channel.vhost.publish(exchange, message, immediate=immediate)
-    if outcome is Outcome.UNROUTABLE and call["mandatory"] and not channel.faulty("mandatory-ignored"):
+    if outcome is Routed.UNROUTABLE and call["mandatory"] and not channel.faulty("mandatory-ignored"):
         channel.send_back(message, _NO_ROUTE, "no queue is bound for it")
-    elif outcome is not Outcome.QUEUED and immediate:
+    elif outcome is not Routed.QUEUED and immediate:
         channel.send_back(message, _NO_CONSUMERS, "no consumer can take it at once")
-    elif outcome is Outcome.UNROUTABLE and channel.faulty("everything-unroutable-returned"):
+    elif outcome is Routed.UNROUTABLE and channel.faulty("everything-unroutable-returned"):
         channel.send_back(message, _NO_ROUTE, "no queue is bound for it")
     elif (call["mandatory"] or call["immediate"]) and channel.faulty("delivered-message-returned"):
         channel.send_back(message, _NO_ROUTE, "it was delivered")
