@@ -18,6 +18,7 @@ import pyarrow.ipc
 from amqpspec.record.observation import FUZZ, arrow_schema, key
 from amqpspec.reports.pipeline.manifest import DimEntry, FileEntry, Snapshot, commit, writing
 from amqpspec.reports.pipeline.parquet import FactWriter, write_table
+from amqpspec.reports.pipeline.runs import target_columns
 from amqpspec.reports.pipeline.schema import DIMENSIONS, fitted
 from bench.synthetic.observations import LINES, Nights, Pool, RunOf, pool_of
 
@@ -81,29 +82,18 @@ def _at(day: date) -> datetime:
 
 def _identity(run: RunOf) -> dict[str, Any]:
     line = run.line
-    return {
-        "target_key": key(line.target, line.product, run.target_version, line.dialect),
-        "target": line.target,
-        "product": line.product,
-        "target_version": run.target_version,
-        "dialect": line.dialect,
-        "seen_at": _at(run.day),
+    return target_columns(line.target, line.product, run.target_version, line.dialect) | {
+        "seen_at": _at(run.day)
     }
 
 
 def _run(run: RunOf) -> dict[str, Any]:
     return _identity(run) | {
-        "run_key": key(run.id),
-        "run": run.id,
-        "kind": run.kind,
-        "suite_version": run.suite_version,
-        "grammar": run.grammar or None,
+        "run_key": key(run.id), "run": run.id, "kind": run.kind, "suite_version": run.suite_version,
+        "grammar": run.grammar or None, "partial": False, "strict": False, "folder": f"out/{run.id}",
         "started_at": _at(run.day) - timedelta(hours=2) + timedelta(seconds=run.index),
         "ended_at": _at(run.day) + timedelta(hours=22),
-        "partial": False,
-        "strict": False,
-        "folder": f"out/{run.id}",
-    }
+    }  # fmt: skip
 
 
 def _target(run: RunOf) -> dict[str, Any]:
@@ -125,27 +115,18 @@ def _requirements(pool: Pool) -> Iterator[dict[str, Any]]:
     for number in range(_REQUIREMENTS):
         name = f"chapter{number % 9}/duty-{number}"
         yield {
-            "requirement_key": key(pool.dialect, name),
-            "dialect": pool.dialect,
-            "requirement": name,
-            "level": _LEVELS[number % len(_LEVELS)],
-            "section": f"chapter{number % 9}#{number}",
-            "says": f"Duty {number} is kept.",
-            "excluded": "client side only" if number % 40 == 39 else None,
-        }
+            "requirement_key": key(pool.dialect, name), "dialect": pool.dialect, "requirement": name,
+            "level": _LEVELS[number % len(_LEVELS)], "section": f"chapter{number % 9}#{number}",
+            "says": f"Duty {number} is kept.", "excluded": "client side only" if number % 40 == 39 else None,
+        }  # fmt: skip
 
 
 def _links(pool: Pool) -> Iterator[dict[str, Any]]:
     rows = [row for row in _requirements(pool) if not row["excluded"]]
     for number, (case_key, case) in enumerate(_pairs(pool.case_keys, pool.cases)):
         row = rows[number % (len(rows) - 3)]
-        yield {
-            "case_key": case_key,
-            "requirement_key": row["requirement_key"],
-            "dialect": pool.dialect,
-            "case": case,
-            "requirement": row["requirement"],
-        }
+        link = {name: row[name] for name in ("requirement_key", "requirement")}
+        yield {"case_key": case_key, "dialect": pool.dialect, "case": case, **link}
 
 
 def _edges(pool: Pool) -> Iterator[dict[str, Any]]:
@@ -155,34 +136,22 @@ def _edges(pool: Pool) -> Iterator[dict[str, Any]]:
     for number, (edge, signature) in enumerate(zip(pool.edges.to_pylist(), reactions, strict=True)):
         cell = number // ways
         yield {
-            "edge": edge,
-            "dialect": pool.dialect,
-            "state": pool.states[cell].as_py(),
-            "production": pool.roles[cell].as_py(),
-            "signature": signature,
-        }
+            "edge": edge, "dialect": pool.dialect, "state": pool.states[cell].as_py(),
+            "production": pool.roles[cell].as_py(), "signature": signature,
+        }  # fmt: skip
 
 
 def _crash(run: RunOf, pool: Pool, number: int) -> dict[str, Any]:
     crash = pool.crashes[number].as_py()
+    folder = f"out/{run.id}/findings/crash-{crash}"
     return {
-        "crash_key": pool.crash_keys[number].as_py(),
-        "run_key": key(run.id),
-        "crash": crash,
-        "oracle": ("crash", "hang", "log", "memory")[number % 4],
-        "status": ("stable", "flaky")[number % 2],
-        "top": f"handle_method/{number}",
-        "dialect": pool.dialect,
-        "family": pool.families[number].as_py(),
-        "state": pool.states[number].as_py(),
-        "input": f"g:{run.grammar}/{pool.cells[number].as_py()}/s0/{number}",
-        "words": "a size that lies",
-        "input_octets": 16 + number,
-        "replay": f"amqpspec fuzz replay out/{run.id}/findings/crash-{crash}",
-        "folder": f"out/{run.id}/findings/crash-{crash}",
-        "found_after_ms": number * 1000,
-        "seen_at": _at(run.day),
-    }
+        "crash_key": pool.crash_keys[number].as_py(), "run_key": key(run.id), "crash": crash,
+        "oracle": ("crash", "hang", "log", "memory")[number % 4], "status": ("stable", "flaky")[number % 2],
+        "top": f"handle_method/{number}", "dialect": pool.dialect, "family": pool.families[number].as_py(),
+        "state": pool.states[number].as_py(), "input": f"g:{run.grammar}/{pool.cells[number].as_py()}/s0/{number}",
+        "words": "a size that lies", "input_octets": 16 + number, "replay": f"amqpspec fuzz replay {folder}",
+        "folder": folder, "found_after_ms": number * 1000, "seen_at": _at(run.day),
+    }  # fmt: skip
 
 
 def write_campaign(folder: Path, nights: Nights, run: RunOf) -> int:

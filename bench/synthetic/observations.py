@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
-from functools import cached_property
+from functools import cache, cached_property
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -44,20 +44,15 @@ class Line:
     number: int
 
 
-LINES = tuple(
-    Line(target, product, dialect, number)
-    for number, (target, product, dialect) in enumerate(
-        (
-            ("rabbitmq", "RabbitMQ", "amqp-0-9-1"),
-            ("garagemq", "garagemq", "amqp-0-9-1"),
-            ("qpid-broker-j", "Qpid Broker-J", "amqp-0-9-1"),
-            ("reference", "amqpspec reference", "amqp-0-9-1"),
-            ("rabbitmq", "RabbitMQ", "amqp-1-0"),
-            ("artemis", "ActiveMQ Artemis", "amqp-1-0"),
-            ("qpid-broker-j", "Qpid Broker-J", "amqp-1-0"),
-            ("qpid-proton", "Qpid Proton", "amqp-1-0"),
-        )
-    )
+LINES = (
+    Line("rabbitmq", "RabbitMQ", "amqp-0-9-1", 0),
+    Line("garagemq", "garagemq", "amqp-0-9-1", 1),
+    Line("qpid-broker-j", "Qpid Broker-J", "amqp-0-9-1", 2),
+    Line("reference", "amqpspec reference", "amqp-0-9-1", 3),
+    Line("rabbitmq", "RabbitMQ", "amqp-1-0", 4),
+    Line("artemis", "ActiveMQ Artemis", "amqp-1-0", 5),
+    Line("qpid-broker-j", "Qpid Broker-J", "amqp-1-0", 6),
+    Line("qpid-proton", "Qpid Proton", "amqp-1-0", 7),
 )
 DIALECTS = tuple(dict.fromkeys(line.dialect for line in LINES))
 
@@ -155,20 +150,18 @@ class _Rows:
 
     def common(self) -> dict[str, pa.Array]:
         """What a run says of all its rows, and when each of them ended."""
-        run, text = self.run, pa.string()
+        run = self.run
         begun_us = int(datetime.combine(run.day, datetime.min.time(), UTC).timestamp()) * 1_000_000
         step_us = _DAY_US // (run.rows + 1)
         at_us = pc.add(pc.multiply(self.number.cast(pa.int64()), step_us), begun_us)
+        texts = {
+            "kind": run.kind, "run": run.id, "target": run.line.target, "product": run.line.product,
+            "target_version": run.target_version, "suite_version": run.suite_version, "grammar": run.grammar,
+            "dialect": run.line.dialect,
+        }  # fmt: skip
         return {
-            "kind": self.constant(run.kind, text),
-            "run": self.constant(run.id, text),
+            **{name: self.constant(value, pa.string()) for name, value in texts.items()},
             "run_key": self.constant(key(run.id), pa.int64()),
-            "target": self.constant(run.line.target, text),
-            "product": self.constant(run.line.product, text),
-            "target_version": self.constant(run.target_version, text),
-            "suite_version": self.constant(run.suite_version, text),
-            "grammar": self.constant(run.grammar, text),
-            "dialect": self.constant(run.line.dialect, text),
             "at_us": at_us.cast(pa.timestamp("us", tz="UTC")),
             "worker": _below(self.number, 4).cast(pa.int16()),
         }
@@ -289,17 +282,9 @@ class Pool:
     crash_keys: pa.Array
 
 
-_POOLS: dict[str, Pool] = {}
-
-
+@cache
 def pool_of(dialect: str) -> Pool:
-    """The names of a dialect; made once."""
-    if dialect not in _POOLS:
-        _POOLS[dialect] = _make_pool(dialect)
-    return _POOLS[dialect]
-
-
-def _make_pool(dialect: str) -> Pool:
+    """The names of a dialect."""
     suites = [f"chapter{number % 9}" for number in range(_CASES)]
     cases = [f"{suite}.case-{number}" for number, suite in enumerate(suites)]
     families = ["random" if n % 15 == 14 else f"C{n % 15 + 1:02}" for n in range(_CELLS)]
@@ -312,23 +297,15 @@ def _make_pool(dialect: str) -> Pool:
         key(dialect, states[n // _WAYS], roles[n // _WAYS], reactions[way]) for n, way in enumerate(ways)
     ]
     crashes = [f"{key(dialect, str(n)) & 0xFFFFFFFFFFFF:012x}" for n in range(_CRASHES)]
-    return Pool(
-        dialect,
-        pa.array(cases),
-        pa.array([key(dialect, case) for case in cases]),
-        pa.array(suites),
-        pa.array(cells),
-        pa.array([key(dialect, cell) for cell in cells]),
-        pa.array(families),
-        pa.array(roles),
-        pa.array(states),
-        pa.array(reactions),
-        pa.array([key(reaction) for reaction in reactions]),
-        pa.array(ways, pa.uint64()),
-        pa.array(edges),
-        pa.array(crashes),
-        pa.array([key(crash) for crash in crashes]),
-    )
+    names = {
+        "cases": cases, "case_keys": [key(dialect, case) for case in cases], "suites": suites,
+        "cells": cells, "cell_keys": [key(dialect, cell) for cell in cells],
+        "families": families, "roles": roles, "states": states,
+        "reactions": reactions, "signatures": [key(reaction) for reaction in reactions], "edges": edges,
+        "crashes": crashes, "crash_keys": [key(crash) for crash in crashes],
+    }  # fmt: skip
+    arrays = {name: pa.array(values) for name, values in names.items()}
+    return Pool(dialect, reaction_of=pa.array(ways, pa.uint64()), **arrays)
 
 
 def _mix(values: pa.Array, salt: int) -> pa.Array:

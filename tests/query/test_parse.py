@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from amqpspec.reports.query.parse import QueryError, parse
-from amqpspec.reports.query.terms import All, Not, Query, Some, Term, Text, written
+from amqpspec.reports.query.terms import All, Not, Query, Some, Term, Text
 
 
 def term(key: str, *values: str, operator: str = "") -> Term:
@@ -89,6 +91,28 @@ _QUERIES = st.recursive(
     ),
     max_leaves=8,
 )
+
+
+def written(query: Query) -> str:
+    """A question as somebody may type it: values bare where nothing in them could be read otherwise."""
+    match query:
+        case Text(value):
+            return _quoted(value)
+        case Term(key, values, operator):
+            return f"{key}:{operator}{','.join(map(_quoted, values))}"
+        case Not(part):
+            return f"not ({written(part)})"
+        case All(parts):
+            return " ".join(f"({written(part)})" for part in parts)
+        case Some(parts):
+            return " or ".join(f"({written(part)})" for part in parts)
+
+
+def _quoted(value: str) -> str:
+    if re.fullmatch(r"[A-Za-z0-9._*?/]+", value) and value.lower() not in ("and", "or", "not"):
+        return value
+    escaped = value.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
 
 
 @given(_QUERIES)

@@ -62,10 +62,6 @@ class LoadedCampaign:
         """How many of the listed cells came how far."""
         return Counter(cell.coverage for cell in self.cells)
 
-    def of_cell(self, key: str) -> list[FindingRow]:
-        """The findings of one cell."""
-        return [found for found in self.findings if found.cell == key]
-
     def elsewhere(self) -> list[FindingRow]:
         """The findings that belong to no planned cell: of random inputs, of batches of several cells."""
         keys = {cell.key for cell in self.cells}
