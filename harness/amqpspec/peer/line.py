@@ -136,6 +136,7 @@ class Line:
                 return self.noted(arrival)
             if self.ended is not None:
                 return Ended(self.ended)
+            # A target that never stops must not hold up the run, nor fill our memory.
             if self._received_octets > FLOOD_OCTETS:
                 return _flooded(self._received_octets)
             try:
@@ -162,6 +163,7 @@ class Line:
             if wanted(arrival) or isinstance(arrival, _FINAL) or self.closes(arrival):
                 return arrival
             self._stash.append(arrival)
+            # What is not wanted may come without end: the clock decides, not silence.
             if self.now() >= until_s:
                 return Quiet(within_s)
 

@@ -173,8 +173,8 @@ def _segments(flows: dict[tuple[Address, Address], _Flow], packet: Any) -> Itera
 
 
 def _flow(packet: Any, number: int, source: Address, target: Address) -> _Flow:
-    told = _COMMENT.fullmatch((packet.comment or b"").decode())
-    if told is None:
+    ends = _COMMENT.fullmatch((packet.comment or b"").decode())
+    if ends is None:
         return _Flow(number, source, target, source)
-    conn, here, here_port, there, there_port = told.groups()
+    conn, here, here_port, there, there_port = ends.groups()
     return _Flow(int(conn), (here, int(here_port)), (there, int(there_port)), source)

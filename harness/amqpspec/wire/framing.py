@@ -138,6 +138,7 @@ class Reader(Generic[F]):
         """Take octets in; they are kept until a frame is complete."""
         if self._error is not None:
             return
+        # Cut frames are dropped here and not frame by frame: moving the rest of a large buffer each time costs more.
         if self._start:
             del self._buffer[: self._start]
             self._start = 0
@@ -201,6 +202,7 @@ class Reader(Generic[F]):
         layout, begin = self.layout, self._start + self._header_octets
         if size != layout.escape:
             raise self._out_of_bounds(size)
+        # A long size below the escape is read as well: texts differ on whether it may be written.
         begin += layout.long_size_octets
         if len(self._buffer) < begin:
             return None

@@ -104,8 +104,8 @@ def _short(layout: Layout, size: int) -> int:
 
 
 def _is_long(layout: Layout, frame: Any) -> bool:
-    told = frame.fields.get("size")
-    return _short(layout, _counted(layout, frame) if told is None else told) == layout.escape
+    size = frame.fields.get("size")
+    return _short(layout, _counted(layout, frame) if size is None else size) == layout.escape
 
 
 def _extended_octets(layout: Layout, frame: Any) -> int:

@@ -1,4 +1,4 @@
-"""Bookkeeping: what a performative that was sent, or came, does to sessions, links and deliveries.
+"""Bookkeeping: what a performative that was sent or received does to sessions, links and deliveries.
 
 Knows: the states on both sides. Must not know: octets, waiting, verdicts.
 """
@@ -54,9 +54,11 @@ class Books:
             _SENT[name](session, fields)
 
     def _begin_sent(self, channel: int, fields: Fields) -> None:
+        # A channel carries one session at a time (§2.5.1); what the target makes of a second begin is for the case to
+        # see. The first one is still what it was.
         known = self.sessions.get(channel)
         if known is not None and not (known.end_sent or known.ended_by):
-            return  # the target has to make something of a second one; the first is still what it was
+            return
         first = serial(_plain_number(fields.get("next_outgoing_id"), 0))
         self.sessions[channel] = Session(
             channel,
@@ -66,10 +68,10 @@ class Books:
             outgoing_window=_plain_number(fields.get("outgoing_window"), WINDOW),
         )
 
-    # --- what comes
+    # --- what is received
 
-    def came(self, arrival: FrameArrived) -> FrameArrived:
-        """Take down what came; gives it back with its session and link made out."""
+    def received(self, arrival: FrameArrived) -> FrameArrived:
+        """Take down what was received; gives it back with its session and link made out."""
         if arrival.frame.performative is None:
             return arrival
         name = arrival.name
@@ -84,8 +86,8 @@ class Books:
             if name == "end":
                 session.ended_by = arrival
                 del self.by_remote_channel[arrival.wire_channel]
-            elif name in _CAME:
-                return _CAME[name](session, arrival)
+            elif name in _RECEIVED:
+                return _RECEIVED[name](session, arrival)
         return arrival
 
     def _begun(self, arrival: FrameArrived) -> FrameArrived:
@@ -99,7 +101,8 @@ class Books:
             session.remote_incoming_window = number(arrival["incoming_window"], 0)
             session.remote_outgoing_window = number(arrival["outgoing_window"], 0)
             session.remote_handle_max = number(arrival["handle_max"], HANDLE_MAX)
-        self.by_remote_channel[arrival.wire_channel] = session  # also of a second answer, to a second begin
+        # The target's number for the session is its own choice (§2.5.1), and so is that of a second answer.
+        self.by_remote_channel[arrival.wire_channel] = session
         return arrival
 
 
@@ -110,6 +113,7 @@ def _attach_sent(session: Session, fields: Fields) -> None:
     role, handle = _ROLES.get(_plain(fields.get("role"))), _plain_number(fields.get("handle"), -1)
     if role is None or handle < 0:
         return
+    # A handle is each side's own (§2.6.2): what this side calls the link says nothing of what the target will.
     link = Link(session, str(_plain(fields.get("name"))), handle, role, _address(fields, role))
     if role == "sender":
         link.delivery_count = _plain_number(fields.get("initial_delivery_count"), 0)
@@ -126,11 +130,13 @@ def _flow_sent(session: Session, fields: Fields) -> None:
         return
     link.drain = _plain(fields.get("drain")) is True
     if (credit := _plain_number(fields.get("link_credit"), -1)) >= 0:
+        # link-credit counts from the delivery-count that the same flow names, which may lag behind (§2.6.7).
         said = _plain_number(fields.get("delivery_count"), link.delivery_count)
         link.credit = max(0, credit + ahead(said, link.delivery_count))
 
 
 def _transfer_sent(session: Session, fields: Fields) -> None:
+    # Each transfer takes one off the window of the other side, whatever it carries (§2.5.6).
     session.next_outgoing_id = serial(session.next_outgoing_id + 1)
     session.remote_incoming_window = max(0, session.remote_incoming_window - 1)
     link = session.links.get(_plain_number(fields.get("handle"), -1))
@@ -139,6 +145,7 @@ def _transfer_sent(session: Session, fields: Fields) -> None:
     if link.sending is None:
         link.sending = link.last_outgoing = _outgoing(session, link, fields)
     link.sending.settled = link.sending.settled or _plain(fields.get("settled")) is True
+    # A delivery ends with the transfer without `more`, or with an aborted one (§2.6.14); both count as sent.
     if _plain(fields.get("more")) is not True or _plain(fields.get("aborted")) is True:
         link.sending = None
         link.sent += 1
@@ -173,10 +180,11 @@ _SENT: dict[str, Callable[[Session, Fields], None]] = {
 }
 
 
-# --- come, by performative
+# --- received, by performative
 
 
 def _attached(session: Session, arrival: FrameArrived) -> FrameArrived:
+    # The two ends of a link have one name and opposite roles (§2.6.1).
     role = "sender" if arrival["role"] == RECEIVER else "receiver"
     link = session.link_named(arrival["name"], role)
     if link is None:
@@ -192,6 +200,8 @@ def _attached(session: Session, arrival: FrameArrived) -> FrameArrived:
 
 
 def _flowed(session: Session, arrival: FrameArrived) -> FrameArrived:
+    # What was sent since the target wrote this flow counts against its window already; where it names no id, it has
+    # not seen the begin and counts from the initial one (§2.5.6).
     next_id = number(arrival["next_incoming_id"], session.initial_outgoing_id)
     window = number(arrival["incoming_window"], 0)
     session.flow = arrival
@@ -202,6 +212,7 @@ def _flowed(session: Session, arrival: FrameArrived) -> FrameArrived:
         return arrival
     link.flow = arrival = replace(arrival, link=link)
     link.available = arrival["available"]
+    # A receiver that has seen no attach yet names no delivery-count: credit counts from the initial one (§2.7.4).
     initial = serial(link.delivery_count - link.sent) if link.is_sender else link.delivery_count
     count = number(arrival["delivery_count"], initial)
     if link.is_sender:
@@ -214,6 +225,7 @@ def _flowed(session: Session, arrival: FrameArrived) -> FrameArrived:
 
 
 def _transferred(session: Session, arrival: FrameArrived) -> FrameArrived:
+    # Ids of transfers are implied: each one that comes is the next (§2.5.6).
     if session.next_incoming_id is not None:
         session.next_incoming_id = serial(session.next_incoming_id + 1)
     session.incoming_window = max(0, session.incoming_window - 1)
@@ -242,6 +254,7 @@ def _disposed(session: Session, arrival: FrameArrived) -> FrameArrived:
     last = number(arrival["last"], first)
     state = arrival["state"] if isinstance(arrival["state"], Composed) else None
     settled = arrival["settled"] is True
+    # A receiver speaks of what was sent to it, a sender of what it has sent; their ids may be equal (§2.7.6).
     if arrival["role"] == RECEIVER:
         for outgoing in _between(session.outgoing, first, last):
             outgoing.state = state if state is not None else outgoing.state
@@ -254,6 +267,7 @@ def _disposed(session: Session, arrival: FrameArrived) -> FrameArrived:
 
 
 def _detached(session: Session, arrival: FrameArrived) -> FrameArrived:
+    # From detach on, the handle is free for another link (§2.6.4).
     link = session.by_remote_handle.pop(number(arrival["handle"], -1), None)
     if link is None:
         return arrival
@@ -261,7 +275,7 @@ def _detached(session: Session, arrival: FrameArrived) -> FrameArrived:
     return arrival
 
 
-_CAME: dict[str, Callable[[Session, FrameArrived], FrameArrived]] = {
+_RECEIVED: dict[str, Callable[[Session, FrameArrived], FrameArrived]] = {
     "attach": _attached,
     "flow": _flowed,
     "transfer": _transferred,

@@ -37,6 +37,7 @@ def serial(number: int) -> int:
 
 def ahead(later: int, earlier: int) -> int:
     """How far one serial number is ahead of another; below zero where it is behind."""
+    # Serial numbers wrap, so that "ahead" means less than half of them (§2.8.10, RFC 1982).
     distance = serial(later - earlier)
     return distance - SERIAL if distance >= SERIAL >> 1 else distance
 

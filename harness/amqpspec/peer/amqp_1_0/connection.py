@@ -154,9 +154,9 @@ class Connection(Line):
         octets = performative_frame(name, channel, payload=payload, **options, **fields)
         self.books.sent(name, channel, fields)
         if name == "open":
-            told = fields.get("max_frame_size")
-            told = told.value if isinstance(told, Value) else told
-            self.listener.agree(told if isinstance(told, int) else None)
+            announced = fields.get("max_frame_size")
+            announced = announced.value if isinstance(announced, Value) else announced
+            self.listener.agree(announced if isinstance(announced, int) else None)
         return octets
 
     def send(self, name: str, /, channel: int = 0, *, payload: bytes = b"", **fields: Any) -> None:
@@ -175,7 +175,7 @@ class Connection(Line):
         """Book what came; answer the target's close, end and detach where polite."""
         if not isinstance(arrival, FrameArrived):
             return arrival
-        arrival = self.books.came(arrival)
+        arrival = self.books.received(arrival)
         if self.polite and arrival.name in ("close", "end", "detach"):
             self._answer(arrival)
         return arrival

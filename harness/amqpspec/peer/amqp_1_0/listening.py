@@ -33,8 +33,9 @@ class Listener:
 
     def agree(self, max_frame_octets: int | None) -> None:
         """The largest frame that the target was told to send; too large a one is still read, as far as bearable."""
-        told = UNLIMITED_OCTETS if max_frame_octets is None else 2 * max_frame_octets
-        self.reader.max_size = min(max(LEAST_READABLE_OCTETS, told), UNLIMITED_OCTETS)
+        # Twice the limit, so that a target which sends too large a frame (§2.7.1 max-frame-size) is seen doing it.
+        wanted = UNLIMITED_OCTETS if max_frame_octets is None else 2 * max_frame_octets
+        self.reader.max_size = min(max(LEAST_READABLE_OCTETS, wanted), UNLIMITED_OCTETS)
 
     def feed(self, octets: bytes) -> None:
         """Take octets in."""

@@ -177,10 +177,10 @@ class Peer(Watching):
         """Tell a state of deliveries, ``accepted`` and settled where nothing else is said, as their receiver."""
         if channel is None:
             channel = 0 if isinstance(first, int) or first.link is None else first.link.session.channel
-        told: dict[str, Any] = {"first": _id(first), "settled": True, "state": "accepted"}
+        usual: dict[str, Any] = {"first": _id(first), "settled": True, "state": "accepted"}
         if last is not None:
-            told["last"] = _id(last)
-        self.send("disposition", channel, **{**told, **fields})
+            usual["last"] = _id(last)
+        self.send("disposition", channel, **{**usual, **fields})
 
     def fetch(
         self, address: Any, at_least: int = 0, *, count: int = FETCHED, channel: int = 0

@@ -115,6 +115,7 @@ class Assembler:
             raise WireError("frame type", 0, f"one of {dict(self._types)}", f"type {frame.type}")
 
     def _method(self, frame: Frame) -> None:
+        # On its channel, nothing comes between the frames of a content; on others, anything may (0-9-1 §4.2.6).
         if frame.channel in self._partial:
             broken = self._partial.pop(frame.channel)
             raise WireError("content", 0, f"the rest of {broken.call.name}", "a method frame")
@@ -129,6 +130,7 @@ class Assembler:
         if partial is None or (partial.contents and not partial.contents[-1].lacks_children):
             raise WireError("content header", 0, "a method with content before it, or a weight", "none")
         header = self._codec.decode_header(frame.payload)
+        # The class of the header is that of the method it belongs to (0-9-1 §4.2.6.1).
         if header.class_id != partial.call.method.class_id:
             raise WireError(
                 "content header", 0, f"class {partial.call.method.class_id}", f"class {header.class_id}"
@@ -147,7 +149,9 @@ class Assembler:
             )
         content.size_octets += len(frame.payload)
         content.frames += 1
+        # A body that is too long to be kept is counted all the same: the sizes are what is judged.
         content.body += frame.payload[: max(0, self._max_body_octets - len(content.body))]
+        # The header announced how long the body is; a frame that goes beyond belongs to nothing (0-9-1 §4.2.6.2).
         if content.size_octets > content.header.body_size_octets:
             raise WireError(
                 "content body",
@@ -159,6 +163,7 @@ class Assembler:
 
     def _finish(self, channel: int, partial: _Partial) -> None:
         contents = partial.contents
+        # A content within another one is complete before its parent goes on (9.1 draft, structured contents).
         while contents[-1].complete:
             done = contents.pop()
             children, body = tuple(done.children), bytes(done.body)

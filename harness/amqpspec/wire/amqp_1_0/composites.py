@@ -96,8 +96,8 @@ class Composed:
     def describe(self) -> str:
         """Name and given fields on one line; secrets are left out."""
         given = self.given
-        told = (f"{f.name}={self._shown(f.name, self[f.key])}" for f in self.row.fields if f.key in given)
-        return " ".join((self.name, *told))
+        texts = (f"{f.name}={self._shown(f.name, self[f.key])}" for f in self.row.fields if f.key in given)
+        return " ".join((self.name, *texts))
 
     def _shown(self, name: str, value: Any) -> str:
         return instead_of(self.name, name, value) or shown(value)

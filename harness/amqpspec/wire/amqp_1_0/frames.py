@@ -170,6 +170,7 @@ def performative_frame(
 def decode_frame(raw: RawFrame) -> TypedFrame:
     """What a frame's body holds; never raises: what cannot be read is told by ``error``."""
     frame_type, channel, body, offset, octets, doff = raw
+    # An empty body keeps a connection alive (§2.4.5); what frames of other types hold is not defined (§2.3.1).
     if not body or frame_type not in (AMQP_FRAME, SASL_FRAME):
         return TypedFrame(frame_type, channel, None, body, offset, None, octets, doff)
     try:
@@ -179,6 +180,7 @@ def decode_frame(raw: RawFrame) -> TypedFrame:
         error = not_composed(value, body, 0)
     except WireError as unread:
         error = unread
+    # A body that cannot be read does not spoil the framing: the size says where the next frame begins (§2.3.1).
     error = error.moved(f"performative: {error.where}", offset + len(octets) - len(body))
     return TypedFrame(frame_type, channel, None, body, offset, error, octets, doff)
 

@@ -57,12 +57,12 @@ def row_of(value: Any) -> Composite | Restricted | None:
 
 def _described(row: Composite | Restricted, value: Any, where: str) -> Iterator[Problem]:
     if not isinstance(value, Described) or row_of(value) is not row:
-        yield Problem(where, f"{row.name} ({row.symbol})", _told(value))
+        yield Problem(where, f"{row.name} ({row.symbol})", _in_words(value))
     elif isinstance(row, Restricted):
         yield from _typed(row.source, "", value.value, where)
         yield from _keys(row.keys, value.value, where)
     elif kind_of(value.value) != "list":
-        yield Problem(where, "a list", _told(value.value))
+        yield Problem(where, "a list", _in_words(value.value))
     else:
         yield from _fields(row, value.value.value, where)
 
@@ -107,7 +107,7 @@ def _typed(name: str, requires: str, item: Any, where: str) -> Iterator[Problem]
         yield from _described(DIALECT.composites[name], item, where)
     elif kind_of(item) != DIALECT.base(name):
         wanted = DIALECT.base(name)
-        yield Problem(where, f"{name} ({wanted})" if name != wanted else name, _told(item))
+        yield Problem(where, f"{name} ({wanted})" if name != wanted else name, _in_words(item))
     else:
         yield from _choice(name, item, where)
         yield from _keys(DIALECT.keys(name), item, where)
@@ -124,7 +124,7 @@ def _archetype(requires: str, item: Any, where: str) -> Iterator[Problem]:
         bare = {DIALECT.base(r.name) for r in rows if isinstance(r, Restricted)}
         if kind_of(item) not in bare:
             yield Problem(
-                where, f"one that provides {requires}: {', '.join(r.name for r in rows)}", _told(item)
+                where, f"one that provides {requires}: {', '.join(r.name for r in rows)}", _in_words(item)
             )
         else:
             yield from _readable(item, where)
@@ -144,7 +144,7 @@ def _keys(kinds: Sequence[str], item: Any, where: str) -> Iterator[Problem]:
         return
     for key, _ in item.value:
         if kind_of(key) not in kinds:
-            yield Problem(f"{where} key", " or ".join(kinds), _told(key))
+            yield Problem(f"{where} key", " or ".join(kinds), _in_words(key))
 
 
 def _readable(item: Any, where: str) -> Iterator[Problem]:
@@ -188,5 +188,5 @@ def _has_surrogates(text: str) -> bool:
     return any("\ud800" <= character <= "\udfff" for character in text)
 
 
-def _told(item: Any) -> str:
+def _in_words(item: Any) -> str:
     return f"{kind_of(item)} {shown(plain(item))}" if isinstance(item, Value) else kind_of(item)

@@ -91,6 +91,7 @@ class Readers:
         return read_list if name.startswith("list") and not keep else read
 
     def _items(self, name: str, octets: bytes, at: int, stop: int, count: int, depth: int) -> list[Any]:
+        # Each item has a constructor, so that there cannot be more items than octets: no memory for a count that lies.
         if count > stop - at:
             raise unreadable(
                 name, octets, at, f"at most {stop - at} items in {stop - at} octets", f"count {count}"
@@ -104,6 +105,7 @@ class Readers:
                 values.append(value)
         except IndexError:
             raise too_short(name, octets, at, 1, stop) from None
+        # Size and count tell the same thing twice (§1.6.22 list): where they differ, one of them lies.
         if at != stop:
             actual = f"{abs(stop - at)} octets {'more' if at < stop else 'less'}"
             raise unreadable(name, octets, min(at, stop), f"the end of {count} items", actual)
@@ -162,6 +164,8 @@ class Readers:
     ) -> tuple[Sequence[Any], int]:
         at, stop, code, count = span
         read, encoding = self.table[code], DIALECT.encodings_by_code.get(code)
+        # Elements share one constructor (§1.6.24): those of a type without octets (null, true, list0) cost nothing to
+        # announce, and would cost memory to keep.
         empty = encoding is not None and encoding.category is Category.FIXED and not encoding.width_octets
         room = MAX_EMPTY_ELEMENTS if empty else stop - at
         if count > room:
@@ -246,6 +250,7 @@ def _fixed(encoding: Encoding, convert: Callable[[bytes], Any]) -> Reader:
 
 
 def _variable(encoding: Encoding, convert: Callable[[bytes], Any]) -> Reader:
+    # Written out for both widths: nearly all values on the wire are read here.
     name, width = encoding.name, encoding.width_octets
 
     def read8(octets: bytes, at: int, end: int, depth: int) -> tuple[Any, int]:
@@ -304,6 +309,7 @@ def _bounds(name: str, width: int, octets: bytes, at: int, end: int) -> tuple[in
     if start + width > end:
         raise too_short(f"{name} size and count", octets, at, 2 * width, end)
     size, count = (octets[at], octets[start]) if width == 1 else (_U32(octets, at)[0], _U32(octets, start)[0])
+    # The size counts the count behind it (§1.2.3).
     if size < width:
         raise unreadable(name, octets, at, f"a size of at least {width}, for the count", f"size {size}")
     if start + size > end:

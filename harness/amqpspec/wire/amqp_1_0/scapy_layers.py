@@ -124,10 +124,10 @@ def _row(octets: bytes) -> Composite | None:
 
 
 def _count(packet: Any, row: Composite) -> int:
-    """How many fields a composite has: as told, else up to the last one that was given."""
-    told = packet.fields.get("count", packet.fields.get("count_4"))
-    if told is not None:
-        return int(told)
+    """How many fields a composite has: as announced, else up to the last one that was given."""
+    announced = packet.fields.get("count", packet.fields.get("count_4"))
+    if announced is not None:
+        return int(announced)
     given = [n for n, field in enumerate(row.fields) if packet.fields.get(_name(field)) is not None]
     return given[-1] + 1 if given and packet.list_code in (_LIST8, _LIST32) else 0
 

@@ -204,8 +204,8 @@ def _size(width: int, number: int) -> bytes:
 def compound(width: int, parts: list[bytes], *, size: int | None = None, count: int | None = None) -> bytes:
     """Size, count and parts behind a constructor; ``size`` and ``count`` lie where they are given."""
     body = b"".join(parts)
-    told = len(body) + width if size is None else size
-    return _size(width, told) + _size(width, len(parts) if count is None else count) + body
+    announced = len(body) + width if size is None else size
+    return _size(width, announced) + _size(width, len(parts) if count is None else count) + body
 
 
 def _list(width: int, value: Any) -> bytes:

@@ -70,8 +70,8 @@ def _pairs(fields: Iterable[tuple[str, Typed]]) -> Any:
 
 def _method(codec: Codec, frame: Frame) -> dict[str, Any]:
     call = codec.decode_method(frame.payload)
-    told = [f for f in call.method.fields if call.args[f.key] or not f.reserved]
-    fields = {f.name: json_safe(call.args[f.key]) for f in told}
+    shown = [f for f in call.method.fields if call.args[f.key] or not f.reserved]
+    fields = {f.name: json_safe(call.args[f.key]) for f in shown}
     secret = SECRETS.get(call.name)
     if secret:
         fields[secret] = f"<redacted, {len(call[secret])} octets>"
