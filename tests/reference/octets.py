@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import socket
-import time
 from collections.abc import Callable
 
 from amqpspec.reference.server import ReferenceBroker
@@ -35,18 +34,7 @@ class Octets:
     """A client that only knows octets."""
 
     def __init__(self, broker: ReferenceBroker) -> None:
-        self.broker = broker
         self.socket = socket.create_connection((broker.host, broker.port), 10)
-
-    def reads_nothing_until_the_broker_is_stuck(self) -> None:
-        until_s = time.monotonic() + 10
-        while not any(getattr(one, "congested", False) for one in self._connections()):
-            assert time.monotonic() < until_s, "the broker is not stuck"
-            time.sleep(0.01)
-
-    def _connections(self) -> list[object]:
-        assert self.broker._core is not None
-        return list(self.broker._core.connections)
 
     def says(self, *texts: str) -> None:
         self.socket.sendall(b"".join(bytes.fromhex(text) for text in texts))

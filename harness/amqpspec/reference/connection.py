@@ -22,7 +22,7 @@ from amqpspec.reference.refusing import RefusedError
 from amqpspec.reference.signs import SignsOfLife
 
 HANDSHAKE_S, LINGER_S = 10.0, 2.0
-_WRITE_AT_OCTETS = 1 << 20
+_TURN_OCTETS = 1 << 20
 _LOG = logging.getLogger(__name__)
 
 
@@ -48,7 +48,7 @@ class BrokerConnection(asyncio.Protocol, ABC):
         self.user: User | None = None
         self.vhost: VirtualHost | None = None
         self.signs = SignsOfLife()
-        self.congested = False
+        self.congested = self._stuck = False
         self._out: list[bytes] = []
         self._out_octets = 0
         self._timer: asyncio.TimerHandle | None = None
@@ -146,14 +146,17 @@ class BrokerConnection(asyncio.Protocol, ABC):
 
     def pause_writing(self) -> None:
         """The client reads too slowly: nothing new is begun, so that memory has a limit."""
-        self.congested = True
+        self._stuck = self.congested = True
 
     def resume_writing(self) -> None:
         """The client has caught up; asyncio calls from inside a write, so go on once that is over."""
-        self.congested = False
+        self._stuck = False
         asyncio.get_running_loop().call_soon(self._resume)
 
     def _resume(self) -> None:
+        if self._stuck:
+            return
+        self.congested = False
         self.caught_up()
         self.core.flush()
 
@@ -162,14 +165,20 @@ class BrokerConnection(asyncio.Protocol, ABC):
         self.pump()
 
     def write(self, *pieces: bytes) -> None:
-        """Octets for the next write."""
+        """Octets for the next write.
+
+        After very many of them nothing new is begun until the loop has turned: where a client reads as fast as the
+        broker writes, a busy channel or session would otherwise send all that it has before any other gets a word in.
+        """
         if self.silent:
             return
         self._out += pieces
         self._out_octets += sum(map(len, pieces))
         self.core.with_output.add(self)
-        if self._out_octets > _WRITE_AT_OCTETS:
+        if self._out_octets > _TURN_OCTETS:
             self.flush()
+            self.congested = True
+            asyncio.get_running_loop().call_soon(self._resume)
 
     def flush(self) -> None:
         """Write what has gathered."""
