@@ -46,13 +46,15 @@ def encode(
     extended: bytes = b"",
     size: int | None = None,
     end: int | None = None,
+    escaped: bool = False,
 ) -> bytes:
     """A frame as octets, from its header fields without the size; ``size`` and ``end`` lie where they are given.
 
-    The size takes its long form where the short one cannot say it. Raises EncodeError for what does not fit.
+    The size takes its long form where the short one cannot say it, or where it is to be ``escaped``. Raises EncodeError
+    for what does not fit.
     """
     counted = layout.least_size + len(extended) + len(payload) if size is None else size
-    long = layout.escape is not None and counted >= layout.escape
+    long = layout.escape is not None and (escaped or counted >= layout.escape)
     header = layout.long_header if long else layout.header
     given = {**values, "size": counted, "escape": layout.escape}
     closing = layout.end if end is None else end

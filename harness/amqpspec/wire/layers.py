@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cache
 from keyword import iskeyword
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from amqpspec.spec.dialects import part_of
 from amqpspec.spec.framing import Layout
@@ -23,6 +23,13 @@ Body = Callable[[bytes, Any], Any]
 """Makes the layer of a frame's body from its octets and the frame around it."""
 
 
+class Behind(NamedTuple):
+    """What stands behind a frame and outside of it: a field, and how many octets the frame says there are."""
+
+    field: Any
+    octets: Callable[[Any], int]
+
+
 class Layers:
     """The layers of one dialect.
 
@@ -31,10 +38,14 @@ class Layers:
     has taken ends with an underscore: ``global_``.
     """
 
-    def __init__(self, title: str, layout: Layout, protocol_header: bytes, body: Body) -> None:
-        self.frame = packet(f"{title}Frame", _frame(layout, body))
+    def __init__(
+        self, title: str, layout: Layout, protocol_header: bytes, body: Body, behind: Behind | None = None
+    ) -> None:
+        more = [] if behind is None else [behind.field]
+        self.frame = packet(f"{title}Frame", [*_frame(layout, body), *more])
         self.protocol_header = packet(f"{title}ProtocolHeader", _greeting(layout, protocol_header))
-        self.stream = _stream(f"{title}Stream", layout, self.frame, self.protocol_header)
+        whole = _whole_octets(layout, self.frame, behind)
+        self.stream = _stream(f"{title}Stream", layout, self.frame, self.protocol_header, whole)
 
     def bind(self, *ports: int) -> None:
         """Dissect TCP segments from and to these ports as streams of this dialect, 5672 where none is given."""
@@ -125,7 +136,21 @@ def _greeting(layout: Layout, octets: bytes) -> Iterator[Any]:
         yield f.ByteField(f"octet_{at}", octet)
 
 
-def _stream(title: str, layout: Layout, frame: Any, protocol_header: Any) -> Any:
+def _whole_octets(layout: Layout, frame: Any, behind: Behind | None) -> Callable[[bytes], int | None]:
+    """How long a frame is together with what stands behind it; None where that cannot be said."""
+
+    def whole(octets: bytes) -> int | None:
+        size = frame_octets(layout, octets)
+        if behind is None or size is None or size > len(octets):
+            return size
+        return size + behind.octets(frame(octets[:size]))
+
+    return whole
+
+
+def _stream(
+    title: str, layout: Layout, frame: Any, protocol_header: Any, whole_octets: Callable[[bytes], int | None]
+) -> Any:
     """Frames and protocol headers one after the other."""
     greeting = layout.greeting
 
@@ -134,7 +159,7 @@ def _stream(title: str, layout: Layout, frame: Any, protocol_header: Any) -> Any
         return anywhere and octets.startswith(greeting.magic)
 
     def octets_of_next(octets: bytes, first: bool) -> int | None:
-        return greeting.length_octets if greets(octets, first) else frame_octets(layout, octets)
+        return greeting.length_octets if greets(octets, first) else whole_octets(octets)
 
     def choose(_: Any, before: Any, last: Any, left: bytes) -> Any:
         first = last is None

@@ -1,0 +1,57 @@
+"""Numbers, and what has its length before it: the ground on which fields and tables stand.
+
+Knows: widths, and what errors say of them. Must not know: fields, tags, commands.
+"""
+
+from __future__ import annotations
+
+from operator import index
+from typing import Any
+
+from amqpspec.wire.errors import EncodeError, shown, too_short
+
+
+def pack_number(value: Any, width: int, where: str) -> bytes:
+    """An unsigned number in network order; raises EncodeError for one that does not fit."""
+    try:
+        return index(value).to_bytes(width, "big")
+    except (OverflowError, TypeError) as error:
+        expected = f"an integer from 0 to {(1 << 8 * width) - 1}"
+        raise EncodeError(where, expected, shown(value)) from error
+
+
+def pack_counted(octets: bytes, width: int, where: str) -> bytes:
+    """Octets behind their number; raises EncodeError for too many."""
+    try:
+        return len(octets).to_bytes(width, "big") + octets
+    except OverflowError as error:
+        expected = f"at most {(1 << 8 * width) - 1} octets"
+        raise EncodeError(where, expected, f"{len(octets)} octets") from error
+
+
+def to_octets(text: Any, where: str) -> bytes:
+    """A string as octets; surrogates from decoding go back to what they were. Raises EncodeError."""
+    try:
+        return text if isinstance(text, bytes) else text.encode("utf-8", "surrogateescape")
+    except (AttributeError, UnicodeEncodeError) as error:
+        raise EncodeError(where, "a string", shown(text)) from error
+
+
+def to_text(octets: bytes) -> str:
+    """A short string; octets that are not UTF-8 survive as surrogates."""
+    return octets.decode("utf-8", "surrogateescape")
+
+
+def number_at(octets: bytes, at: int, width: int, end: int, where: str) -> int:
+    """The number at an offset; raises WireError where it does not end before ``end``."""
+    if at + width > end:
+        raise too_short(where, octets, at, width, end)
+    return int.from_bytes(octets[at : at + width], "big")
+
+
+def extent_at(octets: bytes, at: int, width: int, end: int, where: str) -> tuple[int, int]:
+    """Where the octets begin and end whose number stands at an offset; raises WireError."""
+    size, start = number_at(octets, at, width, end, where), at + width
+    if start + size > end:
+        raise too_short(where, octets, start, size, end)
+    return start, start + size
