@@ -8,7 +8,20 @@ import pytest
 
 from tests.imports import cycles, cycles_of_the_house, graph_of, import_graph, reached
 
-AREAS = ("spec", "wire", "peer", "net", "record", "target", "run", "cli", "dialects", "suites", "reports")
+AREAS = (
+    "spec",
+    "wire",
+    "peer",
+    "net",
+    "record",
+    "target",
+    "run",
+    "cli",
+    "dialects",
+    "suites",
+    "reports",
+    "reference",
+)
 ROOMS = re.compile(r"amqpspec\.(wire|peer|run)\.(methods|amqp_1_0)\b")
 """What belongs to one family of dialects."""
 

@@ -154,6 +154,14 @@ def test_a_direction_is_the_same_at_any_step(step: int) -> None:
     assert sum(t["octets"] for t in told) == len(stream)
 
 
+def test_a_secret_in_which_framing_is_lost_is_hidden_to_the_end_outside_of_sasl_too() -> None:
+    direction = TypedDirection("out")
+    broken = performative_frame("sasl-response", response=SECRET, size=4)
+    shown, told = direction.take(HEADERS["amqp"] + broken[:-3])
+    assert b"s3cret" not in shown and "not decodable" in told[-1]["text"]
+    assert direction.take(broken[-3:] + b"more") == (b"*" * 7, [])
+
+
 def test_what_a_server_breaks_is_shown() -> None:
     direction = TypedDirection("in")
     shown, told = direction.take(HEADERS["sasl"] + b"HTTP/1.1 400 Bad Request")
