@@ -357,3 +357,26 @@ def test_nothing_at_all_is_no_refusal() -> None:
     assert refusal_of(()) == (None, None)
     assert Reaction(()).describe(DIALECT) == "nothing"
     assert Refusal(Scope.HEADER).describe(DIALECT) == "protocol header of the target, then close"
+
+
+@pytest.mark.parametrize(
+    ("script", "kind", "refusal"),
+    [
+        (closing("channel", 404, "why"), "channel.close 404", Refusal(Scope.CHANNEL, 404)),
+        (closing("connection", 504, "why"), "connection.close 504", Refusal(Scope.CONNECTION, 504)),
+        (method("queue.purge-ok", 7, message_count=3), "queue.purge-ok", None),
+        (HEARTBEAT, "heartbeat", None),
+        (b"AMQP\x00\x00\x08\x00", "protocol header AMQP 0 0 8 0", None),
+        (b"\x09\x00\x00\x00\x00\x00\x00\x00", "undecodable octets", None),
+        (StreamEnd.FIN, "end", Refusal(Scope.SOCKET)),
+        (StreamEnd.RST, "end", Refusal(Scope.SOCKET)),
+        (None, "nothing", None),
+    ],
+)
+def test_an_arrival_is_data_that_targets_have_in_common(
+    script: Said, kind: str, refusal: Refusal | None
+) -> None:
+    """Neither texts nor channel numbers are part of it, nor how TCP ended."""
+    made, _ = peer(script)
+    arrival = made.read(1.0)
+    assert (arrival.kind, arrival.refusal) == (kind, refusal)

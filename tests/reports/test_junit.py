@@ -10,9 +10,10 @@ from xml.etree import ElementTree as ET
 import pytest
 import xmlschema
 
-from amqpspec.record.rows import CaseRow, Outcome
+from amqpspec.record.rows import BlockedBy, CaseRow, Facts, Outcome
 from amqpspec.reports.junit import write_junit
 from amqpspec.reports.load import LoadedRun
+from amqpspec.spec.model import Refusal, Scope
 from tests.reports import synthetic
 
 XSD = xmlschema.XMLSchema(str(Path(__file__).with_name("junit.xsd")))
@@ -136,6 +137,20 @@ def test_level_and_clause_are_properties_of_suite_and_case(harbor_xml: ET.Elemen
     assert properties["target.product"] == "HarborMQ" and properties["strict"] == "false"
     said = result(harbor_xml, "channel.open.state", "system-out").text or ""
     assert "[[PROPERTY|level=MUST]]" in said and "[[PROPERTY|clause=channel.open#state, R91-044" in said
+
+
+def test_what_a_verdict_rests_on_are_properties_too(harbor: LoadedRun, tmp_path: Path) -> None:
+    refused = Facts(Refusal(Scope.CHANNEL, 504), ("channel.close 504", "end"), "at once")
+    case = replace(harbor.cases[0], id="one", facts=refused)
+    blocked = replace(harbor.cases[0], id="two", facts=Facts(), blocked_by=BlockedBy.HOOK)
+    root = render(replace(harbor, cases=(case, blocked)), tmp_path / "junit.xml")
+    said = {p.get("name"): p.get("value") for p in root.iter("property")}
+    told = {name: said.get(f"one:{name}") for name in ("blocked_by", "refusal", "arrivals", "way")}
+    assert told == {
+        "blocked_by": None, "refusal": "channel 504", "arrivals": "channel.close 504, end", "way": "at once",
+    }  # fmt: skip
+    assert said["two:blocked_by"] == "hook" and "two:refusal" not in said
+    assert "[[PROPERTY|refusal=channel 504]]" in (result(root, "one", "system-out").text or "")
 
 
 def test_hostile_text_arrives_as_text(harbor_xml: ET.Element) -> None:

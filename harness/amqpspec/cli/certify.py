@@ -22,7 +22,7 @@ from amqpspec.cli.progress import Progress
 from amqpspec.net.clock import today, utc_now
 from amqpspec.peer.context import Patience
 from amqpspec.record import evidence
-from amqpspec.record.journal import Journal, JournalError, read_cases, read_journal, read_run
+from amqpspec.record.journal import JOURNAL, Journal, JournalError, read_cases, read_journal, read_run
 from amqpspec.record.rows import BlockedBy, CaseRow, Outcome, RunRow, TargetRow
 from amqpspec.reports.json_report import requirement_json, write_results
 from amqpspec.run.baseline import Baseline, read_baseline
@@ -225,7 +225,7 @@ def _place(request: RunRequest) -> Path:
 def _prepare(folder: Path, request: RunRequest) -> None:
     if request.resume is not None:
         _check_same_target(folder, request.target)
-    elif (folder / "journal.jsonl").exists():
+    elif (folder / JOURNAL).exists():
         _make_room(folder)
 
 
@@ -236,7 +236,7 @@ def only_run_in(folder: Path) -> Iterator[None]:
         folder.mkdir(parents=True, exist_ok=True)
         handle = os.open(folder, os.O_RDONLY)
     except OSError as error:
-        raise JournalError(f"cannot write {folder / 'journal.jsonl'}: {error.strerror}") from error
+        raise JournalError(f"cannot write {folder / JOURNAL}: {error.strerror}") from error
     try:
         _lock(folder, handle)
         yield
@@ -275,7 +275,7 @@ def _make_room(folder: Path) -> None:
         raise ConfigError(
             f"{folder} holds an unfinished run: go on with --resume {folder}, or choose another --out"
         )
-    for name in ("journal.jsonl", *_REPORTS):
+    for name in (JOURNAL, *_REPORTS):
         (folder / name).unlink(missing_ok=True)
     shutil.rmtree(folder / evidence.FOLDER, ignore_errors=True)
 

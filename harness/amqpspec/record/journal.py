@@ -17,6 +17,9 @@ from typing import Any, Self
 
 from amqpspec.record.rows import SCHEMA, CaseRow, RunRow
 
+JOURNAL = "journal.jsonl"
+"""The file's name in the folder of a run, or of a campaign."""
+
 
 class JournalError(OSError):
     """The journal cannot be written or read; the text names file and cause."""
@@ -27,7 +30,7 @@ class Journal:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.path = folder / "journal.jsonl"
+        self.path = folder / JOURNAL
         self._lock = threading.Lock()
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -89,7 +92,7 @@ def _end_torn_line(path: Path, fd: int) -> None:
 
 def read_journal(folder: Path) -> Iterator[dict[str, Any]]:
     """Every whole line of a run's journal, in order; torn lines are left out. Raises JournalError."""
-    path = folder / "journal.jsonl"
+    path = folder / JOURNAL
     try:
         with path.open(encoding="utf-8", errors="replace") as file:
             for line in file:
@@ -117,4 +120,4 @@ def read_run(folder: Path) -> RunRow:
     for line in read_journal(folder):
         if line.get("kind") == "run":
             return RunRow.from_json(line)
-    raise JournalError(f"cannot read {folder / 'journal.jsonl'}: expected a run, actual: none recorded")
+    raise JournalError(f"cannot read {folder / JOURNAL}: expected a run, actual: none recorded")

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from amqpspec.record.journal import JOURNAL
 from amqpspec.record.rows import SCHEMA, CaseRow, RunRow, Tally
 
 RESULTS = "results.json"
@@ -91,7 +92,7 @@ def _document(file: Path) -> Mapping[str, Any]:
     try:
         data = json.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        if (file.parent / "journal.jsonl").exists():
+        if (file.parent / JOURNAL).exists():
             unfinished = (
                 f"{file.parent} holds an unfinished run: go on with amqpspec run … --resume {file.parent}"
             )

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from amqpspec.record.rows import CaseRow, Outcome
 from amqpspec.reports.load import LoadedRun, RequirementRow
 from amqpspec.reports.outcomes import GREEN, is_deviation, is_excused, levels_of
-
-DEVIATIONS, NOT_REACHED, HARNESS = 1, 3, 4  # exit codes
+from amqpspec.run.results import Exit
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +115,7 @@ def coverage(runs: Sequence[LoadedRun]) -> Coverage:
 def headline(run: LoadedRun) -> str:
     """The verdict on the whole run in a few words; it agrees with the exit code."""
     found = Deviations.of_run(run)
-    if run.exit_code == NOT_REACHED:
+    if run.exit_code == Exit.TARGET:
         return "not reached"
     if run.meta.partial or not run.cases:
         return "incomplete run"
@@ -124,9 +123,9 @@ def headline(run: LoadedRun) -> str:
         return "deviates"
     if found.undecided:
         return "not decided"
-    if run.exit_code == DEVIATIONS:
+    if run.exit_code == Exit.DEVIATIONS:
         return "blocked"
-    if run.exit_code == HARNESS:
+    if run.exit_code == Exit.HARNESS:
         return "nothing judged"
     if run.stale:
         return "stale baseline"

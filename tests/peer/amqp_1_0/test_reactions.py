@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from amqpspec.peer.amqp_1_0.arrivals import Passed, refusal_of
 from amqpspec.peer.amqp_1_0.peer import Peer
 from amqpspec.peer.events import Reaction
@@ -152,3 +154,30 @@ _WINDOWS: dict[str, Any] = {"incoming_window": 1, "next_outgoing_id": 0, "outgoi
 
 def test_nothing_amounts_to_nothing() -> None:
     assert refusal_of(()) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("octets", "kind", "refusal"),
+    [
+        (says("close", error=error("amqp:decode-error")), "close amqp:decode-error",
+         Refusal(Scope.CONNECTION, "amqp:decode-error")),
+        (says("close"), "close without error", None),
+        (says("end", 0, error=error()), "end amqp:internal-error", Refusal(Scope.SESSION, "amqp:internal-error")),
+        (says("detach", 0, handle=0, error=error()), "detach amqp:internal-error",
+         Refusal(Scope.LINK, "amqp:internal-error")),
+        (says("disposition", 0, role=True, first=0, state=REJECTED), "disposition rejected amqp:not-allowed",
+         Refusal(Scope.DELIVERY, "amqp:not-allowed")),
+        (says("disposition", 0, role=True, first=0), "disposition", None),
+        (says("transfer", 0, handle=0, delivery_id=0, delivery_tag=b"1", state=REJECTED),
+         "transfer rejected amqp:not-allowed", None),
+    ],
+)  # fmt: skip
+def test_a_frame_is_data_that_targets_have_in_common(
+    octets: bytes, kind: str, refusal: Refusal | None
+) -> None:
+    """Neither the text of an error nor numbers that the target chooses are part of it."""
+    made, _ = peer(opened() + begun() + octets)
+    made.begin()
+    arrival = made.read(1.0)
+    assert (arrival.kind, arrival.refusal) == (kind, refusal)
+    assert refusal_of((arrival,))[0] == refusal

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from amqpspec.record.evidence import transcripts
+from amqpspec.record.journal import JOURNAL
 from amqpspec.record.rows import CaseRow
 from amqpspec.reports.files import atomic_text
 from amqpspec.reports.load import RESULTS, LoadedRun, ReportError
@@ -23,7 +24,6 @@ from amqpspec.spec.canonical import declared_hash
 from amqpspec.spec.dialects import load_dialect, load_ledger, widest
 
 SCHEMA = 1
-JOURNAL = "journal.jsonl"
 _UNFINISHED = "expected a run that came to its end, actual: a partial one, which certifies nothing"
 
 

@@ -17,15 +17,13 @@ import pyarrow.compute as pc
 
 from amqpspec.record import observation
 from amqpspec.record.arrow_journal import observation_files, read_observations
-from amqpspec.record.journal import read_journal
+from amqpspec.record.journal import JOURNAL, read_journal
 from amqpspec.record.observation import FUZZ, key, utc
 from amqpspec.reports.campaign.rows import FindingRow
 from amqpspec.reports.pipeline.dimensions import Rows
 from amqpspec.reports.pipeline.parquet import fingerprint
 from amqpspec.reports.pipeline.runs import ledger_rows, requirement_rows, target_columns
 from amqpspec.reports.pipeline.schema import OBSERVATION, SCHEMA, LakeError, check_columns, fitted
-
-JOURNAL = "journal.jsonl"
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from amqpspec.record.journal import JournalError
+from amqpspec.record.journal import JOURNAL, JournalError
 from amqpspec.record.observation import CASE, FUZZ, key
 from amqpspec.reports.load import RESULTS, ReportError
 from amqpspec.reports.pipeline import campaigns, runs
@@ -179,9 +179,7 @@ def _incoming(snapshot: Snapshot, folder: Path, done: Ingested) -> _Incoming | N
 def _run(snapshot: Snapshot, run: Run, done: Ingested) -> _Incoming | None:
     """A run that is not in as it stands now."""
     known = snapshot.sources.get(f"{CASE}/{run.name}")
-    read = {
-        name: _whole(run.folder / name) for name in (runs.JOURNAL, RESULTS) if (run.folder / name).exists()
-    }
+    read = {name: _whole(run.folder / name) for name in (JOURNAL, RESULTS) if (run.folder / name).exists()}
     if known is not None and (known.read == read or _is_older(run, known, read, done)):
         return None
     source = Source(
@@ -193,8 +191,8 @@ def _run(snapshot: Snapshot, run: Run, done: Ingested) -> _Incoming | None:
 
 def _is_older(run: Run, known: Source, read: dict[str, Extent], done: Ingested) -> bool:
     """Whether the lake has more of this run than the folder; raises LakeError where the two contradict."""
-    path = run.folder / runs.JOURNAL
-    was, now = known.read[runs.JOURNAL], read[runs.JOURNAL]
+    path = run.folder / JOURNAL
+    was, now = known.read[JOURNAL], read[JOURNAL]
     if now.octets < was.octets:
         done.remarks.append(
             f"{path}: an older copy of a run that is in ({now.octets} of {was.octets} octets); left alone"
@@ -218,7 +216,7 @@ def _judged_earlier(run: Run, known: Source, read: dict[str, Extent]) -> bool:
 def _campaign(snapshot: Snapshot, campaign: Campaign, done: Ingested) -> _Incoming | None:
     """What of a campaign is not in yet."""
     known = snapshot.sources.get(f"{FUZZ}/{campaign.name}")
-    paths = [*campaigns.files(campaign), campaign.folder / campaigns.JOURNAL]
+    paths = [*campaigns.files(campaign), campaign.folder / JOURNAL]
     read = dict(known.read) if known else {}
     sizes = {path.name: _whole(path) for path in paths}
     grown = [path for path in paths if sizes[path.name][:2] != read.get(path.name, _NOTHING)[:2]]
@@ -232,9 +230,9 @@ def _campaign(snapshot: Snapshot, campaign: Campaign, done: Ingested) -> _Incomi
     incoming = _Incoming(
         source, fingerprint(FUZZ, campaign.name, *begun), campaigns.dimensions(campaign), iter(()), False
     )
-    incoming.read[campaigns.JOURNAL] = sizes[campaigns.JOURNAL]
+    incoming.read[JOURNAL] = sizes[JOURNAL]
     incoming.batches = _new_batches(
-        campaign, [path for path in grown if path.name != campaigns.JOURNAL], sizes, incoming
+        campaign, [path for path in grown if path.name != JOURNAL], sizes, incoming
     )
     return incoming
 

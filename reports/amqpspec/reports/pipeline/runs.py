@@ -17,7 +17,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from amqpspec.record.journal import read_cases, read_run
+from amqpspec.record.journal import JOURNAL, read_cases, read_run
 from amqpspec.record.observation import CASE, VERDICT_CODES, key, row, utc
 from amqpspec.record.rows import CaseRow, RunRow, TargetRow
 from amqpspec.reports.json_report import requirement_json
@@ -28,7 +28,6 @@ from amqpspec.reports.pipeline.reactions import arrivals_in_words, case_reaction
 from amqpspec.reports.pipeline.schema import OBSERVATION, LakeError
 from amqpspec.spec.dialects import certified_dialects, load_ledger
 
-JOURNAL = "journal.jsonl"
 _BATCH_ROWS = 10_000
 
 
