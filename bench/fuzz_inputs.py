@@ -35,7 +35,7 @@ def rows() -> Iterator[Row]:
 def _families() -> Callable[[], int]:
     """A whole cell made anew, duplicates taken out."""
     cell = by_key(DIALECT)[f"{DIALECT}/C04/shortstr.size/channel"]
-    spot = cell._spot
+    spot = cell._location
     assert spot is not None
 
     def work() -> int:

@@ -32,13 +32,15 @@ from amqpspec.fuzz.executor.loop import Address, Executor
 from amqpspec.fuzz.executor.pool import crew
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.executor.tempo import Tempo
-from amqpspec.fuzz.inputs.catalogue import FuzzInput, cells
+from amqpspec.fuzz.inputs.catalogue import cells
+from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
 from amqpspec.fuzz.inputs.identity import InputId
 from amqpspec.fuzz.inputs.mutation import origins, random_id, random_input
 from amqpspec.fuzz.oracles.monitor import Monitor
 from amqpspec.fuzz.oracles.suspicion import Oracle
 from amqpspec.fuzz.selftest.process import SeededBroker
-from amqpspec.fuzz.states.ways import Values, octets_of_step, states
+from amqpspec.fuzz.states.model import Values
+from amqpspec.fuzz.states.ways import octets_of_step, states
 from amqpspec.fuzz.triage.triage import Triage
 from amqpspec.target.known import known_broker
 from amqpspec.target.url import parse_url

@@ -9,8 +9,10 @@ from contextlib import suppress
 
 import pytest
 
-from amqpspec.fuzz.inputs.catalogue import FuzzInput, cells
-from amqpspec.fuzz.states.ways import Values, octets_of_step, states
+from amqpspec.fuzz.inputs.catalogue import cells
+from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
+from amqpspec.fuzz.states.model import Values
+from amqpspec.fuzz.states.ways import octets_of_step, states
 from amqpspec.reference.server import ReferenceBroker
 from amqpspec.spec.dialects import widest
 from amqpspec.spec.methods import load_methods

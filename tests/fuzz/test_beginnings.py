@@ -14,12 +14,13 @@ from amqpspec.cli.fuzz_known import attaches, with_known
 from amqpspec.cli.main import cli
 from amqpspec.fuzz.campaign.campaign import Campaign, Order
 from amqpspec.fuzz.executor.announced import announced
-from amqpspec.fuzz.executor.client import Client, Unanswered
+from amqpspec.fuzz.executor.client import Unanswered
 from amqpspec.fuzz.executor.loop import Address
 from amqpspec.fuzz.executor.subject import NotAttached, Subject, check_address
+from amqpspec.fuzz.methods.canary import MethodsClient
 from amqpspec.fuzz.oracles.canary import Canaries
 from amqpspec.fuzz.oracles.monitor import Monitor
-from amqpspec.fuzz.states.ways import Values
+from amqpspec.fuzz.states.model import Values
 from amqpspec.record.journal import read_journal
 from amqpspec.reference.server import ReferenceBroker
 
@@ -43,15 +44,15 @@ def broker() -> Iterator[ReferenceBroker]:
 @pytest.fixture
 def unconsumable(monkeypatch: pytest.MonkeyPatch) -> None:
     """Who asks for deliveries is hung up on."""
-    say = Client.say
+    say = MethodsClient.say
 
-    def said(self: Client, name: str, /, channel: int = 1, **args: Any) -> None:
+    def said(self: MethodsClient, name: str, /, channel: int = 1, **args: Any) -> None:
         if name == "basic.consume":
             self.close()
             raise Unanswered("the target ended the stream")
         say(self, name, channel, **args)
 
-    monkeypatch.setattr(Client, "say", said)
+    monkeypatch.setattr(MethodsClient, "say", said)
 
 
 @pytest.mark.usefixtures("unconsumable")

@@ -7,11 +7,14 @@ from random import Random
 
 import pytest
 
-from amqpspec.fuzz.grammar import DIALECTS
 from amqpspec.fuzz.oracles.suspicion import Oracle, Suspicion
+from amqpspec.fuzz.parts import fuzzed_dialects
 from amqpspec.fuzz.selftest.blame import CONFORMANCE, Blamed, BlameResult, Draw, blame_many, draw
-from amqpspec.fuzz.states.ways import Values, octets_of_step, states
+from amqpspec.fuzz.states.model import Values
+from amqpspec.fuzz.states.ways import octets_of_step, states
 from amqpspec.fuzz.triage.triage import Blame, Status
+
+DIALECTS = fuzzed_dialects()
 
 
 def drawn(dialect: str = "amqp-0-9-1", kind: str = "crash", seed: int = 1) -> Draw:

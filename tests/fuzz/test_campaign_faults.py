@@ -29,12 +29,13 @@ from amqpspec.fuzz.executor.client import Unanswered
 from amqpspec.fuzz.executor.loop import Address
 from amqpspec.fuzz.executor.pool import ExecutorPool
 from amqpspec.fuzz.executor.subject import Subject
-from amqpspec.fuzz.inputs.catalogue import Cell, FuzzInput
+from amqpspec.fuzz.inputs.catalogue import Cell
+from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
 from amqpspec.fuzz.inputs.identity import InputId
 from amqpspec.fuzz.inputs.mutation import Origin, random_id
 from amqpspec.fuzz.oracles.canary import Canaries
 from amqpspec.fuzz.oracles.suspicion import Oracle
-from amqpspec.fuzz.states.ways import Values
+from amqpspec.fuzz.states.model import Values
 from amqpspec.fuzz.triage.findings import read_finding
 from amqpspec.record.arrow_journal import observation_files, read_observations
 from amqpspec.record.journal import JournalError, read_journal

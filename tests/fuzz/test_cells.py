@@ -11,29 +11,33 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from amqpspec.fuzz.families import families
-from amqpspec.fuzz.grammar import DIALECTS, dialect_of, grammar_hash, tables
-from amqpspec.fuzz.inputs.catalogue import absent, cells, family, resolve
+from amqpspec.fuzz.families import FAMILIES
+from amqpspec.fuzz.grammar import dialect_of, grammar_hash, tables
+from amqpspec.fuzz.inputs.catalogue import absent, cells, resolve
 from amqpspec.fuzz.inputs.identity import IdError, InputId
 from amqpspec.fuzz.inputs.mutation import MAX_STEP_OCTETS, corpus_role, origins, random_id, random_input
 from amqpspec.fuzz.inputs.strategies import family_inputs, random_inputs
-from amqpspec.fuzz.states.ways import Slot, Values, octets_of_step, states
+from amqpspec.fuzz.parts import fuzzed_dialects
+from amqpspec.fuzz.states.model import Slot, Values
+from amqpspec.fuzz.states.ways import octets_of_step, states
 from amqpspec.spec.canonical import canonical
 
-FAMILIES = tuple(f"C{number:02}" for number in range(1, 15))
+DIALECTS = fuzzed_dialects()
+
+IDS = tuple(f"C{number:02}" for number in range(1, 15))
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_every_family_exists_or_says_why_not(dialect: str) -> None:
     there = {cell.family for cell in cells(dialect)}
-    assert there | set(absent(dialect)) == set(FAMILIES)
+    assert there | set(absent(dialect)) == set(IDS)
     assert not there & set(absent(dialect))
     assert all(len(reason) > 20 for reason in absent(dialect).values())
 
 
 def test_families_are_known_by_id() -> None:
-    assert tuple(f.id for f in families()) == FAMILIES
-    assert family("C04").title == "frame size, offset, type arithmetic"
+    assert tuple(f.id for f in FAMILIES) == IDS
+    assert FAMILIES[3].title == "frame size, offset, type arithmetic"
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
@@ -59,11 +63,11 @@ def test_every_row_that_a_family_names_is_in_some_ledger() -> None:
     known = {id for dialect in DIALECTS for id in ledger(dialect)}
     named = {
         id
-        for f in families()
+        for f in FAMILIES
         for dialect in DIALECTS
         for state in states(dialect).values()
-        for spot in f.spots(dialect, state)
-        for id in spot.touches
+        for location in f.locations(dialect, state)
+        for id in location.touches
     }
     assert len(named) > 40 and named <= known
 
@@ -71,7 +75,7 @@ def test_every_row_that_a_family_names_is_in_some_ledger() -> None:
 def test_the_deployed_dialect_has_cells_and_ids_of_its_own() -> None:
     cell = next(c for c in cells("amqp-0-8") if c.family == "C04" and c.state == "channel")
     assert resolve(cell.id(0)).steps == cell.input(0).steps
-    assert "amqp-0-8" in family("C01").absent
+    assert "C01" in absent("amqp-0-8")
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)

@@ -17,7 +17,8 @@ from amqpspec.fuzz.campaign.tally import Tally
 from amqpspec.fuzz.executor.loop import Address
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.executor.tempo import Tempo
-from amqpspec.fuzz.inputs.catalogue import FuzzInput, by_key
+from amqpspec.fuzz.inputs.catalogue import by_key
+from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
 from amqpspec.fuzz.oracles.monitor import Check, Monitor
 from amqpspec.fuzz.oracles.suspicion import Oracle, Suspicion
 from amqpspec.fuzz.triage.triage import Blame, Status, Triage

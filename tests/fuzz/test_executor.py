@@ -16,15 +16,18 @@ import trustme
 
 from amqpspec.fuzz.executor.client import Client, Unanswered
 from amqpspec.fuzz.executor.conversation import Conversation
-from amqpspec.fuzz.executor.hearing import UNREADABLE, hearing
+from amqpspec.fuzz.executor.decoder import decoder
+from amqpspec.fuzz.executor.heard import UNREADABLE
 from amqpspec.fuzz.executor.loop import MANY_STUCK, Address, Executor
 from amqpspec.fuzz.executor.outcome import End, Obedience, Outcome
 from amqpspec.fuzz.executor.subject import OutOfScope, Subject, check_scope
 from amqpspec.fuzz.executor.tempo import Tempo
 from amqpspec.fuzz.executor.tls import Tls
-from amqpspec.fuzz.inputs.catalogue import FuzzInput, cells
+from amqpspec.fuzz.inputs.catalogue import cells
+from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
 from amqpspec.fuzz.inputs.identity import InputId
-from amqpspec.fuzz.states.ways import Say, Step, Values, octets_of_step, states
+from amqpspec.fuzz.states.model import Say, Step, Values
+from amqpspec.fuzz.states.ways import octets_of_step, states
 from amqpspec.net.ports import free_port
 from amqpspec.reference.methods.channel import Channel
 from amqpspec.reference.methods.connection import Connection
@@ -102,11 +105,11 @@ def test_silence_is_no_refusal() -> None:
 def test_a_content_header_of_a_delivery_is_no_protocol_header() -> None:
     header = bytes.fromhex("003c0000" + "0" * 15 + "40000")
     frame = b"\x02\x00\x01" + len(header).to_bytes(4, "big") + header + b"\xce"
-    assert [said.name for said in hearing("amqp-0-9-1")(frame)] == ["content header"]
+    assert [said.name for said in decoder("amqp-0-9-1")(frame)] == ["content header"]
 
 
 def test_what_cannot_be_read_is_heard_as_such() -> None:
-    hear = hearing("amqp-0-9-1")
+    hear = decoder("amqp-0-9-1")
     assert [said.name for said in hear(b"\x01\x00\x00\x00\x00\x00\x01a\x00")] == [UNREADABLE]
 
 

@@ -9,10 +9,12 @@ from typing import Any
 import pytest
 
 from amqpspec.cli.certify import RunRequest, certify
-from amqpspec.fuzz.grammar import DIALECTS
-from amqpspec.fuzz.inputs.catalogue import FuzzInput, by_key, cells
+from amqpspec.fuzz.inputs.catalogue import by_key, cells
+from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
 from amqpspec.fuzz.oracles.suspicion import Oracle, Suspicion
-from amqpspec.fuzz.selftest.defects import SPOTS, Defect
+from amqpspec.fuzz.parts import fuzzed_dialects
+from amqpspec.fuzz.selftest.defects import Defect
+from amqpspec.fuzz.selftest.part import is_met, selftest_part
 from amqpspec.fuzz.selftest.process import SeededBroker
 from amqpspec.fuzz.states.ways import states
 from amqpspec.fuzz.triage.exported import case_of
@@ -30,6 +32,8 @@ from amqpspec.reference.server import ReferenceBroker
 from amqpspec.run.case import load_file
 from amqpspec.run.select import SelectionError, with_files
 from amqpspec.target.config import Target, target_of_url
+
+DIALECTS = fuzzed_dialects()
 
 ROLLBACK = next(
     item for item in by_key("amqp-0-9-1")["amqp-0-9-1/C09/order.twice/channel"] if "tx.rollback" in item.words
@@ -86,14 +90,14 @@ def test_every_state_has_a_case_that_a_sound_broker_passes(dialect: str, tmp_pat
 def test_a_case_of_a_planted_defect_fails_there_and_passes_elsewhere(
     dialect: str, state: str, kind: str, oracle: Oracle, tmp_path: Path
 ) -> None:
-    spot = SPOTS[dialect]["rare"]
+    condition = selftest_part(dialect).conditions(kind)["rare"]
     among = [
         c
         for c in cells(dialect)
         if c.state == state and (oracle is not Oracle.OBEDIENCE or "order.twice" in c.key)
     ]
-    item = next(i for cell in among for i in cell if spot.is_in(dialect, i.octets))
-    defect = Defect(kind, "rare", spot, dialect)
+    item = next(i for cell in among for i in cell if is_met(condition, dialect, i.octets))
+    defect = Defect(kind, "rare", condition, dialect)
     path = source(tmp_path, item, oracle)
     for planted, verdict in ((None, "pass"), (defect, "fail")):
         with SeededBroker(planted, tmp_path / f"broker-{verdict}", dialect) as broker:

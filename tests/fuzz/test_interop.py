@@ -15,17 +15,21 @@ from click.testing import CliRunner
 from amqpspec.cli.main import cli
 from amqpspec.fuzz.executor.loop import Address
 from amqpspec.fuzz.executor.subject import Subject
-from amqpspec.fuzz.grammar import DIALECTS, grammar
+from amqpspec.fuzz.grammar import grammar
 from amqpspec.fuzz.interop import boofuzz_engine
 from amqpspec.fuzz.interop.boofuzz_engine import BoofuzzMissing, BoofuzzOrder, BoofuzzRun, load_session
 from amqpspec.fuzz.interop.boofuzz_script import ScriptTarget, script
 from amqpspec.fuzz.interop.graph import session_graph
+from amqpspec.fuzz.parts import fuzzed_dialects
 from amqpspec.fuzz.selftest.process import SeededBroker
-from amqpspec.fuzz.states.ways import Slot, Values, octets_of_step, states
+from amqpspec.fuzz.states.model import Slot, Values
+from amqpspec.fuzz.states.ways import octets_of_step, states
 from amqpspec.fuzz.trees.tree import Role, octets_of, walk
 from amqpspec.fuzz.triage.findings import item_of, read_finding
 from amqpspec.record.journal import read_journal
 from amqpspec.reference.server import ReferenceBroker
+
+DIALECTS = fuzzed_dialects()
 
 EACH = pytest.mark.parametrize("dialect", DIALECTS)
 ROW = "wire/content/body-exceeds-size"

@@ -7,18 +7,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from amqpspec.fuzz.amqp_1_0.kit import attach, begin, flow, say, transfer
-from amqpspec.fuzz.grammar import DIALECTS, grammar
+from amqpspec.fuzz.driver import fuzz_driver
+from amqpspec.fuzz.grammar import grammar
 from amqpspec.fuzz.inputs.strategies import legal_sequences, replays
 from amqpspec.fuzz.judge.expectation import MAY_BE_LEGAL, expect, ledger
 from amqpspec.fuzz.judge.judge import expectation
-from amqpspec.fuzz.methods.judge import _RULES
+from amqpspec.fuzz.methods.driver import MethodsDriver
 from amqpspec.fuzz.methods.kit import kit
+from amqpspec.fuzz.parts import fuzzed_dialects
 from amqpspec.fuzz.states.ways import states
 from amqpspec.fuzz.trees.choices import ChoiceKey, Choices
 from amqpspec.fuzz.trees.mutators import MUTATORS, stacked
 from amqpspec.fuzz.trees.tree import edited_path, octets_at, octets_of, walk
 from amqpspec.wire.amqp_1_0.frames import encode_frame
 from amqpspec.wire.methods.malformed import nested_tables
+
+DIALECTS = fuzzed_dialects()
 
 K = kit("amqp-0-9-1")
 
@@ -133,8 +137,10 @@ def test_what_is_claimed_of_types(state: str, octets: bytes, wanted: str) -> Non
 
 
 def test_every_rule_is_a_row_with_refusals() -> None:
-    for dialect, rules in _RULES.items():
-        for id in rules.values():
+    for dialect in ("amqp-0-9-1", "amqp-wire-9-1"):
+        driver = fuzz_driver(dialect)
+        assert isinstance(driver, MethodsDriver) and len(driver.rules) > 10
+        for id in driver.rules.values():
             assert expect(dialect, id).accepts
     with pytest.raises(ValueError, match="refusals"):
         expect("amqp-0-9-1", "amq_wlp_header_01")

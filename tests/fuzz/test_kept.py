@@ -6,17 +6,20 @@ from typing import Any
 
 import pytest
 
-import amqpspec.fuzz.executor.kept as keeping
+import amqpspec.fuzz.executor.reusable as keeping
 from amqpspec.fuzz.executor.loop import Address, Executor
 from amqpspec.fuzz.executor.outcome import End, Obedience, Outcome
 from amqpspec.fuzz.executor.tempo import Tempo
-from amqpspec.fuzz.grammar import DIALECTS
-from amqpspec.fuzz.inputs.catalogue import FuzzInput
+from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
 from amqpspec.fuzz.inputs.identity import InputId
-from amqpspec.fuzz.states.follow_up import BROKEN, is_methods, traces
+from amqpspec.fuzz.parts import fuzzed_dialects
+from amqpspec.fuzz.states.follow_up import traces
+from amqpspec.fuzz.states.model import BROKEN, Say, Step, Values
 from amqpspec.fuzz.states.way_back import can_go_back, way_back
-from amqpspec.fuzz.states.ways import Say, Step, Values, octets_of_step, states
+from amqpspec.fuzz.states.ways import octets_of_step, states
 from amqpspec.reference.server import ReferenceBroker
+
+DIALECTS = fuzzed_dialects()
 
 TEMPO = Tempo(quiet_s=0.5, settle_s=0.05, refusal_s=5.0, way_s=5.0)
 QOS = Say("QOS", "basic.qos", 1, (("prefetch_count", 1),))
@@ -40,7 +43,7 @@ def said(dialect: str, say: Say) -> bytes:
 
 def harmless(dialect: str, state: str) -> bytes:
     """Something legal that asks for nothing, and in a state with a channel for an answer."""
-    if not is_methods(dialect):
+    if dialect == "amqp-1-0":
         return EMPTY
     if states(dialect)[state].channels:
         return said(dialect, QOS)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from amqpspec.fuzz.amqp_1_0.values import _NESTED as VALUES
-from amqpspec.fuzz.families.c03 import _NESTED as TABLES
+from amqpspec.fuzz.amqp_1_0.families.values import _NESTED as VALUES
+from amqpspec.fuzz.methods.families.nesting import _NESTED as TABLES
 from amqpspec.wire.amqp_1_0.types import decode
 from amqpspec.wire.errors import WireError
 from amqpspec.wire.methods.codec import codec_for

@@ -4,16 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from amqpspec.fuzz.states.follow_up import (
-    BROKEN,
-    fresh_channel,
-    handshake,
-    has_no_excuse,
-    rest,
-    rung,
-    traces,
-)
-from amqpspec.fuzz.states.ways import Say, Step, Values, octets_of_step
+from amqpspec.fuzz.states.follow_up import fresh_channel, handshake, has_no_excuse, rest, rung, traces
+from amqpspec.fuzz.states.model import BROKEN, Say, Step, Values
+from amqpspec.fuzz.states.ways import octets_of_step
 from amqpspec.spec.dialects import load_dialect
 
 METHODS, TYPES = "amqp-0-9-1", "amqp-1-0"

@@ -11,12 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from amqpspec.fuzz.executor.client import Client
 from amqpspec.fuzz.executor.loop import Address
 from amqpspec.fuzz.executor.outcome import End, Obedience, Outcome, Timing
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.executor.tempo import Tempo
-from amqpspec.fuzz.inputs.catalogue import FuzzInput, by_key, cells
+from amqpspec.fuzz.inputs.catalogue import by_key, cells
+from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
+from amqpspec.fuzz.methods.canary import MethodsClient
 from amqpspec.fuzz.oracles.answers import astray, conformance, deviates, late, obedience
 from amqpspec.fuzz.oracles.canary import Canaries
 from amqpspec.fuzz.oracles.log import LogWatch, complaints
@@ -25,7 +26,7 @@ from amqpspec.fuzz.oracles.process import Allowance, Gauge, gauge
 from amqpspec.fuzz.oracles.suspicion import Oracle, steady
 from amqpspec.fuzz.selftest.defects import defect
 from amqpspec.fuzz.selftest.process import SeededBroker
-from amqpspec.fuzz.states.ways import Values
+from amqpspec.fuzz.states.model import Values
 from amqpspec.net.ports import free_port
 from amqpspec.reference.methods.channel import Channel
 from amqpspec.reference.methods.connection import Connection
@@ -268,7 +269,7 @@ def heard_while_served(monkeypatch: pytest.MonkeyPatch, effect: Callable[[Channe
         subject = Subject("r", "amqp-0-9-1", Address(broker.host, broker.port))
         canaries = Canaries(subject)
         canaries.place()
-        with Client(subject.address, subject.dialect, Values(), 5.0) as client:
+        with MethodsClient(subject.address, subject.dialect, Values(), 5.0) as client:
             client.enter("channel")
             client.say("queue.purge", queue="any")
             client.wait("queue.purge-ok")

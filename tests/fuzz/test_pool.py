@@ -20,7 +20,7 @@ from amqpspec.fuzz.executor.pool import Alone, ExecutorPool, WorkerError, crew, 
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.executor.tempo import Tempo
 from amqpspec.fuzz.executor.worker import Hired, executor_of, portable
-from amqpspec.fuzz.inputs.catalogue import FuzzInput
+from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
 from amqpspec.reference.server import ReferenceBroker
 
 TEMPO = Tempo()

@@ -8,12 +8,16 @@ from typing import Any
 
 import pytest
 
-from amqpspec.fuzz.grammar import DIALECTS, Production, grammar
-from amqpspec.fuzz.states.ways import Values, octets_of_step, states
+from amqpspec.fuzz.grammar import Production, grammar
+from amqpspec.fuzz.parts import fuzzed_dialects
+from amqpspec.fuzz.states.model import Values
+from amqpspec.fuzz.states.ways import octets_of_step, states
 from amqpspec.fuzz.trees.tree import octets_of
 from amqpspec.spec.dialects import widest
 from amqpspec.wire.capture import Segment, write_pcapng
 from amqpspec.wire.layers import layers_of
+
+DIALECTS = fuzzed_dialects()
 
 EACH = pytest.mark.parametrize("dialect", DIALECTS)
 PORT = 5672

@@ -22,9 +22,10 @@ from amqpspec.fuzz.campaign.energy import Energy
 from amqpspec.fuzz.campaign.journal import read_progress
 from amqpspec.fuzz.executor.client import Client
 from amqpspec.fuzz.executor.loop import Address
-from amqpspec.fuzz.grammar import DIALECTS, grammar, grammar_hash
-from amqpspec.fuzz.inputs.catalogue import FuzzInput, resolve
+from amqpspec.fuzz.grammar import grammar, grammar_hash
+from amqpspec.fuzz.inputs.catalogue import resolve
 from amqpspec.fuzz.inputs.corpus import tree_of
+from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
 from amqpspec.fuzz.inputs.identity import IdError, InputId
 from amqpspec.fuzz.inputs.mutation import corpus_role, random_id, random_input
 from amqpspec.fuzz.interop.captures import CaptureError, Half, client_streams
@@ -38,12 +39,16 @@ from amqpspec.fuzz.interop.seeds import (
     read_seeds,
     write_corpus,
 )
-from amqpspec.fuzz.states.ways import Values, octets_of_step, states
+from amqpspec.fuzz.parts import fuzzed_dialects
+from amqpspec.fuzz.states.model import Values
+from amqpspec.fuzz.states.ways import octets_of_step, states
 from amqpspec.fuzz.trees.tree import octets_of, walk
 from amqpspec.fuzz.triage.findings import item_of
 from amqpspec.record.capture import write_capture
 from amqpspec.reference.server import ReferenceBroker
 from amqpspec.wire.capture import Segment, write_pcapng
+
+DIALECTS = fuzzed_dialects()
 
 EACH = pytest.mark.parametrize("dialect", DIALECTS)
 METHODS = ("method/queue.declare", "content/basic.publish", "method/basic.get", "method/queue.purge")

@@ -11,19 +11,24 @@ import pytest
 from amqpspec.fuzz.campaign.campaign import Campaign
 from amqpspec.fuzz.campaign.schedule import chosen_cells
 from amqpspec.fuzz.executor.client import Client, Unanswered
-from amqpspec.fuzz.grammar import DIALECTS
-from amqpspec.fuzz.inputs.catalogue import FuzzInput, by_key
+from amqpspec.fuzz.inputs.catalogue import by_key
+from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
 from amqpspec.fuzz.oracles.process import gauge
 from amqpspec.fuzz.oracles.suspicion import Oracle, Suspicion
-from amqpspec.fuzz.selftest.defects import KINDS, SPOTS, Defect, defect, defects
+from amqpspec.fuzz.parts import fuzzed_dialects
+from amqpspec.fuzz.selftest.defects import KINDS, Defect, defect, defects
 from amqpspec.fuzz.selftest.effects import EFFECTS
+from amqpspec.fuzz.selftest.frames import FrameCondition
+from amqpspec.fuzz.selftest.part import frames_in, is_met
 from amqpspec.fuzz.selftest.process import SeededBroker
 from amqpspec.fuzz.selftest.selftest import CELLS, Clean, Detection, SelfTest, seek, selftest
-from amqpspec.fuzz.selftest.spots import Spot, frames_in
-from amqpspec.fuzz.states.ways import Values, octets_of_step, states
+from amqpspec.fuzz.states.model import Values
+from amqpspec.fuzz.states.ways import octets_of_step, states
 from amqpspec.fuzz.triage.findings import Finding
 from amqpspec.fuzz.triage.triage import Status
 from tests.waiting import until
+
+DIALECTS = fuzzed_dialects()
 
 CELL = by_key("amqp-0-9-1")["amqp-0-9-1/C09/order.client/consuming"]
 RARE = next(item for item in CELL if defect("amqp-0-9-1/crash@rare").is_in(item.octets))
@@ -38,7 +43,7 @@ def finding(item: FuzzInput | None, oracle: Oracle = Oracle.CRASH) -> Finding:
 def test_each_oracle_over_the_target_has_a_defect_at_two_spots_of_each_dialect() -> None:
     assert set(KINDS.values()) == set(Oracle) - {Oracle.CONFORMANCE}
     assert len(defects()) == 2 * len(KINDS) * len(DIALECTS) == 60
-    assert set(EFFECTS) == set(KINDS) and set(SPOTS) == set(DIALECTS)
+    assert set(EFFECTS) == set(KINDS)
     assert len({d.name for d in defects()}) == 60
 
 
@@ -56,12 +61,16 @@ def test_cells_of_the_self_test_strike_and_ways_do_not(dialect: str, place: str)
 def test_a_spot_is_a_name_a_value_or_octets() -> None:
     (said,) = frames_in("amqp-0-9-1", PUBLISH)
     assert said.name == "basic.publish" and said.channel == 1 and said.fields["routing_key"] == "''"
-    assert Spot(frozenset({"basic.publish"})).is_at(said) and not Spot(frozenset({"basic.get"})).is_at(said)
-    assert Spot(field="mandatory", value="False").is_at(said) and not Spot(
+    assert FrameCondition(frozenset({"basic.publish"})).is_at(said) and not FrameCondition(
+        frozenset({"basic.get"})
+    ).is_at(said)
+    assert FrameCondition(field="mandatory", value="False").is_at(said) and not FrameCondition(
         field="mandatory", value="True"
     ).is_at(said)
-    assert Spot(octets=b"\x3c\x00\x28").is_at(said) and not Spot(octets=b"\x3c\x00\x29").is_at(said)
-    assert not Spot(frozenset({"basic.publish"})).is_in("amqp-0-9-1", PUBLISH[:-1])
+    assert FrameCondition(octets=b"\x3c\x00\x28").is_at(said) and not FrameCondition(
+        octets=b"\x3c\x00\x29"
+    ).is_at(said)
+    assert not is_met(FrameCondition(frozenset({"basic.publish"})), "amqp-0-9-1", PUBLISH[:-1])
 
 
 def test_frames_of_both_families_are_cut_up_to_what_cannot_be() -> None:
@@ -73,7 +82,9 @@ def test_frames_of_both_families_are_cut_up_to_what_cannot_be() -> None:
 
 
 def test_a_defect_travels_as_one_line() -> None:
-    planted = Defect("throw", "drawn", Spot(frozenset({"attach"}), "role", "True", b"\x00\xff"), "amqp-1-0")
+    planted = Defect(
+        "throw", "drawn", FrameCondition(frozenset({"attach"}), "role", "True", b"\x00\xff"), "amqp-1-0"
+    )
     assert Defect.from_json(planted.to_json()) == planted
     assert "\n" not in planted.to_json()
 

@@ -8,7 +8,7 @@ from amqpspec.fuzz.executor.loop import Address
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.executor.tempo import Tempo
 from amqpspec.fuzz.grammar import grammar, grammar_hash
-from amqpspec.fuzz.inputs.catalogue import FuzzInput
+from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
 from amqpspec.fuzz.inputs.identity import InputId
 from amqpspec.fuzz.oracles.monitor import Monitor
 from amqpspec.fuzz.oracles.suspicion import Oracle, Suspicion

@@ -9,16 +9,18 @@ import pytest
 from amqpspec.fuzz.executor.conversation import Conversation
 from amqpspec.fuzz.executor.loop import Address, Executor
 from amqpspec.fuzz.executor.outcome import End, Outcome
-from amqpspec.fuzz.executor.silence import SIGN, settled_by
+from amqpspec.fuzz.executor.part import executor_part
 from amqpspec.fuzz.executor.tempo import Tempo
-from amqpspec.fuzz.inputs.catalogue import FuzzInput
+from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
 from amqpspec.fuzz.inputs.identity import InputId
 from amqpspec.fuzz.judge.expectation import Expectation
 from amqpspec.fuzz.oracles.answers import deviates
-from amqpspec.fuzz.states.ways import Say, Step, Values, octets_of_step, states
+from amqpspec.fuzz.states.model import Say, Step, Values
+from amqpspec.fuzz.states.ways import octets_of_step, states
 from amqpspec.reference.server import ReferenceBroker
 from amqpspec.spec.amqp_1_0 import HEADERS
 from amqpspec.spec.model import Refusal, Scope
+from amqpspec.wire.amqp_1_0.frames import EMPTY_FRAME as SIGN
 from amqpspec.wire.amqp_1_0.frames import performative_frame
 
 METHODS, TYPES = "amqp-0-9-1", "amqp-1-0"
@@ -30,6 +32,10 @@ def item(state: str, octets: bytes, dialect: str = TYPES, *, owed: bool = True) 
     made = FuzzInput(InputId("0" * 8, "C09", "test", state, 0, 0), dialect, state, (octets,), "test")
     vars(made)["expectation"] = OWED if owed else Expectation()
     return made
+
+
+def settled_s(dialect: str, octets: bytes) -> float:
+    return executor_part(dialect).settled_silence_s(octets)
 
 
 def frame(name: str, **fields: Any) -> bytes:
@@ -121,9 +127,9 @@ def tune_ok(heartbeat: int) -> bytes:
 
 def test_ways_settle_no_heartbeats_and_inputs_may() -> None:
     ways = [octets_of_step(METHODS, step, Values()) for s in states(METHODS).values() for step in s.steps]
-    assert ways and not any(settled_by(METHODS, octets) for octets in ways)
-    assert settled_by(METHODS, tune_ok(3)) == 3.0 and settled_by(METHODS, tune_ok(3)[:-1]) == 0.0
-    assert settled_by(TYPES, SIGN) == 0.0
+    assert ways and not any(settled_s(METHODS, octets) for octets in ways)
+    assert settled_s(METHODS, tune_ok(3)) == 3.0 and settled_s(METHODS, tune_ok(3)[:-1]) == 0.0
+    assert settled_s(TYPES, SIGN) == 0.0
 
 
 @pytest.mark.parametrize(("heartbeat", "refusal"), [(2, None), (0, Refusal(Scope.SOCKET))])

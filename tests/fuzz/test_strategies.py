@@ -10,21 +10,17 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from amqpspec.fuzz.amqp_1_0.grammar import Maker
+from amqpspec.fuzz.amqp_1_0.strategies import legal_performatives, typed_values
 from amqpspec.fuzz.executor.loop import Address
 from amqpspec.fuzz.executor.outcome import End
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.executor.tempo import Tempo
-from amqpspec.fuzz.grammar import DIALECTS, grammar, grammar_hash, tables
-from amqpspec.fuzz.inputs.catalogue import FuzzInput
+from amqpspec.fuzz.grammar import grammar, grammar_hash, tables
+from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
 from amqpspec.fuzz.inputs.identity import InputId
 from amqpspec.fuzz.inputs.strategies import legal_conversations
-from amqpspec.fuzz.inputs.strategies_values import (
-    bodies,
-    legal_headers,
-    legal_methods,
-    legal_performatives,
-    typed_values,
-)
+from amqpspec.fuzz.methods.strategies import bodies, legal_headers, legal_methods
+from amqpspec.fuzz.parts import fuzzed_dialects
 from amqpspec.fuzz.states.sequences import beginnings, choices, facts_in, turn_of
 from amqpspec.fuzz.states.ways import states
 from amqpspec.fuzz.trees.tree import Node, octets_of
@@ -35,6 +31,8 @@ from amqpspec.wire.amqp_1_0.frames import TypedFrame, TypedReader
 from amqpspec.wire.amqp_1_0.message import decode_message
 from amqpspec.wire.methods.codec import codec_for
 from amqpspec.wire.methods.frames import Frame, FrameReader
+
+DIALECTS = fuzzed_dialects()
 
 MOST = {"amqp-0-9-1": 10, "amqp-wire-9-1": 7, "amqp-1-0": 60}
 """How many productions may come next where a conversation begins with most of them."""

@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amqpspec.fuzz.grammar import DIALECTS, Production, grammar
+from amqpspec.fuzz.grammar import Production, grammar
 from amqpspec.fuzz.inputs.corpus import tree_of
 from amqpspec.fuzz.inputs.strategies import productions
+from amqpspec.fuzz.parts import fuzzed_dialects
 from amqpspec.fuzz.trees.tree import (
     Role,
     at,
@@ -32,6 +33,8 @@ from amqpspec.wire.amqp_1_0.message import decode_message
 from amqpspec.wire.greeting import ProtocolHeader
 from amqpspec.wire.methods.codec import codec_for
 from amqpspec.wire.methods.frames import Frame, FrameReader
+
+DIALECTS = fuzzed_dialects()
 
 METHODS = ("amqp-0-9-1", "amqp-wire-9-1", "amqp-0-8")
 

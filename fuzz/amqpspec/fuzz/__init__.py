@@ -1,5 +1,7 @@
-"""The fuzzer. Each room imports only from those below it:
+"""The fuzzer. Each room imports only from those below it; import-linter checks it.
 
+- ``methods``, ``amqp_1_0``: the drivers: what the 0-9 family and AMQP 1.0 bring along; only dialects' entries name them
+- ``driver``: everything that a driver is asked, which is the sum of what the rooms below ask
 - ``selftest``: brokers with a planted defect, and how well defects are found; no part of a campaign
 - ``interop``: seeds from captures, scripts and sessions for boofuzz
 - ``campaign``: what is sent next, what is counted, what is written down when
@@ -11,7 +13,5 @@
 - ``judge``: what the ledger expects for octets sent in a state
 - ``states``: ways into states and back, what may legally follow
 - ``grammar``: productions made from a dialect's tables
-- ``trees``: trees of parts with roles, drawn choices, odd values, mutators
-
-``methods`` and ``amqp_1_0`` hold what the 0-9 family and AMQP 1.0 bring along.
+- ``parts``: how a driver is found; ``trees``: trees of parts with roles, drawn choices, odd values, mutators
 """

@@ -12,10 +12,12 @@ from pathlib import Path
 import click
 
 from amqpspec.cli.common import one_line_errors
-from amqpspec.fuzz.grammar import DIALECTS, grammar_hash
-from amqpspec.fuzz.inputs.catalogue import Cell, FuzzInput, absent, cells, resolve
+from amqpspec.fuzz.grammar import grammar_hash
+from amqpspec.fuzz.inputs.catalogue import Cell, absent, cells, resolve
+from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
 from amqpspec.fuzz.inputs.identity import InputId
 from amqpspec.fuzz.inputs.words import in_words
+from amqpspec.fuzz.parts import fuzzed_dialects
 from amqpspec.fuzz.states.ways import states
 from amqpspec.spec.dialects import load_dialect, widest
 
@@ -65,7 +67,9 @@ class _Fuzz(click.Group):
 @click.option(
     "--selftest", is_flag=True, help="Prove the oracles: planted defects are found, nothing else is."
 )
-@click.option("--dialect", "-d", "dialects", multiple=True, type=click.Choice(DIALECTS), help="Default: all.")
+@click.option(
+    "--dialect", "-d", "dialects", multiple=True, type=click.Choice(fuzzed_dialects()), help="Default: all."
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 @click.option(
     "--out",
@@ -108,10 +112,10 @@ def fuzz(
         from amqpspec.cli.fuzz_selftest import run_blame, run_selftest
 
         if blame is not None:
-            run_blame(dialects or DIALECTS, as_json, out, blame, seed)
-        run_selftest(dialects or DIALECTS, as_json, out, clean_budget)
+            run_blame(dialects, as_json, out, blame, seed)
+        run_selftest(dialects, as_json, out, clean_budget)
     elif list_cells:
-        _list_cells(dialects or DIALECTS, as_json)
+        _list_cells(dialects or fuzzed_dialects(), as_json)
     else:
         click.echo(context.get_help())
 

@@ -9,7 +9,7 @@ import json
 
 import click
 
-from amqpspec.fuzz.inputs.catalogue import FuzzInput
+from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
 from amqpspec.fuzz.triage.again import Look
 
 

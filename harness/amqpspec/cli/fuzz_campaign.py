@@ -27,16 +27,17 @@ from amqpspec.cli.fuzz_live import view_of
 from amqpspec.cli.fuzz_report import write_reports
 from amqpspec.fuzz.campaign.campaign import BATCH, Campaign, Order
 from amqpspec.fuzz.campaign.report import one_line, what
+from amqpspec.fuzz.driver import fuzz_driver
 from amqpspec.fuzz.executor.loop import Address
 from amqpspec.fuzz.executor.pool import workers_for
 from amqpspec.fuzz.executor.subject import Subject, check_address, check_scope
 from amqpspec.fuzz.executor.tempo import Tempo
 from amqpspec.fuzz.executor.tls import Tls
-from amqpspec.fuzz.grammar import DEPLOYED, DIALECTS
 from amqpspec.fuzz.oracles.monitor import Monitor
 from amqpspec.fuzz.oracles.suspicion import Oracle, Suspicion
+from amqpspec.fuzz.parts import deployed_dialects, fuzzed_dialects
 from amqpspec.fuzz.selftest.process import SEEDED, SeededBroker
-from amqpspec.fuzz.states.ways import MECHANISMS, Values
+from amqpspec.fuzz.states.model import Values
 from amqpspec.fuzz.triage.findings import item_of, read_finding
 from amqpspec.fuzz.triage.triage import Status, Triage
 from amqpspec.peer.context import Login
@@ -65,7 +66,9 @@ _OUT = Path("campaign")
 @click.option(
     "--out", "-o", type=click.Path(path_type=Path), help="Folder of the campaign (default: campaign)."
 )
-@click.option("--dialect", "-d", type=click.Choice((*DIALECTS, *DEPLOYED)), help="What to speak.")
+@click.option(
+    "--dialect", "-d", type=click.Choice((*fuzzed_dialects(), *deployed_dialects())), help="What to speak."
+)
 @click.option("--seed", default=1, show_default=True, type=click.IntRange(0), help="Of random mutation.")
 @click.option("--shard", default="1/1", show_default=True, metavar="I/N", help="Only every Nth input.")
 @click.option(
@@ -236,7 +239,7 @@ def _target(url: str | None, name: str | None, options: dict[str, Any]) -> Targe
     if url is not None and target.url is not None:
         check_scope(target.url.host, options["scope"])
         target = replace(target, dialect=detect(target))
-    if target.broker != "reference" and deployed_as(target.dialect) in DEPLOYED:
+    if target.broker != "reference" and deployed_as(target.dialect) in deployed_dialects():
         return replace(target, dialect=str(deployed_as(target.dialect)))
     return target
 
@@ -275,7 +278,7 @@ def _public(running: Live) -> str:
 
 def _check_mechanism(running: Live) -> None:
     """A login by more than one response is not led by a way, which is the same for all connections."""
-    known = MECHANISMS[running.target.dialect == "amqp-1-0"]
+    known = fuzz_driver(running.target.dialect).mechanisms
     if running.login.mechanism not in known:
         raise ConfigError(
             f"{running.url.redacted}: expected a login by one of {', '.join(known)}, actual {running.login.mechanism}"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from amqpspec.cli.common import one_line_errors
-from amqpspec.fuzz.grammar import DIALECTS
+from amqpspec.fuzz.parts import fuzzed_dialects
 from amqpspec.target.config import ConfigError
 
 if TYPE_CHECKING:
@@ -25,7 +25,11 @@ ENGINES = ("amqpspec", "boofuzz")
 @click.command("export-boofuzz", short_help="Write a dialect as one boofuzz script.")
 @click.argument("url", required=False)
 @click.option(
-    "--dialect", "-d", required=True, type=click.Choice(DIALECTS), help="Whose grammar and states it has."
+    "--dialect",
+    "-d",
+    required=True,
+    type=click.Choice(fuzzed_dialects()),
+    help="Whose grammar and states it has.",
 )
 @click.option(
     "--out",

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from amqpspec.fuzz.campaign.schedule import chosen_cells
 from amqpspec.fuzz.executor.announced import announced
+from amqpspec.fuzz.executor.part import executor_part
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.states.ways import states
 from amqpspec.run.baseline import Baseline, read_baseline
@@ -19,9 +20,9 @@ from amqpspec.run.case import load_suite
 
 def attaches(dialect: str, patterns: Sequence[str], *, random: bool) -> bool:
     """Whether a campaign over these cells goes into a state behind a link; random inputs may."""
-    links = {
-        name for name, state in states(dialect).items() if any("attach" in s.wait_for for s in state.steps)
-    }
+    answer = executor_part(dialect).attached_by
+    known = states(dialect).items()
+    links = {name for name, state in known if any(answer in step.wait_for for step in state.steps)}
     return bool(links) and (random or any(cell.state in links for cell in chosen_cells(dialect, patterns)))
 
 

@@ -15,6 +15,7 @@ from amqpspec.dialects import methods
 from amqpspec.spec.dialects import Entry
 
 if TYPE_CHECKING:
+    from amqpspec.fuzz.driver import FuzzDriver
     from amqpspec.reference.faults import Faults
     from amqpspec.spec.model import Dialect
 
@@ -37,6 +38,12 @@ def _faults() -> Faults:
     return DIALECT_FAULTS
 
 
+def _fuzzing() -> type[FuzzDriver]:
+    from amqpspec.fuzz.methods.amqp_0_9_1 import Amqp091Driver
+
+    return Amqp091Driver
+
+
 def _suite() -> ModuleType:
     from amqpspec.suites import amqp_0_9_1
 
@@ -53,6 +60,7 @@ AMQP_0_9_1 = Entry(
     faults=_faults,
     layers=methods.layers,
     suite=_suite,
+    fuzzing=_fuzzing,
 )
 RABBITMQ_0_9_1 = replace(
     AMQP_0_9_1, id="rabbitmq-0-9-1", tables=_rabbitmq, ledger=None, judged_as="amqp-0-9-1", suite=None

@@ -15,6 +15,7 @@ from amqpspec.spec.dialects import Entry
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from amqpspec.fuzz.driver import FuzzDriver
     from amqpspec.reference.faults import Faults
     from amqpspec.reference.server import Connect
     from amqpspec.run.driver import Driver
@@ -52,6 +53,12 @@ def _layers() -> Callable[[str], Layers]:
     return layers_for
 
 
+def _fuzzing() -> type[FuzzDriver]:
+    from amqpspec.fuzz.amqp_1_0.driver import Amqp10Driver
+
+    return Amqp10Driver
+
+
 def _suite() -> ModuleType:
     from amqpspec.suites import amqp_1_0
 
@@ -67,4 +74,5 @@ AMQP_1_0 = Entry(
     faults=_faults,
     layers=_layers,
     suite=_suite,
+    fuzzing=_fuzzing,
 )

@@ -15,6 +15,7 @@ from amqpspec.dialects import methods
 from amqpspec.spec.dialects import Entry
 
 if TYPE_CHECKING:
+    from amqpspec.fuzz.driver import FuzzDriver
     from amqpspec.reference.faults import Faults
     from amqpspec.spec.model import Dialect
 
@@ -37,6 +38,12 @@ def _faults() -> Faults:
     return DIALECT_FAULTS
 
 
+def _fuzzing() -> type[FuzzDriver]:
+    from amqpspec.fuzz.methods.amqp_wire_9_1 import AmqpWire91Driver
+
+    return AmqpWire91Driver
+
+
 def _suite() -> ModuleType:
     from amqpspec.suites import amqp_wire_9_1
 
@@ -54,6 +61,7 @@ AMQP_WIRE_9_1 = Entry(
     faults=_faults,
     layers=methods.layers,
     suite=_suite,
+    fuzzing=_fuzzing,
 )
 AMQP_0_8 = replace(
     AMQP_WIRE_9_1,

@@ -57,7 +57,7 @@ class Entry:
     suite: Part = None
     """The package of its cases."""
     fuzzing: Part = None
-    """``amqpspec.fuzz.driver.FuzzDriver``: grammar, states, judge."""
+    """A class of ``amqpspec.fuzz.driver.FuzzDriver``, made with a dialect's id: grammar, states, judge."""
     layers: Part = None
     """Makes scapy layers (``amqpspec.wire.layers.Layers``) of the dialect whose id it is given."""
 

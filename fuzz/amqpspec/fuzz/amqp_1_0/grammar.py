@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from amqpspec.fuzz.amqp_1_0.samples import given, sample_of
-from amqpspec.fuzz.grammar import Grammar, Production
+from amqpspec.fuzz.grammar import Production
 from amqpspec.fuzz.trees.tree import Node, Role, count_of, group, leaf, number, size_of
 from amqpspec.spec.model import Side
 from amqpspec.spec.typed import Category, Composite, Encoding, Restricted, TypedDialect, TypedField
@@ -26,9 +26,9 @@ _SERVER_SASL = ("sasl-mechanisms", "sasl-challenge", "sasl-outcome")
 _DATA = b"amqpspec"
 
 
-def productions(dialect: TypedDialect) -> Grammar:
-    """Every production by name."""
-    return {p.name: p for p in _Grammar(dialect).productions()}
+def productions(dialect: TypedDialect) -> Iterator[Production]:
+    """Every production."""
+    return _Grammar(dialect).productions()
 
 
 class Maker:

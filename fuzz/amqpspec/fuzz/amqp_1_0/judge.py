@@ -9,7 +9,7 @@ and only where the row lays a reaction down. What a message holds is the busines
 from __future__ import annotations
 
 from amqpspec.fuzz.amqp_1_0.states import LINKS
-from amqpspec.fuzz.states.ways import State
+from amqpspec.fuzz.states.model import State
 from amqpspec.spec.amqp_1_0 import HEADERS, LAYOUT
 from amqpspec.spec.dialects import dialect_ids, load_dialect
 from amqpspec.wire.amqp_1_0.frames import Performative, TypedFrame, TypedReader
@@ -23,7 +23,7 @@ _SAFE_OCTETS = 512
 """What every peer takes; whether it takes more is for it to say."""
 
 
-def judge(dialect_id: str, state: State, steps: tuple[bytes, ...]) -> str:
+def judge(state: State, steps: tuple[bytes, ...]) -> str:
     """The requirement that the octets break in a state, or nothing where that is not beyond doubt."""
     if not state.judged:
         return ""

@@ -11,7 +11,7 @@ from typing import Any
 from amqpspec.fuzz.amqp_1_0.grammar import Maker
 from amqpspec.fuzz.families.base import next_productions
 from amqpspec.fuzz.grammar import tables
-from amqpspec.fuzz.states.ways import State
+from amqpspec.fuzz.states.model import State
 from amqpspec.fuzz.trees.tree import Node, Place, walk
 from amqpspec.spec.typed import TypedDialect
 from amqpspec.wire.amqp_1_0.frames import performative_frame

@@ -9,7 +9,17 @@ from collections.abc import Iterator
 from typing import Any
 
 from amqpspec.fuzz.grammar import grammar
-from amqpspec.fuzz.states.ways import Argument, Render, Say, Slot, State, Step, Values, filled
+from amqpspec.fuzz.states.model import (
+    Argument,
+    Exchange,
+    HandshakeRules,
+    Say,
+    Slot,
+    State,
+    Step,
+    Values,
+    filled,
+)
 from amqpspec.spec.amqp_1_0 import HEADERS
 from amqpspec.wire.amqp_1_0.frames import performative_frame
 from amqpspec.wire.amqp_1_0.message import encode_message
@@ -111,14 +121,53 @@ def _receiving(attached: tuple[Step, ...], one: frozenset[int]) -> Iterator[Stat
     yield State("consuming", steps, answers, one, frozenset((SENDER, RECEIVER)), judged=True)
 
 
-def renderer(dialect_id: str) -> Render:
-    """What turns a saying into octets."""
+def octets_of(say: Say, values: Values) -> bytes:
+    """One saying on the wire."""
+    if not say.name:
+        return say.octets
+    fields: dict[str, Any] = filled(say.args, values)
+    payload = fields.pop("payload", b"")
+    return performative_frame(say.name, say.channel, payload=payload, **fields)
 
-    def render(say: Say, values: Values) -> bytes:
-        if not say.name:
-            return say.octets
-        fields: dict[str, Any] = filled(say.args, values)
-        payload = fields.pop("payload", b"")
-        return performative_frame(say.name, say.channel, payload=payload, **fields)
 
-    return render
+def way_for(steps: tuple[Step, ...], mechanism: str) -> tuple[Step, ...]:
+    """The steps of a way for a login; NONE leaves the security layer out behind which states lie."""
+    if mechanism != "NONE" or not any("sasl-outcome" in step.wait_for for step in steps):
+        return steps
+    return tuple(step for step in steps if not all("SASL" in say.words for say in step.says))
+
+
+# --- what may follow
+
+HANDSHAKE = HandshakeRules(
+    opened_by="open",
+    ends=frozenset({"close"}),
+    life=frozenset({"empty"}),
+    mute=frozenset({"closing"}),
+    filled=frozenset({"consuming", "transfer"}),
+    answered=frozenset({"sasl-header"}),
+    all_but_last=frozenset({"header"}),
+    said_by={("authenticated", "header"): "header"},
+)
+OPENS_OR_ENDS = frozenset({"begin", "end", "attach", "detach"})
+
+
+def exchange_on(channel: int) -> Exchange:
+    """A session is begun and ended."""
+    windows = (("next_outgoing_id", 0), ("incoming_window", 8), ("outgoing_window", 8))
+    return Exchange(
+        (
+            Step((Say("BEGIN", "begin", channel, windows),), ("begin",)),
+            Step((Say("END", "end", channel),), ("end",)),
+        )
+    )
+
+
+def closing(channel: int) -> Step:
+    """What ends a session."""
+    return Step((Say("END", "end", channel),), ("end",))
+
+
+def can_be_repeated(steps: tuple[Step, ...]) -> bool:
+    """Whether steps may be gone twice: a link would come back with what was unsettled on it."""
+    return not any(say.name == "attach" for step in steps for say in step.says)

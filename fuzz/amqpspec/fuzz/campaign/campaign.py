@@ -26,7 +26,8 @@ from amqpspec.fuzz.executor.loop import now_s
 from amqpspec.fuzz.executor.outcome import End
 from amqpspec.fuzz.executor.pool import crew, utc_us
 from amqpspec.fuzz.executor.tempo import Tempo
-from amqpspec.fuzz.inputs.catalogue import Cell, FuzzInput
+from amqpspec.fuzz.inputs.catalogue import Cell
+from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
 from amqpspec.fuzz.inputs.identity import RANDOM, InputId
 from amqpspec.fuzz.oracles.monitor import Check, Monitor
 from amqpspec.fuzz.oracles.suspicion import SPOILS, Oracle, Suspicion

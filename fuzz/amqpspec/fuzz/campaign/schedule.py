@@ -12,7 +12,8 @@ from dataclasses import asdict, dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import Any
 
-from amqpspec.fuzz.inputs.catalogue import Cell, FuzzInput, cells
+from amqpspec.fuzz.inputs.catalogue import Cell, cells
+from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
 from amqpspec.fuzz.inputs.identity import RANDOM
 from amqpspec.fuzz.inputs.mutation import Origin, random_id, random_input
 

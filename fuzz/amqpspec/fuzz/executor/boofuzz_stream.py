@@ -8,9 +8,11 @@ from __future__ import annotations
 import socket
 import struct
 
-from amqpspec.fuzz.executor.hearing import SIGNS_OF_LIFE, Heard, hearing
+from amqpspec.fuzz.executor.decoder import decoder
+from amqpspec.fuzz.executor.heard import Heard
 from amqpspec.fuzz.executor.loop import READ_OCTETS, Address, now_s
 from amqpspec.fuzz.executor.outcome import End
+from amqpspec.fuzz.states.part import states_part
 
 _RESET = struct.pack("ii", 1, 0)
 
@@ -27,7 +29,7 @@ class Stream:
         self.sent: list[bytes] = []
         self.received_octets = 0
         self.end = End.OPEN
-        self._hear = hearing(self.dialect)
+        self._decode = decoder(self.dialect)
 
     @property
     def info(self) -> str:
@@ -73,7 +75,7 @@ class Stream:
     def recv(self, max_bytes: int) -> bytes:
         """What has come, or nothing where nothing comes in time or the stream has ended."""
         octets = self._read(now_s() + self.way_s)
-        for _ in self._hear(octets):
+        for _ in self._decode(octets):
             pass
         return octets
 
@@ -81,10 +83,10 @@ class Stream:
 
     def reaction(self, wait_s: float, settle_s: float, owed: bool) -> tuple[list[Heard], float | None]:
         """What the target says now, until it refuses, the stream ends or nothing more comes; and the first latency."""
-        begun_s = now_s()
+        begun_s, life = now_s(), states_part(self.dialect).handshake.life
         until_s, latency_s, said = begun_s + wait_s, None, list[Heard]()
         while not any(one.refusal for one in said) and (octets := self._read(until_s)):
-            heard = [one for one in self._hear(octets) if one.name not in SIGNS_OF_LIFE]
+            heard = [one for one in self._decode(octets) if one.name not in life]
             if latency_s is None and heard:
                 latency_s = now_s() - begun_s
             said += heard

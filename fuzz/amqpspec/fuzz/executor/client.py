@@ -10,14 +10,14 @@ import time
 from collections import deque
 from dataclasses import replace
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
-from amqpspec.fuzz.executor.hearing import Heard, hearing, offered
+from amqpspec.fuzz.executor.decoder import decoder
+from amqpspec.fuzz.executor.heard import Heard
 from amqpspec.fuzz.executor.loop import READ_OCTETS, Address
-from amqpspec.fuzz.states.ways import Values, octets_of_step, way
-from amqpspec.spec.dialects import widest
-from amqpspec.wire.methods.codec import ContentHeader, codec_for
-from amqpspec.wire.methods.frames import FrameWriter
+from amqpspec.fuzz.executor.part import executor_part
+from amqpspec.fuzz.states.model import Values
+from amqpspec.fuzz.states.ways import octets_of_step, way
 
 
 class Unanswered(Exception):
@@ -38,7 +38,7 @@ class Client:
 
     def __init__(self, address: Address, dialect: str, values: Values, timeout_s: float) -> None:
         self.dialect, self.values, self.timeout_s = dialect, values, timeout_s
-        self._hear = hearing(dialect)
+        self._decode = decoder(dialect)
         self._heard: deque[Heard] = deque()
         self.passed: list[Heard] = []
         self.offered: tuple[str, ...] = ()
@@ -105,9 +105,9 @@ class Client:
                 raise Unanswered(f"the stream broke: {error}") from error
             if not octets:
                 raise Unanswered(f"the target ended the stream{self._unoffered}")
-            self._heard.extend(self._hear(octets))
+            self._heard.extend(self._decode(octets))
         said = self._heard.popleft()
-        self.offered = offered(self.dialect, said) or self.offered
+        self.offered = executor_part(self.dialect).mechanisms_in(said) or self.offered
         if said.limits is not None:
             channel_max, frame_max_octets = said.limits
             self.values = replace(self.values, channel_max=channel_max, frame_max_octets=frame_max_octets)
@@ -119,32 +119,6 @@ class Client:
         if not self.offered or self.values.mechanism in self.offered:
             return ""
         return f" (mechanism {self.values.mechanism}; offered: {', '.join(self.offered)})"
-
-    # --- classes and methods
-
-    def say(self, name: str, /, channel: int = 1, **args: Any) -> None:
-        """One method."""
-        codec = codec_for(widest(self.dialect))
-        write = FrameWriter(codec.dialect.layout).frame
-        self.send(write(codec.dialect.layout.types["method"], channel, codec.encode_method(name, args)))
-
-    def publish(self, queue: str, body: bytes, channel: int = 1) -> None:
-        """A message straight to a queue."""
-        codec = codec_for(widest(self.dialect))
-        write, types = FrameWriter(codec.dialect.layout).frame, codec.dialect.layout.types
-        header = codec.encode_header(ContentHeader(codec.dialect.classes_by_name["basic"].index, len(body)))
-        method = codec.encode_method("basic.publish", {"routing_key": queue})
-        parts = (("method", method), ("header", header), ("body", body))
-        self.send(b"".join(write(types[kind], channel, payload) for kind, payload in parts))
-
-    def body(self) -> bytes:
-        """The body of the content that comes next, of one frame."""
-        return self.wait("content body").payload
-
-    def get(self, queue: str) -> bytes | None:
-        """One message out of a queue, or None."""
-        self.say("basic.get", queue=queue, no_ack=True)
-        return None if self.wait("basic.get-ok", "basic.get-empty").name.endswith("empty") else self.body()
 
 
 def _connected(address: Address, timeout_s: float) -> socket.socket:

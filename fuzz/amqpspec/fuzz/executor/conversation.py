@@ -10,24 +10,19 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from zlib import crc32
 
-from amqpspec.fuzz.executor.hearing import SIGNS_OF_LIFE, Hear, Heard, hearing
-from amqpspec.fuzz.executor.kept import Ear, Kept, kept
-from amqpspec.fuzz.executor.onward import Onward
+from amqpspec.fuzz.executor.decoder import decoder
+from amqpspec.fuzz.executor.follow_up import FollowUp
+from amqpspec.fuzz.executor.heard import Decode, Heard
 from amqpspec.fuzz.executor.outcome import End, Obedience, Outcome, Timing
-from amqpspec.fuzz.executor.silence import SIGN, Silence, settled_by
+from amqpspec.fuzz.executor.part import executor_part
+from amqpspec.fuzz.executor.reusable import Medium, ReusableConnection, reusable
+from amqpspec.fuzz.executor.silence import Silence
 from amqpspec.fuzz.executor.tempo import Tempo
-from amqpspec.fuzz.inputs.catalogue import FuzzInput
-from amqpspec.fuzz.states.follow_up import (
-    BROKEN,
-    MUTE,
-    Traces,
-    has_no_excuse,
-    is_methods,
-    opens,
-    traces,
-    used_channels,
-)
-from amqpspec.fuzz.states.ways import Step, Values, octets_of_step, way
+from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
+from amqpspec.fuzz.states.follow_up import has_no_excuse, opens, traces, used_channels
+from amqpspec.fuzz.states.model import BROKEN, Step, Traces, Values
+from amqpspec.fuzz.states.part import states_part
+from amqpspec.fuzz.states.ways import octets_of_step, way
 from amqpspec.spec.model import Refusal, Scope
 
 ASKED_ONE_IN = 8
@@ -52,12 +47,12 @@ def _ends_all(refusal: Refusal) -> bool:
     return refusal.scope not in _PARTIAL
 
 
-class _Part(Enum):
+class _Stage(Enum):
     """How far a conversation is: on the way into the state, at the input, or beyond it."""
 
     WAY = 0
     INPUT = 1
-    ONWARD = 2
+    FOLLOW_UP = 2
 
 
 class Conversation:
@@ -65,7 +60,7 @@ class Conversation:
 
     Behind an input that is not refused it goes on legally: where silence is all that can be expected, since the answer
     that then comes shows that the input has been read; of the others one in so many, or all where ``thorough``.
-    With ``on``, its way is the one back on a connection that was ``kept`` behind another input.
+    With ``on``, its way is the one back on a connection that was left open behind another input.
     """
 
     def __init__(
@@ -76,16 +71,17 @@ class Conversation:
         now_s: float,
         *,
         thorough: bool = False,
-        on: Kept | None = None,
+        on: ReusableConnection | None = None,
     ) -> None:
         self.item, self._values, self._tempo, self._thorough = item, values, tempo, thorough
         self._steps: tuple[Step, ...] = way(item.dialect, item.state, values.mechanism)
-        self._hear: Hear | None = None
+        self._decode: Decode | None = None
+        self._dialect, self._rules = executor_part(item.dialect), states_part(item.dialect).handshake
         self._silence = Silence(now_s)
         self._before: frozenset[int] = frozenset()
         self._next_step = 0
         self._waiting: list[str] = []
-        self._part = _Part.WAY
+        self._stage = _Stage.WAY
         self._owed = item.expectation.must_refuse
         self.out = bytearray()
         self._since_s = self._begun_s = now_s
@@ -99,32 +95,31 @@ class Conversation:
         self._latency_s: float | None = None
         self._sent_octets = self._received_octets = 0
         self._traces: Traces | None = None
-        self._onward: Onward | None = None
+        self._follow_up: FollowUp | None = None
         self.outcome: Outcome | None = None
         self.spoken: list[Spoken] | None = None
         if on is not None:
             self._take_over(on)
 
-    def _take_over(self, on: Kept) -> None:
+    def _take_over(self, on: ReusableConnection) -> None:
         self._steps, self._before = on.steps, on.channels
-        self._hear, self._silence, settled = on.ear.hear, on.ear.silence, on.ear.settled
+        self._decode, self._silence, settled = on.medium.decode, on.medium.silence, on.medium.settled
         self._values = replace(
             self._values, channel_max=settled.channel_max, frame_max_octets=settled.frame_max_octets
         )
 
     @property
-    def is_on_kept(self) -> bool:
+    def is_reused(self) -> bool:
         """Whether another input was said on this connection before."""
         return bool(self._before)
 
     @property
-    def kept(self) -> Kept | None:
+    def reusable(self) -> ReusableConnection | None:
         """What the next input needs, where the target goes on behind this one and there is a way back."""
-        if self._onward is None or self._hear is None or self.out:
+        if self._follow_up is None or self._decode is None or self.out:
             return None
-        return kept(
-            self.item, self._left, self._onward, self._refused, Ear(self._hear, self._silence, self._values)
-        )
+        medium = Medium(self._decode, self._silence, self._values)
+        return reusable(self.item, self._left, self._follow_up, self._refused, medium)
 
     # --- what the driver says
 
@@ -136,7 +131,7 @@ class Conversation:
     @property
     def has_begun(self) -> bool:
         """Whether the way into the state is behind it."""
-        return self._part is not _Part.WAY
+        return self._stage is not _Stage.WAY
 
     def connected(self, now_s: float) -> None:
         """The stream is there."""
@@ -144,7 +139,7 @@ class Conversation:
 
     def flushed(self, now_s: float) -> None:
         """All of ``out`` has been taken."""
-        if self._part is _Part.INPUT and self._sent_s is None:
+        if self._stage is _Stage.INPUT and self._sent_s is None:
             self._sent_s = now_s
             self._until_s = now_s + (self._tempo.refusal_s if self._owed else self._tempo.settle_s)
 
@@ -153,24 +148,24 @@ class Conversation:
         self._received_octets += len(octets)
         if self.spoken is not None:
             self.spoken.append(Spoken("in", octets, int(now_s * 1e9)))
-        if self._hear is None:
-            self._hear = hearing(self.item.dialect)
-        for said in self._hear(octets):
+        if self._decode is None:
+            self._decode = decoder(self.item.dialect)
+        for said in self._decode(octets):
             self._take(said, now_s)
             if self.outcome is not None:
                 return
 
     def ended(self, end: End, now_s: float) -> None:
         """The stream has ended."""
-        if self._part is not _Part.WAY and self._is_due_to_silence(now_s):
+        if self._stage is not _Stage.WAY and self._is_due_to_silence(now_s):
             self._kept_silent()
             return
-        if self._onward is not None:
-            self._onward.ended(end)
+        if self._follow_up is not None:
+            self._follow_up.ended(end)
             # The end of a stream whose input was cut short is an answer to what came behind it.
             self._finish(end if self._left.whole else End.OPEN, True)
             return
-        reached = self._part is not _Part.WAY and end is not End.REFUSED
+        reached = self._stage is not _Stage.WAY and end is not End.REFUSED
         self._finish(end, reached, "" if reached else f"{end} while waiting for {self._waited}")
 
     def tick(self, now_s: float) -> None:
@@ -179,11 +174,11 @@ class Conversation:
             return
         if now_s < self._until_s:
             self._live(now_s)
-        elif self._onward is not None:
+        elif self._follow_up is not None:
             self._kept_silent()
-        elif self._part is _Part.INPUT and self._sent_s is not None:
+        elif self._stage is _Stage.INPUT and self._sent_s is not None:
             self._settled(now_s, self._sent_s)
-        elif self._part is _Part.INPUT:
+        elif self._stage is _Stage.INPUT:
             self._finish(End.OPEN, True, "not all octets were taken")
         else:
             self._finish(End.OPEN, False, f"no {self._waited} in time")
@@ -201,16 +196,20 @@ class Conversation:
             self._values = replace(self._values, channel_max=channel_max, frame_max_octets=frame_max_octets)
         if said.idle_s:
             self._silence.announced(said.idle_s, now_s)
-        if said.refusal is not None and self._part is not _Part.WAY and self._is_due_to_silence(now_s, said):
+        if (
+            said.refusal is not None
+            and self._stage is not _Stage.WAY
+            and self._is_due_to_silence(now_s, said)
+        ):
             self._kept_silent()
             return
         if self._astray is None and said.channel > 1 and self._is_astray(said):
             self._astray = said
-        if said.name in SIGNS_OF_LIFE:
+        if said.name in self._rules.life:
             return
-        if self._part is _Part.WAY:
+        if self._stage is _Stage.WAY:
             self._on_the_way(said, now_s)
-        elif self._part is _Part.INPUT:
+        elif self._stage is _Stage.INPUT:
             self._react(said, now_s)
         else:
             self._obey(said, now_s)
@@ -235,7 +234,7 @@ class Conversation:
         self._since_s = now_s
         self._until_s = now_s + self._tempo.way_s
         if not self._waiting:
-            self._part = _Part.INPUT
+            self._stage = _Stage.INPUT
             self._way_took_s = now_s - self._begun_s
             self._say(self.item.octets, now_s)
 
@@ -250,13 +249,18 @@ class Conversation:
 
     def _live(self, now_s: float) -> None:
         """A sign of life, where a whole frame may legally go out of itself."""
-        before, names = self.item.state, () if self._part is _Part.WAY else self._left.names
-        ended = before in MUTE or not {"close", "connection.close"}.isdisjoint(names)
-        whole = self._part is _Part.WAY or (self._left.whole and self._sent_s is not None)
-        if self.out or ended or not whole or not (opens(self.item.dialect, before) or "open" in names):
+        before, names = self.item.state, () if self._stage is _Stage.WAY else self._left.names
+        ended = before in self._rules.mute or not self._rules.ends.isdisjoint(names)
+        whole = self._stage is _Stage.WAY or (self._left.whole and self._sent_s is not None)
+        if (
+            self.out
+            or ended
+            or not whole
+            or not (opens(self.item.dialect, before) or self._rules.opened_by in names)
+        ):
             self._silence.cannot_be_broken()
         else:
-            self._say(SIGN, now_s)
+            self._say(self._dialect.sign_of_life, now_s)
 
     def _is_due_to_silence(self, now_s: float, said: Heard | None = None) -> bool:
         """Whether the connection ends since nothing more was said on it: that is no answer to the input."""
@@ -267,12 +271,12 @@ class Conversation:
             return False
         if self._silence.ends_it(now_s) or (said is not None and said.blames_silence):
             return True
-        return 0 < settled_by(self.item.dialect, self.item.octets) <= waited_s
+        return 0 < self._dialect.settled_silence_s(self.item.octets) <= waited_s
 
     def _kept_silent(self) -> None:
         """Nothing that counts came behind the input, or behind what was asked then."""
-        if self._onward is not None:
-            self._onward.silent()
+        if self._follow_up is not None:
+            self._follow_up.silent()
         self._finish(End.OPEN, True)
 
     def _react(self, said: Heard, now_s: float) -> None:
@@ -313,13 +317,13 @@ class Conversation:
 
     def _ask(self, now_s: float, refused: Heard | None = None) -> bool:
         """Go on legally, where that is possible."""
-        onward = Onward(self.item.dialect, self.item.state, self._left, tuple(self._arrivals))
-        octets = onward.begin(self._values) if onward.possible else b""
+        follow_up = FollowUp(self.item.dialect, self.item.state, self._left, tuple(self._arrivals))
+        octets = follow_up.begin(self._values) if follow_up.possible else b""
         if not octets:
             return False
         if refused is not None:
-            octets = onward.farewell(refused, self._values) + octets
-        self._onward, self._part = onward, _Part.ONWARD
+            octets = follow_up.farewell(refused, self._values) + octets
+        self._follow_up, self._stage = follow_up, _Stage.FOLLOW_UP
         if (
             self._latency_s is None
         ):  # what comes from now on answers the new question: the silence before was no delay
@@ -330,21 +334,21 @@ class Conversation:
 
     @property
     def _ask_s(self) -> float:
-        assert self._onward is not None
-        return self._tempo.refusal_s if self._onward.has_no_excuse else self._tempo.quiet_s
+        assert self._follow_up is not None
+        return self._tempo.refusal_s if self._follow_up.has_no_excuse else self._tempo.quiet_s
 
     def _obey(self, said: Heard, now_s: float) -> None:
-        assert self._onward is not None
-        reply = self._onward.take(said, self._values)
+        assert self._follow_up is not None
+        reply = self._follow_up.take(said, self._values)
         if reply is None:
             self._note(said, now_s)
             if said.refusal is not None and self._refused is None:
                 self._refused = said
-                self._say(self._onward.farewell(said, self._values), now_s)
+                self._say(self._follow_up.farewell(said, self._values), now_s)
             return
-        if self._onward.obedience is Obedience.ENDS and self._left.whole and self._refused is None:
+        if self._follow_up.obedience is Obedience.ENDS and self._left.whole and self._refused is None:
             self._refused = said if said.refusal is not None else None
-        if self._onward.obedience is not Obedience.NOT_ASKED:
+        if self._follow_up.obedience is not Obedience.NOT_ASKED:
             self._finish(End.OPEN, True)
             return
         self._say(reply, now_s)
@@ -352,12 +356,14 @@ class Conversation:
 
     def _is_astray(self, said: Heard) -> bool:
         """Whether an answer came on a channel that neither the way nor an input that can be read has used."""
-        if not is_methods(self.item.dialect) or (self._onward is not None and self._part is _Part.ONWARD):
+        if not self._dialect.answers_where_asked or (
+            self._follow_up is not None and self._stage is _Stage.FOLLOW_UP
+        ):
             return False
         used = used_channels(self.item.dialect, self.item.state, BROKEN) | self._before
         if said.channel in used:
             return False
-        return self._part is _Part.WAY or (self._left.whole and said.channel not in self._left.channels)
+        return self._stage is _Stage.WAY or (self._left.whole and said.channel not in self._left.channels)
 
     def _say(self, octets: bytes, now_s: float) -> None:
         self.out += octets
@@ -367,12 +373,12 @@ class Conversation:
             self.spoken.append(Spoken("out", octets, int(now_s * 1e9)))
 
     def _finish(self, end: End, reached: bool, why: str = "") -> None:
-        onward = self._onward
+        follow_up = self._follow_up
         self.outcome = Outcome(
             self.item, reached, tuple(self._arrivals), self._refused.refusal if self._refused is not None else None,
             end, Timing(self._latency_s, self._way_took_s, self._slowest_s), self._sent_octets, self._received_octets,
-            why, onward.obedience if onward is not None else Obedience.NOT_ASKED,
-            onward.complaint if onward is not None else "",
+            why, follow_up.obedience if follow_up is not None else Obedience.NOT_ASKED,
+            follow_up.complaint if follow_up is not None else "",
             f"{self._astray.name} on channel {self._astray.channel}" if self._astray is not None else "",
         )  # fmt: skip
 

@@ -16,11 +16,11 @@ from dataclasses import dataclass
 from heapq import heappop, heappush
 
 from amqpspec.fuzz.executor.conversation import Conversation, Filling
-from amqpspec.fuzz.executor.kept import Kept
 from amqpspec.fuzz.executor.outcome import End, Outcome
+from amqpspec.fuzz.executor.reusable import ReusableConnection
 from amqpspec.fuzz.executor.tempo import Tempo
 from amqpspec.fuzz.executor.tls import Pipe, Tls
-from amqpspec.fuzz.inputs.catalogue import FuzzInput
+from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
 
 READ_OCTETS = 65_536
 _RESET = struct.pack("ii", 1, 0)
@@ -69,7 +69,7 @@ class _Waiting:
         """The next one; None where there is none."""
         return self._back.pop() if self._back else next(self._rest, None)
 
-    def take_for(self, kept: Kept) -> FuzzInput | None:
+    def take_for(self, kept: ReusableConnection) -> FuzzInput | None:
         """The next one, where it can be said on a kept connection."""
         item = None if self._back else next(self._rest, None)
         if item is None or kept.fits(item):
@@ -131,7 +131,7 @@ class Executor:
                 for line in self._turn():
                     outcome = line.talk.outcome
                     assert outcome is not None
-                    lost = line.talk.is_on_kept and not outcome.reached
+                    lost = line.talk.is_reused and not outcome.reached
                     if lost:
                         waiting.put_back(outcome.item)
                     if lost or not self._goes_on(line, waiting):
@@ -163,7 +163,7 @@ class Executor:
             self._down = self._down or self._stuck >= MANY_STUCK
         return outcome
 
-    def _talk(self, item: FuzzInput, now_s: float, on: Kept | None = None) -> Conversation:
+    def _talk(self, item: FuzzInput, now_s: float, on: ReusableConnection | None = None) -> Conversation:
         self._number += 1
         talk = Conversation(
             item, self.filling(self._number), self.tempo, now_s, thorough=self.thorough, on=on
@@ -177,7 +177,7 @@ class Executor:
         """The next input on the same connection, where the target keeps it."""
         if not self.keeping or self._down or line.inputs >= _MOST_ON_ONE:
             return False
-        kept = line.talk.kept
+        kept = line.talk.reusable
         item = waiting.take_for(kept) if kept is not None else None
         if item is None:
             return False

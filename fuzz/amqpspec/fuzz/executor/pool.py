@@ -24,7 +24,7 @@ from amqpspec.fuzz.executor.outcome import Outcome
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.executor.tempo import Tempo
 from amqpspec.fuzz.executor.worker import Hired, Said, Share, portable
-from amqpspec.fuzz.inputs.catalogue import FuzzInput
+from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
 
 _REPLACED_A_BATCH = 3
 """How often one share is sent again; what has no outcome then stays undecided."""

@@ -8,22 +8,13 @@ the connection. In the 0-9 family a client settles the interval in tune-ok: ways
 
 from __future__ import annotations
 
-from contextlib import suppress
 from math import inf
-
-from amqpspec.fuzz.states.follow_up import is_methods
-from amqpspec.spec.dialects import widest
-from amqpspec.wire.amqp_1_0.frames import EMPTY_FRAME
-from amqpspec.wire.errors import WireError
-from amqpspec.wire.methods.codec import codec_for
-from amqpspec.wire.methods.frames import Frame, FrameReader
 
 SHARE = 0.4
 """Of the announced time so much goes by between two signs of life."""
 _LEAST_S = 0.05
 _NEARLY = 0.9
 """The target counts from the last whole frame that it took, a round trip before what was said here last."""
-SIGN = EMPTY_FRAME
 
 
 class Silence:
@@ -57,20 +48,3 @@ class Silence:
     def ends_it(self, now_s: float) -> bool:
         """Whether it has lasted so long that an end of the connection says nothing about what was sent."""
         return self._bears_s > 0 and now_s - self._said_s >= _NEARLY * self._bears_s
-
-
-def settled_by(dialect: str, octets: bytes) -> float:
-    """The heartbeat interval in seconds that an input of the 0-9 family settles; zero where it settles none."""
-    if not is_methods(dialect):
-        return 0.0
-    codec = codec_for(widest(dialect))
-    tune_ok = codec.dialect.methods["connection.tune-ok"]
-    ids = tune_ok.class_id.to_bytes(2, "big") + tune_ok.method_id.to_bytes(2, "big")
-    reader = FrameReader(codec.dialect.layout, max_payload_octets=1 << 32)
-    reader.feed(octets)
-    found = 0.0
-    with suppress(WireError):
-        while (item := reader.next()) is not None:
-            if isinstance(item, Frame) and item.payload[:4] == ids:
-                found = float(codec.decode_method(item.payload)["heartbeat"])
-    return found

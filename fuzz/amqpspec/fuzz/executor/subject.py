@@ -12,15 +12,14 @@ from pathlib import Path
 
 from amqpspec.fuzz.executor.client import Client, Unanswered
 from amqpspec.fuzz.executor.loop import Address, Executor, now_s, pause
+from amqpspec.fuzz.executor.part import executor_part
 from amqpspec.fuzz.executor.tempo import Tempo
-from amqpspec.fuzz.grammar import tables
-from amqpspec.fuzz.states.ways import Values, with_names
-from amqpspec.spec.methods import MethodDialect
+from amqpspec.fuzz.states.model import Values, with_names
+from amqpspec.fuzz.states.ways import states
 
 _AWAKE_S = 60.0
 _ROUNDS = 5
 _ADDRESS_S = 10.0
-_SHARED_QUEUE = "amqpspec.fuzz.q"
 
 
 class NotAttached(ValueError):
@@ -58,14 +57,9 @@ class Subject:
     thorough: bool = False
     keeping: bool = True
 
-    @property
-    def is_methods(self) -> bool:
-        """Whether it speaks a dialect of classes and methods."""
-        return isinstance(tables(self.dialect), MethodDialect)
-
     def filling(self, number: int) -> Values:
         """The values of connection number n: container (and queue, where one is declared) are its own."""
-        queue = f"amqpspec.fuzz.{number}" if self.is_methods else self.values.queue
+        queue = executor_part(self.dialect).queue_of(number, self.values)
         return with_names(self.values, queue, f"amqpspec-fuzz-{number}")
 
     def executor(self, tempo: Tempo) -> Executor:
@@ -76,8 +70,8 @@ class Subject:
 
     @property
     def sentinel_state(self) -> str:
-        """How far a sentinel goes: a channel or a session is open."""
-        return "channel" if self.is_methods else "session"
+        """How far a sentinel goes."""
+        return executor_part(self.dialect).sentinel_state
 
     def greet(self, timeout_s: float) -> float:
         """A sentinel's whole way; gives how long it took in seconds. Raises Unanswered."""
@@ -116,15 +110,18 @@ class Subject:
 
 
 def check_address(subject: Subject) -> None:
-    """Raises NotAttached for an AMQP 1.0 target that refuses its address, Unanswered where it cannot be reached."""
-    if subject.is_methods:
+    """Raises NotAttached for a target that refuses the address of ways, Unanswered where it cannot be reached."""
+    answer = executor_part(subject.dialect).attached_by
+    known = states(subject.dialect).items()
+    attached = next((n for n, state in known if any(answer in step.wait_for for step in state.steps)), "")
+    if not attached:
         return
     values = replace(subject.values, container=f"amqpspec-address-{now_s()}")
     with Client(subject.address, subject.dialect, values, _ADDRESS_S) as client:
-        client.enter("session")
+        client.enter(subject.sentinel_state)
     with Client(subject.address, subject.dialect, values, _ADDRESS_S) as client:
         try:
-            client.enter("attached")
+            client.enter(attached)
         except Unanswered as told:
             if not told.refused:
                 return  # a target that says nothing, or hangs up, is judged by whoever leads the campaign

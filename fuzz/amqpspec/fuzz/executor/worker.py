@@ -21,9 +21,9 @@ from amqpspec.fuzz.executor.loop import Executor
 from amqpspec.fuzz.executor.outcome import Outcome
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.executor.tempo import Tempo
-from amqpspec.fuzz.inputs.catalogue import FuzzInput
+from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
 from amqpspec.fuzz.judge.expectation import Expectation
-from amqpspec.fuzz.states.ways import Values
+from amqpspec.fuzz.states.model import Values
 
 _OF_THE_PARENT = frozenset({"restart", "pid", "log", "known"})
 """Parts of a subject that a worker has no use for; functions cannot be sent to another process."""

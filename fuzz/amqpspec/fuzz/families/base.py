@@ -1,19 +1,16 @@
-"""What a family is: roles that it bends in a state, and for each role the bent octets in a fixed order.
+"""What families are made of: locations, which are roles that are bent in a state, and the bent octets in a fixed order.
 
 Knows: trees, states. Must not know: any family, what the ledger says.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from types import MappingProxyType
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
-from amqpspec.fuzz.grammar import Production, grammar, tables
-from amqpspec.fuzz.states.ways import State
+from amqpspec.fuzz.grammar import Production, grammar
+from amqpspec.fuzz.states.model import State
 from amqpspec.fuzz.trees.tree import Node, Place, Way, edited, octets_at, octets_of, walk
-from amqpspec.spec.methods import MethodDialect
 
 
 class Bend(NamedTuple):
@@ -28,27 +25,12 @@ _FULLY = 2
 Bends = Callable[[], Iterable[Bend]]
 
 
-class Spot(NamedTuple):
+class Location(NamedTuple):
     """A role that a family bends in a state; ``touches`` are the requirement ids around it."""
 
     role: str
     bends: Bends
     touches: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Family:
-    """One family. ``absent`` gives the reason for each dialect in which it does not exist."""
-
-    id: str
-    title: str
-    spots: Callable[[str, State], Iterable[Spot]]
-    absent: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-
-
-def is_methods(dialect_id: str) -> bool:
-    """Whether a dialect is one of classes and methods."""
-    return isinstance(tables(dialect_id), MethodDialect)
 
 
 def next_productions(dialect_id: str, state: State) -> list[Production]:
@@ -68,10 +50,10 @@ Variants = Callable[[Node, Place], Iterable[tuple[str, bytes]]]
 """A tree and one of its parts to octets that take the part's place, with words."""
 
 
-def spots_at(
+def locations_at(
     dialect_id: str, state: State, pick: Pick, variants: Variants, *touches: str, rest: Variants | None = None
-) -> Iterator[Spot]:
-    """A spot for each role among the parts of what may come next.
+) -> Iterator[Location]:
+    """A location for each role among the parts of what may come next.
 
     ``rest`` are the variants of all but the first two parts, where all variants of all of them would be too many.
     """
@@ -82,7 +64,7 @@ def spots_at(
             if role:
                 found.setdefault(role, []).append((production, place))
     for role, places in found.items():
-        yield Spot(role, _editing(places, variants, rest or variants), touches)
+        yield Location(role, _editing(places, variants, rest or variants), touches)
 
 
 def _editing(places: list[tuple[Production, Place]], variants: Variants, rest: Variants) -> Bends:

@@ -9,36 +9,19 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache, cached_property, lru_cache
 
-from amqpspec.fuzz.families import families
-from amqpspec.fuzz.families.base import Bend, Family, Spot
-from amqpspec.fuzz.grammar import DIALECTS, dialect_of, grammar_hash
+from amqpspec.fuzz.families import FAMILIES
+from amqpspec.fuzz.families.base import Bend, Location
+from amqpspec.fuzz.families.part import families_part
+from amqpspec.fuzz.grammar import dialect_of, grammar_hash
+from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
 from amqpspec.fuzz.inputs.identity import RANDOM, IdError, InputId
-from amqpspec.fuzz.judge.expectation import Expectation, ledger
+from amqpspec.fuzz.inputs.mutation import random_input
+from amqpspec.fuzz.judge.expectation import ledger
 from amqpspec.fuzz.judge.judge import expectation
+from amqpspec.fuzz.parts import fuzzed_dialects
 from amqpspec.fuzz.states.ways import states
 
 _KEPT_CELLS = 32
-
-
-@dataclass(frozen=True)
-class FuzzInput:
-    """What is sent in a state, step by step; ``words`` say what is odd about it."""
-
-    id: InputId
-    dialect: str
-    state: str
-    steps: tuple[bytes, ...]
-    words: str
-
-    @property
-    def octets(self) -> bytes:
-        """All steps together."""
-        return b"".join(self.steps)
-
-    @cached_property
-    def expectation(self) -> Expectation:
-        """What the ledger says that a target must do."""
-        return expectation(self.dialect, states(self.dialect)[self.state], self.steps)
 
 
 @dataclass(frozen=True)
@@ -50,7 +33,7 @@ class Cell:
     role: str
     state: str
     touches: tuple[str, ...] = ()
-    _spot: Spot | None = field(default=None, repr=False, compare=False)
+    _location: Location | None = field(default=None, repr=False, compare=False)
 
     @property
     def key(self) -> str:
@@ -99,33 +82,26 @@ class Cell:
 def cells(dialect_id: str) -> tuple[Cell, ...]:
     """Every cell of a dialect, families and states in order; raises KeyError for an unknown dialect."""
     return tuple(
-        Cell(dialect_id, family.id, spot.role, state.name, _known(dialect_id, spot.touches), spot)
-        for family in families()
-        if dialect_id not in family.absent
+        Cell(dialect_id, family.id, found.role, state.name, _known(dialect_id, found.touches), found)
+        for family in FAMILIES
+        if family.id not in absent(dialect_id)
         for state in states(dialect_id).values()
-        for spot in family.spots(dialect_id, state)
+        for found in family.locations(dialect_id, state)
     )
 
 
 def absent(dialect_id: str) -> dict[str, str]:
     """The families that a dialect does not have, with the reason."""
-    return {f.id: f.absent[dialect_id] for f in families() if dialect_id in f.absent}
-
-
-def family(id: str) -> Family:
-    """A family by id; raises KeyError."""
-    return {f.id: f for f in families()}[id]
+    return dict(families_part(dialect_id).absent)
 
 
 def resolve(id: InputId) -> FuzzInput:
     """The input that an id names; raises IdError for one of other tables, or of a cell or number there is not."""
     dialect_id = dialect_of(id.grammar)
     if dialect_id is None:
-        known = ", ".join(f"{grammar_hash(d)} ({d})" for d in DIALECTS)
+        known = ", ".join(f"{grammar_hash(d)} ({d})" for d in fuzzed_dialects())
         raise IdError(f"input id: expected the grammar hash of one of {known}, actual {id.grammar}")
     if id.family == RANDOM:
-        from amqpspec.fuzz.inputs.mutation import random_input
-
         return random_input(dialect_id, id)
     cell = by_key(dialect_id).get(f"{dialect_id}/{id.family}/{id.role}/{id.state}")
     if cell is None:
@@ -145,9 +121,9 @@ def by_key(dialect_id: str) -> dict[str, Cell]:
 
 @lru_cache(maxsize=_KEPT_CELLS)
 def _bends(key: str) -> tuple[Bend, ...]:
-    spot = by_key(key.partition("/")[0])[key]._spot
-    assert spot is not None
-    return tuple(_once(spot.bends()))
+    location = by_key(key.partition("/")[0])[key]._location
+    assert location is not None
+    return tuple(_once(location.bends()))
 
 
 def _once(bends: Iterable[Bend]) -> Iterator[Bend]:

@@ -13,8 +13,8 @@ from functools import cache
 from hashlib import blake2b
 
 from amqpspec.fuzz.grammar import grammar, grammar_hash
-from amqpspec.fuzz.inputs.catalogue import FuzzInput
 from amqpspec.fuzz.inputs.corpus import tree_of
+from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
 from amqpspec.fuzz.inputs.identity import RANDOM, IdError, InputId
 from amqpspec.fuzz.states.ways import states
 from amqpspec.fuzz.trees.choices import ChoiceKey, Choices

@@ -1,7 +1,7 @@
 """Hypothesis strategies from the tables: legal productions, legal ways of a conversation, and bent inputs.
 
-Knows: grammars and states. Must not know: which test draws from them. Legal values
-are in ``amqpspec.fuzz.inputs.strategies_values``.
+Knows: grammars and states. Must not know: which test draws from them. Strategies of legal values stand beside each
+driver's grammar.
 """
 
 from __future__ import annotations
@@ -9,12 +9,26 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from amqpspec.fuzz.grammar import Production, grammar
-from amqpspec.fuzz.inputs.catalogue import FuzzInput, cells
+from amqpspec.fuzz.inputs.catalogue import cells
+from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
 from amqpspec.fuzz.inputs.mutation import random_id, random_input
+from amqpspec.fuzz.states.model import State, Step, Values
 from amqpspec.fuzz.states.sequences import beginnings, choices, facts_in, turn_of
-from amqpspec.fuzz.states.ways import State, Step, Values, octets_of_step, states
+from amqpspec.fuzz.states.ways import octets_of_step, states
 from amqpspec.fuzz.trees.choices import Choices
 from amqpspec.fuzz.trees.tree import Node, Place, edited, octets_of, walk
+
+Nodes = st.SearchStrategy[Node]
+
+
+def exact_octets(width_octets: int) -> st.SearchStrategy[bytes]:
+    """So many octets."""
+    return st.binary(min_size=width_octets, max_size=width_octets)
+
+
+def utf8_octets(max_octets: int) -> st.SearchStrategy[bytes]:
+    """Texts; four octets are the most that one character takes."""
+    return st.text(max_size=max_octets // 4).map(str.encode)
 
 
 def productions(dialect_id: str) -> st.SearchStrategy[Production]:

@@ -26,13 +26,13 @@ from amqpspec.fuzz.executor.outcome import End, Outcome, Timing
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.executor.tempo import Tempo
 from amqpspec.fuzz.grammar import grammar_hash
-from amqpspec.fuzz.inputs.catalogue import FuzzInput
+from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
 from amqpspec.fuzz.inputs.identity import RANDOM, InputId
 from amqpspec.fuzz.interop.boofuzz_script import ScriptTarget, script
 from amqpspec.fuzz.interop.graph import Edge, session_graph
 from amqpspec.fuzz.oracles.monitor import Check, Monitor
 from amqpspec.fuzz.oracles.suspicion import SPOILS, Oracle, Suspicion
-from amqpspec.fuzz.states.ways import Slot
+from amqpspec.fuzz.states.model import Slot
 from amqpspec.fuzz.triage.findings import Finding, read_finding, signature_of, write_finding
 from amqpspec.fuzz.triage.triage import NOISY, Blame, Status, TargetLost, Triage
 

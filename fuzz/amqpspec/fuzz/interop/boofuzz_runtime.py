@@ -55,16 +55,19 @@ _GUEST = "\0guest\0guest"
 class Definition(NamedTuple):
     """A dialect: how its frames lie on the wire, names of what a server says, requests, and the graph between them.
 
-    ``frame`` holds the octets before a payload, the place of the size, what a size leaves out, and the place of the
-    type; an edge holds a request, the one behind it, and the answers that are waited for in between.
+    ``frame`` holds the octets before a payload, the place of the size, and what a size leaves out; ``named_by`` are the
+    places of the octets by which ``names`` knows a frame; an edge holds a request, the one behind it, and the answers
+    that are waited for in between. With ``own_queue``, each case has a queue of its own.
     """
 
     dialect: str
-    frame: tuple[int, int, int, int]
+    frame: tuple[int, int, int]
+    named_by: tuple[tuple[int, int], ...]
     names: dict[bytes, str]
     slots: dict[str, Any]
     requests: dict[str, Callable[[], Any]]
     edges: tuple[tuple[str, str, tuple[str, ...]], ...]
+    own_queue: bool
 
 
 class Count(Size):  # type: ignore[misc]
@@ -91,7 +94,7 @@ class Case:
         self.number += 1
         self.heard, self.missing = bytearray(), ""
         own = {"container": f"{self.given['container']}-{self.number}"}
-        if self.definition.dialect != "amqp-1-0":
+        if self.definition.own_queue:
             own["queue"] = f"{self.given['queue']}.{self.number}"
         self.slots = {**self.given, **own}
 
@@ -133,7 +136,7 @@ class Case:
 
 def taken(definition: Definition, heard: bytearray) -> Iterator[tuple[str, bytes]]:
     """Whole frames and protocol headers, by name with their payload, taken out of what was heard."""
-    before, size_at, left_out, type_at = definition.frame
+    before, size_at, left_out = definition.frame
     while len(heard) >= 8:
         header = heard[:4] == b"AMQP"
         size = 8 if header else int.from_bytes(heard[size_at : size_at + 4], "big") + left_out
@@ -144,10 +147,9 @@ def taken(definition: Definition, heard: bytearray) -> Iterator[tuple[str, bytes
         payload = octets[before:]
         if header:
             yield "header", octets
-        elif definition.dialect == "amqp-1-0":
-            yield definition.names.get(payload[2:3], ""), payload
         else:
-            yield definition.names.get(octets[type_at : type_at + 1] + payload[:4], ""), payload
+            key = b"".join(octets[start:end] for start, end in definition.named_by)
+            yield definition.names.get(key, ""), payload
 
 
 def session_of(

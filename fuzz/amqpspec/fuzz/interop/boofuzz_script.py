@@ -14,13 +14,12 @@ from functools import cache
 from pathlib import Path
 from pprint import pformat
 
-from amqpspec.fuzz.grammar import grammar_hash, tables
+from amqpspec.fuzz.grammar import grammar_hash
 from amqpspec.fuzz.interop.graph import Request, session_graph
-from amqpspec.fuzz.states.ways import Slot, Values
+from amqpspec.fuzz.interop.part import BoofuzzFacts, interop_part
+from amqpspec.fuzz.states.model import Slot, Values
 from amqpspec.fuzz.trees.tree import Measure, Node, Role, Way
-from amqpspec.spec.methods import MethodDialect
-from amqpspec.spec.model import Side
-from amqpspec.spec.typed import TypedDialect
+from amqpspec.spec.dialects import UnknownDialectError
 
 _PRIMITIVES = {1: "Byte", 2: "Word", 4: "DWord", 8: "QWord"}
 _TEXTS = (Role.TEXT, Role.SYMBOL, Role.OPAQUE)
@@ -43,7 +42,11 @@ class ScriptTarget:
 @cache
 def script(dialect_id: str, address: ScriptTarget | None = None) -> str:
     """The script; raises KeyError for an unknown dialect."""
-    address = address or ScriptTarget()
+    address, facts = address or ScriptTarget(), interop_part(dialect_id).boofuzz()
+    if facts is None:
+        raise UnknownDialectError(
+            f"{dialect_id}: expected a dialect with a boofuzz session, actual: it has none"
+        )
     graph = session_graph(dialect_id)
     requests = [_request(request) for request in graph.requests.values()]
     edges = "".join(f"    {(edge.after, edge.request, edge.waits)!r},\n" for edge in graph.edges)
@@ -54,7 +57,7 @@ def script(dialect_id: str, address: ScriptTarget | None = None) -> str:
         *requests,
         "REQUESTS = {\n" + "".join(f'    "{name}": make_{name},\n' for name in graph.requests) + "}\n",
         f"EDGES = (\n{edges})\n",
-        _definition(dialect_id, address),
+        _definition(dialect_id, facts, address),
         _END.format(host=address.host, port=address.port),
     )
     return "\n\n".join(part.strip("\n") for part in parts) + "\n"
@@ -95,42 +98,14 @@ def _constant(role: str) -> str:
 # --- what a server says
 
 
-def _definition(dialect_id: str, address: ScriptTarget) -> str:
-    dialect = tables(dialect_id)
-    if isinstance(dialect, MethodDialect):
-        frame, names = _frame_of_methods(dialect), _names_of_methods(dialect)
-    else:
-        assert isinstance(dialect, TypedDialect)
-        frame, names = (8, 0, 0, 5), _names_of_types(dialect)
+def _definition(dialect_id: str, facts: BoofuzzFacts, address: ScriptTarget) -> str:
     values = Values(vhost=address.vhost, queue=address.queue, hostname=address.host)
     slots = {_slot(slot): _plain(values.of(slot)) for slot in Slot}
     return (
-        f"NAMES = {pformat(names, width=110)}\n\nSLOTS = {pformat(slots, width=110)}\n\n"
-        f'DEFINITION = Definition("{dialect_id}", {frame!r}, NAMES, SLOTS, REQUESTS, EDGES)'
+        f"NAMES = {pformat(dict(facts.names), width=110)}\n\nSLOTS = {pformat(slots, width=110)}\n\n"
+        f'DEFINITION = Definition(\n    "{dialect_id}", {facts.frame!r}, {facts.named_by!r}, NAMES, SLOTS,\n'
+        f"    REQUESTS, EDGES, own_queue={facts.own_queue},\n)"
     )
-
-
-def _frame_of_methods(dialect: MethodDialect) -> tuple[int, int, int, int]:
-    """Octets before the payload, place of the size, what the size leaves out, place of the type."""
-    places, at = dict[str, int](), 0
-    for name, width in dialect.layout.header:
-        places[name] = at
-        at += width
-    return at, places["size"], at + 1, places["type"]
-
-
-def _names_of_methods(dialect: MethodDialect) -> dict[bytes, str]:
-    kind = bytes((dialect.layout.types["method"],))
-    return {
-        kind + m.class_id.to_bytes(2, "big") + m.method_id.to_bytes(2, "big"): m.name
-        for m in dialect.methods.values()
-        if m.sent_by is not Side.CLIENT
-    }
-
-
-def _names_of_types(dialect: TypedDialect) -> dict[bytes, str]:
-    """By the octet of a descriptor of the short form, in which servers write it."""
-    return {bytes((row.code,)): row.name for row in (*dialect.performatives, *dialect.sasl_frames)}
 
 
 def _slot(slot: Slot) -> str:

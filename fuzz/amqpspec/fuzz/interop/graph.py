@@ -15,7 +15,8 @@ from functools import cache
 
 from amqpspec.fuzz.grammar import grammar
 from amqpspec.fuzz.inputs.corpus import tree_of
-from amqpspec.fuzz.states.ways import Say, Slot, State, Step, Values, octets_of_step, states
+from amqpspec.fuzz.states.model import Say, Slot, State, Step, Values
+from amqpspec.fuzz.states.ways import octets_of_step, states
 from amqpspec.fuzz.trees.tree import Node, Way, octets_of, walk
 
 _MARKED = Values(

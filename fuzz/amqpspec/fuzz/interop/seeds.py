@@ -1,6 +1,6 @@
 """Recorded conversations as a corpus: what clients said, cut where a state begins, without any login.
 
-Knows: protocol headers, frames, which frames belong to a handshake. Must not know: captures' formats, mutation.
+Knows: what of a stream is kept, and for which states. Must not know: frames, captures' formats, mutation.
 
 A handshake is never kept: the way into a state makes a new one, so that no recorded secret becomes an input. What
 is behind it becomes an entry as a whole; and, channel by channel, some utterances at a time (a method with its
@@ -13,19 +13,14 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cache
 from itertools import islice
 from pathlib import Path
 
-from amqpspec.fuzz.grammar import DEPLOYED, DIALECTS, tables
 from amqpspec.fuzz.inputs.mutation import Origin, corpus_role
 from amqpspec.fuzz.interop.captures import client_streams
+from amqpspec.fuzz.interop.part import InteropPart, Piece, interop_part
+from amqpspec.fuzz.parts import deployed_dialects, fuzzed_dialects
 from amqpspec.fuzz.states.ways import states
-from amqpspec.spec.methods import MethodDialect
-from amqpspec.spec.typed import TypedDialect
-from amqpspec.wire.amqp_1_0.frames import RawFrame, RawReader
-from amqpspec.wire.errors import WireError
-from amqpspec.wire.methods.frames import Frame, FrameReader
 
 FOLDER, INDEX = "corpus", "corpus.json"
 _MAX_OCTETS = 1 << 20
@@ -110,133 +105,40 @@ def read_seeds(path: Path, dialect_id: str) -> Seeds:
 def dialects_of(octets: bytes) -> tuple[str, ...]:
     """The dialects whose protocol header a stream begins with."""
     begin = octets[:_HEADER_OCTETS]
-    return tuple(d for d in (*DIALECTS, *DEPLOYED) if begin in _headers(d))
-
-
-@cache
-def _headers(dialect_id: str) -> frozenset[bytes]:
-    dialect = tables(dialect_id)
-    if isinstance(dialect, MethodDialect):
-        return frozenset((dialect.protocol_header,))
-    assert isinstance(dialect, TypedDialect)
-    return frozenset(dialect.layout.headers.values())
+    known = (*fuzzed_dialects(), *deployed_dialects())
+    return tuple(d for d in known if begin in interop_part(d).headers())
 
 
 # --- cutting
 
 
-@dataclass(frozen=True, slots=True)
-class _Piece:
-    """A frame that is no handshake: its channel, what it is, whether it continues what was before."""
-
-    channel: int
-    name: str
-    octets: bytes
-    continues: bool = False
-
-
 def cut(dialect_id: str, octets: bytes, source: str = "") -> Iterator[Seed]:
     """The entries of one client's stream."""
-    dialect = tables(dialect_id)
-    if isinstance(dialect, MethodDialect):
-        yield from _cut(dialect_id, list(_methods(dialect, octets)), _Places("ready", "channel"), source)
+    part = interop_part(dialect_id)
+    pieces = list(part.pieces(octets))
+    if part.cut_states is None or not pieces:
         return
-    assert isinstance(dialect, TypedDialect)
-    yield from _cut(dialect_id, list(_typed(dialect, octets)), _Places("open", "session"), source)
-
-
-@dataclass(frozen=True, slots=True)
-class _Places:
-    """The state behind a handshake, and the state with one channel or session open."""
-
-    ready: str
-    inside: str
-
-
-_OPENS = frozenset({"channel.open", "begin"})
-_ENDS = frozenset({"channel.close", "channel.close-ok", "end", "close"})
-
-
-def _cut(dialect_id: str, pieces: list[_Piece], places: _Places, source: str) -> Iterator[Seed]:
-    if not pieces:
-        return
+    ready, within = part.cut_states
     whole = b"".join(piece.octets for piece in pieces[:_MAX_FRAMES])
-    yield Seed(places.ready, whole[:_MAX_OCTETS], f"{source}, its beginning")
-    channel = min(states(dialect_id)[places.inside].channels)
+    yield Seed(ready, whole[:_MAX_OCTETS], f"{source}, its beginning")
+    channel = min(states(dialect_id)[within].channels)
     for there in dict.fromkeys(piece.channel for piece in pieces):
-        inside = [p for p in pieces if p.channel == there and p.name not in _OPENS | _ENDS]
-        for number, octets in enumerate(_windows(dialect_id, inside, channel), start=1):
-            yield Seed(places.inside, octets[:_MAX_OCTETS], f"{source}, channel {there}, part {number}")
+        inside = [piece for piece in pieces if piece.channel == there and piece.inside]
+        for number, octets in enumerate(_windows(part, inside, channel), start=1):
+            yield Seed(within, octets[:_MAX_OCTETS], f"{source}, channel {there}, part {number}")
 
 
-def _windows(dialect_id: str, pieces: Iterable[_Piece], channel: int) -> Iterator[bytes]:
+def _windows(part: InteropPart, pieces: Iterable[Piece], channel: int) -> Iterator[bytes]:
     """Some utterances at a time, on another channel."""
     utterances: list[bytes] = []
     for piece in pieces:
-        octets = _on_channel(dialect_id, piece.octets, channel)
+        octets = part.on_channel(piece.octets, channel)
         if piece.continues and utterances:
             utterances[-1] += octets
         else:
             utterances.append(octets)
     for at in range(0, len(utterances), _UTTERANCES):
         yield b"".join(utterances[at : at + _UTTERANCES])
-
-
-def _on_channel(dialect_id: str, octets: bytes, channel: int) -> bytes:
-    at = _channel_at(dialect_id)
-    return octets[:at] + channel.to_bytes(2, "big") + octets[at + 2 :]
-
-
-@cache
-def _channel_at(dialect_id: str) -> int:
-    dialect, at = tables(dialect_id), 0
-    assert isinstance(dialect, MethodDialect | TypedDialect)
-    for name, width in dialect.layout.header:
-        if name == "channel":
-            return at
-        at += width
-    raise AssertionError(f"{dialect_id}: a frame without a channel")
-
-
-def _methods(dialect: MethodDialect, octets: bytes) -> Iterator[_Piece]:
-    """Frames behind the protocol header, without class connection and heartbeats."""
-    kinds = {code: name for name, code in dialect.layout.types.items()}
-    reader = FrameReader(dialect.layout, max_payload_octets=_MAX_OCTETS)
-    reader.feed(octets)
-    while True:
-        begin = reader.offset
-        try:
-            item = reader.next()
-        except WireError:
-            return
-        if item is None:
-            return
-        if not isinstance(item, Frame) or not item.channel:
-            continue
-        ids = (int.from_bytes(item.payload[:2], "big"), int.from_bytes(item.payload[2:4], "big"))
-        method = dialect.methods_by_id.get(ids) if kinds.get(item.type) == "method" else None
-        if method is None or method.class_name != "connection":
-            name = method.name if method is not None else ""
-            continues = kinds.get(item.type) in ("header", "body")
-            yield _Piece(item.channel, name, octets[begin : reader.offset], continues)
-
-
-def _typed(dialect: TypedDialect, octets: bytes) -> Iterator[_Piece]:
-    """Frames behind the last protocol header, without open, SASL and empty frames."""
-    names = {bytes((0, 0x53, row.code)): row.name for row in dialect.performatives}
-    reader = RawReader(max_frame_octets=_MAX_OCTETS)
-    reader.feed(octets)
-    while True:
-        try:
-            item = reader.next()
-        except WireError:
-            return
-        if item is None:
-            return
-        if isinstance(item, RawFrame) and item.frame_type == dialect.layout.types["amqp"] and item.body:
-            name = names.get(item.body[:3], "")
-            if name != "open":
-                yield _Piece(item.channel, name, item.octets)
 
 
 # --- as files

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from amqpspec.spec.dialects import certified_dialects, deployed_as, load_ledger
+from amqpspec.spec.dialects import judged_as, load_ledger
 from amqpspec.spec.model import Refusal, Requirement
 from amqpspec.spec.requirements import Ledger
 
@@ -39,7 +39,7 @@ MAY_BE_LEGAL = Expectation()
 
 def ledger(dialect_id: str) -> Ledger:
     """The ledger of a dialect: that of the draft for the dialect in which it is deployed."""
-    return load_ledger(next((d for d in certified_dialects() if deployed_as(d) == dialect_id), dialect_id))
+    return load_ledger(judged_as(dialect_id))
 
 
 def expect(dialect_id: str, requirement: str) -> Expectation:

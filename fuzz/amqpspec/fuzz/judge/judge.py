@@ -1,20 +1,25 @@
 """Octets and a state to what the ledger expects, whatever the dialect.
 
-Knows: which family of dialects is judged where. Must not know: how.
+Knows: that a dialect's driver judges. Must not know: how.
 """
 
 from __future__ import annotations
 
-from amqpspec.fuzz.grammar import tables
+from typing import Protocol, cast
+
 from amqpspec.fuzz.judge.expectation import Expectation, expect
-from amqpspec.fuzz.states.ways import State
-from amqpspec.spec.methods import MethodDialect
+from amqpspec.fuzz.parts import Part, driver_of
+from amqpspec.fuzz.states.model import State
+
+
+class JudgePart(Part, Protocol):
+    """What a dialect's ledger says of octets."""
+
+    def judge(self, state: State, steps: tuple[bytes, ...]) -> str:
+        """The one requirement that octets break in a state; empty where that is not beyond doubt."""
+        return ""
 
 
 def expectation(dialect_id: str, state: State, steps: tuple[bytes, ...]) -> Expectation:
     """What a target must do with octets sent in a state."""
-    if isinstance(tables(dialect_id), MethodDialect):
-        from amqpspec.fuzz.methods.judge import judge
-    else:
-        from amqpspec.fuzz.amqp_1_0.judge import judge
-    return expect(dialect_id, judge(dialect_id, state, steps))
+    return expect(dialect_id, cast(JudgePart, driver_of(dialect_id)).judge(state, steps))

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 
-from amqpspec.fuzz.grammar import Grammar, Production
+from amqpspec.fuzz.grammar import Production
 from amqpspec.fuzz.methods.samples import method_value, tag_value
 from amqpspec.fuzz.trees.tree import Node, Role, find, group, leaf, number, replaced, size_of
 from amqpspec.spec.methods import AmqpClass, Field, Method, MethodDialect, TypeTag
@@ -30,12 +30,8 @@ _ROLES = {
 }  # fmt: skip
 
 
-def productions(dialect: MethodDialect) -> Grammar:
-    """Every production by name."""
-    return {p.name: p for p in _productions(dialect)}
-
-
-def _productions(dialect: MethodDialect) -> Iterator[Production]:
+def productions(dialect: MethodDialect) -> Iterator[Production]:
+    """Every production."""
     yield Production("protocol-header", protocol_header(dialect.protocol_header))
     for method in dialect.methods.values():
         yield Production(f"method/{method.name}", method_tree(dialect, method), method.sent_by)

@@ -10,12 +10,12 @@ whose effect depends on the target's entities.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 
 from amqpspec.fuzz.grammar import tables
-from amqpspec.fuzz.states.ways import State
-from amqpspec.spec.dialects import certified_dialects, deployed_as, dialect_ids, load_dialect, widest
+from amqpspec.fuzz.states.model import State
+from amqpspec.spec.dialects import dialect_ids, load_dialect, widest
 from amqpspec.spec.methods import MethodDialect
 from amqpspec.spec.model import Side
 from amqpspec.wire.errors import WireError
@@ -23,47 +23,6 @@ from amqpspec.wire.methods.codec import Codec, codec_for
 from amqpspec.wire.methods.frames import Frame, FrameReader
 from amqpspec.wire.values import Table, Typed
 
-_RULES: dict[str, dict[str, str]] = {
-    "amqp-0-9-1": {
-        "header": "amq_wlp_header_03",
-        "type": "amq_wlp_frame_01",
-        "end": "amq_wlp_frame_02",
-        "too-large": "amq_wlp_frame_03",
-        "arguments": "constant/frame-error",
-        "table": "wire/table/malformed",
-        "unknown-method": "wire/method/unknown-method",
-        "unknown-class": "wire/method/unknown-class",
-        "server-only": "wire/method/server-only",
-        "connection-class": "wire/frame/channel-zero-for-connection",
-        "class-on-zero": "wire/frame/channel-class-on-zero",
-        "channel-not-open": "channel/grammar",
-        "content-on-zero": "amq_wlp_content_03",
-        "content-class": "amq_wlp_content_02",
-        "content-header": "wire/content/malformed-header",
-        "body-too-long": "wire/content/body-exceeds-size",
-        "unexpected-header": "wire/content/unexpected-header",
-        "unexpected-body": "wire/content/unexpected-body",
-        "heartbeat-channel": "amq_wlp_heartbeat_01",
-    },
-    "amqp-wire-9-1": {
-        "header": "amq_wlp_header_03",
-        "type": "amq_wlp_frame_01",
-        "end": "amq_wlp_frame_02",
-        "too-large": "amq_wlp_frame_03",
-        "arguments": "grammar/method-payload",
-        "table": "field-tables/format",
-        "unknown-class": "method-frames/standard-classes",
-        "class-on-zero": "grammar/channel-non-zero",
-        "connection-class": "general-frame-format/channel-numbers",
-        "content-on-zero": "amq_wlp_content_03",
-        "content-class": "amq_wlp_content_02",
-        "content-header": "content-header/values",
-        "body-too-long": "content-header/body-size",
-        "unexpected-header": "content-framing/unconditional",
-        "unexpected-body": "content-framing/unconditional",
-        "heartbeat-channel": "amq_wlp_heartbeat_01",
-    },
-}
 _AT_ONCE = frozenset({"type", "end", "too-large"})
 """Rules on frames: whoever reads them sees the breach before anything that follows."""
 _TABLE_PLACES = ("table", "array", "field value", "field name")
@@ -78,14 +37,16 @@ _CONTENT_STATES = {"content": None, "body": 8}
 """States in which the connection is in the midst of a content, and how many octets of body are still to come."""
 
 
-def judge(dialect_id: str, state: State, steps: tuple[bytes, ...]) -> str:
-    """The requirement that the octets break in a state, or nothing where that is not beyond doubt."""
+def judge(dialect_id: str, rules: Mapping[str, str], state: State, steps: tuple[bytes, ...]) -> str:
+    """The requirement that the octets break in a state, or nothing where that is not beyond doubt.
+
+    ``rules`` are the rows of the ledger by what is broken.
+    """
     if not state.judged:
         return ""
     octets = b"".join(steps)
     rule = _of_header(octets) if state.name == "raw" else _of_frames(dialect_id, state, octets)
-    owner = next((d for d in certified_dialects() if deployed_as(d) == dialect_id), dialect_id)
-    return _RULES[owner].get(rule, "")
+    return rules.get(rule, "")
 
 
 # --- the first octets

@@ -13,7 +13,7 @@ from amqpspec.fuzz.families.base import next_productions
 from amqpspec.fuzz.grammar import tables
 from amqpspec.fuzz.methods.grammar import CHANNEL
 from amqpspec.fuzz.methods.states import SMALL_FRAME_MAX_OCTETS
-from amqpspec.fuzz.states.ways import State
+from amqpspec.fuzz.states.model import State
 from amqpspec.spec.dialects import widest
 from amqpspec.spec.methods import MethodDialect, TypeTag
 from amqpspec.wire.methods.codec import Codec, ContentHeader, codec_for

@@ -5,11 +5,20 @@ Knows: its handshake, and what opens, consumes and publishes. Must not know: wha
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import lru_cache
+from collections.abc import Callable, Iterator
 
 from amqpspec.fuzz.methods.grammar import CHANNEL
-from amqpspec.fuzz.states.ways import Argument, Render, Say, Slot, State, Step, Values, filled
+from amqpspec.fuzz.states.model import (
+    Argument,
+    Exchange,
+    HandshakeRules,
+    Say,
+    Slot,
+    State,
+    Step,
+    Values,
+    filled,
+)
 from amqpspec.spec.dialects import widest
 from amqpspec.spec.methods import MethodDialect
 from amqpspec.spec.model import Side
@@ -108,11 +117,7 @@ def _channel_methods(dialect: MethodDialect) -> tuple[str, ...]:
     )
 
 
-@lru_cache(maxsize=16)
-def amqplain(user: str, password: str) -> bytes:
-    """A table of both, without its size."""
-    table = codec_for(widest("amqp-0-9-1")).tables.encode({"LOGIN": user, "PASSWORD": password})
-    return table[4:]
+Render = Callable[[Say, Values], bytes]
 
 
 def renderer(dialect_id: str) -> Render:
@@ -141,3 +146,34 @@ def renderer(dialect_id: str) -> Render:
         return write(types["method"], say.channel, codec.encode_method(say.name, filled(say.args, values)))
 
     return render
+
+
+# --- what may follow
+
+HANDSHAKE = HandshakeRules(
+    opened_by="connection.open-ok",
+    ends=frozenset({"connection.close"}),
+    life=frozenset({"heartbeat"}),
+    mute=frozenset({"closing"}),
+    filled=frozenset({"content", "body", "consuming"}),
+    half_said=frozenset({"content", "body"}),
+    answered=frozenset({"header"}),
+    all_but_last=frozenset({"open"}),
+    said_by={("tune", "connection.tune-ok"): ""},
+)
+_BYE = (("reply_code", 200), ("reply_text", "done"))
+
+
+def exchange_on(channel: int) -> Exchange:
+    """A channel is opened, and something asked on it."""
+    qos = (("prefetch_count", 1),)
+    steps = (
+        Step((Say("CHANNEL.OPEN", "channel.open", channel),), ("channel.open-ok",)),
+        Step((Say("QOS", "basic.qos", channel, qos),), ("basic.qos-ok",)),
+    )
+    return Exchange(steps, leaves_open=True)
+
+
+def closing(channel: int) -> Step:
+    """What closes a channel."""
+    return Step((Say("CLOSE", "channel.close", channel, _BYE),), ("channel.close-ok",))

@@ -88,7 +88,8 @@ class Monitor:
         self.usual = Usual()
         self.hang_s = subject.hang_s * subject.patience
         self._canaries = Canaries(subject)
-        self._canaries.off = "" if self._asks(Oracle.CANARY, Oracle.LEAK) else "not asked"
+        if not self._asks(Oracle.CANARY, Oracle.LEAK):
+            self._canaries.off = "not asked"
         self._log = LogWatch(subject.log)
         self._log.skip()
         self._before = Gauge(None)

@@ -22,16 +22,19 @@ from amqpspec.fuzz.executor.client import Unanswered
 from amqpspec.fuzz.executor.loop import now_s
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.executor.tempo import Tempo
-from amqpspec.fuzz.grammar import DIALECTS
-from amqpspec.fuzz.inputs.catalogue import Cell, FuzzInput, cells
+from amqpspec.fuzz.inputs.catalogue import Cell, cells
+from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
 from amqpspec.fuzz.inputs.mutation import random_id, random_input
 from amqpspec.fuzz.oracles.monitor import Monitor
 from amqpspec.fuzz.oracles.suspicion import Oracle, Suspicion
+from amqpspec.fuzz.parts import fuzzed_dialects
 from amqpspec.fuzz.selftest.defects import KINDS, Defect
+from amqpspec.fuzz.selftest.frames import ClientFrame, FrameCondition
+from amqpspec.fuzz.selftest.part import frames_in
 from amqpspec.fuzz.selftest.process import SeededBroker
 from amqpspec.fuzz.selftest.selftest import Told, table
-from amqpspec.fuzz.selftest.spots import Said, Spot, frames_in
-from amqpspec.fuzz.states.ways import Values, octets_of_step, states
+from amqpspec.fuzz.states.model import Values
+from amqpspec.fuzz.states.ways import octets_of_step, states
 from amqpspec.fuzz.triage.triage import NOISY, Blame, Status, Triage
 from amqpspec.reference.faults import all_faults
 
@@ -59,7 +62,7 @@ class Draw:
     @property
     def words(self) -> str:
         """Where it strikes."""
-        return self.defect.spot.words if self.defect is not None else self.fault
+        return self.defect.condition.words if self.defect is not None else self.fault
 
     @property
     def oracle(self) -> Oracle:
@@ -155,7 +158,7 @@ def blame_many(
     folder: Path,
     count: int,
     *,
-    dialects: Sequence[str] = DIALECTS,
+    dialects: Sequence[str] = (),
     kinds: Sequence[str] = (*KINDS, CONFORMANCE),
     seed: int = 1,
     told: Told = lambda line: None,
@@ -164,7 +167,7 @@ def blame_many(
 
     One that no oracle sees wherever it is planted is left out; of so many places at most that others make up for it.
     """
-    result = BlameResult()
+    result, dialects = BlameResult(), dialects or fuzzed_dialects()
     for number in range(_AT_MOST * count):
         if len(result.blamed) == count:
             break
@@ -241,27 +244,27 @@ def _defect(dialect: str, kind: str, random: Random) -> Draw | None:
     frames = [said for said in frames_in(dialect, random.choice(items).octets) if said.name]
     if not frames:
         return None
-    spot = _spot(random.choice(frames), random)
-    if spot is None or any(spot.is_at(said) for said in _usual(dialect)):
+    condition = _condition(random.choice(frames), random)
+    if condition is None or any(condition.is_at(said) for said in _usual(dialect)):
         return None
-    planted = Defect(kind, "drawn", spot, dialect)
+    planted = Defect(kind, "drawn", condition, dialect)
     return Draw(kind, dialect, items, sum(planted.is_in(item.octets) for item in items), planted)
 
 
-def _spot(said: Said, random: Random) -> Spot | None:
+def _condition(said: ClientFrame, random: Random) -> FrameCondition | None:
     """A condition that holds for this frame."""
     way = random.randrange(4)
     if way == 0:
-        return Spot(frozenset({said.name}))
+        return FrameCondition(frozenset({said.name}))
     if way < 3 and said.fields:
         name = random.choice(sorted(said.fields))
-        return Spot(frozenset({said.name}), name, said.fields[name])
+        return FrameCondition(frozenset({said.name}), name, said.fields[name])
     length = random.randint(*_OCTETS)
     if len(said.payload) < length:
         return None
     at = random.randrange(len(said.payload) - length + 1)
     names = frozenset({said.name}) if random.random() < 0.5 else frozenset[str]()
-    return Spot(names, octets=said.payload[at : at + length])
+    return FrameCondition(names, octets=said.payload[at : at + length])
 
 
 def _fault(dialect: str, random: Random) -> Draw | None:
@@ -292,9 +295,9 @@ def _cut(cell: Cell, random: Random) -> tuple[FuzzInput, ...]:
 
 
 @cache
-def _usual(dialect: str) -> tuple[Said, ...]:
+def _usual(dialect: str) -> tuple[ClientFrame, ...]:
     """What is said on the ways into states, as any connection says it."""
-    said: list[Said] = []
+    said: list[ClientFrame] = []
     for state in states(dialect).values():
         for step in state.steps:
             said += frames_in(dialect, octets_of_step(dialect, step, Values()))

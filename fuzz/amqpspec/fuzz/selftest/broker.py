@@ -13,15 +13,13 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
 from amqpspec.fuzz.selftest.defects import Defect
 from amqpspec.fuzz.selftest.effects import EFFECTS, as_taken
-from amqpspec.fuzz.selftest.spots import Said, method_frame, typed_frame
-from amqpspec.reference.amqp_1_0 import inbox as typed_inbox
-from amqpspec.reference.methods import inbox as methods_inbox
+from amqpspec.fuzz.selftest.part import selftest_part
 from amqpspec.reference.server import ReferenceBroker
 
 NONE = "none"
@@ -30,28 +28,21 @@ _ANSWER_OCTETS = 64
 
 
 def plant(defect: Defect) -> None:
-    """Let a defect strike in this process from now on: wherever a frame of its spot comes in."""
-    effect, spot = EFFECTS[defect.kind], defect.spot
+    """Let a defect strike in this process from now on: wherever a frame that it is meant for comes in."""
+    effect, condition = EFFECTS[defect.kind], defect.condition
+    seams = selftest_part(defect.dialect).seams()
+    go_on = seams.inbox.on_frame
 
-    def wrapped(inbox: Any, of_frame: Callable[[Any], Said]) -> None:
-        go_on = inbox.on_frame
+    def on_frame(self: Any, incoming: Any) -> None:
+        taken = as_taken(self.connection, incoming)
+        if taken is None:
+            return
+        if condition.is_at(seams.frame_of(incoming)):
+            effect(self.connection, lambda: go_on(self, taken), seams)
+        else:
+            go_on(self, taken)
 
-        def on_frame(self: Any, incoming: Any) -> None:
-            taken = as_taken(self.connection, incoming)
-            if taken is None:
-                return
-            if spot.is_at(of_frame(incoming)):
-                effect(self.connection, lambda: go_on(self, taken))
-            else:
-                go_on(self, taken)
-
-        inbox.on_frame = on_frame
-
-    if defect.dialect == "amqp-1-0":
-        wrapped(typed_inbox.Inbox, lambda i: typed_frame(i.channel, i.body))
-    else:
-        dialect = defect.dialect
-        wrapped(methods_inbox.Inbox, lambda i: method_frame(dialect, i.kind, i.channel, i.payload))
+    seams.inbox.on_frame = on_frame
 
 
 class Nursery:

@@ -9,27 +9,10 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from amqpspec.fuzz.grammar import DIALECTS
 from amqpspec.fuzz.oracles.suspicion import Oracle
-from amqpspec.fuzz.selftest.spots import Spot
-
-_METHODS = {
-    "rare": Spot(frozenset({"tx.rollback"})),
-    "common": Spot(frozenset({"exchange.declare", "exchange.delete", "queue.bind", "queue.unbind"})),
-}
-SPOTS = {
-    "amqp-0-9-1": _METHODS,
-    # There, a rollback without a transaction ends the connection, behind which nothing can be seen.
-    "amqp-wire-9-1": {**_METHODS, "rare": Spot(frozenset({"tx.select"}))},
-    "amqp-1-0": {
-        "rare": Spot(frozenset({"attach"}), "max_message_size", "1048576"),
-        "common": Spot(frozenset({"detach", "disposition"})),
-    },
-}
-"""Frames at which a defect strikes, by dialect; no way into a state, no sentinel and no canary sends any of them."""
-
-ANSWERED = {("amqp-0-9-1", "mixed-up", "rare"): Spot(frozenset({"tx.select"}))}
-"""Other spots for single defects: a rollback is refused there, and behind a refusal they could not be told."""
+from amqpspec.fuzz.parts import fuzzed_dialects
+from amqpspec.fuzz.selftest.frames import FrameCondition
+from amqpspec.fuzz.selftest.part import is_met, selftest_part
 
 KINDS = {
     "crash": Oracle.CRASH,
@@ -48,11 +31,11 @@ KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class Defect:
-    """One planted defect; ``place`` is what its spot is called."""
+    """One planted defect; ``place`` is what the frames are called at which it strikes."""
 
     kind: str
     place: str
-    spot: Spot
+    condition: FrameCondition
     dialect: str
 
     @property
@@ -67,28 +50,28 @@ class Defect:
 
     def is_in(self, octets: bytes) -> bool:
         """Whether octets hold a frame at which it strikes."""
-        return self.spot.is_in(self.dialect, octets)
+        return is_met(self.condition, self.dialect, octets)
 
     def to_json(self) -> str:
         """As one line of JSON."""
         return json.dumps(
-            {**self.spot.to_json(), "kind": self.kind, "place": self.place, "dialect": self.dialect}
+            {**self.condition.to_json(), "kind": self.kind, "place": self.place, "dialect": self.dialect}
         )
 
     @classmethod
     def from_json(cls, line: str) -> Defect:
         """From one line of JSON."""
         row = json.loads(line)
-        return cls(row["kind"], row["place"], Spot.from_json(row), row["dialect"])
+        return cls(row["kind"], row["place"], FrameCondition.from_json(row), row["dialect"])
 
 
-def defects(dialects: Iterable[str] = DIALECTS) -> tuple[Defect, ...]:
-    """Every defect at every spot, dialect by dialect."""
+def defects(dialects: Iterable[str] | None = None) -> tuple[Defect, ...]:
+    """Every defect at every place, dialect by dialect; of all dialects where none is named."""
     return tuple(
-        Defect(kind, place, ANSWERED.get((dialect, kind, place), spot), dialect)
-        for dialect in dialects
+        Defect(kind, place, condition, dialect)
+        for dialect in (fuzzed_dialects() if dialects is None else dialects)
         for kind in KINDS
-        for place, spot in SPOTS[dialect].items()
+        for place, condition in selftest_part(dialect).conditions(kind).items()
     )
 
 

@@ -1,7 +1,6 @@
 """What planted defects do inside a reference broker, whichever dialect it serves.
 
-Knows: the model that all reference brokers share, and how a message gets to a consumer in each family.
-Must not know: where a defect strikes, oracles.
+Knows: the model that all reference brokers share. Must not know: any dialect, where a defect strikes, oracles.
 """
 
 from __future__ import annotations
@@ -13,14 +12,11 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from itertools import count
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from amqpspec.reference.amqp_1_0.sending import SendingEndpoint
-from amqpspec.reference.methods.channel import Channel
-from amqpspec.reference.methods.connection import Connection as MethodConnection
-from amqpspec.reference.model import Consumer, Entry, Message
+from amqpspec.fuzz.selftest.part import BrokerSeams, Connection
+from amqpspec.reference.model import Entry
 from amqpspec.reference.refusing import RefusedError
 
 LEAK_OCTETS, LEAKS_AT_MOST = 50 << 20, 6
@@ -28,24 +24,20 @@ BURN_S, LATE_S, HANG_S = 3.0, 0.8, 3600.0
 _BENT_OCTETS = 6
 _LOG = logging.getLogger("amqpspec.seeded")
 _kept: list[bytes] = []
-_numbers = count(1)
-
-Connection = Any
-"""A connection of a reference broker: its ``core``, its ``user``, how it says a refusal."""
 
 GoOn = Callable[[], None]
-Effect = Callable[[Connection, GoOn], None]
+Effect = Callable[[Connection, GoOn, BrokerSeams], None]
 
 
-def _crash(connection: Connection, go_on: GoOn) -> None:
+def _crash(connection: Connection, go_on: GoOn, seams: BrokerSeams) -> None:
     os._exit(70)
 
 
-def _hang(connection: Connection, go_on: GoOn) -> None:
+def _hang(connection: Connection, go_on: GoOn, seams: BrokerSeams) -> None:
     time.sleep(HANG_S)
 
 
-def _leak(connection: Connection, go_on: GoOn) -> None:
+def _leak(connection: Connection, go_on: GoOn, seams: BrokerSeams) -> None:
     if len(_kept) < LEAKS_AT_MOST:
         _kept.append(b"x" * LEAK_OCTETS)
     go_on()
@@ -70,12 +62,12 @@ class _Burner:
 _burner = _Burner()
 
 
-def _burn(connection: Connection, go_on: GoOn) -> None:
+def _burn(connection: Connection, go_on: GoOn, seams: BrokerSeams) -> None:
     _burner.strike()
     go_on()
 
 
-def _late(connection: Connection, go_on: GoOn) -> None:
+def _late(connection: Connection, go_on: GoOn, seams: BrokerSeams) -> None:
     def later() -> None:
         if connection.transport.is_closing():
             return
@@ -89,7 +81,7 @@ def _late(connection: Connection, go_on: GoOn) -> None:
     asyncio.get_running_loop().call_later(LATE_S, later)
 
 
-def _corrupt(connection: Connection, go_on: GoOn) -> None:
+def _corrupt(connection: Connection, go_on: GoOn, seams: BrokerSeams) -> None:
     for vhost in connection.core.vhosts.values():
         for queue in vhost.queues.values():
             for entry in queue.ready():
@@ -105,50 +97,19 @@ def _bend(entry: Entry) -> None:
         entry.message = replace(entry.message, body=bytes(body))
 
 
-def _to_wrong_user(connection: Connection, go_on: GoOn) -> None:
+def _to_wrong_user(connection: Connection, go_on: GoOn, seams: BrokerSeams) -> None:
     """What lies in anybody's queue goes to consumers of another user, too."""
+    queues = [queue for vhost in connection.core.vhosts.values() for queue in vhost.queues.values()]
+    stored = next((entry.message for queue in queues for entry in queue.ready()), None)
     for other in tuple(connection.core.connections):
         if other is not connection and getattr(other, "user", None) is not connection.user:
-            for consumer in _consumers(other):
-                _slip(connection, consumer)
+            for consumer in seams.consumers(other):
+                if stored is not None:
+                    seams.deliver(consumer, stored)
     go_on()
 
 
-def _consumers(connection: Connection) -> list[Consumer]:
-    if isinstance(connection, MethodConnection):
-        return [one for channel in connection.channels.values() for one in channel.consumers.values()]
-    endpoints = [
-        endpoint for session in connection.sessions.values() for endpoint in session.endpoints.values()
-    ]
-    return [
-        endpoint.consumer
-        for endpoint in endpoints
-        if isinstance(endpoint, SendingEndpoint) and endpoint.consumer
-    ]
-
-
-def _slip(connection: Connection, consumer: Consumer) -> None:
-    """A message that nobody sent there."""
-    queues = [queue for vhost in connection.core.vhosts.values() for queue in vhost.queues.values()]
-    stored = next((entry.message for queue in queues for entry in queue.ready()), None)
-    if stored is None:
-        return
-    if isinstance(consumer.taker, SendingEndpoint):
-        if consumer.taker.credit > 0:
-            consumer.taker.deliver(consumer, Entry(stored, next(_numbers)), False)
-        return
-    assert isinstance(consumer.taker, Channel)
-    foreign = replace(stored, body=b"what another user said")
-    consumer.taker.deliver(consumer, Entry(_with_size(foreign), 0), False)
-
-
-def _with_size(message: Message) -> Message:
-    """A message whose header announces the body that it has."""
-    size = len(message.body).to_bytes(8, "big")
-    return replace(message, header=message.header[:4] + size + message.header[12:])
-
-
-def _throw(connection: Connection, go_on: GoOn) -> None:
+def _throw(connection: Connection, go_on: GoOn, seams: BrokerSeams) -> None:
     try:
         raise RuntimeError("planted: an index that does not fit its table")
     except RuntimeError:
@@ -156,13 +117,13 @@ def _throw(connection: Connection, go_on: GoOn) -> None:
     go_on()
 
 
-def _mute(connection: Connection, go_on: GoOn) -> None:
+def _mute(connection: Connection, go_on: GoOn, seams: BrokerSeams) -> None:
     """What comes later on this connection is taken, and nothing is done with it."""
     _charmed[connection] = lambda incoming: None
     go_on()
 
 
-def _mixed_up(connection: Connection, go_on: GoOn) -> None:
+def _mixed_up(connection: Connection, go_on: GoOn, seams: BrokerSeams) -> None:
     """What comes later on this connection is done on the channel beside its own."""
     _charmed[connection] = lambda incoming: replace(incoming, channel=incoming.channel + 1)
     go_on()

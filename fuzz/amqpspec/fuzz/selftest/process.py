@@ -15,7 +15,7 @@ from typing import Self
 from amqpspec.fuzz.executor.loop import Address
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.selftest.defects import Defect, defect
-from amqpspec.fuzz.states.ways import Values
+from amqpspec.fuzz.states.model import Values
 
 _HOST = "127.0.0.1"
 _NONE = "none"

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from amqpspec.fuzz.campaign.campaign import INTERRUPTED, Campaign, Order
-from amqpspec.fuzz.grammar import DIALECTS
+from amqpspec.fuzz.parts import fuzzed_dialects
 from amqpspec.fuzz.selftest.defects import Defect, defects
 from amqpspec.fuzz.selftest.process import SeededBroker
 from amqpspec.fuzz.triage.findings import Finding
@@ -138,7 +138,7 @@ def _row(detection: Detection) -> dict[str, Any]:
     found = detection.finding
     return {
         "defect": detection.defect.name, "dialect": detection.defect.dialect,
-        "oracle": str(detection.defect.oracle), "spot": detection.defect.spot.words, "inputs": detection.inputs,
+        "oracle": str(detection.defect.oracle), "spot": detection.defect.condition.words, "inputs": detection.inputs,
         "found_after_s": round(found.found_after_s, 1) if found else None,
         "status": str(found.status) if found else "not found",
         "input": str(found.item.id) if found and found.item else None, "right_blame": detection.right_blame,
@@ -150,15 +150,15 @@ def selftest(
     folder: Path,
     chosen: Sequence[Defect] | None = None,
     *,
-    dialects: Sequence[str] = DIALECTS,
+    dialects: Sequence[str] = (),
     clean_budget_s: float = CLEAN_BUDGET_S,
     told: Told = lambda line: None,
 ) -> SelfTest:
     """Seek each defect, then go through the same cells and random inputs on a clean broker of each dialect.
 
-    ``clean_budget_s`` is for all clean brokers together.
+    ``clean_budget_s`` is for all clean brokers together; without ``dialects``, all are meant.
     """
-    result = SelfTest()
+    result, dialects = SelfTest(), dialects or fuzzed_dialects()
     for defect in defects(dialects) if chosen is None else chosen:
         place = folder / _folder(defect)
         found = seek(defect, place)

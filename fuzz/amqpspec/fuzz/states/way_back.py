@@ -2,28 +2,27 @@
 
 Knows: the steps of ways, what inputs leave behind. Must not know: sockets, what a target answered.
 
-Only where what is open is known beyond doubt is there a way back. A link would come back with what was unsettled on
-it, so that in AMQP 1.0 only states without links are led back into.
+Only where what is open is known beyond doubt is there a way back.
 """
 
 from __future__ import annotations
 
 from functools import cache
 
-from amqpspec.fuzz.states.follow_up import MUTE, Traces, is_methods, last_rung, opens
-from amqpspec.fuzz.states.ways import Say, Step, states
-
-_OPENS_OR_ENDS = frozenset({"begin", "end", "attach", "detach"})
-_NO_WAY_BACK = MUTE | {"content", "body"}
-"""States in which nothing more may be said, or a content is half said."""
-_BYE = (("reply_code", 200), ("reply_text", "done"))
+from amqpspec.fuzz.states.follow_up import last_rung, opens
+from amqpspec.fuzz.states.model import Step, Traces
+from amqpspec.fuzz.states.part import states_part
+from amqpspec.fuzz.states.ways import states
 
 
 def can_go_back(dialect: str, state: str, found: Traces) -> bool:
     """Whether an input whose target went on leaves the state's own channels as the only ones that are open."""
-    if state in _NO_WAY_BACK or not opens(dialect, state) or _behind_opening(dialect, state) is None:
+    part = states_part(dialect)
+    if state in part.handshake.mute | part.handshake.half_said:
         return False
-    strange = {name for name in found.names if name in _OPENS_OR_ENDS or name.startswith("channel.")}
+    if not opens(dialect, state) or _behind_opening(dialect, state) is None:
+        return False
+    strange = any(map(part.opens_or_ends, found.names))
     return found.whole and not found.moves and not strange and found.channels <= _own(dialect, state) | {0}
 
 
@@ -33,21 +32,13 @@ def way_back(dialect: str, state: str, closed: int | None, fresh: int | None) ->
     open_ones = _own(dialect, state) - {closed}
     if fresh is not None:
         open_ones |= {fresh}
+    closing = [states_part(dialect).closing(channel) for channel in sorted(open_ones)]
     bye = Step(
-        tuple(_closing(dialect, channel) for channel in sorted(open_ones)),
-        (_CLOSED[is_methods(dialect)],) * len(open_ones),
+        tuple(say for step in closing for say in step.says),
+        tuple(name for step in closing for name in step.wait_for),
     )
     behind = _behind_opening(dialect, state) or ()
     return (bye, *behind) if open_ones else behind
-
-
-_CLOSED = {True: "channel.close-ok", False: "end"}
-
-
-def _closing(dialect: str, channel: int) -> Say:
-    if is_methods(dialect):
-        return Say("CLOSE", "channel.close", channel, _BYE)
-    return Say("END", "end", channel)
 
 
 def _own(dialect: str, state: str) -> frozenset[int]:
@@ -63,4 +54,4 @@ def _behind_opening(dialect: str, state: str) -> tuple[Step, ...] | None:
     if at is None or steps[at].wait_for[-1] != last:
         return None
     behind = steps[at + 1 :]
-    return None if any(say.name == "attach" for step in behind for say in step.says) else behind
+    return behind if states_part(dialect).can_be_repeated(behind) else None

@@ -12,7 +12,8 @@ from amqpspec.fuzz.executor.outcome import Outcome
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.executor.tempo import Tempo
 from amqpspec.fuzz.grammar import grammar_hash
-from amqpspec.fuzz.inputs.catalogue import FuzzInput, resolve
+from amqpspec.fuzz.inputs.catalogue import resolve
+from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
 from amqpspec.fuzz.inputs.identity import RANDOM, IdError, InputId
 from amqpspec.fuzz.oracles.monitor import Monitor
 from amqpspec.fuzz.oracles.suspicion import Oracle, Suspicion

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from amqpspec.fuzz.executor.subject import Subject
-from amqpspec.fuzz.inputs.catalogue import FuzzInput
+from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
 from amqpspec.fuzz.inputs.identity import InputId
 from amqpspec.fuzz.oracles.suspicion import Oracle, Suspicion
 from amqpspec.fuzz.states.ways import states

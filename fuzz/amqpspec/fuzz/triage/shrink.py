@@ -13,8 +13,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from random import Random
 
-from amqpspec.fuzz.inputs.catalogue import FuzzInput
 from amqpspec.fuzz.inputs.corpus import tree_of
+from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
 from amqpspec.fuzz.trees.tree import octets_of
 
 Steps = tuple[bytes, ...]

@@ -14,8 +14,8 @@ from amqpspec.fuzz.executor.conversation import Spoken
 from amqpspec.fuzz.executor.outcome import Outcome
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.executor.tempo import Tempo
-from amqpspec.fuzz.inputs.catalogue import FuzzInput
 from amqpspec.fuzz.inputs.corpus import tree_of
+from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
 from amqpspec.fuzz.oracles.monitor import Monitor
 from amqpspec.fuzz.oracles.suspicion import SPOILS, Oracle, Suspicion
 from amqpspec.fuzz.trees.tree import octets_of

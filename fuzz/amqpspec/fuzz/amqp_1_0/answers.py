@@ -1,0 +1,86 @@
+"""What a target of AMQP 1.0 says.
+
+Knows: frames and performatives. Must not know: sockets, what was sent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from amqpspec.fuzz.executor.heard import Decode, Heard
+from amqpspec.spec.model import Refusal, Scope
+from amqpspec.wire.amqp_1_0.frames import TypedFrame, TypedReader
+
+_MAX_OCTETS = 8 << 20
+_CHANNELS = 65_535
+_TOO_MUCH, _SILENCE = (
+    "amqp:resource-limit-exceeded",
+    ("idle", "timeout", "time-out", "timed out", "heartbeat"),
+)
+_ENDS = {"close": Scope.CONNECTION, "end": Scope.SESSION, "detach": Scope.LINK}
+
+
+def decoder() -> Decode:
+    """A decoder for one connection."""
+    reader = TypedReader(max_frame_octets=_MAX_OCTETS)
+
+    def decode(octets: bytes) -> Iterator[Heard]:
+        reader.feed(octets)
+        while (item := reader.next()) is not None:
+            yield _performative(item) if isinstance(item, TypedFrame) else Heard("header")
+
+    return decode
+
+
+def _performative(frame: TypedFrame) -> Heard:
+    name, performative = frame.name, frame.performative
+    refusal = limits = remote = None
+    mechanisms: tuple[str, ...] = ()
+    good, idle_s, blames_silence = True, 0.0, False
+    product = version = ""
+    if performative is None:
+        return Heard(name, None, None, frame.payload, frame.channel)
+    if name in _ENDS and performative["error"]:
+        error = performative["error"]
+        refusal = Refusal(_ENDS[name], str(error["condition"]))
+        blames_silence = name == "close" and _is_of_silence(refusal, error["description"])
+    elif name == "open":
+        limits = (_number(performative["channel_max"]), _number(performative["max_frame_size"]))
+        idle_s = _milliseconds_s(performative["idle_time_out"])
+        product, version = _announced(performative["properties"])
+        product = product or _text(performative["container_id"])
+    elif name == "begin":
+        remote = performative["remote_channel"]
+    elif name == "sasl-outcome":
+        good = str(performative["code"]) in ("ok", "0")
+    elif name == "sasl-mechanisms":
+        mechanisms = tuple(str(offered) for offered in performative["sasl_server_mechanisms"] or ())
+    return Heard(
+        name, refusal, limits, frame.payload, frame.channel, remote, mechanisms, good, idle_s, blames_silence,
+        product, version,
+    )  # fmt: skip
+
+
+def _announced(properties: object) -> tuple[str, str]:
+    """Product and version out of an open's properties, which hold what a target likes."""
+    if not isinstance(properties, Mapping):
+        return "", ""
+    return _text(properties.get("product")), _text(properties.get("version"))
+
+
+def _text(value: object) -> str:
+    return str(value) if isinstance(value, str) else ""
+
+
+def _is_of_silence(refusal: Refusal, description: object) -> bool:
+    """Whether a close is for want of signs of life, by its condition and its words."""
+    words = str(description or "").lower()
+    return refusal.code == _TOO_MUCH and any(word in words for word in _SILENCE)
+
+
+def _milliseconds_s(time: object) -> float:
+    return time / 1000 if isinstance(time, int) else 0.0
+
+
+def _number(limit: object) -> int:
+    return int(limit) if isinstance(limit, int) else _CHANNELS

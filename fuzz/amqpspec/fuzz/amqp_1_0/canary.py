@@ -1,0 +1,178 @@
+"""The canaries of AMQP 1.0: a node that stores a message over the batch, and one that is received from all the time.
+
+Knows: links, credit, transfers of one's own. Must not know: inputs, processes, what a complaint leads to.
+
+All transfers are settled when they are sent. A canary that cannot pass a message of its own when it is opened is none:
+what it says later would be about the target's ways, not about an input.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from hashlib import blake2b
+from threading import RLock, Thread
+from typing import Any
+
+from amqpspec.fuzz.executor.client import Client, Unanswered
+from amqpspec.fuzz.executor.loop import now_s, pause
+from amqpspec.fuzz.executor.subject import Subject
+from amqpspec.fuzz.oracles.part import PATIENCE_S, who_is
+from amqpspec.fuzz.oracles.suspicion import Oracle, Suspicion
+from amqpspec.fuzz.states.model import Values
+from amqpspec.wire.amqp_1_0.frames import EMPTY_FRAME, performative_frame
+from amqpspec.wire.amqp_1_0.message import encode_message
+
+_DELIVERY_S, _QUIET_S = 3.0, 0.02
+_PULSE_S = 0.5
+"""How often a sign of life goes out: some targets give up a silent connection after few seconds."""
+_CREDIT, _BATCHES = 2000, 900
+_WINDOW = (1 << 31) - 1
+_STORE, _STORED, _IN, _INBOX = range(4)
+"""Handles: to and from the node that stores, to and from the node that is received from."""
+
+
+class TypedCanary:
+    """One login's nodes. Raises Unanswered."""
+
+    def __init__(self, subject: Subject, values: Values, number: int) -> None:
+        self.who = who_is(values)
+        self._number, self._subject, self._values = number, subject, values
+        self._sent = self._heard = self._stored = self._batches = 0
+        self._bodies: list[bytes] = []
+        self.expected = b""
+        self._busy = RLock()
+        self.client = self._opened()
+        Thread(target=self._live, daemon=True).start()
+
+    def _live(self) -> None:
+        """Signs of life while nothing else is said, until the stream takes no more."""
+        try:
+            while True:
+                pause(_PULSE_S)
+                with self._busy:
+                    self.client.send(EMPTY_FRAME)
+        except (Unanswered, OSError):
+            return  # given up, or hung up on: whoever looks next finds out
+
+    def _opened(self) -> Client:
+        values = replace(self._values, container=f"amqpspec-canary-{self._number}")
+        client = self.client = Client(self._subject.address, self._subject.dialect, values, PATIENCE_S)
+        try:
+            self._settle(client)
+        except Unanswered:
+            client.close()
+            raise
+        return client
+
+    def _settle(self, client: Client) -> None:
+        """Attach to both nodes, and take out what they hold."""
+        client.enter("session")
+        for handle, node in ((_STORE, "s"), (_IN, "i")):
+            address = f"{self._values.queue}.canary.{self._number}.{node}"
+            self._attach(handle, "sender", address)
+            client.wait("flow")
+            self._attach(handle + 1, "receiver", address)
+            client.passed.clear()
+            self._flow(handle + 1, 0, _CREDIT)
+            self._empty(handle)
+
+    def _attach(self, handle: int, role: str, address: str) -> None:
+        more: dict[str, Any] = (
+            {"initial_delivery_count": 0} if role == "sender" else {"snd_settle_mode": "settled"}
+        )
+        self.client.send(
+            performative_frame(
+                "attach", 0, name=f"amqpspec-canary-{self._number}-{handle}", handle=handle, role=role,
+                source={"address": address}, target={"address": address}, **more,
+            )
+        )  # fmt: skip
+        self.client.wait("attach")
+
+    def _empty(self, handle: int) -> None:
+        """Take out what the node holds from another time, up to a message of one's own; then stop the store."""
+        mark, before = self._token(handle, "mark"), self._heard
+        self._transfer(handle, mark)
+        if not any(mark in body for body in self._until(mark, PATIENCE_S)):
+            raise Unanswered(f"expected a canary's own message back, actual: none in {PATIENCE_S:.0f} s")
+        if handle == _STORE:
+            self._stored = self._heard - before
+            self._flow(_STORED, self._stored, 0)
+
+    def place(self, number: int) -> None:
+        """Store a message."""
+        with self._busy:
+            self._batches += 1
+            if self._batches > _BATCHES:
+                self._anew()
+            self.expected = self._token(number, self.who)
+            self._transfer(_STORE, self.expected)
+
+    def _anew(self) -> None:
+        self.client.close()
+        self._sent = self._heard = self._stored = self._batches = 0
+        self.client = self._opened()
+
+    def check(self, number: int) -> Iterator[Suspicion]:
+        """What came that was not sent here; what has become of the stored message."""
+        with self._busy:
+            yield from self._check(number)
+
+    def _check(self, number: int) -> Iterator[Suspicion]:
+        own = self._token(-number, self.who)
+        self._transfer(_IN, own)
+        came = self._until(own, _DELIVERY_S)
+        if not any(own in body for body in came):
+            yield Suspicion(Oracle.CANARY, "delivery changed or lost", f"{self.who}: {_among(came)}")
+        elif len(came) != 1:
+            yield Suspicion(Oracle.LEAK, "foreign delivery", f"{self.who}: {_among(came)}")
+        self._flow(_STORED, self._stored, 1)
+        stored = self._until(b"", _DELIVERY_S)
+        self._stored += len(stored)
+        if not any(self.expected in body for body in stored):
+            yield Suspicion(
+                Oracle.CANARY, "stored message changed",
+                f"{self.who}: expected the {len(self.expected)} octets that were stored, actual {_among(stored)}",
+            )  # fmt: skip
+            if not stored:
+                raise Unanswered("a stored message did not come", silent=True)
+
+    # --- what is said and heard
+
+    def _token(self, number: int, who: str) -> bytes:
+        seed = blake2b(f"{number} {who} {self._number}".encode(), digest_size=32).digest()
+        return b"amqpspec canary " + seed * 8
+
+    def _transfer(self, handle: int, body: bytes) -> None:
+        octets = performative_frame(
+            "transfer", 0, payload=encode_message(data=body), handle=handle, delivery_id=self._sent,
+            delivery_tag=self._sent.to_bytes(4, "big"), message_format=0, settled=True,
+        )  # fmt: skip
+        self._sent += 1
+        self.client.send(octets)
+
+    def _flow(self, handle: int, delivery_count: int, credit: int) -> None:
+        self.client.send(
+            performative_frame(
+                "flow", 0, next_incoming_id=self._heard, incoming_window=_WINDOW, next_outgoing_id=self._sent,
+                outgoing_window=_WINDOW, handle=handle, delivery_count=delivery_count, link_credit=credit,
+            )
+        )  # fmt: skip
+
+    def _until(self, own: bytes, within_s: float) -> list[bytes]:
+        """Payloads that were transferred: up to one that holds one's own, and what comes right behind it."""
+        came: list[bytes] = []
+        until_s = now_s() + within_s
+        while (said := self.client.next(until_s)) is not None:
+            if said.refusal is not None:
+                raise Unanswered(f"expected a transfer, actual: {said.refusal.scope} {said.refusal.code}")
+            if said.name == "transfer":
+                self._heard += 1
+                came.append(said.payload)
+                if own in said.payload:
+                    until_s = now_s() + _QUIET_S
+        return came
+
+
+def _among(came: list[bytes]) -> str:
+    return f"expected its own message once, actual {len(came)} transfers: {[body[:40] for body in came[:3]]}"

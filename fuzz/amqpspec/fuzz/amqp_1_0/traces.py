@@ -1,0 +1,42 @@
+"""What octets leave behind in AMQP 1.0, frame by frame.
+
+Knows: frames and performatives, whether one asks for an answer. Must not know: states, what may be said next.
+"""
+
+from __future__ import annotations
+
+from amqpspec.fuzz.states.model import BROKEN, Sign, Traces, traces_of
+from amqpspec.spec.amqp_1_0 import HEADERS
+from amqpspec.wire.amqp_1_0.frames import ProtocolHeader, TypedFrame, TypedReader
+from amqpspec.wire.errors import WireError
+
+_SAFE_OCTETS = 512
+
+
+def traces(octets: bytes) -> Traces:
+    """What the octets of an input leave behind."""
+    reader = TypedReader(max_frame_octets=1 << 32)
+    reader.feed(octets)
+    signs = []
+    try:
+        while (item := reader.next()) is not None:
+            signs.append(_of_header(item) if isinstance(item, ProtocolHeader) else _of_performative(item))
+    except WireError:
+        return BROKEN
+    return BROKEN if reader.pending_octets or not signs else traces_of(signs)
+
+
+def _of_header(header: ProtocolHeader) -> Sign:
+    return Sign("header", 0, header.octets in HEADERS.values(), True, True)
+
+
+def _of_performative(frame: TypedFrame) -> Sign:
+    name, performative = frame.name, frame.performative
+    if performative is None:
+        return Sign(name, frame.channel, name == "empty" and frame.doff == 2, name != "empty")
+    moves = name in ("open", "close") or "sasl-frame" in performative.row.provides
+    plain = not frame.problems and len(frame.octets) <= _SAFE_OCTETS and frame.doff == 2
+    if name == "open":
+        plain = plain and performative["max_frame_size"] >= _SAFE_OCTETS
+    asks = name not in ("flow", "disposition") or bool(name == "flow" and performative["echo"])
+    return Sign(name, frame.channel, plain and name != "transfer", asks, moves)

@@ -1,0 +1,29 @@
+"""What the families ask a driver: where each of them bends what this dialect alone has.
+
+Knows: the questions. Must not know: any dialect's answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import Protocol, cast
+
+from amqpspec.fuzz.families.base import Location
+from amqpspec.fuzz.parts import Part, driver_of
+from amqpspec.fuzz.states.model import State
+
+
+class FamiliesPart(Part, Protocol):
+    """What a dialect bends. ``absent`` gives the reason for each family that does not exist in it."""
+
+    absent: Mapping[str, str] = MappingProxyType({})
+
+    def locations(self, family: str, state: State) -> Iterable[Location]:
+        """Where a family bends in a state, besides what it bends in every dialect."""
+        return ()
+
+
+def families_part(dialect_id: str) -> FamiliesPart:
+    """What a dialect's driver says about families."""
+    return cast(FamiliesPart, driver_of(dialect_id))

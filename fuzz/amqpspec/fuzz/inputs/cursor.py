@@ -1,0 +1,59 @@
+"""Recorded octets from front to back, and when what was read of them counts.
+
+Knows: trees. Must not know: any dialect.
+
+What cannot be read, and what would not be rendered to the same octets, is left to the caller as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from amqpspec.fuzz.trees.tree import Node, group, octets_of
+
+MAX_DEPTH = 32
+Parts = TypeVar("Parts", bound=tuple[Node, ...])
+
+
+class Unreadable(Exception):
+    """Octets that the tables do not explain."""
+
+
+class Cursor:
+    """Octets from front to back."""
+
+    def __init__(self, octets: bytes, at: int = 0) -> None:
+        self.octets, self.at = octets, at
+
+    def take(self, count: int) -> bytes:
+        """The next octets; raises Unreadable where there are fewer."""
+        taken = self.octets[self.at : self.at + count]
+        if len(taken) != count:
+            raise Unreadable
+        self.at += count
+        return taken
+
+    def number(self, width_octets: int) -> int:
+        """The next octets as a number."""
+        return int.from_bytes(self.take(width_octets), "big")
+
+    @property
+    def left(self) -> int:
+        """How many octets there still are."""
+        return len(self.octets) - self.at
+
+
+def at_end(cursor: Cursor) -> None:
+    """Nothing may be left; raises Unreadable."""
+    if cursor.left:
+        raise Unreadable
+
+
+def sure(read: Callable[[], Parts], octets: bytes) -> Parts | None:
+    """What was read, where it is rendered to the same octets."""
+    try:
+        parts = read()
+    except (Unreadable, KeyError, RecursionError):
+        return None
+    return parts if octets_of(group("whole", *parts)) == octets else None

@@ -1,0 +1,158 @@
+"""The canaries of the 0-9 family: a queue that stores a message, and queues that are consumed from.
+
+Knows: channels, queues, deliveries of one's own. Must not know: inputs, processes, what a complaint leads to.
+
+All queues are exclusive; two of them are consumed from, each on a channel of its own. On one more channel nothing is
+ever asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from amqpspec.fuzz.executor.client import Client, Unanswered
+from amqpspec.fuzz.executor.heard import Heard
+from amqpspec.fuzz.executor.loop import now_s
+from amqpspec.fuzz.executor.subject import Subject
+from amqpspec.fuzz.oracles.part import PATIENCE_S, NotConsumed, token, who_is
+from amqpspec.fuzz.oracles.suspicion import Oracle, Suspicion
+from amqpspec.fuzz.states.model import Values
+from amqpspec.spec.dialects import widest
+from amqpspec.wire.methods.codec import ContentHeader, codec_for
+from amqpspec.wire.methods.frames import FrameWriter
+
+_DELIVERY_S, _REST_S = 3.0, 0.02
+_FIRST, _SECOND, _QUIET = 1, 2, 3
+"""Channels: the last one hears nothing."""
+
+
+class MethodsClient(Client):
+    """A client with methods and contents."""
+
+    def say(self, name: str, /, channel: int = 1, **args: Any) -> None:
+        """One method."""
+        codec = codec_for(widest(self.dialect))
+        write = FrameWriter(codec.dialect.layout).frame
+        self.send(write(codec.dialect.layout.types["method"], channel, codec.encode_method(name, args)))
+
+    def publish(self, queue: str, body: bytes, channel: int = 1) -> None:
+        """A message straight to a queue."""
+        codec = codec_for(widest(self.dialect))
+        write, types = FrameWriter(codec.dialect.layout).frame, codec.dialect.layout.types
+        header = codec.encode_header(ContentHeader(codec.dialect.classes_by_name["basic"].index, len(body)))
+        method = codec.encode_method("basic.publish", {"routing_key": queue})
+        parts = (("method", method), ("header", header), ("body", body))
+        self.send(b"".join(write(types[kind], channel, payload) for kind, payload in parts))
+
+    def body(self) -> bytes:
+        """The body of the content that comes next, of one frame."""
+        return self.wait("content body").payload
+
+    def get(self, queue: str) -> bytes | None:
+        """One message out of a queue, or None."""
+        self.say("basic.get", queue=queue, no_ack=True)
+        return None if self.wait("basic.get-ok", "basic.get-empty").name.endswith("empty") else self.body()
+
+
+class MethodsCanary:
+    """One login's queues; with ``listens``, two of them are consumed from. Raises Unanswered."""
+
+    def __init__(self, subject: Subject, values: Values, number: int, *, listens: bool = True) -> None:
+        self.who = who_is(values)
+        self.store = f"amqpspec.canary.{number}.s"
+        self.inboxes = {_FIRST: f"amqpspec.canary.{number}.i"} if listens else {}
+        self.expected = b""
+        self.client = MethodsClient(subject.address, subject.dialect, values, PATIENCE_S)
+        try:
+            self._settle()
+        except Unanswered:
+            self.client.close()
+            raise
+
+    def _settle(self) -> None:
+        """Open the channels, where the target allows so many, and the queues."""
+        client = self.client
+        client.enter("channel")
+        if client.values.channel_max >= _QUIET:
+            if self.inboxes:
+                self.inboxes[_SECOND] = f"{self.inboxes[_FIRST]}2"
+            for channel in (_SECOND, _QUIET):
+                client.say("channel.open", channel)
+                client.wait("channel.open-ok")
+        for channel, queue in ((_FIRST, self.store), *self.inboxes.items()):
+            client.say("queue.declare", channel, queue=queue, exclusive=True)
+            client.wait("queue.declare-ok")
+        for channel, queue in self.inboxes.items():
+            self._consume(channel, queue)
+
+    def _consume(self, channel: int, queue: str) -> None:
+        try:
+            self.client.say("basic.consume", channel, queue=queue, no_ack=True)
+            self.client.wait("basic.consume-ok")
+        except Unanswered as told:
+            raise NotConsumed(str(told), silent=told.silent) from told
+
+    def place(self, number: int) -> None:
+        """Store a message."""
+        self.expected = token(number, self.who)
+        self.client.publish(self.store, self.expected)
+
+    def check(self, number: int) -> Iterator[Suspicion]:
+        """What has become of the stored message; what came that was not sent here."""
+        stored = self.client.get(self.store)
+        if stored != self.expected:
+            actual = (
+                "no message" if stored is None else f"{len(stored)} octets {_around(stored, self.expected)}"
+            )
+            yield Suspicion(
+                Oracle.CANARY, "stored message changed",
+                f"{self.who}: expected the {len(self.expected)} octets that were stored, actual {actual}",
+            )  # fmt: skip
+        own = {channel: token(-number, f"{self.who} {channel}") for channel in self.inboxes}
+        for channel, body in own.items():
+            self.client.publish(self.inboxes[channel], body, channel)
+        yield from self._judged(own, self._delivered(own))
+
+    def _judged(self, own: Mapping[int, bytes], came: Sequence[tuple[int, bytes]]) -> Iterator[Suspicion]:
+        """What was wrong with the deliveries: lost, on another channel, or of somebody else."""
+        for channel, body in own.items():
+            here = [found for at, found in came if at == channel]
+            elsewhere = [at for at, found in came if found == body and at != channel]
+            if elsewhere:
+                detail = (
+                    f"{self.who}: expected a delivery on channel {channel}, actual on channel {elsewhere[0]}"
+                )
+                yield Suspicion(Oracle.LEAK, "delivery on another channel", detail)
+            elif body not in here:
+                yield Suspicion(Oracle.CANARY, "delivery changed or lost", f"{self.who}: {_among(here)}")
+            elif len(here) != 1:
+                yield Suspicion(Oracle.LEAK, "foreign delivery", f"{self.who}: {_among(here)}")
+        if astray := [at for at, _ in came if at not in own]:
+            detail = f"{self.who}: expected nothing on channel {astray[0]}, actual: something came there"
+            yield Suspicion(Oracle.LEAK, "answer on a channel that asked nothing", detail)
+
+    def _delivered(self, own: Mapping[int, bytes]) -> list[tuple[int, bytes]]:
+        """Bodies by their channels: up to all of one's own, and what comes right behind them; all of other channels."""
+        came = [(said.channel, said.payload) for said in self.client.passed if self._counts(said)]
+        self.client.passed.clear()
+        left = set(own.values())
+        until_s = now_s() + (_DELIVERY_S if left else _REST_S)
+        while (said := self.client.next(until_s)) is not None:
+            if self._counts(said):
+                came.append((said.channel, said.payload))
+                left.discard(said.payload)
+                until_s = until_s if left else min(until_s, now_s() + _REST_S)
+        return came
+
+    def _counts(self, said: Heard) -> bool:
+        return said.name == "content body" or said.channel not in (0, _FIRST, *self.inboxes)
+
+
+def _among(came: list[bytes]) -> str:
+    return f"expected its own message once, actual {len(came)} deliveries: {[body[:24] for body in came[:3]]}"
+
+
+def _around(actual: bytes, expected: bytes) -> str:
+    at = next((i for i, pair in enumerate(zip(actual, expected, strict=False)) if pair[0] != pair[1]), -1)
+    return f"that differ at octet {at}: {actual[at : at + 8].hex(' ')}" if at >= 0 else "(cut or grown)"

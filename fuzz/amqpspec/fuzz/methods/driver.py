@@ -1,0 +1,209 @@
+"""The 0-9 family as the fuzzer knows it.
+
+Knows: which module of this package answers which question. Must not know: single dialects; those say what is their own
+in modules beside this one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+from types import MappingProxyType
+
+from amqpspec.fuzz.driver import FuzzDriver
+from amqpspec.fuzz.executor.heard import Decode, Heard
+from amqpspec.fuzz.executor.subject import Subject
+from amqpspec.fuzz.families.base import Location
+from amqpspec.fuzz.grammar import Production, tables
+from amqpspec.fuzz.interop.part import BoofuzzFacts, Piece, put_channel
+from amqpspec.fuzz.methods import answers, dissect, interop
+from amqpspec.fuzz.methods import states as ways
+from amqpspec.fuzz.methods import traces as signs
+from amqpspec.fuzz.methods.canary import MethodsCanary
+from amqpspec.fuzz.methods.case_words import case_words
+from amqpspec.fuzz.methods.client_frames import frames_in
+from amqpspec.fuzz.methods.grammar import CHANNEL, productions
+from amqpspec.fuzz.methods.judge import judge
+from amqpspec.fuzz.methods.turns import FACTS, TURNS
+from amqpspec.fuzz.methods.words import FrameWords
+from amqpspec.fuzz.selftest.frames import ClientFrame, FrameCondition
+from amqpspec.fuzz.selftest.part import BrokerSeams
+from amqpspec.fuzz.states.model import Exchange, Say, State, Step, Traces, Turn, Values
+from amqpspec.fuzz.trees.tree import Node
+from amqpspec.fuzz.triage.part import CaseWords
+from amqpspec.spec.dialects import widest
+from amqpspec.spec.methods import MethodDialect
+from amqpspec.wire.methods.codec import Codec, codec_for
+
+_COMMON = ("exchange.declare", "exchange.delete", "queue.bind", "queue.unbind")
+
+
+class MethodsDriver(FuzzDriver):
+    """A dialect of classes and methods.
+
+    ``rules`` are the rows of its ledger by what is broken; ``lives_on`` is the row that stands for "lives on";
+    ``rare_method`` is one that no broker refuses where a planted defect strikes.
+    """
+
+    rules: Mapping[str, str] = MappingProxyType({})
+    lives_on = "constant/internal-error"
+    rare_method = "tx.select"
+    absent = MappingProxyType(
+        {"C01": "no arrays without a size in octets; each entry of a table has a name and a tag"}
+    )
+
+    @cached_property
+    def tables(self) -> MethodDialect:
+        """The tables of the widest overlay."""
+        found = tables(self.dialect_id)
+        assert isinstance(found, MethodDialect)
+        return found
+
+    @cached_property
+    def _codec(self) -> Codec:
+        return codec_for(widest(self.dialect_id))
+
+    # --- grammar, families, judge
+
+    def productions(self) -> Iterable[Production]:
+        """Methods, contents, tables and frames."""
+        return productions(self.tables)
+
+    def locations(self, family: str, state: State) -> Iterator[Location]:
+        """Where a family bends what this family of dialects has."""
+        from amqpspec.fuzz.methods.families import LOCATIONS
+
+        if family in LOCATIONS:
+            yield from LOCATIONS[family](self.dialect_id, state)
+
+    def judge(self, state: State, steps: tuple[bytes, ...]) -> str:
+        """The one requirement that octets break."""
+        return judge(self.dialect_id, self.rules, state, steps)
+
+    def frames_of(self, octets: bytes) -> Iterator[Node]:
+        """Recorded frames as trees."""
+        return dissect.frames(self.tables, octets)
+
+    def words_of(self, octets: bytes) -> FrameWords:
+        """Frames in words."""
+        return FrameWords(self._codec, octets)
+
+    # --- states
+
+    mechanisms = ("PLAIN", "AMQPLAIN", "ANONYMOUS", "EXTERNAL")
+    first_channel = CHANNEL
+    handshake = ways.HANDSHAKE
+
+    def states(self) -> Iterator[State]:
+        """From the protocol header to a closed connection."""
+        return ways.states_of(self.dialect_id, self.tables)
+
+    @cached_property
+    def _render(self) -> ways.Render:
+        return ways.renderer(self.dialect_id)
+
+    def octets_of(self, say: Say, values: Values) -> bytes:
+        """A method or a part of a content."""
+        return self._render(say, values)
+
+    def traces(self, octets: bytes) -> Traces:
+        """What frames leave behind."""
+        return signs.traces(self.dialect_id, self.tables, octets)
+
+    def exchange_on(self, channel: int) -> Exchange:
+        """A channel is opened and asked for a window."""
+        return ways.exchange_on(channel)
+
+    def farewell(self, channel: int) -> Step:
+        """The close-ok for a channel."""
+        return Step((Say("CLOSE-OK", "channel.close-ok", channel),))
+
+    def closing(self, channel: int) -> Step:
+        """A channel's close."""
+        return ways.closing(channel)
+
+    def opens_or_ends(self, name: str) -> bool:
+        """Methods of class channel."""
+        return name.startswith("channel.")
+
+    def can_be_repeated(self, steps: tuple[Step, ...]) -> bool:
+        """A channel that was closed leaves nothing behind."""
+        return True
+
+    def turn_of(self, production: str) -> Turn | None:
+        """What a production needs and gives."""
+        return TURNS.get(production)
+
+    def facts_in(self, state: str) -> str:
+        """What holds behind a way."""
+        return FACTS.get(state, "")
+
+    # --- what a target says
+
+    sentinel_state = "channel"
+    announced_in = "start"
+    answers_where_asked = True
+
+    def decoder(self) -> Decode:
+        """A decoder of frames."""
+        return answers.decoder(self._codec)
+
+    def mechanisms_in(self, said: Heard) -> tuple[str, ...]:
+        """Those of a start."""
+        return answers.mechanisms_in(self._codec, said)
+
+    def announced(self, said: Heard) -> tuple[str, str]:
+        """The server's properties in a start."""
+        return answers.announced(self._codec, said)
+
+    def queue_of(self, number: int, values: Values) -> str:
+        """Each connection declares a queue of its own."""
+        return f"amqpspec.fuzz.{number}"
+
+    def settled_silence_s(self, octets: bytes) -> float:
+        """The heartbeat interval of a tune-ok."""
+        return signs.settled_silence_s(self.dialect_id, octets)
+
+    has_canaries = True
+
+    def canary(self, subject: Subject, values: Values, number: int, *, listens: bool) -> MethodsCanary:
+        """Exclusive queues."""
+        return MethodsCanary(subject, values, number, listens=listens)
+
+    # --- findings, other tools, self-test
+
+    @property
+    def case_words(self) -> CaseWords:
+        """The verbs of the family's peer."""
+        return case_words(self.lives_on)
+
+    cut_states = ("ready", "channel")
+
+    def pieces(self, octets: bytes) -> Iterator[Piece]:
+        """Frames behind the handshake, without class connection and heartbeats."""
+        return interop.pieces(self.tables, octets)
+
+    def on_channel(self, octets: bytes, channel: int) -> bytes:
+        """A frame on another channel."""
+        return put_channel(self.tables.layout.header, octets, channel)
+
+    def boofuzz(self) -> BoofuzzFacts:
+        """Frames by type and ids."""
+        return interop.boofuzz(self.tables)
+
+    def conditions(self, kind: str) -> Mapping[str, FrameCondition]:
+        """A rare method, and common ones."""
+        return {
+            "rare": FrameCondition(frozenset({self.rare_method})),
+            "common": FrameCondition(frozenset(_COMMON)),
+        }
+
+    def frames_in(self, octets: bytes) -> Iterator[ClientFrame]:
+        """A client's frames by their methods."""
+        return frames_in(self.dialect_id, octets)
+
+    def seams(self) -> BrokerSeams:
+        """The inside of the family's reference broker."""
+        from amqpspec.fuzz.methods.seams import seams
+
+        return seams(self.dialect_id)

@@ -1,0 +1,81 @@
+"""What octets leave behind in the 0-9 family, frame by frame.
+
+Knows: frames and methods, whether a method asks for an answer. Must not know: states, what may be said next.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from functools import cache
+
+from amqpspec.fuzz.states.model import BROKEN, Sign, Traces, traces_of
+from amqpspec.spec.dialects import widest
+from amqpspec.spec.methods import MethodDialect
+from amqpspec.spec.model import Side
+from amqpspec.wire.errors import WireError
+from amqpspec.wire.methods.codec import Call, Codec, codec_for
+from amqpspec.wire.methods.frames import Frame, FrameReader
+
+
+def traces(dialect_id: str, dialect: MethodDialect, octets: bytes) -> Traces:
+    """What the octets of an input leave behind."""
+    if octets == dialect.protocol_header:
+        return traces_of([Sign("protocol-header", 0, True, True, True)])
+    reader = FrameReader(dialect.layout, max_payload_octets=1 << 32, header_allowed=False)
+    reader.feed(octets)
+    signs = []
+    try:
+        while (item := reader.next()) is not None:
+            if isinstance(item, Frame):
+                signs.append(_of_frame(dialect_id, dialect, item))
+    except WireError:
+        return BROKEN
+    return BROKEN if reader.pending_octets or not signs else traces_of(signs)
+
+
+def _of_frame(dialect_id: str, dialect: MethodDialect, frame: Frame) -> Sign:
+    kind = dialect.layout.type_name(frame.type)
+    if kind == "heartbeat":
+        return Sign(kind, frame.channel, not frame.channel and not frame.payload, False)
+    if kind != "method":
+        return Sign(kind, frame.channel, False, kind not in ("header", "body"))
+    fits = len(frame.payload) + dialect.layout.overhead_octets <= dialect.layout.min_size_octets
+    call = _read(_codecs(dialect_id), frame.payload) if fits else None
+    if call is None:
+        return Sign("unreadable method", frame.channel, False, True, True)
+    row = call.method
+    moves = row.class_name == "connection"
+    placed = (frame.channel == 0) is moves and row.sent_by is not Side.SERVER
+    quiet = not row.replies or bool(call.args.get("no_wait") or call.args.get("nowait"))
+    return Sign(row.name, frame.channel, placed and not row.content, not quiet, moves)
+
+
+@cache
+def _codecs(dialect_id: str) -> tuple[Codec, ...]:
+    return tuple(codec_for(d) for d in dict.fromkeys((widest(dialect_id), dialect_id)))
+
+
+def _read(codecs: tuple[Codec, ...], payload: bytes) -> Call | None:
+    """A method that every version of the tables can read; None for one that some cannot."""
+    call = None
+    try:
+        for codec in reversed(codecs):
+            call = codec.decode_method(payload)
+    except WireError:
+        return None
+    return call
+
+
+def settled_silence_s(dialect_id: str, octets: bytes) -> float:
+    """The heartbeat interval in seconds that an input settles; zero where it settles none."""
+    codec = codec_for(widest(dialect_id))
+    tune_ok = codec.dialect.methods["connection.tune-ok"]
+    ids = tune_ok.class_id.to_bytes(2, "big") + tune_ok.method_id.to_bytes(2, "big")
+    reader = FrameReader(codec.dialect.layout, max_payload_octets=1 << 32)
+    reader.feed(octets)
+    found = 0.0
+    with suppress(WireError):
+        while (item := reader.next()) is not None:
+            if isinstance(item, Frame) and item.payload[:4] == ids:
+                found = float(codec.decode_method(item.payload)["heartbeat"])
+    return found

@@ -1,0 +1,74 @@
+"""What the oracles ask a driver: a login's canaries, or another way to see that messages stay as they are.
+
+Knows: the questions. Must not know: any dialect's answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from hashlib import blake2b
+from typing import Protocol, cast
+
+from amqpspec.fuzz.executor.client import Client, Unanswered
+from amqpspec.fuzz.executor.subject import Subject
+from amqpspec.fuzz.oracles.suspicion import Suspicion
+from amqpspec.fuzz.parts import Part, driver_of
+from amqpspec.fuzz.states.model import Values
+
+PATIENCE_S = 10.0
+"""How long a canary waits for an answer."""
+
+
+class NotConsumed(Unanswered):
+    """A queue cannot be consumed from."""
+
+
+class Canary(Protocol):
+    """One login's messages: one that is stored while inputs are run, and deliveries of its own."""
+
+    @property
+    def client(self) -> Client:
+        """The connection on which it lives."""
+        ...
+
+    def place(self, number: int) -> None:
+        """Store a message before batch n. Raises Unanswered."""
+        ...
+
+    def check(self, number: int) -> Iterator[Suspicion]:
+        """What has become of the stored message, and what came that was not sent here. Raises Unanswered."""
+        ...
+
+
+class OraclesPart(Part, Protocol):
+    """How the oracles look at a dialect's target.
+
+    ``echo`` is for a target on which no login can open a canary: the state into which a message of one's own comes
+    back, and the octets that it holds.
+    """
+
+    echo: tuple[str, bytes] | None = None
+    has_canaries: bool = False
+
+    def canary(self, subject: Subject, values: Values, number: int, *, listens: bool) -> Canary:
+        """The canary of a login, whose number no other one has had. Raises Unanswered.
+
+        Without ``listens`` nothing is consumed; NotConsumed says that this is all that the target refuses.
+        """
+        raise NotImplementedError
+
+
+def oracles_part(dialect_id: str) -> OraclesPart:
+    """What a dialect's driver says about canaries."""
+    return cast(OraclesPart, driver_of(dialect_id))
+
+
+def who_is(values: Values) -> str:
+    """A login in words."""
+    return f"{values.user} at {values.vhost}"
+
+
+def token(number: int, who: str) -> bytes:
+    """A body that nobody else sends, long enough to show where it was bent."""
+    seed = blake2b(f"{number} {who}".encode(), digest_size=32).digest()
+    return b"amqpspec canary " + seed * 8

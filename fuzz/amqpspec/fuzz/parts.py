@@ -1,0 +1,44 @@
+"""Drivers of dialects, and the dialects that have one: each room asks its own part of a driver.
+
+Knows: that a dialect's entry leads to its driver. Must not know: any dialect, what a room asks.
+
+A room states what it asks as a protocol that extends ``Part``; ``amqpspec.fuzz.driver`` puts all of them together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Protocol, cast
+
+from amqpspec.spec.dialects import Entry, certified_dialects, deployed_as, entry_of
+
+
+class Part(Protocol):
+    """What a driver is asked: it is made once for each dialect."""
+
+    dialect_id: str
+
+    def __init__(self, dialect_id: str) -> None:
+        self.dialect_id = dialect_id
+
+
+def driver_of(dialect_id: str) -> object:
+    """The driver of a dialect; raises UnknownDialectError where it has none."""
+    return _made(entry_of(dialect_id))
+
+
+@cache
+def _made(entry: Entry) -> object:
+    make = cast(Callable[[str], object], entry.part("fuzzing"))
+    return make(entry.id)
+
+
+def fuzzed_dialects() -> tuple[str, ...]:
+    """The dialects with a ledger and a driver."""
+    return tuple(d for d in certified_dialects() if entry_of(d).fuzzing is not None)
+
+
+def deployed_dialects() -> tuple[str, ...]:
+    """Dialects in which brokers in use answer one of those; they have cells and ids of their own."""
+    return tuple(found for d in fuzzed_dialects() if (found := deployed_as(d)))

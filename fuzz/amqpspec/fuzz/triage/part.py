@@ -1,0 +1,49 @@
+"""What triage asks a driver: how a finding is written as a case of the suites.
+
+Knows: the questions. Must not know: any dialect's answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol, cast
+
+from amqpspec.fuzz.parts import Part, driver_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseWords:
+    """Lines of Python of which a case is made.
+
+    ``peer`` and ``oracles`` are the modules with Peer and ``rejects_violation``; ``row`` is the requirement that stands
+    for "lives on". ``enter`` goes into each state; in those of ``barriers`` a round trip behind the octets proves that
+    nothing more comes. ``store`` puts a message aside and ``fetch`` judges what has become of it; ``listen`` lets
+    another user listen and ``heard`` judges what came there; ``follow_up`` is what is legally asked on a channel of its
+    own.
+    """
+
+    peer: str
+    oracles: str
+    row: str
+    enter: Mapping[str, str]
+    barriers: frozenset[str]
+    store: str
+    fetch: str
+    listen: str
+    heard: str
+    follow_up: str
+
+
+class TriagePart(Part, Protocol):
+    """How findings of a dialect are written down; without ``case_words`` no finding becomes a case."""
+
+    @property
+    def case_words(self) -> CaseWords | None:
+        """The lines of which a case is made."""
+        return None
+
+
+def triage_part(dialect_id: str) -> TriagePart:
+    """What a dialect's driver says about findings."""
+    return cast(TriagePart, driver_of(dialect_id))
