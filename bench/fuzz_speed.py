@@ -27,7 +27,8 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from amqpspec.fuzz.campaign.campaign import Campaign, Order
+from amqpspec.fuzz.campaign.campaign import Campaign
+from amqpspec.fuzz.campaign.order import CampaignOrder
 from amqpspec.fuzz.executor.loop import Address, Executor
 from amqpspec.fuzz.executor.pool import crew
 from amqpspec.fuzz.executor.subject import Subject
@@ -318,12 +319,11 @@ def resumed(number: int) -> Row:
 
 def _resume_s(folder: Path, number: int) -> float:
     subject = Subject("nobody", DIALECT, Address("127.0.0.1", 1))
-    begun = Campaign(Order(subject, folder, patterns=("C14/*",)))
-    begun._triage = Triage(begun.subject, begun._monitor, Tempo())
-    begun._stand()
+    begun = Campaign(CampaignOrder(subject, folder, patterns=("C14/*",)))
+    begun._write_checkpoint(Triage(begun.progress.subject, begun._monitor, Tempo()))
     _move(folder / "progress.json", number)
     begun_s = time.perf_counter()
-    Campaign(Order(subject, folder, patterns=("C14/*",), resume=True))
+    Campaign(CampaignOrder(subject, folder, patterns=("C14/*",), resume=True))
     weights = dict.fromkeys(origins(DIALECT), 4)
     for counter in range(number, number + BATCH):
         random_input(DIALECT, random_id(DIALECT, 1, counter, weights))

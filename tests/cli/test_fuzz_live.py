@@ -15,7 +15,7 @@ from rich.console import Console
 from amqpspec.cli import fuzz_campaign, fuzz_live
 from amqpspec.cli.fuzz_live import LinesView, LiveView, PlainView, Snapshot, View, view_of
 from amqpspec.cli.main import cli
-from amqpspec.fuzz.campaign.campaign import Campaign
+from amqpspec.fuzz.campaign.progress import Progress
 from amqpspec.fuzz.campaign.schedule import chosen_cells
 from amqpspec.fuzz.campaign.tally import Tally
 from amqpspec.fuzz.inputs.catalogue import by_key
@@ -39,7 +39,7 @@ def finding(number: int, oracle: Oracle = Oracle.LOG) -> Finding:
     )  # fmt: skip
 
 
-def campaign(seconds_s: float = 10.0, inputs: int = 500, done: int = 1, found: int = 0) -> Campaign:
+def campaign(seconds_s: float = 10.0, inputs: int = 500, done: int = 1, found: int = 0) -> Progress:
     """What a view reads of a campaign."""
     tally = Tally(inputs=inputs, random=3, seconds_s=seconds_s)
     for cell in CELLS[:done]:
@@ -49,7 +49,7 @@ def campaign(seconds_s: float = 10.0, inputs: int = 500, done: int = 1, found: i
         energy=SimpleNamespace(seen={"a", "b"}), findings=[finding(number) for number in range(found)],
         check=Check((), rss_octets=150 << 20, cpu_s=0.25),
     )  # fmt: skip
-    return cast(Campaign, shown)
+    return cast(Progress, shown)
 
 
 class Clock:
@@ -78,9 +78,9 @@ def test_before_the_first_batch_it_says_so() -> None:
 def test_it_shows_rates_cells_target_and_the_last_findings() -> None:
     clock = Clock()
     view = LiveView(600.0, clock=clock)
-    view.told(campaign())
+    view.notify(campaign())
     clock.now_s = 20.0
-    view.told(campaign(seconds_s=20.0, inputs=2500, done=3, found=7))
+    view.notify(campaign(seconds_s=20.0, inputs=2500, done=3, found=7))
     text = drawn(view)
     assert "harbor (amqp-0-9-1)" in text and "20 s of 10 min 0 s" in text
     assert "2,500 (3 random), 200/s now, 125/s mean" in text
@@ -96,7 +96,7 @@ def test_it_shows_rates_cells_target_and_the_last_findings() -> None:
 
 def test_hostile_words_are_neither_markup_nor_escapes() -> None:
     view = LiveView(600.0, clock=Clock())
-    view.told(campaign(found=1))
+    view.notify(campaign(found=1))
     text = drawn(view)
     assert r"panic [red]x[/red] \x1b[31m\x07 second line 0 [a batch of 0]" in text
     assert "\x1b" not in text and "\x07" not in text
@@ -104,7 +104,7 @@ def test_hostile_words_are_neither_markup_nor_escapes() -> None:
 
 def test_families_that_are_done_say_so() -> None:
     view = LiveView(600.0, clock=Clock())
-    view.told(campaign(done=len(CELLS)))
+    view.notify(campaign(done=len(CELLS)))
     assert "families done" in drawn(view) and "done in about" not in drawn(view)
 
 
@@ -112,7 +112,7 @@ def test_it_draws_on_its_console_and_leaves_it_clean() -> None:
     out = io.StringIO()
     view = LiveView(600.0, Console(file=out, width=100, force_terminal=True), Clock())
     with view:
-        view.told(campaign())
+        view.notify(campaign())
     assert "500" in out.getvalue() and "\x1b[?25h" in out.getvalue()
 
 
@@ -128,12 +128,12 @@ def test_a_snapshot_counts_cells_by_family_and_states() -> None:
 def test_plain_lines_come_by_the_clock_and_findings_at_once(capsys: pytest.CaptureFixture[str]) -> None:
     clock = Clock()
     view = PlainView(clock)
-    view.told(campaign())
-    view.told(campaign(found=1))
-    view.told(campaign(found=2))
+    view.notify(campaign())
+    view.notify(campaign(found=1))
+    view.notify(campaign(found=2))
     clock.now_s = 31.0
-    view.told(campaign(seconds_s=31.0, found=2))
-    view.told(campaign(seconds_s=31.0, found=2))
+    view.notify(campaign(seconds_s=31.0, found=2))
+    view.notify(campaign(seconds_s=31.0, found=2))
     out, told = capsys.readouterr()
     assert out == "" and [line.split(":")[0] for line in told.splitlines()] == ["found", "found", "31 s"]
     assert f"cells 1 of {len(CELLS)}" in told and "\x1b" not in told
@@ -143,7 +143,7 @@ def test_json_lines_are_objects_with_a_kind(capsys: pytest.CaptureFixture[str]) 
     clock = Clock()
     view = LinesView(clock)
     clock.now_s = 2.0
-    view.told(campaign(found=2))
+    view.notify(campaign(found=2))
     lines = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
     assert [line["kind"] for line in lines] == ["finding", "finding", "progress"]
     assert lines[0]["input"] is None and lines[1]["input"] == str(ITEM.id)

@@ -12,7 +12,8 @@ from click.testing import CliRunner
 
 from amqpspec.cli.fuzz_known import attaches, with_known
 from amqpspec.cli.main import cli
-from amqpspec.fuzz.campaign.campaign import Campaign, Order
+from amqpspec.fuzz.campaign.campaign import Campaign
+from amqpspec.fuzz.campaign.order import CampaignOrder
 from amqpspec.fuzz.executor.announced import announced
 from amqpspec.fuzz.executor.client import Unanswered
 from amqpspec.fuzz.executor.loop import Address
@@ -90,7 +91,7 @@ def test_inboxes_that_were_there_when_it_began_are_not_gone_on_without(
 
 @pytest.mark.usefixtures("unconsumable")
 def test_a_campaign_says_once_what_it_goes_on_without(broker: ReferenceBroker, tmp_path: Path) -> None:
-    order = Order(subject_of(broker), tmp_path, patterns=("C05/*/limits",), mutate=False, batch=4)
+    order = CampaignOrder(subject_of(broker), tmp_path, patterns=("C05/*/limits",), mutate=False, batch=4)
     summary = Campaign(order).run().summary()
     assert summary["ended"] == "all done" and summary["findings"] == []
     (note,) = [line["text"] for line in read_journal(tmp_path) if line["kind"] == "note"]

@@ -9,14 +9,17 @@ import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
 from amqpspec.cli.main import cli
-from amqpspec.fuzz.campaign.campaign import Campaign, Order
+from amqpspec.fuzz.campaign.campaign import Campaign
 from amqpspec.fuzz.campaign.energy import Energy
 from amqpspec.fuzz.campaign.journal import CampaignJournal, batches, inputs_of, read_progress
+from amqpspec.fuzz.campaign.order import CampaignOrder
+from amqpspec.fuzz.campaign.progress import Progress
 from amqpspec.fuzz.campaign.schedule import chosen_cells
 from amqpspec.fuzz.executor.loop import Address
 from amqpspec.fuzz.executor.outcome import End, Outcome, Timing
@@ -27,6 +30,7 @@ from amqpspec.fuzz.inputs.identity import InputId
 from amqpspec.fuzz.inputs.mutation import origins
 from amqpspec.fuzz.oracles.suspicion import Oracle
 from amqpspec.fuzz.triage.findings import FindingError, item_of, read_finding, signature_of
+from amqpspec.fuzz.triage.triage import Triage
 from amqpspec.record.journal import JournalError, read_journal
 from amqpspec.reference.server import ReferenceBroker
 
@@ -56,7 +60,7 @@ def begun(folder: Path) -> list[str]:
 
 
 def test_a_clean_broker_has_no_findings_and_every_cell_is_covered(subject: Subject, tmp_path: Path) -> None:
-    summary = Campaign(Order(subject, tmp_path, patterns=SMALL, mutate=False)).run().summary()
+    summary = Campaign(CampaignOrder(subject, tmp_path, patterns=SMALL, mutate=False)).run().summary()
     cells = chosen_cells("amqp-0-9-1", SMALL)
     assert summary["findings"] == [] and summary["ended"] == "all done"
     assert summary["cells_planned"] == summary["covered"] == len(cells) > 0
@@ -67,8 +71,11 @@ def test_a_clean_broker_has_no_findings_and_every_cell_is_covered(subject: Subje
 
 
 def test_random_inputs_follow_the_families_until_the_budget_ends(subject: Subject, tmp_path: Path) -> None:
-    campaign = Campaign(Order(subject, tmp_path, 0.0, seed=7, patterns=("C05/none",), batch=16)).run()
-    assert campaign.ended == "budget spent" and campaign.tally.random == campaign.tally.inputs > 0
+    campaign = Campaign(CampaignOrder(subject, tmp_path, 0.0, seed=7, patterns=("C05/none",), batch=16)).run()
+    assert (
+        campaign.ended == "budget spent"
+        and campaign.progress.tally.random == campaign.progress.tally.inputs > 0
+    )
     ids = [InputId.parse(text) for text in begun(tmp_path)]
     assert {id.family for id in ids} == {"random"} and {id.seed for id in ids} == {7}
     assert all(resolve(id).octets for id in ids)
@@ -76,7 +83,7 @@ def test_random_inputs_follow_the_families_until_the_budget_ends(subject: Subjec
 
 def test_shards_part_the_inputs(subject: Subject, tmp_path: Path) -> None:
     for shard in (1, 2):
-        order = Order(subject, tmp_path / str(shard), patterns=SMALL, mutate=False, shard=(shard, 2))
+        order = CampaignOrder(subject, tmp_path / str(shard), patterns=SMALL, mutate=False, shard=(shard, 2))
         Campaign(order).run()
     total = sum(cell.inputs for cell in chosen_cells("amqp-0-9-1", SMALL))
     counted = [read_progress(tmp_path / s)["tally"]["inputs"] for s in ("1", "2")]
@@ -84,7 +91,7 @@ def test_shards_part_the_inputs(subject: Subject, tmp_path: Path) -> None:
 
 
 def test_a_resumed_campaign_goes_on_where_it_stands(subject: Subject, tmp_path: Path) -> None:
-    order = Order(subject, tmp_path, 0.0, patterns=SMALL, mutate=False, batch=8)
+    order = CampaignOrder(subject, tmp_path, 0.0, patterns=SMALL, mutate=False, batch=8)
     Campaign(order).run()
     first = begun(tmp_path)
     Campaign(replace(order, budget_s=60.0, resume=True)).run()
@@ -92,37 +99,49 @@ def test_a_resumed_campaign_goes_on_where_it_stands(subject: Subject, tmp_path: 
     assert set(begun(tmp_path)) == {str(i.id) for cell in chosen_cells("amqp-0-9-1", SMALL) for i in cell}
 
 
-def test_trials_add_up_over_a_kill_and_over_parts(wrong_subject: Subject, tmp_path: Path) -> None:
+def test_trials_add_up_over_a_kill_and_over_parts(
+    wrong_subject: Subject, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What is written down at the beginning of each batch counts the trials so far: a kill leaves no more than that."""
     stood: list[int] = []
 
-    def stand(campaign: Campaign) -> None:
+    def stand(progress: Progress) -> None:
         stood.append(read_progress(tmp_path)["tally"]["trials"])
 
-    order = Order(
-        wrong_subject, tmp_path, patterns=(CELL, *SMALL), mutate=False, batch=4, smaller=False, told=stand
+    order = CampaignOrder(
+        wrong_subject, tmp_path, patterns=(CELL, *SMALL), mutate=False, batch=4, smaller=False, notify=stand
     )
-    first = Campaign(order).run().tally.trials
+    first = Campaign(order).run().progress.tally.trials
     assert first > 0 and stood[-1] == first
     progress = read_progress(tmp_path)
-    CampaignJournal(tmp_path).stand({**progress, "position": {"cell": 0, "number": 0, "counter": 0}})
+    CampaignJournal(tmp_path).write_checkpoint(
+        {**progress, "position": {"cell": 0, "number": 0, "counter": 0}}
+    )
     stood.clear()
+    tried: list[object] = []
+    trial = Triage._try
+
+    def counted(self: Triage, *args: Any, **options: Any) -> Any:
+        tried.append(args)
+        return trial(self, *args, **options)
+
+    monkeypatch.setattr(Triage, "_try", counted)
     again = Campaign(replace(order, resume=True)).run()
-    assert stood[0] == first and again.tally.trials == first + again._triage.trials
+    assert stood[0] == first and again.progress.tally.trials == first + len(tried)
 
 
 def test_a_far_position_is_taken_up_at_once(subject: Subject, tmp_path: Path) -> None:
-    order = Order(subject, tmp_path, 0.0, patterns=("C05/none",), batch=4)
+    order = CampaignOrder(subject, tmp_path, 0.0, patterns=("C05/none",), batch=4)
     Campaign(order).run()
     progress = read_progress(tmp_path)
     progress["position"]["counter"] = 10**9
-    CampaignJournal(tmp_path).stand(progress)
+    CampaignJournal(tmp_path).write_checkpoint(progress)
     Campaign(replace(order, resume=True)).run()
     assert InputId.parse(begun(tmp_path)[-1]).counter in range(10**9, 10**9 + 4)
 
 
 def test_another_plan_is_not_resumed(subject: Subject, tmp_path: Path) -> None:
-    order = Order(subject, tmp_path, 0.0, patterns=SMALL, mutate=False)
+    order = CampaignOrder(subject, tmp_path, 0.0, patterns=SMALL, mutate=False)
     Campaign(order).run()
     with pytest.raises(JournalError, match="expected a campaign of"):
         Campaign(replace(order, seed=9, resume=True))
@@ -153,7 +172,7 @@ def test_a_killed_campaign_loses_no_input(subject: Subject, tmp_path: Path) -> N
         "Executor.run = kill\n"
         "host, port, out = sys.argv[1:]\n"
         "subject = Subject('reference', 'amqp-0-9-1', Address(host, int(port)))\n"
-        f"Campaign(Order(subject, Path(out), patterns={SMALL!r}, mutate=False, batch=8)).run()\n"
+        f"Campaign(CampaignOrder(subject, Path(out), patterns={SMALL!r}, mutate=False, batch=8)).run()\n"
     )
     where = (subject.address.host, str(subject.address.port), str(tmp_path))
     done = subprocess.run([sys.executable, "-c", script, *where], check=False, cwd=Path(__file__).parents[2])
@@ -161,7 +180,7 @@ def test_a_killed_campaign_loses_no_input(subject: Subject, tmp_path: Path) -> N
     killed = begun(tmp_path)
     kinds = [line["kind"] for line in read_journal(tmp_path)]
     assert kinds.count("batch") == 3 and kinds.count("done") == 2
-    Campaign(Order(subject, tmp_path, patterns=SMALL, mutate=False, batch=8, resume=True)).run()
+    Campaign(CampaignOrder(subject, tmp_path, patterns=SMALL, mutate=False, batch=8, resume=True)).run()
     again = begun(tmp_path)[len(killed) :]
     last = next(line for line in reversed(list(batches(tmp_path))[:3]))
     assert again[0] == next(inputs_of(last))
@@ -169,7 +188,7 @@ def test_a_killed_campaign_loses_no_input(subject: Subject, tmp_path: Path) -> N
 
 
 def test_a_deviation_is_a_finding_with_all_that_belongs_to_it(wrong_subject: Subject, tmp_path: Path) -> None:
-    order = Order(
+    order = CampaignOrder(
         wrong_subject, tmp_path, patterns=(CELL,), mutate=False,
         stop_when=lambda finding: True,
     )  # fmt: skip
@@ -186,7 +205,7 @@ def test_a_deviation_is_a_finding_with_all_that_belongs_to_it(wrong_subject: Sub
 
 def test_what_the_baseline_knows_is_counted_only(wrong_subject: Subject, tmp_path: Path) -> None:
     known = replace(wrong_subject, known=frozenset({ROW}))
-    order = Order(known, tmp_path, patterns=(CELL,), mutate=False)
+    order = CampaignOrder(known, tmp_path, patterns=(CELL,), mutate=False)
     summary = Campaign(order).run().summary()
     assert summary["findings"] == [] and summary["suppressed"][ROW] > 0
 
@@ -282,12 +301,12 @@ def test_a_target_that_goes_for_good_ends_the_campaign_and_is_a_finding(
     with ReferenceBroker("amqp-0-9-1") as broker:
         subject = Subject("going", "amqp-0-9-1", Address(broker.host, broker.port))
 
-        def stop(campaign: Campaign) -> None:
+        def stop(progress: Progress) -> None:
             broker.stop()
 
-        order = Order(subject, tmp_path, patterns=SMALL, mutate=False, batch=4, told=stop)
+        order = CampaignOrder(subject, tmp_path, patterns=SMALL, mutate=False, batch=4, notify=stop)
         campaign = Campaign(order).run()
     assert campaign.target_lost and "going does not answer any more" in campaign.ended
-    assert read_progress(tmp_path)["tally"]["inputs"] == campaign.tally.inputs == 4
-    (found,) = campaign.findings
+    assert read_progress(tmp_path)["tally"]["inputs"] == campaign.progress.tally.inputs == 4
+    (found,) = campaign.progress.findings
     assert found.status == "lost" and found.suspicion.oracle is Oracle.CRASH and len(found.batch) == 4

@@ -20,10 +20,12 @@ from click.testing import CliRunner
 
 from amqpspec.cli.main import cli
 from amqpspec.fuzz.campaign import schedule
-from amqpspec.fuzz.campaign.campaign import Campaign, Order
+from amqpspec.fuzz.campaign.campaign import Campaign
 from amqpspec.fuzz.campaign.energy import Energy
 from amqpspec.fuzz.campaign.journal import CampaignJournal, batches, findings_in, inputs_of, read_progress
+from amqpspec.fuzz.campaign.order import CampaignOrder
 from amqpspec.fuzz.campaign.pace import Pace
+from amqpspec.fuzz.campaign.progress import Progress
 from amqpspec.fuzz.campaign.schedule import Batch, Position, Schedule, chosen_cells
 from amqpspec.fuzz.executor.client import Unanswered
 from amqpspec.fuzz.executor.loop import Address
@@ -91,10 +93,10 @@ def check_journal(folder: Path) -> None:
 
 def test_every_input_has_a_row_that_says_what_became_of_it(broker: ReferenceBroker, tmp_path: Path) -> None:
     campaign = Campaign(
-        Order(subject_of(broker), tmp_path, patterns=CELLS, mutate=False, smaller=False)
+        CampaignOrder(subject_of(broker), tmp_path, patterns=CELLS, mutate=False, smaller=False)
     ).run()
     found = rows(tmp_path)
-    assert {row["input"] for row in found} == wanted() and len(found) == campaign.tally.inputs
+    assert {row["input"] for row in found} == wanted() and len(found) == campaign.progress.tally.inputs
     check_journal(tmp_path)
     (signature,) = findings_in(tmp_path)
     failed = [row for row in found if row["verdict"] == VERDICT_CODES[Verdict.FAIL]]
@@ -111,7 +113,7 @@ def test_every_input_has_a_row_that_says_what_became_of_it(broker: ReferenceBrok
 
 def test_what_the_baseline_knows_is_a_known_failure_of_a_row(broker: ReferenceBroker, tmp_path: Path) -> None:
     subject = subject_of(broker, known=frozenset({ROW}))
-    Campaign(Order(subject, tmp_path, patterns=CELLS[:1], mutate=False)).run()
+    Campaign(CampaignOrder(subject, tmp_path, patterns=CELLS[:1], mutate=False)).run()
     assert {row["baseline"] for row in rows(tmp_path) if row["verdict"] == VERDICT_CODES[Verdict.FAIL]} == {
         "known"
     }
@@ -124,23 +126,23 @@ def test_what_the_baseline_knows_is_a_known_failure_of_a_row(broker: ReferenceBr
 def test_a_target_that_is_gone_for_good_is_gone_on_with_when_it_is_back(
     broker: ReferenceBroker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def stop(campaign: Campaign) -> None:
+    def stop(progress: Progress) -> None:
         broker.stop()
 
     with monkeypatch.context() as patched:
         patched.setattr(Subject, "awake", lambda self, within_s: False)
-        order = Order(
-            subject_of(broker), tmp_path, patterns=CELLS, mutate=False, batch=4, told=stop, smaller=False
+        order = CampaignOrder(
+            subject_of(broker), tmp_path, patterns=CELLS, mutate=False, batch=4, notify=stop, smaller=False
         )
         lost = Campaign(order).run()
-    assert lost.target_lost and lost.tally.inputs == 4 and "does not answer any more" in lost.ended
+    assert lost.target_lost and lost.progress.tally.inputs == 4 and "does not answer any more" in lost.ended
     check_journal(tmp_path)
     assert [line["why"] for line in read_journal(tmp_path) if line["kind"] == "end"] == [lost.ended]
     kept = set(findings_in(tmp_path))
     with ReferenceBroker("amqp-0-9-1", port=broker.port) as again:
         assert again.port == broker.port
-        resumed = Campaign(replace(order, resume=True, told=lambda campaign: None, budget_s=600.0)).run()
-    assert resumed.ended == "all done" and resumed.id == lost.id
+        resumed = Campaign(replace(order, resume=True, notify=lambda progress: None, budget_s=600.0)).run()
+    assert resumed.ended == "all done" and resumed.checkpoint.run == lost.checkpoint.run
     assert {row["input"] for row in rows(tmp_path)} == wanted()
     assert {found["signature"] for found in resumed.summary()["findings"]} >= kept != set()
 
@@ -150,9 +152,9 @@ def test_a_target_that_goes_between_batches_is_a_complaint_of_the_last_one(
 ) -> None:
     stopped: list[int] = []
 
-    def stop(campaign: Campaign) -> None:
+    def stop(progress: Progress) -> None:
         if not stopped:
-            stopped.append(campaign.tally.inputs)
+            stopped.append(progress.tally.inputs)
             broker.stop()
 
     def restart() -> None:
@@ -173,9 +175,9 @@ def test_a_target_that_goes_between_batches_is_a_complaint_of_the_last_one(
         monkeypatch.setattr(Canaries, "place", placed)
         monkeypatch.setattr(Subject, "awake", lambda self, within_s: within_s > 30 or not stopped)
         subject = subject_of(broker, restart=restart)
-        order = Order(subject, out, patterns=CELLS, mutate=False, batch=4, smaller=False, told=stop)
+        order = CampaignOrder(subject, out, patterns=CELLS, mutate=False, batch=4, smaller=False, notify=stop)
         campaign = Campaign(order).run()
-        (crash,) = [f for f in campaign.findings if f.suspicion.oracle is Oracle.CRASH]
+        (crash,) = [f for f in campaign.progress.findings if f.suspicion.oracle is Oracle.CRASH]
         assert stopped == [4] and len(crash.batch) == 4 and set(crash.batch) == set(next(_begun(out)))
         assert campaign.ended == "all done" and {row["input"] for row in rows(out)} == wanted()
 
@@ -193,13 +195,15 @@ def test_a_target_that_greets_once_more_on_its_way_out_is_restarted(
             raise Unanswered("the stream took no more octets")
         place(self)
 
-    def leave(campaign: Campaign) -> None:
-        if campaign.tally.inputs == 4:
+    def leave(progress: Progress) -> None:
+        if progress.tally.inputs == 4:
             refusals.extend([1, 1])
 
     monkeypatch.setattr(Canaries, "place", placed)
     subject = subject_of(broker, restart=lambda: restarts.append(1))
-    order = Order(subject, tmp_path, patterns=CELLS, mutate=False, batch=4, smaller=False, told=leave)
+    order = CampaignOrder(
+        subject, tmp_path, patterns=CELLS, mutate=False, batch=4, smaller=False, notify=leave
+    )
     campaign = Campaign(order).run()
     assert campaign.ended == "all done" and not campaign.target_lost and restarts and not refusals
     assert {row["input"] for row in rows(tmp_path)} == wanted()
@@ -212,13 +216,13 @@ def _begun(folder: Path) -> Iterator[list[str]]:
 def test_the_verb_says_that_a_target_was_lost(
     broker: ReferenceBroker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    after = Campaign._after
+    after = Campaign._cover
 
     def stopping(self: Campaign, batch: Batch) -> None:
         after(self, batch)
         broker.stop()
 
-    monkeypatch.setattr(Campaign, "_after", stopping)
+    monkeypatch.setattr(Campaign, "_cover", stopping)
     monkeypatch.setattr(Subject, "awake", lambda self, within_s: False)
     out = str(tmp_path / "c")
     where = ["--cells", "C05/*/limits", "--cells", "C10/*/start", "--families-only", "--no-baseline"]
@@ -242,16 +246,16 @@ def test_a_restart_that_fails_is_one_clear_line(
     def restart() -> None:
         raise RuntimeError("the service manager\nis not there")
 
-    order = Order(
+    order = CampaignOrder(
         subject_of(broker, restart=restart), tmp_path, patterns=CELLS, mutate=False, batch=4,
-        told=lambda campaign: broker.stop(),
+        notify=lambda progress: broker.stop(),
     )  # fmt: skip
     lost = Campaign(order).run()
     why = "the service manager is not there"
     assert lost.target_lost and lost.ended.endswith(f"(its restart failed: {why})") and "\n" not in lost.ended
     assert [line["why"] for line in read_journal(tmp_path) if line["kind"] == "restart failed"][:1] == [why]
     # What it took last is suspected, not what it did not take any more.
-    (finding,) = [finding for finding in lost.findings if finding.suspicion.oracle is Oracle.CRASH]
+    (finding,) = [finding for finding in lost.progress.findings if finding.suspicion.oracle is Oracle.CRASH]
     assert set(finding.batch) <= {row["input"] for row in rows(tmp_path)} and finding.batch
 
 
@@ -259,9 +263,9 @@ def test_a_state_that_is_not_reached_makes_no_covered_cell(
     broker: ReferenceBroker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Subject, "filling", lambda self, number: Values(vhost="no-such-host"))
-    order = Order(subject_of(broker), tmp_path, patterns=("C05/*/limits",), mutate=False)
+    order = CampaignOrder(subject_of(broker), tmp_path, patterns=("C05/*/limits",), mutate=False)
     campaign = Campaign(order).run()
-    assert campaign.tally.reached == 0
+    assert campaign.progress.tally.reached == 0
     assert {row["verdict"] for row in rows(tmp_path)} == {VERDICT_CODES[Verdict.BLOCKED]}
     assert campaign.summary()["covered"] == 0 and campaign.summary()["not_reachable"] > 0
 
@@ -272,19 +276,20 @@ def test_a_state_that_is_not_reached_makes_no_covered_cell(
 def test_a_journal_that_cannot_be_written_is_one_line(broker: ReferenceBroker, tmp_path: Path) -> None:
     full = os.open("/dev/full", os.O_WRONLY)
 
-    def fill(campaign: Campaign) -> None:
-        if campaign.findings:
+    def fill(progress: Progress) -> None:
+        if progress.findings:
             os.dup2(full, campaign._journal._fd)
 
-    order = Order(
-        subject_of(broker), tmp_path, patterns=CELLS, mutate=False, batch=4, told=fill, smaller=False
+    order = CampaignOrder(
+        subject_of(broker), tmp_path, patterns=CELLS, mutate=False, batch=4, notify=fill, smaller=False
     )
+    campaign = Campaign(order)
     with pytest.raises(JournalError, match=r"cannot write .*journal.jsonl: No space left"):
-        Campaign(order).run()
+        campaign.run()
     os.close(full)
     check_journal(tmp_path)
     assert len(findings_in(tmp_path)) == 1
-    resumed = Campaign(replace(order, resume=True, told=lambda campaign: None)).run()
+    resumed = Campaign(replace(order, resume=True, notify=lambda progress: None)).run()
     assert resumed.ended == "all done" and {row["input"] for row in rows(tmp_path)} == wanted()
     assert [found["requirement"] for found in resumed.summary()["findings"]] == [ROW]
 
@@ -295,8 +300,8 @@ def test_a_finding_without_room_is_told_by_the_error(
     def full(*args: object) -> Path:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("amqpspec.fuzz.campaign.complaints.write_finding", full)
-    order = Order(subject_of(broker), tmp_path, patterns=CELLS, mutate=False, smaller=False)
+    monkeypatch.setattr("amqpspec.fuzz.campaign.finding_store.write_finding", full)
+    order = CampaignOrder(subject_of(broker), tmp_path, patterns=CELLS, mutate=False, smaller=False)
     with pytest.raises(JournalError) as told:
         Campaign(order).run()
     text = str(told.value)
@@ -327,7 +332,8 @@ def test_a_disk_that_fills_up_ends_the_verb_with_one_line(broker: ReferenceBroke
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from amqpspec.fuzz.campaign import Campaign, Order
+from amqpspec.fuzz.campaign.campaign import Campaign
+from amqpspec.fuzz.campaign.order import CampaignOrder
 from amqpspec.fuzz.executor.client import Unanswered
 from amqpspec.fuzz.executor.loop import Address
 from amqpspec.fuzz.executor.subject import Subject
@@ -346,7 +352,7 @@ def counted(fd, octets):
 
 os.write = counted
 subject = Subject("wrong", "amqp-0-9-1", Address(host, int(port)))
-order = Order(
+order = CampaignOrder(
     subject, Path(out), patterns=CELLS, mutate=False, batch=4, smaller=False, workers=int(workers),
     resume=resume == "resume",
 )
@@ -361,7 +367,7 @@ def test_a_campaign_killed_again_and_again_comes_to_the_same_end(
     broker: ReferenceBroker, tmp_path: Path, workers: int
 ) -> None:
     whole = Campaign(
-        Order(subject_of(broker), tmp_path / "whole", patterns=CELLS, mutate=False, smaller=False)
+        CampaignOrder(subject_of(broker), tmp_path / "whole", patterns=CELLS, mutate=False, smaller=False)
     ).run()
     out, draw = tmp_path / "killed", random.Random(f"kills {workers}")
     script = KILLED.replace("CELLS", repr(CELLS))
@@ -372,7 +378,7 @@ def test_a_campaign_killed_again_and_again_comes_to_the_same_end(
         ran = subprocess.run([sys.executable, "-c", script, *where, resume], check=False, cwd=ROOT)
         assert ran.returncode == -signal.SIGKILL, (number, at, torn)
         check_journal(out)
-    order = Order(
+    order = CampaignOrder(
         subject_of(broker),
         out,
         patterns=CELLS,
@@ -385,7 +391,7 @@ def test_a_campaign_killed_again_and_again_comes_to_the_same_end(
     ended = Campaign(order).run()
     check_journal(out)
     assert ended.ended == "all done" and {row["input"] for row in rows(out)} == wanted()
-    assert ended.tally.cells == whole.tally.cells
+    assert ended.progress.tally.cells == whole.progress.tally.cells
     signatures = {found["signature"] for found in whole.summary()["findings"]}
     assert {found["signature"] for found in ended.summary()["findings"]} == signatures != set()
     assert len(observation_files(out)) >= 2
@@ -394,12 +400,14 @@ def test_a_campaign_killed_again_and_again_comes_to_the_same_end(
 def test_a_finding_that_was_written_right_before_a_kill_is_not_forgotten(
     broker: ReferenceBroker, tmp_path: Path
 ) -> None:
-    order = Order(subject_of(broker), tmp_path, 0.0, patterns=CELLS, mutate=False, batch=64, smaller=False)
+    order = CampaignOrder(
+        subject_of(broker), tmp_path, 0.0, patterns=CELLS, mutate=False, batch=64, smaller=False
+    )
     Campaign(order).run()
     (signature,) = findings_in(tmp_path)
     progress = read_progress(tmp_path)
     journal = CampaignJournal(tmp_path)
-    journal.stand(progress | {"signatures": {}, "position": Position(cell=1).to_json()})
+    journal.write_checkpoint(progress | {"signatures": {}, "position": Position(cell=1).to_json()})
     journal.close()
     (tmp_path / "findings" / "log-torn").mkdir()
     (tmp_path / "findings" / "log-torn" / ".finding.json").write_text("{", encoding="utf-8")
@@ -421,7 +429,9 @@ def test_a_worker_that_is_killed_is_said_and_its_inputs_are_not_lost(
                 os.kill(killed[0], signal.SIGKILL)
 
     monkeypatch.setattr(ExecutorPool, "run", dying)
-    order = Order(subject_of(broker), tmp_path, patterns=CELLS, mutate=False, smaller=False, workers=2)
+    order = CampaignOrder(
+        subject_of(broker), tmp_path, patterns=CELLS, mutate=False, smaller=False, workers=2
+    )
     summary = Campaign(order).run().summary()
     (line,) = [line for line in read_journal(tmp_path) if line["kind"] == "worker"]
     assert line["ended"] == "signal 9" and line["again"] and set(line["unfinished"]) <= wanted()
@@ -443,7 +453,9 @@ def test_inputs_that_no_worker_lives_through_are_named(
 
     monkeypatch.setattr(ExecutorPool, "_give", deadly)
     monkeypatch.setattr("amqpspec.fuzz.executor.pool._REPLACED_A_BATCH", 1)
-    order = Order(subject_of(broker), tmp_path, patterns=CELLS[:1], mutate=False, smaller=False, workers=2)
+    order = CampaignOrder(
+        subject_of(broker), tmp_path, patterns=CELLS[:1], mutate=False, smaller=False, workers=2
+    )
     summary = Campaign(order).run().summary()
     left = [id for line in read_journal(tmp_path) if line["kind"] == "done" for id in line["left"]]
     assert left == [str(poison)] and summary["undecided"] == 1 and summary["workers_lost"] > 3
@@ -512,14 +524,14 @@ def test_a_place_deep_in_a_cell_is_taken_up_without_what_is_before_it(
 
 
 def test_resuming_far_away_makes_as_many_calls_as_nearby(broker: ReferenceBroker, tmp_path: Path) -> None:
-    order = Order(subject_of(broker), tmp_path, 0.0, patterns=("C05/none",), batch=4)
+    order = CampaignOrder(subject_of(broker), tmp_path, 0.0, patterns=("C05/none",), batch=4)
     Campaign(order).run()
     progress = read_progress(tmp_path)
     calls = {}
     for counter in (10, 10**9):
         progress["position"]["counter"] = counter
         journal = CampaignJournal(tmp_path)
-        journal.stand(progress)
+        journal.write_checkpoint(progress)
         journal.close()
         calls[counter] = _calls(lambda: Campaign(replace(order, resume=True)))
     assert abs(calls[10] - calls[10**9]) < 50

@@ -110,8 +110,8 @@ def test_ids_that_name_nothing_are_refused() -> None:
 SCRIPT = """
 import sys
 from hashlib import blake2b
-from amqpspec.fuzz.catalogue import by_key, resolve
-from amqpspec.fuzz.identity import InputId
+from amqpspec.fuzz.inputs.catalogue import by_key, resolve
+from amqpspec.fuzz.inputs.identity import InputId
 for text in sys.argv[1:]:
     found = resolve(InputId.parse(text))
     print(blake2b(b"|".join(found.steps), digest_size=16).hexdigest())

@@ -9,8 +9,9 @@ import pytest
 
 from amqpspec.fuzz.campaign.complaints import Complaints
 from amqpspec.fuzz.campaign.energy import Energy
+from amqpspec.fuzz.campaign.finding_store import FindingStore
 from amqpspec.fuzz.campaign.journal import CampaignJournal
-from amqpspec.fuzz.campaign.order import Order
+from amqpspec.fuzz.campaign.order import CampaignOrder
 from amqpspec.fuzz.campaign.pace import Pace
 from amqpspec.fuzz.campaign.schedule import Batch, Position, Span
 from amqpspec.fuzz.campaign.tally import Tally
@@ -47,14 +48,15 @@ def line(text: str) -> Suspicion:
 @pytest.fixture
 def complaints(tmp_path: Path) -> Complaints:
     subject = Subject("r", "amqp-0-9-1", Address("127.0.0.1", 1))
-    order = Order(subject, tmp_path, smaller=False)
+    order = CampaignOrder(subject, tmp_path, smaller=False)
     pace = Pace(128, lambda inputs: 0.0)
     journal = CampaignJournal(tmp_path)
-    return Complaints(order, subject, Tally(), Energy("amqp-0-9-1"), pace, journal, lambda: 0.0, None)
+    store = FindingStore(tmp_path, subject, journal, lambda: 0.0)
+    return Complaints(order, store, Tally(), Energy("amqp-0-9-1"), pace, journal)
 
 
 def asked(complaints: Complaints, *seen: Suspicion, log: str = "") -> list[str]:
-    triage = Told(complaints._subject, log)
+    triage = Told(complaints._order.subject, log)
     complaints.take(triage, BATCH, Check(seen))
     return triage.asked
 
@@ -62,7 +64,7 @@ def asked(complaints: Complaints, *seen: Suspicion, log: str = "") -> list[str]:
 def test_a_known_line_hides_no_new_one(complaints: Complaints) -> None:
     assert asked(complaints, line(OLD)) == [line(OLD).top]
     assert asked(complaints, line(OLD), line(NEW)) == [line(NEW).top]
-    assert [found.suspicion.top for found in complaints.findings] == [line(OLD).top, line(NEW).top]
+    assert [found.suspicion.top for found in complaints._store.found] == [line(OLD).top, line(NEW).top]
     assert asked(complaints, line(OLD), line(NEW)) == [] and complaints._tally.repeats == 3
 
 
@@ -73,4 +75,4 @@ def test_a_worse_complaint_hides_no_line_of_the_log_but_the_rest(complaints: Com
 
 def test_what_one_input_makes_the_log_say_is_one_finding(complaints: Complaints) -> None:
     assert asked(complaints, line(OLD), line(NEW), log=f"{OLD}\n{NEW}\n") == [line(OLD).top]
-    assert asked(complaints, line(OLD), line(NEW)) == [] and len(complaints.findings) == 1
+    assert asked(complaints, line(OLD), line(NEW)) == [] and len(complaints._store.found) == 1

@@ -39,10 +39,10 @@ def test_findings_are_those_that_were_written_whole(tmp_path: Path) -> None:
 
 def test_where_a_campaign_stands_is_replaced_as_a_whole(tmp_path: Path) -> None:
     journal = CampaignJournal(tmp_path)
-    journal.stand({"position": 1})
+    journal.write_checkpoint({"position": 1})
     (tmp_path / ".progress.json").mkdir()
     with pytest.raises(JournalError, match=r"cannot write .*progress.json"):
-        journal.stand({"position": 2})
+        journal.write_checkpoint({"position": 2})
     journal.close()
     assert read_progress(tmp_path) == {"position": 1}
 

@@ -154,7 +154,7 @@ def test_a_finding_is_replayed_by_the_line_that_it_offers(tmp_path: Path) -> Non
 def test_a_stop_ends_the_self_test_and_not_one_campaign(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def stopped(campaign: Campaign) -> None:
+    def stopped(campaign: Campaign, *parts: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(Campaign, "_batches", stopped)

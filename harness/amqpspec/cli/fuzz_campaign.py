@@ -25,7 +25,8 @@ from amqpspec.cli.fuzz_interop import ENGINES, keep_seeds, run_boofuzz, seeds_of
 from amqpspec.cli.fuzz_known import attaches, with_known
 from amqpspec.cli.fuzz_live import view_of
 from amqpspec.cli.fuzz_report import write_reports
-from amqpspec.fuzz.campaign.campaign import BATCH, Campaign, Order
+from amqpspec.fuzz.campaign.campaign import Campaign
+from amqpspec.fuzz.campaign.order import BATCH, CampaignOrder
 from amqpspec.fuzz.campaign.report import one_line, what
 from amqpspec.fuzz.driver import fuzz_driver
 from amqpspec.fuzz.executor.loop import Address
@@ -125,10 +126,10 @@ def campaign(
             subject, unfit = with_known(subject, baseline)
             seeds = seeds_of(subject.dialect, options)
             view = view_of(budget_s, as_json or options["quiet"], options["json_lines"])
-            order = Order(
+            order = CampaignOrder(
                 subject, options["resume"] or options["out"] or _OUT, budget_s, options["seed"], parts,
                 options["cells"], not options["families_only"], BATCH, options["resume"] is not None,
-                told=view.told, corpus=seeds.corpus,
+                notify=view.notify, corpus=seeds.corpus,
                 origins=tuple(seed.origin for seed in seeds.entries),
                 workers=options["workers"] or workers_for(os.cpu_count()),
             )  # fmt: skip
@@ -361,7 +362,7 @@ def _shard(text: str) -> tuple[int, int]:
     return int(found[1]), int(found[2])
 
 
-def _check_place(order: Order) -> None:
+def _check_place(order: CampaignOrder) -> None:
     """A folder that holds a campaign is not written over."""
     if not order.resume and (order.out / "journal.jsonl").exists():
         raise ConfigError(f"{order.out}: expected no campaign there, actual: one; --resume goes on with it")

@@ -15,7 +15,7 @@ from amqpspec.fuzz.parts import fuzzed_dialects
 from amqpspec.target.config import ConfigError
 
 if TYPE_CHECKING:
-    from amqpspec.fuzz.campaign.campaign import Order
+    from amqpspec.fuzz.campaign.order import CampaignOrder
     from amqpspec.fuzz.interop.boofuzz_engine import BoofuzzRun
     from amqpspec.fuzz.interop.seeds import Seeds
 
@@ -62,7 +62,7 @@ def export_boofuzz(url: str | None, dialect: str, out: Path | None) -> None:
         click.echo(f"{out}: {text.count('return Request(')} requests; python {out} --help")
 
 
-def run_boofuzz(order: Order, options: dict[str, Any]) -> BoofuzzRun:
+def run_boofuzz(order: CampaignOrder, options: dict[str, Any]) -> BoofuzzRun:
     """Lead boofuzz' session instead of a campaign; raises ConfigError for what only a campaign can do."""
     from amqpspec.fuzz.interop.boofuzz_engine import BoofuzzOrder, BoofuzzRun
 
@@ -89,7 +89,7 @@ def seeds_of(dialect: str, options: dict[str, Any]) -> Seeds:
     return seeds
 
 
-def keep_seeds(order: Order, seeds: Seeds, options: dict[str, Any]) -> None:
+def keep_seeds(order: CampaignOrder, seeds: Seeds, options: dict[str, Any]) -> None:
     """Write the corpus into the campaign's folder, where a resumed campaign and a replay find it."""
     from amqpspec.fuzz.interop.seeds import write_corpus
 

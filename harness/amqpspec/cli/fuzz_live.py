@@ -23,7 +23,7 @@ from amqpspec.reports.text import one_line
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
-    from amqpspec.fuzz.campaign.campaign import Campaign
+    from amqpspec.fuzz.campaign.progress import Progress
     from amqpspec.fuzz.triage.findings import Finding
 
 PLAIN_EVERY_S, LINES_EVERY_S = 30.0, 1.0
@@ -49,20 +49,20 @@ class Snapshot:
     cpu_s: float
 
     @classmethod
-    def of(cls, campaign: Campaign) -> Snapshot:
+    def of(cls, progress: Progress) -> Snapshot:
         """A campaign as it stands; nothing in it changes any more."""
-        tally, cells = campaign.tally, campaign.cells
-        done = {key for key, (stand, _) in tally.cells.items() if stand in _DONE}
-        covered = {key for key, (stand, _) in tally.cells.items() if stand == "covered"}
+        tally, cells = progress.tally, progress.cells
+        done = {key for key, (how, _) in tally.cells.items() if how in _DONE}
+        covered = {key for key, (how, _) in tally.cells.items() if how == "covered"}
         families: dict[str, tuple[int, int]] = {}
         for cell in cells:
             have, all = families.get(cell.family, (0, 0))
             families[cell.family] = have + (cell.key in done), all + 1
         reached = {cell.state for cell in cells if cell.key in covered}
         return cls(
-            campaign.subject.name, campaign.subject.dialect, tally.seconds_s, tally.inputs, tally.random,
-            len(campaign.energy.seen), families, (len(reached), len({cell.state for cell in cells})),
-            tuple(campaign.findings), campaign.check.rss_octets, campaign.check.cpu_s,
+            progress.subject.name, progress.subject.dialect, tally.seconds_s, tally.inputs, tally.random,
+            len(progress.energy.seen), families, (len(reached), len({cell.state for cell in cells})),
+            tuple(progress.findings), progress.check.rss_octets, progress.check.cpu_s,
         )  # fmt: skip
 
     @property
@@ -95,9 +95,9 @@ class Snapshot:
 
 
 class View:
-    """Nothing is told; the views below tell something. ``told`` comes after each batch, ``end`` once."""
+    """Nothing is told; the views below tell something. ``notify`` is called after each batch, ``end`` once."""
 
-    def told(self, campaign: Campaign) -> None:
+    def notify(self, progress: Progress) -> None:
         """A batch is over."""
 
     def end(self, summary: Mapping[str, Any]) -> None:
@@ -119,14 +119,14 @@ class _News(View):
         self._every_s, self._clock = every_s, clock
         self._last_s, self._known = clock(), 0
 
-    def told(self, campaign: Campaign) -> None:
+    def notify(self, progress: Progress) -> None:
         """A batch is over."""
-        for finding in campaign.findings[self._known :]:
+        for finding in progress.findings[self._known :]:
             self.found(finding)
-        self._known = len(campaign.findings)
+        self._known = len(progress.findings)
         if self._clock() - self._last_s >= self._every_s:
             self._last_s = self._clock()
-            self.stands(Snapshot.of(campaign))
+            self.stands(Snapshot.of(progress))
 
     def found(self, finding: Finding) -> None:
         """There is a finding."""
@@ -208,9 +208,9 @@ class LiveView(View):
             refresh_per_second=4,
         )
 
-    def told(self, campaign: Campaign) -> None:
+    def notify(self, progress: Progress) -> None:
         """A batch is over."""
-        now, before = Snapshot.of(campaign), self._now
+        now, before = Snapshot.of(progress), self._now
         self._first = self._first or now
         if before is not None and now.seconds_s > before.seconds_s:
             self._rate_per_s = (now.inputs - before.inputs) / (now.seconds_s - before.seconds_s)

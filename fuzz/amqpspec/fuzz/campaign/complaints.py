@@ -6,26 +6,25 @@ Knows: triage, findings, how often a thing is blamed. Must not know: what is sen
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from amqpspec.fuzz.campaign.energy import Energy
-from amqpspec.fuzz.campaign.journal import CampaignJournal, findings_in
+from amqpspec.fuzz.campaign.finding_store import FindingStore
+from amqpspec.fuzz.campaign.journal import CampaignJournal
 from amqpspec.fuzz.campaign.limits import BlameLimit
-from amqpspec.fuzz.campaign.order import Order
+from amqpspec.fuzz.campaign.order import CampaignOrder
 from amqpspec.fuzz.campaign.pace import Pace
 from amqpspec.fuzz.campaign.schedule import Batch
 from amqpspec.fuzz.campaign.tally import Tally
 from amqpspec.fuzz.campaign.verdicts import Verdicts
 from amqpspec.fuzz.executor.loop import now_s
-from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.inputs.identity import RANDOM
 from amqpspec.fuzz.oracles.log import complaints
 from amqpspec.fuzz.oracles.monitor import Check
 from amqpspec.fuzz.oracles.suspicion import SPOILS, Oracle, Suspicion
-from amqpspec.fuzz.triage.findings import Finding, signature_of, write_finding
+from amqpspec.fuzz.triage.findings import signature_of
 from amqpspec.fuzz.triage.triage import NOISY, Blame, Status, TargetLost, Triage
-from amqpspec.record.journal import JournalError
 
 _RANDOM_REPEATS = 3
 _OF_ONE_INPUT = frozenset({Oracle.OBEDIENCE, Oracle.CONFORMANCE})
@@ -35,31 +34,27 @@ _OF_ONE_INPUT = frozenset({Oracle.OBEDIENCE, Oracle.CONFORMANCE})
 class Complaints:
     """What a campaign has been told of, and what it made of it; ``kept`` is where an earlier part of it stood.
 
-    ``signatures`` are the folders of findings; ``of_a_whole`` counts complaints about batches as a whole; ``done`` says
-    that what was sought has been found.
+    ``of_a_whole`` counts complaints about batches as a whole; ``done`` says that what was sought has been found.
     """
 
     def __init__(
-        self, order: Order, subject: Subject, tally: Tally, energy: Energy, pace: Pace, journal: CampaignJournal,
-        seconds_s: Callable[[], float], kept: Mapping[str, Any] | None,
+        self, order: CampaignOrder, store: FindingStore, tally: Tally, energy: Energy, pace: Pace,
+        journal: CampaignJournal, kept: Mapping[str, Any] | None = None,
     ) -> None:  # fmt: skip
-        self._order, self._subject, self._tally, self._energy = order, subject, tally, energy
-        self._pace, self._journal, self._seconds_s = pace, journal, seconds_s
-        self.findings: list[Finding] = []
+        self._order, self._store, self._tally, self._energy = order, store, tally, energy
+        self._pace, self._journal = pace, journal
         self.known: Counter[tuple[str, ...]] = Counter()
-        self.signatures: dict[str, str] = {}
         if kept is not None:
-            self.signatures = kept["signatures"] | findings_in(order.out)
             self.known.update({tuple(key): count for key, count in kept["known"]})
         self.limit = BlameLimit(kept.get("limits") if kept else None)
-        self.verdicts = Verdicts(self.signatures, subject.known)
+        self.verdicts = Verdicts(store.signatures, order.subject.known)
         self.of_a_whole, self.done = 0, False
 
     def to_json(self) -> dict[str, Any]:
         """What ``kept`` takes."""
         return {
-            "signatures": self.signatures, "known": [[list(key), count] for key, count in self.known.items()],
-            "limits": self.limit.to_json(),
+            "signatures": self._store.signatures,
+            "known": [[list(key), count] for key, count in self.known.items()], "limits": self.limit.to_json(),
         }  # fmt: skip
 
     def take(self, triage: Triage, batch: Batch, check: Check) -> None:
@@ -77,7 +72,7 @@ class Complaints:
         for suspicion in check.suspicions:
             if suspicion.oracle in _OF_ONE_INPUT:
                 requirement = suspicion.top.partition(":")[0]
-                if requirement in self._subject.known:
+                if requirement in self._order.subject.known:
                     self._tally.suppressed[requirement] += 1
                 elif by_top.setdefault(suspicion.top, suspicion) is not suspicion:
                     self._tally.repeats += 1
@@ -145,46 +140,22 @@ class Complaints:
     def _found(self, batch: Batch, key: tuple[str, ...], blame: Blame) -> None:
         self.known[key] += 1
         item, seen = blame.item, blame.suspicion
-        family, state = batch.place
+        place = batch.place
         if item is not None:
-            family, state = item.id.family, item.state
+            place = item.id.family, item.state
             if item.id.family == RANDOM and seen.oracle in SPOILS:
                 self._energy.mute((item.id.role, item.state))
-        signature = signature_of(seen.oracle, seen.top, family, state)
+        signature = signature_of(seen.oracle, seen.top, *place)
         suspects = () if item is not None else tuple(str(i.id) for i in batch.items)
-        finding = Finding(
-            signature,
-            blame.status,
-            seen,
-            self._subject.dialect,
-            family,
-            state,
-            item,
-            suspects,
-            self._seconds_s(),
-        )
+        finding = self._store.made(signature, blame, place, suspects)
         if item is not None:
             self.verdicts.blamed[item.id] = (signature, finding.name)
-        if signature in self.signatures:
+        if signature in self._store.signatures:
             self._tally.repeats += 1
             return
-        self._write(finding, blame)
+        self._store.write(finding, blame)
         if self._order.stop_when(finding):
             self.done = True
-
-    def _write(self, finding: Finding, blame: Blame) -> None:
-        """A finding goes to its folder; where there is no room for it, the error itself has to say what was found."""
-        self.findings.append(finding)
-        try:
-            place = write_finding(self._order.out, finding, blame, self._subject)
-            self._journal.line("finding", folder=place.name, **finding.to_json())
-        except OSError as error:
-            input = finding.item.id if finding.item else f"a batch of {len(finding.batch)}"
-            raise JournalError(
-                f"cannot write finding {finding.name} ({finding.suspicion.top}; {input}): "
-                f"{error.strerror or error}"
-            ) from error
-        self.signatures[finding.signature] = place.name
 
 
 def _key(batch: Batch, seen: Suspicion) -> tuple[str, ...]:

@@ -47,7 +47,7 @@ class CampaignJournal:
         if written != len(octets):
             raise JournalError(f"cannot write {self._path}: {written} of {len(octets)} octets, no space left")
 
-    def stand(self, progress: Mapping[str, Any]) -> None:
+    def write_checkpoint(self, progress: Mapping[str, Any]) -> None:
         """Where the campaign stands now."""
         path = self.folder / PROGRESS
         partial = self.folder / f".{PROGRESS}"

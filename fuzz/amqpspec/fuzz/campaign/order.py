@@ -8,25 +8,23 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from amqpspec.fuzz.campaign.progress import Progress
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.grammar import grammar_hash
 from amqpspec.fuzz.inputs.mutation import Origin
 from amqpspec.fuzz.triage.findings import Finding
 
-if TYPE_CHECKING:
-    from amqpspec.fuzz.campaign.campaign import Campaign
-
 BATCH = 128
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class CampaignOrder:
     """What is wanted. ``patterns`` choose cells by glob (``C04/*/channel``); ``shard`` is (i, n), i from 1.
 
     ``batch`` is how many inputs go together at least, where there are so many; ``corpus`` holds recorded octets by
-    their role, and ``origins`` says in which states they are bent.
+    their role, and ``origins`` says in which states they are bent; ``notify`` is told after each batch.
     """
 
     subject: Subject
@@ -40,7 +38,7 @@ class Order:
     resume: bool = False
     smaller: bool = True
     stop_when: Callable[[Finding], bool] = lambda finding: False
-    told: Callable[[Campaign], None] = lambda campaign: None
+    notify: Callable[[Progress], None] = lambda progress: None
     workers: int = 1
     corpus: Mapping[str, bytes] = field(default_factory=dict)
     origins: tuple[Origin, ...] = ()

@@ -34,6 +34,19 @@ class Tally:
         """A cell of which no more is sent."""
         self.cells[cell] = (STOPPED, why)
 
+    def is_stopped(self, cell: str) -> bool:
+        """Whether no more of a cell is sent."""
+        return self.cells.get(cell, ("",))[0] == STOPPED
+
+    def miss(self, cell: str, why: str) -> None:
+        """A cell whose state was not reached."""
+        self.cells[cell] = (UNREACHABLE, why)
+
+    def reach(self, cell: str) -> None:
+        """A cell whose state can be reached after all, where it was held not to be."""
+        if self.cells.get(cell, ("",))[0] == UNREACHABLE:
+            del self.cells[cell]
+
     def to_json(self) -> dict[str, Any]:
         """For ``progress.json``."""
         return {

@@ -17,7 +17,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from amqpspec.fuzz.campaign.campaign import BATCH
+from amqpspec.fuzz.campaign.order import BATCH
 from amqpspec.fuzz.executor.client import Unanswered
 from amqpspec.fuzz.executor.loop import now_s
 from amqpspec.fuzz.executor.subject import Subject

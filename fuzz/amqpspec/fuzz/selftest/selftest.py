@@ -13,7 +13,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from amqpspec.fuzz.campaign.campaign import INTERRUPTED, Campaign, Order
+from amqpspec.fuzz.campaign.campaign import INTERRUPTED, Campaign
+from amqpspec.fuzz.campaign.order import CampaignOrder
 from amqpspec.fuzz.parts import fuzzed_dialects
 from amqpspec.fuzz.selftest.defects import Defect, defects
 from amqpspec.fuzz.selftest.process import SeededBroker
@@ -174,25 +175,25 @@ def selftest(
 def clean(dialect: str, folder: Path, budget_s: float) -> Clean:
     """A campaign where there is nothing to find."""
     with SeededBroker(None, folder, dialect) as broker:
-        campaign = _whole(Order(broker.subject(), folder, budget_s, patterns=CELLS))
-    tally = campaign.tally
-    return Clean(dialect, tally.inputs, tally.unconfirmed, tuple(campaign.findings))
+        campaign = _whole(CampaignOrder(broker.subject(), folder, budget_s, patterns=CELLS))
+    tally = campaign.progress.tally
+    return Clean(dialect, tally.inputs, tally.unconfirmed, tuple(campaign.progress.findings))
 
 
 def seek(defect: Defect, folder: Path, cells: Sequence[str] = CELLS, budget_s: float = BUDGET_S) -> Detection:
     """A campaign that stops with the first finding of the defect's oracle."""
     with SeededBroker(defect, folder) as broker:
-        order = Order(
+        order = CampaignOrder(
             broker.subject(), folder, budget_s, patterns=tuple(cells), mutate=False, smaller=False,
             stop_when=lambda finding: finding.suspicion.oracle is defect.oracle,
         )  # fmt: skip
         campaign = _whole(order)
-    right = [f for f in campaign.findings if f.suspicion.oracle is defect.oracle]
-    false = tuple(f for f in campaign.findings if not _strikes(defect, f))
-    return Detection(defect, right[0] if right else None, campaign.tally.inputs, false)
+    right = [f for f in campaign.progress.findings if f.suspicion.oracle is defect.oracle]
+    false = tuple(f for f in campaign.progress.findings if not _strikes(defect, f))
+    return Detection(defect, right[0] if right else None, campaign.progress.tally.inputs, false)
 
 
-def _whole(order: Order) -> Campaign:
+def _whole(order: CampaignOrder) -> Campaign:
     """A campaign that nobody stopped; raises KeyboardInterrupt else, for what it did not find says nothing then."""
     campaign = Campaign(order).run()
     if campaign.ended == INTERRUPTED:

@@ -72,11 +72,11 @@ class TargetLost(Exception):
 
 
 class Triage:
-    """Tries inputs again on one target."""
+    """Tries inputs again on one target; ``trials`` counts on from those before."""
 
-    def __init__(self, subject: Subject, monitor: Monitor, tempo: Tempo) -> None:
+    def __init__(self, subject: Subject, monitor: Monitor, tempo: Tempo, trials: int = 0) -> None:
         self._subject, self._monitor, self._tempo = subject, monitor, tempo
-        self.trials = 0
+        self.trials = trials
 
     def blame(self, items: Sequence[FuzzInput], seen: Suspicion) -> Blame:
         """The one input of a batch that does it. Raises TargetLost."""

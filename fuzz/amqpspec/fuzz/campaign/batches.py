@@ -1,0 +1,115 @@
+"""One batch at a time: sent as often as the target's ends ask for, complaints followed up, cells marked.
+
+Knows: waves of a batch, when a part of it is tried alone. Must not know: which batch comes next, sockets, files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from amqpspec.fuzz.campaign.clock import BudgetClock
+from amqpspec.fuzz.campaign.complaints import Complaints
+from amqpspec.fuzz.campaign.progress import Progress
+from amqpspec.fuzz.campaign.readiness import Readiness
+from amqpspec.fuzz.campaign.schedule import Batch
+from amqpspec.fuzz.campaign.sender import Rows, Sender
+from amqpspec.fuzz.executor.outcome import End
+from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
+from amqpspec.fuzz.inputs.identity import InputId
+from amqpspec.fuzz.oracles.suspicion import SPOILS
+from amqpspec.fuzz.triage.triage import Triage
+
+_WAVES, _WAVES_AFTER_DEATHS = 6, 4
+
+
+@dataclass(slots=True)
+class BatchResult:
+    """What came of a batch: which inputs reached their state, which are left, which have no result of ours."""
+
+    left: Sequence[FuzzInput]
+    reached: set[InputId] = field(default_factory=set)
+    undecided: set[InputId] = field(default_factory=set)
+    fatal: bool = False
+
+    @classmethod
+    def of(cls, parts: Sequence[BatchResult], reached: set[InputId]) -> BatchResult:
+        """Those of the parts of a batch together, behind others that were reached before."""
+        left = [item for part in parts for item in part.left]
+        return cls(
+            left, reached.union(*(p.reached for p in parts)), set().union(*(p.undecided for p in parts))
+        )
+
+
+class BatchRunner:
+    """Runs batches against a target that is made ready before each wave."""
+
+    def __init__(
+        self, sender: Sender, readiness: Readiness, complaints: Complaints, triage: Triage, rows: Rows,
+        progress: Progress, clock: BudgetClock,
+    ) -> None:  # fmt: skip
+        self._sender, self._readiness, self._rows = sender, readiness, rows
+        self._complaints, self._triage = complaints, triage
+        self._progress, self._clock = progress, clock
+        self._last: Batch | None = None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more is to be sent."""
+        return self._complaints.done or self._clock.is_spent
+
+    def run(self, batch: Batch) -> BatchResult:
+        """Send a batch; what is left of it was not sent, for its cells are stopped or the budget has ended."""
+        result = self._waves(batch)
+        if result.left and result.fatal and len(batch.cells) > 1 and not self.is_over:
+            # Which cell spoils the target is not known: each goes on alone, so that only that one is stopped.
+            parts = [self._waves(part, first=2) for part in batch.parts(result.left)]
+            result = BatchResult.of(parts, result.reached)
+        self._mark(batch, result)
+        return result
+
+    def _waves(self, batch: Batch, first: int = 1) -> BatchResult:
+        """Inputs of a batch until all have had their turn, or their cell is stopped."""
+        result = BatchResult(batch.items)
+        for attempt in range(first, first + _WAVES):
+            self._wave(replace(batch, items=result.left), result, attempt)
+            undecided = self._sender.undecided if attempt < first + _WAVES_AFTER_DEATHS else []
+            again = result.fatal or undecided or (attempt == 1 and result.reached)
+            if not (result.left and again) or self.is_over:
+                break
+            stopped = any(self._progress.tally.is_stopped(cell.key) for cell in batch.cells)
+            if result.fatal and (len(batch.cells) > 1 or stopped):
+                break
+        return result
+
+    def _wave(self, wave: Batch, result: BatchResult, attempt: int) -> None:
+        """Send what is left once; ``result`` is brought up to date."""
+        self._readiness.ensure(self._last)
+        seen, check = self._sender.send(wave.items, attempt)
+        self._progress.check = check
+        result.fatal = any(s.oracle in SPOILS for s in check.suspicions)
+        tried = [s.outcome for s in seen if s.outcome.end is not End.REFUSED]
+        # A target that took nothing of this was spoilt by what came before.
+        suspects = self._last if self._last is not None and not tried else wave
+        try:
+            self._complaints.take(self._triage, suspects, check)
+        finally:
+            self._rows.write(seen, list(self._complaints.verdicts.of(check, [s.outcome for s in seen])))
+        self._last = wave if tried else self._last
+        # What was under way to its state when the target went down was not tried yet.
+        done = {outcome.item.id for outcome in tried if outcome.reached or not result.fatal}
+        result.reached |= {outcome.item.id for outcome in tried if outcome.reached}
+        result.undecided |= {item.id for item in self._sender.undecided}
+        result.left = [item for item in result.left if item.id not in done]
+
+    def _mark(self, batch: Batch, result: BatchResult) -> None:
+        """A cell of a state into which nobody came is not covered; nor is one of which much was never sent."""
+        tally, over = self._progress.tally, self.is_over
+        left = {item.id._replace(counter=0) for item in result.left}
+        for cell in batch.cells:
+            if not result.reached and not tally.is_stopped(cell.key) and not (left and over):
+                tally.miss(cell.key, f"{cell.state} was not reached")
+            else:
+                tally.reach(cell.key)
+            if result.reached and cell.id(0) in left and not tally.is_stopped(cell.key) and not over:
+                tally.stop(cell.key, "some of its inputs could not be sent")

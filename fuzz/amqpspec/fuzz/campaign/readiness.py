@@ -1,0 +1,85 @@
+"""Whether the target is there before a batch: who is to blame where it has gone, and how it is brought back.
+
+Knows: sentinels, canaries, restarts. Must not know: what is sent next, how a batch is run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from amqpspec.fuzz.campaign.complaints import Complaints
+from amqpspec.fuzz.campaign.journal import CampaignJournal
+from amqpspec.fuzz.campaign.schedule import Batch
+from amqpspec.fuzz.executor.client import Unanswered
+from amqpspec.fuzz.executor.subject import Subject
+from amqpspec.fuzz.oracles.monitor import Check, Monitor
+from amqpspec.fuzz.oracles.suspicion import Oracle, Suspicion
+from amqpspec.fuzz.triage.triage import TargetLost, Triage
+
+_GONE = {False: (Oracle.CRASH, "the target is gone"), True: (Oracle.HANG, "no answer to a sentinel")}
+
+
+class Restart:
+    """The restart hook of a target; why it failed is kept, for whoever asks for it only learns that it did."""
+
+    def __init__(self, hook: Callable[[], None], journal: CampaignJournal) -> None:
+        self._hook, self._journal = hook, journal
+        self.failed = ""
+
+    def __call__(self) -> None:
+        """Restart the target; raises OSError."""
+        try:
+            self._hook()
+        except Exception as error:
+            self.failed = " ".join(str(error).split()) or type(error).__name__
+            self._journal.line("restart failed", why=self.failed)
+            raise OSError(self.failed) from error
+        self.failed = ""
+
+
+class Readiness:
+    """Looks at a target before each batch; ``note`` says what is gone on without."""
+
+    def __init__(
+        self, subject: Subject, monitor: Monitor, triage: Triage, complaints: Complaints, journal: CampaignJournal
+    ) -> None:  # fmt: skip
+        self._subject, self._monitor, self._triage = subject, monitor, triage
+        self._complaints, self._journal = complaints, journal
+        self.note = ""
+
+    def ensure(self, last: Batch | None) -> None:
+        """A target that has gone since the last batch was asked about is a complaint of that one.
+
+        One on its way out may greet once more, and be gone when canaries are placed. Raises TargetLost.
+        """
+        reason = self._unready()
+        if reason is not None and self._subject.awake(self._monitor.hang_s):
+            reason = self._unready()
+        if reason is not None:
+            self._blame(last, reason)
+            reason = self._unready()
+        if reason is not None:
+            self._triage.revive()
+            reason = self._unready()
+        if reason is not None:
+            raise TargetLost(f"{self._subject.name}: {reason}")
+
+    def _unready(self) -> Unanswered | None:
+        """Why the target cannot be measured now, if it cannot."""
+        try:
+            self._monitor.before()
+        except Unanswered as unanswered:
+            self._monitor.forget()
+            return unanswered
+        if self._monitor.note != self.note:
+            self.note = self._monitor.note
+            self._journal.line("note", text=self.note)
+        return None
+
+    def _blame(self, last: Batch | None, reason: Unanswered) -> None:
+        oracle, top = _GONE[reason.silent]
+        if last is None:
+            self._triage.revive()
+            return
+        late = Suspicion(oracle, top, f"after the batch had been seen to: {reason}")
+        self._complaints.take(self._triage, last, Check((late,)))

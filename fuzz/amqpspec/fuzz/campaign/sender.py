@@ -1,0 +1,81 @@
+"""Inputs sent once, and the oracles asked about them: what came of each is counted and written down.
+
+Knows: workers, the monitor, counts, rows. Must not know: which inputs come next, who is to blame.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from amqpspec.fuzz.campaign.energy import Energy
+from amqpspec.fuzz.campaign.journal import CampaignJournal
+from amqpspec.fuzz.campaign.observations import Judged, Seen, Source, observation
+from amqpspec.fuzz.campaign.tally import Tally
+from amqpspec.fuzz.executor.outcome import End
+from amqpspec.fuzz.executor.pool import Crew, utc_us
+from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
+from amqpspec.fuzz.inputs.identity import RANDOM
+from amqpspec.fuzz.oracles.monitor import Check, Monitor
+from amqpspec.record.arrow_journal import ArrowJournal
+
+
+class Rows:
+    """One row for each input that was sent."""
+
+    def __init__(self, source: Source, rows: ArrowJournal) -> None:
+        self._source, self._rows = source, rows
+
+    def write(self, seen: Sequence[Seen], judged: Sequence[Judged]) -> None:
+        """Write down what came of inputs, and what was made of it."""
+        self._rows.write([
+            observation(self._source, one, how)
+            for one, how in zip(seen, judged, strict=True) if one.outcome.end is not End.REFUSED
+        ])  # fmt: skip
+
+    def close(self) -> None:
+        """Close the file."""
+        self._rows.close()
+
+
+class Sender:
+    """Sends inputs through workers and asks the oracles."""
+
+    def __init__(
+        self, workers: Crew, monitor: Monitor, tally: Tally, energy: Energy, journal: CampaignJournal
+    ) -> None:
+        self._workers, self._monitor, self._journal = workers, monitor, journal
+        self._tally, self._energy = tally, energy
+
+    @property
+    def undecided(self) -> list[FuzzInput]:
+        """Inputs that have no result for a fault of ours."""
+        return self._workers.undecided
+
+    def send(self, items: Sequence[FuzzInput], attempt: int) -> tuple[list[Seen], Check]:
+        """What came of inputs, and what the oracles say of all of them."""
+        workers = self._workers
+        try:
+            seen = [Seen(outcome, utc_us(), workers.worker, attempt) for outcome in workers.run(items)]
+        finally:
+            self._note_deaths()
+        check = self._monitor.after([s.outcome for s in seen])
+        self._count(seen)
+        return seen, check
+
+    def _note_deaths(self) -> None:
+        """Workers that died are written down, whatever becomes of their inputs."""
+        for death in self._workers.deaths:
+            self._tally.workers_lost += 1
+            self._journal.line(
+                "worker", number=death.worker, ended=death.how, unfinished=death.unfinished, again=death.again
+            )
+        self._workers.deaths.clear()
+
+    def _count(self, seen: Sequence[Seen]) -> None:
+        outcomes = [s.outcome for s in seen if s.outcome.end is not End.REFUSED]
+        tally = self._tally
+        tally.inputs += len(outcomes)
+        tally.reached += sum(outcome.reached for outcome in outcomes)
+        tally.random += sum(outcome.item.id.family == RANDOM for outcome in outcomes)
+        tally.reactions.update(o.reaction if o.reached else "state not reached" for o in outcomes)
+        self._energy.learn(outcomes)
