@@ -22,8 +22,8 @@ class BrokerSeams:
     """Where a defect can be put into a reference broker.
 
     ``inbox`` is the class whose ``on_frame`` takes each frame that comes in on its ``connection``; ``frame_of`` says
-    which one it is. ``consumers`` are those of a connection, and ``deliver`` hands a consumer a message that nobody sent
-    there.
+    which one it is. ``consumers`` are those of a connection, and ``deliver`` hands a consumer a message that nobody has
+    sent there.
     """
 
     inbox: Any
