@@ -5,16 +5,14 @@ Knows: greetings, questions, answers. Must not know: sockets, verdicts.
 
 from __future__ import annotations
 
-from collections import deque
 from dataclasses import dataclass
 
 from amqpspec.peer.context import Context, Unmet
 from amqpspec.peer.events import Arrival, Ended, Garbled, HeaderArrived, Quiet, Reaction
 from amqpspec.peer.line import Line
+from amqpspec.peer.listening import FrameListener
 from amqpspec.spec.model import Dialect, Refusal, Scope
-from amqpspec.wire.errors import WireError
 from amqpspec.wire.framing import CutFrame, PlainReader
-from amqpspec.wire.greeting import ProtocolHeader
 from tests.toy.tables import DIALECT
 from tests.toy.wire import LAYOUT, frame, name_of
 
@@ -54,27 +52,14 @@ class FrameArrived(Arrival):
         return f"{self.name} {self.payload.hex(' ')}".rstrip()
 
 
-class Listener:
+class Listener(FrameListener[CutFrame]):
     """Octets in, arrivals out."""
 
     def __init__(self) -> None:
-        self._reader = PlainReader(LAYOUT)
-        self._ready: deque[Arrival] = deque()
+        super().__init__(PlainReader(LAYOUT))
 
-    def feed(self, octets: bytes) -> None:
-        """Take octets in."""
-        self._reader.feed(octets)
-        try:
-            while (item := self._reader.next()) is not None:
-                self._ready.append(
-                    HeaderArrived(item) if isinstance(item, ProtocolHeader) else FrameArrived(item)
-                )
-        except WireError as error:
-            self._ready.append(Garbled(error))
-
-    def next(self) -> Arrival | None:
-        """The next arrival."""
-        return self._ready.popleft() if self._ready else None
+    def _frame(self, frame: CutFrame) -> None:
+        self._ready.append(FrameArrived(frame))
 
 
 class Peer(Line):

@@ -147,6 +147,11 @@ class Reader(Generic[F]):
         self._buffer += octets
 
     @property
+    def is_broken(self) -> bool:
+        """Whether framing is lost."""
+        return self._error is not None
+
+    @property
     def pending_octets(self) -> int:
         """Octets that belong to a frame that is not complete yet."""
         return len(self._buffer) - self._start

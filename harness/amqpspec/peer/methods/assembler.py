@@ -6,14 +6,12 @@ Bounded: a body is kept up to ``max_body_octets``; beyond that it is counted but
 
 from __future__ import annotations
 
-from collections import deque
 from dataclasses import dataclass, field
 
-from amqpspec.peer.events import Arrival, Garbled, HeaderArrived
+from amqpspec.peer.listening import FrameListener
 from amqpspec.peer.methods.arrivals import Content, HeartbeatArrived, MethodArrived
 from amqpspec.spec.methods import MethodDialect
 from amqpspec.wire.errors import WireError
-from amqpspec.wire.greeting import ProtocolHeader
 from amqpspec.wire.methods.codec import Call, Codec, ContentHeader
 from amqpspec.wire.methods.frames import Frame, FrameReader
 
@@ -47,18 +45,15 @@ class _Partial:
     contents: list[_Open] = field(default_factory=list)
 
 
-class Assembler:
-    """Reads what a target sends. ``feed`` octets, then take arrivals from ``next`` until it gives None."""
+class Assembler(FrameListener[Frame]):
+    """Reads what a target sends and puts contents together: see ``FrameListener``."""
 
     def __init__(self, codec: Codec, max_body_octets: int = MAX_BODY_OCTETS) -> None:
+        super().__init__(FrameReader(codec.dialect.layout))
         self._codec = codec
         self._types = codec.dialect.layout.types
-        self.reader = FrameReader(codec.dialect.layout)
-        self._ready: deque[Arrival] = deque()
         self._partial: dict[int, _Partial] = {}
         self._max_body_octets = max_body_octets
-        self.frames: deque[Frame] = deque(maxlen=4096)
-        self.largest_frame_octets = 0
 
     @property
     def dialect(self) -> MethodDialect:
@@ -74,32 +69,13 @@ class Assembler:
         self.largest_frame_octets = 0
         self.reader.max_size = 2 * frame_max_octets if frame_max_octets else 16 << 20
 
-    def feed(self, octets: bytes) -> None:
-        """Take octets in and turn them into arrivals."""
-        self.reader.feed(octets)
-        try:
-            while (item := self.reader.next()) is not None:
-                self._take(item)
-        except WireError as error:
-            self._ready.append(Garbled(error))
-
-    def next(self) -> Arrival | None:
-        """The next arrival, or None until more octets come."""
-        return self._ready.popleft() if self._ready else None
-
-    def _take(self, item: Frame | ProtocolHeader) -> None:
-        if isinstance(item, ProtocolHeader):
-            self._ready.append(HeaderArrived(item))
-            return
-        self.frames.append(item)
-        overhead = self._codec.dialect.layout.overhead_octets
-        self.largest_frame_octets = max(self.largest_frame_octets, len(item.payload) + overhead)
-        try:
-            self._frame(item)
-        except WireError as error:
-            raise error.moved(f"{error.where}, frame of {self.reader.name}", item.offset) from None
-
     def _frame(self, frame: Frame) -> None:
+        try:
+            self._assemble(frame)
+        except WireError as error:
+            raise error.moved(f"{error.where}, frame of {self.reader.name}", frame.offset) from None
+
+    def _assemble(self, frame: Frame) -> None:
         kind = self._codec.dialect.layout.type_name(frame.type)
         if kind == "method":
             self._method(frame)
