@@ -13,8 +13,9 @@ from amqpspec.reports.load import ReportError
 from amqpspec.reports.marts.rows import LatestVerdict
 from amqpspec.reports.site import load as loading
 from amqpspec.reports.site import model, plots
-from amqpspec.reports.site.counts import Share, version_order
 from amqpspec.reports.site.load import load
+from amqpspec.reports.site.model import version_order
+from amqpspec.reports.summary import Score
 from tests.site import marts
 
 
@@ -56,16 +57,16 @@ def test_marts_without_a_row_load(tmp_path: Path) -> None:
 
 def test_the_score_leaves_out_what_does_not_apply_and_counts_what_is_blocked(folder: Path) -> None:
     harbor, quay = sheet(folder, "harbor"), sheet(folder, "quay")
-    assert harbor.newest and harbor.newest.name == "3.10" and harbor.newest.share == Share(1, 3)
+    assert harbor.newest and harbor.newest.name == "3.10" and harbor.newest.share == Score(1, 3)
     assert harbor.newest.counts[Outcome.NOT_APPLICABLE] == 1
     assert [(version.name, str(version.share)) for version in harbor.versions] == [
         ("3.10", "1/3"),
         ("3.9", "2/2"),
     ]
-    assert quay.newest and quay.newest.share == Share(2, 3)
-    assert model.section_share(harbor, "channel") == Share(1, 2)
-    assert model.section_share(harbor, "queue", "SHOULD") == Share(0, 1)
-    assert model.level_share(harbor, "MUST") == Share(1, 2)
+    assert quay.newest and quay.newest.share == Score(2, 3)
+    assert model.section_share(harbor, "channel") == Score(1, 2)
+    assert model.section_share(harbor, "queue", "SHOULD") == Score(0, 1)
+    assert model.level_share(harbor, "MUST") == Score(1, 2)
 
 
 def test_deviations_stand_worst_first_and_known_ones_last(folder: Path) -> None:
@@ -141,10 +142,10 @@ def test_the_most_frequent_differences_are_kept(tmp_path: Path, monkeypatch: pyt
 
 
 def test_a_percentage_says_all_only_of_all() -> None:
-    assert [Share(*pair).short for pair in ((999, 1000), (1000, 1000), (1, 1000), (0, 3), (0, 0))] == [
+    assert [Score(*pair).short for pair in ((999, 1000), (1000, 1000), (1, 1000), (0, 3), (0, 0))] == [
         "99 %", "100 %", "1 %", "0 %", "–",
     ]  # fmt: skip
-    assert [Share(*pair).heat for pair in ((3, 3), (19, 20), (8, 10), (1, 2), (0, 1), (0, 0))] == [
+    assert [Score(*pair).heat for pair in ((3, 3), (19, 20), (8, 10), (1, 2), (0, 1), (0, 0))] == [
         4,
         3,
         2,

@@ -42,6 +42,8 @@ LOOKS: dict[Outcome, Look] = {
 }
 
 GREEN = frozenset({Outcome.PASS, Outcome.OBSERVED})
+UNCOUNTED = frozenset({Outcome.NOT_APPLICABLE, Outcome.EXCLUDED})
+"""What no score counts: nothing of it could have been green."""
 LEVELS = ("MUST", "SHOULD", "MAY", "statement")
 
 

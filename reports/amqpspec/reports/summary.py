@@ -7,13 +7,16 @@ Must not know: any document format.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from amqpspec.record.rows import CaseRow, Outcome
 from amqpspec.reports.load import LoadedRun, RequirementRow
-from amqpspec.reports.outcomes import GREEN, is_deviation, is_excused, levels_of
+from amqpspec.reports.outcomes import GREEN, UNCOUNTED, is_deviation, is_excused, levels_of
 from amqpspec.run.results import Exit
+
+_WARMTH = (0.5, 0.8, 0.95, 1.0)
+"""From which part on a score is one step warmer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +60,48 @@ class Score:
 
     @classmethod
     def of_run(cls, run: LoadedRun) -> Score:
-        """A blocked case counts as not green: nothing is hidden."""
-        return cls(sum(case.verdict in GREEN for case in run.cases), run.tally.run + run.tally.blocked)
+        """The score of all cases of a run."""
+        return cls.among(case.verdict for case in run.cases)
+
+    @classmethod
+    def among(cls, outcomes: Iterable[Outcome]) -> Score:
+        """The score of these; a blocked case counts as not green: nothing is hidden."""
+        return cls.counted(Counter(outcomes))
+
+    @classmethod
+    def counted(cls, counts: Mapping[Outcome, int]) -> Score:
+        """The score of counted outcomes."""
+        return cls(
+            sum(number for outcome, number in counts.items() if outcome in GREEN),
+            sum(number for outcome, number in counts.items() if outcome not in UNCOUNTED),
+        )
+
+    @property
+    def percent(self) -> float | None:
+        """Hundredths that are green; None of nothing."""
+        return 100 * self.green / self.of if self.of else None
+
+    @property
+    def short(self) -> str:
+        """``96 %``; 100 only where all are green, 0 only where none is."""
+        if self.percent is None:
+            return "–"
+        rounded = round(self.percent)
+        if rounded == 100 and self.green < self.of:
+            rounded = 99
+        if rounded == 0 and self.green:
+            rounded = 1
+        return f"{rounded} %"
+
+    @property
+    def heat(self) -> int | None:
+        """From 0, less than half, to 4, all; None of nothing."""
+        if not self.of:
+            return None
+        return sum(self.green / self.of >= warm for warm in _WARMTH)
+
+    def __str__(self) -> str:
+        return f"{self.green}/{self.of}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,16 +11,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from amqpspec.record.rows import Outcome
 from amqpspec.reports.load import ReportError
 from amqpspec.reports.marts.files import columns as columns_of
 from amqpspec.reports.marts.files import names
 from amqpspec.reports.marts.files import rows as rows_of
 from amqpspec.reports.marts.rows import ROWS, FlakyCase, LatestVerdict, Regression
+from amqpspec.reports.outcomes import GREEN, UNCOUNTED
 from amqpspec.reports.query.evaluate import Row, Test
 
 DEFAULT = LatestVerdict.NAME
-_GREEN = frozenset({"pass", "observed"})
-_UNRUN = frozenset({"not-applicable", "excluded", "blocked"})
+_UNRUN = UNCOUNTED | {Outcome.BLOCKED}
+_DEVIATIONS = frozenset(Outcome) - GREEN - _UNRUN
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +58,8 @@ def _flags(marts: Path, name: str, columns: tuple[str, ...]) -> dict[str, Test]:
     flags: dict[str, Test] = {}
     if "verdict" in columns:
         flags |= {
-            "green": lambda row: row["verdict"] in _GREEN,
-            "deviation": lambda row: row["verdict"] in ("fail", "nonstrict", "inconclusive", "error"),
+            "green": lambda row: row["verdict"] in GREEN,
+            "deviation": lambda row: row["verdict"] in _DEVIATIONS,
         }
     if "baseline" in columns:
         flags |= {f: _baseline(f) for f in ("known", "unexpected")}
@@ -95,7 +97,7 @@ def _different(folder: Path) -> set[tuple[Any, ...]]:
     seen: dict[tuple[Any, ...], set[bool]] = defaultdict(set)
     for row in rows_of(folder, ("dialect", "case", "verdict", "newest")):
         if row["newest"] and row["verdict"] not in _UNRUN:
-            seen[row["dialect"], row["case"]].add(row["verdict"] in _GREEN)
+            seen[row["dialect"], row["case"]].add(row["verdict"] in GREEN)
     return {key for key, greens in seen.items() if len(greens) > 1}
 
 

@@ -5,6 +5,7 @@ Knows: rows of marts, what a reader wants first. Must not know: HTML, geometry.
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,9 +22,9 @@ from amqpspec.reports.marts.rows import (
     RequirementStatus,
     RunScore,
 )
-from amqpspec.reports.outcomes import GREEN, LEVELS
-from amqpspec.reports.site.counts import UNCOUNTED, Share, version_order
+from amqpspec.reports.outcomes import GREEN, LEVELS, UNCOUNTED
 from amqpspec.reports.site.load import Line, Loaded
+from amqpspec.reports.summary import Score
 
 WHOLE_SHARE = 0.9
 """A run with fewer of the cases of the widest run in its line is one of a part of the suite."""
@@ -40,9 +41,9 @@ class Version:
     newest: bool
 
     @property
-    def share(self) -> Share:
+    def share(self) -> Score:
         """The score."""
-        return Share.counted(self.counts)
+        return Score.counted(self.counts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,7 @@ class ScoredRun:
     version: str
     suite_version: str
     at: datetime | None
-    share: Share
+    share: Score
     part: bool
 
 
@@ -155,6 +156,13 @@ def _versions(counts: Mapping[str, Counter[Outcome]], newest: set[str]) -> tuple
     return tuple(sorted(own, key=lambda version: version_order(version.name), reverse=True))
 
 
+def version_order(version: str) -> tuple[tuple[int, int, str], ...]:
+    """A key that puts versions in the order of releases: 3.9, 3.10, 4.0-rc.1, 4.0, 4.0.1."""
+    parts = [part for part in re.split(r"[^0-9A-Za-z]+", version) if part]
+    numbered = [(2, int(part), "") if re.fullmatch("[0-9]{1,18}", part) else (0, 0, part) for part in parts]
+    return (*numbered, (1, 0, ""))
+
+
 def _runs(scores: Iterable[RunScore]) -> tuple[ScoredRun, ...]:
     parts = defaultdict(list)
     for row in scores:
@@ -165,7 +173,7 @@ def _runs(scores: Iterable[RunScore]) -> tuple[ScoredRun, ...]:
         ScoredRun(
             *key,
             min((row.at for row in rows if row.at), default=None),
-            Share(sum(row.green for row in rows), sum(row.counted for row in rows)),
+            Score(sum(row.green for row in rows), sum(row.counted for row in rows)),
             cases[key] < whole,
         )
         for key, rows in parts.items()
@@ -218,15 +226,15 @@ def sections_of(sheets: Iterable[Sheet]) -> list[str]:
     return sorted({row.suite or "" for sheet in sheets for row in sheet.verdicts})
 
 
-def section_share(sheet: Sheet, section: str, level: str | None = None) -> Share:
+def section_share(sheet: Sheet, section: str, level: str | None = None) -> Score:
     """The score of one section, and of one level of it."""
     rows = (row for row in sheet.verdicts if (row.suite or "") == section)
-    return Share.among(row.outcome for row in rows if level is None or (row.level or "") == level)
+    return Score.among(row.outcome for row in rows if level is None or (row.level or "") == level)
 
 
-def level_share(sheet: Sheet, level: str) -> Share:
+def level_share(sheet: Sheet, level: str) -> Score:
     """The score of one level."""
-    return Share.among(row.outcome for row in sheet.verdicts if (row.level or "") == level)
+    return Score.among(row.outcome for row in sheet.verdicts if (row.level or "") == level)
 
 
 @dataclass(frozen=True, slots=True)

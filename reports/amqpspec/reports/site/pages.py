@@ -22,9 +22,9 @@ from amqpspec.reports.html.template import environment, fit
 from amqpspec.reports.marts.rows import LatestVerdict
 from amqpspec.reports.outcomes import LOOKS, dialect_title
 from amqpspec.reports.site import model, plots, svg
-from amqpspec.reports.site.counts import Share
 from amqpspec.reports.site.load import Loaded
 from amqpspec.reports.site.model import Sheet
+from amqpspec.reports.summary import Score
 from amqpspec.reports.text import one_line, visible
 
 ROWS_MAX = 200
@@ -95,7 +95,7 @@ def _environment(evidence: Evidence) -> Environment:
         LOOKS=LOOKS,
         Outcome=Outcome,
         ROWS_MAX=ROWS_MAX,
-        Share=Share,
+        Score=Score,
         model=model,
         plots=plots,
         svg=svg,

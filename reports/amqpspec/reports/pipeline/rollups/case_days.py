@@ -8,17 +8,14 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as fn
 
-from amqpspec.record.observation import VERDICT_CODES
-from amqpspec.record.rows import Outcome
 from amqpspec.reports.pipeline.grain import as_schema
-from amqpspec.reports.pipeline.rollups.rollup import Rollup, count_where, micros
+from amqpspec.reports.pipeline.rollups.rollup import GREEN_CODES, Rollup, count_where, micros
 
 GRAIN = ("dt", "run_key", "case_key")
 SCHEMA = (
     "dt DATE, run_key BIGINT, case_key BIGINT, attempts BIGINT, green BIGINT, worst TINYINT, best TINYINT, "
     "known BIGINT, unexpected BIGINT, first_us BIGINT, last_us BIGINT, latency_us BIGINT"
 )
-_GREEN = (VERDICT_CODES[Outcome.PASS], VERDICT_CODES[Outcome.OBSERVED])
 
 
 def rollup(facts: DataFrame) -> DataFrame:
@@ -26,7 +23,7 @@ def rollup(facts: DataFrame) -> DataFrame:
     # Worst and best by code, since the greatest code is the worst verdict: a number needs no sort and no struct.
     table = facts.groupBy(*GRAIN).agg(
         fn.count(fn.lit(1)).alias("attempts"),
-        count_where(fn.col("verdict").isin(*_GREEN)).alias("green"),
+        count_where(fn.col("verdict").isin(*GREEN_CODES)).alias("green"),
         fn.max("verdict").alias("worst"),
         fn.min("verdict").alias("best"),
         count_where(fn.col("baseline") == "known").alias("known"),

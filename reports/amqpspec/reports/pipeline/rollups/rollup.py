@@ -13,6 +13,12 @@ from dataclasses import dataclass
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as fn
 
+from amqpspec.record.observation import VERDICT_CODES
+from amqpspec.reports.outcomes import GREEN
+
+GREEN_CODES = tuple(VERDICT_CODES[outcome] for outcome in sorted(GREEN))
+"""The codes of green verdicts."""
+
 
 @dataclass(frozen=True, slots=True)
 class Rollup:

@@ -25,8 +25,7 @@ Inputs = Mapping[str, DataFrame]
 
 CASE_RUNS, LATEST = "case_runs", "latest"
 
-GREEN = (VERDICT_CODES[Outcome.PASS], VERDICT_CODES[Outcome.OBSERVED])
-_NOT_RUN = VERDICT_CODES[Outcome.NOT_APPLICABLE]
+NOT_RUN = VERDICT_CODES[Outcome.NOT_APPLICABLE]
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +146,7 @@ def baseline_word() -> Column:
 def evidence() -> Column:
     """Where a case's transcript lies, if the case ran."""
     path = fn.concat_ws("/", "folder", fn.format_string(evidence_path("%s"), "case"))
-    return fn.when(fn.col("worst") > _NOT_RUN, path)
+    return fn.when(fn.col("worst") > NOT_RUN, path)
 
 
 def at(column: str) -> Column:

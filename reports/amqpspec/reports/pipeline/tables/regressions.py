@@ -15,8 +15,8 @@ from pyspark.sql import Column, DataFrame, Window, WindowSpec
 from pyspark.sql import functions as fn
 
 from amqpspec.reports.marts.rows import Regression
+from amqpspec.reports.pipeline.rollups.rollup import GREEN_CODES
 from amqpspec.reports.pipeline.tables.mart import (
-    GREEN,
     Inputs,
     Mart,
     at,
@@ -96,7 +96,7 @@ def _compared(placed: DataFrame, change: str, before: str) -> DataFrame:
 
 
 def _direction() -> Column:
-    was_green, is_green = fn.col("was").isin(*GREEN), fn.col("worst").isin(*GREEN)
+    was_green, is_green = fn.col("was").isin(*GREEN_CODES), fn.col("worst").isin(*GREEN_CODES)
     return (
         fn.when(was_green & ~is_green & (fn.col("worst") > fn.col("was")), fn.lit("regressed"))
         .when(~was_green & is_green & (fn.col("was") > fn.col("worst")), fn.lit("fixed"))

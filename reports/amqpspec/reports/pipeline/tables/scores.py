@@ -13,9 +13,8 @@ from pyspark.sql import functions as fn
 from amqpspec.record.observation import VERDICT_CODES
 from amqpspec.record.rows import Outcome
 from amqpspec.reports.marts.rows import RunScore
-from amqpspec.reports.pipeline.tables.mart import GREEN, Inputs, Mart, at, case_runs
-
-_NOT_RUN = VERDICT_CODES[Outcome.NOT_APPLICABLE]
+from amqpspec.reports.pipeline.rollups.rollup import GREEN_CODES
+from amqpspec.reports.pipeline.tables.mart import NOT_RUN, Inputs, Mart, at, case_runs
 
 
 def table(inputs: Inputs, as_of: date) -> DataFrame:
@@ -29,8 +28,8 @@ def table(inputs: Inputs, as_of: date) -> DataFrame:
     counted = rows.groupBy(*RunScore.GRAIN).agg(
         fn.first("product").alias("product"),
         fn.count(fn.lit(1)).alias("cases"),
-        _where(fn.col("worst") > _NOT_RUN).alias("counted"),
-        _where(fn.col("worst").isin(*GREEN)).alias("green"),
+        _where(fn.col("worst") > NOT_RUN).alias("counted"),
+        _where(fn.col("worst").isin(*GREEN_CODES)).alias("green"),
         _where(fn.col("worst") == VERDICT_CODES[Outcome.FAIL]).alias("failed"),
         _where((fn.col("known") > 0) & (fn.col("unexpected") == 0)).alias("known"),
         _where(fn.col("unexpected") > 0).alias("unexpected"),
