@@ -175,6 +175,17 @@ def test_commands_in_the_documents_exist() -> None:
     assert not [(name, verb) for name, verb in found if verb not in _VERBS]
 
 
+def test_links_of_the_documents_lead_somewhere() -> None:
+    documents = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+    links = [
+        (path, link)
+        for path in documents
+        for link in re.findall(r"\]\(([^)#:\s=]+)(?:#[^)]*)?\)", path.read_text(encoding="utf-8"))
+    ]
+    assert len(links) > 10
+    assert not [(path.name, link) for path, link in links if not (path.parent / link).exists()]
+
+
 def test_the_readme_counts_right() -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     for dialect in certified_dialects():
