@@ -5,12 +5,16 @@ import socket
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import settings
 
 from amqpspec.reference.server import ReferenceBroker
 from tests.environment import neutralise
 from tests.reports.browser import Browser, find_browser
 
 neutralise(os.environ)
+# How long an example takes is the machine's affair, the more so with other tests beside it.
+settings.register_profile("tests", deadline=None)
+settings.load_profile("tests")
 
 LIMIT_S = 600
 """No test waits longer than that, whatever it waits for; ``timeout`` says where one needs another bound."""

@@ -21,7 +21,7 @@ _FOREIGN = re.compile(
 )
 _OURS = re.compile(r"PYTEST_(XDIST\w*|CURRENT_TEST|VERSION)|COVERAGE_PROCESS_\w+")
 """What pytest and coverage tell their own processes in the middle of a run."""
-_FIXED = {"LC_ALL": "C.UTF-8", "TERM": "dumb", "TZ": "UTC"}
+_FIXED = {"LC_ALL": "C.UTF-8", "TERM": "xterm", "TZ": "UTC"}
 
 
 def neutralise(environment: MutableMapping[str, str]) -> None:

@@ -8,6 +8,7 @@ import re
 import sys
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -34,9 +35,14 @@ def names(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
+@cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
 def imports(path: Path) -> Iterator[str]:
     """Every module that a file imports, by its full name."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(parsed(path)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -54,7 +60,7 @@ def tops(path: Path) -> set[str]:
 def test_no_case_sleeps(path: Path) -> None:
     assert not tops(path) & WAITING
     assert not [name for name in imports(path) if name.startswith(("amqpspec.net", "amqpspec.reference"))]
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    tree = parsed(path)
     called = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
     called |= {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     assert not called & {"sleep", "__import__", "import_module"}
@@ -146,8 +152,8 @@ def test_spec_needs_nothing_but_yaml() -> None:
 @pytest.mark.parametrize("path", modules("harness", "suites", "reports", "fuzz"), ids=names)
 def test_modules_are_small_and_say_what_they_know(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
-    assert len(text.splitlines()) <= MAX_LINES or is_table(ast.parse(text))
-    assert ast.get_docstring(ast.parse(text))
+    assert len(text.splitlines()) <= MAX_LINES or is_table(parsed(path))
+    assert ast.get_docstring(parsed(path))
 
 
 def is_table(tree: ast.Module) -> bool:

@@ -22,7 +22,7 @@ from amqpspec.wire.methods.codec import codec_for
 from amqpspec.wire.methods.frames import Frame, FrameReader
 
 EACH = 3
-PATIENCE_S = 2.0
+PATIENCE_S = 30.0
 
 
 def claimed(dialect: str) -> list[FuzzInput]:
