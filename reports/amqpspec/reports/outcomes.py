@@ -63,10 +63,14 @@ def is_excused(case: CaseRow, strict: bool) -> bool:
     return case.baseline == "known" and (stuck or is_deviation(case, strict))
 
 
-def levels_of(cases: Iterable[CaseRow]) -> tuple[str, ...]:
-    """The levels that occur, strongest first, unknown ones last."""
-    seen = {case.level for case in cases}
-    return (*(level for level in LEVELS if level in seen), *sorted(seen.difference(LEVELS)))
+def level_place(level: str | None) -> tuple[int, str]:
+    """Where a level stands among levels, strongest first, unknown ones last and by name."""
+    return LEVELS.index(level) if level in LEVELS else len(LEVELS), level or ""
+
+
+def levels_in_order(levels: Iterable[str | None]) -> list[str]:
+    """The levels that occur, strongest first; "" for none."""
+    return sorted({level or "" for level in levels}, key=level_place)
 
 
 def dialect_title(dialect: str) -> str:

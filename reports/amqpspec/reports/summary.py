@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from amqpspec.record.rows import CaseRow, Outcome
 from amqpspec.reports.load import LoadedRun, RequirementRow
-from amqpspec.reports.outcomes import GREEN, UNCOUNTED, is_deviation, is_excused, levels_of
+from amqpspec.reports.outcomes import GREEN, UNCOUNTED, is_deviation, is_excused, levels_in_order
 from amqpspec.run.results import Exit
 
 _WARMTH = (0.5, 0.8, 0.95, 1.0)
@@ -36,7 +36,7 @@ def by_level(cases: Sequence[CaseRow]) -> list[LevelCount]:
     """One count for each level that occurs, strongest first."""
     return [
         LevelCount(level, Counter(case.verdict for case in cases if case.level == level))
-        for level in levels_of(cases)
+        for level in levels_in_order(case.level for case in cases)
     ]
 
 

@@ -16,6 +16,7 @@ from amqpspec.reports.campaign.fields import read
 from amqpspec.reports.campaign.rows import CellRow, FindingRow, Summary, cells
 from amqpspec.reports.campaign.words import ORACLES
 from amqpspec.reports.load import ReportError
+from amqpspec.run.results import Exit
 
 SUMMARY = "summary.json"
 STATUSES = ("stable", "flaky", "lost")
@@ -26,7 +27,6 @@ _FILES = {
     "log.txt": "log",
     "case.py": "case",
 }
-_TARGET_LOST = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class LoadedCampaign:
     @property
     def target_lost(self) -> bool:
         """Whether it ended because the target was gone for good."""
-        return self.summary.exit_code == _TARGET_LOST
+        return self.summary.exit_code == Exit.TARGET
 
     @property
     def other_tables(self) -> bool:

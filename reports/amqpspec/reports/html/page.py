@@ -26,7 +26,7 @@ from amqpspec.reports.html import evidence, model, targets
 from amqpspec.reports.html.model import Cell, Matrix, Row
 from amqpspec.reports.html.template import environment
 from amqpspec.reports.load import LoadedRun, ReportError
-from amqpspec.reports.outcomes import GREEN, LOOKS, dialect_title, levels_of
+from amqpspec.reports.outcomes import GREEN, LOOKS, dialect_title, levels_in_order
 from amqpspec.reports.summary import coverage, occurring
 from amqpspec.reports.text import visible
 
@@ -131,7 +131,7 @@ def _context(page: _Page) -> dict[str, Any]:
         "coverage": coverage(runs),
         "outcomes": occurring(cases),
         "verdict_counts": {o: sum(case.verdict is o for case in cases) for o in Outcome},
-        "levels": levels_of(row.first for row in matrix.rows),
+        "levels": levels_in_order(row.first.level for row in matrix.rows),
         "level_counts": Counter(row.first.level for row in matrix.rows),
         "any_known": any(cell.known for row in matrix.rows for cell in row.present),
         "case_count": sum(1 for _ in matrix.rows),

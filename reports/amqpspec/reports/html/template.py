@@ -5,7 +5,7 @@ Knows: jinja2. Must not know: any page.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -17,13 +17,13 @@ _SHARED_SHEET = Path(__file__).parent / "style.css"
 
 
 def fit(value: object) -> object:
-    """Everything that goes into a page is fit to show; markup of our own passes."""
+    """Everything that goes into a page is fit to show; nothing stays nothing, markup of our own passes."""
+    if value is None:
+        return ""
     return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
-def environment(
-    folder: Path, scripts: Sequence[str] = (), finalize: Callable[[object], object] = fit
-) -> Environment:
+def environment(folder: Path, scripts: Sequence[str] = ()) -> Environment:
     """An environment for the templates of a folder: names must be known, texts are escaped.
 
     ``css`` is the style that all pages share and the sheets of the folder, ``js`` these scripts of it: a page holds
@@ -35,7 +35,7 @@ def environment(
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        finalize=finalize,
+        finalize=fit,
     )
     sheets = [_SHARED_SHEET, *(path for path in sorted(folder.glob("*.css")) if path != _SHARED_SHEET)]
     made.globals.update(css=_joined(sheets), js=_joined([folder / name for name in scripts]), plural=plural)

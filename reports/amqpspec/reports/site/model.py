@@ -22,7 +22,7 @@ from amqpspec.reports.marts.rows import (
     RequirementStatus,
     RunScore,
 )
-from amqpspec.reports.outcomes import GREEN, LEVELS, UNCOUNTED
+from amqpspec.reports.outcomes import GREEN, UNCOUNTED, level_place
 from amqpspec.reports.site.load import Line, Loaded
 from amqpspec.reports.summary import Score
 
@@ -195,13 +195,8 @@ def _deviates(row: LatestVerdict) -> bool:
 _ORDER = (Outcome.FAIL, Outcome.ERROR, Outcome.INCONCLUSIVE, Outcome.BLOCKED, Outcome.NONSTRICT)
 
 
-def _worst_first(row: LatestVerdict) -> tuple[int, bool, int, str]:
+def _worst_first(row: LatestVerdict) -> tuple[int, bool, tuple[int, str], str]:
     return _ORDER.index(row.outcome), row.baseline == "known", level_place(row.level), row.case
-
-
-def level_place(level: str | None) -> int:
-    """Where a level stands among levels, strongest first, unknown ones last."""
-    return LEVELS.index(level) if level in LEVELS else len(LEVELS)
 
 
 def _stamp(at: datetime | None) -> float:
@@ -214,11 +209,6 @@ def _changed_last(row: Regression) -> tuple[float, bool, str]:
 
 def _open_first(row: FindingCluster) -> tuple[bool, float, str]:
     return not row.open, -_stamp(row.last_seen), row.crash
-
-
-def levels_of(rows: Iterable[LatestVerdict]) -> list[str]:
-    """The levels that occur, strongest first."""
-    return sorted({row.level or "" for row in rows}, key=lambda level: (level_place(level), level))
 
 
 def sections_of(sheets: Iterable[Sheet]) -> list[str]:

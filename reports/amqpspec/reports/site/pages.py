@@ -18,9 +18,9 @@ from jinja2 import Environment
 from markupsafe import Markup
 
 from amqpspec.record.rows import Outcome
-from amqpspec.reports.html.template import environment, fit
+from amqpspec.reports.html.template import environment
 from amqpspec.reports.marts.rows import LatestVerdict
-from amqpspec.reports.outcomes import LOOKS, dialect_title
+from amqpspec.reports.outcomes import LOOKS, dialect_title, level_place, levels_in_order
 from amqpspec.reports.site import model, plots, svg
 from amqpspec.reports.site.load import Loaded
 from amqpspec.reports.site.model import Sheet
@@ -82,7 +82,7 @@ def _stream(made: Environment, template: str, context: Mapping[str, Any]) -> Ite
 
 
 def _environment(evidence: Evidence) -> Environment:
-    made = environment(_HERE, finalize=_fit)
+    made = environment(_HERE)
     made.filters.update(
         breakable=_breakable,
         one_line=one_line,
@@ -99,6 +99,7 @@ def _environment(evidence: Evidence) -> Environment:
         model=model,
         plots=plots,
         svg=svg,
+        levels_in_order=levels_in_order,
         evidence_link=evidence,
         requirement_counts=_requirement_counts,
     )
@@ -112,12 +113,7 @@ def _requirement_counts(sheet: Sheet) -> list[tuple[str, Counter[str]]]:
         own = counts.setdefault(row.level or "", Counter())
         own[row.status] += 1
         own["green"] += row.status == "judged" and row.judged == row.green
-    return sorted(counts.items(), key=lambda item: (model.level_place(item[0]), item[0]))
-
-
-def _fit(value: object) -> object:
-    """As in all pages; nothing stays nothing."""
-    return "" if value is None else fit(value)
+    return sorted(counts.items(), key=lambda item: level_place(item[0]))
 
 
 def _breakable(id: str | None) -> Markup:
