@@ -164,9 +164,9 @@ class Connection(BrokerConnection):
         elif refusal.scope is Scope.SOCKET:
             self.end_socket()
         else:
-            self._say_error(refusal.scope, fitting(refused), refused.text)
+            self._send_error(refusal.scope, fitting(refused), refused.text)
 
-    def _say_error(self, scope: Scope, condition: str, text: str) -> None:
+    def _send_error(self, scope: Scope, condition: str, text: str) -> None:
         session, link = self._inbox.session, self._inbox.link
         if scope is Scope.LINK and link is not None and link.attached:
             link.fail(condition, text)
