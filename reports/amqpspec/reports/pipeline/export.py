@@ -7,17 +7,13 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import date, datetime
 from pathlib import Path
-from typing import Any
-
-import pyarrow.parquet as pq
 
 from amqpspec.reports.files import atomic_text
+from amqpspec.reports.marts.files import columns, rows
 from amqpspec.reports.pipeline.grain import GrainError, complaint
-
-BATCH_ROWS = 10_000
 
 
 def export(folder: Path, name: str, grain: Sequence[str]) -> int:
@@ -26,30 +22,21 @@ def export(folder: Path, name: str, grain: Sequence[str]) -> int:
     The rows lie in the order of their grain, so that two of the same key are neighbours: raises GrainError then.
     """
     _without_leftovers(folder)
-    files = sorted(folder.glob("*.parquet"))
-    columns = pq.read_schema(files[0]).names
-    rows, before = 0, None
+    count, before = 0, None
     with atomic_text(folder / f"{name}.csv") as table, atomic_text(folder / f"{name}.json") as document:
         lines = csv.writer(table, lineterminator="\n")
-        lines.writerow(columns)
+        lines.writerow(columns(folder))
         document.write("[")
-        for row in _rows(files):
+        for row in rows(folder):
             here = tuple(row[column] for column in grain)
             if here == before or None in here:
                 raise GrainError(complaint(name, grain, here))
             before = here
             lines.writerow([_text(value) for value in row.values()])
-            document.write(("," if rows else "") + "\n" + json.dumps(row, ensure_ascii=False, default=_text))
-            rows += 1
+            document.write(("," if count else "") + "\n" + json.dumps(row, ensure_ascii=False, default=_text))
+            count += 1
         document.write("\n]\n")
-    return rows
-
-
-def _rows(files: list[Path]) -> Iterator[dict[str, Any]]:
-    for path in files:
-        with pq.ParquetFile(path) as file:
-            for batch in file.iter_batches(BATCH_ROWS):
-                yield from batch.to_pylist()
+    return count
 
 
 def _text(value: object) -> object:
