@@ -171,7 +171,7 @@ def write_campaign(folder: Path, nights: Nights, run: RunOf) -> int:
     schema = arrow_schema()
     with pa.ipc.new_stream(folder / OBSERVATIONS / "000001.arrows", schema) as stream:
         for batch in nights.batches(run, JOURNAL_BATCH_ROWS):
-            stream.write_batch(_encoded(fitted(batch), schema))
+            stream.write_batch(_encoded(fitted(batch).select(schema.names), schema))
     return run.rows
 
 
