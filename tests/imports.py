@@ -62,12 +62,6 @@ def reached(graph: Graph, start: str) -> frozenset[str]:
     return frozenset(found)
 
 
-@cache
-def cycles_of_the_house() -> list[list[str]]:
-    """The cycles of the four source roots."""
-    return cycles(import_graph())
-
-
 def cycles(graph: Graph) -> list[list[str]]:
     """Groups of modules in which each reaches every other one."""
     reach = {name: reached(graph, name) for name in graph}

@@ -14,6 +14,7 @@ from amqpspec.spec import dialects
 from amqpspec.spec.dialects import Entry, register
 
 if TYPE_CHECKING:
+    from amqpspec.fuzz.driver import FuzzDriver
     from amqpspec.reference.faults import Faults
     from amqpspec.reference.server import Connect
     from amqpspec.run.driver import Driver
@@ -51,6 +52,12 @@ def _suite() -> ModuleType:
     return suite
 
 
+def _fuzzing() -> type[FuzzDriver]:
+    from tests.toy.fuzzing import EchoDriver
+
+    return EchoDriver
+
+
 def _layers() -> Callable[[str], Layers]:
     from tests.toy.layers import layers_for
 
@@ -66,6 +73,7 @@ ENTRY = Entry(
     faults=_faults,
     suite=_suite,
     layers=_layers,
+    fuzzing=_fuzzing,
 )
 
 

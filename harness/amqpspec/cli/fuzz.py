@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from amqpspec.cli.common import one_line_errors
+from amqpspec.cli.common import one_line_errors, one_of
 from amqpspec.fuzz.grammar import grammar_hash
 from amqpspec.fuzz.inputs.catalogue import Cell, absent, cells, resolve
 from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
@@ -67,9 +67,7 @@ class _Fuzz(click.Group):
 @click.option(
     "--selftest", is_flag=True, help="Prove the oracles: planted defects are found, nothing else is."
 )
-@click.option(
-    "--dialect", "-d", "dialects", multiple=True, type=click.Choice(fuzzed_dialects()), help="Default: all."
-)
+@click.option("--dialect", "-d", "dialects", multiple=True, **one_of(fuzzed_dialects), help="Default: all.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 @click.option(
     "--out",

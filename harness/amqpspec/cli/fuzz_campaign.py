@@ -20,7 +20,7 @@ from urllib.parse import quote, urlencode
 
 import click
 
-from amqpspec.cli.common import STATE_DIR, one_line_errors, stop
+from amqpspec.cli.common import STATE_DIR, one_line_errors, one_of, stop
 from amqpspec.cli.fuzz_interop import ENGINES, keep_seeds, run_boofuzz, seeds_of
 from amqpspec.cli.fuzz_known import attaches, with_known
 from amqpspec.cli.fuzz_live import view_of
@@ -68,7 +68,7 @@ _OUT = Path("campaign")
     "--out", "-o", type=click.Path(path_type=Path), help="Folder of the campaign (default: campaign)."
 )
 @click.option(
-    "--dialect", "-d", type=click.Choice((*fuzzed_dialects(), *deployed_dialects())), help="What to speak."
+    "--dialect", "-d", **one_of(lambda: (*fuzzed_dialects(), *deployed_dialects())), help="What to speak."
 )
 @click.option("--seed", default=1, show_default=True, type=click.IntRange(0), help="Of random mutation.")
 @click.option("--shard", default="1/1", show_default=True, metavar="I/N", help="Only every Nth input.")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from amqpspec.cli.common import one_line_errors
+from amqpspec.cli.common import one_line_errors, one_of
 from amqpspec.fuzz.parts import fuzzed_dialects
 from amqpspec.target.config import ConfigError
 
@@ -28,7 +28,7 @@ ENGINES = ("amqpspec", "boofuzz")
     "--dialect",
     "-d",
     required=True,
-    type=click.Choice(fuzzed_dialects()),
+    **one_of(fuzzed_dialects),
     help="Whose grammar and states it has.",
 )
 @click.option(
