@@ -30,7 +30,7 @@ from typing import Any
 from amqpspec.fuzz.campaign.campaign import Campaign
 from amqpspec.fuzz.campaign.order import CampaignOrder
 from amqpspec.fuzz.executor.loop import Address, Executor
-from amqpspec.fuzz.executor.pool import crew
+from amqpspec.fuzz.executor.pool import start_workers
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.executor.tempo import Tempo
 from amqpspec.fuzz.inputs.catalogue import cells
@@ -100,7 +100,7 @@ def answered(subject: Subject, state: str, count: int) -> list[FuzzInput]:
     """Inputs of a state that this target answers, over and over until there are enough."""
     claimed = [item for cell in cells(DIALECT) if cell.state == state for item in _some(cell, 40)]
     executor = subject.executor(Tempo())
-    found = [outcome.item for outcome in executor.run(claimed) if outcome.refusal is not None]
+    found = [result.item for result in executor.run(claimed) if result.refusal is not None]
     executor.close()
     return (found * (count // len(found) + 1))[:count]
 
@@ -118,7 +118,7 @@ def _some(cell: Any, most: int) -> Iterator[FuzzInput]:
 def ours(subject: Subject, items: Sequence[FuzzInput]) -> int:
     """The executor: many connections at once, one for each input."""
     executor = subject.executor(Tempo())
-    done = sum(outcome.reached for outcome in executor.run(items))
+    done = sum(result.reached for result in executor.run(items))
     executor.close()
     return done
 
@@ -169,9 +169,9 @@ def beside_the_loop(subject: Subject, items: Sequence[FuzzInput], state: str) ->
 @contextmanager
 def working(subject: Subject, workers: int) -> Iterator[Way]:
     """A way by so many workers, which are there before the clock starts, as in a campaign."""
-    pool = crew(subject, Tempo(), workers)
+    pool = start_workers(subject, Tempo(), workers)
     try:
-        yield lambda subject, items: sum(outcome.reached for outcome in pool.run(items))
+        yield lambda subject, items: sum(result.reached for result in pool.run(items))
     finally:
         pool.close()
 

@@ -110,7 +110,9 @@ def test_families_that_are_done_say_so() -> None:
 
 def test_it_draws_on_its_console_and_leaves_it_clean() -> None:
     out = io.StringIO()
-    view = LiveView(600.0, Console(file=out, width=100, force_terminal=True), Clock())
+    view = LiveView(
+        600.0, Console(file=out, width=100, force_terminal=True, _environ={"TERM": "xterm"}), Clock()
+    )
     with view:
         view.notify(campaign())
     assert "500" in out.getvalue() and "\x1b[?25h" in out.getvalue()

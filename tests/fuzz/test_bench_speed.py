@@ -49,7 +49,7 @@ def test_what_boofuzz_sent_is_sent_by_the_executor(subject: Subject, monkeypatch
     assert [row.unit for row in rows] == ["inputs/s", "us of CPU/input"] * 4
     assert len(seen) == 24 and len({item.octets for item in seen}) >= 6
     executor = subject.executor(Tempo())
-    refused = {outcome.refusal.scope for outcome in executor.run(seen) if outcome.refusal}
+    refused = {result.refusal.scope for result in executor.run(seen) if result.refusal}
     executor.close()
     assert refused <= {Scope.HEADER, Scope.SOCKET, Scope.CONNECTION}
 

@@ -22,7 +22,7 @@ from amqpspec.fuzz.campaign.order import CampaignOrder
 from amqpspec.fuzz.campaign.progress import Progress
 from amqpspec.fuzz.campaign.schedule import chosen_cells
 from amqpspec.fuzz.executor.loop import Address
-from amqpspec.fuzz.executor.outcome import End, Outcome, Timing
+from amqpspec.fuzz.executor.result import End, InputResult, Timing
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.grammar import grammar_hash
 from amqpspec.fuzz.inputs.catalogue import resolve
@@ -231,9 +231,9 @@ def test_energy_goes_to_origins_of_new_responses_and_is_kept() -> None:
     energy = Energy("amqp-0-9-1")
     role, state = origins("amqp-0-9-1")[5]
     item = resolve(InputId(grammar_hash("amqp-0-9-1"), "random", role, state, 1, 1))
-    outcome = Outcome(item, True, ("basic.qos-ok",), None, End.OPEN, Timing(0.001, 0.1), 1, 1)
+    result = InputResult(item, True, ("basic.qos-ok",), None, End.OPEN, Timing(0.001, 0.1), 1, 1)
     before = energy.weights[role, state]
-    assert energy.learn([outcome]) == 1 and energy.learn([outcome]) == 0
+    assert energy.learn([result]) == 1 and energy.learn([result]) == 0
     assert energy.weights[role, state] > before
     again = Energy("amqp-0-9-1", energy.to_json())
     assert again.weights == energy.weights and again.seen == energy.seen

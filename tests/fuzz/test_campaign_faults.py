@@ -422,8 +422,8 @@ def test_a_worker_that_is_killed_is_said_and_its_inputs_are_not_lost(
     killed: list[int] = []
 
     def dying(self: ExecutorPool, inputs: list[FuzzInput]) -> Iterator[Any]:
-        for outcome in run(self, inputs):
-            yield outcome
+        for result in run(self, inputs):
+            yield result
             if not killed:
                 killed.append(self.pids[1 - self.worker])
                 os.kill(killed[0], signal.SIGKILL)

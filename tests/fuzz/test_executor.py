@@ -19,7 +19,7 @@ from amqpspec.fuzz.executor.conversation import Conversation
 from amqpspec.fuzz.executor.decoder import decoder
 from amqpspec.fuzz.executor.heard import UNREADABLE
 from amqpspec.fuzz.executor.loop import MANY_STUCK, Address, Executor
-from amqpspec.fuzz.executor.outcome import End, Obedience, Outcome
+from amqpspec.fuzz.executor.result import End, InputResult, Obedience
 from amqpspec.fuzz.executor.subject import OutOfScope, Subject, check_scope
 from amqpspec.fuzz.executor.tempo import Tempo
 from amqpspec.fuzz.executor.tls import Tls
@@ -50,7 +50,7 @@ def item(state: str, *steps: bytes, dialect: str = "amqp-0-9-1") -> FuzzInput:
     return FuzzInput(InputId("0" * 8, "C09", "test", state, 0, 0), dialect, state, steps, "test")
 
 
-def outcomes(address: Address, *items: FuzzInput, tempo: Tempo = QUICK) -> list[Outcome]:
+def results(address: Address, *items: FuzzInput, tempo: Tempo = QUICK) -> list[InputResult]:
     executor = Executor(address, named, tempo, 8)
     try:
         return list(executor.run(items))
@@ -83,7 +83,7 @@ def server(serve: Callable[[socket.socket], None]) -> Iterator[Address]:
 def test_every_state_is_reached(dialect: str) -> None:
     items = [item(name, b"\x00", dialect=dialect) for name in states(dialect)]
     with ReferenceBroker(dialect) as broker:
-        found = outcomes(Address(broker.host, broker.port), *items)
+        found = results(Address(broker.host, broker.port), *items)
     assert {o.item.state for o in found} == set(states(dialect))
     assert not [(o.item.state, o.why) for o in found if not o.reached]
 
@@ -91,14 +91,14 @@ def test_every_state_is_reached(dialect: str) -> None:
 def test_a_refusal_is_heard_with_code_and_scope() -> None:
     frame_of_type_9 = bytes.fromhex("09000100000000ce")
     with ReferenceBroker("amqp-0-9-1") as broker:
-        (found,) = outcomes(Address(broker.host, broker.port), item("channel", frame_of_type_9))
+        (found,) = results(Address(broker.host, broker.port), item("channel", frame_of_type_9))
     assert found.refusal == Refusal(Scope.CONNECTION, 501) or found.refusal == Refusal(Scope.SOCKET)
     assert found.sent_octets > len(frame_of_type_9) and found.received_octets > 0
 
 
 def test_silence_is_no_refusal() -> None:
     with ReferenceBroker("amqp-0-9-1") as broker:
-        (found,) = outcomes(Address(broker.host, broker.port), item("channel", b"\x01\x00"))
+        (found,) = results(Address(broker.host, broker.port), item("channel", b"\x01\x00"))
     assert found.reached and found.refusal is None and found.reaction == "silence" and found.end is End.OPEN
 
 
@@ -115,7 +115,7 @@ def test_what_cannot_be_read_is_heard_as_such() -> None:
 
 def test_fin_reset_and_header_are_told_apart() -> None:
     with server(lambda taken: None) as address:
-        (ended,) = outcomes(address, item("raw", b"AMQP\x00\x00\x09\x01"))
+        (ended,) = results(address, item("raw", b"AMQP\x00\x00\x09\x01"))
     assert ended.refusal == Refusal(Scope.SOCKET) and ended.end in (End.FIN, End.RST)
 
     def answer(taken: socket.socket) -> None:
@@ -123,12 +123,12 @@ def test_fin_reset_and_header_are_told_apart() -> None:
         taken.sendall(b"AMQP\x00\x00\x09\x01")
 
     with server(answer) as address:
-        (answered,) = outcomes(address, item("raw", b"AMQP\x07\x07\x07\x07"))
+        (answered,) = results(address, item("raw", b"AMQP\x07\x07\x07\x07"))
     assert answered.refusal == Refusal(Scope.HEADER) and answered.arrivals == ("protocol-header",)
 
 
 def test_a_refused_connect_ends_the_batch() -> None:
-    found = outcomes(Address("127.0.0.1", free_port()), *[item("raw", b"x")] * 50)
+    found = results(Address("127.0.0.1", free_port()), *[item("raw", b"x")] * 50)
     assert found and all(o.end is End.REFUSED and not o.reached for o in found)
     assert len(found) < 50
 
@@ -140,7 +140,7 @@ def test_a_target_that_does_not_answer_is_given_up() -> None:
         hold.wait(30)
 
     with server(keep) as address:
-        found = outcomes(address, *[item("channel", b"x")] * 100, tempo=Tempo(0.05, 0.05, 0.05, 0.05))
+        found = results(address, *[item("channel", b"x")] * 100, tempo=Tempo(0.05, 0.05, 0.05, 0.05))
         hold.set()
     assert len(found) < 50
     assert {o.why for o in found} == {"no connection.start in time"}
@@ -155,7 +155,7 @@ def test_deadlines_need_no_clock_of_their_own() -> None:
     reactions = []
     for now_s in (100.6, 100.8):
         talk.tick(now_s)
-        reactions.append(talk.outcome and talk.outcome.reaction)
+        reactions.append(talk.result and talk.result.reaction)
     assert reactions == [None, "silence"]
 
 
@@ -166,14 +166,14 @@ def test_latency_counts_from_the_last_octet() -> None:
     talk.flushed(1.0)
     talk.heard(b"AMQP\x00\x00\x09\x01", 1.125)
     talk.ended(End.FIN, 1.2)
-    assert talk.outcome is not None and talk.outcome.timing.latency_s == 0.125
+    assert talk.result is not None and talk.result.timing.latency_s == 0.125
 
 
 def test_the_offered_limits_are_agreed_to() -> None:
     cell = next(c for c in cells("amqp-0-9-1") if c.state == "channel")
     with ReferenceBroker("amqp-0-9-1") as broker:
         subject = Subject("reference", "amqp-0-9-1", Address(broker.host, broker.port))
-        (found,) = outcomes(subject.address, cell.input(0))
+        (found,) = results(subject.address, cell.input(0))
         with Client(subject.address, subject.dialect, subject.values, 5.0) as client:
             client.enter("channel")
             assert client.values.frame_max_octets > 4096
@@ -303,7 +303,7 @@ def test_every_state_is_reached_over_tls(dialect: str, tmp_path: Path) -> None:
     items = [item(name, b"\x00", dialect=dialect) for name in states(dialect)]
     with ReferenceBroker(dialect, tls=certificates.server) as broker:
         address = over_tls(broker.port, f"cacertfile={certificates.ca}")
-        found = outcomes(address, *items)
+        found = results(address, *items)
         with Client(address, dialect, Values(), 5.0) as client:
             client.enter("channel" if dialect == "amqp-0-9-1" else "session")
     assert not [(o.item.state, o.why) for o in found if not o.reached] and len(found) == len(items)
@@ -314,7 +314,7 @@ def test_a_refusal_and_large_inputs_go_through_tls(tmp_path: Path) -> None:
     empty = bytes.fromhex("08000000000000ce")
     with ReferenceBroker("amqp-0-9-1", tls=certificates.server) as broker:
         address = over_tls(broker.port, f"cacertfile={certificates.ca}")
-        many, bad = outcomes(
+        many, bad = results(
             address, item("channel", empty * 100_000), item("channel", bytes.fromhex("09000100000000ce"))
         )
     if many.item.octets != empty * 100_000:
@@ -327,7 +327,7 @@ def test_a_stream_without_tls_agreed_reaches_no_state(tmp_path: Path) -> None:
     certificates, other = Certificates(tmp_path), tmp_path / "other.pem"
     trustme.CA().cert_pem.write_to_path(str(other))
     with ReferenceBroker("amqp-0-9-1", tls=certificates.server) as broker:
-        (found,) = outcomes(over_tls(broker.port, f"cacertfile={other}"), item("raw", b"x"))
+        (found,) = results(over_tls(broker.port, f"cacertfile={other}"), item("raw", b"x"))
         assert not found.reached and found.why == "fin while waiting for the stream"
         with pytest.raises(Unanswered, match="no TLS with localhost"):
             Client(over_tls(broker.port, f"cacertfile={other}"), "amqp-0-9-1", Values(), 5.0)
@@ -376,13 +376,13 @@ def test_a_mechanism_that_is_not_offered_is_told() -> None:
 
 def asked(
     found: FuzzInput, dialect: str = "amqp-0-9-1", faults: tuple[str, ...] = (), tempo: Tempo = PATIENT
-) -> Outcome:
+) -> InputResult:
     with ReferenceBroker(dialect, faults=faults) as broker:
         executor = Executor(Address(broker.host, broker.port), named, tempo, 1, thorough=True)
-        (outcome,) = executor.run([found])
+        (result,) = executor.run([found])
         executor.close()
-    assert outcome.reached
-    return outcome
+    assert result.reached
+    return result
 
 
 def method(name: str, channel: int = 1, **args: object) -> bytes:
@@ -485,15 +485,15 @@ def test_one_in_so_many_is_asked_and_always_the_same() -> None:
     with ReferenceBroker("amqp-0-9-1") as broker:
         address = Address(broker.host, broker.port)
         excused = many("consuming")
-        runs = [{o.item.id.counter for o in outcomes(address, *excused) if o.obedience} for _ in range(2)]
-        without_excuse = [o for o in outcomes(address, *many("channel")) if o.obedience]
+        runs = [{o.item.id.counter for o in results(address, *excused) if o.obedience} for _ in range(2)]
+        without_excuse = [o for o in results(address, *many("channel")) if o.obedience]
     assert runs[0] == runs[1] and 0 < len(runs[0]) < 20
     assert len(without_excuse) == 40
 
 
 def test_an_input_that_owes_no_answer_is_read_when_what_follows_is_answered() -> None:
     with ReferenceBroker("amqp-0-9-1") as broker:
-        (found,) = outcomes(
+        (found,) = results(
             Address(broker.host, broker.port), item("channel", method("basic.recover-async")), tempo=PATIENT
         )
     assert found.reaction == "silence" and found.obedience is Obedience.GOES_ON

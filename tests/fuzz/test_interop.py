@@ -238,7 +238,7 @@ def test_a_target_that_goes_away_ends_it(tmp_path: Path, monkeypatch: pytest.Mon
     with ReferenceBroker("amqp-0-9-1") as broker:
         monkeypatch.setattr(Subject, "awake", lambda self, within_s: False)
         subject = Subject("gone", "amqp-0-9-1", Address(broker.host, broker.port))
-        run = BoofuzzRun(BoofuzzOrder(subject, tmp_path, 300.0, told=lambda run: broker.stop())).run()
+        run = BoofuzzRun(BoofuzzOrder(subject, tmp_path, 300.0, notify=lambda run: broker.stop())).run()
     assert run.target_lost and "gone does not answer" in run.ended
 
 

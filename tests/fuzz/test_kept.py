@@ -8,7 +8,7 @@ import pytest
 
 import amqpspec.fuzz.executor.reusable as keeping
 from amqpspec.fuzz.executor.loop import Address, Executor
-from amqpspec.fuzz.executor.outcome import End, Obedience, Outcome
+from amqpspec.fuzz.executor.result import End, InputResult, Obedience
 from amqpspec.fuzz.executor.tempo import Tempo
 from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
 from amqpspec.fuzz.inputs.identity import InputId
@@ -52,8 +52,8 @@ def harmless(dialect: str, state: str) -> bytes:
 
 def run(
     dialect: str, items: list[FuzzInput], connections: int = 1, keep: bool = True
-) -> tuple[list[Outcome], int]:
-    """Outcomes, and how many connections they took."""
+) -> tuple[list[InputResult], int]:
+    """Results, and how many connections they took."""
     begun = 0
 
     class Counted(Executor):

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from amqpspec.fuzz.executor.loop import Address
-from amqpspec.fuzz.executor.outcome import End, Obedience, Outcome, Timing
+from amqpspec.fuzz.executor.result import End, InputResult, Obedience, Timing
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.executor.tempo import Tempo
 from amqpspec.fuzz.inputs.catalogue import by_key, cells
@@ -42,8 +42,10 @@ def must_be_refused() -> FuzzInput:
     return next(i for i in cell if i.expectation.must_refuse)
 
 
-def came(item: FuzzInput, refused: Refusal | None, end: End = End.OPEN, latency_s: float = 0.01) -> Outcome:
-    return Outcome(item, True, (), refused, end, Timing(latency_s, 0.1), 10, 10)
+def came(
+    item: FuzzInput, refused: Refusal | None, end: End = End.OPEN, latency_s: float = 0.01
+) -> InputResult:
+    return InputResult(item, True, (), refused, end, Timing(latency_s, 0.1), 10, 10)
 
 
 def test_the_ledger_decides() -> None:
@@ -62,17 +64,19 @@ def test_the_ledger_decides() -> None:
 
 def test_what_was_not_reached_or_may_be_legal_is_not_judged() -> None:
     item = must_be_refused()
-    assert not deviates(Outcome(item, False, (), None, End.OPEN, Timing(None, 0.1), 1, 1, "no tune in time"))
+    assert not deviates(
+        InputResult(item, False, (), None, End.OPEN, Timing(None, 0.1), 1, 1, "no tune in time")
+    )
     legal = next(i for c in cells("amqp-0-9-1") for i in c if not i.expectation.must_refuse)
     assert not deviates(came(legal, None))
 
 
 def test_a_late_answer_names_the_slowest_first() -> None:
     item, other = must_be_refused(), cells("amqp-0-9-1")[0].input(0)
-    outcomes = [came(item, None, latency_s=0.7), came(other, None, latency_s=0.9)]
-    (seen,) = late(outcomes, 0.5)
+    results = [came(item, None, latency_s=0.7), came(other, None, latency_s=0.9)]
+    (seen,) = late(results, 0.5)
     assert seen.inputs == (other.id, item.id)
-    assert not list(late(outcomes, 1.0))
+    assert not list(late(results, 1.0))
 
 
 def test_a_zombie_is_gone() -> None:
@@ -255,8 +259,8 @@ def test_a_burn_in_the_first_batch_is_seen(tmp_path: Path) -> None:
         subject = broker.subject()
         monitor, executor = Monitor(subject), subject.executor(Tempo(quiet_s=0.2, way_s=30.0))
         monitor.before()
-        outcomes = list(executor.run([*others, struck]))
-        check = monitor.after(outcomes)
+        results = list(executor.run([*others, struck]))
+        check = monitor.after(results)
         executor.close()
         monitor.close()
     assert Oracle.CPU in {s.oracle for s in check.suspicions}, (check, monitor.usual.first_cpu_s)

@@ -1,4 +1,4 @@
-"""Worker processes: the same outcomes as one executor, deaths that are noticed, nothing left behind."""
+"""Worker processes: the same results as one executor, deaths that are noticed, nothing left behind."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ import pytest
 from amqpspec.fuzz.campaign.schedule import chosen_cells
 from amqpspec.fuzz.executor.frames import Frames, framed
 from amqpspec.fuzz.executor.loop import Address
-from amqpspec.fuzz.executor.pool import Alone, ExecutorPool, WorkerError, crew, workers_for
+from amqpspec.fuzz.executor.pool import ExecutorPool, SingleWorker, WorkerError, start_workers, workers_for
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.executor.tempo import Tempo
-from amqpspec.fuzz.executor.worker import Hired, executor_of, portable
+from amqpspec.fuzz.executor.worker import WorkerSettings, executor_of, portable
 from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
 from amqpspec.reference.server import ReferenceBroker
 
@@ -39,26 +39,26 @@ def items() -> list[FuzzInput]:
 
 
 def test_workers_say_what_one_executor_says(subject: Subject, items: list[FuzzInput]) -> None:
-    alone = {outcome.item.id: outcome for outcome in crew(subject, TEMPO, 1).run(items)}
-    pool = crew(subject, TEMPO, 2)
+    alone = {result.item.id: result for result in start_workers(subject, TEMPO, 1).run(items)}
+    pool = start_workers(subject, TEMPO, 2)
     shared, workers = {}, set()
-    for outcome in pool.run(items):
-        shared[outcome.item.id] = outcome
+    for result in pool.run(items):
+        shared[result.item.id] = result
         workers.add(pool.worker)
     pool.close()
     assert set(shared) == set(alone) == {item.id for item in items}
     assert {i: o.reaction for i, o in shared.items()} == {i: o.reaction for i, o in alone.items()}
     assert workers == {0, 1} and pool.deaths == [] and pool.undecided == []
     # The input is the parent's own, and what the worker judged of it stays with it.
-    assert all(any(outcome.item is item for item in items) for outcome in shared.values())
+    assert all(any(result.item is item for item in items) for result in shared.values())
     assert all(vars(item)["expectation"] == alone[item.id].item.expectation for item in items)
 
 
 def test_one_input_several_times_has_several_outcomes(subject: Subject, items: list[FuzzInput]) -> None:
-    pool = crew(subject, TEMPO, 2)
-    outcomes = list(pool.run([items[0], items[1]] * 5))
+    pool = start_workers(subject, TEMPO, 2)
+    results = list(pool.run([items[0], items[1]] * 5))
     pool.close()
-    assert sorted(o.item.id for o in outcomes) == sorted(item.id for item in [items[0], items[1]] * 5)
+    assert sorted(o.item.id for o in results) == sorted(item.id for item in [items[0], items[1]] * 5)
 
 
 def test_a_worker_that_is_killed_is_replaced_and_its_inputs_are_sent_again(
@@ -66,12 +66,12 @@ def test_a_worker_that_is_killed_is_replaced_and_its_inputs_are_sent_again(
 ) -> None:
     pool = ExecutorPool(subject, TEMPO, 2)
     victim = pool.pids[1]
-    outcomes = []
-    for outcome in pool.run(items):
-        outcomes.append(outcome)
+    results = []
+    for result in pool.run(items):
+        results.append(result)
         if pool.worker == 1 and psutil.pid_exists(victim) and not pool.deaths:
             os.kill(victim, signal.SIGKILL)
-    assert sorted(o.item.id for o in outcomes) == sorted(item.id for item in items)
+    assert sorted(o.item.id for o in results) == sorted(item.id for item in items)
     assert [(d.worker, d.how, d.again) for d in pool.deaths] == [(1, "signal 9", True)]
     assert victim not in pool.pids and pool.undecided == []
     pool.close()
@@ -151,7 +151,7 @@ def test_close_leaves_no_process(subject: Subject) -> None:
 def test_names_of_one_worker_are_no_other_workers(subject: Subject) -> None:
     queues: set[str] = set()
     for generation, number in ((1, 0), (2, 1), (3, 0)):
-        executor = executor_of(Hired(portable(subject), TEMPO, number, 2, generation))
+        executor = executor_of(WorkerSettings(portable(subject), TEMPO, number, 2, generation))
         assert executor.connections == 4
         mine = {executor.filling(n).queue for n in range(1, 50)}
         executor.close()
@@ -169,6 +169,6 @@ def test_messages_come_whole_however_they_are_cut() -> None:
 
 def test_how_many_workers_are_usual(subject: Subject) -> None:
     assert [workers_for(n) for n in (None, 1, 2, 3, 4, 8, 64)] == [1, 1, 1, 1, 2, 4, 4]
-    one = crew(subject, TEMPO, 1)
-    assert isinstance(one, Alone)
+    one = start_workers(subject, TEMPO, 1)
+    assert isinstance(one, SingleWorker)
     one.close()

@@ -8,8 +8,8 @@ import pytest
 
 from amqpspec.fuzz.executor.conversation import Conversation
 from amqpspec.fuzz.executor.loop import Address, Executor
-from amqpspec.fuzz.executor.outcome import End, Outcome
 from amqpspec.fuzz.executor.part import executor_part
+from amqpspec.fuzz.executor.result import End, InputResult
 from amqpspec.fuzz.executor.tempo import Tempo
 from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
 from amqpspec.fuzz.inputs.identity import InputId
@@ -49,14 +49,14 @@ def opened(octets: bytes, idle_ms: int | None, *, owed: bool = True) -> Conversa
     talk.heard(HEADERS["amqp"] + frame("open", container_id="t", idle_time_out=idle_ms), 1.0)
     talk.out.clear()
     talk.flushed(1.0)
-    assert talk.outcome is None
+    assert talk.result is None
     return talk
 
 
 def signs(talk: Conversation, until_s: float) -> list[float]:
     """When signs of life went out."""
     found = []
-    while talk.outcome is None and talk.deadline_s < until_s:
+    while talk.result is None and talk.deadline_s < until_s:
         now_s = talk.deadline_s
         talk.tick(now_s)
         found += [now_s] * (bytes(talk.out) == SIGN)
@@ -69,7 +69,7 @@ def test_signs_of_life_go_out_below_half_of_what_is_announced() -> None:
     found = signs(talk, 9.0)
     gaps = [after - before for before, after in zip([1.0, *found], found, strict=False)]
     assert len(found) >= 4 and max(gaps) < 1.0
-    assert talk.outcome is not None and talk.outcome.refusal is None and deviates(talk.outcome)
+    assert talk.result is not None and talk.result.refusal is None and deviates(talk.result)
 
 
 @pytest.mark.parametrize(
@@ -95,26 +95,26 @@ TIMED_OUT = {"condition": "amqp:resource-limit-exceeded", "description": "local-
 def test_a_close_for_silence_is_no_refusal(words: dict[str, str]) -> None:
     talk = opened(SIGN[:5], 2000)
     talk.heard(frame("close", error=words), 3.5)
-    assert talk.outcome is not None and talk.outcome.reaction == "silence" and deviates(talk.outcome)
+    assert talk.result is not None and talk.result.reaction == "silence" and deviates(talk.result)
 
 
 def test_an_end_of_the_stream_for_silence_is_no_refusal() -> None:
     late, early = opened(SIGN[:5], 2000), opened(SIGN[:5], 2000)
     late.ended(End.FIN, 3.5)
     early.ended(End.FIN, 1.2)
-    assert late.outcome is not None and late.outcome.refusal is None and late.outcome.end is End.OPEN
-    assert early.outcome is not None and early.outcome.refusal == Refusal(Scope.SOCKET)
-    assert deviates(late.outcome) and not deviates(early.outcome)
+    assert late.result is not None and late.result.refusal is None and late.result.end is End.OPEN
+    assert early.result is not None and early.result.refusal == Refusal(Scope.SOCKET)
+    assert deviates(late.result) and not deviates(early.result)
 
 
 def test_a_refusal_with_those_words_that_comes_at_once_is_one() -> None:
     talk = opened(SIGN, None)
     talk.heard(frame("close", error=TIMED_OUT), 1.1)
-    assert talk.outcome is not None
-    assert talk.outcome.refusal == Refusal(Scope.CONNECTION, "amqp:resource-limit-exceeded")
+    assert talk.result is not None
+    assert talk.result.refusal == Refusal(Scope.CONNECTION, "amqp:resource-limit-exceeded")
     session = opened(SIGN[:5], 2000)
     session.heard(frame("end", error={"condition": "amqp:not-found"}), 3.5)
-    assert session.outcome is not None and session.outcome.refusal == Refusal(Scope.SESSION, "amqp:not-found")
+    assert session.result is not None and session.result.refusal == Refusal(Scope.SESSION, "amqp:not-found")
 
 
 # --- classes and methods
@@ -139,7 +139,7 @@ def test_the_end_that_missing_heartbeats_bring_is_no_refusal(heartbeat: int, ref
     talk.out.clear()
     talk.flushed(0.0)
     talk.ended(End.RST, 4.0)
-    assert talk.outcome is not None and talk.outcome.refusal == refusal
+    assert talk.result is not None and talk.result.refusal == refusal
 
 
 # --- the reference broker, which closes after four seconds
@@ -150,7 +150,7 @@ def test_the_reference_broker_does_not_close_while_a_refusal_is_waited_for() -> 
         executor = Executor(
             Address(broker.host, broker.port), lambda n: Values(container=f"c{n}"), PATIENT, 4
         )
-        found: list[Outcome] = list(executor.run([item("session", SIGN), item("session", SIGN[:5])]))
+        found: list[InputResult] = list(executor.run([item("session", SIGN), item("session", SIGN[:5])]))
         executor.close()
     assert [(o.reached, o.refusal, o.reaction) for o in found] == [(True, None, "silence")] * 2
 
@@ -165,13 +165,13 @@ def test_a_heartbeat_that_is_due_is_no_answer() -> None:
     talk.flushed(0.0)
     talk.heard(bytes.fromhex("080000 00000000 ce"), 0.95)
     talk.ended(End.FIN, 0.96)
-    assert talk.outcome is not None and talk.outcome.arrivals == ()
-    assert talk.outcome.timing.latency_s is None
+    assert talk.result is not None and talk.result.arrivals == ()
+    assert talk.result.timing.latency_s is None
 
 
 def test_an_empty_frame_is_no_answer() -> None:
     talk = opened(SIGN, None, owed=False)
     talk.heard(SIGN, 1.01)
     talk.ended(End.FIN, 1.02)
-    assert talk.outcome is not None and talk.outcome.arrivals == ()
-    assert talk.outcome.timing.latency_s is None
+    assert talk.result is not None and talk.result.arrivals == ()
+    assert talk.result.timing.latency_s is None

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from amqpspec.fuzz.amqp_1_0.grammar import Maker
 from amqpspec.fuzz.amqp_1_0.strategies import legal_performatives, typed_values
 from amqpspec.fuzz.executor.loop import Address
-from amqpspec.fuzz.executor.outcome import End
+from amqpspec.fuzz.executor.result import End
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.executor.tempo import Tempo
 from amqpspec.fuzz.grammar import grammar, grammar_hash, tables
@@ -121,8 +121,8 @@ def test_reference_brokers_never_refuse_a_legal_sequence(
         InputId(grammar_hash(dialect), "random", "legal", state.name, 0, 0), dialect, state.name, octets, ""
     )
     with closing(brokers[dialect].executor(TEMPO)) as executor:
-        (outcome,) = executor.run([item])
-    assert outcome.reached and outcome.refusal is None and outcome.end is End.OPEN, (names, outcome)
+        (result,) = executor.run([item])
+    assert result.reached and result.refusal is None and result.end is End.OPEN, (names, result)
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)

@@ -181,7 +181,7 @@ def test_a_process_that_takes_time_to_die_is_waited_for(
     left = [None] * looks
     gone = Suspicion(Oracle.CRASH, "the target is gone", "gone")
     monkeypatch.setattr("amqpspec.fuzz.oracles.monitor.pause", lambda seconds_s: None)
-    monkeypatch.setattr(Monitor, "_fatal", lambda self, outcomes: left.pop() if left else gone)
+    monkeypatch.setattr(Monitor, "_fatal", lambda self, results: left.pop() if left else gone)
     with ReferenceBroker("amqp-0-9-1") as broker:
         subject = Subject("r", "amqp-0-9-1", Address(broker.host, broker.port))
         monitor = Monitor(subject)
@@ -193,6 +193,6 @@ def test_a_process_that_takes_time_to_die_is_waited_for(
 def test_a_process_that_lives_on_is_not_waited_for_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
     looks: list[int] = []
     monkeypatch.setattr("amqpspec.fuzz.oracles.monitor.pause", lambda seconds_s: None)
-    monkeypatch.setattr(Monitor, "_fatal", lambda self, outcomes: looks.append(1))
+    monkeypatch.setattr(Monitor, "_fatal", lambda self, results: looks.append(1))
     subject = Subject("r", "amqp-0-9-1", Address("127.0.0.1", 1))
     assert Monitor(subject)._dies([]) is None and 1 < len(looks) < 50

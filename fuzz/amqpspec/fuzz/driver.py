@@ -18,7 +18,7 @@ from amqpspec.fuzz.inputs.part import InputsPart
 from amqpspec.fuzz.interop.part import InteropPart
 from amqpspec.fuzz.judge.judge import JudgePart
 from amqpspec.fuzz.oracles.part import OraclesPart
-from amqpspec.fuzz.parts import driver_of
+from amqpspec.fuzz.parts import loaded_driver
 from amqpspec.fuzz.selftest.part import SelftestPart
 from amqpspec.fuzz.states.part import StatesPart
 from amqpspec.fuzz.triage.part import TriagePart
@@ -42,4 +42,4 @@ class FuzzDriver(
 
 def fuzz_driver(dialect_id: str) -> FuzzDriver:
     """The driver of a dialect; raises UnknownDialectError where it has none."""
-    return cast(FuzzDriver, driver_of(dialect_id))
+    return cast(FuzzDriver, loaded_driver(dialect_id))

@@ -23,7 +23,7 @@ class Part(Protocol):
         self.dialect_id = dialect_id
 
 
-def driver_of(dialect_id: str) -> object:
+def loaded_driver(dialect_id: str) -> object:
     """The driver of a dialect; raises UnknownDialectError where it has none."""
     return _made(entry_of(dialect_id))
 

@@ -18,7 +18,7 @@ def say(item: FuzzInput, seen: Look, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(_json(item, seen)))
         return
-    click.echo(f"{item.state}, {len(item.octets)} octets: {seen.outcome.reaction}")
+    click.echo(f"{item.state}, {len(item.octets)} octets: {seen.result.reaction}")
     for found in seen.complaints:
         click.echo(f"{found.oracle}: {found.top}")
         for line in found.detail.splitlines():
@@ -29,7 +29,7 @@ def say(item: FuzzInput, seen: Look, as_json: bool) -> None:
 
 def _json(item: FuzzInput, seen: Look) -> dict[str, object]:
     return {
-        "input": str(item.id), "dialect": item.dialect, "state": item.state, "reaction": seen.outcome.reaction,
+        "input": str(item.id), "dialect": item.dialect, "state": item.state, "reaction": seen.result.reaction,
         "requirement": item.expectation.requirement,
         "complaints": [{"oracle": str(s.oracle), "top": s.top, "detail": s.detail} for s in seen.complaints],
     }  # fmt: skip

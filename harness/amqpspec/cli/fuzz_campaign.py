@@ -190,7 +190,7 @@ def replay(
             monitor = Monitor(subject)
             blame = Triage(subject, monitor, tempo).again(item, seen)
             monitor.close()
-    reaction = blame.outcome.reaction if blame.outcome else "none that matters"
+    reaction = blame.result.reaction if blame.result else "none that matters"
     if as_json:
         click.echo(json.dumps({"status": str(blame.status), "oracle": data["oracle"], "reaction": reaction}))
     else:

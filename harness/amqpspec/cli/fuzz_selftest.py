@@ -27,7 +27,7 @@ def run_selftest(dialects: Sequence[str], as_json: bool, out: Path | None, clean
             out or Path(scratch),
             dialects=dialects,
             clean_budget_s=seconds_of(clean_budget),
-            told=_told(as_json),
+            notify=_notify(as_json),
         )
     said = result.to_json()
     _show(said, as_json, [
@@ -44,7 +44,9 @@ def run_blame(dialects: Sequence[str], as_json: bool, out: Path | None, blames: 
     from amqpspec.fuzz.selftest.blame import blame_many
 
     with one_line_errors(), terminable(), tempfile.TemporaryDirectory(prefix="amqpspec-") as scratch:
-        result = blame_many(out or Path(scratch), blames, dialects=dialects, seed=seed, told=_told(as_json))
+        result = blame_many(
+            out or Path(scratch), blames, dialects=dialects, seed=seed, notify=_notify(as_json)
+        )
     said = result.to_json()
     _show(said, as_json, [
         *result.table, f"{said['right']} of {said['blames']} blamed on the right input ({said['share']:.1%})",
@@ -52,7 +54,7 @@ def run_blame(dialects: Sequence[str], as_json: bool, out: Path | None, blames: 
     raise click.exceptions.Exit(Exit.CONFORMING if result.holds else Exit.DEVIATIONS)
 
 
-def _told(as_json: bool) -> Any:
+def _notify(as_json: bool) -> Any:
     return lambda line: click.echo(line, err=as_json)
 
 

@@ -121,11 +121,11 @@ class TypedCanary:
     def _check(self, number: int) -> Iterator[Suspicion]:
         own = self._token(-number, self.who)
         self._transfer(_IN, own)
-        came = self._until(own, _DELIVERY_S)
-        if not any(own in body for body in came):
-            yield Suspicion(Oracle.CANARY, "delivery changed or lost", f"{self.who}: {_among(came)}")
-        elif len(came) != 1:
-            yield Suspicion(Oracle.LEAK, "foreign delivery", f"{self.who}: {_among(came)}")
+        received = self._until(own, _DELIVERY_S)
+        if not any(own in body for body in received):
+            yield Suspicion(Oracle.CANARY, "delivery changed or lost", f"{self.who}: {_among(received)}")
+        elif len(received) != 1:
+            yield Suspicion(Oracle.LEAK, "foreign delivery", f"{self.who}: {_among(received)}")
         self._flow(_STORED, self._stored, 1)
         stored = self._until(b"", _DELIVERY_S)
         self._stored += len(stored)
@@ -161,18 +161,18 @@ class TypedCanary:
 
     def _until(self, own: bytes, within_s: float) -> list[bytes]:
         """Payloads that were transferred: up to one that holds one's own, and what comes right behind it."""
-        came: list[bytes] = []
+        received: list[bytes] = []
         until_s = now_s() + within_s
         while (said := self.client.next(until_s)) is not None:
             if said.refusal is not None:
                 raise Unanswered(f"expected a transfer, actual: {said.refusal.scope} {said.refusal.code}")
             if said.name == "transfer":
                 self._heard += 1
-                came.append(said.payload)
+                received.append(said.payload)
                 if own in said.payload:
                     until_s = now_s() + _QUIET_S
-        return came
+        return received
 
 
-def _among(came: list[bytes]) -> str:
-    return f"expected its own message once, actual {len(came)} transfers: {[body[:40] for body in came[:3]]}"
+def _among(received: list[bytes]) -> str:
+    return f"expected its own message once, actual {len(received)} transfers: {[body[:40] for body in received[:3]]}"

@@ -14,7 +14,7 @@ from amqpspec.fuzz.campaign.progress import Progress
 from amqpspec.fuzz.campaign.readiness import Readiness
 from amqpspec.fuzz.campaign.schedule import Batch
 from amqpspec.fuzz.campaign.sender import Rows, Sender
-from amqpspec.fuzz.executor.outcome import End
+from amqpspec.fuzz.executor.result import End
 from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
 from amqpspec.fuzz.inputs.identity import InputId
 from amqpspec.fuzz.oracles.suspicion import SPOILS
@@ -88,17 +88,17 @@ class BatchRunner:
         seen, check = self._sender.send(wave.items, attempt)
         self._progress.check = check
         result.fatal = any(s.oracle in SPOILS for s in check.suspicions)
-        tried = [s.outcome for s in seen if s.outcome.end is not End.REFUSED]
+        tried = [s.result for s in seen if s.result.end is not End.REFUSED]
         # A target that took nothing of this was spoilt by what came before.
         suspects = self._last if self._last is not None and not tried else wave
         try:
             self._complaints.take(self._triage, suspects, check)
         finally:
-            self._rows.write(seen, list(self._complaints.verdicts.of(check, [s.outcome for s in seen])))
+            self._rows.write(seen, list(self._complaints.verdicts.of(check, [s.result for s in seen])))
         self._last = wave if tried else self._last
         # What was under way to its state when the target went down was not tried yet.
-        done = {outcome.item.id for outcome in tried if outcome.reached or not result.fatal}
-        result.reached |= {outcome.item.id for outcome in tried if outcome.reached}
+        done = {one.item.id for one in tried if one.reached or not result.fatal}
+        result.reached |= {one.item.id for one in tried if one.reached}
         result.undecided |= {item.id for item in self._sender.undecided}
         result.left = [item for item in result.left if item.id not in done]
 

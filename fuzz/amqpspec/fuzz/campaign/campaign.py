@@ -28,7 +28,7 @@ from amqpspec.fuzz.campaign.tally import COVERED
 from amqpspec.fuzz.executor.announced import announced
 from amqpspec.fuzz.executor.client import Unanswered
 from amqpspec.fuzz.executor.loop import now_s
-from amqpspec.fuzz.executor.pool import crew
+from amqpspec.fuzz.executor.pool import start_workers
 from amqpspec.fuzz.executor.tempo import Tempo
 from amqpspec.fuzz.oracles.monitor import Monitor
 from amqpspec.fuzz.triage.findings import read_finding
@@ -53,9 +53,9 @@ class Campaign:
         subject = replace(order.subject, restart=self._restart)
         self._monitor = Monitor(subject)
         self.pace = Pace(order.batch, self._monitor.usual.cpu_s)
-        kept = self.checkpoint.complaints
-        self._store = FindingStore(order.out, subject, self._journal, lambda: self._clock.seconds_s, kept)
-        self._complaints = Complaints(order, self._store, tally, energy, self.pace, self._journal, kept)
+        saved = self.checkpoint.complaints
+        self._store = FindingStore(order.out, subject, self._journal, lambda: self._clock.seconds_s, saved)
+        self._complaints = Complaints(order, self._store, tally, energy, self.pace, self._journal, saved)
         self.progress = Progress(
             subject, chosen_cells(subject.dialect, order.patterns), tally, energy, self._store.found
         )
@@ -72,7 +72,7 @@ class Campaign:
             tempo = Tempo.of(subject.round_trip_s(), subject.patience, subject.hang_s)
             self._announced = announced(subject)
             triage = Triage(subject, self._monitor, tempo, checkpoint.tally.trials)
-            workers = crew(subject, tempo, self.order.workers)
+            workers = start_workers(subject, tempo, self.order.workers)
             rows = Rows(self._source(), self._rows)
             stack.callback(rows.close)
             stack.callback(workers.close)

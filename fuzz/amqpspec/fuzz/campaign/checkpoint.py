@@ -37,16 +37,16 @@ class Checkpoint:
         dialect = order.subject.dialect
         if not order.resume:
             return cls(order.plan, Energy(dialect, None, order.origins))
-        kept = read_progress(order.out)
-        if kept["plan"] != order.plan:
+        saved = read_progress(order.out)
+        if saved["plan"] != order.plan:
             raise JournalError(
-                f"{order.out}: expected a campaign of {kept['plan']}, actual order {order.plan}"
+                f"{order.out}: expected a campaign of {saved['plan']}, actual order {order.plan}"
             )
         found = cls(
-            order.plan, Energy(dialect, kept["energy"], order.origins), Tally.from_json(kept["tally"])
+            order.plan, Energy(dialect, saved["energy"], order.origins), Tally.from_json(saved["tally"])
         )
-        found.position, found.complaints = Position(**kept["position"]), kept
-        found.run, found.started = kept.get("run", found.run), kept.get("started", found.started)
+        found.position, found.complaints = Position(**saved["position"]), saved
+        found.run, found.started = saved.get("run", found.run), saved.get("started", found.started)
         return found
 
     def to_json(self) -> dict[str, Any]:

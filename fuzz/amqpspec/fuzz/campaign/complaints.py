@@ -17,7 +17,7 @@ from amqpspec.fuzz.campaign.order import CampaignOrder
 from amqpspec.fuzz.campaign.pace import Pace
 from amqpspec.fuzz.campaign.schedule import Batch
 from amqpspec.fuzz.campaign.tally import Tally
-from amqpspec.fuzz.campaign.verdicts import Verdicts
+from amqpspec.fuzz.campaign.verdicts import InputVerdicts
 from amqpspec.fuzz.executor.loop import now_s
 from amqpspec.fuzz.inputs.identity import RANDOM
 from amqpspec.fuzz.oracles.log import complaints
@@ -32,26 +32,26 @@ _OF_ONE_INPUT = frozenset({Oracle.OBEDIENCE, Oracle.CONFORMANCE})
 
 
 class Complaints:
-    """What a campaign has been told of, and what it made of it; ``kept`` is where an earlier part of it stood.
+    """What a campaign has been told of, and what it made of it; ``saved`` is where an earlier part of it stood.
 
     ``of_a_whole`` counts complaints about batches as a whole; ``done`` says that what was sought has been found.
     """
 
     def __init__(
         self, order: CampaignOrder, store: FindingStore, tally: Tally, energy: Energy, pace: Pace,
-        journal: CampaignJournal, kept: Mapping[str, Any] | None = None,
+        journal: CampaignJournal, saved: Mapping[str, Any] | None = None,
     ) -> None:  # fmt: skip
         self._order, self._store, self._tally, self._energy = order, store, tally, energy
         self._pace, self._journal = pace, journal
         self.known: Counter[tuple[str, ...]] = Counter()
-        if kept is not None:
-            self.known.update({tuple(key): count for key, count in kept["known"]})
-        self.limit = BlameLimit(kept.get("limits") if kept else None)
-        self.verdicts = Verdicts(store.signatures, order.subject.known)
+        if saved is not None:
+            self.known.update({tuple(key): count for key, count in saved["known"]})
+        self.limit = BlameLimit(saved.get("limits") if saved else None)
+        self.verdicts = InputVerdicts(store.signatures, order.subject.known)
         self.of_a_whole, self.done = 0, False
 
     def to_json(self) -> dict[str, Any]:
-        """What ``kept`` takes."""
+        """What ``saved`` takes."""
         return {
             "signatures": self._store.signatures,
             "known": [[list(key), count] for key, count in self.known.items()], "limits": self.limit.to_json(),
@@ -83,12 +83,12 @@ class Complaints:
     def _of_a_whole(self, triage: Triage, batch: Batch, whole: Sequence[Suspicion]) -> None:
         """The worst, which may explain the others, but not another line of the log: a known one would hide it."""
         worst, *rest = whole
-        told = self._told_with(batch, self._suspect(triage, batch, worst), worst)
+        explained = self._explained_with(batch, self._suspect(triage, batch, worst), worst)
         for seen in rest:
-            if seen.oracle is Oracle.LOG and seen.top not in told and not self.done:
-                told |= self._told_with(batch, self._suspect(triage, batch, seen), seen)
+            if seen.oracle is Oracle.LOG and seen.top not in explained and not self.done:
+                explained |= self._explained_with(batch, self._suspect(triage, batch, seen), seen)
 
-    def _told_with(self, batch: Batch, blame: Blame | None, seen: Suspicion) -> set[str]:
+    def _explained_with(self, batch: Batch, blame: Blame | None, seen: Suspicion) -> set[str]:
         """The lines that the log holds besides, where the one input to blame was tried alone: they are its, too."""
         if blame is None or blame.item is None or blame.status is Status.LOST:
             return set()

@@ -21,11 +21,11 @@ class FindingStore:
 
     def __init__(
         self, out: Path, subject: Subject, journal: CampaignJournal, seconds_s: Callable[[], float],
-        kept: Mapping[str, Any] | None = None,
+        saved: Mapping[str, Any] | None = None,
     ) -> None:  # fmt: skip
         self._out, self._subject, self._journal, self._seconds_s = out, subject, journal, seconds_s
         self.found: list[Finding] = []
-        self.signatures: dict[str, str] = {} if kept is None else kept["signatures"] | findings_in(out)
+        self.signatures: dict[str, str] = {} if saved is None else saved["signatures"] | findings_in(out)
 
     def made(
         self, signature: str, blame: Blame, place: tuple[str, str], suspects: tuple[str, ...]

@@ -22,16 +22,16 @@ class BlameLimit:
     """Each cause is blamed a few times in a campaign; what comes again later is counted with its family and state."""
 
     def __init__(
-        self, kept: Mapping[str, Any] | None = None, blames: int = BLAMES, blame_s: float = BLAME_S
+        self, saved: Mapping[str, Any] | None = None, blames: int = BLAMES, blame_s: float = BLAME_S
     ) -> None:
         self._blames, self._blame_s = blames, blame_s
         self._count: Counter[Key] = Counter()
         self._seconds_s: dict[Key, float] = {}
         self._again: Counter[tuple[str, ...]] = Counter()
-        if kept is not None:
-            self._count.update(_from_rows(kept["count"]))
-            self._seconds_s.update(_from_rows(kept["seconds"]))
-            self._again.update(_from_rows(kept["again"]))
+        if saved is not None:
+            self._count.update(_from_rows(saved["count"]))
+            self._seconds_s.update(_from_rows(saved["seconds"]))
+            self._again.update(_from_rows(saved["again"]))
 
     def allows(self, seen: Suspicion) -> bool:
         """Whether this is to be blamed once more."""

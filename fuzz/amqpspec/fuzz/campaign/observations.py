@@ -1,6 +1,6 @@
 """What became of inputs, as rows of the observations that runs and campaigns share.
 
-Knows: outcomes, columns. Must not know: files, who judged.
+Knows: results, columns. Must not know: files, who judged.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from amqpspec.fuzz.executor.outcome import Outcome
+from amqpspec.fuzz.executor.result import InputResult
 from amqpspec.fuzz.inputs.identity import RANDOM
 from amqpspec.record.observation import FUZZ, PREFIX_OCTETS, VERDICT_CODES, row
 from amqpspec.record.rows import Outcome as Verdict
@@ -33,9 +33,9 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """An outcome, when it was there (microseconds, UTC), who had it, and how often its input was sent by then."""
+    """A result, when it was there (microseconds, UTC), who had it, and how often its input was sent by then."""
 
-    outcome: Outcome
+    result: InputResult
     at_us: int
     worker: int = 0
     attempt: int = 1
@@ -53,32 +53,32 @@ class Judged:
 
 def observation(source: Source, seen: Seen, judged: Judged) -> dict[str, Any]:
     """One row."""
-    outcome = seen.outcome
-    id, latency_s = outcome.item.id, outcome.timing.latency_s
+    result = seen.result
+    id, latency_s = result.item.id, result.timing.latency_s
     return row(
         kind=FUZZ, run=source.run, target=source.target, product=source.product,
         target_version=source.target_version, suite_version=source.suite_version, grammar=source.grammar,
         dialect=source.dialect, case=f"{id.family}/{id.role}/{id.state}", attempt=seen.attempt,
-        verdict=VERDICT_CODES[_verdict(outcome, judged)], baseline=judged.baseline or None, family=id.family,
-        role=id.role, input=str(id), state=outcome.item.state, end_state=str(outcome.end),
-        production=_production(id.family, id.role), reaction=outcome.reaction[:_WORDS_CHARS],
-        crash=judged.crash or None, sent_octets=outcome.sent_octets, received_octets=outcome.received_octets,
-        sent_prefix=_beginning(outcome.item.steps), latency_us=None if latency_s is None else int(latency_s * 1e6),
+        verdict=VERDICT_CODES[_verdict(result, judged)], baseline=judged.baseline or None, family=id.family,
+        role=id.role, input=str(id), state=result.item.state, end_state=str(result.end),
+        production=_production(id.family, id.role), reaction=result.reaction[:_WORDS_CHARS],
+        crash=judged.crash or None, sent_octets=result.sent_octets, received_octets=result.received_octets,
+        sent_prefix=_beginning(result.item.steps), latency_us=None if latency_s is None else int(latency_s * 1e6),
         at_us=datetime.fromtimestamp(seen.at_us // 1_000_000, UTC).replace(microsecond=seen.at_us % 1_000_000),
-        detail=_detail(outcome), worker=seen.worker, evidence=f"findings/{judged.finding}" if judged.finding else None,
+        detail=_detail(result), worker=seen.worker, evidence=f"findings/{judged.finding}" if judged.finding else None,
     )  # fmt: skip
 
 
-def _verdict(outcome: Outcome, judged: Judged) -> Verdict:
+def _verdict(result: InputResult, judged: Judged) -> Verdict:
     """What an oracle said of it; else, an input that did not get into its state was blocked, and nothing is claimed."""
-    if judged.verdict is Verdict.PASS and not outcome.reached:
+    if judged.verdict is Verdict.PASS and not result.reached:
         return Verdict.BLOCKED
     return judged.verdict
 
 
-def _detail(outcome: Outcome) -> str | None:
+def _detail(result: InputResult) -> str | None:
     """How the conversation went on, where it did."""
-    return json.dumps({"obedience": str(outcome.obedience)}) if outcome.obedience else None
+    return json.dumps({"obedience": str(result.obedience)}) if result.obedience else None
 
 
 def _production(family: str, role: str) -> str:

@@ -1,6 +1,6 @@
 """A campaign in words: one line while it runs, a page when it has ended.
 
-Knows: summaries, the stand that a campaign leaves behind. Must not know: how campaigns run.
+Knows: summaries, the checkpoint that a campaign leaves behind. Must not know: how campaigns run.
 """
 
 from __future__ import annotations
@@ -34,46 +34,50 @@ def summary_of(folder: Path) -> dict[str, Any]:
 
     What an older version did not write down, how each cell stands, is taken from where the campaign stands.
     """
-    told = _told(folder)
-    if told is not None and not (folder / PROGRESS).exists():
-        return told
-    kept = read_progress(folder)
+    written = _read_summary(folder)
+    if written is not None and not (folder / PROGRESS).exists():
+        return written
+    saved = read_progress(folder)
     try:
-        over = told is not None and told.get("inputs") == kept["tally"]["inputs"]
-        found = _stand(folder, kept, told or {}, str((told or {}).get("ended", "")) if over else _CUT_SHORT)
+        over = written is not None and written.get("inputs") == saved["tally"]["inputs"]
+        found = _from_checkpoint(
+            folder, saved, written or {}, str((written or {}).get("ended", "")) if over else _CUT_SHORT
+        )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise JournalError(
             f"{folder / PROGRESS}: expected where a campaign stands, actual: {error!r}"
         ) from error
-    if told is None or not over:
+    if written is None or not over:
         return found
-    if told.get("cell_states"):
-        return {**found, **told}
-    return {**told, **{name: found[name] for name in ("cell_states", "tables") if name in found}}
+    if written.get("cell_states"):
+        return {**found, **written}
+    return {**written, **{name: found[name] for name in ("cell_states", "tables") if name in found}}
 
 
-def _told(folder: Path) -> dict[str, Any] | None:
+def _read_summary(folder: Path) -> dict[str, Any] | None:
     try:
-        told = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
+        written = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
-    return told if isinstance(told, dict) else None
+    return written if isinstance(written, dict) else None
 
 
-def _stand(folder: Path, kept: Mapping[str, Any], told: Mapping[str, Any], ended: str) -> dict[str, Any]:
+def _from_checkpoint(
+    folder: Path, saved: Mapping[str, Any], written: Mapping[str, Any], ended: str
+) -> dict[str, Any]:
     """A summary from the journal, ``progress.json`` and the folders of findings."""
-    plan, tally = kept["plan"], Tally.from_json(kept["tally"])
+    plan, tally = saved["plan"], Tally.from_json(saved["tally"])
     begun = next((line for line in read_journal(folder) if line.get("kind") == "campaign"), {})
     # Of other tables than ours, only the cells that were begun have names; how many there are may have been told.
     ours = grammar_hash(plan["dialect"]) == plan["grammar"]
     planned = [cell.key for cell in chosen_cells(plan["dialect"], tuple(plan["cells"]))] if ours else []
     keys = list(dict.fromkeys([*planned, *tally.cells]))
-    known = len(keys) if ours else max(len(keys), int(told.get("cells_planned", 0)))
+    known = len(keys) if ours else max(len(keys), int(written.get("cells_planned", 0)))
     places = [folder / "findings" / name for name in findings_in(folder).values()]
     return {
-        **plan, "run": kept.get("run", ""), "started": kept.get("started", ""), "ended": ended,
+        **plan, "run": saved.get("run", ""), "started": saved.get("started", ""), "ended": ended,
         **{name: begun[name] for name in _OF_THE_MANIFEST if name in begun},
-        "response_states": len(kept["energy"].get("seen", ())), **tally.figures(known),
+        "response_states": len(saved["energy"].get("seen", ())), **tally.figures(known),
         "reactions": dict(tally.reactions), "cell_states": tally.states(((key, None) for key in keys), ended),
         "findings": [dict(read_finding(place)) for place in places], **({} if ours else {"tables": "other"}),
     }  # fmt: skip
@@ -124,8 +128,8 @@ def _findings(summary: Mapping[str, Any]) -> Iterator[str]:
         yield from ("", "| finding | status | what | input | replay |", "|---|---|---|---|---|")
     for found in summary["findings"]:
         name = f"{found['oracle']}-{found['signature']}"
-        told = what(found).replace("|", "\\|")
-        yield f"| {name} | {found['status']} | {told} | {found['input'] or 'a batch'} | `{found['replay']}` |"
+        text = what(found).replace("|", "\\|")
+        yield f"| {name} | {found['status']} | {text} | {found['input'] or 'a batch'} | `{found['replay']}` |"
 
 
 def _unblamed(summary: Mapping[str, Any]) -> Iterator[str]:

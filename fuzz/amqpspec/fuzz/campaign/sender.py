@@ -11,8 +11,8 @@ from amqpspec.fuzz.campaign.energy import Energy
 from amqpspec.fuzz.campaign.journal import CampaignJournal
 from amqpspec.fuzz.campaign.observations import Judged, Seen, Source, observation
 from amqpspec.fuzz.campaign.tally import Tally
-from amqpspec.fuzz.executor.outcome import End
-from amqpspec.fuzz.executor.pool import Crew, utc_us
+from amqpspec.fuzz.executor.pool import WorkerPool, utc_us
+from amqpspec.fuzz.executor.result import End
 from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
 from amqpspec.fuzz.inputs.identity import RANDOM
 from amqpspec.fuzz.oracles.monitor import Check, Monitor
@@ -29,7 +29,7 @@ class Rows:
         """Write down what came of inputs, and what was made of it."""
         self._rows.write([
             observation(self._source, one, how)
-            for one, how in zip(seen, judged, strict=True) if one.outcome.end is not End.REFUSED
+            for one, how in zip(seen, judged, strict=True) if one.result.end is not End.REFUSED
         ])  # fmt: skip
 
     def close(self) -> None:
@@ -41,7 +41,7 @@ class Sender:
     """Sends inputs through workers and asks the oracles."""
 
     def __init__(
-        self, workers: Crew, monitor: Monitor, tally: Tally, energy: Energy, journal: CampaignJournal
+        self, workers: WorkerPool, monitor: Monitor, tally: Tally, energy: Energy, journal: CampaignJournal
     ) -> None:
         self._workers, self._monitor, self._journal = workers, monitor, journal
         self._tally, self._energy = tally, energy
@@ -55,10 +55,10 @@ class Sender:
         """What came of inputs, and what the oracles say of all of them."""
         workers = self._workers
         try:
-            seen = [Seen(outcome, utc_us(), workers.worker, attempt) for outcome in workers.run(items)]
+            seen = [Seen(result, utc_us(), workers.worker, attempt) for result in workers.run(items)]
         finally:
             self._note_deaths()
-        check = self._monitor.after([s.outcome for s in seen])
+        check = self._monitor.after([s.result for s in seen])
         self._count(seen)
         return seen, check
 
@@ -72,10 +72,10 @@ class Sender:
         self._workers.deaths.clear()
 
     def _count(self, seen: Sequence[Seen]) -> None:
-        outcomes = [s.outcome for s in seen if s.outcome.end is not End.REFUSED]
+        results = [s.result for s in seen if s.result.end is not End.REFUSED]
         tally = self._tally
-        tally.inputs += len(outcomes)
-        tally.reached += sum(outcome.reached for outcome in outcomes)
-        tally.random += sum(outcome.item.id.family == RANDOM for outcome in outcomes)
-        tally.reactions.update(o.reaction if o.reached else "state not reached" for o in outcomes)
-        self._energy.learn(outcomes)
+        tally.inputs += len(results)
+        tally.reached += sum(result.reached for result in results)
+        tally.random += sum(result.item.id.family == RANDOM for result in results)
+        tally.reactions.update(o.reaction if o.reached else "state not reached" for o in results)
+        self._energy.learn(results)

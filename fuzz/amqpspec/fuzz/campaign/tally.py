@@ -59,13 +59,13 @@ class Tally:
 
     def figures(self, cells_planned: int) -> dict[str, Any]:
         """For a summary; the counts of cells add up to those planned."""
-        stand = Counter(state for state, _ in self.cells.values())
+        by_state = Counter(state for state, _ in self.cells.values())
         return {
             "inputs": self.inputs, "random": self.random, "reached": self.reached,
             "seconds": round(self.seconds_s, 1),
             "rate_per_s": round(self.inputs / self.seconds_s, 1) if self.seconds_s else 0.0,
-            "cells_planned": cells_planned, "covered": stand[COVERED], "not_reachable": stand[UNREACHABLE],
-            "stopped": stand[STOPPED], "open": cells_planned - sum(stand.values()),
+            "cells_planned": cells_planned, "covered": by_state[COVERED], "not_reachable": by_state[UNREACHABLE],
+            "stopped": by_state[STOPPED], "open": cells_planned - sum(by_state.values()),
             "cells_not_covered": {k: f"{s}: {w}" for k, (s, w) in self.cells.items() if s != COVERED},
             "suppressed": dict(self.suppressed), "repeats": self.repeats, "unconfirmed": self.unconfirmed,
             "trials": self.trials, "workers_lost": self.workers_lost, "undecided": self.undecided,

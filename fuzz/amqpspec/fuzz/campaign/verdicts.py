@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from amqpspec.fuzz.campaign.observations import Judged
-from amqpspec.fuzz.executor.outcome import Outcome
+from amqpspec.fuzz.executor.result import InputResult
 from amqpspec.fuzz.inputs.identity import InputId
 from amqpspec.fuzz.oracles.monitor import Check
 from amqpspec.fuzz.oracles.suspicion import SPOILS, Oracle, Suspicion
@@ -20,7 +20,7 @@ _OF_ONE_INPUT = (Oracle.CONFORMANCE, Oracle.OBEDIENCE)
 
 
 @dataclass(slots=True)
-class Verdicts:
+class InputVerdicts:
     """``findings`` are folders by signature, ``known`` the requirements that the target is known to break.
 
     ``blamed`` are signature and folder of the inputs that triage has found guilty in the batch at hand.
@@ -30,26 +30,26 @@ class Verdicts:
     known: frozenset[str]
     blamed: dict[InputId, tuple[str, str]] = field(default_factory=dict)
 
-    def of(self, check: Check, outcomes: Sequence[Outcome]) -> Iterator[Judged]:
-        """One for each outcome. Beside a crash or a hang, single answers are not judged."""
+    def of(self, check: Check, results: Sequence[InputResult]) -> Iterator[Judged]:
+        """One for each result. Beside a crash or a hang, single answers are not judged."""
         spoilt = any(s.oracle in SPOILS for s in check.suspicions)
         complaints = {
             id: s for s in reversed(check.suspicions) if s.oracle in _OF_ONE_INPUT for id in s.inputs
         }
-        for outcome in outcomes:
-            yield self._one(outcome, complaints.get(outcome.item.id), spoilt)
+        for result in results:
+            yield self._one(result, complaints.get(result.item.id), spoilt)
 
-    def _one(self, outcome: Outcome, complaint: Suspicion | None, spoilt: bool) -> Judged:
+    def _one(self, result: InputResult, complaint: Suspicion | None, spoilt: bool) -> Judged:
         """What was complained of and could not be repeated is not decided."""
-        id = outcome.item.id
+        id = result.item.id
         if id in self.blamed:
             return Judged(Verdict.FAIL, *self.blamed[id], "unexpected")
         if complaint is None:
-            undecided = spoilt and outcome.item.expectation.must_refuse
+            undecided = spoilt and result.item.expectation.must_refuse
             return Judged(Verdict.INCONCLUSIVE if undecided else Verdict.PASS)
         if complaint.top.partition(":")[0] in self.known:
             return Judged(Verdict.FAIL, baseline="known")
-        signature = signature_of(complaint.oracle, complaint.top, id.family, outcome.item.state)
+        signature = signature_of(complaint.oracle, complaint.top, id.family, result.item.state)
         if signature in self.findings:
             return Judged(Verdict.FAIL, signature, self.findings[signature], "unexpected")
         return Judged(Verdict.INCONCLUSIVE)

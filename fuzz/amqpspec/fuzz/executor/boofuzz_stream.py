@@ -11,7 +11,7 @@ import struct
 from amqpspec.fuzz.executor.decoder import decoder
 from amqpspec.fuzz.executor.heard import Heard
 from amqpspec.fuzz.executor.loop import READ_OCTETS, Address, now_s
-from amqpspec.fuzz.executor.outcome import End
+from amqpspec.fuzz.executor.result import End
 from amqpspec.fuzz.states.part import states_part
 
 _RESET = struct.pack("ii", 1, 0)

@@ -13,8 +13,8 @@ from zlib import crc32
 from amqpspec.fuzz.executor.decoder import decoder
 from amqpspec.fuzz.executor.follow_up import FollowUp
 from amqpspec.fuzz.executor.heard import Decode, Heard
-from amqpspec.fuzz.executor.outcome import End, Obedience, Outcome, Timing
 from amqpspec.fuzz.executor.part import executor_part
+from amqpspec.fuzz.executor.result import End, InputResult, Obedience, Timing
 from amqpspec.fuzz.executor.reusable import Medium, ReusableConnection, reusable
 from amqpspec.fuzz.executor.silence import Silence
 from amqpspec.fuzz.executor.tempo import Tempo
@@ -96,7 +96,7 @@ class Conversation:
         self._sent_octets = self._received_octets = 0
         self._traces: Traces | None = None
         self._follow_up: FollowUp | None = None
-        self.outcome: Outcome | None = None
+        self.result: InputResult | None = None
         self.spoken: list[Spoken] | None = None
         if on is not None:
             self._take_over(on)
@@ -152,7 +152,7 @@ class Conversation:
             self._decode = decoder(self.item.dialect)
         for said in self._decode(octets):
             self._take(said, now_s)
-            if self.outcome is not None:
+            if self.result is not None:
                 return
 
     def ended(self, end: End, now_s: float) -> None:
@@ -170,7 +170,7 @@ class Conversation:
 
     def tick(self, now_s: float) -> None:
         """The clock has moved; past the deadline, waiting is over."""
-        if self.outcome is not None or now_s < self.deadline_s:
+        if self.result is not None or now_s < self.deadline_s:
             return
         if now_s < self._until_s:
             self._live(now_s)
@@ -374,7 +374,7 @@ class Conversation:
 
     def _finish(self, end: End, reached: bool, why: str = "") -> None:
         follow_up = self._follow_up
-        self.outcome = Outcome(
+        self.result = InputResult(
             self.item, reached, tuple(self._arrivals), self._refused.refusal if self._refused is not None else None,
             end, Timing(self._latency_s, self._way_took_s, self._slowest_s), self._sent_octets, self._received_octets,
             why, follow_up.obedience if follow_up is not None else Obedience.NOT_ASKED,

@@ -6,8 +6,8 @@ Knows: what may be said, by name and channel. Must not know: sockets, time.
 from __future__ import annotations
 
 from amqpspec.fuzz.executor.heard import UNREADABLE, Heard
-from amqpspec.fuzz.executor.outcome import Obedience
 from amqpspec.fuzz.executor.part import executor_part
+from amqpspec.fuzz.executor.result import Obedience
 from amqpspec.fuzz.states.follow_up import (
     exchange_on,
     farewell,

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from heapq import heappop, heappush
 
 from amqpspec.fuzz.executor.conversation import Conversation, Filling
-from amqpspec.fuzz.executor.outcome import End, Outcome
+from amqpspec.fuzz.executor.result import End, InputResult
 from amqpspec.fuzz.executor.reusable import ReusableConnection
 from amqpspec.fuzz.executor.tempo import Tempo
 from amqpspec.fuzz.executor.tls import Pipe, Tls
@@ -55,8 +55,8 @@ class _Line:
         self.inputs = 1
 
     def is_done(self) -> bool:
-        """Whether there is an outcome."""
-        return self.talk.outcome is not None
+        """Whether there is a result."""
+        return self.talk.result is not None
 
 
 class _Waiting:
@@ -69,10 +69,10 @@ class _Waiting:
         """The next one; None where there is none."""
         return self._back.pop() if self._back else next(self._rest, None)
 
-    def take_for(self, kept: ReusableConnection) -> FuzzInput | None:
+    def take_for(self, reusable: ReusableConnection) -> FuzzInput | None:
         """The next one, where it can be said on a kept connection."""
         item = None if self._back else next(self._rest, None)
-        if item is None or kept.fits(item):
+        if item is None or reusable.fits(item):
             return item
         self.put_back(item)
         return None
@@ -112,8 +112,8 @@ class Executor:
         self.recording = False
         self.last: Conversation | None = None
 
-    def run(self, inputs: Iterable[FuzzInput]) -> Iterator[Outcome]:
-        """Outcomes as they come. Once the target takes no connection, or answers none, no more are begun."""
+    def run(self, inputs: Iterable[FuzzInput]) -> Iterator[InputResult]:
+        """Results as they come. Once the target takes no connection, or answers none, no more are begun."""
         self._down, self._stuck, self._beginning = False, 0, 0
         waiting = _Waiting(inputs)
         lines: set[_Line] = set()
@@ -122,23 +122,23 @@ class Executor:
             while True:
                 while not self._down and self._has_room(len(lines)) and (item := waiting.take()) is not None:
                     begun = self._begin(item)
-                    if isinstance(begun, Outcome):
+                    if isinstance(begun, InputResult):
                         yield self._noted(begun)
                     else:
                         lines.add(begun)
                 if not lines:
                     return
                 for line in self._turn():
-                    outcome = line.talk.outcome
-                    assert outcome is not None
-                    lost = line.talk.is_reused and not outcome.reached
+                    result = line.talk.result
+                    assert result is not None
+                    lost = line.talk.is_reused and not result.reached
                     if lost:
-                        waiting.put_back(outcome.item)
+                        waiting.put_back(result.item)
                     if lost or not self._goes_on(line, waiting):
                         lines.discard(line)
                         self._drop(line)
                     if not lost:
-                        yield self._noted(outcome)
+                        yield self._noted(result)
         finally:
             for line in lines:
                 self._drop(line)
@@ -150,18 +150,18 @@ class Executor:
     def _has_room(self, lines: int) -> bool:
         return lines < self._room and self._beginning < _BEGINNING
 
-    def _noted(self, outcome: Outcome) -> Outcome:
-        if outcome.end is End.REFUSED:
+    def _noted(self, result: InputResult) -> InputResult:
+        if result.end is End.REFUSED:
             self._down = True
-        elif outcome.reached:
+        elif result.reached:
             self._stuck = 0
             self._room = min(self.connections, self._room + 1)
-        elif outcome.end in (End.FIN, End.RST):
+        elif result.end in (End.FIN, End.RST):
             self._room = min(self.connections, max(_FEWEST, self._room // 2))
-        elif outcome.end is End.OPEN and outcome.why.startswith("no "):
+        elif result.end is End.OPEN and result.why.startswith("no "):
             self._stuck += 1
             self._down = self._down or self._stuck >= MANY_STUCK
-        return outcome
+        return result
 
     def _talk(self, item: FuzzInput, now_s: float, on: ReusableConnection | None = None) -> Conversation:
         self._number += 1
@@ -177,12 +177,12 @@ class Executor:
         """The next input on the same connection, where the target keeps it."""
         if not self.keeping or self._down or line.inputs >= _MOST_ON_ONE:
             return False
-        kept = line.talk.reusable
-        item = waiting.take_for(kept) if kept is not None else None
+        reusable = line.talk.reusable
+        item = waiting.take_for(reusable) if reusable is not None else None
         if item is None:
             return False
         now_s = time.monotonic()
-        line.talk = self._talk(item, now_s, kept)
+        line.talk = self._talk(item, now_s, reusable)
         line.talk.connected(now_s)
         line.inputs += 1
         line.begins = True
@@ -192,7 +192,7 @@ class Executor:
         self._remind(line)
         return True
 
-    def _begin(self, item: FuzzInput) -> _Line | Outcome:
+    def _begin(self, item: FuzzInput) -> _Line | InputResult:
         now_s = time.monotonic()
         talk = self._talk(item, now_s)
         on = socket.socket(self._family, socket.SOCK_STREAM)
@@ -203,8 +203,8 @@ class Executor:
         if code not in (0, errno.EINPROGRESS):
             on.close()
             talk.ended(End.REFUSED, now_s)
-            assert talk.outcome is not None
-            return talk.outcome
+            assert talk.result is not None
+            return talk.result
         line = _Line(on, talk, Pipe(self.address.tls, self.address.host) if self.address.tls else None)
         self._beginning += 1
         if line.begun:
@@ -214,8 +214,8 @@ class Executor:
             on.close()
             self._beginning -= 1
             talk.ended(End.REFUSED, now_s)
-            assert talk.outcome is not None
-            return talk.outcome
+            assert talk.result is not None
+            return talk.result
         line.events = self._wanted(line)
         self._selector.register(on, line.events, line)
         self._remind(line)

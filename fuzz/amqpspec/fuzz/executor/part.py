@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Protocol, cast
 
 from amqpspec.fuzz.executor.heard import Decode, Heard
-from amqpspec.fuzz.parts import Part, driver_of
+from amqpspec.fuzz.parts import Part, loaded_driver
 from amqpspec.fuzz.states.model import Values
 
 
@@ -50,4 +50,4 @@ class ExecutorPart(Part, Protocol):
 
 def executor_part(dialect_id: str) -> ExecutorPart:
     """What a dialect's driver says about the other end of a connection."""
-    return cast(ExecutorPart, driver_of(dialect_id))
+    return cast(ExecutorPart, loaded_driver(dialect_id))

@@ -2,7 +2,7 @@
 
 Knows: processes, pipes, the clock. Must not know: what is sent, journals, oracles.
 
-A worker is given its share of a batch at once, and says each outcome as it comes. Monitors, blame and journal stay
+A worker is given its share of a batch at once, and says each result as it comes. Monitors, blame and journal stay
 with the parent. A worker lives as long as the pipe from its parent: a parent that is killed leaves none behind.
 """
 
@@ -20,14 +20,14 @@ from typing import Any, Protocol
 
 from amqpspec.fuzz.executor.frames import Frames, framed
 from amqpspec.fuzz.executor.loop import Executor
-from amqpspec.fuzz.executor.outcome import Outcome
+from amqpspec.fuzz.executor.result import InputResult
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.executor.tempo import Tempo
-from amqpspec.fuzz.executor.worker import Hired, Said, Share, portable
+from amqpspec.fuzz.executor.worker import Share, WorkerReport, WorkerSettings, portable
 from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
 
 _REPLACED_A_BATCH = 3
-"""How often one share is sent again; what has no outcome then stays undecided."""
+"""How often one share is sent again; what has no result then stays undecided."""
 _SILENT_S, _SILENT_STEPS = 60.0, 8
 _READ_OCTETS = 1 << 20
 _ENDING_S = 5.0
@@ -40,7 +40,7 @@ class WorkerError(OSError):
 
 @dataclass(frozen=True, slots=True)
 class Death:
-    """A worker that ended: how, and which inputs had no outcome yet; ``again`` says whether they are sent again."""
+    """A worker that ended: how, and which inputs had no result yet; ``again`` says whether they are sent again."""
 
     worker: int
     how: str
@@ -48,15 +48,15 @@ class Death:
     again: bool
 
 
-class Crew(Protocol):
-    """Runs inputs; ``worker`` is who had the last outcome, ``undecided`` have none for a fault of ours."""
+class WorkerPool(Protocol):
+    """Runs inputs; ``worker`` is who had the last result, ``undecided`` have none for a fault of ours."""
 
     worker: int
     deaths: list[Death]
     undecided: list[FuzzInput]
 
-    def run(self, inputs: Iterable[FuzzInput]) -> Iterator[Outcome]:
-        """Outcomes as they come."""
+    def run(self, inputs: Iterable[FuzzInput]) -> Iterator[InputResult]:
+        """Results as they come."""
         ...
 
     def close(self) -> None:
@@ -64,9 +64,9 @@ class Crew(Protocol):
         ...
 
 
-def crew(subject: Subject, tempo: Tempo, workers: int) -> Crew:
+def start_workers(subject: Subject, tempo: Tempo, workers: int) -> WorkerPool:
     """One executor in this process, or so many worker processes."""
-    return Alone(subject.executor(tempo)) if workers == 1 else ExecutorPool(subject, tempo, workers)
+    return SingleWorker(subject.executor(tempo)) if workers == 1 else ExecutorPool(subject, tempo, workers)
 
 
 def workers_for(processors: int | None) -> int:
@@ -79,7 +79,7 @@ def utc_us() -> int:
     return time.time_ns() // 1000
 
 
-class Alone:
+class SingleWorker:
     """One executor in this process."""
 
     def __init__(self, executor: Executor) -> None:
@@ -88,8 +88,8 @@ class Alone:
         self.deaths: list[Death] = []
         self.undecided: list[FuzzInput] = []
 
-    def run(self, inputs: Iterable[FuzzInput]) -> Iterator[Outcome]:
-        """Outcomes as they come."""
+    def run(self, inputs: Iterable[FuzzInput]) -> Iterator[InputResult]:
+        """Results as they come."""
         return self._executor.run(inputs)
 
     def close(self) -> None:
@@ -121,7 +121,7 @@ class ExecutorPool:
         self._subject, self._tempo, self._count = subject, tempo, workers
         self._silent_s = _SILENT_S + _SILENT_STEPS * (tempo.way_s + tempo.refusal_s + tempo.quiet_s)
         self._selector = selectors.DefaultSelector()
-        self._hired = 0
+        self._started = 0
         self._barren = 0
         self.worker = 0
         self.deaths: list[Death] = []
@@ -133,8 +133,8 @@ class ExecutorPool:
         """The processes."""
         return tuple(worker.child.pid for worker in self._workers)
 
-    def run(self, inputs: Iterable[FuzzInput]) -> Iterator[Outcome]:
-        """Outcomes as they come. An input without one was not begun, or is ``undecided``."""
+    def run(self, inputs: Iterable[FuzzInput]) -> Iterator[InputResult]:
+        """Results as they come. An input without one was not begun, or is ``undecided``."""
         items, self.undecided = list(inputs), []
         for worker in self._workers:
             worker.open = {}
@@ -142,18 +142,18 @@ class ExecutorPool:
         for number in range(self._count):
             self._give(number, dict(list(enumerate(items))[number :: self._count]), losses)
         while any(worker.open for worker in self._workers):
-            for worker, told in self._heard():
-                if told is None:
+            for worker, report in self._heard():
+                if report is None:
                     self._lost(worker, losses)
-                elif told.failure:
-                    raise WorkerError(f"worker {worker.number} failed: {told.failure}")
-                elif told.fields is None:
-                    # Its share is done; what it did not begin, for the target was gone, has no outcome.
-                    worker.open = {} if told.serial == worker.sent else worker.open
-                elif told.serial == worker.sent and told.place in worker.open:
+                elif report.failure:
+                    raise WorkerError(f"worker {worker.number} failed: {report.failure}")
+                elif report.fields is None:
+                    # Its share is done; what it did not begin, for the target was gone, has no result.
+                    worker.open = {} if report.serial == worker.sent else worker.open
+                elif report.serial == worker.sent and report.place in worker.open:
                     self._barren = 0
                     self.worker = worker.number
-                    yield _outcome(worker.open.pop(told.place), told)
+                    yield _result(worker.open.pop(report.place), report)
 
     def close(self) -> None:
         """End all workers."""
@@ -164,7 +164,7 @@ class ExecutorPool:
     # --- single workers
 
     def _start(self, number: int) -> _Worker:
-        self._hired += 1
+        self._started += 1
         command = [sys.executable, "-c", *_WORKER]
         child = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, process_group=0, bufsize=0
@@ -172,9 +172,9 @@ class ExecutorPool:
         worker = _Worker(number, child)
         os.set_blocking(worker.fd, False)
         self._selector.register(worker.fd, selectors.EVENT_READ, worker)
-        hired = Hired(portable(self._subject), self._tempo, number, self._count, self._hired)
+        settings = WorkerSettings(portable(self._subject), self._tempo, number, self._count, self._started)
         with suppress(OSError):
-            self._say(worker, hired)
+            self._say(worker, settings)
         return worker
 
     def _say(self, worker: _Worker, message: object) -> None:
@@ -193,14 +193,14 @@ class ExecutorPool:
         except OSError:
             self._lost(worker, losses)
 
-    def _heard(self) -> list[tuple[_Worker, Said | None]]:
+    def _heard(self) -> list[tuple[_Worker, WorkerReport | None]]:
         """What workers have said; None of one that has ended, or that has been silent for far too long."""
-        heard: list[tuple[_Worker, Said | None]] = []
+        heard: list[tuple[_Worker, WorkerReport | None]] = []
         for key, _ in self._selector.select(1.0):
             worker: _Worker = key.data
             octets = _read(worker.fd)
             worker.heard_s = time.monotonic()
-            heard += [(worker, told) for told in worker.frames.take(octets)]
+            heard += [(worker, report) for report in worker.frames.take(octets)]
             if not octets:
                 heard.append((worker, None))
         until_s = time.monotonic() - self._silent_s
@@ -250,8 +250,8 @@ def _read(fd: int) -> bytes:
         return b""
 
 
-def _outcome(item: FuzzInput, told: Said) -> Outcome:
-    """An outcome with its input; what the worker has judged is not judged again here."""
-    vars(item).setdefault("expectation", told.expectation)
-    fields: dict[str, Any] = dict(told.fields or {})
-    return Outcome(item=item, **fields)
+def _result(item: FuzzInput, report: WorkerReport) -> InputResult:
+    """A result with its input; what the worker has judged is not judged again here."""
+    vars(item).setdefault("expectation", report.expectation)
+    fields: dict[str, Any] = dict(report.fields or {})
+    return InputResult(item=item, **fields)

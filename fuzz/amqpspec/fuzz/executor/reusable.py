@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from amqpspec.fuzz.executor.follow_up import FollowUp
 from amqpspec.fuzz.executor.heard import Decode, Heard
-from amqpspec.fuzz.executor.outcome import Obedience
+from amqpspec.fuzz.executor.result import Obedience
 from amqpspec.fuzz.executor.silence import Silence
 from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
 from amqpspec.fuzz.states.follow_up import used_channels

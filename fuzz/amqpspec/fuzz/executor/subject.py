@@ -122,13 +122,13 @@ def check_address(subject: Subject) -> None:
     with Client(subject.address, subject.dialect, values, _ADDRESS_S) as client:
         try:
             client.enter(attached)
-        except Unanswered as told:
-            if not told.refused:
+        except Unanswered as reason:
+            if not reason.refused:
                 return  # a target that says nothing, or hangs up, is judged by whoever leads the campaign
             raise NotAttached(
                 f"{subject.name}: expected an address that can be attached to (address in targets.yaml), "
-                f"actual {values.queue!r}: {told}"
-            ) from told
+                f"actual {values.queue!r}: {reason}"
+            ) from reason
 
 
 def check_scope(host: str, scope: Path | None) -> None:

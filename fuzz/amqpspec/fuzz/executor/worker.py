@@ -1,6 +1,6 @@
 """A worker process: runs shares of batches in an event loop of its own, and tells its parent what came of them.
 
-Knows: an executor, the pipes to the parent. Must not know: other workers, what outcomes mean.
+Knows: an executor, the pipes to the parent. Must not know: other workers, what results mean.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 
 from amqpspec.fuzz.executor.frames import Frames, framed
 from amqpspec.fuzz.executor.loop import Executor
-from amqpspec.fuzz.executor.outcome import Outcome
+from amqpspec.fuzz.executor.result import InputResult
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.executor.tempo import Tempo
 from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
@@ -32,7 +32,7 @@ _READ_OCTETS = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Hired:
+class WorkerSettings:
     """The first thing that a worker is told: against whom, how patient, and which of how many it is."""
 
     subject: Mapping[str, Any]
@@ -51,8 +51,8 @@ class Share:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """An outcome without its input; without ``fields``, the end of a share; ``failure`` is a fault of our own."""
+class WorkerReport:
+    """A result without its input; without ``fields``, the end of a share; ``failure`` is a fault of our own."""
 
     serial: int
     place: int = -1
@@ -66,15 +66,15 @@ def portable(subject: Subject) -> dict[str, Any]:
     return {f.name: getattr(subject, f.name) for f in fields(subject) if f.name not in _OF_THE_PARENT}
 
 
-def executor_of(hired: Hired) -> Executor:
+def executor_of(settings: WorkerSettings) -> Executor:
     """The worker's executor: its part of the connections, with names that no other worker uses."""
-    subject = Subject(**hired.subject)
-    executor = subject.executor(hired.tempo)
-    executor.connections = max(1, subject.connections // hired.workers)
+    subject = Subject(**settings.subject)
+    executor = subject.executor(settings.tempo)
+    executor.connections = max(1, subject.connections // settings.workers)
     filling = executor.filling
 
     def filled(number: int) -> Values:
-        return filling(hired.generation * _GENERATION + number * hired.workers + hired.number)
+        return filling(settings.generation * _GENERATION + number * settings.workers + settings.number)
 
     executor.filling = filled
     return executor
@@ -89,8 +89,8 @@ def _listen(inbox: queue.SimpleQueue[Any], fd: int) -> None:
     os._exit(0)
 
 
-def _say(fd: int, said: Said) -> None:
-    octets = memoryview(framed(said))
+def _say(fd: int, report: WorkerReport) -> None:
+    octets = memoryview(framed(report))
     while octets:
         octets = octets[os.write(fd, octets) :]
 
@@ -102,14 +102,14 @@ def _serve(inbox: queue.SimpleQueue[Any], fd: int) -> None:
         # Copies, for one input may stand at several places.
         items = {place: copy(item) for place, item in share.items}
         places = {id(item): place for place, item in items.items()}
-        for outcome in executor.run(items.values()):
-            _say(fd, _told(share.serial, places[id(outcome.item)], outcome))
-        _say(fd, Said(share.serial))
+        for result in executor.run(items.values()):
+            _say(fd, _report_of(share.serial, places[id(result.item)], result))
+        _say(fd, WorkerReport(share.serial))
 
 
-def _told(serial: int, place: int, outcome: Outcome) -> Said:
-    parts = {f.name: getattr(outcome, f.name) for f in fields(outcome) if f.name != "item"}
-    return Said(serial, place, parts, outcome.item.expectation)
+def _report_of(serial: int, place: int, result: InputResult) -> WorkerReport:
+    parts = {f.name: getattr(result, f.name) for f in fields(result) if f.name != "item"}
+    return WorkerReport(serial, place, parts, result.item.expectation)
 
 
 def main() -> None:
@@ -122,5 +122,5 @@ def main() -> None:
     try:
         _serve(inbox, out)
     except Exception:
-        _say(out, Said(0, failure=" | ".join(traceback.format_exc().strip().splitlines()[-3:])))
+        _say(out, WorkerReport(0, failure=" | ".join(traceback.format_exc().strip().splitlines()[-3:])))
         os._exit(1)

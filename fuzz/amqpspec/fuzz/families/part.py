@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Protocol, cast
 
 from amqpspec.fuzz.families.base import Location
-from amqpspec.fuzz.parts import Part, driver_of
+from amqpspec.fuzz.parts import Part, loaded_driver
 from amqpspec.fuzz.states.model import State
 
 
@@ -26,4 +26,4 @@ class FamiliesPart(Part, Protocol):
 
 def families_part(dialect_id: str) -> FamiliesPart:
     """What a dialect's driver says about families."""
-    return cast(FamiliesPart, driver_of(dialect_id))
+    return cast(FamiliesPart, loaded_driver(dialect_id))

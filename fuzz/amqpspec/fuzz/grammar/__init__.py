@@ -11,7 +11,7 @@ from functools import cache
 from hashlib import blake2b
 from typing import Protocol, cast
 
-from amqpspec.fuzz.parts import Part, deployed_dialects, driver_of, fuzzed_dialects
+from amqpspec.fuzz.parts import Part, deployed_dialects, fuzzed_dialects, loaded_driver
 from amqpspec.fuzz.trees.tree import Node
 from amqpspec.spec.canonical import canonical
 from amqpspec.spec.dialects import load_dialect, widest
@@ -48,7 +48,7 @@ class GrammarPart(Part, Protocol):
 
 
 def _part(dialect_id: str) -> GrammarPart:
-    return cast(GrammarPart, driver_of(dialect_id))
+    return cast(GrammarPart, loaded_driver(dialect_id))
 
 
 @cache

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Protocol, cast
 
-from amqpspec.fuzz.parts import Part, driver_of
+from amqpspec.fuzz.parts import Part, loaded_driver
 from amqpspec.fuzz.trees.tree import Node, Role, leaf
 
 
@@ -50,4 +50,4 @@ class NoWords:
 
 def inputs_part(dialect_id: str) -> InputsPart:
     """What a dialect's driver says about octets."""
-    return cast(InputsPart, driver_of(dialect_id))
+    return cast(InputsPart, loaded_driver(dialect_id))

@@ -18,11 +18,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from amqpspec.fuzz.campaign.finding_store import FindingStore
 from amqpspec.fuzz.campaign.journal import CampaignJournal
 from amqpspec.fuzz.executor.boofuzz_stream import Stream
 from amqpspec.fuzz.executor.client import Unanswered
 from amqpspec.fuzz.executor.loop import now_s
-from amqpspec.fuzz.executor.outcome import End, Outcome, Timing
+from amqpspec.fuzz.executor.result import End, InputResult, Timing
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.executor.tempo import Tempo
 from amqpspec.fuzz.grammar import grammar_hash
@@ -33,7 +34,7 @@ from amqpspec.fuzz.interop.graph import Edge, session_graph
 from amqpspec.fuzz.oracles.monitor import Check, Monitor
 from amqpspec.fuzz.oracles.suspicion import SPOILS, Oracle, Suspicion
 from amqpspec.fuzz.states.model import Slot
-from amqpspec.fuzz.triage.findings import Finding, read_finding, signature_of, write_finding
+from amqpspec.fuzz.triage.findings import Finding, read_finding, signature_of
 from amqpspec.fuzz.triage.triage import NOISY, Blame, Status, TargetLost, Triage
 
 BATCH = 16
@@ -60,7 +61,7 @@ class BoofuzzOrder:
     index_start: int = 1
     index_end: int | None = None
     smaller: bool = True
-    told: Callable[[BoofuzzRun], None] = lambda run: None
+    notify: Callable[[BoofuzzRun], None] = lambda run: None
 
 
 @dataclass(slots=True)
@@ -79,11 +80,10 @@ class BoofuzzRun:
     def __init__(self, order: BoofuzzOrder) -> None:
         self.order, self.subject = order, order.subject
         self.module = load_session(self.subject)
-        self.tally, self.findings = _Tally(), list[Finding]()
+        self.tally = _Tally()
         self.ended, self.target_lost = "", False
-        self._folders: dict[str, str] = {}
         self._known: set[tuple[str, str, str]] = set()
-        self._batch: list[Outcome] = []
+        self._batch: list[InputResult] = []
         self._failed: Exception | None = None
         self._begun_s = now_s()
         graph = session_graph(self.subject.dialect)
@@ -98,6 +98,7 @@ class BoofuzzRun:
         self._monitor = Monitor(self.subject)
         self._triage = Triage(self.subject, self._monitor, self.tempo)
         self._journal = CampaignJournal(self.order.out)
+        self._store = FindingStore(self.order.out, self.subject, self._journal, lambda: self.seconds_s)
         self._journal.line("campaign", engine="boofuzz", plan=self.plan)
         try:
             self._fuzz()
@@ -109,7 +110,9 @@ class BoofuzzRun:
         except KeyboardInterrupt:
             self.ended = "stopped"
         finally:
-            self._journal.line("end", why=self.ended, inputs=self.tally.inputs, findings=len(self.findings))
+            self._journal.line(
+                "end", why=self.ended, inputs=self.tally.inputs, findings=len(self._store.found)
+            )
             self._journal.close()
             self._monitor.close()
         return self
@@ -157,7 +160,7 @@ class BoofuzzRun:
         wait_s = self.tempo.refusal_s if owed else self.quiet_s
         said, latency_s = ([], None) if missing else stream.reaction(wait_s, self.tempo.settle_s, owed)
         refused = next((one.refusal for one in said if one.refusal is not None), None)
-        outcome = Outcome(
+        result = InputResult(
             item,
             not missing,
             tuple(one.name for one in said),
@@ -168,10 +171,10 @@ class BoofuzzRun:
             stream.received_octets,
             f"no {missing}" if missing else "",
         )
-        self._batch.append(outcome)
+        self._batch.append(result)
         self.tally.inputs += 1
-        self.tally.reached += outcome.reached
-        self.tally.states.add(outcome.response_state)
+        self.tally.reached += result.reached
+        self.tally.states.add(result.response_state)
         if len(self._batch) >= BATCH or self.seconds_s >= self.order.budget_s or stream.end is End.REFUSED:
             self._ask()
         if self.seconds_s >= self.order.budget_s:
@@ -199,16 +202,16 @@ class BoofuzzRun:
     # --- oracles
 
     def _ask(self) -> None:
-        outcomes, self._batch = self._batch, []
-        if not outcomes:
+        results, self._batch = self._batch, []
+        if not results:
             return
-        check = self._monitor.after(outcomes)
-        items = [outcome.item for outcome in outcomes]
+        check = self._monitor.after(results)
+        items = [result.item for result in results]
         for seen in self._worth(check):
             self._suspect(items, seen)
         if any(s.oracle in SPOILS for s in check.suspicions):
             self._triage.revive()
-        self.order.told(self)
+        self.order.notify(self)
 
     def _measure(self) -> None:
         """What is measured before cases; a target that does not answer even then is brought back."""
@@ -252,27 +255,18 @@ class BoofuzzRun:
         item, seen = blame.item, blame.suspicion
         state = item.state if item is not None else ""
         signature = signature_of(seen.oracle, seen.top, RANDOM, state)
-        if signature in self._folders:
+        if signature in self._store.signatures:
             self.tally.repeats += 1
             return
         suspects = () if item is not None else tuple(str(i.id) for i in items)
-        finding = Finding(
-            signature,
-            blame.status,
-            seen,
-            self.subject.dialect,
-            RANDOM,
-            state,
-            item,
-            suspects,
-            self.seconds_s,
-        )
-        place = write_finding(self.order.out, finding, blame, self.subject)
-        self._folders[signature] = place.name
-        self.findings.append(finding)
-        self._journal.line("finding", folder=place.name, **finding.to_json())
+        self._store.write(self._store.made(signature, blame, (RANDOM, state), suspects), blame)
 
     # --- what came of it
+
+    @property
+    def findings(self) -> list[Finding]:
+        """What was found."""
+        return self._store.found
 
     @property
     def seconds_s(self) -> float:
@@ -291,7 +285,7 @@ class BoofuzzRun:
     def summary(self) -> dict[str, Any]:
         """The run in figures, in a campaign's words: it has no cells."""
         tally, seconds_s = self.tally, self.seconds_s
-        folders = [self.order.out / "findings" / name for name in self._folders.values()]
+        folders = [self.order.out / "findings" / name for name in self._store.signatures.values()]
         return {
             **self.plan, "engine": "boofuzz", "ended": self.ended, "inputs": tally.inputs, "random": tally.inputs,
             "reached": tally.reached, "seconds": round(seconds_s, 1),
@@ -324,11 +318,11 @@ def load_session(subject: Subject) -> ModuleType:
 def _slots(subject: Subject) -> dict[str, Any]:
     """What stands in slots; limits come from the target, names of one's own are made for each case."""
     values = subject.values
-    told = {
+    slots = {
         slot.name.lower(): values.of(slot) for slot in (Slot.RESPONSE, Slot.VHOST, Slot.QUEUE, Slot.MECHANISM)
     }
-    told["hostname"] = subject.address.host
-    return {name: value.decode() if isinstance(value, bytes) else value for name, value in told.items()}
+    slots["hostname"] = subject.address.host
+    return {name: value.decode() if isinstance(value, bytes) else value for name, value in slots.items()}
 
 
 def _watcher(run: BoofuzzRun, stream: Stream) -> Any:

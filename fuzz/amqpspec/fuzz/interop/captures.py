@@ -159,13 +159,13 @@ def _segment(packet: Any) -> Iterator[_Packet]:
     if not hasattr(ip, "src"):
         return
     payload = bytes(tcp.payload)
-    told = _told_octets(ip, tcp)
-    octets = payload if told is None else payload[:told]
-    missing = 0 if told is None else max(0, told - len(payload))
+    announced = _announced_octets(ip, tcp)
+    octets = payload if announced is None else payload[:announced]
+    missing = 0 if announced is None else max(0, announced - len(payload))
     yield _Packet((ip.src, tcp.sport), (ip.dst, tcp.dport), tcp.seq, int(tcp.flags), octets, missing)
 
 
-def _told_octets(ip: Any, tcp: Any) -> int | None:
+def _announced_octets(ip: Any, tcp: Any) -> int | None:
     """How many octets the headers announce; None where they do not say (offloaded segments)."""
     header_octets = 4 * (tcp.dataofs or 5)
     if ip.name == "IPv6":

@@ -131,8 +131,8 @@ class _Graph:
 
     def _productions(self, state: State, point: _Point, waits: tuple[str, ...]) -> None:
         """What may come next in a state, but for what a way goes on with anyway."""
-        onward = [p for (waited, _), p in point.following.items() if waited == waits]
-        known = {octets_of(self.requests[p.name].tree) for p in onward}
+        following = [p for (waited, _), p in point.following.items() if waited == waits]
+        known = {octets_of(self.requests[p.name].tree) for p in following}
         for name in state.next:
             production = grammar(self.dialect)[name]
             if octets_of(production.tree) not in known:

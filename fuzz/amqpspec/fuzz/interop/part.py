@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Protocol, cast
 
 from amqpspec.fuzz.grammar import tables
-from amqpspec.fuzz.parts import Part, driver_of
+from amqpspec.fuzz.parts import Part, loaded_driver
 
 MAX_OCTETS = 1 << 20
 """Of a stream, and of a frame in it."""
@@ -67,7 +67,7 @@ class InteropPart(Part, Protocol):
 
 def interop_part(dialect_id: str) -> InteropPart:
     """What a dialect's driver says about other tools."""
-    return cast(InteropPart, driver_of(dialect_id))
+    return cast(InteropPart, loaded_driver(dialect_id))
 
 
 def put_channel(header: Iterable[tuple[str, int]], octets: bytes, channel: int) -> bytes:

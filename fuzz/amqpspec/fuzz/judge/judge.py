@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Protocol, cast
 
 from amqpspec.fuzz.judge.expectation import Expectation, expect
-from amqpspec.fuzz.parts import Part, driver_of
+from amqpspec.fuzz.parts import Part, loaded_driver
 from amqpspec.fuzz.states.model import State
 
 
@@ -22,4 +22,4 @@ class JudgePart(Part, Protocol):
 
 def expectation(dialect_id: str, state: State, steps: tuple[bytes, ...]) -> Expectation:
     """What a target must do with octets sent in a state."""
-    return expect(dialect_id, cast(JudgePart, driver_of(dialect_id)).judge(state, steps))
+    return expect(dialect_id, cast(JudgePart, loaded_driver(dialect_id)).judge(state, steps))

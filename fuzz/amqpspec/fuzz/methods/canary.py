@@ -90,8 +90,8 @@ class MethodsCanary:
         try:
             self.client.say("basic.consume", channel, queue=queue, no_ack=True)
             self.client.wait("basic.consume-ok")
-        except Unanswered as told:
-            raise NotConsumed(str(told), silent=told.silent) from told
+        except Unanswered as reason:
+            raise NotConsumed(str(reason), silent=reason.silent) from reason
 
     def place(self, number: int) -> None:
         """Store a message."""
@@ -114,11 +114,11 @@ class MethodsCanary:
             self.client.publish(self.inboxes[channel], body, channel)
         yield from self._judged(own, self._delivered(own))
 
-    def _judged(self, own: Mapping[int, bytes], came: Sequence[tuple[int, bytes]]) -> Iterator[Suspicion]:
+    def _judged(self, own: Mapping[int, bytes], received: Sequence[tuple[int, bytes]]) -> Iterator[Suspicion]:
         """What was wrong with the deliveries: lost, on another channel, or of somebody else."""
         for channel, body in own.items():
-            here = [found for at, found in came if at == channel]
-            elsewhere = [at for at, found in came if found == body and at != channel]
+            here = [found for at, found in received if at == channel]
+            elsewhere = [at for at, found in received if found == body and at != channel]
             if elsewhere:
                 detail = (
                     f"{self.who}: expected a delivery on channel {channel}, actual on channel {elsewhere[0]}"
@@ -128,29 +128,29 @@ class MethodsCanary:
                 yield Suspicion(Oracle.CANARY, "delivery changed or lost", f"{self.who}: {_among(here)}")
             elif len(here) != 1:
                 yield Suspicion(Oracle.LEAK, "foreign delivery", f"{self.who}: {_among(here)}")
-        if astray := [at for at, _ in came if at not in own]:
-            detail = f"{self.who}: expected nothing on channel {astray[0]}, actual: something came there"
+        if strays := [at for at, _ in received if at not in own]:
+            detail = f"{self.who}: expected nothing on channel {strays[0]}, actual: something came there"
             yield Suspicion(Oracle.LEAK, "answer on a channel that asked nothing", detail)
 
     def _delivered(self, own: Mapping[int, bytes]) -> list[tuple[int, bytes]]:
         """Bodies by their channels: up to all of one's own, and what comes right behind them; all of other channels."""
-        came = [(said.channel, said.payload) for said in self.client.passed if self._counts(said)]
+        received = [(said.channel, said.payload) for said in self.client.passed if self._counts(said)]
         self.client.passed.clear()
         left = set(own.values())
         until_s = now_s() + (_DELIVERY_S if left else _REST_S)
         while (said := self.client.next(until_s)) is not None:
             if self._counts(said):
-                came.append((said.channel, said.payload))
+                received.append((said.channel, said.payload))
                 left.discard(said.payload)
                 until_s = until_s if left else min(until_s, now_s() + _REST_S)
-        return came
+        return received
 
     def _counts(self, said: Heard) -> bool:
         return said.name == "content body" or said.channel not in (0, _FIRST, *self.inboxes)
 
 
-def _among(came: list[bytes]) -> str:
-    return f"expected its own message once, actual {len(came)} deliveries: {[body[:24] for body in came[:3]]}"
+def _among(received: list[bytes]) -> str:
+    return f"expected its own message once, actual {len(received)} deliveries: {[body[:24] for body in received[:3]]}"
 
 
 def _around(actual: bytes, expected: bytes) -> str:

@@ -160,11 +160,13 @@ def primitive(name: str, kind: str, value: object, role: Role | None = None) -> 
     if kind in ("shortstr", "longstr", "bytes"):
         octets = value.encode() if isinstance(value, str) else value
         assert isinstance(octets, bytes)
-        told = "shortstr" if kind == "shortstr" else "longstr"
+        size_kind = "shortstr" if kind == "shortstr" else "longstr"
         text = leaf(
             "text" if kind != "bytes" else "data", Role.TEXT if kind != "bytes" else Role.OPAQUE, octets
         )
-        return group(name, size_of(1 if kind == "shortstr" else 4, text.name, kind=told), text, kind=kind)
+        return group(
+            name, size_of(1 if kind == "shortstr" else 4, text.name, kind=size_kind), text, kind=kind
+        )
     octets = value if isinstance(value, bytes) else int(str(value)).to_bytes(WIDTHS_OCTETS[kind], "big")
     return leaf(name, role or (Role.TIME if kind == "timestamp" else Role.NUMBER), octets, kind)
 

@@ -1,13 +1,13 @@
 """Oracles over single answers: the refusal that the ledger demands, answers that are late, astray, or not given.
 
-Knows: expectations, outcomes. Must not know: processes, logs.
+Knows: expectations, results. Must not know: processes, logs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from amqpspec.fuzz.executor.outcome import Outcome
+from amqpspec.fuzz.executor.result import InputResult
 from amqpspec.fuzz.judge.expectation import Expectation
 from amqpspec.fuzz.oracles.suspicion import Oracle, Suspicion
 from amqpspec.spec.dialects import load_dialect, widest
@@ -24,40 +24,40 @@ def keeps(expected: Expectation, actual: Refusal | None) -> bool:
     )
 
 
-def deviates(outcome: Outcome) -> bool:
+def deviates(result: InputResult) -> bool:
     """Whether an input that had to be refused was not, or otherwise than the ledger lays down."""
-    expected = outcome.item.expectation
-    if not expected.must_refuse or not outcome.reached or outcome.why:
+    expected = result.item.expectation
+    if not expected.must_refuse or not result.reached or result.why:
         return False
-    return not keeps(expected, outcome.refusal)
+    return not keeps(expected, result.refusal)
 
 
-def conformance(outcomes: Iterable[Outcome]) -> Iterator[Suspicion]:
+def conformance(results: Iterable[InputResult]) -> Iterator[Suspicion]:
     """A suspicion for each answer that breaks the ledger."""
-    for outcome in outcomes:
-        if deviates(outcome):
-            expected = outcome.item.expectation
-            dialect = load_dialect(widest(outcome.item.dialect))
+    for result in results:
+        if deviates(result):
+            expected = result.item.expectation
+            dialect = load_dialect(widest(result.item.dialect))
             wanted = " or ".join(refusal.describe(dialect) for refusal in expected.accepts)
-            top = f"{expected.requirement}: {outcome.reaction}"
-            detail = f"{expected.requirement}: expected {wanted}, actual {outcome.reaction}"
-            yield Suspicion(Oracle.CONFORMANCE, top, detail, (outcome.item.id,))
+            top = f"{expected.requirement}: {result.reaction}"
+            detail = f"{expected.requirement}: expected {wanted}, actual {result.reaction}"
+            yield Suspicion(Oracle.CONFORMANCE, top, detail, (result.item.id,))
 
 
-def obedience(outcomes: Iterable[Outcome]) -> Iterator[Suspicion]:
+def obedience(results: Iterable[InputResult]) -> Iterator[Suspicion]:
     """A suspicion for each kind of target that took an input and then no longer did what it was legally asked."""
-    by_top: dict[str, list[Outcome]] = {}
-    for outcome in outcomes:
-        if outcome.disobeys:
-            asked = outcome.disobeys.partition(" on channel")[0].partition(",")[0]
-            by_top.setdefault(f"{outcome.obedience}: {asked}", []).append(outcome)
+    by_top: dict[str, list[InputResult]] = {}
+    for result in results:
+        if result.disobeys:
+            asked = result.disobeys.partition(" on channel")[0].partition(",")[0]
+            by_top.setdefault(f"{result.obedience}: {asked}", []).append(result)
     for top, found in by_top.items():
         yield Suspicion(Oracle.OBEDIENCE, top, found[0].disobeys, tuple(o.item.id for o in found))
 
 
-def astray(outcomes: Iterable[Outcome]) -> Iterator[Suspicion]:
+def astray(results: Iterable[InputResult]) -> Iterator[Suspicion]:
     """A suspicion of all inputs during which something came on a channel that their connection had not used."""
-    found = [outcome for outcome in outcomes if outcome.astray]
+    found = [result for result in results if result.astray]
     if found:
         detail = f"expected answers on channels in use, actual {found[0].astray}"
         yield Suspicion(
@@ -65,9 +65,9 @@ def astray(outcomes: Iterable[Outcome]) -> Iterator[Suspicion]:
         )
 
 
-def late(outcomes: Iterable[Outcome], limit_s: float) -> Iterator[Suspicion]:
+def late(results: Iterable[InputResult], limit_s: float) -> Iterator[Suspicion]:
     """The slowest first answer beyond the limit, suspected of all inputs that had to wait so long."""
-    slow = [o for o in outcomes if (o.timing.latency_s or 0.0) > limit_s or o.timing.slowest_step_s > limit_s]
+    slow = [o for o in results if (o.timing.latency_s or 0.0) > limit_s or o.timing.slowest_step_s > limit_s]
     if slow:
         worst_s = max(max(o.timing.latency_s or 0.0, o.timing.slowest_step_s) for o in slow)
         slow.sort(key=lambda o: -(o.timing.latency_s or 0.0))

@@ -91,14 +91,14 @@ class Canaries:
         who = who_is(values)
         try:
             return self._part.canary(self._subject, values, self._next, listens=who not in self._deaf)
-        except NotConsumed as told:
+        except NotConsumed as reason:
             if self._begun:
                 raise
             canary = self._part.canary(self._subject, values, self._next, listens=False)
             self._deaf.add(who)
             logins = ", ".join(sorted(self._deaf))
             self.note = (
-                f"canaries without deliveries: {logins} cannot consume from a queue of their own: {told}"
+                f"canaries without deliveries: {logins} cannot consume from a queue of their own: {reason}"
             )
             return canary
 
@@ -111,11 +111,11 @@ class Canaries:
     def _try_through(self) -> None:
         """A target that does not pass a message of a canary's own before there was an input will not do so later."""
         try:
-            told = next((found.detail for found in self._through()), "")
+            reason = next((found.detail for found in self._through()), "")
         except Unanswered as unanswered:
-            told = str(unanswered)
-        if told:
-            self.off = self.note = f"no canaries: the target passes no message of theirs: {told}"
+            reason = str(unanswered)
+        if reason:
+            self.off = self.note = f"no canaries: the target passes no message of theirs: {reason}"
 
     def _through(self) -> Iterator[Suspicion]:
         """A message through a queue and back, on a connection of its own."""

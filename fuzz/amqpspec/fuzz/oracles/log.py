@@ -99,13 +99,13 @@ def last_complaint(text: str) -> Suspicion | None:
 
 def _each(text: str) -> Iterator[Suspicion]:
     lines = text.splitlines()
-    told: re.Pattern[str] | None = None
+    continued: re.Pattern[str] | None = None
     for number, line in enumerate(lines):
         # The cause of an exception of which something was said already is no complaint of its own.
-        if told is not None and told.match(line):
+        if continued is not None and continued.match(line):
             continue
         runtime = next((name for name, pattern in _SIGNATURES if pattern.search(line)), "")
-        told = _GOES_ON.get(runtime)
+        continued = _GOES_ON.get(runtime)
         if runtime and not _ORDINARY.search(line):
             top = f"{runtime}: {steady(_top(runtime, lines, number))}"
             yield Suspicion(Oracle.LOG, top, "\n".join(lines[number : number + _EXCERPT_LINES]))

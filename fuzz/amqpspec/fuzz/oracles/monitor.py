@@ -12,7 +12,7 @@ from statistics import median
 
 from amqpspec.fuzz.executor.client import Unanswered
 from amqpspec.fuzz.executor.loop import now_s, pause
-from amqpspec.fuzz.executor.outcome import End, Outcome
+from amqpspec.fuzz.executor.result import End, InputResult
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.inputs.identity import InputId
 from amqpspec.fuzz.oracles.answers import LATE_FACTOR, astray, conformance, late, obedience
@@ -52,11 +52,11 @@ class Usual:
     cpu_per_input_s: deque[float] = field(default_factory=lambda: deque(maxlen=_KEPT))
     latency_s: deque[float] = field(default_factory=lambda: deque(maxlen=_KEPT))
 
-    def learn(self, outcomes: Sequence[Outcome], cpu_s: float) -> None:
+    def learn(self, results: Sequence[InputResult], cpu_s: float) -> None:
         """Take a batch in of which nobody complained."""
-        if outcomes:
-            self.cpu_per_input_s.append(cpu_s / len(outcomes))
-            known = [o.timing.latency_s for o in outcomes if o.timing.latency_s is not None]
+        if results:
+            self.cpu_per_input_s.append(cpu_s / len(results))
+            known = [o.timing.latency_s for o in results if o.timing.latency_s is not None]
             self.latency_s.append(median(known) if known else 0.0)
 
     def learn_greetings(self, cpu_s: float) -> None:
@@ -119,7 +119,7 @@ class Monitor:
         if oracle is Oracle.CPU:
             self.usual.bear(*self._borne)
 
-    def after(self, outcomes: Sequence[Outcome], *, settle_s: float = 0.0, dying: bool = False) -> Check:
+    def after(self, results: Sequence[InputResult], *, settle_s: float = 0.0, dying: bool = False) -> Check:
         """Ask every oracle. A crash or a hang explains the rest, which then is not asked.
 
         Where the target may be ``dying``, it is looked at for a while longer.
@@ -128,29 +128,29 @@ class Monitor:
             pause(settle_s)
         fatal = None
         if self._asks(Oracle.CRASH, Oracle.HANG):
-            fatal = self._dies(outcomes) if dying else self._fatal(outcomes)
+            fatal = self._dies(results) if dying else self._fatal(results)
         found = [] if fatal else self._canary()
-        sent = sum(o.sent_octets for o in outcomes)
-        after = Gauge(None) if fatal else self._at_rest(sent, len(outcomes))
+        sent = sum(o.sent_octets for o in results)
+        after = Gauge(None) if fatal else self._at_rest(sent, len(results))
         news = self._log.news()
         if fatal:
             self._canaries.drop()
             return Check((self._explained(fatal, news),), news)
-        found += self._of_process(after, sent, len(outcomes))
+        found += self._of_process(after, sent, len(results))
         found += complaints(news) if self._asks(Oracle.LOG) else ()
-        found += astray(outcomes)
-        found += obedience(outcomes)
-        found += late(outcomes, self.usual.late_s)
-        found += conformance(outcomes) if self._asks(Oracle.CONFORMANCE) else ()
+        found += astray(results)
+        found += obedience(results)
+        found += late(results, self.usual.late_s)
+        found += conformance(results) if self._asks(Oracle.CONFORMANCE) else ()
         order = list(Oracle)
         found = sorted(
             (s for s in found if s.oracle not in self.without), key=lambda s: order.index(s.oracle)
         )
         spent_s = after.cpu_s - self._before.cpu_s
         if not found:
-            self.usual.learn(outcomes, spent_s)
+            self.usual.learn(results, spent_s)
         elif any(s.oracle is Oracle.CPU for s in found):
-            self._borne = spent_s, len(outcomes)
+            self._borne = spent_s, len(results)
         return Check(tuple(found), news, after.rss_octets, spent_s)
 
     def close(self) -> None:
@@ -190,33 +190,33 @@ class Monitor:
         if after.pid == before.pid and after.alive:
             self.usual.learn_greetings(after.cpu_s - before.cpu_s)
 
-    def _fatal(self, outcomes: Sequence[Outcome]) -> Suspicion | None:
+    def _fatal(self, results: Sequence[InputResult]) -> Suspicion | None:
         """A crash or a hang. A stream that breaks is looked at again: the process may be on its way out just then."""
-        told: Unanswered | None = None
+        reason: Unanswered | None = None
         for _ in range(_LOOKS):
             if self._before.pid is not None and not gauge(self._before.pid).alive:
-                return self._crash(f"process {self._before.pid} is gone", outcomes)
+                return self._crash(f"process {self._before.pid} is gone", results)
             try:
                 self._took_s = self.subject.greet(self.hang_s)
             except Unanswered as unanswered:
-                told = unanswered
+                reason = unanswered
             else:
                 return None
-            if told.silent:
-                return Suspicion(Oracle.HANG, "no answer to a sentinel", str(told), _unfinished(outcomes))
+            if reason.silent:
+                return Suspicion(Oracle.HANG, "no answer to a sentinel", str(reason), _unfinished(results))
             pause(_BETWEEN_LOOKS_S)
-        return self._crash(str(told), outcomes)
+        return self._crash(str(reason), results)
 
-    def _dies(self, outcomes: Sequence[Outcome]) -> Suspicion | None:
+    def _dies(self, results: Sequence[InputResult]) -> Suspicion | None:
         """A crash or a hang, now or soon."""
         for _ in range(_DYING_LOOKS):
-            if (fatal := self._fatal(outcomes)) is not None:
+            if (fatal := self._fatal(results)) is not None:
                 return fatal
             pause(_BETWEEN_DYING_S)
-        return self._fatal(outcomes)
+        return self._fatal(results)
 
-    def _crash(self, detail: str, outcomes: Sequence[Outcome]) -> Suspicion:
-        return Suspicion(Oracle.CRASH, "the target is gone", detail, _unfinished(outcomes))
+    def _crash(self, detail: str, results: Sequence[InputResult]) -> Suspicion:
+        return Suspicion(Oracle.CRASH, "the target is gone", detail, _unfinished(results))
 
     def _explained(self, fatal: Suspicion, news: str) -> Suspicion:
         """A crash by what the log says last before it, where it says anything."""
@@ -249,8 +249,8 @@ class Monitor:
         begun_s = now_s()
         try:
             found = self._canaries.check()
-        except Unanswered as told:
-            return [Suspicion(Oracle.CANARY, "canary connection lost", str(told))]
+        except Unanswered as reason:
+            return [Suspicion(Oracle.CANARY, "canary connection lost", str(reason))]
         took_s = max(self._took_s, now_s() - begun_s)
         if took_s > self.usual.late_s + _LATE_S:
             detail = f"a sentinel or canary took {took_s:.2f} s, expected {self.usual.late_s:.2f} s at most"
@@ -269,11 +269,11 @@ class Monitor:
         ]  # fmt: skip
 
 
-def _unfinished(outcomes: Sequence[Outcome]) -> tuple[InputId, ...]:
+def _unfinished(results: Sequence[InputResult]) -> tuple[InputId, ...]:
     """Inputs that were under way when it happened."""
     broken = (End.RST, End.FIN)
     return tuple(
         o.item.id
-        for o in outcomes
+        for o in results
         if not o.reached or (o.end in broken and o.refused is None) or not o.arrivals
     )

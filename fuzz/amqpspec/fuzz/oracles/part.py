@@ -12,7 +12,7 @@ from typing import Protocol, cast
 from amqpspec.fuzz.executor.client import Client, Unanswered
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.oracles.suspicion import Suspicion
-from amqpspec.fuzz.parts import Part, driver_of
+from amqpspec.fuzz.parts import Part, loaded_driver
 from amqpspec.fuzz.states.model import Values
 
 PATIENCE_S = 10.0
@@ -60,7 +60,7 @@ class OraclesPart(Part, Protocol):
 
 def oracles_part(dialect_id: str) -> OraclesPart:
     """What a dialect's driver says about canaries."""
-    return cast(OraclesPart, driver_of(dialect_id))
+    return cast(OraclesPart, loaded_driver(dialect_id))
 
 
 def who_is(values: Values) -> str:

@@ -32,7 +32,7 @@ from amqpspec.fuzz.selftest.defects import KINDS, Defect
 from amqpspec.fuzz.selftest.frames import ClientFrame, FrameCondition
 from amqpspec.fuzz.selftest.part import frames_in
 from amqpspec.fuzz.selftest.process import SeededBroker
-from amqpspec.fuzz.selftest.selftest import Told, table
+from amqpspec.fuzz.selftest.selftest import Notify, table
 from amqpspec.fuzz.states.model import Values
 from amqpspec.fuzz.states.ways import octets_of_step, states
 from amqpspec.fuzz.triage.triage import NOISY, Blame, Status, Triage
@@ -161,7 +161,7 @@ def blame_many(
     dialects: Sequence[str] = (),
     kinds: Sequence[str] = (*KINDS, CONFORMANCE),
     seed: int = 1,
-    told: Told = lambda line: None,
+    notify: Notify = lambda line: None,
 ) -> BlameResult:
     """Plant defects, kind by kind and dialect by dialect, until so many are blamed.
 
@@ -180,11 +180,11 @@ def blame_many(
                 break
             (result.unseen if one is None else result.unconfirmed)[kind] += 1
         else:
-            told(f"{dialect}/{kind}: nothing seen in {_TRIES} draws")
+            notify(f"{dialect}/{kind}: nothing seen in {_TRIES} draws")
             continue
         assert one is not None
         result.blamed.append(one)
-        told(f"{len(result.blamed)}: {one.line}")
+        notify(f"{len(result.blamed)}: {one.line}")
     return result
 
 
@@ -216,9 +216,9 @@ def _sent(
     """What the oracles say of a batch; of one that meets nothing, they learn what is usual. Raises Unanswered."""
     monitor.before()
     executor = subject.executor(tempo)
-    outcomes = list(executor.run(items))
+    results = list(executor.run(items))
     executor.close()
-    return monitor.after(outcomes).suspicions
+    return monitor.after(results).suspicions
 
 
 def _of(oracle: Oracle, suspicions: Sequence[Suspicion]) -> Suspicion | None:
@@ -241,30 +241,30 @@ def draw(dialect: str, kind: str, random: Random) -> Draw:
 
 def _defect(dialect: str, kind: str, random: Random) -> Draw | None:
     items = _batch(dialect, random)
-    frames = [said for said in frames_in(dialect, random.choice(items).octets) if said.name]
+    frames = [frame for frame in frames_in(dialect, random.choice(items).octets) if frame.name]
     if not frames:
         return None
     condition = _condition(random.choice(frames), random)
-    if condition is None or any(condition.is_at(said) for said in _usual(dialect)):
+    if condition is None or any(condition.is_at(frame) for frame in _usual(dialect)):
         return None
     planted = Defect(kind, "drawn", condition, dialect)
     return Draw(kind, dialect, items, sum(planted.is_in(item.octets) for item in items), planted)
 
 
-def _condition(said: ClientFrame, random: Random) -> FrameCondition | None:
+def _condition(frame: ClientFrame, random: Random) -> FrameCondition | None:
     """A condition that holds for this frame."""
     way = random.randrange(4)
     if way == 0:
-        return FrameCondition(frozenset({said.name}))
-    if way < 3 and said.fields:
-        name = random.choice(sorted(said.fields))
-        return FrameCondition(frozenset({said.name}), name, said.fields[name])
+        return FrameCondition(frozenset({frame.name}))
+    if way < 3 and frame.fields:
+        name = random.choice(sorted(frame.fields))
+        return FrameCondition(frozenset({frame.name}), name, frame.fields[name])
     length = random.randint(*_OCTETS)
-    if len(said.payload) < length:
+    if len(frame.payload) < length:
         return None
-    at = random.randrange(len(said.payload) - length + 1)
-    names = frozenset({said.name}) if random.random() < 0.5 else frozenset[str]()
-    return FrameCondition(names, octets=said.payload[at : at + length])
+    at = random.randrange(len(frame.payload) - length + 1)
+    names = frozenset({frame.name}) if random.random() < 0.5 else frozenset[str]()
+    return FrameCondition(names, octets=frame.payload[at : at + length])
 
 
 def _fault(dialect: str, random: Random) -> Draw | None:
@@ -297,11 +297,11 @@ def _cut(cell: Cell, random: Random) -> tuple[FuzzInput, ...]:
 @cache
 def _usual(dialect: str) -> tuple[ClientFrame, ...]:
     """What is said on the ways into states, as any connection says it."""
-    said: list[ClientFrame] = []
+    frames: list[ClientFrame] = []
     for state in states(dialect).values():
         for step in state.steps:
-            said += frames_in(dialect, octets_of_step(dialect, step, Values()))
-    return tuple(said)
+            frames += frames_in(dialect, octets_of_step(dialect, step, Values()))
+    return tuple(frames)
 
 
 __all__ = ["CONFORMANCE", "BlameResult", "Blamed", "Draw", "blame_many", "draw"]

@@ -57,15 +57,15 @@ class Nursery:
     def start(self, port: int) -> str:
         """End the broker that there is; gives port and pid of another one, or nothing where it did not come up."""
         self.end()
-        told = os.pipe()
+        pipe = os.pipe()
         self._pid = os.fork()
         if not self._pid:
-            os.close(told[0])
+            os.close(pipe[0])
             os.close(self._life[1])
-            self._serve(port, told[1])
-        os.close(told[1])
-        with os.fdopen(told[0], "rb") as said:
-            listening = said.read(_ANSWER_OCTETS).decode()
+            self._serve(port, pipe[1])
+        os.close(pipe[1])
+        with os.fdopen(pipe[0], "rb") as answer:
+            listening = answer.read(_ANSWER_OCTETS).decode()
         return f"{listening} {self._pid}" if listening else ""
 
     def end(self) -> None:
@@ -76,7 +76,7 @@ class Nursery:
                 os.kill(pid, signal.SIGKILL)
             os.waitpid(pid, 0)
 
-    def _serve(self, port: int, told: int) -> None:
+    def _serve(self, port: int, pipe: int) -> None:
         """The broker's own process; never returns."""
         try:
             logging.basicConfig(filename=self.log, level=logging.WARNING)
@@ -84,8 +84,8 @@ class Nursery:
                 plant(self.defect)
             broker = ReferenceBroker(self.dialect, self.faults, port=port)
             broker.start()
-            os.write(told, str(broker.port).encode())
-            os.close(told)
+            os.write(pipe, str(broker.port).encode())
+            os.close(pipe)
             os.read(self._life[0], 1)
         except BaseException:
             logging.getLogger("amqpspec.seeded").exception("the broker did not come up")

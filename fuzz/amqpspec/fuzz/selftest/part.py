@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, cast
 
-from amqpspec.fuzz.parts import Part, driver_of
+from amqpspec.fuzz.parts import Part, loaded_driver
 from amqpspec.fuzz.selftest.frames import ClientFrame, FrameCondition
 from amqpspec.reference.model import Consumer, Message
 
@@ -53,7 +53,7 @@ class SelftestPart(Part, Protocol):
 
 def selftest_part(dialect_id: str) -> SelftestPart:
     """What a dialect's driver says about its reference broker."""
-    return cast(SelftestPart, driver_of(dialect_id))
+    return cast(SelftestPart, loaded_driver(dialect_id))
 
 
 def frames_in(dialect_id: str, octets: bytes) -> Iterator[ClientFrame]:

@@ -25,7 +25,7 @@ CELLS = ("C09/*",)
 """Cells in which each planted defect is struck at least once; the clean broker goes through them, too."""
 BUDGET_S, CLEAN_BUDGET_S = 120.0, 60.0
 _REPLAY_S = 120.0
-Told = Callable[[str], None]
+Notify = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +153,7 @@ def selftest(
     *,
     dialects: Sequence[str] = (),
     clean_budget_s: float = CLEAN_BUDGET_S,
-    told: Told = lambda line: None,
+    notify: Notify = lambda line: None,
 ) -> SelfTest:
     """Seek each defect, then go through the same cells and random inputs on a clean broker of each dialect.
 
@@ -164,11 +164,11 @@ def selftest(
         place = folder / _folder(defect)
         found = seek(defect, place)
         result.detections.append(replace(found, replayed=_happens_again(found, place)))
-        told(result.detections[-1].line)
+        notify(result.detections[-1].line)
     if clean_budget_s:
         for dialect in dialects:
             result.clean.append(clean(dialect, folder / f"clean-{dialect}", clean_budget_s / len(dialects)))
-            told(result.clean[-1].line)
+            notify(result.clean[-1].line)
     return result
 
 

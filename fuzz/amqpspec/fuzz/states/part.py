@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Protocol, cast
 
-from amqpspec.fuzz.parts import Part, driver_of
+from amqpspec.fuzz.parts import Part, loaded_driver
 from amqpspec.fuzz.states.model import (
     BROKEN,
     Exchange,
@@ -86,4 +86,4 @@ class StatesPart(Part, Protocol):
 
 def states_part(dialect_id: str) -> StatesPart:
     """What a dialect's driver says about states."""
-    return cast(StatesPart, driver_of(dialect_id))
+    return cast(StatesPart, loaded_driver(dialect_id))

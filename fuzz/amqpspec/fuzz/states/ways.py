@@ -27,13 +27,13 @@ def way(dialect_id: str, name: str, mechanism: str = "PLAIN") -> tuple[Step, ...
 def octets_of_step(dialect_id: str, step: Step, values: Values) -> bytes:
     """What a step sends, slots filled in; kept, as long as the same stands in them."""
     key = (dialect_id, id(step), *[values.of(slot) for slot in step.slots])
-    kept = _rendered.get(key)
-    if kept is None or kept[0] is not step:
+    cached = _rendered.get(key)
+    if cached is None or cached[0] is not step:
         if len(_rendered) >= _KEPT_STEPS:
             _rendered.clear()
         render = states_part(dialect_id).octets_of
-        kept = _rendered[key] = (step, b"".join(render(say, values) for say in step.says))
-    return kept[1]
+        cached = _rendered[key] = (step, b"".join(render(say, values) for say in step.says))
+    return cached[1]
 
 
 @cache

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from amqpspec.fuzz.executor.outcome import Outcome
+from amqpspec.fuzz.executor.result import InputResult
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.executor.tempo import Tempo
 from amqpspec.fuzz.grammar import grammar_hash
@@ -29,7 +29,7 @@ _OF_A_FRESH_PROCESS = frozenset({Oracle.MEMORY, Oracle.CPU})
 class Look:
     """What came of an input, and who complains."""
 
-    outcome: Outcome
+    result: InputResult
     complaints: tuple[Suspicion, ...]
 
 
@@ -63,9 +63,9 @@ def look(subject: Subject, item: FuzzInput, oracles: Collection[Oracle]) -> Look
     executor = subject.executor(tempo)
     try:
         monitor.before()
-        (outcome,) = executor.run([item])
-        check = monitor.after([outcome], settle_s=_SETTLE_S)
+        (result,) = executor.run([item])
+        check = monitor.after([result], settle_s=_SETTLE_S)
     finally:
         executor.close()
         monitor.close()
-    return Look(outcome, tuple(s for s in check.suspicions if s.oracle in oracles))
+    return Look(result, tuple(s for s in check.suspicions if s.oracle in oracles))

@@ -94,8 +94,8 @@ def write_finding(folder: Path, finding: Finding, blame: Blame, subject: Subject
         "recorded": utc_now(),
         "replay": replay,
     }
-    if blame.outcome is not None:
-        document["reaction"] = blame.outcome.reaction
+    if blame.result is not None:
+        document["reaction"] = blame.result.reaction
     partial = place / ".finding.json"
     partial.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     partial.replace(place / "finding.json")
@@ -112,8 +112,8 @@ def _write_conversation(place: Path, finding: Finding, blame: Blame, subject: Su
     transcript.write("open", begun_ns, conn=1, tls=False, **ends)
     for said in blame.spoken:
         transcript.octets(said.t_ns, 1, said.direction, said.octets)
-    if blame.outcome is not None:
-        transcript.write("end", blame.spoken[-1].t_ns, conn=1, how=str(blame.outcome.end))
+    if blame.result is not None:
+        transcript.write("end", blame.spoken[-1].t_ns, conn=1, how=str(blame.result.end))
     transcript.close()
     write_capture(path)
 

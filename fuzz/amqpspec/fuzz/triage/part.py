@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol, cast
 
-from amqpspec.fuzz.parts import Part, driver_of
+from amqpspec.fuzz.parts import Part, loaded_driver
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,4 +46,4 @@ class TriagePart(Part, Protocol):
 
 def triage_part(dialect_id: str) -> TriagePart:
     """What a dialect's driver says about findings."""
-    return cast(TriagePart, driver_of(dialect_id))
+    return cast(TriagePart, loaded_driver(dialect_id))

@@ -11,7 +11,7 @@ from enum import StrEnum
 
 from amqpspec.fuzz.executor.client import Unanswered
 from amqpspec.fuzz.executor.conversation import Spoken
-from amqpspec.fuzz.executor.outcome import Outcome
+from amqpspec.fuzz.executor.result import InputResult
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.executor.tempo import Tempo
 from amqpspec.fuzz.inputs.corpus import tree_of
@@ -54,7 +54,7 @@ class Blame:
     status: Status
     suspicion: Suspicion
     item: FuzzInput | None = None
-    outcome: Outcome | None = None
+    result: InputResult | None = None
     spoken: tuple[Spoken, ...] = ()
     log: str = ""
 
@@ -62,7 +62,7 @@ class Blame:
 @dataclass(frozen=True, slots=True)
 class _Trial:
     fired: Suspicion | None
-    outcome: Outcome | None = None
+    result: InputResult | None = None
     spoken: tuple[Spoken, ...] = ()
     log: str = ""
 
@@ -176,7 +176,7 @@ class Triage:
         status = Status.STABLE if len(fired) == tries else Status.FLAKY
         last = fired[-1]
         assert last.fired is not None
-        return Blame(status, last.fired, item, last.outcome, last.spoken, last.log)
+        return Blame(status, last.fired, item, last.result, last.spoken, last.log)
 
     def _try(self, items: Sequence[FuzzInput], seen: Suspicion, *, hasty: bool = False) -> _Trial:
         """Run inputs and ask the oracle again; a target that is spoilt by it is brought back."""
@@ -190,16 +190,16 @@ class Triage:
             self.renew()
         self._ready()
         try:
-            outcomes = list(executor.run(items))
+            results = list(executor.run(items))
             settle_s = _SETTLE_S if alone else 0.0
-            check = self._monitor.after(outcomes, settle_s=settle_s, dying=seen.oracle is Oracle.CRASH)
+            check = self._monitor.after(results, settle_s=settle_s, dying=seen.oracle is Oracle.CRASH)
         finally:
             executor.close()
         if any(s.oracle in SPOILS for s in check.suspicions):
             self.revive()
         fired = next((s for s in check.suspicions if _same(s, seen)), None)
         spoken = executor.last.spoken if executor.last is not None else None
-        return _Trial(fired, outcomes[0] if alone and outcomes else None, tuple(spoken or ()), check.log)
+        return _Trial(fired, results[0] if alone and results else None, tuple(spoken or ()), check.log)
 
     def _ready(self) -> None:
         try:
@@ -208,8 +208,8 @@ class Triage:
             self.revive()
             try:
                 self._monitor.before()
-            except Unanswered as told:
-                raise TargetLost(f"{self._subject.name}: {told}") from told
+            except Unanswered as reason:
+                raise TargetLost(f"{self._subject.name}: {reason}") from reason
 
     # --- smaller
 
@@ -263,7 +263,7 @@ class Triage:
             blame,
             item=item,
             suspicion=tried.fired,
-            outcome=tried.outcome,
+            result=tried.result,
             spoken=tried.spoken,
             log=tried.log,
         )

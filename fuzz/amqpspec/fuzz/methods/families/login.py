@@ -67,8 +67,8 @@ def _pipelined(tools: Kit) -> Iterator[Bend]:
     texts = list(parts)
     for first in range(len(texts)):
         for last in range(first + 1, len(texts) + 1):
-            told = texts[first:last]
-            yield Bend(", ".join(told), (b"".join(parts[text] for text in told),))
+            chosen = texts[first:last]
+            yield Bend(", ".join(chosen), (b"".join(parts[text] for text in chosen),))
     for text in texts:
         yield Bend(f"{text} 16 times", (parts[text] * 16,))
 

@@ -43,7 +43,7 @@ class Timing:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class InputResult:
     """One input, executed. ``reached`` says whether its state was reached and all of it was taken.
 
     ``disobeys`` says what was expected and what came when the conversation went on, where the target had no excuse;
