@@ -320,7 +320,9 @@ def resumed(number: int) -> Row:
 def _resume_s(folder: Path, number: int) -> float:
     subject = Subject("nobody", DIALECT, Address("127.0.0.1", 1))
     begun = Campaign(CampaignOrder(subject, folder, patterns=("C14/*",)))
-    begun._write_checkpoint(Triage(begun.progress.subject, begun._monitor, Tempo()))
+    target = begun._target
+    target.triage = Triage(target.subject, target.monitor, Tempo())
+    begun._write_checkpoint()
     _move(folder / "progress.json", number)
     begun_s = time.perf_counter()
     Campaign(CampaignOrder(subject, folder, patterns=("C14/*",), resume=True))

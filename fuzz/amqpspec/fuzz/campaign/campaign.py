@@ -7,7 +7,6 @@ how a finding is shown.
 from __future__ import annotations
 
 from contextlib import ExitStack
-from dataclasses import replace
 from importlib.metadata import version
 from typing import Any
 
@@ -21,18 +20,15 @@ from amqpspec.fuzz.campaign.observations import Source
 from amqpspec.fuzz.campaign.order import CampaignOrder
 from amqpspec.fuzz.campaign.pace import Pace
 from amqpspec.fuzz.campaign.progress import Progress
-from amqpspec.fuzz.campaign.readiness import Readiness, Restart
+from amqpspec.fuzz.campaign.readiness import Readiness
 from amqpspec.fuzz.campaign.schedule import Batch, Schedule, chosen_cells
 from amqpspec.fuzz.campaign.sender import Rows, Sender
 from amqpspec.fuzz.campaign.tally import COVERED
-from amqpspec.fuzz.executor.announced import announced
+from amqpspec.fuzz.campaign.target import TargetAccess
 from amqpspec.fuzz.executor.client import Unanswered
 from amqpspec.fuzz.executor.loop import now_s
-from amqpspec.fuzz.executor.pool import start_workers
-from amqpspec.fuzz.executor.tempo import Tempo
-from amqpspec.fuzz.oracles.monitor import Monitor
 from amqpspec.fuzz.triage.findings import read_finding
-from amqpspec.fuzz.triage.triage import TargetLost, Triage
+from amqpspec.fuzz.triage.triage import TargetLost
 from amqpspec.net.clock import utc_now
 from amqpspec.record.arrow_journal import ArrowJournal
 
@@ -48,11 +44,9 @@ class Campaign:
         tally, energy = self.checkpoint.tally, self.checkpoint.energy
         self._clock = BudgetClock(order.budget_s, tally.seconds_s)
         self._journal, self._rows = CampaignJournal(order.out), ArrowJournal(order.out)
-        hook = order.subject.restart
-        self._restart = Restart(hook, self._journal) if hook is not None else None
-        subject = replace(order.subject, restart=self._restart)
-        self._monitor = Monitor(subject)
-        self.pace = Pace(order.batch, self._monitor.usual.cpu_s)
+        self._target = TargetAccess(order.subject, self._journal)
+        subject = self._target.subject
+        self.pace = Pace(order.batch, self._target.monitor.usual.cpu_s)
         saved = self.checkpoint.complaints
         self._store = FindingStore(order.out, subject, self._journal, lambda: self._clock.seconds_s, saved)
         self._complaints = Complaints(order, self._store, tally, energy, self.pace, self._journal, saved)
@@ -60,7 +54,6 @@ class Campaign:
             subject, chosen_cells(subject.dialect, order.patterns), tally, energy, self._store.found
         )
         self.ended, self.note, self.target_lost = "", "", False
-        self._announced = "", ""
 
     # --- the whole
 
@@ -68,26 +61,16 @@ class Campaign:
         """Run until the budget ends. Raises Unanswered where the target is not there to begin with, JournalError."""
         with ExitStack() as stack:
             stack.callback(self._journal.close)
-            subject, checkpoint = self.progress.subject, self.checkpoint
-            tempo = Tempo.of(subject.round_trip_s(), subject.patience, subject.hang_s)
-            self._announced = announced(subject)
-            triage = Triage(subject, self._monitor, tempo, checkpoint.tally.trials)
-            workers = start_workers(subject, tempo, self.order.workers)
-            rows = Rows(self._source(), self._rows)
-            stack.callback(rows.close)
-            stack.callback(workers.close)
-            stack.callback(self._monitor.close)
-            readiness = Readiness(subject, self._monitor, triage, self._complaints, self._journal)
-            stack.callback(self._end, triage, readiness)
-            sender = Sender(workers, self._monitor, checkpoint.tally, checkpoint.energy, self._journal)
-            runner = BatchRunner(
-                sender, readiness, self._complaints, triage, rows, self.progress, self._clock
-            )
+            self._target.open(stack, self.order.workers, self.checkpoint.tally.trials)
+            stack.callback(self._rows.close)
+            readiness = Readiness(self._target, self._complaints, self._journal)
+            stack.callback(self._end, readiness)
+            runner = self._runner(readiness)
             self._journal.line("campaign", **self._manifest(), resumed=self.order.resume)
             try:
-                self._batches(runner, triage)
+                self._batches(runner)
             except (TargetLost, Unanswered) as lost:
-                self.ended, self.target_lost = self._lost(lost), True
+                self.ended, self.target_lost = self._target.why(lost), True
             except KeyboardInterrupt:
                 self.ended = INTERRUPTED
             except OSError as error:
@@ -95,7 +78,15 @@ class Campaign:
                 raise
         return self
 
-    def _batches(self, runner: BatchRunner, triage: Triage) -> None:
+    def _runner(self, readiness: Readiness) -> BatchRunner:
+        tally, energy = self.checkpoint.tally, self.checkpoint.energy
+        sender = Sender(self._target.workers, self._target.monitor, tally, energy, self._journal)
+        rows = Rows(self._source(), self._rows)
+        return BatchRunner(
+            sender, readiness, self._complaints, self._target.triage, rows, self.progress, self._clock
+        )
+
+    def _batches(self, runner: BatchRunner) -> None:
         order, checkpoint = self.order, self.checkpoint
         schedule = Schedule(
             order.subject.dialect, self.progress.cells, checkpoint.position, lambda: self.pace.size,
@@ -103,16 +94,16 @@ class Campaign:
             order.mutate, order.corpus,
         )  # fmt: skip
         while (batch := schedule.next()) is not None:
-            if not batch.items or self._one(runner, triage, batch):
+            if not batch.items or self._one(runner, batch):
                 self._cover(batch)
                 checkpoint.position = schedule.position = batch.after
             if runner.is_over:
                 break
         self.ended = "budget spent" if self._clock.is_spent and batch is not None else "all done"
 
-    def _one(self, runner: BatchRunner, triage: Triage, batch: Batch) -> bool:
+    def _one(self, runner: BatchRunner, batch: Batch) -> bool:
         """Run a batch; False where the budget ended before it did."""
-        self._write_checkpoint(triage)
+        self._write_checkpoint()
         tally, begun_s, before = self.checkpoint.tally, now_s(), self._complaints.of_a_whole
         self._journal.line("batch", inputs=len(batch.items), **batch.names)
         result = runner.run(batch)
@@ -130,42 +121,38 @@ class Campaign:
             if span.ends:
                 self.checkpoint.tally.cells.setdefault(span.cell.key, (COVERED, ""))
 
-    def _end(self, triage: Triage, readiness: Readiness) -> None:
+    def _end(self, readiness: Readiness) -> None:
         self.note = readiness.note
         self.checkpoint.tally.seconds_s = self._clock.seconds_s
-        self._write_checkpoint(triage)
+        self._write_checkpoint()
         inputs, findings = self.checkpoint.tally.inputs, len(self._store.signatures)
         self._journal.line("end", why=self.ended, inputs=inputs, findings=findings)
-
-    def _lost(self, lost: Exception) -> str:
-        failed = self._restart.failed if self._restart is not None else ""
-        return f"{lost} (its restart failed: {failed})" if failed else str(lost)
 
     # --- what is written down
 
     def _source(self) -> Source:
         subject = self.order.subject
         return Source(
-            self.checkpoint.run, subject.name, *self._announced, version("amqpspec"), self.order.plan["grammar"],
+            self.checkpoint.run, subject.name, *self._target.announced, version("amqpspec"), self.order.plan["grammar"],
             subject.dialect,
         )  # fmt: skip
 
     def _manifest(self) -> dict[str, Any]:
         """Everything that a reader of the rows has to know of the campaign."""
-        subject, (product, target_version) = self.order.subject, self._announced
+        subject, (product, target_version) = self.order.subject, self._target.announced
         return {
             "run": self.checkpoint.run, "started": self.checkpoint.started, "recorded": utc_now(),
             "plan": self.order.plan, "target": subject.name, "url": subject.url, "product": product,
             "version": target_version, "suite_version": version("amqpspec"), "workers": self.order.workers,
         }  # fmt: skip
 
-    def _write_checkpoint(self, triage: Triage) -> None:
-        self.checkpoint.tally.trials = triage.trials
+    def _write_checkpoint(self) -> None:
+        self.checkpoint.tally.trials = self._target.triage.trials
         self._journal.write_checkpoint(self.checkpoint.to_json() | self._complaints.to_json())
 
     def summary(self) -> dict[str, Any]:
         """The campaign in figures; findings are those in the folder, earlier parts of a resumed one included."""
-        tally, (product, target_version) = self.checkpoint.tally, self._announced
+        tally, (product, target_version) = self.checkpoint.tally, self._target.announced
         cells, folders = self.progress.cells, self._store.signatures.values()
         return {
             **self.order.plan, "run": self.checkpoint.run, "started": self.checkpoint.started, "product": product,

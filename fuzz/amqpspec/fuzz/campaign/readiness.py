@@ -5,45 +5,23 @@ Knows: sentinels, canaries, restarts. Must not know: what is sent next, how a ba
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from amqpspec.fuzz.campaign.complaints import Complaints
 from amqpspec.fuzz.campaign.journal import CampaignJournal
 from amqpspec.fuzz.campaign.schedule import Batch
+from amqpspec.fuzz.campaign.target import TargetAccess
 from amqpspec.fuzz.executor.client import Unanswered
-from amqpspec.fuzz.executor.subject import Subject
-from amqpspec.fuzz.oracles.monitor import Check, Monitor
+from amqpspec.fuzz.oracles.monitor import Check
 from amqpspec.fuzz.oracles.suspicion import Oracle, Suspicion
-from amqpspec.fuzz.triage.triage import TargetLost, Triage
+from amqpspec.fuzz.triage.triage import TargetLost
 
 _GONE = {False: (Oracle.CRASH, "the target is gone"), True: (Oracle.HANG, "no answer to a sentinel")}
-
-
-class Restart:
-    """The restart hook of a target; why it failed is kept, for whoever asks for it only learns that it did."""
-
-    def __init__(self, hook: Callable[[], None], journal: CampaignJournal) -> None:
-        self._hook, self._journal = hook, journal
-        self.failed = ""
-
-    def __call__(self) -> None:
-        """Restart the target; raises OSError."""
-        try:
-            self._hook()
-        except Exception as error:
-            self.failed = " ".join(str(error).split()) or type(error).__name__
-            self._journal.line("restart failed", why=self.failed)
-            raise OSError(self.failed) from error
-        self.failed = ""
 
 
 class Readiness:
     """Looks at a target before each batch; ``note`` says what is gone on without."""
 
-    def __init__(
-        self, subject: Subject, monitor: Monitor, triage: Triage, complaints: Complaints, journal: CampaignJournal
-    ) -> None:  # fmt: skip
-        self._subject, self._monitor, self._triage = subject, monitor, triage
+    def __init__(self, target: TargetAccess, complaints: Complaints, journal: CampaignJournal) -> None:
+        self._subject, self._monitor, self._triage = target.subject, target.monitor, target.triage
         self._complaints, self._journal = complaints, journal
         self.note = ""
 

@@ -1,0 +1,64 @@
+"""What is open towards the target while a campaign runs: a monitor, a triage, workers that send.
+
+Knows: in which order they are opened, and closed. Must not know: batches, what is counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import replace
+
+from amqpspec.fuzz.campaign.journal import CampaignJournal
+from amqpspec.fuzz.executor.announced import announced
+from amqpspec.fuzz.executor.pool import WorkerPool, start_workers
+from amqpspec.fuzz.executor.subject import Subject
+from amqpspec.fuzz.executor.tempo import Tempo
+from amqpspec.fuzz.oracles.monitor import Monitor
+from amqpspec.fuzz.triage.triage import Triage
+
+
+class Restart:
+    """The restart hook of a target; why it failed is kept, for whoever asks for it only learns that it did."""
+
+    def __init__(self, hook: Callable[[], None], journal: CampaignJournal) -> None:
+        self._hook, self._journal = hook, journal
+        self.failed = ""
+
+    def __call__(self) -> None:
+        """Restart the target; raises OSError."""
+        try:
+            self._hook()
+        except Exception as error:
+            self.failed = " ".join(str(error).split()) or type(error).__name__
+            self._journal.line("restart failed", why=self.failed)
+            raise OSError(self.failed) from error
+        self.failed = ""
+
+
+class TargetAccess:
+    """``announced`` are product and version, known once ``open`` was called; so are ``triage`` and ``workers``."""
+
+    triage: Triage
+    workers: WorkerPool
+
+    def __init__(self, subject: Subject, journal: CampaignJournal) -> None:
+        self._restart = Restart(subject.restart, journal) if subject.restart is not None else None
+        self.subject = replace(subject, restart=self._restart)
+        self.monitor = Monitor(self.subject)
+        self.announced = "", ""
+
+    def open(self, stack: ExitStack, workers: int, trials: int) -> None:
+        """Measure the target and start so many workers; ``stack`` closes all of it. Raises Unanswered."""
+        subject = self.subject
+        tempo = Tempo.of(subject.round_trip_s(), subject.patience, subject.hang_s)
+        self.announced = announced(subject)
+        self.triage = Triage(subject, self.monitor, tempo, trials)
+        self.workers = start_workers(subject, tempo, workers)
+        stack.callback(self.workers.close)
+        stack.callback(self.monitor.close)
+
+    def why(self, lost: Exception) -> str:
+        """Why the target is lost, and why a restart did not help."""
+        failed = self._restart.failed if self._restart is not None else ""
+        return f"{lost} (its restart failed: {failed})" if failed else str(lost)
