@@ -141,6 +141,7 @@ class Opening(Connection):
         outcome = self._converse(talk)
         if outcome["code"] != 0:
             raise Unmet("sasl-outcome with code 0", outcome.describe(self.dialect), outcome)
+        # The server's own proof may come with the outcome: with SCRAM, a login counts once it was checked (RFC 5802).
         if isinstance(outcome["additional_data"], bytes) and outcome["additional_data"]:
             talk.answer(outcome["additional_data"])
         self._secured = True
@@ -198,6 +199,7 @@ class Opening(Connection):
             return
         self.send("close")
         until_s = self.now() + within_s
+        # Who has written close reads on until the other close comes (§2.4.3).
         while not self.is_over() and self.now() < until_s:
             if isinstance(self.read(until_s), Ended | Garbled | Quiet):
                 break

@@ -83,6 +83,7 @@ class Watching(Linking):
         if not barrier or not self._can_ask():
             self._watch(watch, within_s or patience.ending_s)
             return self._reacted(watch)
+        # Most refusals come at once; where the target is about to end the session, a barrier would break a rule itself.
         if self._watch(watch, patience.quiet_s):
             return self._reacted(watch)
         watch.seen.pop()
@@ -148,6 +149,7 @@ class Watching(Linking):
             return True
         if watch.matters(arrival):
             watch.seen.append(arrival)
+            # What else concerns the case is told as part of the reaction, and kept for a later wait.
             if arrival.name not in ("end", "detach"):
                 self.keep(arrival)
         elif arrival.link is None or arrival.link is not watch.scratch:
@@ -164,6 +166,7 @@ class Watching(Linking):
         return Reaction(arrivals, *refusal_of(arrivals))
 
     def _read_on(self, watch: _Watch) -> None:
+        # Close is the last thing that a peer writes (§2.4.3): what is left to see is how the stream ends.
         ended = self.expect_end(self.context.patience.quiet_s)
         if not isinstance(ended, Quiet):
             watch.seen.append(ended)

@@ -129,6 +129,7 @@ class Connection(Line):
                 self.open_channels.add(arrival.channel)
             elif arrival.name in ("channel.close", "channel.close-ok"):
                 self.open_channels.discard(arrival.channel)
+            # Who receives a close answers it, whatever else it was about to do (0-9-1 connection.close, channel.close).
             if self.polite and arrival.name in ("connection.close", "channel.close"):
                 last = self.last_sent
                 self.send(f"{arrival.name}-ok", channel=arrival.channel)

@@ -190,6 +190,8 @@ class Peer(Connection):
         With ``queue`` the round trip goes through that queue, twice, so that what it had to deliver is under way first.
         Afterwards, ``pending`` tells what has arrived. Raises Unmet.
         """
+        # Servers deliver from other threads than the one that answers: what was on its way when the first answer was
+        # written comes before the second one.
         for _ in range(2):
             if queue:
                 self.call("queue.declare", channel=channel, queue=queue, passive=True)
@@ -213,6 +215,8 @@ class Peer(Connection):
         """
         patience = self.context.patience
         if barrier:
+            # Most refusals come at once. They are waited for without the barrier, which would be one more violation on
+            # a channel that the target is about to close.
             seen = self._watch(channel, patience.quiet_s)
             if not isinstance(seen[-1], Quiet):
                 return self._reacted(seen)
@@ -225,6 +229,7 @@ class Peer(Connection):
         seen: list[Arrival] = []
         while True:
             arrival = self.read(until_s)
+            # A sign of life answers nothing (0-9-1 §4.2.7).
             if isinstance(arrival, HeartbeatArrived):
                 continue
             seen.append(Quiet(within_s) if isinstance(arrival, Quiet) else arrival)
@@ -236,6 +241,8 @@ class Peer(Connection):
                 return seen
             if arrival.channel == channel and arrival.name not in ASYNCHRONOUS:
                 return seen
+            # What a server sends by itself, or on another channel, says nothing of what was sent here; a later wait may
+            # want it.
             if arrival.channel != channel or arrival.name in ASYNCHRONOUS:
                 self.keep(seen.pop())
             if self.now() >= until_s:
@@ -244,6 +251,7 @@ class Peer(Connection):
 
     def _reacted(self, seen: list[Arrival]) -> Reaction:
         last = seen[-1]
+        # Behind close and close-ok only the end of the socket is left (0-9-1 connection.close); it is judged, too.
         if isinstance(last, MethodArrived) and last.name == "connection.close":
             seen.append(self.expect_end(self.context.patience.quiet_s))
         arrivals = tuple(seen)
