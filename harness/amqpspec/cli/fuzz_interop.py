@@ -25,11 +25,7 @@ ENGINES = ("amqpspec", "boofuzz")
 @click.command("export-boofuzz", short_help="Write a dialect as one boofuzz script.")
 @click.argument("url", required=False)
 @click.option(
-    "--dialect",
-    "-d",
-    required=True,
-    **one_of(fuzzed_dialects),
-    help="Whose grammar and states it has.",
+    "--dialect", "-d", required=True, **one_of(fuzzed_dialects), help="Whose grammar and states it has."
 )
 @click.option(
     "--out",

@@ -17,12 +17,12 @@ from amqpspec.fuzz.amqp_1_0.client_frames import frames_in
 from amqpspec.fuzz.amqp_1_0.grammar import productions
 from amqpspec.fuzz.amqp_1_0.judge import judge
 from amqpspec.fuzz.amqp_1_0.turns import FACTS, turn_of
-from amqpspec.fuzz.amqp_1_0.words import FrameWords
 from amqpspec.fuzz.driver import FuzzDriver
 from amqpspec.fuzz.executor.heard import Decode
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.families.base import Location
 from amqpspec.fuzz.grammar import Production, tables
+from amqpspec.fuzz.inputs.part import WordedFrames
 from amqpspec.fuzz.interop.part import BoofuzzFacts, Piece, put_channel
 from amqpspec.fuzz.selftest.frames import ClientFrame, FrameCondition
 from amqpspec.fuzz.selftest.part import BrokerSeams
@@ -30,7 +30,10 @@ from amqpspec.fuzz.states.model import Exchange, Say, State, Step, Traces, Turn,
 from amqpspec.fuzz.trees.tree import Node
 from amqpspec.fuzz.triage.part import CaseWords
 from amqpspec.spec.typed import TypedDialect
-from amqpspec.wire.amqp_1_0.frames import EMPTY_FRAME
+from amqpspec.wire.amqp_1_0.describe import describe_frame
+from amqpspec.wire.amqp_1_0.frames import EMPTY_FRAME, TypedReader
+
+_MAX_OCTETS = 1 << 24
 
 
 class Amqp10Driver(FuzzDriver):
@@ -66,9 +69,11 @@ class Amqp10Driver(FuzzDriver):
         """Recorded frames as trees."""
         return dissect.frames(self.tables, octets)
 
-    def words_of(self, octets: bytes) -> FrameWords:
-        """Frames in words."""
-        return FrameWords(octets)
+    def words_of(self, octets: bytes) -> WordedFrames:
+        """Frames by their performatives."""
+        reader = TypedReader(max_frame_octets=_MAX_OCTETS)
+        reader.feed(octets)
+        return WordedFrames(reader, describe_frame)
 
     # --- states
 

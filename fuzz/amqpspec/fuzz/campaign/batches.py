@@ -10,15 +10,17 @@ from dataclasses import dataclass, field, replace
 
 from amqpspec.fuzz.campaign.clock import BudgetClock
 from amqpspec.fuzz.campaign.complaints import Complaints
+from amqpspec.fuzz.campaign.observations import Source, observations
 from amqpspec.fuzz.campaign.progress import Progress
 from amqpspec.fuzz.campaign.readiness import Readiness
 from amqpspec.fuzz.campaign.schedule import Batch
-from amqpspec.fuzz.campaign.sender import Rows, Sender
+from amqpspec.fuzz.campaign.sender import Sender
 from amqpspec.fuzz.executor.result import End
 from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
 from amqpspec.fuzz.inputs.identity import InputId
 from amqpspec.fuzz.oracles.suspicion import SPOILS
 from amqpspec.fuzz.triage.triage import Triage
+from amqpspec.record.arrow_journal import ArrowJournal
 
 _WAVES, _WAVES_AFTER_DEATHS = 6, 4
 
@@ -45,10 +47,11 @@ class BatchRunner:
     """Runs batches against a target that is made ready before each wave."""
 
     def __init__(
-        self, sender: Sender, readiness: Readiness, complaints: Complaints, triage: Triage, rows: Rows,
-        progress: Progress, clock: BudgetClock,
+        self, sender: Sender, readiness: Readiness, complaints: Complaints, triage: Triage, rows: ArrowJournal,
+        source: Source, progress: Progress, clock: BudgetClock,
     ) -> None:  # fmt: skip
-        self._sender, self._readiness, self._rows = sender, readiness, rows
+        self._sender, self._readiness = sender, readiness
+        self._rows, self._source = rows, source
         self._complaints, self._triage = complaints, triage
         self._progress, self._clock = progress, clock
         self._last: Batch | None = None
@@ -94,7 +97,8 @@ class BatchRunner:
         try:
             self._complaints.take(self._triage, suspects, check)
         finally:
-            self._rows.write(seen, list(self._complaints.verdicts.of(check, [s.result for s in seen])))
+            judged = self._complaints.verdicts.of(check, [s.result for s in seen])
+            self._rows.write(observations(self._source, seen, judged))
         self._last = wave if tried else self._last
         # What was under way to its state when the target went down was not tried yet.
         done = {one.item.id for one in tried if one.reached or not result.fatal}

@@ -22,7 +22,7 @@ from amqpspec.fuzz.campaign.pace import Pace
 from amqpspec.fuzz.campaign.progress import Progress
 from amqpspec.fuzz.campaign.readiness import Readiness
 from amqpspec.fuzz.campaign.schedule import Batch, Schedule, chosen_cells
-from amqpspec.fuzz.campaign.sender import Rows, Sender
+from amqpspec.fuzz.campaign.sender import Sender
 from amqpspec.fuzz.campaign.tally import COVERED
 from amqpspec.fuzz.campaign.target import TargetAccess
 from amqpspec.fuzz.executor.client import Unanswered
@@ -81,10 +81,10 @@ class Campaign:
     def _runner(self, readiness: Readiness) -> BatchRunner:
         tally, energy = self.checkpoint.tally, self.checkpoint.energy
         sender = Sender(self._target.workers, self._target.monitor, tally, energy, self._journal)
-        rows = Rows(self._source(), self._rows)
         return BatchRunner(
-            sender, readiness, self._complaints, self._target.triage, rows, self.progress, self._clock
-        )
+            sender, readiness, self._complaints, self._target.triage, self._rows, self._source(), self.progress,
+            self._clock,
+        )  # fmt: skip
 
     def _batches(self, runner: BatchRunner) -> None:
         order, checkpoint = self.order, self.checkpoint

@@ -6,11 +6,12 @@ Knows: results, columns. Must not know: files, who judged.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from amqpspec.fuzz.executor.result import InputResult
+from amqpspec.fuzz.executor.result import End, InputResult
 from amqpspec.fuzz.inputs.identity import RANDOM
 from amqpspec.record.observation import FUZZ, PREFIX_OCTETS, VERDICT_CODES, row
 from amqpspec.record.rows import Outcome as Verdict
@@ -49,6 +50,12 @@ class Judged:
     crash: str = ""
     finding: str = ""
     baseline: str = ""
+
+
+def observations(source: Source, seen: Sequence[Seen], judged: Iterable[Judged]) -> list[dict[str, Any]]:
+    """One row for each input that was sent."""
+    pairs = zip(seen, judged, strict=True)
+    return [observation(source, one, how) for one, how in pairs if one.result.end is not End.REFUSED]
 
 
 def observation(source: Source, seen: Seen, judged: Judged) -> dict[str, Any]:

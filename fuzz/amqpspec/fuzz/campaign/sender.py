@@ -1,6 +1,6 @@
-"""Inputs sent once, and the oracles asked about them: what came of each is counted and written down.
+"""Inputs sent once, and the oracles asked about them: what came of each is counted.
 
-Knows: workers, the monitor, counts, rows. Must not know: which inputs come next, who is to blame.
+Knows: workers, the monitor, counts. Must not know: which inputs come next, who is to blame.
 """
 
 from __future__ import annotations
@@ -9,32 +9,13 @@ from collections.abc import Sequence
 
 from amqpspec.fuzz.campaign.energy import Energy
 from amqpspec.fuzz.campaign.journal import CampaignJournal
-from amqpspec.fuzz.campaign.observations import Judged, Seen, Source, observation
+from amqpspec.fuzz.campaign.observations import Seen
 from amqpspec.fuzz.campaign.tally import Tally
 from amqpspec.fuzz.executor.pool import WorkerPool, utc_us
 from amqpspec.fuzz.executor.result import End
 from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
 from amqpspec.fuzz.inputs.identity import RANDOM
 from amqpspec.fuzz.oracles.monitor import Check, Monitor
-from amqpspec.record.arrow_journal import ArrowJournal
-
-
-class Rows:
-    """One row for each input that was sent."""
-
-    def __init__(self, source: Source, rows: ArrowJournal) -> None:
-        self._source, self._rows = source, rows
-
-    def write(self, seen: Sequence[Seen], judged: Sequence[Judged]) -> None:
-        """Write down what came of inputs, and what was made of it."""
-        self._rows.write([
-            observation(self._source, one, how)
-            for one, how in zip(seen, judged, strict=True) if one.result.end is not End.REFUSED
-        ])  # fmt: skip
-
-    def close(self) -> None:
-        """Close the file."""
-        self._rows.close()
 
 
 class Sender:

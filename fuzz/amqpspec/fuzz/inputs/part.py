@@ -5,8 +5,9 @@ Knows: the questions. Must not know: any dialect's answers.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Protocol, cast
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol, cast
 
 from amqpspec.fuzz.parts import Part, loaded_driver
 from amqpspec.fuzz.trees.tree import Node, Role, leaf
@@ -19,15 +20,15 @@ class InputsPart(Part, Protocol):
         """Octets as frames whose sizes follow their payloads; rendered, they are the same octets."""
         return (leaf("rest", Role.OPAQUE, octets),)
 
-    def words_of(self, octets: bytes) -> FrameWords:
-        """A reader of frames in words, already fed."""
-        return NoWords(octets)
+    def words_of(self, octets: bytes) -> WordedFrames | None:
+        """The frames of octets in words; None where a dialect has none for them."""
+        return None
 
 
-class FrameWords(Protocol):
-    """Frames of octets in words."""
+class Reader(Protocol):
+    """What cuts frames out of octets that it was fed with."""
 
-    def next(self) -> str | None:
+    def next(self) -> Any:
         """The next frame; None where there is no whole one any more. Raises WireError."""
         ...
 
@@ -37,15 +38,17 @@ class FrameWords(Protocol):
         ...
 
 
-class NoWords:
-    """Octets of which nothing is said."""
+@dataclass(frozen=True, slots=True)
+class WordedFrames:
+    """Frames as they are cut, and what ``describe`` says of one: a mapping with ``text``."""
 
-    def __init__(self, octets: bytes) -> None:
-        self.pending_octets = len(octets)
+    reader: Reader
+    describe: Callable[[Any], Mapping[str, Any]]
 
     def next(self) -> str | None:
-        """No frame."""
-        return None
+        """The next frame in words; None where there is no whole one any more. Raises WireError."""
+        item = self.reader.next()
+        return None if item is None else str(self.describe(item)["text"])
 
 
 def inputs_part(dialect_id: str) -> InputsPart:

@@ -14,6 +14,8 @@ _MAX_FRAMES = 64
 def in_words(dialect_id: str, octets: bytes) -> list[str]:
     """A line for each frame, then one for what cannot be read or is not complete."""
     frames = inputs_part(dialect_id).words_of(octets)
+    if frames is None:
+        return [f"{len(octets)} octets"]
     lines: list[str] = []
     try:
         while (text := frames.next()) is not None:
@@ -22,5 +24,5 @@ def in_words(dialect_id: str, octets: bytes) -> list[str]:
                 return [*lines, "…"]
     except WireError as error:
         return [*lines, f"not readable: {error}"]
-    left = frames.pending_octets
+    left = frames.reader.pending_octets
     return lines + ([f"{left} octets of a frame that is not complete"] if left else [])

@@ -17,7 +17,7 @@ class Amqp091Driver(MethodsDriver):
 
     absent = MappingProxyType(
         {
-            "C01": "an array says how many octets it has, not how many elements, and each element has a tag octet",
+            "C01": "an array says how many octets it has, not how many elements, and each element has a tag octet"
         }
     )
     rare_method = "tx.rollback"

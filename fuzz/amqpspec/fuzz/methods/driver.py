@@ -7,7 +7,7 @@ in modules beside this one.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from types import MappingProxyType
 
 from amqpspec.fuzz.driver import FuzzDriver
@@ -15,6 +15,7 @@ from amqpspec.fuzz.executor.heard import Decode, Heard
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.families.base import Location
 from amqpspec.fuzz.grammar import Production, tables
+from amqpspec.fuzz.inputs.part import WordedFrames
 from amqpspec.fuzz.interop.part import BoofuzzFacts, Piece, put_channel
 from amqpspec.fuzz.methods import answers, dissect, interop
 from amqpspec.fuzz.methods import states as ways
@@ -25,7 +26,6 @@ from amqpspec.fuzz.methods.client_frames import frames_in
 from amqpspec.fuzz.methods.grammar import CHANNEL, productions
 from amqpspec.fuzz.methods.judge import judge
 from amqpspec.fuzz.methods.turns import FACTS, TURNS
-from amqpspec.fuzz.methods.words import FrameWords
 from amqpspec.fuzz.selftest.frames import ClientFrame, FrameCondition
 from amqpspec.fuzz.selftest.part import BrokerSeams
 from amqpspec.fuzz.states.model import Exchange, Say, State, Step, Traces, Turn, Values
@@ -34,7 +34,10 @@ from amqpspec.fuzz.triage.part import CaseWords
 from amqpspec.spec.dialects import widest
 from amqpspec.spec.methods import MethodDialect
 from amqpspec.wire.methods.codec import Codec, codec_for
+from amqpspec.wire.methods.describe import describe_frame
+from amqpspec.wire.methods.frames import FrameReader
 
+_MAX_OCTETS = 1 << 24
 _COMMON = ("exchange.declare", "exchange.delete", "queue.bind", "queue.unbind")
 
 
@@ -84,9 +87,11 @@ class MethodsDriver(FuzzDriver):
         """Recorded frames as trees."""
         return dissect.frames(self.tables, octets)
 
-    def words_of(self, octets: bytes) -> FrameWords:
-        """Frames in words."""
-        return FrameWords(self._codec, octets)
+    def words_of(self, octets: bytes) -> WordedFrames:
+        """Frames by their methods."""
+        reader = FrameReader(self.tables.layout, max_payload_octets=_MAX_OCTETS)
+        reader.feed(octets)
+        return WordedFrames(reader, partial(describe_frame, self._codec))
 
     # --- states
 

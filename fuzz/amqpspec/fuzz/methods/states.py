@@ -61,12 +61,7 @@ def states_of(dialect_id: str, dialect: MethodDialect) -> Iterator[State]:
     yield State("channel", channel, _channel_methods(dialect), one, judged=True)
     yield State("consuming", (*channel, *_consume()), _CONSUMER, one, judged=True)
     yield from _contents(channel, one)
-    small = (
-        *tune,
-        Step((_tune_ok(SMALL_CHANNEL_MAX, SMALL_FRAME_MAX_OCTETS),)),
-        opened,
-        channel_open,
-    )
+    small = (*tune, Step((_tune_ok(SMALL_CHANNEL_MAX, SMALL_FRAME_MAX_OCTETS),)), opened, channel_open)
     limits = ("method/queue.declare", "content/basic.publish", "method/channel.open")
     yield State(
         "limits", small, limits, one, frozenset(), SMALL_FRAME_MAX_OCTETS, SMALL_CHANNEL_MAX, judged=True

@@ -260,12 +260,7 @@ class Triage:
         if tried.fired is None or tried.fired.top != blame.suspicion.top:
             return None
         return replace(
-            blame,
-            item=item,
-            suspicion=tried.fired,
-            result=tried.result,
-            spoken=tried.spoken,
-            log=tried.log,
+            blame, item=item, suspicion=tried.fired, result=tried.result, spoken=tried.spoken, log=tried.log
         )
 
 

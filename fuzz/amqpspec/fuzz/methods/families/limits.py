@@ -7,14 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from amqpspec.fuzz.families.base import (
-    Bend,
-    Location,
-    bend,
-    locations_at,
-    next_productions,
-    numbers_of,
-)
+from amqpspec.fuzz.families.base import Bend, Location, bend, locations_at, next_productions, numbers_of
 from amqpspec.fuzz.grammar import grammar, tables
 from amqpspec.fuzz.methods.grammar import BODY, CHANNEL, body_frame, method_frame
 from amqpspec.fuzz.states.model import State
