@@ -53,7 +53,7 @@ measured: $(VENV)/dev.stamp
 	$(BIN)/coverage report --skip-covered
 
 rest: $(VENV)/dev.stamp
-	$(BIN)/pytest -n $(WORKERS) --dist loadgroup --durations=20 -m "not broker" $(MEASURED:%=--ignore=%) tests
+	$(BIN)/pytest -n $(WORKERS) --durations=20 -m "not broker" $(MEASURED:%=--ignore=%) tests
 
 lint: $(VENV)/dev.stamp  ## ruff, mypy --strict, import-linter
 	$(BIN)/ruff check .

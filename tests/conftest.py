@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 import socket
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -10,6 +11,7 @@ from hypothesis import settings
 from amqpspec.reference.server import ReferenceBroker
 from tests.environment import neutralise
 from tests.reports.browser import Browser, find_browser
+from tests.sharing import SHARED, scheduler, shares
 
 neutralise(os.environ)
 # How long an example takes is the machine's affair, the more so with other tests beside it.
@@ -18,23 +20,22 @@ settings.load_profile("tests")
 
 LIMIT_S = 600
 """No test waits longer than that, whatever it waits for; ``timeout`` says where one needs another bound."""
-_ONE_WORKER = {"spark": "spark", "browser": "browser", "amqplib": "npm", "rhea": "npm", "wheel": "wheel"}
-"""Fixtures that are made once and cost much, and the group of their tests: pytest-xdist keeps a group together."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Each test gets its bound, and its place beside those that share what is dear."""
+    """Each test gets its bound; one that uses what others share stands in a file that is known for it."""
     for item in items:
         if item.get_closest_marker("timeout") is None:
             item.add_marker(pytest.mark.timeout(LIMIT_S))
-        group = _group(item)
-        if group and item.get_closest_marker("xdist_group") is None:
-            item.add_marker(pytest.mark.xdist_group(group))
+        strangers = {*SHARED} & {*getattr(item, "fixturenames", ())} - {shares(item.nodeid)}
+        if strangers:
+            raise pytest.UsageError(f"{item.nodeid}: expected in tests/sharing.py for {strangers}")
 
 
-def _group(item: pytest.Item) -> str | None:
-    used = getattr(item, "fixturenames", ())
-    return next((group for fixture, group in _ONE_WORKER.items() if fixture in used), None)
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Which worker runs what: see ``tests.sharing``."""
+    return scheduler(config, log)
 
 
 @pytest.fixture

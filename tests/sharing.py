@@ -1,0 +1,36 @@
+"""Which tests keep to one worker when several run at once, so that what they share is made once.
+
+Knows: what is dear, and in which files it is used. Must not know: what the tests are about.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from xdist.scheduler import LoadScopeScheduling
+
+SHARED = {
+    "spark": (
+        "tests/pipeline/test_bench.py", "tests/pipeline/test_build.py", "tests/pipeline/test_lake.py",
+        "tests/pipeline/test_marts_", "tests/pipeline/test_rollups.py", "tests/pipeline/test_session.py",
+    ),
+    "master": ("tests/pipeline/test_elsewhere.py",),
+    "browser": (
+        "tests/reports/test_browser.py", "tests/reports/test_campaign_page.py", "tests/site/test_site_browser.py",
+    ),
+    "npm": ("tests/reference/test_clients.py", "tests/reference/amqp_1_0/test_clients.py"),
+    "wheel": ("tests/test_wheel.py",),
+}  # fmt: skip
+"""The files of each dear fixture: a session of Spark, a cluster, a browser, packages of npm, an installed wheel."""
+
+
+def shares(nodeid: str) -> str | None:
+    """The fixture that a test shares with others, by its file."""
+    return next((name for name, files in SHARED.items() if nodeid.startswith(files)), None)
+
+
+def scheduler(config: Any, log: Any) -> Any:
+    """Each test goes to whoever is free, and those that share something to one worker."""
+    made = LoadScopeScheduling(config, log)
+    made._split_scope = lambda nodeid: shares(nodeid) or nodeid
+    return made
