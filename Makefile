@@ -8,7 +8,7 @@ WORKERS ?= 4
 MEASURED := tests/spec tests/wire tests/peer
 SOCKETLESS := $(MEASURED) tests/record tests/query $(filter-out tests/test_wheel.py,$(wildcard tests/test_*.py))
 
-.PHONY: run pipeline examples check test measured rest lint bench selftest clean help
+.PHONY: run pipeline examples check quick test measured rest lint bench selftest clean help
 
 help:            ## say what can be made
 	@awk -F ':.*## *' '/^[a-z]+: .*##/ {printf "%-10s%s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -41,8 +41,10 @@ examples: $(VENV)/run.stamp  ## the reports of docs/examples, of all known broke
 	@.ci/examples.sh $(BIN) out/examples
 
 check: $(VENV)/dev.stamp  ## for every change: lint, types, import rule, the tests that need no socket
-	@$(MAKE) --no-print-directory lint
-	@$(BIN)/pytest -q -n 2 $(SOCKETLESS)
+	@$(MAKE) --no-print-directory -j 2 lint quick
+
+quick: $(VENV)/dev.stamp
+	$(BIN)/pytest -q -n 2 --hypothesis-profile few $(SOCKETLESS)
 
 test: $(VENV)/dev.stamp  ## lint, types, import rule, all tests, branch coverage of spec, wire and peer
 	@$(MAKE) --no-print-directory -j 2 lint measured

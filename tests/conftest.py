@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from amqpspec.reference.server import ReferenceBroker
 from tests.environment import neutralise
@@ -15,7 +15,8 @@ from tests.sharing import SHARED, scheduler, shares
 
 neutralise(os.environ)
 # How long an example takes is the machine's affair, the more so with other tests beside it.
-settings.register_profile("tests", deadline=None)
+settings.register_profile("tests", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("few", settings.get_profile("tests"), max_examples=15)
 settings.load_profile("tests")
 
 LIMIT_S = 600

@@ -1,15 +1,9 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import HealthCheck, settings
 
 from amqpspec.wire.methods.codec import Codec, codec_for
 from tests.wire.strategies import DIALECTS
-
-settings.register_profile(
-    "wire", max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow]
-)
-settings.load_profile("wire")
 
 
 @pytest.fixture(params=DIALECTS)
