@@ -33,7 +33,7 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class TimedResult:
     """A result, when it was there (microseconds, UTC), who had it, and how often its input was sent by then."""
 
     result: InputResult
@@ -43,7 +43,7 @@ class Seen:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class Judgement:
     """What the oracles made of an input; ``crash`` is the signature of the finding that it belongs to."""
 
     verdict: Verdict = Verdict.PASS
@@ -52,13 +52,15 @@ class Judged:
     baseline: str = ""
 
 
-def observations(source: Source, seen: Sequence[Seen], judged: Iterable[Judged]) -> list[dict[str, Any]]:
+def observations(
+    source: Source, seen: Sequence[TimedResult], judged: Iterable[Judgement]
+) -> list[dict[str, Any]]:
     """One row for each input that was sent."""
     pairs = zip(seen, judged, strict=True)
     return [observation(source, one, how) for one, how in pairs if one.result.end is not End.REFUSED]
 
 
-def observation(source: Source, seen: Seen, judged: Judged) -> dict[str, Any]:
+def observation(source: Source, seen: TimedResult, judged: Judgement) -> dict[str, Any]:
     """One row."""
     result = seen.result
     id, latency_s = result.item.id, result.timing.latency_s
@@ -76,7 +78,7 @@ def observation(source: Source, seen: Seen, judged: Judged) -> dict[str, Any]:
     )  # fmt: skip
 
 
-def _verdict(result: InputResult, judged: Judged) -> Verdict:
+def _verdict(result: InputResult, judged: Judgement) -> Verdict:
     """What an oracle said of it; else, an input that did not get into its state was blocked, and nothing is claimed."""
     if judged.verdict is Verdict.PASS and not result.reached:
         return Verdict.BLOCKED

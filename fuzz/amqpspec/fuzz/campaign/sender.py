@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from amqpspec.fuzz.campaign.energy import Energy
 from amqpspec.fuzz.campaign.journal import CampaignJournal
-from amqpspec.fuzz.campaign.observations import Seen
+from amqpspec.fuzz.campaign.observations import TimedResult
 from amqpspec.fuzz.campaign.tally import Tally
 from amqpspec.fuzz.executor.pool import WorkerPool, utc_us
 from amqpspec.fuzz.executor.result import End
@@ -32,11 +32,11 @@ class Sender:
         """Inputs that have no result for a fault of ours."""
         return self._workers.undecided
 
-    def send(self, items: Sequence[FuzzInput], attempt: int) -> tuple[list[Seen], Check]:
+    def send(self, items: Sequence[FuzzInput], attempt: int) -> tuple[list[TimedResult], Check]:
         """What came of inputs, and what the oracles say of all of them."""
         workers = self._workers
         try:
-            seen = [Seen(result, utc_us(), workers.worker, attempt) for result in workers.run(items)]
+            seen = [TimedResult(result, utc_us(), workers.worker, attempt) for result in workers.run(items)]
         finally:
             self._note_deaths()
         check = self._monitor.after([s.result for s in seen])
@@ -52,7 +52,7 @@ class Sender:
             )
         self._workers.deaths.clear()
 
-    def _count(self, seen: Sequence[Seen]) -> None:
+    def _count(self, seen: Sequence[TimedResult]) -> None:
         results = [s.result for s in seen if s.result.end is not End.REFUSED]
         tally = self._tally
         tally.inputs += len(results)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from amqpspec.fuzz.campaign.observations import Judged
+from amqpspec.fuzz.campaign.observations import Judgement
 from amqpspec.fuzz.executor.result import InputResult
 from amqpspec.fuzz.inputs.identity import InputId
 from amqpspec.fuzz.oracles.monitor import Check
@@ -30,7 +30,7 @@ class InputVerdicts:
     known: frozenset[str]
     blamed: dict[InputId, tuple[str, str]] = field(default_factory=dict)
 
-    def of(self, check: Check, results: Sequence[InputResult]) -> Iterator[Judged]:
+    def of(self, check: Check, results: Sequence[InputResult]) -> Iterator[Judgement]:
         """One for each result. Beside a crash or a hang, single answers are not judged."""
         spoilt = any(s.oracle in SPOILS for s in check.suspicions)
         complaints = {
@@ -39,17 +39,17 @@ class InputVerdicts:
         for result in results:
             yield self._one(result, complaints.get(result.item.id), spoilt)
 
-    def _one(self, result: InputResult, complaint: Suspicion | None, spoilt: bool) -> Judged:
+    def _one(self, result: InputResult, complaint: Suspicion | None, spoilt: bool) -> Judgement:
         """What was complained of and could not be repeated is not decided."""
         id = result.item.id
         if id in self.blamed:
-            return Judged(Verdict.FAIL, *self.blamed[id], "unexpected")
+            return Judgement(Verdict.FAIL, *self.blamed[id], "unexpected")
         if complaint is None:
             undecided = spoilt and result.item.expectation.must_refuse
-            return Judged(Verdict.INCONCLUSIVE if undecided else Verdict.PASS)
+            return Judgement(Verdict.INCONCLUSIVE if undecided else Verdict.PASS)
         if complaint.top.partition(":")[0] in self.known:
-            return Judged(Verdict.FAIL, baseline="known")
+            return Judgement(Verdict.FAIL, baseline="known")
         signature = signature_of(complaint.oracle, complaint.top, id.family, result.item.state)
         if signature in self.findings:
-            return Judged(Verdict.FAIL, signature, self.findings[signature], "unexpected")
-        return Judged(Verdict.INCONCLUSIVE)
+            return Judgement(Verdict.FAIL, signature, self.findings[signature], "unexpected")
+        return Judgement(Verdict.INCONCLUSIVE)

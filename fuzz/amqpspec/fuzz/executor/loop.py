@@ -44,22 +44,22 @@ class Address:
     tls: Tls | None = None
 
 
-class _Line:
+class _Connection:
     """A socket with its conversation. ``due_s`` is when the loop looks at it at the latest."""
 
-    __slots__ = ("begins", "begun", "due_s", "events", "inputs", "on", "pipe", "talk")
+    __slots__ = ("begins", "begun", "conversation", "due_s", "events", "inputs", "on", "pipe")
 
-    def __init__(self, on: socket.socket, talk: Conversation, pipe: Pipe | None) -> None:
-        self.on, self.talk, self.pipe = on, talk, pipe
-        self.events, self.due_s, self.begun, self.begins = 0, talk.deadline_s, pipe is None, True
+    def __init__(self, on: socket.socket, conversation: Conversation, pipe: Pipe | None) -> None:
+        self.on, self.conversation, self.pipe = on, conversation, pipe
+        self.events, self.due_s, self.begun, self.begins = 0, conversation.deadline_s, pipe is None, True
         self.inputs = 1
 
     def is_done(self) -> bool:
         """Whether there is a result."""
-        return self.talk.result is not None
+        return self.conversation.result is not None
 
 
-class _Waiting:
+class _Queue:
     """Inputs that are still to come; those that are put back go first, each on a connection of its own."""
 
     def __init__(self, inputs: Iterable[FuzzInput]) -> None:
@@ -70,7 +70,7 @@ class _Waiting:
         return self._back.pop() if self._back else next(self._rest, None)
 
     def take_for(self, reusable: ReusableConnection) -> FuzzInput | None:
-        """The next one, where it can be said on a kept connection."""
+        """The next one, where it can be said on a reusable connection."""
         item = None if self._back else next(self._rest, None)
         if item is None or reusable.fits(item):
             return item
@@ -107,7 +107,7 @@ class Executor:
         self._stuck = 0
         self._room, self._beginning = connections, 0
         self._down = False
-        self._due: list[tuple[float, int, _Line]] = []
+        self._due: list[tuple[float, int, _Connection]] = []
         self._pushed = 0
         self.recording = False
         self.last: Conversation | None = None
@@ -115,40 +115,42 @@ class Executor:
     def run(self, inputs: Iterable[FuzzInput]) -> Iterator[InputResult]:
         """Results as they come. Once the target takes no connection, or answers none, no more are begun."""
         self._down, self._stuck, self._beginning = False, 0, 0
-        waiting = _Waiting(inputs)
-        lines: set[_Line] = set()
+        waiting = _Queue(inputs)
+        running: set[_Connection] = set()
         self._due.clear()
         try:
             while True:
-                while not self._down and self._has_room(len(lines)) and (item := waiting.take()) is not None:
+                while (
+                    not self._down and self._has_room(len(running)) and (item := waiting.take()) is not None
+                ):
                     begun = self._begin(item)
                     if isinstance(begun, InputResult):
                         yield self._noted(begun)
                     else:
-                        lines.add(begun)
-                if not lines:
+                        running.add(begun)
+                if not running:
                     return
-                for line in self._turn():
-                    result = line.talk.result
+                for connection in self._turn():
+                    result = connection.conversation.result
                     assert result is not None
-                    lost = line.talk.is_reused and not result.reached
+                    lost = connection.conversation.is_reused and not result.reached
                     if lost:
                         waiting.put_back(result.item)
-                    if lost or not self._goes_on(line, waiting):
-                        lines.discard(line)
-                        self._drop(line)
+                    if lost or not self._goes_on(connection, waiting):
+                        running.discard(connection)
+                        self._drop(connection)
                     if not lost:
                         yield self._noted(result)
         finally:
-            for line in lines:
-                self._drop(line)
+            for connection in running:
+                self._drop(connection)
 
     def close(self) -> None:
         """Give the selector back."""
         self._selector.close()
 
-    def _has_room(self, lines: int) -> bool:
-        return lines < self._room and self._beginning < _BEGINNING
+    def _has_room(self, running: int) -> bool:
+        return running < self._room and self._beginning < _BEGINNING
 
     def _noted(self, result: InputResult) -> InputResult:
         if result.end is End.REFUSED:
@@ -163,38 +165,38 @@ class Executor:
             self._down = self._down or self._stuck >= MANY_STUCK
         return result
 
-    def _talk(self, item: FuzzInput, now_s: float, on: ReusableConnection | None = None) -> Conversation:
+    def _converse(self, item: FuzzInput, now_s: float, on: ReusableConnection | None = None) -> Conversation:
         self._number += 1
-        talk = Conversation(
+        conversation = Conversation(
             item, self.filling(self._number), self.tempo, now_s, thorough=self.thorough, on=on
         )
-        self.last = talk
+        self.last = conversation
         if self.recording:
-            talk.spoken = []
-        return talk
+            conversation.spoken = []
+        return conversation
 
-    def _goes_on(self, line: _Line, waiting: _Waiting) -> bool:
+    def _goes_on(self, connection: _Connection, waiting: _Queue) -> bool:
         """The next input on the same connection, where the target keeps it."""
-        if not self.keeping or self._down or line.inputs >= _MOST_ON_ONE:
+        if not self.keeping or self._down or connection.inputs >= _MOST_ON_ONE:
             return False
-        reusable = line.talk.reusable
+        reusable = connection.conversation.reusable
         item = waiting.take_for(reusable) if reusable is not None else None
         if item is None:
             return False
         now_s = time.monotonic()
-        line.talk = self._talk(item, now_s, reusable)
-        line.talk.connected(now_s)
-        line.inputs += 1
-        line.begins = True
+        connection.conversation = self._converse(item, now_s, reusable)
+        connection.conversation.connected(now_s)
+        connection.inputs += 1
+        connection.begins = True
         self._beginning += 1
-        line.events = selectors.EVENT_READ | selectors.EVENT_WRITE
-        self._selector.modify(line.on, line.events, line)
-        self._remind(line)
+        connection.events = selectors.EVENT_READ | selectors.EVENT_WRITE
+        self._selector.modify(connection.on, connection.events, connection)
+        self._remind(connection)
         return True
 
-    def _begin(self, item: FuzzInput) -> _Line | InputResult:
+    def _begin(self, item: FuzzInput) -> _Connection | InputResult:
         now_s = time.monotonic()
-        talk = self._talk(item, now_s)
+        conversation = self._converse(item, now_s)
         on = socket.socket(self._family, socket.SOCK_STREAM)
         on.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
         on.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -202,109 +204,113 @@ class Executor:
         code = on.connect_ex((self.address.host, self.address.port))
         if code not in (0, errno.EINPROGRESS):
             on.close()
-            talk.ended(End.REFUSED, now_s)
-            assert talk.result is not None
-            return talk.result
-        line = _Line(on, talk, Pipe(self.address.tls, self.address.host) if self.address.tls else None)
+            conversation.ended(End.REFUSED, now_s)
+            assert conversation.result is not None
+            return conversation.result
+        connection = _Connection(
+            on, conversation, Pipe(self.address.tls, self.address.host) if self.address.tls else None
+        )
         self._beginning += 1
-        if line.begun:
-            talk.connected(now_s)
+        if connection.begun:
+            conversation.connected(now_s)
         # On a loopback address the stream is mostly there already.
-        if not self._put(line, now_s):
+        if not self._put(connection, now_s):
             on.close()
             self._beginning -= 1
-            talk.ended(End.REFUSED, now_s)
-            assert talk.result is not None
-            return talk.result
-        line.events = self._wanted(line)
-        self._selector.register(on, line.events, line)
-        self._remind(line)
-        return line
+            conversation.ended(End.REFUSED, now_s)
+            assert conversation.result is not None
+            return conversation.result
+        connection.events = self._wanted(connection)
+        self._selector.register(on, connection.events, connection)
+        self._remind(connection)
+        return connection
 
-    def _remind(self, line: _Line) -> None:
+    def _remind(self, connection: _Connection) -> None:
         self._pushed += 1
-        line.due_s = line.talk.deadline_s
-        heappush(self._due, (line.due_s, self._pushed, line))
+        connection.due_s = connection.conversation.deadline_s
+        heappush(self._due, (connection.due_s, self._pushed, connection))
 
-    def _turn(self) -> list[_Line]:
-        """Wait for something to happen; gives the lines that are done."""
+    def _turn(self) -> list[_Connection]:
+        """Wait for something to happen; gives the connections that are done."""
         until_s = self._due[0][0] if self._due else 0.0
         ready = self._selector.select(max(0.0, min(until_s - time.monotonic(), 1.0)))
         now_s = time.monotonic()
         done = []
         for key, events in ready:
-            line: _Line = key.data
+            connection: _Connection = key.data
             if events & selectors.EVENT_READ:
-                self._read(line, now_s)
-            if not line.is_done() and (line.talk.out or line.pipe or events & selectors.EVENT_WRITE):
-                self._write(line, now_s)
-            if line.is_done():
-                done.append(line)
-            elif line.talk.deadline_s < line.due_s:
-                self._remind(line)
+                self._read(connection, now_s)
+            if not connection.is_done() and (
+                connection.conversation.out or connection.pipe or events & selectors.EVENT_WRITE
+            ):
+                self._write(connection, now_s)
+            if connection.is_done():
+                done.append(connection)
+            elif connection.conversation.deadline_s < connection.due_s:
+                self._remind(connection)
         return done + self._overdue(now_s)
 
-    def _overdue(self, now_s: float) -> list[_Line]:
-        """Lines whose waiting is over; a reminder that came too early is put off."""
+    def _overdue(self, now_s: float) -> list[_Connection]:
+        """Connections whose waiting is over; a reminder that came too early is put off."""
         done = []
         while self._due and self._due[0][0] <= now_s:
-            at_s, _, line = heappop(self._due)
-            if line.is_done() or at_s != line.due_s:
+            at_s, _, connection = heappop(self._due)
+            if connection.is_done() or at_s != connection.due_s:
                 continue
-            line.talk.tick(now_s)
-            if not line.is_done() and line.talk.out:
-                self._write(line, now_s)
-            if line.is_done():
-                done.append(line)
+            connection.conversation.tick(now_s)
+            if not connection.is_done() and connection.conversation.out:
+                self._write(connection, now_s)
+            if connection.is_done():
+                done.append(connection)
             else:
-                self._remind(line)
+                self._remind(connection)
         return done
 
-    def _read(self, line: _Line, now_s: float) -> None:
+    def _read(self, connection: _Connection, now_s: float) -> None:
         try:
-            octets = line.on.recv(READ_OCTETS)
+            octets = connection.on.recv(READ_OCTETS)
         except BlockingIOError:
             return
         except ConnectionRefusedError:
-            line.talk.ended(End.REFUSED, now_s)
+            connection.conversation.ended(End.REFUSED, now_s)
             return
         except OSError:
-            line.talk.ended(End.RST, now_s)
+            connection.conversation.ended(End.RST, now_s)
             return
         over = not octets
-        if line.pipe is not None:
-            octets, over = line.pipe.arrived(octets)
+        if connection.pipe is not None:
+            octets, over = connection.pipe.arrived(octets)
         if octets:
-            line.talk.heard(octets, now_s)
-        if over and not line.is_done():
-            line.talk.ended(End.FIN, now_s)
+            connection.conversation.heard(octets, now_s)
+        if over and not connection.is_done():
+            connection.conversation.ended(End.FIN, now_s)
 
-    def _write(self, line: _Line, now_s: float) -> None:
-        if not self._put(line, now_s):
-            line.talk.ended(End.REFUSED, now_s)
+    def _write(self, connection: _Connection, now_s: float) -> None:
+        if not self._put(connection, now_s):
+            connection.conversation.ended(End.REFUSED, now_s)
             return
-        wanted = self._wanted(line)
-        if wanted != line.events:
-            line.events = wanted
-            self._selector.modify(line.on, wanted, line)
+        wanted = self._wanted(connection)
+        if wanted != connection.events:
+            connection.events = wanted
+            self._selector.modify(connection.on, wanted, connection)
 
-    def _wanted(self, line: _Line) -> int:
-        out = line.talk.out if line.pipe is None else line.pipe.out
+    def _wanted(self, connection: _Connection) -> int:
+        out = connection.conversation.out if connection.pipe is None else connection.pipe.out
         return selectors.EVENT_READ | (selectors.EVENT_WRITE if out else 0)
 
-    def _put(self, line: _Line, now_s: float) -> bool:
+    def _put(self, connection: _Connection, now_s: float) -> bool:
         """Send what can be sent; False where there is nobody who listens."""
-        out = line.talk.out
-        if line.pipe is not None:
-            line.pipe.leave(out)
-            if line.pipe.agreed and not line.begun:
-                line.begun = True
-                line.talk.connected(now_s)
-                line.pipe.leave(out)
-            out = line.pipe.out
+        out = connection.conversation.out
+        if connection.pipe is not None:
+            connection.pipe.leave(out)
+            if connection.pipe.agreed and not connection.begun:
+                connection.begun = True
+                connection.conversation.connected(now_s)
+                connection.pipe.leave(out)
+            out = connection.pipe.out
         if out:
             try:
-                sent = line.on.send(out if len(out) <= _AT_ONCE_OCTETS else out[:_AT_ONCE_OCTETS])
+                sent = connection.on.send(out if len(out) <= _AT_ONCE_OCTETS else out[:_AT_ONCE_OCTETS])
                 del out[:sent]
             except BlockingIOError:
                 pass
@@ -315,21 +321,21 @@ class Executor:
                     return True
                 # Reading tells how it ended, after what had arrived before.
                 out.clear()
-                line.talk.out.clear()
-        if line.begun and not out and not line.talk.out:
-            line.talk.flushed(now_s)
-        if line.begins and line.talk.has_begun:
-            line.begins = False
+                connection.conversation.out.clear()
+        if connection.begun and not out and not connection.conversation.out:
+            connection.conversation.flushed(now_s)
+        if connection.begins and connection.conversation.has_begun:
+            connection.begins = False
             self._beginning -= 1
         return True
 
-    def _drop(self, line: _Line) -> None:
-        if line.begins:
-            line.begins = False
+    def _drop(self, connection: _Connection) -> None:
+        if connection.begins:
+            connection.begins = False
             self._beginning -= 1
         with suppress(KeyError, ValueError):
-            self._selector.unregister(line.on)
-        line.on.close()
+            self._selector.unregister(connection.on)
+        connection.on.close()
 
 
 def now_s() -> float:
