@@ -216,7 +216,9 @@ def test_a_code_that_there_is_not() -> None:
     assert (frame.name, frame.command, frame.args, frame.fields, frame.announced) == (
         "command-33", None, {}, b"\x01\x02", 0,
     )  # fmt: skip
-    assert str(frame.error) == "command at octet 11: code 33, expected a command of amqp-fast-0-8"
+    assert str(frame.error) == (
+        "command at octet 11: code 33, expected a command of amqp-fast-0-8 [ff ff 00 00 00 04 >21< 01 02 ce]"
+    )
 
 
 def test_the_fragment_is_found_behind_a_command_that_cannot_be_read() -> None:

@@ -11,7 +11,7 @@ from typing import Any
 from amqpspec.spec.amqp_fast_0_8 import DIALECT
 from amqpspec.spec.commands import Command, Payload
 from amqpspec.wire.amqp_fast_0_8.fields import FieldRun, beyond
-from amqpspec.wire.errors import EncodeError, WireError
+from amqpspec.wire.errors import EncodeError, WireError, unreadable
 
 _RUNS = {command.name: FieldRun(command.fields) for command in DIALECT.commands}
 _SIZE, _ELSEWHERE = "fragment_size", "out_of_band"
@@ -40,9 +40,9 @@ def encode_arguments(name: str, args: Mapping[str, Any]) -> bytes:
         raise EncodeError(f"{name} {error.where}", error.expected, error.actual) from error
 
 
-def unknown_command(code: int, offset: int = 0) -> WireError:
-    """The error for a code that the dialect does not have."""
-    return WireError("command", offset, f"a command of {DIALECT.id}", f"code {code}")
+def unknown_command(octets: bytes, at: int) -> WireError:
+    """The error for a code, at an offset, that the dialect does not have."""
+    return unreadable("command", octets, at, f"a command of {DIALECT.id}", f"code {octets[at]}")
 
 
 def announced_octets(command: Command, args: Mapping[str, Any]) -> int | None:

@@ -140,22 +140,25 @@ class CommandReader(Reader[CommandFrame]):
         code, fields = values[_CODE], bytes(self._buffer[begin : end - LAYOUT.end_octets])
         command = DIALECT.commands_by_code.get(code)
         args: dict[str, Any] = {}
-        if command is None:
-            return CommandFrame(code, args, fields, b"", self.offset, self._unknown(code, begin - start))
+        if command is not None:
+            error = self._read(command, fields, args, begin - start)
+        else:
+            # The code is the last octet of the header.
+            unknown = unknown_command(bytes(self._buffer[start:end]), begin - start - 1)
+            error = unknown.moved(unknown.where, self.offset)
+        return CommandFrame(code, args, fields, b"", self.offset, error)
+
+    def _read(self, command: Command, fields: bytes, args: dict[str, Any], begin: int) -> WireError | None:
+        """Read a command's fields into ``args``; returns why they cannot be read."""
         try:
             read_arguments(command, fields, args)
         except WireError as error:
             if announced_octets(command, args) is None:
                 actual = f"{command.name} whose fragment nobody can find: {error.actual}"
-                raise self._broken(begin - start + error.offset, error.expected, actual) from error
-            moved = error.moved(f"{command.name} {error.where}", self.offset + begin - start)
-            return CommandFrame(code, args, fields, b"", self.offset, moved)
-        return CommandFrame(code, args, fields, b"", self.offset)
+                raise self._broken(begin + error.offset, error.expected, actual) from error
+            return error.moved(f"{command.name} {error.where}", self.offset + begin)
+        return None
 
     def _broken(self, at: int, expected: str, actual: str) -> WireError:
         self.lost = bytes(self._buffer[self._start : self._start + _BEGINS_OCTETS])
         return super()._broken(at, expected, actual)
-
-    def _unknown(self, code: int, begin: int) -> WireError:
-        # The code is the last octet of the header.
-        return unknown_command(code, self.offset + begin - 1)
