@@ -15,6 +15,12 @@ from amqpspec.wire.errors import EncodeError, WireError, unreadable
 
 _RUNS = {command.name: FieldRun(command.fields) for command in DIALECT.commands}
 _SIZE, _ELSEWHERE = "fragment_size", "out_of_band"
+_TELLING = {
+    command.name: {field.key for field in command.fields} & {_SIZE, _ELSEWHERE}
+    for command in DIALECT.commands
+    if command.payload is not Payload.NONE
+}
+"""The fields that say what follows the frame, by the commands that something can follow."""
 
 
 def decode_arguments(command: Command, octets: bytes) -> dict[str, Any]:
@@ -50,9 +56,7 @@ def announced_octets(command: Command, args: Mapping[str, Any]) -> int | None:
 
     A fragment that is out of band is not in the stream, whatever its size says.
     """
-    if command.payload is Payload.NONE:
+    needed = _TELLING.get(command.name)
+    if needed is None or args.get(_ELSEWHERE):
         return 0
-    if args.get(_ELSEWHERE):
-        return 0
-    needed = {field.key for field in command.fields} & {_SIZE, _ELSEWHERE}
     return int(args[_SIZE]) if needed <= args.keys() else None

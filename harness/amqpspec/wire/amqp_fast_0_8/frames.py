@@ -53,7 +53,8 @@ class CommandFrame(NamedTuple):
     @property
     def announced(self) -> int:
         """How many octets of a fragment follow the frame."""
-        return (announced_octets(self.command, self.args) or 0) if self.command else 0
+        command = self.command
+        return (announced_octets(command, self.args) or 0) if command else 0
 
 
 # --- writing
@@ -125,12 +126,13 @@ class CommandReader(Reader[CommandFrame]):
         return self._with_fragment(self.pending)
 
     def _with_fragment(self, frame: CommandFrame) -> CommandFrame | None:
+        size = frame.announced
         # FRAME_MAX limits frames and fragments alike.
-        if frame.announced > self.max_size:
+        if size > self.max_size:
             self.pending = None
             expected = f"a fragment of at most {self.max_size} octets behind {frame.name}"
-            raise self._broken(0, expected, f"{frame.announced} octets announced")
-        fragment = self.take(frame.announced)
+            raise self._broken(0, expected, f"{size} octets announced")
+        fragment = self.take(size)
         if fragment is None:
             return None
         self.pending = None
