@@ -178,6 +178,18 @@ def test_what_is_said_of_a_table(fields: bytes, message: str) -> None:
     assert str(error).startswith(message)
 
 
+@pytest.mark.parametrize(
+    ("value", "octets"), [("I", bytes(4)), ("D", bytes(5)), ("T", bytes(4)), ("S", b"\x00\x01\x00")]
+)
+def test_a_value_ends_with_its_table_whatever_follows(value: str, octets: bytes) -> None:
+    """The octet that the table lacks stands behind it: as the empty string that follows the table."""
+    field = table_field(b"k", value, octets)
+    payload = bytes(5) + counted("table", field, len(field) - 1)
+    error = arguments(DIALECT.commands_by_name["channel.open"], payload)
+    assert isinstance(error, WireError)
+    assert error.where == "options: field value"
+
+
 def test_what_the_grammar_forbids_but_octets_can_carry() -> None:
     """Zero octets, text that is not UTF-8 and any names are read: whether they are legal is for others to say."""
     named = options(

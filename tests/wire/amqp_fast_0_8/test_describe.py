@@ -235,6 +235,38 @@ def test_a_response_that_cannot_be_read_is_starred(octets: bytes) -> None:
     assert not leaks(redacted(octets).decode("latin-1"))
 
 
+def test_what_is_said_of_a_response_that_cannot_be_read() -> None:
+    octets = encode_frame(11, counted("shortstr", b"PLAIN") + counted("table", b"\x01kX" + SECRET.encode()))
+    frame = CommandDirection("out").take(GREETING + octets)[1][1]
+    assert frame["error"] == (
+        "connection.response responses: field value at octet 15: cannot be read, expected a type tag of SIDT"
+    )
+    assert frame["text"] == f"unreadable connection.response, {len(octets) - 4} octets: {frame['error']}"
+    lost = CommandDirection("out").take(GREETING + encode_frame(11, BODY, end=0x41))[1][1]
+    assert lost["text"].endswith(f"at octet {len(RESPONSE) + 1}: framing lost, expected 0xCE")
+
+
+def test_the_last_octet_is_shown_where_it_ends_a_frame() -> None:
+    assert redacted(RESPONSE)[-1:] == b"\xce"
+    for octets in (encode_frame(11, BODY, end=0x41), encode_frame(11, BODY, size=300), RESPONSE[:-1]):
+        assert redacted(octets)[-1:] == b"*"
+    assert redacted(RESPONSE[:11]) == RESPONSE[:11]
+    assert redacted(PING) == PING
+
+
+def test_a_mechanism_is_shown_no_further_than_it_goes() -> None:
+    name = b"MYSECRET"
+    assert redacted(encode_frame(11, counted("shortstr", name, 2))).endswith(b"\x02MYSE****\xce")
+    assert redacted(encode_frame(11, counted("shortstr", name, 8))).endswith(b"\x08MYSECRET\xce")
+    assert redacted(encode_frame(11, counted("shortstr", b"MY secret", 9))).endswith(b"\x09MY*******\xce")
+
+
+def test_a_mechanism_that_cannot_be_one_makes_a_response_doubtful() -> None:
+    swallowed = encode_frame(11, counted("shortstr", b"PLAIN" + TABLE) + counted("table"))
+    shown = shown_in(GREETING + swallowed, command_frame("handle.created", extra=b"hidden"))
+    assert "hidden" not in shown and f"<redacted, {5 + len(TABLE)} characters>" in shown
+
+
 def test_behind_a_doubtful_response_only_what_can_be_read_is_shown() -> None:
     doubtful = encode_frame(11, BODY + b"x")
     shown = shown_in(GREETING + doubtful + TUNE + command_frame("connection.ping", extra=b"open"), PING)

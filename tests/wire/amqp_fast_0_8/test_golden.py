@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 
 from amqpspec.spec.amqp_fast_0_8 import DIALECT
+from amqpspec.spec.commands import CommandField
 from amqpspec.wire.amqp_fast_0_8.commands import decode_arguments, encode_arguments
+from amqpspec.wire.amqp_fast_0_8.fields import FieldRun
 from amqpspec.wire.amqp_fast_0_8.frames import CommandFrame, CommandReader, command_frame, encode_frame
 from amqpspec.wire.amqp_fast_0_8.message import decode_opening, encode_head, encode_message
 from amqpspec.wire.amqp_fast_0_8.tables import encode_table
@@ -123,3 +125,11 @@ def test_an_empty_message_is_its_head() -> None:
     assert decode_opening(EMPTY_HEAD_OCTETS).body == b""
     assert encode_message(b"hi")[:4] == b"\x00\x00\x00\x02"
     assert encode_message(b"hi", body_size=9)[:4] == b"\x00\x00\x00\x09"
+
+
+def test_bits_beyond_the_eighth_go_on_in_the_next_octet() -> None:
+    run = FieldRun([CommandField(f"bit-{number}", "bit") for number in range(10)])
+    args: dict[str, Any] = {}
+    assert run.write({"bit_0": True, "bit_9": True}, "ten bits") == b"\x01\x02"
+    assert run.read(b"\x01\x02", 0, args) == 2
+    assert [key for key, value in args.items() if value] == ["bit_0", "bit_9"]
