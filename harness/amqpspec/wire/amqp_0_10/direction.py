@@ -2,8 +2,9 @@
 
 Knows: frames, what is secret in the segments that they are parts of. Must not know: files, times, which case runs.
 
-A response with sizes that lie may end in the midst of its secret. From a client's response until it says something
-else that can be read, parts of frames and of segments are not shown; with what cannot be read, nothing is any more.
+A response with sizes that lie may end in the midst of its secret, or stand behind its frame. From a client's response
+until it says something else that can be read, parts of frames and of segments are not shown. Behind what cannot be
+read before the login is over, nothing is any more.
 """
 
 from __future__ import annotations
@@ -53,7 +54,8 @@ class AssemblyDirection(FrameDecoder[Frame]):
     def _follow(self, item: Frame | ProtocolHeader) -> None:
         if not isinstance(item, Frame) or not self._login:
             return
-        self._hiding = self._hiding or (self._answered and _is_lost(item))
+        # A size that lies can leave a whole response behind its frame, which is then read as the next one.
+        self._hiding = self._hiding or _is_unread(item) or (self._answered and _is_lost(item))
         assembly = item.assembly
         if _span(self._frames_of, item) is not None:
             self._answered = True
@@ -104,10 +106,14 @@ class AssemblyDirection(FrameDecoder[Frame]):
         return _payload_masked(octets) if secret else octets
 
 
+def _is_unread(frame: Frame) -> bool:
+    """Whether a frame has no place, or what it completes cannot be read."""
+    return frame.error is not None or (frame.assembly is not None and frame.assembly.error is not None)
+
+
 def _is_lost(frame: Frame) -> bool:
     """Whether a frame is none that a client sends when it keeps the protocol."""
-    unread = frame.assembly is not None and frame.assembly.error is not None
-    return frame.error is not None or unread or bool(frame.problems)
+    return _is_unread(frame) or bool(frame.problems)
 
 
 def _span(reader: FrameReader, frame: Frame) -> tuple[int, int] | None:

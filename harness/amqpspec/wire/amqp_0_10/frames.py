@@ -63,11 +63,6 @@ class Frame(NamedTuple):
         return HEADER_OCTETS + len(self.payload)
 
     @property
-    def begins_segment(self) -> bool:
-        """Whether it is the first frame of a segment."""
-        return bool(self.flags & FIRST_FRAME)
-
-    @property
     def problems(self) -> tuple[Problem, ...]:
         """What the specification says against its header."""
         return tuple(_problems(self))

@@ -26,8 +26,8 @@ _BY_CODE: Mapping[int, Mapping[tuple[int, int], Control]] = {
 }
 _PACK_OCTETS = DIALECT.layout.arguments_pack_octets
 _ARGUMENTS = {name: Fields(row.fields, _PACK_OCTETS) for name, row in ROWS.items()}
-_SESSION_HEADER = "session.header"
-_READ_SESSION_HEADER = STRUCTS[_SESSION_HEADER]
+_SESSION_HEADER = DIALECT.structs["session.header"]
+_READ_SESSION_HEADER = STRUCTS[_SESSION_HEADER.name]
 
 HeaderEntry = Packed | UnknownStruct
 
@@ -58,11 +58,6 @@ class Instruction(NamedTuple):
     def sync(self) -> bool:
         """Whether a command asks to be told of its completion."""
         return bool(self.session.get("sync"))
-
-
-def row_of(name: str) -> Control:
-    """The row of a control or a command; raises KeyError."""
-    return ROWS[name]
 
 
 def kind_of(name: str) -> int:

@@ -42,7 +42,7 @@ def struct(
     extra: bytes = b"",
 ) -> Raw:
     """A struct whose packing flags, code and size may lie: see ``encode_struct``."""
-    return Raw(encode_struct(name, fields, flags=flags, code=code, size=size, extra=extra))
+    return Raw(encode_struct(DIALECT.structs[name], fields, flags=flags, code=code, size=size, extra=extra))
 
 
 def nested(depth: int, type_name: str = "list", key: bytes = b"\x01n") -> Raw:

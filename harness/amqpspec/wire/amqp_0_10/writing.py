@@ -312,7 +312,7 @@ def _field(field: PackedField, value: Any, where: str) -> bytes:
 
 
 def encode_struct(
-    name: str,
+    row: Struct,
     fields: Mapping[str, Any],
     *,
     flags: int | None = None,
@@ -323,9 +323,9 @@ def encode_struct(
 ) -> bytes:
     """A struct with as much around its fields as its row says; ``flags``, ``code`` and ``size`` lie where given.
 
-    ``extra`` octets follow the last field. Raises EncodeError, TypeError, KeyError.
+    ``extra`` octets follow the last field. Raises EncodeError, TypeError.
     """
-    row, where = DIALECT.structs[name], where or name
+    where = where or row.name
     octets = bytes(code or row.code or ()) + encode_fields(row.fields, row.pack_octets, fields, where, flags)
     octets += extra
     if not row.size_octets:
@@ -338,7 +338,7 @@ def _struct(row: Struct, value: Any, where: str) -> bytes:
     fields = value.fields if isinstance(value, Packed) else value
     if not isinstance(fields, Mapping) or (isinstance(value, Packed) and value.name != row.name):
         raise EncodeError(where, f"the fields of {row.name}", shown(value))
-    return encode_struct(row.name, fields, where=where)
+    return encode_struct(row, fields, where=where)
 
 
 def _struct32(value: Any, where: str) -> bytes:
