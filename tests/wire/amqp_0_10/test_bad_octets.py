@@ -233,6 +233,7 @@ def test_offsets_are_those_of_the_stream() -> None:
         ("array", malformed.counted("array", b"\x00", 1, item_code=0x95)),
         ("array", malformed.counted("array", b"", 1, item_code=0xEF)),
         ("array", malformed.counted("array", b"", 2**32 - 1, item_code=0xF0)),
+        ("array", malformed.counted("array", b"\x01\x02", 1, item_code=0x02)),
         ("vbin32", malformed.sized("vbin32", b"abc", 4)),
         ("str8", malformed.sized("str8", b"", 255)),
         ("byte-ranges", malformed.sized("byte-ranges", b"\x00" * 15)),
@@ -270,6 +271,13 @@ def test_elements_without_octets_take_little_memory() -> None:
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 8 << 20
+
+
+def test_octets_behind_a_struct_in_an_array() -> None:
+    row = next(row for row in CONTROLS if row.name == "session.expected")
+    longer = row.octets.replace(b"\x1d\x90", b"\x1e\x90").replace(b"\0\x16", b"\0\x17") + b"\0"
+    read = decode_instruction(CONTROL, longer)
+    assert "1 octets more, expected the end of session.command-fragment" in str(read.error)
 
 
 def test_codes_flags_and_octets_that_lie() -> None:

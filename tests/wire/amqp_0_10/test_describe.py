@@ -336,6 +336,7 @@ def test_what_stands_beside_the_response_is_shown() -> None:
 
 
 LIES = [
+    encode_assembly("connection.secure-ok", response=b"") + SECRET,
     in_frames(START_OK[:-6] + b"\xff" + START_OK[-5:], 4096),
     in_frames(START_OK.replace(b"\x05PLAIN", b"\x14PLAIN"), 4096),
     in_frames(START_OK.replace(b"\x05PLAIN", b"\x0cPLAIN"), 4096),
@@ -351,6 +352,10 @@ LIES = [
     encode_assembly("connection.secure-ok", response=sized("vbin32", SECRET, 4)),
     encode_assembly("connection.secure-ok", response=sized("vbin32", SECRET, 400)),
     in_frames(SECURE_OK, 4096) + encode_frame(SECRET, type=9),
+    in_frames(SECURE_OK, 4096) + encode_frame(SECRET, type=CONTROL, flags=WHOLE & ~LAST_FRAME),
+    # Its first code stands in a frame of its own.
+    encode_frame(SECURE_OK[:1], type=CONTROL, flags=WHOLE & ~LAST_FRAME)
+    + encode_frame(SECURE_OK[1:], type=CONTROL, flags=WHOLE & ~FIRST_FRAME),
     # The frame ends before its secret does, or the secret stands where no control does.
     encode_frame(START_OK, type=CONTROL, size=12 + 40),
     encode_frame(SECURE_OK, type=CONTROL, size=12 + 10),
@@ -372,6 +377,14 @@ def test_a_response_that_lies(number: int) -> None:
         whole = GREETING + LIES[number] + b"\0" * 16
         octets, said = shown([whole[:at], whole[at:]])
         assert_hidden(octets, said)
+
+
+def test_what_cannot_be_read_is_told_without_its_octets() -> None:
+    (data,) = described(in_frames(START_OK[:40], 4096))
+    assert "cannot be read, expected" in data["text"]
+    assert data["fields"].keys() == {"client-properties", "mechanism"}
+    assert set(data["fields"].values()) == {"<redacted>"}
+    assert "framing lost" in shown([in_frames(SECURE_OK, 4096), bytes(12)])[1]
 
 
 def test_after_the_login_bodies_are_shown_whatever_they_begin_with() -> None:

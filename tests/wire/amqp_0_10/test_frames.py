@@ -290,6 +290,14 @@ def test_segments_in_the_wrong_order(kinds: list[int], expected: str) -> None:
     assert assembly.error.expected == expected
 
 
+def test_the_first_error_is_told() -> None:
+    (assembly,) = assemblies(b"".join(cut([(COMMAND, b"\xff\xff"), (CONTROL, b"")])))
+    assert "code 255.255" in str(assembly.error)
+    (assembly,) = assemblies(b"".join(cut([(COMMAND, COMMANDS[3].octets), (HEADER, b"\0"), (BODY, b"b")])))
+    assert str(assembly.error).startswith("header struct32 at octet 34: 1 left")
+    assert (assembly.header, assembly.body) == (None, b"b")
+
+
 # --- sizes
 
 

@@ -127,6 +127,7 @@ HEADERS = Struct(
     pack_octets=2,
     code=(4, 123),
 )
+FLAG = Struct("flag", (PackedField("on", "boolean"),), pack_octets=1)
 WIDE = Struct("wide", tuple(PackedField(f"f{n}", "uint8") for n in range(32)), size_octets=1, pack_octets=4)
 
 
@@ -137,6 +138,7 @@ WIDE = Struct("wide", tuple(PackedField(f"f{n}", "uint8") for n in range(32)), s
         (BINDING, {"exchange_name": "e", "binding_key": "b"}, "05 0165 0162"),
         (BINDING, {}, "00"),
         (HEADERS, {"mime_type": "m", "encoding": ""}, "00000007 04 7b 0500 016d 00"),
+        (FLAG, {"on": False}, "01 00"),
         (WIDE, {"f0": 10, "f9": 11, "f31": 12}, "07 01020080 0a0b0c"),
     ],
 )

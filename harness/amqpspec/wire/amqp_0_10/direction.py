@@ -15,7 +15,7 @@ from amqpspec.wire.amqp_0_10.describe import describe_frame
 from amqpspec.wire.amqp_0_10.frames import FIRST_FRAME, HEADER_OCTETS, LAYOUT, Frame
 from amqpspec.wire.amqp_0_10.instructions import COMMAND, CONTROL
 from amqpspec.wire.amqp_0_10.reader import FrameReader
-from amqpspec.wire.amqp_0_10.secrets import SECRETS, begins_secret, secret_span
+from amqpspec.wire.amqp_0_10.secrets import begins_secret, secret_span
 from amqpspec.wire.direction import FrameDecoder, reader_name
 from amqpspec.wire.errors import WireError
 from amqpspec.wire.framing import header_struct
@@ -57,9 +57,9 @@ class AssemblyDirection(FrameDecoder[Frame]):
         # A size that lies can leave a whole response behind its frame, which is then read as the next one.
         self._hiding = self._hiding or _is_unread(item) or (self._answered and _is_lost(item))
         assembly = item.assembly
-        if _span(self._frames_of, item) is not None:
+        if begins_secret(_segment(self._frames_of, item)):
             self._answered = True
-        elif assembly is not None and assembly.error is None and assembly.name not in SECRETS:
+        elif assembly is not None and assembly.error is None:
             self._answered = False
             # Nothing is proven any more once limits are agreed.
             self._login = assembly.name != "connection.tune-ok"
@@ -116,12 +116,18 @@ def _is_lost(frame: Frame) -> bool:
     return _is_unread(frame) or bool(frame.problems)
 
 
+def _segment(reader: FrameReader, frame: Frame) -> bytes | bytearray:
+    """The segment of a frame up to its end; of one that has no place, its own octets."""
+    if frame.segment is not None:
+        return frame.segment.octets
+    if frame.error is not None:
+        return frame.payload
+    return reader.assembler.begun(frame.channel, frame.track)
+
+
 def _span(reader: FrameReader, frame: Frame) -> tuple[int, int] | None:
     """Where in a frame's octets a secret stands, which may have begun in the frames of the segment before it."""
-    whole = frame.segment is not None
-    segment = frame.segment.octets if frame.segment else reader.assembler.begun(frame.channel, frame.track)
-    if frame.error is not None or not segment:
-        segment = frame.payload
+    segment, whole = _segment(reader, frame), frame.segment is not None
     found = secret_span(segment, whole)
     if found is None:
         return None

@@ -61,7 +61,7 @@ def _fields(where: str, rows: Sequence[PackedField], args: Mapping[str, Any]) ->
         place = f"{where} {row.name}"
         if row.key in args:
             yield from _field(place, row, args[row.key])
-        elif row.required and DIALECT.base(row.type) != "bit":
+        elif row.required:
             # Whoever parses it should take the whole struct for malformed (5.3).
             yield Problem(place, "the field, which is required", "no packing flag")
 
