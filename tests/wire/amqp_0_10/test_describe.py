@@ -281,6 +281,13 @@ def test_problems_of_headers(name: str, header: list[Any], expected: list[str]) 
     assert all(actual.startswith(start) for actual, start in zip(found, expected, strict=True))
 
 
+def test_problems_without_number_are_told_in_part() -> None:
+    many = [(str(at % 10_000), None) for at in range(20_000)]
+    found = problems("execution.exception", error_code=404, error_info=many, max_frame_octets=65_535)
+    assert len(found) == 64
+    assert found[0] == "execution.exception error-info: '0' again, expected each key once"
+
+
 def test_problems_of_segments() -> None:
     assert problems("tx.select", body=b"") == ["tx.select: 1 more, expected no segment behind it"]
     assert "file.stage: none, expected a header segment" in problems("file.stage", body=b"")

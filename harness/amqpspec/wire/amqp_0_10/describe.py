@@ -22,6 +22,7 @@ from amqpspec.wire.errors import WireError
 from amqpspec.wire.greeting import ProtocolHeader
 from amqpspec.wire.words import MAX_LINE, cut, entries, first_octets, leaf, said, text_of, with_fields
 
+_LEAST_STRUCT = len("(struct-0.0 0 octets)")
 _RANGES = (Content.SEQUENCE_SET, Content.BYTE_RANGES)
 
 
@@ -77,8 +78,10 @@ def _header(segment: Segment, data: dict[str, Any]) -> str:
     structs, error = read_header(segment)
     if error is not None:
         return _unreadable("header", segment, error, data)
-    data["header"] = [json_safe(entry) for entry in structs or ()]
-    return " ".join(["header", *map(_struct, structs or ())])
+    found = structs or ()
+    data["header"] = entries(found, lambda some: [json_safe(entry) for entry in some])
+    # A line has room for these at most.
+    return " ".join(["header", *map(_struct, found[: MAX_LINE // _LEAST_STRUCT])])
 
 
 def _struct(entry: HeaderEntry) -> str:

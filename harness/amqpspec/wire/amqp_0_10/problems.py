@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, NamedTuple
 
 from amqpspec.spec.amqp_0_10 import DIALECT
@@ -16,6 +17,8 @@ from amqpspec.wire.amqp_0_10.serial import disorder
 from amqpspec.wire.amqp_0_10.values import Array, Map, Packed, UnknownStruct, Value
 from amqpspec.wire.errors import shown
 
+MAX_PROBLEMS = 64
+"""How many are told of one segment: the first ones are enough, and a hostile map has any number of them."""
 _ASCENDING = "ranges in ascending order that do not touch"
 _STRINGS = {Content.UTF8: "UTF-8", Content.UTF16: "UTF-16", Content.UTF32: "a Unicode scalar value"}
 
@@ -35,12 +38,12 @@ def instruction_problems(instruction: Instruction) -> tuple[Problem, ...]:
     """What is wrong with the arguments of a control or a command that could be read."""
     if instruction.row is None or instruction.error is not None:
         return ()
-    return tuple(_fields(instruction.name, instruction.row.fields, instruction.args))
+    return tuple(islice(_fields(instruction.name, instruction.row.fields, instruction.args), MAX_PROBLEMS))
 
 
 def header_problems(command: Command | None, entries: Sequence[HeaderEntry]) -> tuple[Problem, ...]:
     """What is wrong with the structs of a header segment; unknown ones are to be passed on (5.9.1)."""
-    return tuple(_header(command, entries))
+    return tuple(islice(_header(command, entries), MAX_PROBLEMS))
 
 
 def _header(command: Command | None, entries: Sequence[HeaderEntry]) -> Iterator[Problem]:

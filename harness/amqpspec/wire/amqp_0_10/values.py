@@ -10,6 +10,7 @@ sequence sets tuples of ``(lower, upper)`` as they stand; lists tuples of ``Valu
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -56,8 +57,7 @@ class Map(tuple[tuple[str, Value], ...]):
     @property
     def repeated(self) -> tuple[str, ...]:
         """Keys that stand there more than once."""
-        keys = [key for key, _ in self]
-        return tuple(key for key in dict.fromkeys(keys) if keys.count(key) > 1) if _repeats(keys) else ()
+        return tuple(key for key, times in Counter(key for key, _ in self).items() if times > 1)
 
     def get(self, key: str) -> Any:
         """The plain value of the first entry with that key, else None."""
@@ -69,10 +69,6 @@ class Map(tuple[tuple[str, Value], ...]):
         for key, value in self:
             values.setdefault(key, plain(value))
         return values
-
-
-def _repeats(keys: list[str]) -> bool:
-    return len(set(keys)) < len(keys)
 
 
 def plain(value: Any) -> Any:
