@@ -5,10 +5,31 @@ Knows: offsets and hex windows. Must not know: frames, methods, sockets.
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import Any
 
 _BEFORE_OCTETS, _AFTER_OCTETS = 8, 16
 _SHOWN = 60
+
+
+class Kind(StrEnum):
+    """What is wrong, where somebody acts on it; a sentence is for people only.
+
+    ``TRAILING``: octets behind the last field; ``TAG``: a type tag that the tables do not have; ``BODY``: a value that
+    is none of the composites that can stand there; ``BOUND``: legal, but more than the reader keeps; ``MANDATORY``: a
+    field that has to be there is not; ``COUNT``: more fields than there are; ``SYMBOL_KEY``: a key that is no symbol,
+    where all keys are symbols; ``TEXT``: octets that are no UTF-8.
+    """
+
+    OTHER = "other"
+    TRAILING = "trailing"
+    TAG = "tag"
+    BODY = "body"
+    BOUND = "bound"
+    MANDATORY = "mandatory"
+    COUNT = "count"
+    SYMBOL_KEY = "symbol-key"
+    TEXT = "text"
 
 
 class WireError(ValueError):
@@ -17,15 +38,17 @@ class WireError(ValueError):
     ``offset`` counts from the start of the stream, payload or block that was read.
     """
 
-    def __init__(self, where: str, offset: int, expected: str, actual: str, window: str = "") -> None:
+    def __init__(
+        self, where: str, offset: int, expected: str, actual: str, window: str = "", kind: Kind = Kind.OTHER
+    ) -> None:
         self.where, self.offset, self.expected = where, offset, expected
-        self.actual, self.window = actual, window
+        self.actual, self.window, self.kind = actual, window, kind
         near = f" [{window}]" if window else ""
         super().__init__(f"{where} at octet {offset}: {actual}, expected {expected}{near}")
 
     def moved(self, where: str, by_octets: int) -> WireError:
         """The same error seen from an enclosing stream: offset shifted, place renamed."""
-        return WireError(where, self.offset + by_octets, self.expected, self.actual, self.window)
+        return WireError(where, self.offset + by_octets, self.expected, self.actual, self.window, self.kind)
 
 
 class EncodeError(ValueError):
@@ -45,9 +68,11 @@ def hex_window(octets: bytes | bytearray | memoryview, offset: int) -> str:
     return " ".join(part for part in (before, f">{at}<", after) if part)
 
 
-def unreadable(what: str, octets: bytes, at: int, expected: str, actual: str) -> WireError:
+def unreadable(
+    what: str, octets: bytes, at: int, expected: str, actual: str, kind: Kind = Kind.OTHER
+) -> WireError:
     """A WireError with its window."""
-    return WireError(what, at, expected, actual, hex_window(octets, at))
+    return WireError(what, at, expected, actual, hex_window(octets, at), kind)
 
 
 def too_short(what: str, octets: bytes, at: int, wanted: int, end: int) -> WireError:

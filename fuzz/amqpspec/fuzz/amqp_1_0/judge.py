@@ -13,11 +13,7 @@ from amqpspec.fuzz.states.model import State
 from amqpspec.spec.amqp_1_0 import HEADERS, LAYOUT
 from amqpspec.spec.dialects import dialect_ids, load_dialect
 from amqpspec.wire.amqp_1_0.frames import Performative, TypedFrame, TypedReader
-from amqpspec.wire.errors import WireError
-
-_ONE_OF_NINE = "a described list of a known type"
-_OWN_BOUNDS = ("levels", "that this reader keeps")
-"""Where the reader gives up on what the specification permits."""
+from amqpspec.wire.errors import Kind, WireError
 
 _SAFE_OCTETS = 512
 """What every peer takes; whether it takes more is for it to say."""
@@ -75,9 +71,10 @@ def _of_body(state: State, frame: TypedFrame) -> str:
     if frame.channel not in (state.channels or {0}):
         return ""
     if frame.error is not None:
-        if frame.error.expected == _ONE_OF_NINE:
+        if frame.error.kind is Kind.BODY:
             return "model/nine-frame-bodies"
-        bounded = any(words in frame.error.expected for words in _OWN_BOUNDS)
+        # Where the reader gives up on what the specification permits, nothing is claimed.
+        bounded = frame.error.kind is Kind.BOUND
         return "definitions/condition/decode-error" if state.channels and not bounded else ""
     performative = frame.performative
     if performative is None or frame.problems:

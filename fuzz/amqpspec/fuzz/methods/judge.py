@@ -18,7 +18,7 @@ from amqpspec.fuzz.states.model import State
 from amqpspec.spec.dialects import dialect_ids, load_dialect, widest
 from amqpspec.spec.methods import MethodDialect
 from amqpspec.spec.model import Side
-from amqpspec.wire.errors import WireError
+from amqpspec.wire.errors import Kind, WireError
 from amqpspec.wire.methods.codec import Codec, codec_for
 from amqpspec.wire.methods.frames import Frame, FrameReader
 from amqpspec.wire.values import Table, Typed
@@ -201,7 +201,7 @@ def _of_method(
         if _has_odd_text(list(_codecs(dialect_id)[-1].decode_method(frame.payload).args.values())):
             yield "doubt"
         return
-    disputed = any("nesting" in e.expected or _is_disputed(dialect_id, frame.payload, e) for e in errors)
+    disputed = any(e.kind is Kind.BOUND or _is_disputed(dialect_id, frame.payload, e) for e in errors)
     if len(errors) < len(_codecs(dialect_id)) or disputed:
         yield "doubt"
     else:
@@ -213,7 +213,7 @@ def _of_method(
 
 def _is_disputed(dialect_id: str, payload: bytes, error: WireError) -> bool:
     """Whether a tag is unknown to one version of the tables and known to another: a target may read by either."""
-    if not error.expected.startswith("a type tag"):
+    if error.kind is not Kind.TAG:
         return False
     known = {row.tag for codec in _codecs(dialect_id) for row in codec.dialect.table_tags}
     return chr(payload[error.offset]) in known

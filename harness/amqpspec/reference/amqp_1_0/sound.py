@@ -9,6 +9,7 @@ from collections.abc import Mapping
 
 from amqpspec.reference.amqp_1_0.wire import Refuse
 from amqpspec.wire.amqp_1_0.performatives import Composed, Problem
+from amqpspec.wire.errors import Kind
 
 _MANDATORY: Mapping[str, str] = {
     "open": "performatives/open/mandatory",
@@ -29,10 +30,10 @@ def check(frame: Composed, refuse: Refuse) -> None:
 
 def _rule(frame: Composed, problem: Problem) -> str:
     direct = problem.where.removeprefix(f"{frame.name} ") in {field.name for field in frame.row.fields}
-    if direct and problem.expected.endswith("mandatory") and frame.name in _MANDATORY:
+    if direct and problem.kind is Kind.MANDATORY and frame.name in _MANDATORY:
         return _MANDATORY[frame.name]
-    if problem.where.endswith(" key") and problem.expected == "symbol":
+    if problem.kind is Kind.SYMBOL_KEY:
         return "definitions/fields/symbol-keys"
-    if problem.expected == "UTF-8" or problem.expected.startswith("at most"):
+    if problem.kind in (Kind.TEXT, Kind.COUNT):
         return "definitions/condition/decode-error"
     return "definitions/condition/invalid-field"

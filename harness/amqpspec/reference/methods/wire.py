@@ -17,7 +17,7 @@ from amqpspec.reference.deviations import NONE, Deviations
 from amqpspec.reference.fault import fault_table
 from amqpspec.spec.dialects import widest
 from amqpspec.spec.methods import FrameLayout, Method, load_methods
-from amqpspec.wire.errors import WireError
+from amqpspec.wire.errors import Kind, WireError
 from amqpspec.wire.methods.codec import Call, Codec, ContentHeader
 from amqpspec.wire.values import Raw, Table, Typed, plain
 
@@ -172,7 +172,7 @@ def encode(codec: Codec, name: str, args: Mapping[str, Any], on: Deviations) -> 
 
 def rule_broken_by(error: WireError, method: Method | None) -> str:
     """Which rule a payload breaks that cannot be read."""
-    if error.expected.startswith("the end of the"):
+    if error.kind is Kind.TRAILING:
         return "wire/method/trailing-octets" if method else "constant/frame-error"
     own = {name for f in method.fields for name in (f.key, f.name)} if method else set()
     first = error.where.removeprefix("bits ").partition(",")[0]

@@ -16,7 +16,7 @@ from amqpspec.wire.amqp_1_0.problems import Problem, problems_of
 from amqpspec.wire.amqp_1_0.reading import KEEPING, Readers
 from amqpspec.wire.amqp_1_0.secrets import instead_of
 from amqpspec.wire.amqp_1_0.values import Described, Symbol, Value
-from amqpspec.wire.errors import WireError, shown, unreadable
+from amqpspec.wire.errors import Kind, WireError, shown, unreadable
 
 
 class Composed:
@@ -148,7 +148,7 @@ def not_composed(value: Any, octets: bytes, at: int) -> WireError:
         actual = f"descriptor {shown(value.descriptor)}" + (f", {row.name}, of no list" if row else "")
     else:
         actual = f"{type(value).__name__} {shown(value)}"
-    return unreadable("composite", octets, at, "a described list of a known type", actual)
+    return unreadable("composite", octets, at, "a described list of a known type", actual, Kind.BODY)
 
 
 def _several(value: Any) -> Any:

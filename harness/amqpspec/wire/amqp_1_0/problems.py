@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from amqpspec.spec.amqp_1_0 import DIALECT
 from amqpspec.spec.typed import ANY, Composite, Restricted, TypedField
 from amqpspec.wire.amqp_1_0.values import Array, Described, Repeated, Value, hashable, plain
-from amqpspec.wire.errors import shown
+from amqpspec.wire.errors import Kind, shown
 
 MAX_PROBLEMS = 32
 _KIND = {e.name: p.name for p in DIALECT.primitives for e in p.encodings}
@@ -25,6 +25,7 @@ class Problem(NamedTuple):
     where: str
     expected: str
     actual: str
+    kind: Kind = Kind.OTHER
 
     def __str__(self) -> str:
         return f"{self.where}: {self.actual}, expected {self.expected}"
@@ -69,13 +70,14 @@ def _described(row: Composite | Restricted, value: Any, where: str) -> Iterator[
 
 def _fields(row: Composite, items: Sequence[Any], where: str) -> Iterator[Problem]:
     if len(items) > len(row.fields):
-        yield Problem(where, f"at most {len(row.fields)} fields", f"{len(items)} fields")
+        yield Problem(where, f"at most {len(row.fields)} fields", f"{len(items)} fields", Kind.COUNT)
     for field, item in zip_longest(row.fields, items[: len(row.fields)], fillvalue=_MISSING):
         assert isinstance(field, TypedField)
         place = f"{where} {field.name}"
         if item is _MISSING or kind_of(item) == "null":
             if field.mandatory:
-                yield Problem(place, "a value, for it is mandatory", "none" if item is _MISSING else "null")
+                actual = "none" if item is _MISSING else "null"
+                yield Problem(place, "a value, for it is mandatory", actual, Kind.MANDATORY)
         else:
             yield from _field(field, item, place)
 
@@ -144,7 +146,8 @@ def _keys(kinds: Sequence[str], item: Any, where: str) -> Iterator[Problem]:
         return
     for key, _ in item.value:
         if kind_of(key) not in kinds:
-            yield Problem(f"{where} key", " or ".join(kinds), _in_words(key))
+            kind = Kind.SYMBOL_KEY if tuple(kinds) == ("symbol",) else Kind.OTHER
+            yield Problem(f"{where} key", " or ".join(kinds), _in_words(key), kind)
 
 
 def _readable(item: Any, where: str) -> Iterator[Problem]:
@@ -155,7 +158,8 @@ def _readable(item: Any, where: str) -> Iterator[Problem]:
         yield from _readable(item.value, where)
     elif kind in ("string", "symbol"):
         if not item.value.isascii() and _has_surrogates(item.value):
-            yield Problem(where, "UTF-8" if kind == "string" else "ASCII", shown(item.value))
+            encoding, what = ("UTF-8", Kind.TEXT) if kind == "string" else ("ASCII", Kind.OTHER)
+            yield Problem(where, encoding, shown(item.value), what)
     elif kind == "boolean" and not isinstance(item.value, bool):
         yield Problem(where, "octet 0x00 or 0x01", f"octet 0x{item.value:02X}")
     elif kind == "char" and not isinstance(item.value, str):

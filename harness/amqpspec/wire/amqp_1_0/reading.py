@@ -18,7 +18,7 @@ from uuid import UUID
 from amqpspec.spec.amqp_1_0 import DIALECT
 from amqpspec.spec.typed import Category, Encoding
 from amqpspec.wire.amqp_1_0.values import Array, Described, Map, Repeated, Symbol, Value, each, map_of
-from amqpspec.wire.errors import WireError, too_short, unreadable
+from amqpspec.wire.errors import Kind, WireError, too_short, unreadable
 
 MAX_DEPTH = 100
 MAX_EMPTY_ELEMENTS = 1 << 16
@@ -97,7 +97,7 @@ class Readers:
                 name, octets, at, f"at most {stop - at} items in {stop - at} octets", f"count {count}"
             )
         if depth >= MAX_DEPTH:
-            raise unreadable(name, octets, at, f"at most {MAX_DEPTH} levels", "another level")
+            raise unreadable(name, octets, at, f"at most {MAX_DEPTH} levels", "another level", Kind.BOUND)
         table, depth, values = self.table, depth + 1, []
         try:
             for _ in range(count):
@@ -115,7 +115,9 @@ class Readers:
 
     def _described(self, octets: bytes, at: int, end: int, depth: int) -> tuple[Any, int]:
         if depth >= MAX_DEPTH:
-            raise unreadable("described value", octets, at, f"at most {MAX_DEPTH} levels", "another level")
+            raise unreadable(
+                "described value", octets, at, f"at most {MAX_DEPTH} levels", "another level", Kind.BOUND
+            )
         start = at - 1
         if at >= end:
             raise too_short("descriptor", octets, at, 1, end)
@@ -131,7 +133,7 @@ class Readers:
         def read(octets: bytes, at: int, end: int, depth: int) -> tuple[Any, int]:
             start, stop, count = _bounds(name, width, octets, at, end)
             if depth >= MAX_DEPTH:
-                raise unreadable(name, octets, at, f"at most {MAX_DEPTH} levels", "another level")
+                raise unreadable(name, octets, at, f"at most {MAX_DEPTH} levels", "another level", Kind.BOUND)
             descriptors, code, begin = self._constructor(name, octets, start, stop, depth)
             items, ended = self._elements(name, octets, (begin, stop, code, count), depth + 1)
             if ended != stop:
@@ -170,7 +172,7 @@ class Readers:
         room = MAX_EMPTY_ELEMENTS if empty else stop - at
         if count > room:
             what = f"at most {room} elements" + (" of no octets that this reader keeps" if empty else "")
-            raise unreadable(name, octets, at, what, f"count {count}")
+            raise unreadable(name, octets, at, what, f"count {count}", Kind.BOUND if empty else Kind.OTHER)
         if empty and count:
             return Repeated(read(octets, at, stop, depth)[0], count), at
         items = []

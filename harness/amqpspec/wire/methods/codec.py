@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from amqpspec.spec.methods import Method, MethodDialect
-from amqpspec.wire.errors import EncodeError, WireError, unreadable
+from amqpspec.wire.errors import EncodeError, Kind, WireError, unreadable
 from amqpspec.wire.methods.fields import FieldCodec
 from amqpspec.wire.methods.properties import PropertyCodec
 from amqpspec.wire.methods.secrets import is_secret
@@ -186,4 +186,6 @@ def _by_key(args: Mapping[str, Any], keys: frozenset[str], complaint: str) -> di
 
 
 def _too_long(where: str, payload: bytes, at: int, of: str) -> WireError:
-    return unreadable(where, payload, at, f"the end of the {of}", f"{len(payload) - at} octets more")
+    return unreadable(
+        where, payload, at, f"the end of the {of}", f"{len(payload) - at} octets more", Kind.TRAILING
+    )

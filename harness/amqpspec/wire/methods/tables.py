@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from amqpspec.spec.methods import TypeTag
-from amqpspec.wire.errors import EncodeError, WireError, shown, too_short, unreadable
+from amqpspec.wire.errors import EncodeError, Kind, WireError, shown, too_short, unreadable
 from amqpspec.wire.methods.primitives import ENCODING_FAILURES, U32, not_encodable, pack_shortstr, to_octets
 from amqpspec.wire.methods.table_values import ValueReader, ValueWriter, simple_reader, simple_writer
 from amqpspec.wire.values import Raw, Table, TableLike, Typed
@@ -74,7 +74,7 @@ class TableCodec:
     def _illegal_tag(self, octets: bytes, at: int, end: int, depth: int) -> tuple[Typed, int]:
         known = "".join(sorted(self._writers))
         raise unreadable(
-            "field value", octets, at - 1, f"a type tag of {known}", f"tag 0x{octets[at - 1]:02x}"
+            "field value", octets, at - 1, f"a type tag of {known}", f"tag 0x{octets[at - 1]:02x}", Kind.TAG
         )
 
     def _reader(self, tag: TypeTag) -> ValueReader:
@@ -188,7 +188,7 @@ def _nested_reader(tag: str, read: Callable[[bytes, int, int, int], tuple[Any, i
 
 def _extent(octets: bytes, at: int, end: int, depth: int, what: str) -> tuple[int, int]:
     if depth > MAX_DEPTH:
-        raise unreadable(what, octets, at, f"nesting of at most {MAX_DEPTH}", "deeper nesting")
+        raise unreadable(what, octets, at, f"nesting of at most {MAX_DEPTH}", "deeper nesting", Kind.BOUND)
     end = min(end, len(octets))
     if at + 4 > end:
         raise too_short(what, octets, at, 4, end)
