@@ -132,6 +132,13 @@ def test_structs_that_nobody_knows_and_types_that_are_not_defined() -> None:
     )
 
 
+def test_headers_without_number_are_told_in_part() -> None:
+    (_, data) = described(encode_assembly("message.transfer", header=[UnknownStruct((9, 99), b"")] * 500))
+    assert data["header"]["entries"] == 500
+    assert len(data["header"]["first"]) == 64
+    assert len(data["text"]) < 1100
+
+
 @pytest.mark.parametrize(
     ("octets", "text"),
     [
