@@ -370,6 +370,9 @@ LIES = [
     # Its first code stands in a frame of its own.
     encode_frame(SECURE_OK[:1], type=CONTROL, flags=WHOLE & ~LAST_FRAME)
     + encode_frame(SECURE_OK[1:], type=CONTROL, flags=WHOLE & ~FIRST_FRAME),
+    encode_frame(SECURE_OK, type=CONTROL, size=12 + 2),
+    encode_frame(SECURE_OK, type=CONTROL, size=0),
+    encode_frame(b"", type=CONTROL, flags=WHOLE & ~LAST_FRAME) + SECURE_OK,
     # The frame ends before its secret does, or the secret stands where no control does.
     encode_frame(START_OK, type=CONTROL, size=12 + 40),
     encode_frame(SECURE_OK, type=CONTROL, size=12 + 10),
@@ -399,6 +402,14 @@ def test_what_cannot_be_read_is_told_without_its_octets() -> None:
     assert data["fields"].keys() == {"client-properties", "mechanism"}
     assert set(data["fields"].values()) == {"<redacted>"}
     assert "framing lost" in shown([in_frames(SECURE_OK, 4096), bytes(12)])[1]
+
+
+def test_the_header_with_which_framing_is_lost_is_shown_before_the_login() -> None:
+    lost = encode_frame(SECURE_OK, type=CONTROL, size=11)
+    octets, said = shown([GREETING + lost[:12], lost[12:], b"more"])
+    assert octets == GREETING + lost[:12] + b"*" * (len(SECURE_OK) + 4)
+    assert "size 11 announced" in said
+    assert shown([b"AMQX" + lost])[0] == b"AMQX" + lost
 
 
 def test_after_the_login_bodies_are_shown_whatever_they_begin_with() -> None:

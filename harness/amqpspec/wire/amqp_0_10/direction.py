@@ -44,7 +44,7 @@ class AssemblyDirection(FrameDecoder[Frame]):
         self._frames_of = _Latest(name=reader_name(direction))
         super().__init__(self._frames_of)
         self._login = direction == "out"
-        self._answered = False
+        self._greeted = self._answered = self._header_shown = False
 
     def _describe(self, item: Frame | ProtocolHeader) -> dict[str, Any]:
         if isinstance(item, Frame) and self._hides(item):
@@ -52,6 +52,7 @@ class AssemblyDirection(FrameDecoder[Frame]):
         return describe_frame(item)
 
     def _follow(self, item: Frame | ProtocolHeader) -> None:
+        self._greeted = True
         if not isinstance(item, Frame) or not self._login:
             return
         # A size that lies can leave a whole response behind its frame, which is then read as the next one.
@@ -76,11 +77,15 @@ class AssemblyDirection(FrameDecoder[Frame]):
         return self._login or kind in (CONTROL, COMMAND)
 
     def _lost(self, error: WireError) -> str:
-        self._hiding = self._hiding or self._answered
-        return said(error, "framing lost" if self._hiding else None)
+        self._header_shown = not (self._hiding or self._answered)
+        # What is lost before the login is over may have been a response.
+        self._hiding = self._hiding or (self._login and self._greeted)
+        return said(error, None if self._header_shown else "framing lost")
 
     def _starred(self, octets: bytes) -> bytes:
         item = self._frames_of.latest
+        if self._hiding and self._header_shown:
+            return _payload_masked(octets)
         if self._hiding or (isinstance(item, Frame) and self._answered and _is_lost(item)):
             return MASK * len(octets)
         if isinstance(item, ProtocolHeader):
@@ -107,8 +112,9 @@ class AssemblyDirection(FrameDecoder[Frame]):
 
 
 def _is_unread(frame: Frame) -> bool:
-    """Whether a frame has no place, or what it completes cannot be read."""
-    return frame.error is not None or (frame.assembly is not None and frame.assembly.error is not None)
+    """Whether a frame has no place, or is empty for nothing, or what it completes cannot be read."""
+    unread = frame.assembly is not None and frame.assembly.error is not None
+    return unread or frame.error is not None or not (frame.payload or frame.segment)
 
 
 def _is_lost(frame: Frame) -> bool:
