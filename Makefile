@@ -8,7 +8,7 @@ WORKERS ?= 4
 MEASURED := tests/spec tests/wire tests/peer
 SOCKETLESS := $(MEASURED) tests/record tests/query $(filter-out tests/test_wheel.py,$(wildcard tests/test_*.py))
 
-.PHONY: run pipeline examples check quick test measured rest lint bench selftest clean help
+.PHONY: run pipeline examples check quick test measured others rest lint bench selftest clean help
 
 help:            ## say what can be made
 	@awk -F ':.*## *' '/^[a-z]+: .*##/ {printf "%-10s%s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -47,7 +47,10 @@ quick: $(VENV)/dev.stamp
 	$(BIN)/pytest -q -n 2 --hypothesis-profile few $(SOCKETLESS)
 
 test: $(VENV)/dev.stamp  ## lint, types, import rule, all tests, branch coverage of spec, wire and peer
-	@$(MAKE) --no-print-directory -j 2 lint measured
+	@$(MAKE) --no-print-directory -j 2 measured others
+
+others: $(VENV)/dev.stamp
+	@$(MAKE) --no-print-directory lint
 	@$(MAKE) --no-print-directory rest
 
 measured: $(VENV)/dev.stamp
