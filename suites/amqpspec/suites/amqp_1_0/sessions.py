@@ -22,7 +22,6 @@ from amqpspec.suites.amqp_1_0._sessions import (
 
 _CHANNEL = 3
 _FREE_CHANNEL = 1
-_MANY = 700
 
 # --- links and deliveries of a session
 

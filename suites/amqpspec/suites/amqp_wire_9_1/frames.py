@@ -33,7 +33,6 @@ _METHOD, _HEADER, _BODY, _TRACE, _HEARTBEAT = 1, 2, 3, 7, 8
 _CYCLES = (1, 0x7F, 0x80, 0xCE, 0xFF)
 # Two octets that differ: a swap or a lost octet gives another channel.
 _HIGH_CHANNEL = 0x0102
-_FLOW = 20
 
 # the grammar's frames
 
