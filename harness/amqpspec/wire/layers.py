@@ -81,7 +81,10 @@ def _frame(layout: Layout, body: Body) -> Iterator[Any]:
         yield from _of_header(layout, name, width)
     if layout.doff_word_octets:
         yield f.StrLenField("extended", b"", length_from=lambda p: _extended_octets(layout, p))
-    chosen = lambda octets, _parent=None: body(octets, _parent)  # noqa: E731
+
+    def chosen(octets: bytes, _parent: Any = None) -> Any:
+        return body(octets, _parent)
+
     yield f.PacketLenField("body", None, chosen, length_from=lambda p: _body_octets(layout, p))
     if layout.end is not None:
         yield f.XByteField("end", layout.end)
