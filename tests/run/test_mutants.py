@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from amqpspec.record.rows import BlockedBy, CaseRow, Outcome
 from amqpspec.reference.methods.classes import queue
 from amqpspec.reference.model import routing
 from amqpspec.run.case import load_suite
@@ -16,7 +17,8 @@ from amqpspec.run.mutants.operators import changes
 from amqpspec.run.mutants.places import mutants_of
 from amqpspec.run.mutants.surgery import can_be_put_in
 from amqpspec.run.mutants.survey import EQUIVALENTS, Survey, equivalents
-from amqpspec.run.mutants.trial import Fate, Trial
+from amqpspec.run.mutants.trial import Fate, Trial, exit_code_of
+from amqpspec.run.results import Exit
 
 WIRE = "amqp-wire-9-1"
 CASES = ("channels.support", "content.bodies", "amq_wlp_frame_02")
@@ -135,3 +137,25 @@ def test_a_module_that_does_not_exist_is_one_line() -> None:
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1 and "--module" in done.stderr and "nowhere" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "verdict, blocked_by, code",
+    [
+        (Outcome.PASS, None, Exit.CONFORMING),
+        (Outcome.NONSTRICT, None, Exit.CONFORMING),
+        (Outcome.NOT_APPLICABLE, BlockedBy.PROFILE, Exit.CONFORMING),
+        (Outcome.BLOCKED, BlockedBy.HOOK, Exit.CONFORMING),
+        (Outcome.BLOCKED, BlockedBy.PREREQUISITE, Exit.DEVIATIONS),
+        (Outcome.FAIL, None, Exit.DEVIATIONS),
+        (Outcome.INCONCLUSIVE, BlockedBy.BUDGET, Exit.DEVIATIONS),
+        (Outcome.ERROR, None, Exit.HARNESS),
+    ],
+)
+def test_a_mutant_is_noticed_by_the_exit_code(
+    verdict: Outcome, blocked_by: BlockedBy | None, code: Exit
+) -> None:
+    row = CaseRow(
+        "a.case", WIRE, "suite", "title", ("a/row",), "MUST", verdict, "e", "o", blocked_by=blocked_by
+    )
+    assert exit_code_of(row) is code

@@ -37,10 +37,12 @@ _ENOUGH = 0.95
 @click.option("--full", is_flag=True, help="Let every fault meet every case, not only those it is tied to.")
 @click.option("--fault", "faults", multiple=True, help="Only these faults.")
 @click.option(
-    "--mutants", type=click.IntRange(1), help="Try so many mutants of the reference brokers' code instead."
+    "--mutants",
+    type=click.IntRange(1),
+    help="Test this many random changes of the reference brokers' code instead of the named faults.",
 )
-@click.option("--seed", default=0, show_default=True, help="Of the sample of mutants.")
-@click.option("--module", default="", help="Mutants of modules only whose name holds this.")
+@click.option("--seed", default=0, show_default=True, help="Seed of the sample of mutants.")
+@click.option("--module", default="", help="Only mutants of modules whose name contains this text.")
 @click.option("--out", "-o", default="out/selftest", type=click.Path(path_type=Path), show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="Print the matrix as JSON.")
 def selftest(

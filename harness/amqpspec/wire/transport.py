@@ -54,11 +54,3 @@ class Transport(Protocol):
     def note(self, text: str) -> None:
         """Leave a remark in the transcript."""
         ...
-
-
-class Dialer(Protocol):
-    """Opens transports to one target; every one it opened is closed with it."""
-
-    def dial(self) -> Transport:
-        """A new connection; raises StreamEnded(REFUSED) where the target does not accept one."""
-        ...

@@ -181,7 +181,7 @@ class Conversation:
         elif self._stage is _Stage.INPUT:
             self._finish(End.OPEN, True, "not all octets were taken")
         else:
-            self._finish(End.OPEN, False, f"no {self._waited} in time")
+            self._finish(End.OPEN, False, f"no {self._waited} in time", late=True)
 
     # --- the way
 
@@ -372,7 +372,7 @@ class Conversation:
         if self.spoken is not None and octets:
             self.spoken.append(Spoken("out", octets, int(now_s * 1e9)))
 
-    def _finish(self, end: End, reached: bool, why: str = "") -> None:
+    def _finish(self, end: End, reached: bool, why: str = "", *, late: bool = False) -> None:
         follow_up = self._follow_up
         self.result = InputResult(
             self.item, reached, tuple(self._arrivals), self._refused.refusal if self._refused is not None else None,
@@ -380,6 +380,7 @@ class Conversation:
             why, follow_up.obedience if follow_up is not None else Obedience.NOT_ASKED,
             follow_up.complaint if follow_up is not None else "",
             f"{self._astray.name} on channel {self._astray.channel}" if self._astray is not None else "",
+            late,
         )  # fmt: skip
 
 

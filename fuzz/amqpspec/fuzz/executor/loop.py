@@ -160,7 +160,7 @@ class Executor:
             self._room = min(self.connections, self._room + 1)
         elif result.end in (End.FIN, End.RST):
             self._room = min(self.connections, max(_FEWEST, self._room // 2))
-        elif result.end is End.OPEN and result.why.startswith("no "):
+        elif result.late:
             self._stuck += 1
             self._down = self._down or self._stuck >= MANY_STUCK
         return result

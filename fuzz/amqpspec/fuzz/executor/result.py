@@ -47,7 +47,8 @@ class InputResult:
     """One input, executed. ``reached`` says whether its state was reached and all of it was taken.
 
     ``disobeys`` says what was expected and what came when the conversation went on, where the target had no excuse;
-    ``astray`` is an answer on a channel that nobody had used.
+    ``astray`` is an answer on a channel that nobody had used; ``late`` says that the way into the state got no answer
+    in time, which is silence and no refusal.
     """
 
     item: FuzzInput
@@ -62,6 +63,7 @@ class InputResult:
     obedience: Obedience = Obedience.NOT_ASKED
     disobeys: str = ""
     astray: str = ""
+    late: bool = False
 
     @property
     def refusal(self) -> Refusal | None:

@@ -22,7 +22,7 @@ from amqpspec.peer.context import Patience
 from amqpspec.run.case import load_suite
 from amqpspec.run.execute import World, execute
 from amqpspec.target.config import Target
-from amqpspec.target.live import live
+from amqpspec.target.live import TargetError, live
 
 Line = tuple[str, int]
 """A file of the reference broker, and a line of it."""
@@ -33,7 +33,7 @@ _ROOM = str(Path(amqpspec.reference.__path__[0]))
 def lines_by_case(dialect: str, workers: int, names: Iterable[str] = ()) -> Mapping[str, frozenset[Line]]:
     """The lines of the reference broker that each case of a dialect executes, all cases where none is named.
 
-    Raises EOFError where a process dies on the way.
+    Raises TargetError where a process ends without an answer.
     """
     cases = list(names) or list(load_suite(dialect))
     context = get_context("fork")
@@ -48,7 +48,12 @@ def lines_by_case(dialect: str, workers: int, names: Iterable[str] = ()) -> Mapp
         theirs.close()
         started.append((process, answer))
     for process, answer in started:
-        found |= answer.recv()
+        try:
+            found |= answer.recv()
+        except EOFError as error:
+            process.join()
+            said = f"actual: its process ended with exit code {process.exitcode}"
+            raise TargetError(f"{dialect}: expected the lines that cases execute, {said}") from error
         process.join()
     return found
 

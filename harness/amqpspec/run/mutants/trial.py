@@ -21,7 +21,7 @@ from pathlib import Path
 
 from amqpspec.peer.context import Patience
 from amqpspec.record.journal import Journal
-from amqpspec.record.rows import CaseRow
+from amqpspec.record.rows import CaseRow, Outcome
 from amqpspec.run.case import Case, load_suite
 from amqpspec.run.engine import Engine, Settings
 from amqpspec.run.execute import World
@@ -107,13 +107,15 @@ def _first_bad(
         world = World(target, folder, "mutants", patience, stop)
         engine = Engine(world, journal, Settings(connections=_CONNECTIONS), [see])
         engine.run(make_plan(cases, target, _NOTHING_LACKS))
-    return (bad[0], set(rows) - {bad[0].id}) if bad else None
+    # Cases beside the first may have gone wrong before the stop reached them: they have not ended well.
+    return (bad[0], set(rows) - {row.id for row in bad}) if bad else None
 
 
 def exit_code_of(row: CaseRow) -> Exit:
-    """The exit code of a run of this one row; a case that is not applicable changes no exit code."""
-    passing = judge([row], None, date.min, strict=False, partial=False)
-    return Exit.CONFORMING if passing.tally.not_applicable else passing.exit_code
+    """What this row makes of the exit code of a run of many; one that judges nothing leaves it as it is."""
+    if row.verdict is Outcome.NOT_APPLICABLE or row.is_blocked_by_configuration:
+        return Exit.CONFORMING
+    return judge([row], None, date.min, strict=False, partial=False).exit_code
 
 
 _NOTHING_LACKS: Mapping[str, str] = {}
