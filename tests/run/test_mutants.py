@@ -84,8 +84,11 @@ assert samples[0] == samples[1] != samples[2]
 every = _sample(reach, 10_000, 1, "classes.connection")
 assert all(_near(mutant, reach)["{WIRE}"] for mutant in every)
 removed = next(m for m in every if m.what.startswith("without: connection.send"))
-(trial,) = _trials([removed], reach, 1)
-print(trial.fate, trial.dialect, trial.case, trial.verdict)
+of_names = _sample(reach, 10_000, 1, "model.vhost")
+stored = next(m for m in of_names if m.what == "name in self.queues → name not in self.queues")
+for mutant in (removed, stored):
+    (trial,) = _trials([mutant], reach, 1)
+    print(trial.fate, trial.dialect, trial.case, trial.verdict, sep=",")
 """
 
 
@@ -93,9 +96,11 @@ def test_a_trial_tells_a_broken_broker_from_a_whole_one() -> None:
     command = [sys.executable, "-c", TRIALS]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
-    fate, dialect, case, verdict = done.stdout.split()
+    judged, stillborn = done.stdout.splitlines()
+    fate, dialect, case, verdict = judged.split(",")
     assert (fate, dialect) == ("killed", WIRE)
     assert case in load_suite(WIRE) and verdict in ("fail", "blocked")
+    assert stillborn == f"killed,{WIRE},,does not start"
 
 
 def test_a_survey_adds_up() -> None:

@@ -13,6 +13,7 @@ import logging
 import os
 import threading
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
@@ -30,7 +31,7 @@ from amqpspec.run.mutants.surgery import put_in
 from amqpspec.run.plan import make_plan
 from amqpspec.run.results import Exit, judge
 from amqpspec.target.config import Target
-from amqpspec.target.live import live
+from amqpspec.target.live import Live, live
 
 _HASTE = Patience(reply_s=1.5, quiet_s=0.15, ending_s=1.5)
 _CONNECTIONS = 8
@@ -60,11 +61,22 @@ class Trial:
     verdict: str = ""
 
 
+class _NotStartedError(Exception):
+    """The mutated broker throws before it listens: a run ends with exit code 3."""
+
+    def __init__(self, dialect: str) -> None:
+        super().__init__(dialect)
+        self.dialect = dialect
+
+
 def be_tried(mutant: Mutant, near: Near, folder: Path, answer: Connection) -> None:
     """The whole life of a trial's process; sends a ``Trial`` and ends the process."""
     logging.disable()  # what a mutant throws in the broker's loop is its own affair
     put_in(mutant)
-    answer.send(_tried(mutant, near, folder))
+    try:
+        answer.send(_tried(mutant, near, folder))
+    except _NotStartedError as error:
+        answer.send(Trial(mutant, Fate.KILLED, error.dialect, verdict="does not start"))
     answer.close()
     # Threads of a mutated broker may never end by themselves.
     os._exit(0)
@@ -100,15 +112,21 @@ def _first_bad(
             bad.append(row)
             stop.set()
 
-    with (
-        live(Target("reference", dialect, broker="reference")) as target,
-        Journal(folder) as journal,
-    ):
+    with ExitStack() as stack:
+        target = _started(dialect, stack)
+        journal = stack.enter_context(Journal(folder))
         world = World(target, folder, "mutants", patience, stop)
         engine = Engine(world, journal, Settings(connections=_CONNECTIONS), [see])
         engine.run(make_plan(cases, target, _NOTHING_LACKS))
     # Cases beside the first may have gone wrong before the stop reached them: they have not ended well.
     return (bad[0], set(rows) - {row.id for row in bad}) if bad else None
+
+
+def _started(dialect: str, stack: ExitStack) -> Live:
+    try:
+        return stack.enter_context(live(Target("reference", dialect, broker="reference")))
+    except Exception as error:
+        raise _NotStartedError(dialect) from error
 
 
 def exit_code_of(row: CaseRow) -> Exit:
