@@ -10,7 +10,6 @@ import os
 import signal
 import ssl
 import threading
-from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,7 +35,7 @@ def list_brokers(as_json: bool) -> None:
 
     rows = []
     with one_line_errors():
-        for name in (*KNOWN, *_others(KNOWN)):
+        for name in (*KNOWN, *_others()):
             broker = known_broker(name, STATE_DIR / name)
             running = broker.running()
             rows.append({"name": name, "version": broker.version(), "url": running.url if running else None})
@@ -50,10 +49,12 @@ def list_brokers(as_json: bool) -> None:
         click.echo(f"{known:{names}}  {version:{versions}}  {state}")
 
 
-def _others(known: Iterable[str]) -> list[str]:
+def _others() -> list[str]:
     """Releases beside the usual ones that are installed here."""
-    names = (path.parent.name for path in STATE_DIR.glob("*@*/jars"))
-    return sorted(name for name in names if name.partition("@")[0] in known)
+    from amqpspec.target.known import INSTALLED, is_known
+
+    names = (path.parent.name for part in INSTALLED for path in STATE_DIR.glob(f"*@*/{part}"))
+    return sorted(name for name in names if is_known(name))
 
 
 def _known(name: str, release: str | None = None, memory_limit_mib: int | None = None) -> KnownBroker:

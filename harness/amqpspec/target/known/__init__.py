@@ -16,9 +16,11 @@ from amqpspec.target.known.qpid_broker_j import QpidBrokerJ
 from amqpspec.target.known.qpid_proton import QpidProton
 from amqpspec.target.known.rabbitmq import RabbitMQ
 
-__all__ = ["KNOWN", "BrokerError", "KnownBroker", "Running", "Tls", "is_known", "known_broker"]
+__all__ = ["INSTALLED", "KNOWN", "BrokerError", "KnownBroker", "Running", "Tls", "is_known", "known_broker"]
 
 _RELEASE = re.compile(r"\d+(?:\.\w+)*")
+INSTALLED = ("jars", "venv", "root")
+"""Where, below its state directory, lies what a broker was installed as, if that is not the machine's own package."""
 KNOWN: dict[str, type[KnownBroker]] = {
     broker.name: broker for broker in (RabbitMQ, GarageMQ, QpidBrokerJ, Artemis, QpidProton)
 }

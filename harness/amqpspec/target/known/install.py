@@ -81,6 +81,16 @@ def package_version(package: str) -> str | None:
     return version if word == "installed" else None
 
 
+def apt_mirror() -> tuple[str, ...]:
+    """Where apt-get has Debian's packages from, for tools beside it; empty where that is not Debian's own archive."""
+    listed = ["apt-get", "indextargets", "--format", "$(LABEL) $(REPO_URI)", "Created-By: Packages"]
+    try:
+        lines = run(listed, timeout_s=QUERY_TIMEOUT_S).splitlines()
+    except BrokerError:
+        return ()
+    return tuple(line.split()[1] for line in lines if re.fullmatch(r"Debian \S+", line))[:1]
+
+
 def java_command(minimum: int) -> str:
     """The Java to run a broker with: ``JAVA_HOME`` first, then PATH; BrokerError when it is too old."""
     home = os.environ.get("JAVA_HOME", "")
