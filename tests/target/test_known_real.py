@@ -14,7 +14,8 @@ import pytest
 import trustme
 
 from amqpspec.net.ports import LOOPBACK
-from amqpspec.target.known import KNOWN, KnownBroker, Running, Tls, known_broker
+from amqpspec.target.known import INSTALLED, KNOWN, KnownBroker, Running, Tls, known_broker
+from amqpspec.target.known.rabbitmq import RELEASES
 from amqpspec.target.known.state import StateFile
 
 pytestmark = [pytest.mark.broker, pytest.mark.timeout(180)]
@@ -22,6 +23,7 @@ pytestmark = [pytest.mark.broker, pytest.mark.timeout(180)]
 HEADER_0_9_1 = b"AMQP\x00\x00\x09\x01"
 METHOD_FRAME_ON_CHANNEL_0 = b"\x01\x00\x00"
 INSTALLED_HERE = Path(__file__).parents[2] / ".brokers"
+IN_FOLDERS = [f"rabbitmq@{release}" for release in RELEASES]
 
 
 def speaking(dialect: str) -> list[str]:
@@ -31,7 +33,7 @@ def speaking(dialect: str) -> list[str]:
 
 def prepare(name: str, state_dir: Path, **options: object) -> KnownBroker:
     """The broker with a state directory of its own, and what was installed in the usual one before."""
-    for part in ("jars", "venv"):
+    for part in INSTALLED:
         installed = INSTALLED_HERE / name / part
         if installed.exists():
             state_dir.mkdir(parents=True, exist_ok=True)
@@ -42,7 +44,7 @@ def prepare(name: str, state_dir: Path, **options: object) -> KnownBroker:
     return broker
 
 
-@pytest.fixture(scope="module", params=speaking("amqp-0-9-1"))
+@pytest.fixture(scope="module", params=[*speaking("amqp-0-9-1"), *IN_FOLDERS])
 def broker(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnownBroker]:
     one = prepare(request.param, tmp_path_factory.mktemp(request.param))
     one.start()
@@ -133,7 +135,7 @@ def test_a_restart_keeps_the_durable_and_drops_the_transient(broker: KnownBroker
     channel.basic_publish("", "kept", b"persistent", pika.BasicProperties(delivery_mode=2))
     channel.queue_declare("kept", passive=True)
     connection.close()
-    again = known_broker(broker.name, broker.state_dir).restart()
+    again = known_broker(broker.full_name, broker.state_dir).restart()
     assert (again.url, again.users, again.vhosts) == (running.url, running.users, running.vhosts)
     assert again.pid != running.pid
     assert not queue_exists(again, "dropped")
@@ -166,7 +168,7 @@ def tls_files(tmp_path: Path) -> Tls:
     return files
 
 
-@pytest.mark.parametrize("name", [name for name, broker in KNOWN.items() if broker.takes_tls])
+@pytest.mark.parametrize("name", [*(name for name, broker in KNOWN.items() if broker.takes_tls), *IN_FOLDERS])
 def test_tls_listeners_survive_a_restart(name: str, tls_files: Tls, tmp_path: Path) -> None:
     broker = prepare(name, tmp_path / name, tls=tls_files)
     try:

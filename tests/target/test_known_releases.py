@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -13,7 +14,9 @@ from amqpspec.cli import brokers as verbs
 from amqpspec.target.config import ConfigError, read_targets
 from amqpspec.target.find import find_target
 from amqpspec.target.known import KNOWN, BrokerError, is_known, known_broker
+from amqpspec.target.known.base import Ports, Tls
 from amqpspec.target.known.qpid_broker_j import PARTS, RELEASE, Parts, QpidBrokerJ, _pom
+from amqpspec.target.known.rabbitmq import RabbitMQ
 from tests.target.test_known import script
 from tests.target.test_known_configured import commands
 
@@ -50,9 +53,67 @@ def test_a_release_has_a_place_of_its_own() -> None:
 
 
 def test_a_broker_of_one_release_takes_no_other(tmp_path: Path) -> None:
-    for name in set(KNOWN) - {"qpid-broker-j"}:
+    for name in set(KNOWN) - {"qpid-broker-j", "rabbitmq"}:
         with pytest.raises(BrokerError, match=f"{name}: expected no version, .* asked for 1.2"):
             known_broker(f"{name}@1.2", tmp_path)
+
+
+def test_other_releases_of_rabbitmq_come_from_other_releases_of_debian(
+    bin_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broker = RabbitMQ(tmp_path / "state", release="4.3")
+    assert broker.version() is None
+    monkeypatch.setattr("os.geteuid", lambda: 1000)
+    with pytest.raises(
+        BrokerError, match=r"rabbitmq-server of Debian's sid: expected to be root, .* actual: user 1000"
+    ):
+        broker.install()
+    monkeypatch.setattr("os.geteuid", lambda: 0)
+    script(bin_dir, "apt-get", "echo Debian http://mirror/debian; echo Other http://elsewhere")
+    script(bin_dir, "unshare", f'echo "$@" >> {tmp_path}/asked; shift 3; exec "$@"')
+    home = "usr/lib/rabbitmq/lib/rabbitmq_server-4.2.1/sbin"
+    script(bin_dir, "debootstrap", f'mkdir -p "$4/{home}" && touch "$4/{home}/rabbitmq-server"')
+    monkeypatch.setattr("amqpspec.target.known.folder.PATH", str(bin_dir))
+    with pytest.raises(
+        BrokerError, match=r"rabbitmq@4.3: expected that version in Debian's sid, found 4.2.1"
+    ):
+        broker.install()
+    asked = "debootstrap --variant=minbase --include=rabbitmq-server sid"
+    assert f"{asked} {tmp_path}/state/root.partial http://mirror/debian\n" in (tmp_path / "asked").read_text()
+    assert not (tmp_path / "state" / "root").exists()
+
+
+def test_a_release_of_rabbitmq_that_debian_does_not_carry(tmp_path: Path) -> None:
+    with pytest.raises(
+        BrokerError, match=r"rabbitmq: expected version 4.0 or 4.3, or none .* asked for 3.13"
+    ):
+        known_broker("rabbitmq@3.13", tmp_path)
+
+
+def test_a_node_in_a_folder_names_paths_as_it_sees_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("os.geteuid", lambda: 0)
+    root, files = tmp_path / "state" / "root", Tls(*(tmp_path / name for name in ("a", "b", "c")))
+    for file in (files.ca, files.cert, files.key):
+        file.write_text(file.name)
+    (root / "usr/lib/rabbitmq/lib/rabbitmq_server-4.3.9/sbin").mkdir(parents=True)
+    (root / "usr/lib/rabbitmq/lib/rabbitmq_server-4.3.9/sbin/rabbitmq-server").touch()
+    (root / "etc").mkdir()
+    broker = RabbitMQ(tmp_path / "state", release="4.3", tls=files)
+    epmd, server = broker._commands(Ports(5672, 5671, (1, 2)), broker.options)
+    assert server.argv[-2:] == (
+        "/usr/lib/rabbitmq/lib/rabbitmq_server-4.3.9/sbin/rabbitmq-server",
+        "-noinput",
+    )
+    assert epmd.argv[-5:] == ("/usr/bin/epmd", "-address", "127.0.0.1", "-port", "1")
+    assert {server.env[name] for name in ("RABBITMQ_MNESIA_BASE", "HOME")} == {"/srv/mnesia", "/srv/home"}
+    said = (broker.state_dir / "rabbitmq.conf").read_text()
+    assert "load_definitions = /srv/definitions.json\n" in said
+    assert "ssl_options.keyfile = /srv/key.pem\n" in said
+    assert (broker.state_dir / "key.pem").read_text() == "c"
+    assert (broker.state_dir / "enabled_plugins").read_text() == "[].\n"
+    assert f" {socket.gethostname()}\n" in (broker.state_dir / "hosts").read_text()
 
 
 @pytest.mark.parametrize(

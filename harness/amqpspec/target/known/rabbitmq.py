@@ -65,17 +65,16 @@ class RabbitMQ(KnownBroker):
     }
     vhosts: ClassVar = {"default": "/", "second": "second", "forbidden": "forbidden"}
 
+    def __init__(self, state_dir: Path | None = None, *, release: str = "", **options: Any) -> None:
+        if release not in ("", *RELEASES):
+            known = f"{' or '.join(RELEASES)}, or none for the machine's own package"
+            raise BrokerError(f"{self.name}: expected version {known}; asked for {release}")
+        super().__init__(state_dir, release=release, **options)
+
     @property
     def folder(self) -> DebianFolder | None:
-        """Where a release lies that is not the machine's own; raises BrokerError for one that nobody has."""
-        if not self.release:
-            return None
-        if self.release not in RELEASES:
-            raise BrokerError(
-                f"{self.name}: expected version {' or '.join(RELEASES)}, or none for the machine's own package; "
-                f"asked for {self.release}"
-            )
-        return DebianFolder(self.state_dir / "root", RELEASES[self.release])
+        """Where a release lies that is not the machine's own."""
+        return DebianFolder(self.state_dir / "root", RELEASES[self.release]) if self.release else None
 
     def version(self) -> str | None:
         """The version in the name of the newest installed directory."""
@@ -90,9 +89,11 @@ class RabbitMQ(KnownBroker):
             install_package(PACKAGE)
             return
         self.folder.install(PACKAGE)
-        if not (self.version() or "").startswith(f"{self.release}."):
+        found = self.version() or "none"
+        if not found.startswith(f"{self.release}."):
+            shutil.rmtree(self.folder.path)
             raise BrokerError(
-                f"{self.full_name}: expected that version in Debian's {self.folder.release}, found {self.version()}"
+                f"{self.full_name}: expected that version in Debian's {self.folder.release}, found {found}"
             )
 
     def _home(self) -> Path | None:
