@@ -10,8 +10,8 @@ and is gone when its processes are, however they ended. So several brokers run i
 from __future__ import annotations
 
 import os
+import platform
 import shutil
-import socket
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -63,7 +63,7 @@ class DebianFolder:
         Host names are those of this machine and of localhost: runtimes look up their own, and wait for an answer.
         """
         require_root(f"{argv[0]} in {self.path}")
-        (state_dir / "hosts").write_text(f"127.0.0.1 localhost {socket.gethostname()}\n::1 localhost\n")
+        (state_dir / "hosts").write_text(f"127.0.0.1 localhost {platform.node()}\n::1 localhost\n")
         (self.path / "etc" / "hosts").touch()
         return (*_PRIVATE, "/bin/sh", "-c", _ENTER, str(self.path), str(state_dir), *argv)
 
