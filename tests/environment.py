@@ -5,6 +5,7 @@ Knows: which variables change what Python, pytest, terminals, tools and brokers 
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import MutableMapping
 
@@ -24,9 +25,16 @@ _OURS = re.compile(r"PYTEST_(XDIST\w*|CURRENT_TEST|VERSION)|COVERAGE_PROCESS_\w+
 _FIXED = {"LC_ALL": "C.UTF-8", "TERM": "xterm", "TZ": "UTC"}
 
 
+_SET_BY_READLINE = ("COLUMNS", "LINES")
+"""GNU readline, which pytest loads, sets these below Python: ``os.environ`` lacks them, and children inherit them."""
+
+
 def neutralise(environment: MutableMapping[str, str]) -> None:
     """Take out what the caller may have set, and fix what differs from machine to machine."""
     for name in [*environment]:
         if _FOREIGN.fullmatch(name) and not _OURS.fullmatch(name):
             del environment[name]
     environment.update(_FIXED)
+    if environment is os.environ:
+        for name in _SET_BY_READLINE:
+            os.unsetenv(name)
