@@ -8,10 +8,13 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 from amqpspec.peer.events import Arrival, Reaction
 from amqpspec.spec.model import Requirement
 from amqpspec.wire.transport import Transport
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +60,13 @@ class Unmet(Exception):
         """The reply code or error condition of the refusal that came instead, where one did."""
         refusal = None if self.seen is None else self.seen.refusal
         return None if refusal is None else refusal.code
+
+
+def owed(value: _T | None, what: str) -> _T:
+    """What the target, or a step before, was to give; raises Unmet where it is not there: it is no assertion."""
+    if value is None:
+        raise Unmet(what, "none")
+    return value
 
 
 class OutOfReach(Exception):

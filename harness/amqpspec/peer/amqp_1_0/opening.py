@@ -40,8 +40,7 @@ class Opening(Connection):
     ) -> FrameArrived:
         """The next of these performatives on that channel (None: any); raises Unmet where the wait ends otherwise."""
         arrival = self.arrival(*names, channel=channel, link=link, handle=handle, within_s=within_s)
-        if _is(arrival, names, channel, link, handle):
-            assert isinstance(arrival, FrameArrived)
+        if isinstance(arrival, FrameArrived) and _is(arrival, names, channel, link, handle):
             return arrival
         if isinstance(arrival, FrameArrived):
             self.keep(arrival)

@@ -14,7 +14,7 @@ from typing import Any, Self
 from amqpspec.peer.amqp_1_0.booking import covers
 from amqpspec.peer.amqp_1_0.books import Delivery, FrameArrived, Link, Outgoing
 from amqpspec.peer.amqp_1_0.watching import Watching
-from amqpspec.peer.context import OutOfReach, Unmet
+from amqpspec.peer.context import OutOfReach, Unmet, owed
 from amqpspec.peer.events import Ended, Garbled, Quiet
 from amqpspec.wire.amqp_1_0.message import encode_message
 
@@ -118,9 +118,7 @@ class Peer(Watching):
             chunk=chunk,
             **fields,
         )
-        outgoing = before or link.last_outgoing
-        assert outgoing is not None
-        return octets, outgoing
+        return octets, owed(before or link.last_outgoing, "a link that stands")
 
     def outcome(self, outgoing: Outgoing, within_s: float | None = None) -> Outgoing:
         """Wait until the target has told what became of a delivery; raises Unmet where it does not."""

@@ -306,9 +306,7 @@ class Peer(Connection):
 
     def consume(self, queue: str, channel: int = 1, **args: Any) -> str:
         """Start a consumer; gives its tag."""
-        tag = self.call("basic.consume", channel=channel, queue=queue, **args)["consumer_tag"]
-        assert isinstance(tag, str)
-        return tag
+        return str(self.call("basic.consume", channel=channel, queue=queue, **args)["consumer_tag"])
 
     def delivery(self, channel: int | None = 1, within_s: float | None = None) -> MethodArrived:
         """The next delivery; raises Unmet where none comes."""

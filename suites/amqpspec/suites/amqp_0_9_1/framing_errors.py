@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from amqpspec.peer.methods.arrivals import MethodArrived
+from amqpspec.peer.context import owed
 from amqpspec.peer.methods.peer import Peer
 from amqpspec.run.case import case
 from amqpspec.run.oracles import ends_connection, equals, holds, judge_reaction, must_refuse, worst
@@ -140,8 +140,7 @@ def _holding(peer: Peer) -> tuple[Peer, str]:
     peer.barrier(queue=queue)
     # Two connections: how the holder ends must not touch the one that looks for the message.
     holder = peer.another().open_channel()
-    message = holder.get(queue, no_ack=False)
-    assert isinstance(message, MethodArrived)
+    owed(holder.get(queue, no_ack=False), "basic.get-ok")
     return holder, queue
 
 

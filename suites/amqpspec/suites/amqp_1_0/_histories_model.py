@@ -25,7 +25,7 @@ from amqpspec.peer.amqp_1_0.books import (
     number,
     serial,
 )
-from amqpspec.peer.context import Unmet
+from amqpspec.peer.context import Unmet, owed
 
 SETTLED_MODE, UNSETTLED_MODE, SECOND_MODE = 0x1, 0x0, 0x1
 _MODES = {"settled": SETTLED_MODE, "unsettled": UNSETTLED_MODE}
@@ -100,8 +100,7 @@ class Reach:
     @property
     def initial(self) -> int:
         """Where the sending side began to count."""
-        assert self.link.attached is not None
-        return number(self.link.attached["initial_delivery_count"], 0)
+        return number(owed(self.link.attached, "attach")["initial_delivery_count"], 0)
 
 
 @dataclass(eq=False)
@@ -231,11 +230,9 @@ class Model:
         elif arrival.name == "disposition":
             self._disposed(course, arrival)
         elif arrival.name == "attach" and arrival.link is not None:
-            self._attached(arrival)
+            self._attached(arrival.link, arrival)
 
-    def _attached(self, arrival: FrameArrived) -> None:
-        link = arrival.link
-        assert link is not None and link.session is not None
+    def _attached(self, link: Link, arrival: FrameArrived) -> None:
         others = [other for other in link.session.every_link if other is not link and other.is_attached]
         if any(other.remote_handle == arrival["handle"] for other in others):
             raise Mismatch("attach with a handle that is free", f"handle {arrival['handle']}, in use")
@@ -381,8 +378,7 @@ def _session_flowed(course: Course, arrival: FrameArrived) -> None:
     if reported is None or ahead(reported, before) < 0 or ahead(session.next_outgoing_id, reported) < 0:
         raise Mismatch(f"next-incoming-id from {before} to {session.next_outgoing_id}", f"{reported}")
     course.told_next = reported
-    assert begun is not None
-    next_id = serial(number(begun["next_outgoing_id"], 0) + course.received)
+    next_id = serial(number(owed(begun, "begin")["next_outgoing_id"], 0) + course.received)
     if arrival["next_outgoing_id"] != next_id:
         raise Mismatch(f"next-outgoing-id {next_id}", f"{arrival['next_outgoing_id']}")
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from amqpspec.peer.amqp_1_0.books import FrameArrived, Link, Outgoing
 from amqpspec.peer.amqp_1_0.peer import Peer
-from amqpspec.peer.context import Context, Unmet
+from amqpspec.peer.context import Context, Unmet, owed
 from amqpspec.peer.events import Arrival
 from amqpspec.peer.line import Line
 from amqpspec.suites.amqp_1_0._histories_model import (
@@ -183,8 +183,7 @@ class Walk:
         reach = Reach(step.subject, link.name, role, node, link)
         self.model.reaches[step.subject] = reach
         self._answered(reach)
-        assert link.attached is not None
-        reach.second = role == "receiver" and link.attached["rcv_settle_mode"] == SECOND_MODE
+        reach.second = role == "receiver" and owed(link.attached, "attach")["rcv_settle_mode"] == SECOND_MODE
 
     def _attached(
         self, channel: int, role: str, node: str, handle: int, name: str, fields: dict[str, Any]
@@ -198,9 +197,8 @@ class Walk:
         self.peer.until(lambda: link.attached is not None, "attach", link=link)
         if link.refused:
             raise Mismatch("attach with both termini", "a refused link")
-        assert link.attached is not None
         # Reattached, not resumed (amqp-1.0 §2.7.3); whether null or empty, another case judges.
-        if tags := link.attached["unsettled"] or {}:
+        if tags := owed(link.attached, "attach")["unsettled"] or {}:
             raise Mismatch("nothing unsettled on a link with nothing unsettled", f"{len(tags)} in its attach")
 
     def _close(self, step: Step) -> None:
@@ -236,7 +234,6 @@ class Walk:
         # A new endpoint has no credit and counts anew (amqp-1.0 §2.6.7).
         reach.state, reach.used, reach.allowed, reach.told_count = "attached", 0, [0], None
         self._answered(reach)
-        assert reach.link.attached is not None
         reach.second = False
 
     # --- messages to the target
@@ -298,8 +295,7 @@ class Walk:
         message, octets = self._message(reach, Fate.LOOSE if settled else Fate.SENT)
         chunk = -(-len(octets) // pieces) if pieces > 1 else None  # as the largest frame has it
         written = self.peer.transfer_octets(reach.link, message=octets, settled=settled, chunk=chunk)
-        outgoing = reach.link.last_outgoing
-        assert outgoing is not None
+        outgoing = owed(reach.link.last_outgoing, "a link that stands")
         self.model.sends(reach, outgoing, message)
         return written, outgoing
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from amqpspec.peer.amqp_1_0.books import Delivery, Link
 from amqpspec.peer.amqp_1_0.peer import Peer
-from amqpspec.peer.context import OutOfReach, Unmet
+from amqpspec.peer.context import OutOfReach, Unmet, owed
 from amqpspec.peer.events import Reaction
 from amqpspec.wire.amqp_1_0.message import encode_message
 from amqpspec.wire.amqp_1_0.performatives import encode_composite
@@ -154,20 +154,17 @@ def states(*tags: bytes, state: str = "accepted") -> Map:
 
 def own_terminus(link: Link) -> Any:
     """The target's own terminus in its attach: the source where it sends."""
-    assert link.attached is not None
-    return link.attached["target" if link.is_sender else "source"]
+    return owed(link.attached, "attach")["target" if link.is_sender else "source"]
 
 
 def partners_terminus(link: Link) -> Any:
     """The peer's terminus, as the target's attach has it."""
-    assert link.attached is not None
-    return link.attached["source" if link.is_sender else "target"]
+    return owed(link.attached, "attach")["source" if link.is_sender else "target"]
 
 
 def unsettled_of(link: Link) -> Mapping[Any, Any]:
     """The unsettled map of the target's attach; empty where there is none."""
-    assert link.attached is not None
-    return link.attached["unsettled"] or {}
+    return owed(link.attached, "attach")["unsettled"] or {}
 
 
 # --- the same container once more
@@ -200,9 +197,8 @@ def second_mode(peer: Peer, address: str, **fields: Any) -> Link:
     link, reaction = asked(peer, SENDER, address, rcv_settle_mode=SECOND, **fields)
     if reaction.refusal is not None:
         raise OutOfReach(f"no receiver that settles second: {reaction.describe(peer.dialect)}")
-    assert link.attached is not None
     # The receiver's attach says which mode it really uses (amqp-1.0 §2.7.3).
-    if link.attached["rcv_settle_mode"] != SECOND:
+    if owed(link.attached, "attach")["rcv_settle_mode"] != SECOND:
         raise OutOfReach("the target's receivers settle first")
     return link
 
@@ -249,7 +245,6 @@ def failed(peer: Peer, link: Link) -> Reaction:
 def failed_open(peer: Peer, link: Link) -> Reaction:
     """As ``failed``; raises OutOfReach where the target closes the link with it, for then the name is free."""
     reaction = failed(peer, link)
-    assert link.detached_by is not None
-    if link.detached_by["closed"]:
+    if owed(link.detached_by, "detach")["closed"]:
         raise OutOfReach("the target closes a link that fails: an attach begins a new one")
     return reaction

@@ -10,7 +10,7 @@ from typing import Any
 from amqpspec.peer.amqp_1_0.books import Delivery, FrameArrived, Link, Outgoing
 from amqpspec.peer.amqp_1_0.frames import OMIT
 from amqpspec.peer.amqp_1_0.peer import Peer
-from amqpspec.peer.context import OutOfReach, Unmet
+from amqpspec.peer.context import OutOfReach, Unmet, owed
 from amqpspec.wire.amqp_1_0.message import encode_message
 from amqpspec.wire.amqp_1_0.performatives import encode_composite
 
@@ -66,9 +66,7 @@ def piece(peer: Peer, link: Link, octets: bytes = b"", **fields: Any) -> Outgoin
     _window_for(peer, link)
     before = link.sending
     peer.send("transfer", link.session.channel, payload=octets, **{"handle": link, **fields})
-    outgoing = before or link.last_outgoing
-    assert outgoing is not None
-    return outgoing
+    return owed(before or link.last_outgoing, "a link that stands")
 
 
 def _window_for(peer: Peer, link: Link) -> None:
@@ -185,9 +183,8 @@ def in_mode_second(peer: Peer, role: str, address: Any, **fields: Any) -> Link:
         if peer.is_over():
             raise
         raise OutOfReach(f"the target refuses rcv-settle-mode second: {unmet.observed}") from unmet
-    assert link.attached is not None
     # The target's attach says which mode it really uses (amqp-1.0 §2.7.3); second is no duty.
-    if link.attached["rcv_settle_mode"] != SECOND_MODE:
+    if owed(link.attached, "attach")["rcv_settle_mode"] != SECOND_MODE:
         raise OutOfReach("the target answers rcv-settle-mode second with first")
     return link
 

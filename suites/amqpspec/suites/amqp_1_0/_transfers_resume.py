@@ -10,7 +10,7 @@ from typing import Any
 
 from amqpspec.peer.amqp_1_0.books import Delivery, Link
 from amqpspec.peer.amqp_1_0.peer import Peer
-from amqpspec.peer.context import OutOfReach, Unmet
+from amqpspec.peer.context import OutOfReach, Unmet, owed
 from amqpspec.suites.amqp_1_0._transfers import NOTHING_RECEIVED, cut, octets_of, piece, sender
 from amqpspec.wire.amqp_1_0.values import Map
 
@@ -19,8 +19,7 @@ _OWN = {"sender": "target", "receiver": "source"}
 
 def suspend(peer: Peer, link: Link) -> None:
     """Detach without closing; raises OutOfReach where the target does not keep the link."""
-    assert link.attached is not None
-    terminus = link.attached[_OWN[link.role]]
+    terminus = owed(link.attached, "attach")[_OWN[link.role]]
     if terminus is not None and terminus.get("expiry_policy") == "link-detach":
         raise OutOfReach("the target's terminus expires with the detach")
     gone = peer.detach(link, closed=False)
@@ -31,8 +30,7 @@ def suspend(peer: Peer, link: Link) -> None:
 
 def expires(link: Link, policy: str) -> None:
     """A prerequisite: the target's terminus has this expiry policy; raises OutOfReach."""
-    assert link.attached is not None
-    terminus = link.attached[_OWN[link.role]]
+    terminus = owed(link.attached, "attach")[_OWN[link.role]]
     reported = None if terminus is None else terminus.get("expiry_policy")
     if reported != policy:
         raise OutOfReach(f"the target's terminus expires otherwise: {reported}")
@@ -53,8 +51,7 @@ def resume(peer: Peer, link: Link, unsettled: Mapping[bytes, Any], **fields: Any
 
 def reported_unsettled(link: Link) -> Mapping[Any, Any]:
     """The unsettled map in the target's attach."""
-    assert link.attached is not None
-    return link.attached["unsettled"] or {}
+    return owed(link.attached, "attach")["unsettled"] or {}
 
 
 def is_incomplete(link: Link) -> bool:

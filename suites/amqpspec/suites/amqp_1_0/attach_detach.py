@@ -9,7 +9,7 @@ from typing import Any
 from amqpspec.peer.amqp_1_0.books import Link
 from amqpspec.peer.amqp_1_0.frames import OMIT
 from amqpspec.peer.amqp_1_0.peer import Peer
-from amqpspec.peer.context import OutOfReach
+from amqpspec.peer.context import OutOfReach, owed
 from amqpspec.run.amqp_1_0.oracles import borne, rejects_violation, well_formed
 from amqpspec.run.case import case
 from amqpspec.run.oracles import equals, holds, judge_reaction, worst
@@ -157,8 +157,7 @@ def sender_without_initial_delivery_count(peer: Peer) -> Verdict:
 def initial_delivery_count_of_the_target(peer: Peer) -> Verdict:
     """The target's attach as a sender has an initial-delivery-count."""
     link = peer.receiver()
-    assert link.attached is not None
-    there = "initial_delivery_count" in link.attached.given
+    there = "initial_delivery_count" in owed(link.attached, "attach").given
     return holds(peer, there, "attach with" if there else "attach without initial-delivery-count")
 
 

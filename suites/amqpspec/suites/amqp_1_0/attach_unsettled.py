@@ -6,7 +6,7 @@ from typing import Any
 
 from amqpspec.peer.amqp_1_0.books import Delivery, FrameArrived, Link
 from amqpspec.peer.amqp_1_0.peer import Peer
-from amqpspec.peer.context import OutOfReach
+from amqpspec.peer.context import OutOfReach, owed
 from amqpspec.run.amqp_1_0.oracles import borne, judge_arrival, rejects_violation
 from amqpspec.run.case import case
 from amqpspec.run.oracles import holds, observed_either_way
@@ -156,8 +156,7 @@ def no_map_when_reattaching(peer: Peer) -> Verdict:
     peer.detach(link, closed=False)
     peer.claim("attach whose unsettled map is null")
     again = peer.receiver(address, name=name)
-    assert again.attached is not None
-    reported = again.attached["unsettled"]
+    reported = owed(again.attached, "attach")["unsettled"]
     return holds(
         peer, reported is None, "no map" if reported is None else f"a map of {len(reported)} deliveries"
     )

@@ -7,7 +7,7 @@ from typing import Any
 
 from amqpspec.peer.amqp_1_0.books import HANDLE_MAX
 from amqpspec.peer.amqp_1_0.peer import Peer
-from amqpspec.peer.context import OutOfReach, Unmet
+from amqpspec.peer.context import OutOfReach, Unmet, owed
 from amqpspec.run.amqp_1_0.oracles import borne, rejects_violation, well_formed
 from amqpspec.run.case import case
 from amqpspec.run.oracles import equals, holds, worst
@@ -38,9 +38,7 @@ def empty_begin(peer: Peer) -> Verdict:
 @case("begin.mandatory.own", covers=["performatives/begin/mandatory"])
 def begin_of_the_target(peer: Peer) -> Verdict:
     """The target's begin carries what it has to, in values as the tables permit."""
-    begun = peer.begin().begun
-    assert begun is not None
-    return well_formed(peer, begun)
+    return well_formed(peer, owed(peer.begin().begun, "begin"))
 
 
 @case("begin.remote-channel.unset", covers=["performatives/begin/remote-channel/unset"])
@@ -97,8 +95,7 @@ def handle_above_the_limit(peer: Peer) -> Verdict:
 @case("end.error", covers=["performatives/end/error"])
 def error_of_an_end(peer: Peer) -> Verdict:
     """An end for an error says more about it than the condition."""
-    error = failed_session(peer).error
-    assert error is not None
+    error = owed(failed_session(peer).error, "an error")
     reported = error.get("description") or error.get("info")
     return holds(
         peer, bool(reported), f"description {reported!r}" if reported else "neither description nor info"

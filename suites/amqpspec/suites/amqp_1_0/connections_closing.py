@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from amqpspec.peer.amqp_1_0.peer import Peer
+from amqpspec.peer.context import owed
 from amqpspec.peer.events import Arrival, Ended, Quiet
 from amqpspec.record.rows import Outcome
 from amqpspec.run.case import case
@@ -111,8 +112,7 @@ def close_of_the_target_is_on_channel_zero(peer: Peer) -> Verdict:
     peer.open_connection()
     for channel in range(min(peer.channel_max + 1, _SESSIONS)):
         peer.begin(channel)
-    error = closing(peer).closed_by
-    assert error is not None
+    error = owed(closing(peer).closed_by, "close")
     peer.claim("close on channel 0")
     answer = peer.call("close", min(peer.channel_max, 3))
     return equals(peer, (answer.wire_channel, error.wire_channel), (0, 0), "channels")

@@ -7,7 +7,7 @@ from typing import Any
 
 from amqpspec.peer.amqp_1_0.books import FrameArrived, Link, Outgoing, serial
 from amqpspec.peer.amqp_1_0.peer import Peer
-from amqpspec.peer.context import OutOfReach, Unmet
+from amqpspec.peer.context import OutOfReach, Unmet, owed
 from amqpspec.run.amqp_1_0.oracles import borne, well_formed
 from amqpspec.run.case import case
 from amqpspec.run.oracles import equals, holds, worst
@@ -85,8 +85,7 @@ def settled_told_in_one_octet(peer: Peer) -> Verdict:
 def receiver_in_mode_first(peer: Peer) -> Verdict:
     """A receiver in mode first settles whatever comes."""
     link = peer.sender(rcv_settle_mode=0)
-    assert link.attached is not None
-    if link.attached["rcv_settle_mode"] != 0:
+    if owed(link.attached, "attach")["rcv_settle_mode"] != 0:
         raise OutOfReach("the target answers rcv-settle-mode first with second")
     peer.credit_for(link, 3)
     peer.claim("three settled dispositions")
@@ -287,8 +286,7 @@ def max_frame_size_of_the_target(peer: Peer) -> Verdict:
 
 def _sent_in_mode(peer: Peer, mode: int, *, settled: bool) -> Verdict:
     link = peer.receiver(filled(peer, 3), snd_settle_mode=mode)
-    assert link.attached is not None
-    if link.attached["snd_settle_mode"] != mode:
+    if owed(link.attached, "attach")["snd_settle_mode"] != mode:
         raise OutOfReach(f"the target answers snd-settle-mode {mode} with another one")
     peer.credit(link, 3)
     deliveries = peer.deliveries(link, 3)

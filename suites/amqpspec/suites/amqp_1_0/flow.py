@@ -7,7 +7,7 @@ from typing import Any
 
 from amqpspec.peer.amqp_1_0.books import FrameArrived, Link, ahead, serial
 from amqpspec.peer.amqp_1_0.peer import Peer
-from amqpspec.peer.context import OutOfReach, Unmet
+from amqpspec.peer.context import OutOfReach, Unmet, owed
 from amqpspec.record.rows import Outcome
 from amqpspec.run.amqp_1_0.oracles import borne, rejects_violation, well_formed
 from amqpspec.run.case import case
@@ -170,9 +170,9 @@ def delivery_count_known_to_a_receiver(peer: Peer) -> Verdict:
     link = peer.sender(initial_delivery_count=_INITIAL_COUNT)
     peer.until(lambda: link.flow is not None, "flow", link=link)
     peer.claim(f"delivery-count {_INITIAL_COUNT}, and as many more as there were messages")
-    assert link.flow is not None
-    if link.flow["delivery_count"] != _INITIAL_COUNT:
-        return equals(peer, link.flow["delivery_count"], _INITIAL_COUNT, "delivery-count")
+    first = owed(link.flow, "flow")["delivery_count"]
+    if first != _INITIAL_COUNT:
+        return equals(peer, first, _INITIAL_COUNT, "delivery-count")
     send_many(peer, link, _HALF_OF_MANY_CREDITS)
     peer.barrier()
     reported = [flow["delivery_count"] for flow in peer.pending("flow", link=link)]

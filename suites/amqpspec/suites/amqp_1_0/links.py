@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from amqpspec.peer.amqp_1_0.books import Link, ahead
 from amqpspec.peer.amqp_1_0.peer import Peer
-from amqpspec.peer.context import OutOfReach, Unmet
+from amqpspec.peer.context import OutOfReach, Unmet, owed
 from amqpspec.peer.events import Reaction
 from amqpspec.record.rows import Outcome
 from amqpspec.run.amqp_1_0.oracles import allows, rejects_violation
@@ -90,9 +90,7 @@ def one_name_in_both_directions(peer: Peer) -> Verdict:
     peer.claim("two links of one name, one in each direction")
     receiver = peer.receiver(address, name=name, credit=1)
     peer.barrier()
-    if sender.detached_by or receiver.detached_by:
-        gone = sender.detached_by or receiver.detached_by
-        assert gone is not None
+    if (gone := sender.detached_by or receiver.detached_by) is not None:
         return holds(peer, False, gone)
     peer.transfer(sender, b"through both")
     return equals(peer, peer.delivery(receiver).body, b"through both", "body")
@@ -128,8 +126,7 @@ def stolen_link(peer: Peer) -> Verdict:
         verdict = judge_reaction(peer, first.reaction(link=link))
         if verdict.outcome is not Outcome.PASS:
             return verdict
-        assert link.detached_by is not None
-        if not link.detached_by["closed"]:
+        if not owed(link.detached_by, "detach")["closed"]:
             return holds(peer, False, "detach with stolen that does not close", "a closing detach")
     return verdict
 

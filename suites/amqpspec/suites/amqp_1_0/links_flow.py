@@ -8,7 +8,7 @@ from typing import Any
 from amqpspec.peer.amqp_1_0.books import FrameArrived, Link, serial
 from amqpspec.peer.amqp_1_0.frames import OMIT
 from amqpspec.peer.amqp_1_0.peer import Peer
-from amqpspec.peer.context import OutOfReach, Unmet
+from amqpspec.peer.context import OutOfReach, Unmet, owed
 from amqpspec.record.rows import Outcome
 from amqpspec.run.amqp_1_0.oracles import borne
 from amqpspec.run.case import case
@@ -298,11 +298,8 @@ def echo_tells_that_a_link_rests(peer: Peer) -> Verdict:
 
 def _initial(link: Link) -> int:
     """Where the target began to count; not told is a matter of another row."""
-    assert link.attached is not None
-    count = link.attached["initial_delivery_count"]
-    if not isinstance(count, int):
-        raise Unmet("an initial-delivery-count", "none")
-    return count
+    count: object = owed(link.attached, "attach")["initial_delivery_count"]
+    return owed(count if isinstance(count, int) else None, "an initial-delivery-count")
 
 
 def _exactly(peer: Peer, link: Link, count: int) -> Verdict:
@@ -334,8 +331,7 @@ def _drained(peer: Peer, link: Link, credit: int) -> FrameArrived:
         return flow is not None and flow is not before and flow["link_credit"] == 0
 
     peer.until(done, "flow without credit", link=link)
-    assert link.flow is not None
-    return link.flow
+    return owed(link.flow, "flow")
 
 
 def _reported(peer: Peer, link: Link, **fields: Any) -> FrameArrived | None:
@@ -353,8 +349,7 @@ def _counted_from(peer: Peer, count: int) -> Verdict:
     other.claimed = ""
     link = other.sender(initial_delivery_count=count)
     other.until(lambda: link.flow is not None, "flow", link=link)
-    assert link.flow is not None
-    reported = link.flow["delivery_count"]
+    reported = owed(link.flow, "flow")["delivery_count"]
     if reported not in (None, count):
         return equals(peer, reported, count, "delivery-count")
     other.credit_for(link)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from amqpspec.peer.amqp_1_0.peer import Peer
-from amqpspec.peer.context import OutOfReach
+from amqpspec.peer.context import OutOfReach, owed
 from amqpspec.record.rows import Outcome
 from amqpspec.run.case import case
 from amqpspec.run.oracles import equals, holds, judge_reaction, worst
@@ -123,8 +123,7 @@ def _reported(terminus: Mapping[str, Any]) -> dict[str, str]:
 
 def _works(peer: Peer, address: str, name: str) -> Verdict:
     """The recovered link brings what its node holds."""
-    link = peer.session().link_named(name, RECEIVER)
-    assert link is not None
+    link = owed(peer.session().link_named(name, RECEIVER), "attach")
     peer.credit(link, 1)
     fill(peer, address, b"recovered")
     body = peer.delivery(link).body

@@ -7,7 +7,7 @@ from typing import Any
 
 from amqpspec.peer.amqp_1_0.frames import OMIT
 from amqpspec.peer.amqp_1_0.peer import Peer
-from amqpspec.peer.context import OutOfReach
+from amqpspec.peer.context import OutOfReach, owed
 from amqpspec.peer.events import Quiet
 from amqpspec.record.rows import Outcome
 from amqpspec.run.amqp_1_0.oracles import judge_arrival, rejects_violation, well_formed
@@ -63,13 +63,10 @@ def open_without_container_id(peer: Peer) -> Verdict:
 @case("open.container-id.own", covers=["performatives/open/mandatory"])
 def container_id_of_the_target(peer: Peer) -> Verdict:
     """The target's open has a container-id."""
-    peer.open_connection()
-    assert peer.opened is not None
-    reported = peer.opened["container_id"]
-    right = isinstance(reported, str) and "container_id" in peer.opened.given
-    return worst(
-        (holds(peer, right, f"container-id {reported!r}", "a string"), well_formed(peer, peer.opened))
-    )
+    opened = owed(peer.open_connection().opened, "open")
+    reported = opened["container_id"]
+    right = isinstance(reported, str) and "container_id" in opened.given
+    return worst((holds(peer, right, f"container-id {reported!r}", "a string"), well_formed(peer, opened)))
 
 
 @case("open.hostname.default", covers=["performatives/open/hostname/default"])
@@ -265,8 +262,7 @@ def nothing_behind_a_close_for_an_error(peer: Peer) -> Verdict:
 @case("close.error", covers=["performatives/close/error"])
 def error_of_a_close(peer: Peer) -> Verdict:
     """The error of a close tells the cause, in its description or in its info."""
-    error = closing(peer).closed_by
-    assert error is not None
+    error = owed(closing(peer).closed_by, "close")
     peer.claim("an error with a description, or with info")
     held = error.error
     if held is None:
@@ -362,9 +358,8 @@ def _least_transfer(peer: Peer) -> Verdict:
     room = _of_size(lambda n: _transfer(peer, link.handle, n), _LEAST_OCTETS)
     message = room[room.index(bytes.fromhex("00 53 75 b0")) :]
     octets = peer.transfer_octets(link, message=message, **_DELIVERY)
-    assert link.last_outgoing is not None
     peer.send_octets(octets)
-    sent = peer.outcome(link.last_outgoing)
+    sent = peer.outcome(owed(link.last_outgoing, "a link that stands"))
     return holds(peer, sent.outcome == "accepted", f"transfer of {len(octets)} octets: {sent.outcome}")
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from amqpspec.peer.amqp_1_0.books import FrameArrived
 from amqpspec.peer.amqp_1_0.peer import Peer
+from amqpspec.peer.context import owed
 from amqpspec.peer.events import Reaction
 from amqpspec.run.amqp_1_0.oracles import without_effect
 from amqpspec.run.case import case
@@ -177,5 +178,4 @@ def _ended_in_mid_stream(peer: Peer) -> int:
     # Credit and end in one write: the target is sending when it reads end.
     peer.send_octets(peer.frame("flow", handle=link, link_credit=20) + peer.frame("end"))
     peer.expect("end")
-    assert channel is not None
-    return channel
+    return owed(channel, "begin")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from amqpspec.peer.amqp_1_0.books import Link, serial
 from amqpspec.peer.amqp_1_0.peer import Peer
+from amqpspec.peer.context import owed
 from amqpspec.record.rows import Outcome
 from amqpspec.run.case import case
 from amqpspec.run.oracles import equals, holds, observed_either_way, worst
@@ -124,8 +125,7 @@ def own_ids_grow(peer: Peer) -> Verdict:
     session = link.session
     deliveries = peer.deliveries(link, 5)
     flow = state_of(peer)
-    assert session.begun is not None
-    wanted = serial(session.begun["next_outgoing_id"] + transfers_of(deliveries))
+    wanted = serial(owed(session.begun, "begin")["next_outgoing_id"] + transfers_of(deliveries))
     return equals(peer, flow["next_outgoing_id"], wanted, "next-outgoing-id")
 
 
@@ -164,8 +164,7 @@ def incoming_window_of_the_target(peer: Peer) -> Verdict:
     """Whether transfers take something off the target's incoming window is its own choice."""
     link = peer.sender()
     peer.credit_for(link, 5)
-    assert link.session.begun is not None
-    before = link.session.begun["incoming_window"]
+    before = owed(link.session.begun, "begin")["incoming_window"]
     for body in bodies(5):
         peer.outcome(peer.transfer(link, body))
     after = state_of(peer)["incoming_window"]
@@ -195,8 +194,7 @@ def _step_by_step(peer: Peer, link: Link, *steps: tuple[int, dict[str, int]]) ->
 
 
 def _widen(peer: Peer, link: Link, incoming_window: int, behind: int = 0) -> None:
-    assert link.session.next_incoming_id is not None
-    known = serial(link.session.next_incoming_id - behind)
+    known = serial(owed(link.session.next_incoming_id, "begin") - behind)
     peer.flow(link.session.channel, next_incoming_id=known, incoming_window=incoming_window)
 
 

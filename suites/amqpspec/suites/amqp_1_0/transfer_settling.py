@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from amqpspec.peer.amqp_1_0.books import TERMINAL, Delivery, FrameArrived, Link, Outgoing
 from amqpspec.peer.amqp_1_0.peer import Peer
-from amqpspec.peer.context import OutOfReach
+from amqpspec.peer.context import OutOfReach, owed
 from amqpspec.run.amqp_1_0.oracles import borne
 from amqpspec.run.case import case
 from amqpspec.run.oracles import equals, holds, observed_either_way
@@ -259,8 +259,7 @@ def _state(arrival: FrameArrived) -> str:
 
 
 def _mode(link: Link) -> object:
-    assert link.attached is not None
-    return link.attached["snd_settle_mode"]
+    return owed(link.attached, "attach")["snd_settle_mode"]
 
 
 def _alike(peer: Peer, *ways: list[dict[str, bool]]) -> Verdict:

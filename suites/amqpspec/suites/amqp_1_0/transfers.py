@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from amqpspec.peer.amqp_1_0.books import FrameArrived, Link
 from amqpspec.peer.amqp_1_0.peer import Peer
-from amqpspec.peer.context import OutOfReach, Unmet
+from amqpspec.peer.context import OutOfReach, Unmet, owed
 from amqpspec.peer.events import Arrival, Quiet
 from amqpspec.run.amqp_1_0.oracles import borne, rejects_violation
 from amqpspec.run.case import case
@@ -194,8 +194,8 @@ def settled_transfer_needs_no_disposition(peer: Peer) -> Verdict:
     settled = link.last_outgoing
     two = peer.transfer_octets(link, b"unsettled")
     peer.send_octets(one + two)
-    assert settled is not None and link.last_outgoing is not None
-    peer.outcome(link.last_outgoing)
+    settled = owed(settled, "a link that stands")
+    peer.outcome(owed(link.last_outgoing, "a link that stands"))
     found = contents(peer, address)
     if found != [b"settled", b"unsettled"]:
         return equals(peer, found, [b"settled", b"unsettled"], "messages")

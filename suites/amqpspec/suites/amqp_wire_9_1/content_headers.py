@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from amqpspec.peer.context import owed
 from amqpspec.peer.methods.arrivals import MethodArrived
 from amqpspec.peer.methods.peer import Peer
 from amqpspec.run.case import case
@@ -278,7 +279,7 @@ def _header_of(peer: Peer, body: bytes) -> bytes:
     peer.claim("the content header of a message that comes back")
     peer.publish(queue, body)
     message: MethodArrived = fetch(peer, queue)
-    assert message.header is not None
+    owed(message.header, "a content header")
     return sent_frames(peer, "header")[-1].payload
 
 
