@@ -131,6 +131,13 @@ def restart(name: str, release: str | None, memory_limit_mib: int | None) -> Non
 @click.option("--host", default="127.0.0.1", show_default=True)
 @click.option("--port", default=0, type=click.IntRange(0, 65535), help="Default: a free one.")
 @click.option("--fault", "faults", multiple=True, help="A named fault; may be given several times.")
+@click.option(
+    "--late",
+    "late_s",
+    default=0.0,
+    type=click.FloatRange(0, 10),
+    help="Deliver, requeue, return and confirm so many seconds behind the cause.",
+)
 @click.option("--list-faults", is_flag=True, help="List the faults and what they break.")
 @click.option(
     "--tls-cert", type=click.Path(path_type=Path, exists=True), help="Serve TLS with this certificate."
@@ -145,6 +152,7 @@ def reference(
     host: str,
     port: int,
     faults: tuple[str, ...],
+    late_s: float,
     list_faults: bool,
     tls_cert: Path | None,
     tls_key: Path | None,
@@ -168,7 +176,8 @@ def reference(
     done = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: done.set())
-    broker = ReferenceBroker(dialect, faults=faults, host=host, port=port, tls=_tls(tls_cert, tls_key))
+    tls = _tls(tls_cert, tls_key)
+    broker = ReferenceBroker(dialect, faults=faults, host=host, port=port, tls=tls, late_s=late_s)
     try:
         broker.start()
     except OSError as error:

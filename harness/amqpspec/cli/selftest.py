@@ -22,6 +22,7 @@ from amqpspec.run.selftest import selftest as run_selftest
 from amqpspec.spec.dialects import certified_dialects
 
 _ENOUGH = 0.95
+_LATE_S = 0.2
 
 
 @click.command(short_help="Prove every case by faults.")
@@ -37,6 +38,11 @@ _ENOUGH = 0.95
 @click.option("--full", is_flag=True, help="Let every fault meet every case, not only those it is tied to.")
 @click.option("--fault", "faults", multiple=True, help="Only these faults.")
 @click.option(
+    "--late",
+    is_flag=True,
+    help="Against brokers that say by themselves what they say 0.2 s behind its cause.",
+)
+@click.option(
     "--mutants",
     type=click.IntRange(1),
     help="Test this many random changes of the reference brokers' code instead of the named faults.",
@@ -50,6 +56,7 @@ def selftest(
     repeat: int,
     full: bool,
     faults: tuple[str, ...],
+    late: bool,
     mutants: int | None,
     seed: int,
     module: str,
@@ -69,11 +76,14 @@ def selftest(
     for fault in faults:
         if fault not in all_faults(dialect):
             stop(Exit.USAGE, f"no fault {fault!r}; try: amqpspec reference --list-faults")
-    folder = out / dialect
+    folder = out / (f"{dialect}-late" if late else dialect)
     shutil.rmtree(folder, ignore_errors=True)
     tell = _tell if interactive() and not as_json else _silent
     with one_line_errors():
-        matrix = run_selftest(dialect, folder, repeat=repeat, full=full, only=faults, tell=tell)
+        late_s = _LATE_S if late else 0.0
+        matrix = run_selftest(
+            dialect, folder, repeat=repeat, full=full, only=faults, late_s=late_s, tell=tell
+        )
         document = matrix.to_json()
         (folder / "kill-matrix.json").write_text(json.dumps(document, indent=1), encoding="utf-8")
     survived = matrix.survivors if not faults else []

@@ -15,6 +15,7 @@ from typing import Protocol
 
 from amqpspec.reference.deviations import Deviations
 from amqpspec.reference.fault import fault_table
+from amqpspec.reference.late import Lateness
 from amqpspec.reference.model import DEFAULT_USERS, DEFAULT_VHOSTS, User, VirtualHost
 from amqpspec.reference.refusing import Refuser
 
@@ -38,14 +39,20 @@ class Core:
     """One broker."""
 
     def __init__(
-        self, dialect_id: str, on: Deviations, host: str, handshake_pause_s: float | None = None
+        self,
+        dialect_id: str,
+        on: Deviations,
+        host: str,
+        handshake_pause_s: float | None = None,
+        late_s: float = 0.0,
     ) -> None:
         self.dialect_id, self.on, self.host = dialect_id, on, host
         self.handshake_pause_s = handshake_pause_s
         self.faulty = on.faulty
         self.refuse = Refuser(dialect_id, on).refuse
         self.users: dict[str, User] = {user.name: user for user in DEFAULT_USERS}
-        self.vhosts = {name: VirtualHost(name, on) for name in DEFAULT_VHOSTS}
+        self.later = Lateness(late_s, self.flush)
+        self.vhosts = {name: VirtualHost(name, on, later=self.later) for name in DEFAULT_VHOSTS}
         if on.faulty("virtual-hosts-shared"):
             self.vhosts = dict.fromkeys(DEFAULT_VHOSTS, self.vhosts["/"])
         self.connections: set[Connected] = set()
@@ -75,6 +82,7 @@ class Core:
         """Go down in good order and come up again with what is durable."""
         for connection in tuple(self.connections):
             connection.shut_down("the broker restarts")
+        self.later.catch_up()
         for vhost in {id(v): v for v in self.vhosts.values()}.values():
             vhost.restart()
         self.flush()

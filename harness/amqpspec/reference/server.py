@@ -35,8 +35,8 @@ class ReferenceBroker:
     ``dialect`` also says which tags field tables have: those of the specification or those in use. Users are
     guest/guest, second/second (may do everything, and open "forbidden") and limited/limited (may open "/" and nothing
     else). ``handshake_pause_s`` is how long a handshake that went wrong waits for its end, where the dialect's own
-    measure will not do. ``port`` 0 takes a free one and keeps it over restarts. Raises UnknownFaultError for a fault
-    that is none.
+    measure will not do. ``late_s`` is how far what the broker says by itself comes behind its cause (``late``).
+    ``port`` 0 takes a free one and keeps it over restarts. Raises UnknownFaultError for a fault that is none.
     """
 
     def __init__(
@@ -48,8 +48,9 @@ class ReferenceBroker:
         tls: ssl.SSLContext | None = None,
         on: ReferenceHost | None = None,
         handshake_pause_s: float | None = None,
+        late_s: float = 0.0,
     ) -> None:
-        self.handshake_pause_s = handshake_pause_s
+        self.handshake_pause_s, self.late_s = handshake_pause_s, late_s
         self.dialect, self.host, self.port, self._tls = dialect, host, port, tls
         self.faults = check_faults(faults, dialect)
         self._connect = _connection_of(dialect)
@@ -111,7 +112,7 @@ class ReferenceBroker:
         return self._on
 
     async def _start(self) -> None:
-        core = Core(self.dialect, Deviations(self.faults), self.host, self.handshake_pause_s)
+        core = Core(self.dialect, Deviations(self.faults), self.host, self.handshake_pause_s, self.late_s)
         loop = asyncio.get_running_loop()
         self._server = await loop.create_server(
             lambda: self._connect(core),

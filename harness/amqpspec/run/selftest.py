@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from amqpspec.peer.context import Patience
@@ -89,18 +90,23 @@ def selftest(
     full: bool = False,
     workers: int = 6,
     only: Iterable[str] = (),
+    late_s: float = 0.0,
     tell: Callable[[str, int, int], None] = lambda fault, done, of: None,
 ) -> Matrix:
-    """Run it all; evidence stays below ``folder``."""
+    """Run it all; evidence stays below ``folder``.
+
+    ``late_s`` is how long what the brokers say by themselves comes behind its cause: no verdict may hang on that.
+    """
     suite = load_suite(dialect)
-    clean = _run(dialect, list(suite.values()), folder / "clean", (), Patience(), repeat)
+    run = partial(_run, dialect, late_s=late_s)
+    clean = run(list(suite.values()), folder / "clean", (), Patience(), repeat)
     faults = [f for f in all_faults(dialect).values() if not only or f.name in set(only)]
     kills: dict[str, list[str]] = {}
     errors: list[str] = []
     lock = threading.Lock()
 
     def meet(fault: Fault, cases: Iterable[Case], patience: Patience) -> None:
-        rows = _run(dialect, list(cases), folder / _folder_name(fault.name), (fault.name,), patience, 1)
+        rows = run(list(cases), folder / _folder_name(fault.name), (fault.name,), patience, 1)
         with lock:
             known = kills.setdefault(fault.name, [])
             known += [name for name, row in rows.items() if _kills(clean[name], row) and name not in known]
@@ -135,7 +141,13 @@ def _kills(clean: CaseRow, row: CaseRow) -> bool:
 
 
 def _run(
-    dialect: str, cases: Sequence[Case], folder: Path, faults: Sequence[str], patience: Patience, repeat: int
+    dialect: str,
+    cases: Sequence[Case],
+    folder: Path,
+    faults: Sequence[str],
+    patience: Patience,
+    repeat: int,
+    late_s: float,
 ) -> dict[str, CaseRow]:
     """The worst row of each case against a reference broker of its own."""
     rows: dict[str, CaseRow] = {}
@@ -146,7 +158,7 @@ def _run(
             rows[row.id] = row
 
     with (
-        live(Target("reference", dialect, broker="reference"), faults=faults) as target,
+        live(Target("reference", dialect, broker="reference"), faults=faults, late_s=late_s) as target,
         Journal(folder) as journal,
     ):
         world = World(target, folder, "selftest", patience)

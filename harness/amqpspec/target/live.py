@@ -65,14 +65,20 @@ def endpoint_of(url: AmqpUrl) -> Endpoint:
 
 @contextmanager
 def live(
-    target: Target, *, faults: Collection[str] = (), state_dir: Path = Path(".brokers")
+    target: Target,
+    *,
+    faults: Collection[str] = (),
+    late_s: float = 0.0,
+    state_dir: Path = Path(".brokers"),
 ) -> Iterator[Live]:
     """The target, running; an embedded reference broker is started, and stopped afterwards.
+
+    ``faults`` and ``late_s`` are for reference brokers; see ``ReferenceBroker``.
 
     Raises TargetError, and ConfigError for TLS files that cannot be used.
     """
     if target.broker == "reference":
-        with ReferenceBroker(widest(target.dialect), faults=faults) as broker:
+        with ReferenceBroker(widest(target.dialect), faults=faults, late_s=late_s) as broker:
             yield live_reference(target, broker)
     elif faults:
         raise ConfigError(f"faults belong to reference brokers, {target.name} is none")

@@ -140,7 +140,7 @@ class Channel(ChannelOutput):
     def pump(self) -> None:
         """Let the queues that this channel consumes from look again."""
         for queue in {id(c.queue): c.queue for c in self.consumers.values()}.values():
-            queue.dispatch()
+            queue.wake()
 
     def give_back(self, deliveries: list[Delivery], *, refused: bool = False) -> None:
         """Return messages to their queues, in one go for each queue.
@@ -154,13 +154,20 @@ class Channel(ChannelOutput):
                 delivery.entry.refused_by.add(self.key)
             queues.setdefault(delivery.queue, []).append(delivery.entry)
         for queue, entries in queues.items():
-            queue.requeue(entries)
-            queue.dispatch()
+            queue.give_back(entries)
 
     # --- confirms
 
+    def later(self, action: Callable[[], object]) -> None:
+        """Do something in the broker's own time, unless the channel has ended by then."""
+        self.connection.core.later(lambda: None if self.released else action())
+
     def handled(self) -> None:
-        """A published message has found its place: confirm it with the next write."""
+        """A published message has found its place: confirm it."""
+        self.later(self._handled)
+
+    def _handled(self) -> None:
+        """Confirm one more message with the next write."""
         self.published += 1
         if self.faulty("confirm-count-shared-by-channels"):
             self.published = 1 + sum(channel.confirmed for channel in self.connection.channels.values())

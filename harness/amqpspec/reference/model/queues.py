@@ -15,6 +15,7 @@ from typing import Any, Protocol
 
 from amqpspec.reference.deviations import Deviations
 from amqpspec.reference.fault import fault_table
+from amqpspec.reference.late import Later, at_once
 from amqpspec.reference.model.messages import LEVELS, Entry, Message
 
 MAX_REDELIVERIES = 5
@@ -68,6 +69,7 @@ class Queue:
         owner: object = None,
         arguments: Mapping[str, Any] | None = None,
         clock: Callable[[], float] = time.monotonic,
+        later: Later = at_once,
     ) -> None:
         self.name, self.durable, self.auto_delete, self.owner = name, durable, auto_delete, owner
         self.arguments: Mapping[str, Any] = arguments or {}
@@ -75,7 +77,7 @@ class Queue:
         self.unacked: set[Entry] = set()
         self.had_consumer = self.deleted = False
         self.faulty = on.faulty
-        self._dead_letter, self._clock = dead_letter, clock
+        self._dead_letter, self._clock, self._later = dead_letter, clock, later
         self._levels: tuple[deque[Entry], ...] = tuple(deque() for _ in range(LEVELS))
         self._next_position = 0
         self._dispatching = False
@@ -114,7 +116,7 @@ class Queue:
         expires_at_s = None if ttl_ms is None else self._clock() + ttl_ms / 1000
         self._insert(Entry(message, self._next_position, expires_at_s=expires_at_s))
         self._next_position += 1
-        self.dispatch()
+        self.wake()
         self._overflow()
 
     def requeue(self, entries: Iterable[Entry]) -> None:
@@ -168,8 +170,21 @@ class Queue:
     # --- going out
 
     def can_deliver_now(self, message: Message) -> bool:
-        """Whether a message would go to a consumer at once."""
+        """Whether a message would go to a consumer at once, behind what is under way already."""
+        self.dispatch()
         return not self.ready_count and self._taker_of(Entry(message, 0)) is not None
+
+    def wake(self) -> None:
+        """Something has changed: hand out messages in the broker's own time."""
+        self._later(self.dispatch)
+
+    def give_back(self, entries: list[Entry]) -> None:
+        """Put messages back in the broker's own time, and hand out what can be handed out then."""
+        self._later(lambda: self._give_back(entries))
+
+    def _give_back(self, entries: list[Entry]) -> None:
+        self.requeue(entries)
+        self.dispatch()
 
     def dispatch(self) -> None:
         """Hand out messages for as long as some consumer can take one."""

@@ -14,6 +14,7 @@ from typing import Any
 
 from amqpspec.reference.deviations import NONE, Deviations
 from amqpspec.reference.fault import fault_table
+from amqpspec.reference.late import Later, at_once
 from amqpspec.reference.model.exchanges import Binding, Exchange, route
 from amqpspec.reference.model.messages import Message
 from amqpspec.reference.model.queues import Consumer, Queue
@@ -43,8 +44,14 @@ class Routed(Enum):
 class VirtualHost:
     """One virtual host."""
 
-    def __init__(self, name: str, on: Deviations = NONE, clock: Callable[[], float] = time.monotonic) -> None:
-        self.name, self._on, self.faulty, self._clock = name, on, on.faulty, clock
+    def __init__(
+        self,
+        name: str,
+        on: Deviations = NONE,
+        clock: Callable[[], float] = time.monotonic,
+        later: Later = at_once,
+    ) -> None:
+        self.name, self._on, self.faulty, self._clock, self._later = name, on, on.faulty, clock, later
         self.exchanges = {
             n: Exchange(n, kind, durable=True, predeclared=True)
             for n, kind in _PREDECLARED
@@ -145,6 +152,7 @@ class VirtualHost:
         queue = Queue(
             name, self._on, self._dead_letter,
             durable=durable, auto_delete=auto_delete, owner=owner, arguments=arguments, clock=self._clock,
+            later=self._later,
         )  # fmt: skip
         self.queues[name] = queue
         if queue.timed:

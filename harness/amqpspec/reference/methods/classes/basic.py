@@ -58,7 +58,7 @@ def consume(channel: Channel, call: Call) -> None:
     if channel.faulty("deliveries-before-consume-ok"):
         queue.dispatch()
     channel.reply(call, "basic.consume-ok", consumer_tag=tag)
-    queue.dispatch()
+    queue.wake()
 
 
 def _new_tag(channel: Channel) -> str:
@@ -119,7 +119,7 @@ def published(channel: Channel, received: Received) -> None:
     message = _message(channel, received)
     if channel.confirming and channel.faulty("confirm-before-return"):
         channel.handled()
-        channel.confirm()
+        channel.later(channel.confirm)
     if channel.faulty("success-is-signalled"):
         channel.send("channel.alert", reply_code=_SUCCESS, reply_text="the message has come")
     outcome = None
@@ -134,7 +134,8 @@ def published(channel: Channel, received: Received) -> None:
 
 def _work(channel: Channel, action: partial[Routed]) -> Routed | None:
     if channel.confirming and channel.faulty("confirm-before-enqueue"):
-        asyncio.get_running_loop().call_later(0.2, _late, channel, action)
+        core = channel.connection.core
+        asyncio.get_running_loop().call_later(0.2, core.later, partial(_late, channel, action))
         return None
     if channel.transaction is None or channel.faulty("publish-visible-before-commit"):
         return action()
@@ -184,14 +185,18 @@ def _route(channel: Channel, call: Call, exchange: Exchange, message: Message) -
     immediate = call["immediate"] or channel.faulty("immediate-always-meant")
     outcome = channel.vhost.publish(exchange, message, immediate=immediate)
     if outcome is Routed.UNROUTABLE and call["mandatory"] and not channel.faulty("mandatory-ignored"):
-        channel.send_back(message, _NO_ROUTE, "no queue is bound for it")
+        _send_back(channel, message, _NO_ROUTE, "no queue is bound for it")
     elif outcome is not Routed.QUEUED and immediate:
-        channel.send_back(message, _NO_CONSUMERS, "no consumer can take it at once")
+        _send_back(channel, message, _NO_CONSUMERS, "no consumer can take it at once")
     elif outcome is Routed.UNROUTABLE and channel.faulty("everything-unroutable-returned"):
-        channel.send_back(message, _NO_ROUTE, "no queue is bound for it")
+        _send_back(channel, message, _NO_ROUTE, "no queue is bound for it")
     elif (call["mandatory"] or call["immediate"]) and channel.faulty("delivered-message-returned"):
-        channel.send_back(message, _NO_ROUTE, "it was delivered")
+        _send_back(channel, message, _NO_ROUTE, "it was delivered")
     return outcome
+
+
+def _send_back(channel: Channel, message: Message, code: int, text: str) -> None:
+    channel.later(lambda: channel.send_back(message, code, text))
 
 
 # --- get

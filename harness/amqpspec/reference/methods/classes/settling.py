@@ -83,6 +83,7 @@ def _settle(channel: Channel, selected: list[Delivery], settle: Settle) -> None:
 def _acked(channel: Channel, selected: list[Delivery]) -> None:
     if channel.faulty("acked-message-kept"):
         channel.give_back(selected)
+        selected = []
     for delivery in selected:
         channel.deliveries.release(delivery)
         delivery.queue.settle(delivery.entry)
@@ -122,20 +123,24 @@ def _windows_moved(channel: Channel) -> None:
 @handles("basic.recover-async")
 def recover_async(channel: Channel, call: Call) -> None:
     """Send again what is unacknowledged."""
-    _recover(channel, call["requeue"])
+    channel.later(lambda: _recover(channel, call["requeue"]))
 
 
 @handles("basic.recover")
 @handles("basic.recover-sync")
 def recover(channel: Channel, call: Call) -> None:
     """Send again what is unacknowledged, after saying so."""
-    late = channel.faulty("recover-ok-after-messages")
-    if late:
-        _recover(channel, call["requeue"])
+    if channel.faulty("recover-ok-after-messages"):
+        channel.later(lambda: _recover(channel, call["requeue"]))
+        channel.later(lambda: _recovered(channel, call))
+    else:
+        _recovered(channel, call)
+        channel.later(lambda: _recover(channel, call["requeue"]))
+
+
+def _recovered(channel: Channel, call: Call) -> None:
     if call.method.replies and not channel.faulty("recover-not-confirmed"):
         channel.send(call.method.replies[0])
-    if not late:
-        _recover(channel, call["requeue"])
 
 
 def _recover(channel: Channel, requeue: bool) -> None:

@@ -1,0 +1,47 @@
+"""What a broker says on its own time: at once, or a while behind its cause, as a broker does that has more threads.
+
+Knows: one order for everything that is put off. Must not know: what is put off, or any protocol.
+
+To be late is no fault: specifications order the answers to what a client asks, not what a server sends by itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+
+Action = Callable[[], object]
+Later = Callable[[Action], None]
+"""Does something in the broker's own time."""
+
+
+def at_once(action: Action) -> None:
+    """The own time of a prompt broker."""
+    action()
+
+
+class Lateness:
+    """The own time of a broker: ``delay_s`` behind the cause, in the order of the causes; ``then`` follows each."""
+
+    def __init__(self, delay_s: float, then: Action) -> None:
+        self._delay_s, self._then = delay_s, then
+        self._waiting: deque[Action] = deque()
+
+    def __call__(self, action: Action) -> None:
+        """Do it later; at once where nothing is ever late."""
+        if not self._delay_s:
+            action()
+            return
+        self._waiting.append(action)
+        asyncio.get_running_loop().call_later(self._delay_s, self._next)
+
+    def catch_up(self) -> None:
+        """Do everything that waits now."""
+        while self._waiting:
+            self._waiting.popleft()()
+
+    def _next(self) -> None:
+        if self._waiting:  # what was caught up with leaves its timer behind
+            self._waiting.popleft()()
+            self._then()
