@@ -53,6 +53,8 @@ class Consumer:
     no_ack: bool = False
     no_local: bool = False
     exclusive: bool = False
+    choosy: bool = False
+    """Whether its taker refuses some messages for what they are: those behind them may overtake."""
 
 
 class Queue:
@@ -82,6 +84,7 @@ class Queue:
         self._next_position = 0
         self._dispatching = False
         self.used_at_s = clock()
+        self.max_redeliveries: float = MAX_REDELIVERIES
 
     # --- what it holds
 
@@ -127,7 +130,7 @@ class Queue:
             self.unacked.discard(entry)
             if self.deleted:
                 continue
-            if entry.deliveries > MAX_REDELIVERIES and not self.faulty("deliveries-not-counted"):
+            if entry.deliveries > self.max_redeliveries and not self.faulty("deliveries-not-counted"):
                 self._dead_letter(self, entry.message)
             else:
                 self._put_back(entry)
@@ -202,7 +205,7 @@ class Queue:
     def _next_pair(self) -> tuple[Entry, Consumer] | None:
         if not self.consumers:
             return None
-        choosy = any(consumer.no_local for consumer in self.consumers)
+        choosy = any(consumer.no_local or consumer.choosy for consumer in self.consumers)
         for entry in self.ready():
             consumer = self._taker_of(entry)
             if consumer is not None:

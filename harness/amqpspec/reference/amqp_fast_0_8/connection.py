@@ -1,0 +1,334 @@
+"""One client connection of the broker: its phase, channels and handles, refusals on every level, how it closes.
+
+Knows: what may still be written in which phase, how a refusal is said on the level where it belongs.
+Must not know: sockets (``BrokerConnection`` does), what any command does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from amqpspec.reference.amqp_fast_0_8.channels import Channel
+from amqpspec.reference.amqp_fast_0_8.destinations import Destinations, destinations_of
+from amqpspec.reference.amqp_fast_0_8.handles import Handle
+from amqpspec.reference.amqp_fast_0_8.limits import CLOSE_S, FRAME_MAX_OCTETS, PAUSE_S
+from amqpspec.reference.amqp_fast_0_8.phases import BEFORE_OPEN, Phase
+from amqpspec.reference.amqp_fast_0_8.pings import Pings
+from amqpspec.reference.amqp_fast_0_8.wire import Splitter
+from amqpspec.reference.connection import BrokerConnection
+from amqpspec.reference.core import Core
+from amqpspec.reference.fault import fault_table
+from amqpspec.reference.refusing import RefusedError
+from amqpspec.spec.amqp_fast_0_8 import DIALECT
+from amqpspec.spec.model import Scope
+from amqpspec.wire.amqp_fast_0_8.frames import command_frame
+
+CODES = {code.name: code.value for code in DIALECT.reply_codes}
+_SUCCESS = CODES["reply-success"]
+_PLAIN_CODES = {
+    "errors/destination": CODES["not-found"],
+    "errors/connection": CODES["invalid-path"],
+    "connection/tune/refused": CODES["invalid-field"],
+}
+"""Codes for what the ledger refuses with any code."""
+_ANY_CODE = CODES["invalid-field"]
+
+
+class Reader(Protocol):
+    """The way in of a connection; ids are those that the command at hand names, 0 for none."""
+
+    channel_id: int
+    handle_id: int
+    confirm_tag: int
+
+    def next(self) -> bool:
+        """Handle the next command; False where more octets are needed."""
+
+    def forget(self) -> None:
+        """Forget the ids."""
+
+
+class Connection(BrokerConnection):
+    """One connection."""
+
+    OPEN, MUTE, ENDED = Phase.OPEN, Phase.MUTE, Phase.ENDED
+    GOING_DOWN, INTERNAL_ERROR = 507, 541
+    phase: Phase
+
+    def __init__(self, core: Core, reader: Callable[[Connection], Reader]) -> None:
+        super().__init__(core)
+        self.phase = Phase.GREETING
+        self.splitter = Splitter(self.refuse, self.faulty)
+        self.channels: dict[int, Channel] = {}
+        self.handles: dict[int, Handle] = {}
+        self.closing_channels: set[int] = set()
+        self.closing_handles: set[int] = set()
+        self.frame_max_octets = FRAME_MAX_OCTETS
+        self.aliases: dict[str, str] = {}
+        self.client_name = ""
+        self.signs = self.pings = Pings(self)
+        self._code = 0
+        self._inbox = reader(self)
+
+    @property
+    def destinations(self) -> Destinations:
+        """The destinations of the virtual host."""
+        assert self.vhost is not None
+        return destinations_of(self.vhost)
+
+    @property
+    def deaf(self) -> bool:
+        """Whether nothing that comes is heard any more."""
+        return self.silent or self.phase is Phase.PAUSE
+
+    # --- the way in
+
+    def take(self, data: bytes) -> None:
+        """Handle every command that is whole."""
+        if self.deaf:
+            return
+        self.splitter.feed(data)
+        self.pings.received()
+        while not self.deaf and self.guarded(self._inbox.next):
+            if self.phase in BEFORE_OPEN and self.faulty("login-not-pipelined"):
+                self.splitter.clear()
+        if self.phase is Phase.OPEN and self.channels and self.faulty("commands-in-one-read-lost"):
+            self.splitter.clear()
+
+    def forget_frame(self) -> None:
+        """Forget which channel and handle the last command named."""
+        self._inbox.forget()
+        self._code = 0
+
+    # --- refusals
+
+    def refuse(self, rule: str, text: str, code: int = 0) -> None:
+        """Raise for a broken rule; return if a fault lets it pass. ``code`` is for rules that name none."""
+        self._code = code or _PLAIN_CODES.get(rule, 0)
+        self.core.refuse(rule, text)
+
+    def send_refusal(self, refused: RefusedError) -> None:
+        """Tell the client what was refused, on the level where it belongs or the next wider one that is there."""
+        refusal = refused.refusal
+        if self.phase is Phase.CLOSING:
+            self._close_again()
+        elif refusal is None:
+            self.phase = Phase.MUTE
+        elif self.phase in BEFORE_OPEN and refusal.scope in (Scope.SOCKET, *_NARROW):
+            self.pause()
+        elif refusal.scope is Scope.SOCKET:
+            self.end_socket()
+        else:
+            code = refusal.code or self._code or _ANY_CODE
+            assert isinstance(code, int)
+            self._say_no(refusal.scope, code, refused.text)
+
+    def _say_no(self, scope: Scope, code: int, text: str) -> None:
+        inbox = self._inbox
+        handle, channel = inbox.handle_id, inbox.channel_id
+        if scope is Scope.DELIVERY and handle in self.handles and inbox.confirm_tag:
+            self.handles[handle].channel.say(
+                "handle.reply",
+                handle_id=handle,
+                confirm_tag=inbox.confirm_tag,
+                reply_code=code,
+                reply_text=text[:255],
+            )
+        elif scope in (Scope.DELIVERY, Scope.HANDLE) and handle:
+            self.close_handle(handle, code, text)
+        elif scope in _NARROW and channel:
+            self.close_channel(channel, code, text)
+        else:
+            self.close(code, text)
+
+    def pause(self) -> None:
+        """An error before OPEN: pause, and end the socket without a word (connection-error-handling)."""
+        self.phase = Phase.PAUSE
+        if self.faulty("refused-logins-end-at-once"):
+            self.end_socket()
+        else:
+            self.after(self.core.handshake_pause_s or PAUSE_S, self.end_socket)
+
+    # --- handles
+
+    def close_handle(self, id: int, code: int, text: str) -> None:
+        """Close a handle, and wait for the other CLOSE."""
+        handle = self.handles.pop(id, None)
+        self.closing_handles.add(id)
+        fields: dict[str, Any] = {"handle_id": id, "reply_code": code, "reply_text": text[:255]}
+        if handle is None:
+            self.write(command_frame("handle.close", **fields))
+            return
+        handle.stop()
+        handle.channel.say("handle.close", **fields)
+        if self.faulty("error-on-handle-closes-its-neighbours"):
+            for other in [h for h in self.handles.values() if h.channel is handle.channel]:
+                self.close_handle(other.id, code, text)
+
+    def handle_closed(self, id: int, answer: bool) -> None:
+        """A client closes a handle: stop, and answer."""
+        handle = self.handles[id]
+        if not self.faulty("closed-handle-reads-on"):
+            handle.stop()
+        if not self.faulty("closed-handle-stays-open"):
+            del self.handles[id]
+        if answer:
+            handle.channel.say("handle.close", handle_id=id, reply_code=_SUCCESS)
+        if self.faulty("handle-close-takes-the-channel"):
+            self.close_channel(handle.channel.id, _SUCCESS, "")
+
+    # --- channels
+
+    def close_channel(self, id: int, code: int, text: str) -> None:
+        """Close a channel with all its handles, and wait for the other CLOSE."""
+        self.drop_channel(id)
+        self.closing_channels.add(id)
+        self.write(command_frame("channel.close", channel_id=id, reply_code=code, reply_text=text[:255]))
+        if self.faulty("error-on-channel-closes-the-others"):
+            for other in tuple(self.channels):
+                self.close_channel(other, code, text)
+
+    def drop_channel(self, id: int) -> None:
+        """Stop the handles of a channel and roll it back."""
+        channel = self.channels.pop(id, None)
+        if channel is None:
+            return
+        for handle in [h for h in self.handles.values() if h.channel is channel]:
+            handle.stop()
+            if not self.faulty("handles-outlive-their-channel"):
+                del self.handles[handle.id]
+        channel.release()
+        self._drop_temporary(channel)
+
+    def _drop_temporary(self, channel: Channel) -> None:
+        if self.vhost is not None and self.faulty("temporary-queues-go-with-a-channel"):
+            self.vhost.release_owner(self)
+
+    # --- output
+
+    def has_output(self) -> None:
+        """Something waits on a channel to be written."""
+        self.core.with_output.add(self)
+
+    def reply(self, name: str, **fields: Any) -> None:
+        """One command on the connection."""
+        self.write(command_frame(name, **fields))
+
+    def flush(self) -> None:
+        """Write what has gathered: the connection's own first, then channels by turns, one fragment at a time."""
+        self._write_out()
+        super().flush()
+
+    def _write_out(self) -> None:
+        while not self.silent and not self.congested:
+            waiting = [channel for channel in self.channels.values() if channel.out]
+            if not waiting:
+                return
+            for channel in waiting:
+                self.write(channel.out.popleft())
+
+    def pump(self) -> None:
+        """Windows, or the socket, have changed: let every queue look again that this connection reads."""
+        for handle in tuple(self.handles.values()):
+            for consumer in tuple(handle.consumers):
+                consumer.queue.dispatch()
+        self.has_output()
+
+    def sign_of_life(self) -> None:
+        """Send a PING."""
+        if self.phase is Phase.OPEN:
+            self.reply("connection.ping", respond=self.faulty("heartbeats-ask-for-answers"))
+            self.core.flush()
+
+    # --- the end
+
+    def close(self, code: Any, text: str) -> None:
+        """Refuse on the level of the connection: say why, then wait for the other side's CLOSE."""
+        if self.phase in (Phase.CLOSING, Phase.PAUSE) or self.silent:
+            return
+        if self.phase is Phase.GREETING:
+            self.end_socket()
+            return
+        self.release()
+        self._say_close(code, text)
+        self.phase = Phase.CLOSING
+        self.after(CLOSE_S, self.end_socket)
+        if self.faulty("does-not-wait-for-the-other-close"):
+            self.end_socket()
+
+    def _say_close(self, code: int, text: str) -> None:
+        self.reply("connection.close", reply_code=code, reply_text=text[:255])
+
+    def _close_again(self) -> None:
+        if not self.faulty("close-not-repeated"):
+            self._say_close(_ANY_CODE, "waiting for CLOSE")
+
+    def close_again(self) -> None:
+        """A command has come in place of the CLOSE that is waited for."""
+        if self.faulty("works-on-behind-close"):
+            self.reply("connection.ping")
+        self._close_again()
+
+    def closed_by_peer(self) -> None:
+        """The other CLOSE has come: answer it unless ours is out, and end."""
+        if self.phase is not Phase.CLOSING:
+            self._write_out()
+            self.release()
+            if not self.faulty("close-not-answered"):
+                self._say_close(_SUCCESS, "")
+        elif self.faulty("answer-to-close-is-answered"):
+            self._say_close(_SUCCESS, "")
+        if self.faulty("socket-kept-after-close"):
+            self.flush()
+            self.phase = Phase.MUTE
+            return
+        self.end_socket()
+
+    def release(self) -> None:
+        """Give back everything that this connection holds."""
+        if self.faulty("nothing-released-with-the-connection"):
+            return
+        for id in tuple(self.channels):
+            self.drop_channel(id)
+        self.handles.clear()
+        if self.vhost is not None and not self.faulty("temporary-queues-outlive-the-connection"):
+            self.vhost.release_owner(self)
+        if not self.faulty("client-names-stay-taken"):
+            self.client_name = ""
+
+
+_NARROW = (Scope.DELIVERY, Scope.HANDLE, Scope.CHANNEL)
+
+FAULTS = fault_table("""
+login-not-pipelined: what comes in one read with a command of the login is lost
+    [errors/no-waiting connection/tune/exchange]
+commands-in-one-read-lost: of an incomplete command, the part that came first is lost
+    [frames/size-first]
+refused-logins-end-at-once: an error of the negotiation ends the socket without a pause [connection/errors/pause]
+error-on-handle-closes-its-neighbours: an error on a handle closes all handles of its channel
+    [errors/destination scenarios/errors/detected]
+closed-handle-reads-on: a handle that was closed still receives messages
+    [scenarios/receiving/close handle/consume/subscription]
+closed-handle-stays-open: a handle that was closed can still be used
+    [handle/close/answered handle/summary/server/close]
+handle-close-takes-the-channel: with a handle, its channel is closed [handle/close/ended]
+error-on-channel-closes-the-others: an error on a channel closes all channels [channels/independent]
+handles-outlive-their-channel: handles stay open when their channel closes [scenarios/errors/server-closes]
+temporary-queues-go-with-a-channel: temporary queues are deleted when any channel closes [changes/temporary-queues]
+heartbeats-ask-for-answers: PINGs of the heartbeat ask for an answer [heartbeat/until-first-ping]
+does-not-wait-for-the-other-close: the socket ends right behind the broker's CONNECTION CLOSE
+    [connection/close/reads-on connection/close/repeated]
+close-not-repeated: a command that comes behind the broker's CONNECTION CLOSE is not answered
+    [connection/close/repeated]
+works-on-behind-close: behind its CONNECTION CLOSE, the broker sends other commands [connection/close/repeated]
+close-not-answered: CONNECTION CLOSE is not answered
+    [connection/close/answered connection/summary/server/close connection/close/any-time]
+answer-to-close-is-answered: the CONNECTION CLOSE that answers the broker's is answered [connection/close/ended]
+socket-kept-after-close: behind both CLOSEs, the socket does not end [connection/close/ended]
+nothing-released-with-the-connection: what a connection held is lost with it
+    [connection/close/released connection/summary/server/physical-close]
+temporary-queues-outlive-the-connection: temporary queues stay when their connection ends
+    [changes/temporary-queues]
+client-names-stay-taken: the name of a client stays taken when its connection ends [connection/open/client-name]
+""")

@@ -1,0 +1,272 @@
+"""Commands on handles that carry no message: OPEN, CONSUME, FLOW, UNGET, QUERY, BROWSE, CLOSE.
+
+Knows: what each brings, and which rules it can break. Must not know: what a handle does about it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from amqpspec.reference.amqp_fast_0_8.connection import CODES, Connection
+from amqpspec.reference.amqp_fast_0_8.destinations import QUEUE, TOPIC
+from amqpspec.reference.amqp_fast_0_8.handles import Handle, Subscription, listed
+from amqpspec.reference.amqp_fast_0_8.limits import HANDLE_MAX
+from amqpspec.reference.fault import fault_table
+from amqpspec.reference.model import Consumer, Queue
+
+Args = Mapping[str, Any]
+Command = Callable[[Connection, Args], None]
+
+
+def confirm(connection: Connection, handle: Handle, args: Args, name: str) -> None:
+    """Answer a command where its confirm-tag asks for it."""
+    tag, id = args["confirm_tag"], handle.id
+    if not tag and not connection.faulty("handle-commands-confirmed-unasked"):
+        return
+    if _stays_silent(connection, name):
+        return
+    if connection.faulty("handle-reply-with-another-tag"):
+        tag += 1
+    handle.channel.say("handle.reply", handle_id=id, confirm_tag=tag, reply_code=200)
+
+
+def _stays_silent(connection: Connection, name: str) -> bool:
+    """Whether a fault leaves a command unconfirmed."""
+    if connection.faulty("handle-commands-not-confirmed"):
+        return True
+    return {
+        "handle-open": connection.faulty("handle-open-not-confirmed"),
+        "send": connection.faulty("send-not-confirmed"),
+        "consume": connection.faulty("consume-not-confirmed"),
+        "flow": connection.faulty("flow-not-confirmed"),
+        "unget": connection.faulty("unget-not-confirmed"),
+    }[name]
+
+
+def handle_of(connection: Connection, args: Args, rule: str) -> Handle | None:
+    """The handle that a command names; None where that is not open, and it was let pass."""
+    handle = connection.handles.get(args["handle_id"])
+    if handle is None:
+        connection.refuse(rule, f"handle {args['handle_id']} is not open")
+    return handle
+
+
+def may(connection: Connection, handle: Handle, right: str) -> None:
+    """Refuse work for which no right was asked, or that the user may not do."""
+    spoilt = {
+        "producer": connection.faulty("producers-refused"),
+        "consumer": connection.faulty("consumers-refused"),
+        "browser": connection.faulty("browsers-refused"),
+    }[right]
+    if not handle.rights[right] or spoilt or (connection.user is not None and not connection.user.may_work):
+        connection.refuse("handle/open/access", f"handle {handle.id} is not open as {right}")
+
+
+# --- OPEN and CLOSE
+
+
+def _open(connection: Connection, args: Args) -> None:
+    id, channel = args["handle_id"], connection.channels.get(args["channel_id"])
+    if not id:
+        connection.refuse("handle/open/not-zero", "handle 0")
+    if channel is None:
+        connection.refuse("scenarios/opening/order", f"channel {args['channel_id']} is not open")
+        return
+    if id in connection.handles:
+        connection.refuse("handle/open/handle-id", f"handle {id} is open")
+        return
+    if len(connection.handles) >= HANDLE_MAX - connection.faulty("handle-max-one-less"):
+        connection.refuse("tuning/handle-max", f"more than {HANDLE_MAX} handles")
+    if connection.faulty("handles-on-the-first-channel"):
+        channel = next(iter(connection.channels.values()))
+    handle = connection.handles[id] = Handle(connection, id, channel, args)
+    connection.closing_handles.discard(id)
+    confirm(connection, handle, args, "handle-open")
+
+
+def _close(connection: Connection, args: Args) -> None:
+    handle = handle_of(connection, args, "handle/close/open")
+    if handle is None:
+        return
+    if connection.faulty("client-cannot-close-a-handle"):
+        connection.close(503, "not by you")
+        return
+    connection.handle_closed(handle.id, answer=not connection.faulty("handle-close-not-answered"))
+
+
+# --- CONSUME
+
+
+def _consume(connection: Connection, args: Args) -> None:
+    handle = handle_of(connection, args, "handle/consume/open")
+    if handle is None:
+        return
+    may(connection, handle, "consumer")
+    if args["service_type"] not in (QUEUE, TOPIC):
+        connection.refuse("handle/consume/service-type", f"service type {args['service_type']}")
+    if not args["prefetch"]:
+        connection.refuse("handle/consume/prefetch-range", "prefetch 0")
+    early = connection.faulty("reply-before-created")
+    if early:
+        confirm(connection, handle, args, "consume")
+    consumer = _subscribe(connection, handle, args)
+    if consumer is None:
+        return
+    handle.consumers.append(consumer)
+    if not early:
+        confirm(connection, handle, args, "consume")
+    consumer.queue.dispatch()
+
+
+def _subscribe(connection: Connection, handle: Handle, args: Args) -> Consumer | None:
+    taker = Subscription(handle, max(1, args["prefetch"]), args["selector"])
+    choosy = bool(args["selector"])
+    if args["service_type"] == TOPIC:
+        queue = connection.destinations.topic_queue(args["dest_name"])
+        consumer = Consumer("", queue, taker, args["no_ack"], args["no_local"], False, choosy)
+        handle.topics.add(consumer)
+        connection.destinations.subscribe(args["dest_name"], consumer)
+    else:
+        found = _queue(connection, handle, args)
+        if found is None:
+            return None
+        consumer = Consumer("", found, taker, args["no_ack"], False, args["exclusive"], choosy)
+    consumer.queue.consumers.append(consumer)
+    return consumer
+
+
+def _queue(connection: Connection, handle: Handle, args: Args) -> Queue | None:
+    """The queue to read, made where it is dynamic and not there; None where there is none, and it was let pass."""
+    name, destinations = args["dest_name"], connection.destinations
+    queue = destinations.queue(name) if name else None
+    if queue is None and not args["dynamic"]:
+        connection.refuse("errors/destination", f"no queue {name!r}")
+        return None
+    if queue is None:
+        if connection.faulty("dynamic-not-known") and name:
+            connection.refuse("errors/destination", f"no queue {name!r}")
+        queue = destinations.make_queue(name, connection)
+    if any(c.exclusive for c in queue.consumers) or (args["exclusive"] and queue.consumers):
+        connection.refuse("handle/consume/exclusive", f"queue {queue.name!r} has an exclusive reader")
+    if args["dynamic"]:
+        _created(connection, handle, queue.name, bool(name))
+    return queue
+
+
+def _created(connection: Connection, handle: Handle, name: str, named: bool) -> None:
+    if connection.faulty("created-not-sent") and not named:
+        return
+    if named and connection.faulty("created-with-another-name"):
+        name += ".0"
+    handle.channel.say("handle.created", handle_id=handle.id, dest_name=name)
+
+
+# --- FLOW, UNGET
+
+
+def _flow(connection: Connection, args: Args) -> None:
+    handle = handle_of(connection, args, "handle/flow/open")
+    if handle is None:
+        return
+    if not connection.faulty("flow-ignored"):
+        handle.paused = args["flow_pause"]
+    if connection.faulty("flow-never-restarts") and not args["flow_pause"]:
+        handle.paused = True
+    if connection.faulty("paused-reader-keeps-its-queue") and handle.paused:
+        for consumer in handle.consumers:
+            consumer.queue.consumers[:] = [consumer]
+    confirm(connection, handle, args, "flow")
+    for consumer in tuple(handle.consumers):
+        consumer.queue.dispatch()
+
+
+def _unget(connection: Connection, args: Args) -> None:
+    handle = handle_of(connection, args, "handle/unget/open")
+    if handle is None:
+        return
+    number = args["message_nbr"]
+    if not handle.channel.unget(handle.id, number):
+        rule = "handle/unget/before-ack" if _was_delivered(handle, number) else "handle/unget/number"
+        connection.refuse(rule, f"no message {number} to give back")
+    confirm(connection, handle, args, "unget")
+
+
+def _was_delivered(handle: Handle, number: int) -> bool:
+    return 0 < number < handle.channel.next_in_line
+
+
+# --- QUERY, BROWSE
+
+
+def _query(connection: Connection, args: Args) -> None:
+    handle = handle_of(connection, args, "handle/query/open")
+    if handle is None:
+        return
+    may(connection, handle, "browser")
+    queue = connection.destinations.queue(args["dest_name"])
+    more, numbers = handle.index(queue, args["message_nbr"])
+    if connection.faulty("query-not-answered"):
+        return
+    handle.channel.say(
+        "handle.index",
+        handle_id=handle.id,
+        message_nbr=more,
+        message_list=listed(numbers, connection.faulty),
+    )
+
+
+def _browse(connection: Connection, args: Args) -> None:
+    handle = handle_of(connection, args, "handle/browse/open")
+    if handle is None:
+        return
+    may(connection, handle, "browser")
+    if connection.faulty("browse-not-answered"):
+        return
+    if not handle.browse(args["message_nbr"]):
+        connection.refuse(
+            "handle/browse/gone", f"no message {args['message_nbr']}", CODES["message-not-found"]
+        )
+
+
+COMMANDS: Mapping[str, Command] = {
+    "handle.open": _open,
+    "handle.close": _close,
+    "handle.consume": _consume,
+    "handle.flow": _flow,
+    "handle.unget": _unget,
+    "handle.query": _query,
+    "handle.browse": _browse,
+}
+
+FAULTS = fault_table("""
+handle-commands-confirmed-unasked: commands on handles are confirmed without a confirm-tag
+    [connection/confirmation/zero handle/summary/server/flow handle/reply/asked]
+handle-commands-not-confirmed: commands on handles are not confirmed
+    [scenarios/confirmations/asked handle/reply/asked connection/confirmation/non-zero]
+handle-reply-with-another-tag: HANDLE REPLY has another confirm-tag [handle/reply/confirm-tag]
+handle-max-one-less: the last handle that HANDLE_MAX allows is refused [tuning/handle-max]
+handles-on-the-first-channel: every handle belongs to the channel that was opened first [handle/open/channel]
+client-cannot-close-a-handle: a client that closes a handle is in error [handle/close/any-time]
+handle-close-not-answered: HANDLE CLOSE is not answered [handle/close/answered handle/summary/server/close]
+reply-before-created: the REPLY to CONSUME comes before CREATED [scenarios/confirmations/reply-last]
+dynamic-not-known: a queue that was named is not made [handle/consume/dynamic]
+created-not-sent: the name of a generated queue is not told
+    [handle/created/unnamed handle/consume/generated]
+created-with-another-name: CREATED tells another name than the client gave [changes/created-for-dynamic]
+flow-ignored: FLOW has no effect [handle/flow/pause scenarios/receiving/flow]
+flow-never-restarts: a handle that was paused stays so [handle/flow/pause scenarios/receiving/flow]
+paused-reader-keeps-its-queue: while one reader of a queue is paused, no other one is served [handle/flow/others]
+query-not-answered: QUERY is not answered
+    [handle/index/answer handle/summary/server/query scenarios/browsing/index]
+browse-not-answered: BROWSE is not answered
+    [handle/browse/available handle/summary/server/browse]
+producers-refused: a handle that was opened as producer may not send [handle/open/access]
+consumers-refused: a handle that was opened as consumer may not consume [handle/open/access]
+browsers-refused: a handle that was opened as browser may not browse [handle/open/access]
+handle-open-not-confirmed: HANDLE OPEN is not confirmed [handle/open/confirmed]
+send-not-confirmed: SEND is not confirmed [handle/summary/server/send]
+consume-not-confirmed: CONSUME is not confirmed [handle/summary/server/consume]
+flow-not-confirmed: FLOW is not confirmed [handle/summary/server/flow]
+unget-not-confirmed: UNGET is not confirmed [handle/summary/server/unget]
+""")

@@ -1,0 +1,218 @@
+"""What comes in on one connection: the greeting, then commands, sorted by phase, channel and handle.
+
+Knows: which command may come when, and which rule is broken by one that may not. Must not know: what a command does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from amqpspec.reference.amqp_fast_0_8 import channel_commands, handle_commands, opening, transfers
+from amqpspec.reference.amqp_fast_0_8.connection import Connection
+from amqpspec.reference.amqp_fast_0_8.fields import CutShortError, FieldReader
+from amqpspec.reference.amqp_fast_0_8.limits import FRAME_MAX_OCTETS
+from amqpspec.reference.amqp_fast_0_8.phases import BEFORE_OPEN, Phase
+from amqpspec.reference.amqp_fast_0_8.wire import Incoming
+from amqpspec.reference.core import Core
+from amqpspec.reference.fault import fault_table, word_table
+from amqpspec.spec.amqp_fast_0_8 import DIALECT
+from amqpspec.spec.amqp_fast_0_8.types import PROTOCOL_ID, PROTOCOL_IDS, PROTOCOL_VERSION
+from amqpspec.spec.commands import Command, Payload, Tier
+
+_LOGIN_SIZES = {
+    "connection.response": "connection/response/size",
+    "connection.tune": "connection/tune/size",
+}
+_LEGAL = {
+    Phase.LOGIN: ("connection.response", "connection.close", "connection.ping"),
+    Phase.TUNING: ("connection.tune", "connection.open", "connection.close", "connection.ping"),
+}
+_NEVER = word_table("""
+connection.challenge: connection/summary/server/challenge
+connection.reply: connection/summary/server/reply
+channel.reply: channel/summary/server/reply
+handle.created: handle/summary/server/created
+handle.notify: handle/summary/server/notify
+handle.index: handle/summary/server/index
+handle.reply: handle/summary/server/reply
+""")
+_UNKNOWN = ((10, 19, "connection"), (20, 29, "channel"))
+Args = dict[str, Any]
+
+
+class Inbox:
+    """The way in of one connection."""
+
+    def __init__(self, connection: Connection) -> None:
+        self.connection, self.faulty = connection, connection.faulty
+        self.channel_id = self.handle_id = self.confirm_tag = 0
+        self._waiting: tuple[Command, Args, int] | None = None
+
+    def forget(self) -> None:
+        """Forget which channel and handle the last command named."""
+        self.channel_id = self.handle_id = self.confirm_tag = 0
+
+    def next(self) -> bool:
+        """Handle the greeting or the next command, with its fragment; False where more octets are needed."""
+        connection = self.connection
+        if connection.phase is Phase.GREETING:
+            return self._greeted()
+        if self._waiting is None:
+            incoming = connection.splitter.next()
+            if incoming is None:
+                return False
+            self._waiting = self._read(incoming)
+            if self._waiting is None:
+                return True
+        command, args, size = self._waiting
+        fragment = connection.splitter.take(size)
+        if fragment is None:
+            return False
+        self._waiting = None
+        self._take(command, args, fragment)
+        return True
+
+    # --- the greeting
+
+    def _greeted(self) -> bool:
+        connection = self.connection
+        octets = connection.splitter.take(2)
+        if octets is None:
+            return False
+        id, version = octets
+        if id in PROTOCOL_IDS["reserved"][0]:
+            connection.refuse("initiation/protocol-ids", f"protocol id {id}")
+        elif id != PROTOCOL_ID:
+            connection.refuse("initiation/invalid", f"protocol id {id}")
+        elif version < PROTOCOL_VERSION:
+            connection.refuse("syntax/initiation", f"version {version}")
+        opening.challenge(connection, version)
+        return True
+
+    # --- one command
+
+    def _read(self, incoming: Incoming) -> tuple[Command, Args, int] | None:
+        """A command with its fields, and how much follows it; None where it was refused, let pass or discarded."""
+        connection = self.connection
+        command = DIALECT.commands_by_code.get(incoming.code)
+        if command is None:
+            connection.refuse(_unknown(incoming.code), f"code {incoming.code}")
+            return None
+        if connection.phase in BEFORE_OPEN and incoming.size > DIALECT.layout.max_login_frame_octets:
+            rule = _LOGIN_SIZES.get(command.name, "connection/errors/kinds")
+            connection.refuse(rule, f"{command.name} of {incoming.size} octets")
+        args = self._fields(command, incoming.fields)
+        return None if args is None else (command, args, self._announced(command, args))
+
+    def _fields(self, command: Command, octets: bytes) -> Args | None:
+        self._name_ids(command, octets)
+        refuse = self.connection.refuse
+        reader = FieldReader(octets, refuse, self.faulty)
+        response = command.name == "connection.response"
+        rule = "connection/summary/server/response-unknown" if response else "frames/fixed-fields"
+        try:
+            args = reader.read(command.fields)
+        except CutShortError:
+            refuse(rule, f"{command.name} ends too early")
+            return None
+        if reader.at < len(octets):
+            refuse(rule, f"{command.name} goes on for {len(octets) - reader.at} octets")
+        return args
+
+    def _name_ids(self, command: Command, octets: bytes) -> None:
+        """Take the ids from the front, so that fields that cannot be read are refused where they belong."""
+        at = 0
+        for field in command.fields[:2]:
+            number = int.from_bytes(octets[at : at + 2], "big")
+            if field.name == "channel-id":
+                self.channel_id = number
+            elif field.name == "handle-id":
+                self.handle_id = number
+            at += 2
+        handle = self.connection.handles.get(self.handle_id)
+        if handle is not None and command.name != "handle.open":
+            self.channel_id = handle.channel.id
+
+    def _announced(self, command: Command, args: Args) -> int:
+        if command.payload is Payload.NONE or args.get("out_of_band"):
+            return 0
+        size = int(args["fragment_size"])
+        if self.faulty("fragment-size-counts-the-frame"):
+            size = max(0, size - 1)
+        if size > FRAME_MAX_OCTETS:
+            self.connection.refuse("frames/size-forms", f"a fragment of {size} octets")
+        return size
+
+    def _take(self, command: Command, args: Args, fragment: bytes) -> None:
+        connection, phase = self.connection, self.connection.phase
+        self._remember(args)
+        if command.name == "connection.close":
+            connection.closed_by_peer()
+        elif phase is Phase.CLOSING:
+            connection.close_again()
+        elif command.name in _NEVER:
+            connection.refuse(_NEVER[command.name][0], f"{command.title} from a client")
+        elif phase in _LEGAL and command.name not in _LEGAL[phase]:
+            connection.refuse("connection/errors/kinds", f"{command.title} before CONNECTION OPEN")
+        elif command.tier is Tier.CONNECTION:
+            opening.COMMANDS[command.name](connection, args)
+        elif not self._is_closing(command):
+            self._serve(command, args, fragment)
+
+    def _remember(self, args: Mapping[str, Any]) -> None:
+        self.confirm_tag = args.get("confirm_tag", 0)
+        self.handle_id = args.get("handle_id", 0)
+        handle = self.connection.handles.get(self.handle_id)
+        self.channel_id = args.get("channel_id", handle.channel.id if handle else 0)
+
+    def _serve(self, command: Command, args: Args, fragment: bytes) -> None:
+        if command.tier is Tier.CHANNEL:
+            channel_commands.COMMANDS[command.name](self.connection, args)
+        elif command.name in transfers.COMMANDS:
+            transfers.COMMANDS[command.name](self.connection, args, fragment)
+        else:
+            handle_commands.COMMANDS[command.name](self.connection, args)
+
+    def _is_closing(self, command: Command) -> bool:
+        """Whether a command meets a CLOSE of the broker, as its answer or as what is to be discarded."""
+        connection, name = self.connection, command.name
+        if self.channel_id in connection.closing_channels:
+            return self._meets_channel_close(name)
+        if name == "handle.open" or self.handle_id not in connection.closing_handles:
+            return False
+        if name == "handle.close":
+            connection.closing_handles.discard(self.handle_id)
+            if self.faulty("answer-to-handle-close-is-answered"):
+                connection.reply("handle.close", handle_id=self.handle_id, reply_code=200)
+        return True
+
+    def _meets_channel_close(self, name: str) -> bool:
+        connection, id = self.connection, self.channel_id
+        if name == "channel.close":
+            connection.closing_channels.discard(id)
+            if self.faulty("closed-channel-cannot-be-opened"):
+                connection.closing_channels.add(id)
+        elif not self.faulty("channel-close-not-repeated"):
+            connection.reply("channel.close", channel_id=id, reply_code=503)
+        return True
+
+
+def _unknown(code: int) -> str:
+    level = next((name for low, high, name in _UNKNOWN if low <= code <= high), "handle")
+    return f"syntax/{level}-commands"
+
+
+def connect(core: Core) -> Connection:
+    """The broker's end of a new connection."""
+    return Connection(core, Inbox)
+
+
+FAULTS = fault_table("""
+fragment-size-counts-the-frame: a fragment is taken for one octet shorter than announced
+    [messages/frames/size handle/send/behind messages/frames/carriers]
+answer-to-handle-close-is-answered: the HANDLE CLOSE that answers the broker's is answered [handle/close/reads-on]
+closed-channel-cannot-be-opened: a channel that the broker closed stays closing [channel/close/ended]
+channel-close-not-repeated: behind the broker's CHANNEL CLOSE, other commands are passed over
+    [channel/close/repeated]
+""")

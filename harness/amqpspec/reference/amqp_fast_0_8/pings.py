@@ -1,0 +1,56 @@
+"""The heartbeat of a connection: PINGs at the interval that the client asked for.
+
+Knows: intervals. Must not know: what a PING looks like.
+"""
+
+from __future__ import annotations
+
+from amqpspec.reference.fault import fault_table
+from amqpspec.reference.signs import SignsOfLife, Watched
+
+_IMPATIENT_S = 0.5
+
+
+class Pings(SignsOfLife):
+    """The clock of one connection; ``interval_s`` is what the client's TUNE asked for, 0 for no heartbeat."""
+
+    def __init__(self, connection: Watched) -> None:
+        super().__init__()
+        self._connection, self.interval_s, self._sent = connection, 0, 0
+
+    @property
+    def look_every_s(self) -> float:
+        """The interval; where there is none, a fault may want to look."""
+        if not self.interval_s:
+            return _IMPATIENT_S
+        slow = self._connection.faulty("heartbeats-at-half-speed")
+        return self.interval_s * (2.5 if slow else 1.0)
+
+    def start(self) -> None:
+        """Begin, where there is a heartbeat to be sent."""
+        wanted = self.interval_s and not self._connection.faulty("no-heartbeats")
+        if wanted or self._connection.faulty("pings-nobody-asked-for") or self._is_impatient():
+            self.begin()
+
+    def check_silence(self, unheard_s: float, unsaid_s: float) -> None:
+        """Send a PING."""
+        if self._is_impatient() and unheard_s > _IMPATIENT_S:
+            self._connection.end_socket()
+        elif self.interval_s or self._connection.faulty("pings-nobody-asked-for"):
+            self._sent += 1
+            if self._sent == 1 or not self._connection.faulty("one-heartbeat-only"):
+                self._connection.sign_of_life()
+
+    def _is_impatient(self) -> bool:
+        return self._connection.faulty("silent-clients-closed-early")
+
+
+FAULTS = fault_table("""
+heartbeats-at-half-speed: PINGs come less often than the client asked for
+    [connection/ping/interval tuning/heartbeat/continued]
+no-heartbeats: no PING is sent, whatever the client asked for [tuning/heartbeat/hint]
+pings-nobody-asked-for: PINGs are sent to a client that asked for none [tuning/heartbeat/client-none]
+one-heartbeat-only: behind the first PING, no other one comes [tuning/heartbeat/continued connection/ping/interval]
+silent-clients-closed-early: a client that sends nothing for half a second is taken for dead
+    [heartbeat/until-first-ping tuning/heartbeat/server-none]
+""")

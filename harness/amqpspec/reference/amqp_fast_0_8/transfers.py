@@ -1,0 +1,223 @@
+"""Messages that come in: SEND, and PREPARE and READY for those that can be restarted.
+
+Knows: fragments, heads, hashes, what of a message is here already. Must not know: who reads a destination.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from amqpspec.reference.amqp_fast_0_8.channels import Arriving
+from amqpspec.reference.amqp_fast_0_8.connection import CODES, Connection
+from amqpspec.reference.amqp_fast_0_8.destinations import ANY, QUEUE, TOPIC, Partial
+from amqpspec.reference.amqp_fast_0_8.handle_commands import confirm, handle_of, may
+from amqpspec.reference.amqp_fast_0_8.handles import Handle
+from amqpspec.reference.amqp_fast_0_8.limits import FRAME_MAX_OCTETS, MESSAGE_MAX_OCTETS
+from amqpspec.reference.amqp_fast_0_8.messages import Head, message_of, read_head
+from amqpspec.reference.fault import fault_table
+
+Args = Mapping[str, Any]
+Command = Callable[[Connection, Args, bytes], None]
+
+
+def _send(connection: Connection, args: Args, fragment: bytes) -> None:
+    handle = handle_of(connection, args, "handle/send/open")
+    if handle is None:
+        return
+    may(connection, handle, "producer")
+    _check(connection, handle, args)
+    channel = handle.channel
+    if channel.arriving is not None and channel.arriving.handle != handle.id:
+        connection.refuse("messages/fragments/not-mixed", "another message is not complete")
+        channel.arriving = None
+    if connection.faulty("one-message-at-a-time") and _others_arrive(connection, handle):
+        connection.close_channel(channel.id, CODES["command-invalid"], "another channel sends")
+        return
+    if args["recovery"]:
+        _recover(connection, handle, args, fragment)
+        return
+    arriving = channel.arriving = channel.arriving or Arriving(handle.id)
+    first = not arriving.parts
+    arriving.parts.append(fragment)
+    if first and fragment:
+        _look_ahead(connection, handle, fragment)
+    if not args["partial"]:
+        _complete(connection, handle, args)
+
+
+def _others_arrive(connection: Connection, handle: Handle) -> bool:
+    return any(c.arriving for c in connection.channels.values() if c is not handle.channel)
+
+
+def _check(connection: Connection, handle: Handle, args: Args) -> None:
+    service, name = args["service_type"], args["dest_name"]
+    if service not in (QUEUE, TOPIC, ANY):
+        connection.refuse("handle/send/service-type", f"service type {service}")
+    if service == QUEUE and connection.destinations.queue(name) is None:
+        handle.channel.arriving = None
+        connection.refuse("errors/destination", f"no queue {name!r}")
+
+
+def _look_ahead(connection: Connection, handle: Handle, fragment: bytes) -> None:
+    """The size of a message is known before it has come: refuse what is too large."""
+    size = int.from_bytes(fragment[:4], "big") if len(fragment) >= 4 else 0
+    if size > MESSAGE_MAX_OCTETS:
+        handle.channel.arriving = None
+        connection.refuse("messages/head/maximum", f"a body of {size} octets")
+    if size > 1000 and connection.faulty("large-messages-refused"):
+        connection.close_channel(handle.channel.id, CODES["message-too-large"], "too large")
+
+
+def _complete(connection: Connection, handle: Handle, args: Args) -> None:
+    channel, arriving = handle.channel, handle.channel.arriving
+    channel.arriving = None
+    if arriving is None or args["out_of_band"]:
+        confirm(connection, handle, args, "send")
+        return
+    parts = arriving.parts[::-1] if connection.faulty("fragments-assembled-in-reverse") else arriving.parts
+    if len(parts) > 1 and connection.faulty("head-within-first-fragment-only") and len(parts[0]) < 20:
+        connection.close_channel(channel.id, CODES["invalid-content"], "half a head")
+        return
+    read = read_head(b"".join(parts), connection.refuse, connection.faulty)
+    if read is None:
+        return
+    head, body = read
+    if len(body) != head.body_size:
+        connection.refuse(
+            "messages/head/body-size", f"a body of {len(body)} octets, {head.body_size} announced"
+        )
+    if not body and connection.faulty("empty-bodies-refused"):
+        connection.close_handle(handle.id, CODES["invalid-content"], "no body")
+        return
+    _accept(connection, handle, args, head, body)
+
+
+def _accept(connection: Connection, handle: Handle, args: Args, head: Head, body: bytes) -> None:
+    name, service = args["dest_name"], args["service_type"]
+    destinations = connection.destinations
+    if connection.faulty("body-cut-at-65535"):
+        body = body[:65_535]
+    message = message_of(head, body, name, connection, connection.aliases, connection.faulty)
+    handle.channel.send(lambda: destinations.send(service, name, message))
+    confirm(connection, handle, args, "send")
+
+
+# --- restartable messages
+
+
+def _prepare(connection: Connection, args: Args, fragment: bytes) -> None:
+    handle = handle_of(connection, args, "handle/prepare/open")
+    if handle is None:
+        return
+    if not handle.channel.restartable or connection.faulty("prepare-refused"):
+        connection.refuse("restartable/option", f"channel {handle.channel.id} is not restartable")
+    read = read_head(fragment, connection.refuse, connection.faulty)
+    if read is None:
+        return
+    head, body = read
+    if head.body_size > MESSAGE_MAX_OCTETS:
+        connection.refuse("handle/ready/too-large", f"a body of {head.body_size} octets")
+    if len(head.octets) + head.body_size <= min(FRAME_MAX_OCTETS, connection.frame_max_octets):
+        connection.refuse("restartable/not-for-one-fragment", "a message that fits into one fragment")
+    if handle.channel.upload is not None:
+        connection.refuse("handle/prepare/not-batched", "a second PREPARE before the message of the first")
+    handle.channel.upload = head
+    _ready(connection, handle, _partial(connection, head, body, args["content_hash"]))
+
+
+def _partial(connection: Connection, head: Head, body: bytes, hash: str) -> Partial:
+    """What is here of a message: held from before, or what PREPARE brought."""
+    partials = connection.destinations.partials
+    key = head.octets[:8] if connection.faulty("heads-compared-in-part") else head.octets
+    known = partials.get(key)
+    if known is None or connection.faulty("partial-messages-dropped"):
+        known = partials[key] = Partial(key, head.body_size)
+    known.hash = hash
+    if len(body) > len(known.body):
+        known.body[:] = body
+    return known
+
+
+def _ready(connection: Connection, handle: Handle, partial: Partial) -> None:
+    size = len(partial.body)
+    if connection.faulty("ready-counts-the-head"):
+        size += len(partial.head)
+    if connection.faulty("ready-says-too-little") and size:
+        size -= 1
+    if not connection.faulty("prepare-not-answered"):
+        handle.channel.say("handle.ready", handle_id=handle.id, message_size=size)
+
+
+def _recover(connection: Connection, handle: Handle, args: Args, fragment: bytes) -> None:
+    """Take the rest of a message that was prepared, fragment by fragment; each is held from now on."""
+    head = handle.channel.upload
+    if head is None:
+        connection.refuse("messages/head/body-size", "recovery without PREPARE")
+        return
+    partials = connection.destinations.partials
+    key = head.octets[:8] if connection.faulty("heads-compared-in-part") else head.octets
+    partial = partials[key]
+    if not connection.faulty("rest-overwrites-the-beginning"):
+        partial.body += fragment
+    else:
+        partial.body[: len(fragment)] = fragment
+    if not args["partial"]:
+        handle.channel.upload = None
+        del partials[key]
+        _verify(connection, handle, args, head, partial)
+
+
+def _verify(connection: Connection, handle: Handle, args: Args, head: Head, partial: Partial) -> None:
+    body = bytes(partial.body)
+    if len(body) != head.body_size:
+        connection.refuse(
+            "messages/head/body-size", f"a body of {len(body)} octets, {head.body_size} announced"
+        )
+    wanted = partial.hash.lower()
+    if not wanted and connection.faulty("empty-hash-is-compared"):
+        wanted = "0"
+    # The hash is the protocol's choice; it guards against broken lines, not against people.
+    if wanted and hashlib.sha1(body, usedforsecurity=False).hexdigest() != wanted:
+        connection.refuse("restartable/wrong-hash", "the contents do not have the hash of PREPARE")
+    _accept(connection, handle, args, head, body)
+
+
+def _client_ready(connection: Connection, args: Args, fragment: bytes) -> None:
+    handle = handle_of(connection, args, "handle/ready/open")
+    if handle is not None and not connection.faulty("ready-not-answered"):
+        handle.ready(args["message_size"])
+
+
+COMMANDS: Mapping[str, Command] = {
+    "handle.send": _send,
+    "handle.prepare": _prepare,
+    "handle.ready": _client_ready,
+}
+
+FAULTS = fault_table("""
+one-message-at-a-time: while a message arrives on one channel, no other channel may send
+    [messages/fragments/interleaved]
+large-messages-refused: a body above 1000 octets is too large [messages/fragments/large handle/send/consecutive]
+fragments-assembled-in-reverse: fragments are put together the wrong way round
+    [messages/writing/cut messages/fragments/large channels/serial]
+head-within-first-fragment-only: a head that is cut makes the message invalid [messages/writing/cut]
+empty-bodies-refused: a message without a body is invalid [messages/head/body]
+body-cut-at-65535: bodies lose what lies behind 65535 octets [messages/fragments/large frames/escape]
+prepare-refused: PREPARE is not served on restartable channels either
+    [restartable/upload restartable/supported handle/prepare/either handle/summary/server/prepare]
+heads-compared-in-part: messages are the same if their heads begin alike [handle/prepare/identity]
+partial-messages-dropped: the part of a message that has come is not kept
+    [restartable/full handle/ready/temporary restartable/question]
+ready-counts-the-head: READY counts the head as well [handle/ready/message-size restartable/minimum]
+ready-says-too-little: READY says one octet less than is held
+    [handle/ready/message-size restartable/full]
+prepare-not-answered: PREPARE is not answered
+    [handle/ready/answer restartable/supported handle/summary/server/prepare]
+rest-overwrites-the-beginning: the rest of a message is put in place of its beginning
+    [handle/send/restarted handle/send/recovery handle/send/head restartable/rest]
+empty-hash-is-compared: an empty hash is compared, too [handle/prepare/no-hash]
+ready-not-answered: behind a client's READY, nothing is sent
+    [handle/summary/server/ready handle/notify/restarted restartable/rest]
+""")

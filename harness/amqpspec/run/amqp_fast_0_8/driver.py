@@ -1,0 +1,131 @@
+"""AMQP/Fast as the runner needs it: see ``amqpspec.run.driver.Driver``.
+
+Knows: the way to a handle, a round trip, a message through a queue. Must not know: cases.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+
+from amqpspec.net.clock import monotonic_s
+from amqpspec.peer.amqp_fast_0_8.peer import Peer
+from amqpspec.peer.context import Context, Login, OutOfReach, Unmet
+from amqpspec.run.driver import Entity, Identity, ProbeFailed, Recognised, readable
+from amqpspec.spec.amqp_fast_0_8 import DIALECT
+from amqpspec.wire.amqp_fast_0_8.direction import CommandDirection
+from amqpspec.wire.amqp_fast_0_8.frames import CommandFrame, CommandReader, command_frame
+from amqpspec.wire.direction import Direction
+from amqpspec.wire.errors import WireError
+from amqpspec.wire.transport import StreamEnded
+
+_ROUND_TRIPS = 5
+_STAR = ord("*")
+
+
+def peer(context: Context) -> Peer:
+    """What a case drives."""
+    return Peer(context)
+
+
+def direction(dialect_id: str, direction: str) -> Direction:
+    """A decoder of one direction for evidence."""
+    return CommandDirection(direction)
+
+
+def recognise(context: Context) -> Recognised:
+    """The context's dialect: there is one only."""
+    return Recognised(context.dialect)
+
+
+# --- the probe
+
+
+def probe(context: Context) -> Identity:
+    """Log in, open a handle, measure round trips, pass a message, close; raises ProbeFailed."""
+    peer = Peer(context)
+    step = "reach the target"
+    try:
+        peer.connect()
+        step = "start the conversation"
+        challenge = peer.greet()
+        step = f"log in as {context.login.user!r}"
+        peer.respond()
+        peer.take_tune()
+        step = f"open virtual host {context.login.vhost!r}"
+        peer.open()
+        step = "open a channel"
+        peer.open_channel()
+        round_trip_s = _round_trip(peer)
+        step = "pass a message through a queue"
+        _pass_a_message(peer)
+        peer.close()
+    except StreamEnded as ended:
+        raise ProbeFailed(f"could not {step}: {ended.__cause__ or f'connection {ended.how}'}") from ended
+    except (Unmet, OutOfReach) as unmet:
+        raise ProbeFailed(f"could not {step}: {unmet}") from unmet
+    finally:
+        peer.hang_up()
+    announced = {"version": challenge["version"], "mechanisms": challenge["mechanisms"], **peer.proposed}
+    # The protocol has no words for a product.
+    return Identity("", "", readable(announced), round_trip_s)
+
+
+def _round_trip(peer: Peer) -> float:
+    started_s = monotonic_s()
+    for _ in range(_ROUND_TRIPS):
+        peer.barrier()
+    return (monotonic_s() - started_s) / (4 * _ROUND_TRIPS)
+
+
+def _pass_a_message(peer: Peer) -> None:
+    name = peer.queue()
+    peer.reader(name)
+    peer.publish(name, b"alive")
+    if peer.delivery().body != b"alive":
+        raise Unmet("the message that was sent", "another one")
+
+
+# --- cleaning up
+
+
+def delete(context: Context, entities: Sequence[Entity]) -> None:
+    """Take out what the queues hold, for the protocol cannot delete a queue; raises Unmet."""
+    peer = Peer(context)
+    peer.open_channel()
+    for number, (_, name) in enumerate(entities, start=1):
+        with suppress(Unmet):
+            peer.reader(name, number, dynamic=True, no_ack=True)
+            peer.barrier()
+            peer.close_handle(number)
+    peer.close()
+
+
+# --- replay
+
+
+def with_login(dialect_id: str, octets: bytes, login: Login) -> bytes:
+    """Recorded octets with a starred RESPONSE replaced by the login's, where it is all there is to say."""
+    greeting = DIALECT.protocol_header if octets.startswith(DIALECT.protocol_header) else b""
+    frame = _only_frame(octets[len(greeting) :])
+    if frame is None or frame.name != "connection.response" or not _is_starred(frame):
+        return octets
+    responses = {"LOGIN": login.user, "PASSWORD": login.password}
+    return greeting + command_frame("connection.response", mechanism=login.mechanism, responses=responses)
+
+
+def _is_starred(frame: CommandFrame) -> bool:
+    """Whether the fields end in nothing but stars, behind the mechanism and the size of the table."""
+    at = 1 + frame.fields[0] if frame.fields else 0
+    starred = frame.fields[at + 2 :]
+    return bool(starred) and set(starred) == {_STAR}
+
+
+def _only_frame(octets: bytes) -> CommandFrame | None:
+    reader = CommandReader(name="client→server")
+    reader.feed(octets)
+    try:
+        item = reader.next()
+    except WireError:
+        return None
+    return item if isinstance(item, CommandFrame) and not reader.pending_octets else None

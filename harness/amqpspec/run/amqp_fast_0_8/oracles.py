@@ -1,0 +1,49 @@
+"""Oracles for peers of AMQP/Fast, beside the neutral ones of ``amqpspec.run.oracles``.
+
+Knows: rows, reactions, verdicts. Must not know: single cases, targets' names.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from amqpspec.peer.amqp_fast_0_8.arrivals import Passed, refusal_of
+from amqpspec.peer.amqp_fast_0_8.peer import Peer
+from amqpspec.peer.amqp_fast_0_8.watching import Barrier
+from amqpspec.peer.events import Arrival, Reaction
+from amqpspec.peer.line import Line
+from amqpspec.record.rows import Outcome
+from amqpspec.run.oracles import holds, judge_reaction, requirement_of, verdict_on
+from amqpspec.run.verdict import Verdict
+
+
+def rejects_violation(
+    peer: Peer, channel: int = 1, handle: int = 1, *, barrier: Barrier = "channel", row: str = ""
+) -> Verdict:
+    """The violation that was sent last is refused with the code and on the level that the row states."""
+    return judge_reaction(peer, peer.reaction(channel, handle, barrier=barrier), row)
+
+
+def judge_arrival(peer: Line, arrival: Arrival, row: str = "") -> Verdict:
+    """What came in place of something that was owed, against the refusals that the row accepts and tolerates."""
+    return judge_reaction(peer, Reaction((arrival,), *refusal_of((arrival,))), row)
+
+
+def allows(
+    peer: Peer, channel: int = 1, handle: int = 1, *, barrier: Barrier = "channel", row: str = ""
+) -> Verdict:
+    """What was sent last is not refused: a barrier behind it is answered."""
+    reaction = peer.reaction(channel, handle, barrier=barrier)
+    done = isinstance(reaction.arrivals[-1], Passed)
+    return holds(peer, done, reaction, peer.claimed or "no refusal", row)
+
+
+def borne(peer: Line, reaction: Reaction, row: str = "") -> Verdict:
+    """A breach that the target may refuse or bear with: which of them is recorded, a refusal has to be the row's."""
+    if reaction.refusal is not None:
+        verdict = judge_reaction(peer, reaction, row)
+        return replace(verdict, outcome=Outcome.OBSERVED) if verdict.outcome is Outcome.PASS else verdict
+    names = " or ".join(refusal.describe(peer.dialect) for refusal in requirement_of(peer, row).accepts)
+    if not isinstance(reaction.arrivals[-1], Passed):
+        return verdict_on(peer, Outcome.FAIL, f"no refusal, or {names}", reaction)
+    return verdict_on(peer, Outcome.OBSERVED, peer.claimed or f"no refusal, or {names}", reaction)
