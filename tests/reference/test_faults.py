@@ -19,7 +19,11 @@ from tests.reference.conftest import Broken
 from tests.reference.talk import ready
 
 PACKAGE = Path(amqpspec.reference.__file__).parent
-FAMILIES = {"methods": ("amqp-0-9-1", "amqp-wire-9-1"), "amqp_1_0": ("amqp-1-0",)}
+FAMILIES = {
+    "methods": ("amqp-0-9-1", "amqp-wire-9-1"),
+    "amqp_1_0": ("amqp-1-0",),
+    "amqp_fast_0_8": ("amqp-fast-0-8",),
+}
 LEDGERS = certified_dialects()
 BASE, DRAFT = amqp_0_9_1.REFUSALS, amqp_wire_9_1.REFUSALS
 FAULTS = [(ledger, fault) for ledger in LEDGERS for fault in all_faults(ledger).values()]
@@ -29,7 +33,8 @@ REFUSED = [(ledger, rule) for ledger in LEDGERS for rule in faults_of(ledger).re
 def _modules(family: str) -> Iterator[Path]:
     """What the brokers of a family are made of; the model and the core are counted among those of 0-9."""
     for path in sorted(PACKAGE.rglob("*.py")):
-        if (path.parent.name == "amqp_1_0") == (family == "amqp_1_0"):
+        own = path.parent.name if path.parent.name in FAMILIES else "methods"
+        if own == family:
             yield path
 
 

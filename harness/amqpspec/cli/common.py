@@ -14,12 +14,12 @@ from typing import Any, NoReturn
 import click
 
 from amqpspec.run.results import Exit
-from amqpspec.spec.dialects import certified_dialects
+from amqpspec.spec.dialects import runnable_dialects
 
 STATE_DIR = Path(".brokers")
 
 
-def one_of(known: Callable[[], Sequence[str]] = certified_dialects) -> dict[str, Any]:
+def one_of(known: Callable[[], Sequence[str]] = runnable_dialects) -> dict[str, Any]:
     """What makes an option take dialects: those that are known when it is read, not when a verb was imported."""
 
     def check(context: click.Context, option: click.Parameter, given: Any) -> Any:

@@ -48,6 +48,8 @@ class Entry:
     spoken_as: str = ""
     deployed_as: str = ""
     parts: tuple[str, ...] = ()
+    finished: bool = True
+    """Whether its suite covers its ledger: until then it can be run by name, and is certified by nobody."""
     driver: Part = None
     """``amqpspec.run.driver.Driver``: peer, probe, evidence."""
     reference: Part = None
@@ -129,9 +131,14 @@ def dialect_ids() -> tuple[str, ...]:
     return tuple(entries())
 
 
-def certified_dialects() -> tuple[str, ...]:
-    """The dialects that have a ledger of requirements, hence a suite."""
+def runnable_dialects() -> tuple[str, ...]:
+    """The dialects that have a ledger of requirements, hence a suite, finished or not."""
     return tuple(entry.id for entry in entries().values() if entry.ledger is not None)
+
+
+def certified_dialects() -> tuple[str, ...]:
+    """The dialects whose suites cover their ledgers."""
+    return tuple(id for id in runnable_dialects() if entries()[id].finished)
 
 
 @cache

@@ -17,7 +17,7 @@ import yaml
 
 import amqpspec
 from amqpspec.peer.context import Login
-from amqpspec.spec.dialects import certified_dialects, features
+from amqpspec.spec.dialects import features, runnable_dialects
 from amqpspec.target.known import KNOWN, is_known
 from amqpspec.target.url import AmqpUrl, UrlError, parse_url
 
@@ -78,7 +78,7 @@ def target_of_url(text: str) -> Target:
     """A target that is nothing but a URL, or ``reference[:DIALECT]``; raises ConfigError."""
     if text == "reference" or text.startswith("reference:"):
         dialect = text.partition(":")[2] or "amqp-0-9-1"
-        if dialect not in certified_dialects():
+        if dialect not in runnable_dialects():
             raise ConfigError(f"{text}: {_no_dialect(dialect)}")
         return Target("reference", dialect=dialect, broker="reference")
     try:
@@ -89,7 +89,7 @@ def target_of_url(text: str) -> Target:
 
 
 def _no_dialect(actual: str) -> str:
-    return f"expected a dialect of {sorted(certified_dialects())}, actual {actual!r}"
+    return f"expected a dialect of {sorted(runnable_dialects())}, actual {actual!r}"
 
 
 def read_targets(path: Path, wanted: str = "") -> dict[str, Target]:
@@ -226,7 +226,7 @@ def _url(reader: _Reader, node: Any, key: str, folder: Path) -> dict[str, Any]:
 
 def _dialect(reader: _Reader, node: Any, key: str, folder: Path) -> dict[str, Any]:
     dialect = reader.text(node, key)
-    if dialect not in certified_dialects():
+    if dialect not in runnable_dialects():
         raise reader.error(node.start_mark.line + 1, key, _no_dialect(dialect))
     return {"dialect": dialect}
 

@@ -43,9 +43,9 @@ class Subscription:
         if self.carrier.congested or channel.download is not None:
             return False
         limit = self.prefetch + self.faulty("prefetch-one-more") - self.faulty("prefetch-one-less")
-        if self.unacked >= limit and not self.faulty("prefetch-ignored"):
-            if not consumer.no_ack or self.faulty("no-ack-fills-the-window"):
-                return False
+        counted = not consumer.no_ack or self.faulty("no-ack-fills-the-window")
+        if counted and self.unacked >= limit and not self.faulty("prefetch-ignored"):
+            return False
         return matches(self.selector, message, self.faulty)
 
     def deliver(self, consumer: Consumer, entry: Entry, redelivered: bool) -> None:

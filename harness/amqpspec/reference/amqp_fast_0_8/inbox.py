@@ -15,7 +15,7 @@ from amqpspec.reference.amqp_fast_0_8.limits import FRAME_MAX_OCTETS
 from amqpspec.reference.amqp_fast_0_8.phases import BEFORE_OPEN, Phase
 from amqpspec.reference.amqp_fast_0_8.wire import Incoming
 from amqpspec.reference.core import Core
-from amqpspec.reference.fault import fault_table, word_table
+from amqpspec.reference.fault import fault_table
 from amqpspec.spec.amqp_fast_0_8 import DIALECT
 from amqpspec.spec.amqp_fast_0_8.types import PROTOCOL_ID, PROTOCOL_IDS, PROTOCOL_VERSION
 from amqpspec.spec.commands import Command, Payload, Tier
@@ -28,16 +28,20 @@ _LEGAL = {
     Phase.LOGIN: ("connection.response", "connection.close", "connection.ping"),
     Phase.TUNING: ("connection.tune", "connection.open", "connection.close", "connection.ping"),
 }
-_NEVER = word_table("""
-connection.challenge: connection/summary/server/challenge
-connection.reply: connection/summary/server/reply
-channel.reply: channel/summary/server/reply
-handle.created: handle/summary/server/created
-handle.notify: handle/summary/server/notify
-handle.index: handle/summary/server/index
-handle.reply: handle/summary/server/reply
-""")
-_UNKNOWN = ((10, 19, "connection"), (20, 29, "channel"))
+_NEVER = {
+    "connection.challenge": "connection/summary/server/challenge",
+    "connection.reply": "connection/summary/server/reply",
+    "channel.reply": "channel/summary/server/reply",
+    "handle.created": "handle/summary/server/created",
+    "handle.notify": "handle/summary/server/notify",
+    "handle.index": "handle/summary/server/index",
+    "handle.reply": "handle/summary/server/reply",
+}
+_UNKNOWN = (
+    (19, "syntax/connection-commands"),
+    (29, "syntax/channel-commands"),
+    (255, "syntax/handle-commands"),
+)
 Args = dict[str, Any]
 
 
@@ -152,7 +156,7 @@ class Inbox:
         elif phase is Phase.CLOSING:
             connection.close_again()
         elif command.name in _NEVER:
-            connection.refuse(_NEVER[command.name][0], f"{command.title} from a client")
+            connection.refuse(_NEVER[command.name], f"{command.title} from a client")
         elif phase in _LEGAL and command.name not in _LEGAL[phase]:
             connection.refuse("connection/errors/kinds", f"{command.title} before CONNECTION OPEN")
         elif command.tier is Tier.CONNECTION:
@@ -199,8 +203,8 @@ class Inbox:
 
 
 def _unknown(code: int) -> str:
-    level = next((name for low, high, name in _UNKNOWN if low <= code <= high), "handle")
-    return f"syntax/{level}-commands"
+    """The rule that an undefined code breaks: codes go by levels, in tens."""
+    return next(rule for last, rule in _UNKNOWN if code <= last)
 
 
 def connect(core: Core) -> Connection:
