@@ -23,7 +23,9 @@ from amqpspec.spec.dialects import load_ledger
 from tests.cli.verbs import GUARD_S, SMALL, amqpspec, command, document, error, outside, process
 from tests.run.hostile import header_only, hostile
 
-REPORTS = {"results.json", "matrix.html", "junit.xml", "summary.md", "badge.svg", "journal.jsonl", "evidence"}
+REPORTS = {"results.json", "matrix.html", "junit.xml", "summary.md", "badge.svg", "deviations.sarif",
+    "journal.jsonl", "evidence",
+}  # fmt: skip
 FAULT = "not-refused:channel/open/state"
 KEYS = {"planned", "run", "verdicts", "not_applicable", "blocked", "excluded", "exit_code", "cases"}
 CASE_KEYS = {"id", "dialect", "requirements", "level", "verdict", "expected", "observed", "evidence"}

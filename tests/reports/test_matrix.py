@@ -276,7 +276,7 @@ def test_memory_stays_flat_however_much_evidence_there_is(tmp_path: Path) -> Non
 def test_all_reports_of_a_folder(tmp_path: Path) -> None:
     synthetic.write_run(tmp_path / "run", "quay")
     paths = render_all(tmp_path / "run")
-    assert list(paths) == ["matrix.html", "junit.xml", "summary.md", "badge.svg"]
+    assert list(paths) == ["matrix.html", "junit.xml", "summary.md", "badge.svg", "deviations.sarif"]
     assert all(path == tmp_path / "run" / name and path.stat().st_size for name, path in paths.items())
     assert not list((tmp_path / "run").glob(".*"))
 

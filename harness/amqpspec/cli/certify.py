@@ -18,6 +18,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from amqpspec.cli.hosted import tell_host
 from amqpspec.cli.progress import Progress
 from amqpspec.net.clock import today, utc_now
 from amqpspec.peer.context import Patience
@@ -39,7 +40,7 @@ from amqpspec.target.config import ConfigError, Target
 from amqpspec.target.known import BrokerError
 from amqpspec.target.live import TargetError, live
 
-_REPORTS = ("results.json", "matrix.html", "junit.xml", "summary.md", "badge.svg")
+_REPORTS = ("results.json", "matrix.html", "junit.xml", "summary.md", "badge.svg", "deviations.sarif")
 _UNRUN = "the run was stopped before this case"
 
 
@@ -158,6 +159,7 @@ def _report(request: RunRequest, row: RunRow, results: Results, folder: Path) ->
         _captures(folder, results.rows)
     _point_latest(folder)
     Progress.conclude(row, results, folder, request.quiet)
+    tell_host(folder)
     if request.junit is not None:
         request.junit.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(paths["junit.xml"], request.junit)

@@ -9,9 +9,7 @@ another night is known again.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -19,11 +17,9 @@ from urllib.parse import quote
 from amqpspec.reports.campaign.load import LoadedCampaign
 from amqpspec.reports.campaign.rows import FindingRow
 from amqpspec.reports.campaign.words import FAMILIES, ORACLES
-from amqpspec.reports.files import atomic_text
+from amqpspec.reports.sarif import log, write_log
 from amqpspec.reports.text import one_line, visible
 
-VERSION = "2.1.0"
-SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 BASE = "CAMPAIGN"
 FINGERPRINT = "amqpspecSignature/v1"
 LEVELS = {"stable": "error", "flaky": "warning", "lost": "note"}
@@ -32,26 +28,21 @@ _MESSAGE_CHARS = 1000
 
 def write_sarif(path: Path, campaign: LoadedCampaign) -> None:
     """Write the findings as one SARIF log with one run."""
-    with atomic_text(path) as out:
-        json.dump(sarif(campaign), out, indent=1)
-        out.write("\n")
+    write_log(path, sarif(campaign))
 
 
 def sarif(campaign: LoadedCampaign) -> dict[str, Any]:
     """The log as data."""
     rules = list(dict.fromkeys(_rule_id(row) for row in campaign.findings))
     summary = campaign.summary
-    run = {
-        "tool": {"driver": {
-            "name": "amqpspec", "version": version("amqpspec"), "rules": [_rule(id) for id in rules],
-        }},
-        "automationDetails": {"id": visible(f"amqpspec-fuzz/{summary.target}/{summary.dialect}/")},
-        "originalUriBaseIds": {BASE: {"description": {"text": "The folder of the campaign."}}},
-        "invocations": [_invocation(campaign)],
-        "results": [_result(campaign, row, rules) for row in campaign.findings],
-        "properties": dict(_facts(campaign)),
-    }  # fmt: skip
-    return {"$schema": SCHEMA, "version": VERSION, "runs": [run]}
+    return log(
+        visible(f"amqpspec-fuzz/{summary.target}/{summary.dialect}/"),
+        [_rule(id) for id in rules],
+        [_result(campaign, row, rules) for row in campaign.findings],
+        originalUriBaseIds={BASE: {"description": {"text": "The folder of the campaign."}}},
+        invocations=[_invocation(campaign)],
+        properties=dict(_facts(campaign)),
+    )
 
 
 def _rule_id(row: FindingRow) -> str:
