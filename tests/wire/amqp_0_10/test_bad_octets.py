@@ -165,7 +165,7 @@ def test_any_octets_as_arguments(row: Golden, octets: bytes) -> None:
         ("0102 0100 00000004 00000001", "map at octet 8: count 1, expected at most 0 in 0 octets"),
         ("0102 0100 00000005 00000000 00", "map at octet 12: 1 octets more, expected the end of 0 entries"),
         ("0102 0100 00000007 00000001 0161 b0", "client-properties: value at octet 14: 0xB0, expected a type code"),
-        ("0101 0200 00000000", "mechanisms: array at octet 8: 0 left, expected 5 octets"),
+        ("0101 0200 00000001 95", "array at octet 9: 0 left, expected 4 octets"),
         ("0101 0200 00000005 e5 00000000", "mechanisms: array at octet 8: 0xE5, expected a type code"),
         ("0101 0200 00000005 f0 00000101", "array at octet 9: count 257, expected at most 256 in 0 octets"),
     ],

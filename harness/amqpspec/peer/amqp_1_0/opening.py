@@ -9,10 +9,10 @@ from typing import Any, Self
 
 from amqpspec.peer.amqp_1_0.books import FrameArrived, Link, Session, number
 from amqpspec.peer.amqp_1_0.connection import Connection
-from amqpspec.peer.amqp_1_0.login import BARE, Conversation, conversation
 from amqpspec.peer.context import Context, OutOfReach, Unmet
 from amqpspec.peer.events import Arrival, Ended, Garbled, HeaderArrived, Quiet
 from amqpspec.peer.line import Line
+from amqpspec.peer.sasl import BARE, Conversation, conversation
 from amqpspec.wire.amqp_1_0.frames import HEADERS, header_id
 from amqpspec.wire.greeting import ProtocolHeader
 

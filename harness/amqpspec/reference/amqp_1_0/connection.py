@@ -17,13 +17,13 @@ from amqpspec.reference.amqp_1_0.errors import error_of, fitting
 from amqpspec.reference.amqp_1_0.idle import Idle
 from amqpspec.reference.amqp_1_0.nodes import Nodes, nodes_of
 from amqpspec.reference.amqp_1_0.phases import DEAF, HEADERS, Phase
-from amqpspec.reference.amqp_1_0.sasl import Login
 from amqpspec.reference.amqp_1_0.session import Session
 from amqpspec.reference.connection import BrokerConnection
 from amqpspec.reference.core import Core
 from amqpspec.reference.fault import fault_table
 from amqpspec.reference.model import VirtualHost
 from amqpspec.reference.refusing import RefusedError
+from amqpspec.reference.sasl import Login
 from amqpspec.spec.amqp_1_0 import HEADERS as PROTOCOL_HEADERS
 from amqpspec.spec.model import Scope
 

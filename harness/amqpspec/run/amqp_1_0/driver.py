@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from amqpspec.net.clock import monotonic_s
-from amqpspec.peer.amqp_1_0.login import conversation
 from amqpspec.peer.amqp_1_0.peer import Peer
 from amqpspec.peer.context import Context, Login, OutOfReach, Unmet
+from amqpspec.peer.sasl import conversation
 from amqpspec.run.driver import Entity, Identity, ProbeFailed, Recognised, readable, text
 from amqpspec.wire.amqp_1_0.direction import TypedDirection
 from amqpspec.wire.amqp_1_0.frames import HEADER_OCTETS, TypedFrame, TypedReader, performative_frame

@@ -14,7 +14,7 @@ from amqpspec.spec.amqp_0_10 import DIALECT
 from amqpspec.spec.assemblies import Command, Content, PackedField
 from amqpspec.wire.amqp_0_10.instructions import HeaderEntry, Instruction
 from amqpspec.wire.amqp_0_10.serial import disorder
-from amqpspec.wire.amqp_0_10.values import Array, Map, Packed, UnknownStruct, Value
+from amqpspec.wire.amqp_0_10.values import NO_ARRAY, Array, Map, Packed, UnknownStruct, Value
 from amqpspec.wire.errors import shown
 
 MAX_PROBLEMS = 64
@@ -74,7 +74,8 @@ def _field(where: str, row: PackedField, value: Any) -> Iterator[Problem]:
     if choices and value not in choices:
         yield Problem(where, f"one of {', '.join(map(str, choices))}", shown(value))
     element = DIALECT.base(DIALECT.element(row))
-    if isinstance(value, Array) and element in DIALECT.types_by_name and value.type != element:
+    foreign = isinstance(value, Array) and element in DIALECT.types_by_name and value.type != element
+    if foreign and value != NO_ARRAY:
         yield Problem(where, f"an array of {element}", f"an array of {value.type}")
     yield from _value(where, DIALECT.base(row.type), value)
 
@@ -86,6 +87,8 @@ def _value(where: str, kind: str | int, value: Any) -> Iterator[Problem]:
         for key, entry in value:
             yield from _text(f"{where} key", "str8", key)
             yield from _value(f"{where} › {shown(key)}", *entry)
+    elif value == NO_ARRAY:
+        yield Problem(where, "type code and count of an array", "neither")
     elif isinstance(value, Array):
         for item in value.items:
             yield from _value(where, value.type, item)

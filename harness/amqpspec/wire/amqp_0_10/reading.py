@@ -15,7 +15,7 @@ from uuid import UUID
 
 from amqpspec.spec.amqp_0_10 import DIALECT
 from amqpspec.spec.assemblies import Category, Content, PackedField, Struct, WireType
-from amqpspec.wire.amqp_0_10.values import Array, Map, Packed, UnknownStruct, Value
+from amqpspec.wire.amqp_0_10.values import NO_ARRAY, Array, Map, Packed, UnknownStruct, Value
 from amqpspec.wire.errors import WireError, too_short, unreadable
 
 MAX_DEPTH = 100
@@ -190,7 +190,8 @@ def _array(kind: WireType, element: str = "") -> Reader:
     def read(octets: bytes, at: int, end: int, depth: int) -> tuple[Any, int]:
         start, stop = _extent("array", kind.width_octets, octets, at, end)
         if start == stop:
-            raise too_short("array", octets, start, 1 + COUNT_OCTETS, stop)
+            # Qpid writes an empty array so, and whoever talks to it has to read on; ``problems`` tells it.
+            return NO_ARRAY, stop
         name, reader, least = _of_code("array", octets, start)
         count, at = _counted("array", octets, start + 1, stop, least)
         depth, items = _deeper("array", octets, at, depth), []

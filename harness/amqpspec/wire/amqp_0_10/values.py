@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from amqpspec.wire.values import Raw
 
-__all__ = ["Array", "Map", "Packed", "Ranges", "Raw", "UnknownStruct", "Value", "plain"]
+__all__ = ["NO_ARRAY", "Array", "Map", "Packed", "Ranges", "Raw", "UnknownStruct", "Value", "plain"]
 
 Ranges = tuple[tuple[int, int], ...]
 
@@ -33,6 +33,10 @@ class Array(NamedTuple):
 
     type: str | int
     items: Sequence[Any]
+
+
+NO_ARRAY = Array("", ())
+"""Where an array's size is zero: it lacks type code and count."""
 
 
 class Packed(NamedTuple):

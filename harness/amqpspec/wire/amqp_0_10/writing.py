@@ -17,7 +17,7 @@ from uuid import UUID
 from amqpspec.spec.amqp_0_10 import DIALECT
 from amqpspec.spec.assemblies import Category, Content, PackedField, Struct, WireType
 from amqpspec.wire.amqp_0_10.reading import COUNT_OCTETS, PAIRS
-from amqpspec.wire.amqp_0_10.values import Array, Packed, Raw, UnknownStruct, Value
+from amqpspec.wire.amqp_0_10.values import NO_ARRAY, Array, Packed, Raw, UnknownStruct, Value
 from amqpspec.wire.errors import EncodeError, shown
 
 _ENCODINGS = {
@@ -158,6 +158,8 @@ def _items(value: Any, where: str) -> list[Any]:
 
 def _array(value: Any, where: str, element: str = "") -> bytes:
     """Type code, count and values; what is not an ``Array`` gets the element's type."""
+    if value == NO_ARRAY:
+        return b""
     kind, items = value if isinstance(value, Array) else (element, _items(value, where))
     if kind == "":
         raise EncodeError(where, "an Array, which says of what", shown(value))

@@ -1,0 +1,58 @@
+"""The books of one session: ids in both directions, what is completed on either side.
+
+Knows: serial numbers, sets of them. Must not know: octets, sockets, what a command does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from amqpspec.wire.amqp_0_10.serial import SerialSet, add
+
+
+@dataclass(slots=True, eq=False)
+class Session:
+    """One end of a session.
+
+    ``next_id`` is the id of the next command out, ``next_in`` that of the next one in; None until a command-point has
+    said it. ``done`` are commands out that the target told completed, ``known`` those that it was told are known.
+    ``received`` are commands in, ``finished`` those of them that were completed here.
+    """
+
+    name: bytes
+    channel: int
+    attached: bool = True
+    next_id: int | None = None
+    next_in: int | None = None
+    done: SerialSet = field(default_factory=SerialSet)
+    received: SerialSet = field(default_factory=SerialSet)
+    finished: SerialSet = field(default_factory=SerialSet)
+
+    def number(self) -> int | None:
+        """The id of one more command out."""
+        number = self.next_id
+        if number is not None:
+            self.next_id = add(number, 1)
+        return number
+
+    def arrived(self) -> int | None:
+        """The id of one more command in."""
+        number = self.next_in
+        if number is not None:
+            self.next_in = add(number, 1)
+            self.received = joined(self.received, ((number, number),))
+        return number
+
+
+def joined(known: SerialSet, ranges: Iterable[tuple[int, int]]) -> SerialSet:
+    """Both together; what a target says last stands alone where no set can hold both (RFC 1982)."""
+    ranges = tuple(ranges)
+    try:
+        return SerialSet.of(known.ranges + ranges)
+    except ValueError:
+        pass
+    try:
+        return SerialSet.of(ranges)
+    except ValueError:
+        return known

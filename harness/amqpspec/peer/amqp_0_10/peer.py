@@ -1,0 +1,286 @@
+"""The peer that a case drives: prerequisites, claims, messages, barriers, reactions.
+
+Knows: the conversation of AMQP 0-10 as a client has it. Must not know: sockets, files, how verdicts are reported.
+
+``call`` sends something and takes what answers it. What does not come about raises ``Unmet``: before ``claim`` the case
+is blocked by it, after ``claim`` it is a failure of what was claimed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from amqpspec.peer.amqp_0_10.arrivals import AssemblyArrived, refusal_of
+from amqpspec.peer.amqp_0_10.books import Session
+from amqpspec.peer.amqp_0_10.opening import Opening, is_one
+from amqpspec.peer.context import Unmet
+from amqpspec.peer.events import Arrival, Ended, Garbled, Quiet, Reaction
+from amqpspec.spec.assemblies import Command
+from amqpspec.wire.amqp_0_10.instructions import ROWS, HeaderEntry
+from amqpspec.wire.amqp_0_10.values import Packed
+from amqpspec.wire.values import Raw
+
+EXPLICIT, NONE = 0, 1
+"""Accept modes."""
+PRE_ACQUIRED, NOT_ACQUIRED = 0, 1
+"""Acquire modes."""
+CREDIT, WINDOW = 0, 1
+"""Flow modes."""
+MESSAGES, OCTETS = 0, 1
+"""Units of credit."""
+UNLIMITED = 0xFFFFFFFF
+_LAST_WORDS = ("session.detached", "session.detach")
+_PLAIN: Mapping[str, Any] = {"priority": 4, "delivery_mode": 1}
+
+
+class Peer(Opening):
+    """One client connection with the verbs of a case. ``another`` gives a further, independent one."""
+
+    # --- asking
+
+    def call(self, name: str, /, channel: int = 0, **args: Any) -> Any:
+        """Send something and take what answers it; raises Unmet where another thing comes, or nothing.
+
+        Gives the responding control, the result of a command that has one (``Packed``), else its completion.
+        """
+        row = ROWS[name]
+        if not isinstance(row, Command):
+            return self.call_control(name, channel, **args)
+        number = self.send(name, channel, sync=True, **args)
+        return self.result(number, channel) if row.result else self.completion(number, channel)
+
+    def completion(
+        self, number: int | None, channel: int = 0, within_s: float | None = None
+    ) -> AssemblyArrived | None:
+        """Wait until a command is told completed; raises Unmet. None where that was told before."""
+        session = self.sessions[channel]
+        if _is_among(number, session):
+            return None
+
+        def done(arrival: Arrival) -> bool:
+            return is_one(arrival, ("session.completed",), channel) and _is_among(number, session)
+
+        wanted = f"completion of command {number}"
+        arrival = self.wait(
+            lambda a: done(a) or _ends(a, channel), self.patience_s if within_s is None else within_s
+        )
+        if isinstance(arrival, AssemblyArrived) and arrival.name == "session.completed":
+            return arrival
+        raise Unmet(wanted, arrival.describe(self.dialect), arrival)
+
+    def result(self, number: int | None, channel: int = 0) -> Packed:
+        """Wait for the result of a command; raises Unmet."""
+        arrival = self.wait(
+            lambda a: (
+                _ends(a, channel)
+                or (
+                    is_one(a, ("execution.result",), channel)
+                    and isinstance(a, AssemblyArrived)
+                    and a["command_id"] == number
+                )
+            ),
+            self.patience_s,
+        )
+        value = arrival["value"] if isinstance(arrival, AssemblyArrived) else None
+        if isinstance(value, Packed):
+            return value
+        raise Unmet(f"a result of command {number}", arrival.describe(self.dialect), arrival)
+
+    def pending(self, *names: str, channel: int | None = 0) -> list[AssemblyArrived]:
+        """What of these has arrived on the channel and was not taken yet."""
+        found = self.stashed(lambda a: is_one(a, names, channel))
+        return [a for a in found if isinstance(a, AssemblyArrived)]
+
+    # --- proof of silence
+
+    def barrier(self, channel: int = 0) -> None:
+        """Prove that the target has done everything sent so far on the channel; raises Unmet.
+
+        Afterwards, ``pending`` tells what has arrived.
+        """
+        # Servers deliver from other threads than the one that answers: what was on its way when the first answer was
+        # written comes before the second one.
+        for _ in range(2):
+            self.call("execution.sync", channel)
+
+    # --- reactions
+
+    def reaction(self, channel: int = 0, *, barrier: bool = True, within_s: float | None = None) -> Reaction:
+        """Watch what the target does about what was sent last, until it refuses, answers, or lets it pass.
+
+        It let it pass when a barrier sent behind it on the same channel is answered; without ``barrier`` (where the
+        channel cannot carry one), when nothing came within the patience for endings.
+        """
+        patience = self.context.patience
+        if not barrier:
+            return self._reacted(self._watch(channel, None, within_s or patience.ending_s))
+        # Most refusals come at once. They are waited for without the barrier, which would be one more violation on a
+        # session that the target is about to end.
+        seen = self._watch(channel, None, patience.quiet_s)
+        if not isinstance(seen[-1], Quiet):
+            return self._reacted(seen)
+        number = self.send("execution.sync", channel, sync=True)
+        return self._reacted(seen[:-1] + self._watch(channel, number, within_s or patience.reply_s))
+
+    def _watch(self, channel: int, number: int | None, within_s: float) -> list[Arrival]:
+        until_s, seen = self.now() + within_s, list[Arrival]()
+        while self.now() < until_s:
+            arrival = self.read(until_s)
+            if isinstance(arrival, Quiet):
+                break
+            if not isinstance(arrival, AssemblyArrived):
+                seen.append(arrival)
+                if isinstance(arrival, Ended | Garbled):
+                    return seen
+            elif self._decides(arrival, channel, number, seen):
+                return seen
+        seen.append(Quiet(within_s))
+        return seen
+
+    def _decides(
+        self, arrival: AssemblyArrived, channel: int, number: int | None, seen: list[Arrival]
+    ) -> bool:
+        """Whether an arrival is the last word; what says nothing of what was sent is kept for a later wait."""
+        told = arrival.refusal is not None or arrival.name in _LAST_WORDS
+        here = arrival.channel == channel or arrival.name == "connection.close"
+        if here and told:
+            seen.append(arrival)
+            # An exception ends its session; how it ends belongs to the reaction.
+            return arrival.name != "execution.exception"
+        done = number is not None and _is_among(number, self.sessions[channel])
+        if done and is_one(arrival, ("session.completed",), channel):
+            seen.append(arrival)
+            return True
+        self.keep(arrival)
+        return False
+
+    def _reacted(self, seen: list[Arrival]) -> Reaction:
+        last = seen[-1]
+        # Behind close and close-ok only the end of the socket is left; it is judged, too.
+        if isinstance(last, AssemblyArrived) and last.name == "connection.close":
+            seen.append(self.expect_end(self.context.patience.quiet_s))
+        arrivals = tuple(seen)
+        return Reaction(arrivals, *refusal_of(arrivals))
+
+    # --- entities and messages
+
+    def queue(self, channel: int = 0, **args: Any) -> str:
+        """Declare a queue of the case's own (exclusive unless said otherwise); gives its name."""
+        name = args.pop("queue", None) or self.name("q")
+        args.setdefault("exclusive", not args.get("durable", False))
+        self.will_clean("queue", name)
+        self.call("queue.declare", channel, queue=name, **args)
+        return str(name)
+
+    def exchange(self, type: str = "direct", channel: int = 0, **args: Any) -> str:
+        """Declare an exchange of the case's own; gives its name."""
+        name = args.pop("exchange", None) or self.name("x")
+        self.will_clean("exchange", name)
+        self.call("exchange.declare", channel, exchange=name, type=type, **args)
+        return str(name)
+
+    def publish(
+        self,
+        routing_key: str = "",
+        body: bytes | None = b"",
+        channel: int = 0,
+        *,
+        exchange: str | None = None,
+        delivery: Mapping[str, Any] | None = None,
+        message: Mapping[str, Any] | None = None,
+        accept_mode: int = NONE,
+        sync: bool = False,
+    ) -> int | None:
+        """Transfer one message; to a queue through the default exchange where only its name is given. Gives the id."""
+        return self.send(
+            "message.transfer",
+            channel,
+            sync=sync,
+            header=entries(routing_key, delivery, message),
+            body=body,
+            destination=exchange,
+            accept_mode=accept_mode,
+            acquire_mode=PRE_ACQUIRED,
+        )
+
+    def subscribe(
+        self,
+        queue: str,
+        channel: int = 0,
+        *,
+        destination: str | None = None,
+        messages: int | None = UNLIMITED,
+        octets: int | None = UNLIMITED,
+        accept_mode: int = EXPLICIT,
+        acquire_mode: int = PRE_ACQUIRED,
+        **args: Any,
+    ) -> str:
+        """Subscribe to a queue and give credit, none of a unit that is None; gives the destination."""
+        name = destination or self.name("d")
+        self.call(
+            "message.subscribe",
+            channel,
+            queue=queue,
+            destination=name,
+            accept_mode=accept_mode,
+            acquire_mode=acquire_mode,
+            **args,
+        )
+        self.flow(name, channel, messages=messages, octets=octets)
+        return name
+
+    def flow(
+        self, destination: str, channel: int = 0, *, messages: int | None = None, octets: int | None = None
+    ) -> None:
+        """Give credit to a subscription."""
+        for unit, value in ((MESSAGES, messages), (OCTETS, octets)):
+            if value is not None:
+                self.send("message.flow", channel, destination=destination, unit=unit, value=value)
+
+    def transfer(self, channel: int = 0, within_s: float | None = None) -> AssemblyArrived:
+        """The next transfer; raises Unmet where none comes."""
+        return self.expect("message.transfer", channel=channel, within_s=within_s)
+
+    def transfers(self, count: int, channel: int = 0) -> list[AssemblyArrived]:
+        """The next so many transfers; raises Unmet where fewer come."""
+        return [self.transfer(channel) for _ in range(count)]
+
+    def accept(self, transfers: Iterable[AssemblyArrived], channel: int = 0) -> None:
+        """Accept transfers, and complete them."""
+        ids = [transfer.id for transfer in transfers if transfer.id is not None]
+        self.call("message.accept", channel, transfers=tuple((number, number) for number in ids))
+        self.complete(ids, channel)
+
+    def drain(self, queue: str, channel: int = 0) -> list[AssemblyArrived]:
+        """Everything in a queue that can be had, taken out of it."""
+        name = self.subscribe(queue, channel, messages=None, octets=None, accept_mode=NONE)
+        self.flow(name, channel, messages=UNLIMITED, octets=UNLIMITED)
+        self.call("message.flush", channel, destination=name)
+        self.call("message.cancel", channel, destination=name)
+        found = self.pending("message.transfer", channel=channel)
+        mine = [a for a in found if a["destination"] == name]
+        for other in (a for a in found if a["destination"] != name):
+            self.keep(other)
+        self.complete([a.id for a in mine if a.id is not None], channel)
+        return mine
+
+
+def entries(
+    routing_key: str, delivery: Mapping[str, Any] | None = None, message: Mapping[str, Any] | None = None
+) -> list[HeaderEntry | Raw]:
+    """The header segment of a transfer: delivery properties with the key, message properties where there are any."""
+    properties = {**_PLAIN, "routing_key": routing_key, **(delivery or {})}
+    found: list[HeaderEntry | Raw] = [Packed("message.delivery-properties", properties)]
+    if message is not None:
+        found.append(Packed("message.message-properties", message))
+    return found
+
+
+def _is_among(number: int | None, session: Session) -> bool:
+    """Whether a command was told completed."""
+    return number is not None and number in session.done
+
+
+def _ends(arrival: Arrival, channel: int) -> bool:
+    return is_one(arrival, ("execution.exception", *_LAST_WORDS), channel)

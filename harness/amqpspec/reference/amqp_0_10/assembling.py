@@ -1,0 +1,72 @@
+"""Segments and assemblies out of frames, for one channel and track.
+
+Knows: what the four flags may say one behind the other. Must not know: what segments hold.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from amqpspec.reference.amqp_0_10.wire import Incoming, Refuse
+from amqpspec.spec.amqp_0_10 import DIALECT
+
+_FLAGS = DIALECT.layout.flags
+FIRST_SEGMENT, LAST_SEGMENT = _FLAGS["first-segment"], _FLAGS["last-segment"]
+FIRST_FRAME, LAST_FRAME = _FLAGS["first-frame"], _FLAGS["last-frame"]
+Segments = list[tuple[int, bytes]]
+
+
+@dataclass(slots=True)
+class Building:
+    """An assembly on its way in: its finished segments, and the one that is under way (``kind`` None: none is)."""
+
+    segments: Segments = field(default_factory=list)
+    kind: int | None = None
+    place: int = 0
+    pieces: list[bytes] = field(default_factory=list)
+    octets: int = 0
+
+    @property
+    def begun(self) -> bool:
+        """Whether anything of it has come."""
+        return bool(self.segments) or self.kind is not None
+
+    def take(self, frame: Incoming, refuse: Refuse) -> Segments | None:
+        """Add a frame; the segments where that completes the assembly. A frame that has no place is dropped."""
+        if not self._fits(frame, refuse):
+            return None
+        if self.kind is None:
+            self.kind, self.place = frame.type, frame.flags & (FIRST_SEGMENT | LAST_SEGMENT)
+        self.pieces.append(frame.payload)
+        self.octets += len(frame.payload)
+        if not frame.flags & LAST_FRAME:
+            return None
+        self.segments.append((self.kind, b"".join(self.pieces)))
+        self.kind, self.pieces = None, []
+        if not self.place & LAST_SEGMENT:
+            return None
+        segments, self.segments, self.octets = self.segments, [], 0
+        return segments
+
+    def _fits(self, frame: Incoming, refuse: Refuse) -> bool:
+        if bool(frame.flags & FIRST_FRAME) != (self.kind is None):
+            refuse(
+                "transport/assemblies/flags",
+                "first-frame where a segment is under way, or none where none is",
+            )
+            return False
+        if self.kind is None and bool(frame.flags & FIRST_SEGMENT) != (not self.segments):
+            refuse(
+                "transport/assemblies/flags", "first-segment inside of an assembly, or none at its beginning"
+            )
+            return False
+        if self.kind is not None and frame.type != self.kind:
+            refuse(
+                "transport/frame/segment-type",
+                f"a frame of type {frame.type} in a segment of type {self.kind}",
+            )
+            return False
+        if self.kind is not None and frame.flags & (FIRST_SEGMENT | LAST_SEGMENT) != self.place:
+            refuse("transport/assemblies/flags", "frames of one segment that disagree on its place")
+            return False
+        return True

@@ -1,0 +1,110 @@
+"""Controls that attach sessions to channels and detach them.
+
+Knows: one session for a channel, one channel for a session, timeouts. Must not know: commands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from amqpspec.reference.amqp_0_10.connection import Channel, Connection
+from amqpspec.reference.amqp_0_10.orders import Order
+from amqpspec.reference.amqp_0_10.session import MAX_TIMEOUT_S, NORMAL, Session, sessions_of
+from amqpspec.reference.fault import fault_table
+
+Handler: TypeAlias = Callable[[Connection, Channel, Order], None]
+ATTACHMENTS: dict[str, Handler] = {}
+"""The controls that need no session on their channel."""
+
+
+def _handles(name: str) -> Callable[[Handler], Handler]:
+    def register(handler: Handler) -> Handler:
+        ATTACHMENTS[name] = handler
+        return handler
+
+    return register
+
+
+@_handles("session.attach")
+def attach(connection: Connection, channel: Channel, order: Order) -> None:
+    """A session comes to a channel, or is there already."""
+    name = channel.name = order["name"]
+    assert connection.user is not None and connection.vhost is not None
+    known = sessions_of(connection.core).find(connection.user, name)
+    if channel.session is not None and channel.session is not known:
+        connection.refuse("session/attach/one-session-per-transport", "another session is attached here")
+        channel.session.end(NORMAL)
+        channel.session = None
+    if known is not None and known.carrier is not None and known is not channel.session:
+        known = _taken_over(connection, known, order)
+    if known is None:
+        known = Session(connection.core, connection.user, connection.vhost, name)
+        sessions_of(connection.core).add(known)
+    if known is not channel.session:
+        known.attach(connection, channel.number)
+        channel.session, channel.pointed = known, False
+    connection.send(channel.number, "session.attached", name=name)
+
+
+def _taken_over(connection: Connection, known: Session, order: Order) -> Session | None:
+    """A session that is attached elsewhere comes along by force only."""
+    if not order["force"] or connection.faulty("force-ignored"):
+        connection.refuse("session/attach/one-transport-per-session", "the session is attached elsewhere")
+    other, number = known.carrier, known.channel
+    assert isinstance(other, Connection)
+    known.control("session.detached", name=known.name, code=NORMAL)
+    known.detach()
+    other.channels[number].session = None
+    return known
+
+
+@_handles("session.attached")
+def attached(connection: Connection, channel: Channel, order: Order) -> None:
+    """The broker attaches nothing by itself, so nothing comes of it."""
+
+
+@_handles("session.detach")
+def detach(connection: Connection, channel: Channel, order: Order) -> None:
+    """A session leaves its channel."""
+    name = channel.name = order["name"]
+    session = channel.session
+    if session is None or session.name != name:
+        connection.refuse("session/attachment/discarded", "no such session is attached here")
+        return
+    _leave(connection, channel, session)
+    if not connection.faulty("detach-not-confirmed"):
+        connection.send(channel.number, "session.detached", name=name, code=NORMAL)
+
+
+@_handles("session.detached")
+def detached(connection: Connection, channel: Channel, order: Order) -> None:
+    """The client has detached."""
+    if channel.session is not None and channel.session.name == order["name"]:
+        _leave(connection, channel, channel.session)
+
+
+def _leave(connection: Connection, channel: Channel, session: Session) -> None:
+    channel.session = None
+    channel.tracks.clear()
+    session.detach()
+    if session.timeout_s:
+        session.wait(session.timeout_s)
+    else:
+        session.release()
+
+
+def request_timeout(session: Session, order: Order) -> None:
+    """How long the session is to outlive its channel: as long as was asked for, up to a limit."""
+    wanted = order["timeout"]
+    session.timeout_s = MAX_TIMEOUT_S if wanted is None else min(wanted, MAX_TIMEOUT_S)
+    if not session.faulty("timeout-not-told"):
+        session.control("session.timeout", timeout=session.timeout_s)
+
+
+FAULTS = fault_table("""
+force-ignored: attach by force is refused like any other [session/attach/force]
+detach-not-confirmed: detach is not answered [session/detach/confirmed]
+timeout-not-told: request-timeout is not answered
+    [session/request-timeout/maximum-granted-timeout/conveyed session/timeout]
+""")

@@ -1,0 +1,196 @@
+"""One client connection: its phase, its channels, how a refusal is said.
+
+Knows: phases from the protocol header to the end of the socket, what a scope means here. Must not know: sockets
+(``BrokerConnection`` does), what any control or command does (the handlers do).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from amqpspec.reference.amqp_0_10.assembling import Building
+from amqpspec.reference.amqp_0_10.phases import BEFORE_OPEN, Phase
+from amqpspec.reference.amqp_0_10.session import Session
+from amqpspec.reference.amqp_0_10.wire import MAX_FRAME_OCTETS, MIN_MAX_FRAME_OCTETS, Splitter
+from amqpspec.reference.connection import BrokerConnection
+from amqpspec.reference.core import Core
+from amqpspec.reference.fault import fault_table
+from amqpspec.reference.refusing import RefusedError
+from amqpspec.reference.sasl import Login
+from amqpspec.spec.amqp_0_10 import DIALECT
+from amqpspec.spec.model import Scope
+from amqpspec.wire.amqp_0_10.frames import encode_assembly
+from amqpspec.wire.amqp_0_10.instructions import HeaderEntry
+from amqpspec.wire.values import Raw
+
+CLOSE_OK_S = 5.0
+CONNECTION_FORCED, FRAMING_ERROR = 320, 501
+_DETACH_CODES = {c.name: int(c.value) for c in DIALECT.choices("session.detach-code")}
+_REJECT_CODES = {c.name: int(c.value) for c in DIALECT.choices("message.reject-code")}
+
+
+class Channel:
+    """One channel number: the session that is attached, and what is on its way in, by track."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.session: Session | None = None
+        self.tracks: dict[int, Building] = {}
+        self.name = b""
+        """The session name of the control at hand, which a refusal repeats."""
+        self.pointed = False
+        """Whether command-point has come and no command yet."""
+
+
+class Connection(BrokerConnection):
+    """One connection."""
+
+    OPEN, MUTE, ENDED = Phase.OPEN, Phase.MUTE, Phase.ENDED
+    GOING_DOWN, INTERNAL_ERROR = CONNECTION_FORCED, CONNECTION_FORCED
+    phase: Phase
+
+    def __init__(self, core: Core) -> None:
+        super().__init__(core)
+        self.phase = Phase.HEADER
+        self.splitter = Splitter(self.refuse, self.faulty)
+        self.channels: dict[int, Channel] = {}
+        self.channel_max: int | None = None
+        self.max_frame_octets = MIN_MAX_FRAME_OCTETS
+        self.current: Channel | None = None
+        """The channel of the frame at hand."""
+        self.login: Login | None = None
+        self.head = b""
+
+    def take(self, data: bytes) -> None:
+        """Handle the protocol header, then every frame that is whole; the inbox adds how."""
+        raise NotImplementedError
+
+    def forget_frame(self) -> None:
+        """Forget which channel the last frame was for."""
+        self.current = None
+
+    # --- refusals out
+
+    def refuse(self, rule: str, text: str) -> None:
+        """Raise for a broken rule; return if a fault lets it pass."""
+        self.core.refuse(rule, text)
+
+    def send_refusal(self, refused: RefusedError) -> None:
+        """Tell the client what was refused, at the scope where it belongs."""
+        refusal = refused.refusal
+        if self.phase is Phase.CLOSING:
+            self.end_socket()
+        elif refusal is None:
+            self.after(None)
+            self.phase = Phase.MUTE
+        elif refusal.scope is Scope.HEADER:
+            self.write(DIALECT.protocol_header)
+            self.end_socket()
+        elif refusal.scope is Scope.SOCKET:
+            self.end_socket()
+        elif refusal.scope is Scope.CONNECTION or self.phase in BEFORE_OPEN or self.current is None:
+            self.close(refusal.code if isinstance(refusal.code, int) else FRAMING_ERROR, refused.text)
+        elif refusal.scope is Scope.DELIVERY:
+            self._reject(self.current, refusal.code, refused.text)
+        else:
+            self._refuse_on(self.current, refusal.code, refused.text)
+
+    def _refuse_on(self, channel: Channel, code: int | str | None, text: str) -> None:
+        """End a session by exception, or say detached where the code is one of its own."""
+        session = channel.session
+        if isinstance(code, str):
+            name = channel.name or (session.name if session else b"")
+            self.send(channel.number, "session.detached", name=name, code=_DETACH_CODES[code])
+            if code == "unknown-ids" and session is not None:
+                session.end()
+                channel.session = None
+        elif session is None:
+            self.send(
+                channel.number, "session.detached", name=channel.name, code=_DETACH_CODES["not-attached"]
+            )
+        else:
+            session.fail(code or 541, text)
+            if session.carrier is None:
+                channel.session = None
+        channel.tracks.clear()
+
+    def _reject(self, channel: Channel, code: int | str | None, text: str) -> None:
+        """Refuse a transfer alone."""
+        session = channel.session
+        if session is not None and session.order is not None:
+            number = session.order.id
+            session.command(
+                "message.reject",
+                transfers=((number, number),),
+                code=_REJECT_CODES[str(code)],
+                text=text[:255],
+            )
+
+    def close(self, code: int, text: str) -> None:
+        """Refuse at the scope of the connection: say why, then wait for close-ok."""
+        self.release()
+        self.send(0, "connection.close", reply_code=code, reply_text=text[:80])
+        self.phase = Phase.CLOSING
+        self.after(CLOSE_OK_S, self.end_socket)
+
+    # --- output
+
+    def send(
+        self,
+        channel: int,
+        name: str,
+        /,
+        *,
+        sync: bool = False,
+        header: Iterable[HeaderEntry | Raw] | None = None,
+        body: bytes | None = None,
+        **args: Any,
+    ) -> None:
+        """One control or command with its segments, cut into frames of the size agreed on."""
+        limit = self.max_frame_octets
+        if self.faulty("frames-larger-than-agreed"):
+            limit = MAX_FRAME_OCTETS
+        self.write(
+            encode_assembly(
+                name, channel, sync=sync, header=header, body=body, max_frame_octets=limit, **args
+            )
+        )
+
+    def sign_of_life(self) -> None:
+        """A heartbeat."""
+        self.send(0, "connection.heartbeat")
+
+    def pump(self) -> None:
+        """Let every session look again that has something to send."""
+        for channel in tuple(self.channels.values()):
+            if channel.session is not None:
+                for queue in {id(q): q for q in channel.session.queues()}.values():
+                    queue.dispatch()
+
+    # --- the end
+
+    def release(self) -> None:
+        """Every session loses its channel; those without a timeout end."""
+        channels, self.channels = self.channels, {}
+        left = [channel.session for channel in channels.values() if channel.session is not None]
+        for session in left:
+            session.detach()
+        for session in left:
+            if session.timeout_s:
+                session.wait(session.timeout_s)
+            else:
+                session.release()
+
+    def shut_down(self, text: str) -> None:
+        """The broker goes down, and no session outlives it."""
+        for channel in self.channels.values():
+            if channel.session is not None:
+                channel.session.timeout_s = 0
+        super().shut_down(text)
+
+
+FAULTS = fault_table("""
+frames-larger-than-agreed: the broker's own frames are as large as can be
+    [connection/tune-ok/max-frame-size/max-frame-size/sent]
+""")

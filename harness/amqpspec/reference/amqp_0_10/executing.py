@@ -1,0 +1,34 @@
+"""Commands in: numbered, read, handed to their handlers, completed.
+
+Knows: what every command has in common. Must not know: what any of them does.
+"""
+
+from __future__ import annotations
+
+from amqpspec.reference.amqp_0_10 import classes  # noqa: F401  (registers the handlers)
+from amqpspec.reference.amqp_0_10.handlers import COMMANDS
+from amqpspec.reference.amqp_0_10.orders import Order
+from amqpspec.reference.amqp_0_10.session import Session
+from amqpspec.reference.fault import fault_table
+from amqpspec.spec.assemblies import Command
+
+
+def execute(session: Session, order: Order) -> None:
+    """Carry out one command that could be read; a result goes out before it is complete."""
+    handler = COMMANDS.get(order.name)
+    if handler is None:
+        session.refuse("execution/error-code/not-implemented", f"{order.name} is not served here")
+        session.complete(order)
+        return
+    result = handler(session, order)
+    if result is not None:
+        number = order.id + session.faulty("results-of-the-next-command")
+        session.command("execution.result", command_id=number, value=result)
+    assert isinstance(order.row, Command)
+    if order.id not in session.deferred:
+        session.complete(order)
+
+
+FAULTS = fault_table("""
+results-of-the-next-command: a result carries the id of the command after its own [execution/result]
+""")

@@ -1,0 +1,109 @@
+"""The faults of the 0-10 broker: what it refuses by rule, how refusing is wrong, and every behaviour that can be.
+
+Knows: rows of the 0-10 ledger, which modules act out faults. Must not know: when a rule is broken, how a fault acts.
+
+The shared model ties its faults to rows of 0-9-1. One of them is a fault here as well where a row of this ledger is the
+same duty (``same_as``), or where ``_SPOKEN_AS`` says which row tells it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from amqpspec.reference import core
+from amqpspec.reference.amqp_0_10 import (
+    accounting,
+    attaching,
+    connection,
+    executing,
+    inbox,
+    login,
+    session,
+    wire,
+)
+from amqpspec.reference.amqp_0_10.classes import CLASSES
+from amqpspec.reference.fault import Fault, word_table
+from amqpspec.reference.faults import Faults
+from amqpspec.reference.model import deliveries, exchanges, queues, routing, vhost
+from amqpspec.reference.refusals import MUTE, RefusalRules, passes
+from amqpspec.spec.dialects import load_ledger
+from amqpspec.spec.model import Refusal, Requirement, Scope
+
+_LEDGER = "amqp-0-10"
+_MODULES = (wire, inbox, connection, login, attaching, accounting, session, executing, *CLASSES)
+_SHARED = (core, exchanges, routing, vhost, queues, deliveries)
+
+_ROWS = """
+    transport/negotiation/unsupported transport/negotiation/unparseable
+    transport/assemblies/flags transport/frame/version transport/frame/reserved-bits
+    transport/frame/size-below-header transport/frame/segment-type transport/tracks/reserved
+    encoding/type-codes/reserved encoding/map/malformed encoding/packing/reserved-flags
+    encoding/struct/required-field encoding/command/unknown-class encoding/command/unknown-command
+    encoding/command/truncated encoding/command/trailing encoding/command/wrong-side
+    encoding/header-segment/one-of-each encoding/segments/required-header encoding/segments/unexpected
+    connection/grammar connection/close-code/invalid-path connection/close-code/framing-error
+    connection/start-ok/mechanism/validity connection/start-ok/locale connection/secure
+    connection/tune-ok/channel-max/upper-limit connection/tune-ok/channel-max/available-channels
+    connection/tune-ok/max-frame-size/minimum/chosen connection/tune-ok/max-frame-size/max-frame-size/refused
+    connection/tune-ok/heartbeat/permitted-range connection/open/virtual-host/security
+    session/attachment/discarded session/attachment/commands session/attach/one-transport-per-session
+    session/attach/one-session-per-transport session/command-point/before-commands
+    execution/error-code/not-found execution/error-code/not-implemented
+    message/transfer/destination/nonexistent-exchange message/reject-code/unroutable
+    message/subscribe/queue-not-found message/subscribe/destination/unique-subscriber-destination
+    message/cancel/destination/subscription-not-found
+    exchange/declare/passive/not-found exchange/declare/type/exchange-type-not-found
+    exchange/delete/exchange/exists exchange/bind/queue/queue-existence exchange/bind/exchange/exchange-existence
+    queue/declare/passive/passive queue/delete/queue/queue-exists
+"""
+_ALSO = word_table("")
+_SPOKEN_AS = word_table("")
+"""Rows of this ledger by which a fault of the shared model is told, where none has the same name."""
+
+_EASILY_CONFUSED: dict[Scope, tuple[int | str, ...]] = {
+    Scope.CONNECTION: (320, 402, 501),
+    Scope.SESSION: (541, 404, 406, 530, 503),
+    Scope.DELIVERY: ("unspecified", "immediate"),
+}
+_BY_NAME = ("not-attached", "session-busy", "transport-busy", "unknown-ids")
+_ANY_CODE = 501
+
+
+class _Refusals(RefusalRules):
+    """Numbers for connections and executions, names for detaching, scopes from the delivery to the socket."""
+
+    def wrong_code(self, row: Requirement) -> Refusal | None:
+        """The right scope with a code that the ledger does not let pass; None if it lets every one pass."""
+        first = row.accepts[0]
+        if first.code is None:
+            return None
+        codes = _BY_NAME if first.code in _BY_NAME else _EASILY_CONFUSED[first.scope]
+        natural = (Refusal(first.scope, code) for code in codes)
+        return next((refusal for refusal in natural if not passes(refusal, row)), None)
+
+    def wrong_scope(self, row: Requirement) -> Refusal | None:
+        """The next scope that the ledger does not let pass; MUTE is silence."""
+        first = row.accepts[0]
+        wider = (Refusal(Scope.CONNECTION, _ANY_CODE), Refusal(Scope.SOCKET))
+        return next((r for r in wider if r.scope is not first.scope and not passes(r, row)), MUTE)
+
+
+def _of_the_model() -> Iterator[Fault]:
+    """Faults of the shared model, by the rows of this ledger that tell them."""
+    ledger = load_ledger(_LEDGER)
+    own = {row.same_as: row.id for row in ledger.values() if row.same_as and row.testable}
+    base = load_ledger("amqp-0-9-1")
+    same = {row.id: own[row.same_as or row.id] for row in base.values() if (row.same_as or row.id) in own}
+    for module in _SHARED:
+        for fault in getattr(module, "FAULTS", ()):
+            rows = [same[row] for row in fault.breaks if row in same]
+            rows = [*rows, *_SPOKEN_AS.get(fault.name, ())]
+            if rows:
+                yield replace(fault, breaks=tuple(dict.fromkeys(rows)))
+
+
+DIALECT_FAULTS = Faults(
+    (*(fault for module in _MODULES for fault in getattr(module, "FAULTS", ())), *_of_the_model()),
+    _Refusals(ledger=_LEDGER, rows=tuple(_ROWS.split()), also=_ALSO),
+)

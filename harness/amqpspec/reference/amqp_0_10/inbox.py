@@ -1,0 +1,250 @@
+"""What comes in on one connection: the protocol header, then frames, put together and sorted by phase and channel.
+
+Knows: what may come when and where, and which rule is broken by what may not. Must not know: how a refusal is said.
+"""
+
+from __future__ import annotations
+
+from amqpspec.reference.amqp_0_10 import accounting, login
+from amqpspec.reference.amqp_0_10.assembling import Building, Segments
+from amqpspec.reference.amqp_0_10.attaching import ATTACHMENTS
+from amqpspec.reference.amqp_0_10.connection import Channel, Connection
+from amqpspec.reference.amqp_0_10.executing import execute
+from amqpspec.reference.amqp_0_10.orders import Order
+from amqpspec.reference.amqp_0_10.phases import BEFORE_OPEN, Phase
+from amqpspec.reference.amqp_0_10.session import Session
+from amqpspec.reference.amqp_0_10.wire import Incoming
+from amqpspec.reference.core import Core
+from amqpspec.reference.fault import fault_table
+from amqpspec.spec.amqp_0_10 import DIALECT
+from amqpspec.spec.assemblies import Command
+from amqpspec.spec.model import Side
+from amqpspec.wire.amqp_0_10.instructions import (
+    BODY,
+    COMMAND,
+    CONTROL,
+    HEADER,
+    Instruction,
+    decode_header,
+    decode_instruction,
+)
+from amqpspec.wire.amqp_0_10.values import Packed
+from amqpspec.wire.errors import WireError
+
+HEADER_OCTETS = 8
+_MAX_SEGMENTS = 3
+_CLOSES = ("connection.close", "connection.close-ok")
+
+
+class Inbox(Connection):
+    """A connection with its way in."""
+
+    def take(self, data: bytes) -> None:
+        """Handle the protocol header, then every frame that is whole."""
+        if self.phase is Phase.HEADER:
+            self.guarded(lambda: self._on_header(data))
+        else:
+            self.splitter.feed(data)
+        while not (self.silent or self.phase is Phase.HEADER) and self.guarded(self._next_frame):
+            pass
+
+    # --- the protocol header
+
+    def _on_header(self, data: bytes) -> bool:
+        self.head += data
+        head, rest = self.head[:HEADER_OCTETS], self.head[HEADER_OCTETS:]
+        if not DIALECT.protocol_header.startswith(head):
+            named = DIALECT.protocol_header[:4].startswith(head[:4])
+            rule = "transport/negotiation/unsupported" if named else "transport/negotiation/unparseable"
+            if not named or len(head) == HEADER_OCTETS:
+                self.refuse(rule, f"protocol header {head.hex(' ')}")
+        if len(head) < HEADER_OCTETS:
+            return False
+        self.splitter.feed(rest)
+        self.phase = Phase.START
+        if not self.faulty("own-header-not-sent"):
+            self.write(DIALECT.protocol_header)
+        login.start(self)
+        return True
+
+    # --- frames
+
+    def _next_frame(self) -> bool:
+        frame = self.splitter.next()
+        if frame is None:
+            return False
+        if not self._may_use(frame):
+            return True
+        channel = self.current = self.channels.setdefault(frame.channel, Channel(frame.channel))
+        channel.name = b""
+        building = channel.tracks.setdefault(frame.track, Building())
+        if channel.session is not None:
+            channel.session.order = None
+        segments = building.take(frame, self.refuse)
+        if segments is not None:
+            self._on_assembly(channel, frame.track, segments)
+        return True
+
+    def _may_use(self, frame: Incoming) -> bool:
+        limit = self.channel_max
+        if limit is not None and frame.channel >= limit and frame.channel:
+            self.refuse("connection/tune-ok/channel-max/available-channels", f"channel {frame.channel}")
+        return True
+
+    def _on_assembly(self, channel: Channel, track: int, segments: Segments) -> None:
+        kind, octets = segments[0]
+        if self.phase in BEFORE_OPEN and kind != CONTROL:
+            self.refuse("connection/grammar", "a command before open")
+        elif kind == CONTROL:
+            self._on_control(channel, decode_instruction(CONTROL, octets))
+        elif kind == COMMAND:
+            self._on_command(channel, segments)
+        else:
+            self.refuse("encoding/segments/unexpected", f"an assembly that begins with type {kind}")
+
+    # --- controls
+
+    def _on_control(self, channel: Channel, control: Instruction) -> None:
+        if self.phase is Phase.CLOSING and control.name not in _CLOSES:
+            return
+        if self.phase in BEFORE_OPEN and control.name != self.phase.value:
+            self.refuse("connection/grammar", f"{control.name} where {self.phase.value} was due")
+        order = self._read(control)
+        if order is None:
+            return
+        if order.row.class_name == "connection":
+            self._on_connection_control(order)
+        elif order.name in ATTACHMENTS:
+            ATTACHMENTS[order.name](self, channel, order)
+        elif channel.session is None:
+            self.refuse("session/attachment/discarded", f"{order.name} on a channel without a session")
+        else:
+            accounting.CONTROLS[order.name](channel.session, channel, order)
+
+    def _on_connection_control(self, order: Order) -> None:
+        if self.phase is Phase.OPEN and order.name in {phase.value for phase in BEFORE_OPEN}:
+            self.refuse("connection/close-code/framing-error", f"{order.name} on an open connection")
+        else:
+            login.CONTROLS[order.name](self, order)
+
+    def _read(self, instruction: Instruction) -> Order | None:
+        """What could be read of a control or command; None where a fault lets a broken one pass."""
+        row = instruction.row
+        if row is None:
+            self._unknown(instruction)
+            return None
+        if row.sent_by is Side.SERVER:
+            self._refuse_of(instruction, "encoding/command/wrong-side", f"{row.name} comes from servers only")
+            return None
+        if instruction.error is not None:
+            self._refuse_of(instruction, _rule_of(instruction.error), str(instruction.error))
+            return None
+        missing = [field.name for field in row.fields if field.required and field.key not in instruction.args]
+        if missing:
+            self._refuse_of(instruction, "encoding/struct/required-field", f"{row.name} without {missing[0]}")
+            return None
+        return Order(row, instruction.args, instruction.sync)
+
+    def _unknown(self, instruction: Instruction) -> None:
+        known = {c.code for c in DIALECT.classes}
+        if len(instruction.code) < 2:
+            self._refuse_of(instruction, "encoding/command/truncated", "no code")
+        elif instruction.code[0] in known:
+            self._refuse_of(
+                instruction, "encoding/command/unknown-command", f"there is no {instruction.name}"
+            )
+        else:
+            self._refuse_of(instruction, "encoding/command/unknown-class", f"no class {instruction.code[0]}")
+
+    def _refuse_of(self, instruction: Instruction, rule: str, text: str) -> None:
+        """Refuse by a rule of sessions; where there is none that could end, it is framing that is wrong."""
+        if self.phase in BEFORE_OPEN:
+            rule = "connection/grammar"
+        elif self._concerns_connection(instruction):
+            rule = "connection/close-code/framing-error"
+        self.refuse(rule, text)
+
+    def _concerns_connection(self, instruction: Instruction) -> bool:
+        row = instruction.row
+        of_connection = row is not None and row.class_name == "connection"
+        return of_connection or self.current is None or self.current.session is None
+
+    # --- commands
+
+    def _on_command(self, channel: Channel, segments: Segments) -> None:
+        if self.phase is Phase.CLOSING:
+            return
+        session = channel.session
+        if session is None:
+            self.refuse("session/attachment/commands", "a command on a channel without a session")
+            return
+        if session.next_in is None:
+            self.refuse("session/command-point/before-commands", "a command before command-point")
+            session.next_in = 0
+        channel.pointed = False
+        order = self._command(session, segments)
+        if order is not None:
+            execute(session, order)
+
+    def _command(self, session: Session, segments: Segments) -> Order | None:
+        instruction = decode_instruction(COMMAND, segments[0][1])
+        number = session.number()
+        if instruction.row is not None:
+            session.order = Order(instruction.row, instruction.args, instruction.sync, number)
+        order = self._read(instruction)
+        if order is None:
+            return None
+        order.id = number
+        session.order = order
+        return order if self._with_segments(order, segments[1:]) else None
+
+    def _with_segments(self, order: Order, segments: Segments) -> bool:
+        """Add what follows the command; whether it may be carried out."""
+        assert isinstance(order.row, Command)
+        wanted = order.row.segments
+        kinds = [kind for kind, _ in segments]
+        if kinds not in ([], [HEADER], [BODY], [HEADER, BODY]) or (kinds and wanted is None):
+            self.refuse("encoding/segments/unexpected", f"segments of types {kinds} behind {order.name}")
+            return False
+        found: dict[int, bytes] = dict(segments)
+        order.body = found.get(BODY)
+        if HEADER in found:
+            return self._with_header(order, found[HEADER])
+        if wanted is not None and wanted.header_required:
+            self.refuse("encoding/segments/required-header", f"{order.name} without a header segment")
+        return True
+
+    def _with_header(self, order: Order, octets: bytes) -> bool:
+        order.header_octets = octets
+        try:
+            order.header = decode_header(octets)
+        except WireError as error:
+            self.refuse(_rule_of(error), str(error))
+            return False
+        names = [entry.name if isinstance(entry, Packed) else entry.code for entry in order.header]
+        if len(set(names)) < len(names):
+            self.refuse("encoding/header-segment/one-of-each", f"{order.name} with a struct twice")
+        return True
+
+
+def _rule_of(error: WireError) -> str:
+    """The row that broken octets break."""
+    where, text = error.where, str(error)
+    if "packing flags" in where and "left" not in text:
+        return "encoding/packing/reserved-flags"
+    if "expected a type code" in text:
+        return "encoding/type-codes/reserved"
+    if any(word in where for word in ("map", "list", "array", "entries")):
+        return "encoding/map/malformed"
+    return "encoding/command/trailing" if "more" in text else "encoding/command/truncated"
+
+
+def connect(core: Core) -> Connection:
+    """The broker's end of a new connection."""
+    return Inbox(core)
+
+
+FAULTS = fault_table("""
+own-header-not-sent: the broker sends start without a header before it
+    [transport/protocol-header/first transport/negotiation/supported]
+""")

@@ -1,0 +1,179 @@
+"""The connection class: login, limits, opening a virtual host, the end.
+
+Knows: what the server proposes, what a client may answer. Must not know: sessions, or how a refusal is said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from amqpspec.reference.amqp_0_10.connection import Connection
+from amqpspec.reference.amqp_0_10.orders import Order
+from amqpspec.reference.amqp_0_10.phases import Phase
+from amqpspec.reference.amqp_0_10.wire import MAX_FRAME_OCTETS, MIN_MAX_FRAME_OCTETS
+from amqpspec.reference.core import own_platform, own_version
+from amqpspec.reference.fault import fault_table
+from amqpspec.reference.model import User
+from amqpspec.reference.sasl import Login, Result
+from amqpspec.wire.amqp_0_10.values import Array
+
+CHANNEL_MAX = 256
+HEARTBEAT_MAX_S = 120
+LOCALES = ("en_US", "en_GB")
+CONTROLS: dict[str, Callable[[Connection, Order], None]] = {}
+
+
+def _handles(
+    name: str,
+) -> Callable[[Callable[[Connection, Order], None]], Callable[[Connection, Order], None]]:
+    def register(handler: Callable[[Connection, Order], None]) -> Callable[[Connection, Order], None]:
+        CONTROLS[name] = handler
+        return handler
+
+    return register
+
+
+def start(connection: Connection) -> None:
+    """The header was accepted: say who we are."""
+    login = connection.login = Login(connection.core.users, connection.over_tls, connection.certificate_name)
+    locales = LOCALES[1:] if connection.faulty("en-us-not-offered") else LOCALES
+    connection.send(
+        0,
+        "connection.start",
+        server_properties=_server_properties(connection),
+        mechanisms=Array("str16", login.offered),
+        locales=Array("str16", locales),
+    )
+
+
+def _server_properties(connection: Connection) -> dict[str, Any]:
+    properties = {
+        "product": "amqpspec reference broker",
+        "version": own_version(),
+        "platform": own_platform(),
+        "copyright": "Copyright (c) 2026 The amqpspec authors",
+        "information": "Licensed under the MIT licence",
+        "host": connection.core.host,
+    }
+    if connection.faulty("server-properties-incomplete"):
+        del properties["information"], properties["host"]
+    return properties
+
+
+@_handles("connection.start-ok")
+def start_ok(connection: Connection, order: Order) -> None:
+    """A mechanism was chosen and the first answer given."""
+    login = connection.login
+    assert login is not None
+    if order["mechanism"] not in login.offered:
+        connection.refuse("connection/start-ok/mechanism/validity", f"mechanism {order['mechanism']!r}")
+    locales = LOCALES[:1] if connection.faulty("second-locale-refused") else LOCALES
+    if order["locale"] not in locales:
+        connection.refuse("connection/start-ok/locale", f"locale {order['locale']!r}")
+    _step(connection, login.first(order["mechanism"], order["response"]))
+
+
+@_handles("connection.secure-ok")
+def secure_ok(connection: Connection, order: Order) -> None:
+    """A challenge was answered."""
+    assert connection.login is not None
+    _step(connection, connection.login.second(order["response"]))
+
+
+def _step(connection: Connection, result: Result) -> None:
+    if isinstance(result, bytes):
+        connection.phase = Phase.SECURE
+        connection.send(0, "connection.secure", challenge=result)
+        return
+    if result is None:
+        connection.refuse("connection/secure", "login refused")
+    _logged_in(connection, result or connection.core.users["guest"])
+
+
+def _logged_in(connection: Connection, user: User) -> None:
+    connection.user = user
+    connection.phase = Phase.TUNE
+    small = connection.faulty("small-frames-offered")
+    connection.send(
+        0,
+        "connection.tune",
+        channel_max=CHANNEL_MAX,
+        max_frame_size=2048 if small else MAX_FRAME_OCTETS,
+        heartbeat_min=0,
+        heartbeat_max=HEARTBEAT_MAX_S,
+    )
+
+
+@_handles("connection.tune-ok")
+def tune_ok(connection: Connection, order: Order) -> None:
+    """The limits are agreed."""
+    if order["channel_max"] > CHANNEL_MAX:
+        connection.refuse("connection/tune-ok/channel-max/upper-limit", f"channel-max {order['channel_max']}")
+    frames = order["max_frame_size"] or MAX_FRAME_OCTETS
+    if frames < MIN_MAX_FRAME_OCTETS:
+        connection.refuse("connection/tune-ok/max-frame-size/minimum/chosen", f"max-frame-size {frames}")
+    if (order["heartbeat"] or 0) > HEARTBEAT_MAX_S:
+        connection.refuse("connection/tune-ok/heartbeat/permitted-range", f"heartbeat {order['heartbeat']}")
+    connection.channel_max = order["channel_max"]
+    connection.max_frame_octets = max(frames, MIN_MAX_FRAME_OCTETS)
+    connection.splitter.max_frame_octets = connection.max_frame_octets
+    if connection.faulty("agreed-frame-size-forgotten"):
+        connection.splitter.max_frame_octets = MAX_FRAME_OCTETS
+    connection.phase = Phase.OPENING
+
+
+@_handles("connection.open")
+def open_(connection: Connection, order: Order) -> None:
+    """A virtual host was chosen."""
+    name = order["virtual_host"]
+    vhost = connection.core.vhosts.get(name)
+    if vhost is None:
+        connection.refuse("connection/close-code/invalid-path", f"no virtual host {name!r}")
+        vhost = connection.core.vhosts["/"]
+    elif connection.user is not None and name not in connection.user.vhosts:
+        connection.refuse(
+            "connection/open/virtual-host/security", f"{connection.user.name} may not open {name!r}"
+        )
+    connection.vhost = vhost
+    connection.phase = Phase.OPEN
+    connection.established()
+    connection.send(0, "connection.open-ok", known_hosts=Array("str16", ()))
+
+
+@_handles("connection.heartbeat")
+def heartbeat(connection: Connection, order: Order) -> None:
+    """The client lives."""
+
+
+@_handles("connection.close")
+def close(connection: Connection, order: Order) -> None:
+    """The client wants to end."""
+    connection.release()
+    if not connection.faulty("close-not-confirmed"):
+        connection.send(0, "connection.close-ok")
+    if not connection.faulty("socket-kept-after-close-ok"):
+        connection.end_socket()
+
+
+@_handles("connection.close-ok")
+def close_ok(connection: Connection, order: Order) -> None:
+    """The client has read why we end."""
+    if connection.phase is not Phase.CLOSING:
+        connection.refuse("connection/close-code/framing-error", "close-ok without close")
+    elif not connection.faulty("socket-kept-after-close-ok"):
+        connection.end_socket()
+
+
+FAULTS = fault_table("""
+server-properties-incomplete: start does not say host and information
+    [connection/start/server-properties/required-fields]
+en-us-not-offered: start offers another locale only [connection/start/locales/required-support]
+second-locale-refused: of the locales on offer, only the first is taken [connection/start-ok/locale]
+small-frames-offered: tune offers a max-frame-size of 2,048
+    [connection/tune/max-frame-size/minimum/offered]
+agreed-frame-size-forgotten: frames up to the server's own limit are taken
+    [connection/tune-ok/max-frame-size/max-frame-size/refused]
+close-not-confirmed: the socket ends without close-ok [connection/close-ok]
+socket-kept-after-close-ok: the socket stays open after close-ok [connection/close-ok]
+""")

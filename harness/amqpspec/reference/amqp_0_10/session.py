@@ -1,0 +1,243 @@
+"""The broker's end of one session: its name, its attachment, ids in both directions, what it holds.
+
+Knows: numbering, completion, what ends with a session. Must not know: frames, what any command does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable
+from typing import Any, Protocol
+from weakref import WeakKeyDictionary
+
+from amqpspec.reference.amqp_0_10.orders import Order
+from amqpspec.reference.core import Core
+from amqpspec.reference.fault import fault_table
+from amqpspec.reference.model import Queue, User, VirtualHost
+from amqpspec.spec.amqp_0_10 import DIALECT
+from amqpspec.spec.assemblies import Command
+from amqpspec.wire.amqp_0_10.instructions import HeaderEntry
+from amqpspec.wire.amqp_0_10.serial import SerialSet, add
+from amqpspec.wire.values import Raw
+
+MAX_TIMEOUT_S = 600
+_TELL_AFTER = 64
+"""So many completions are told without being asked for."""
+_DETACH_CODES = {c.name: int(c.value) for c in DIALECT.choices("session.detach-code")}
+NORMAL = _DETACH_CODES["normal"]
+
+
+class Carrier(Protocol):
+    """The connection to which a session is attached."""
+
+    core: Core
+    congested: bool
+
+    def send(self, channel: int, name: str, /, **args: Any) -> None:
+        """Send a control or a command; ``sync``, ``header`` and ``body`` are not arguments but what they say."""
+
+
+class Taker(Protocol):
+    """What the message class keeps for a session."""
+
+    def queues(self) -> list[Queue]:
+        """The queues of its subscriptions."""
+
+
+class Session:
+    """One session, attached to a channel or waiting to be attached again."""
+
+    def __init__(self, core: Core, user: User, vhost: VirtualHost, name: bytes) -> None:
+        self.core, self.faulty = core, core.faulty
+        self.user, self.vhost, self.name = user, vhost, name
+        self.key = next(core.numbers)
+        self.owner: object = self
+        self.carrier: Carrier | None = None
+        self.channel = 0
+        self.timeout_s = 0
+        self.released = False
+        self.next_in: int | None = None
+        """The id of the next command in; None before command-point."""
+        self.next_out = 0
+        self.point_told = False
+        self.received, self.completed, self.told = SerialSet(), SerialSet(), SerialSet()
+        """Commands in: all of them, those completed and not yet known to be, those of them that were told."""
+        self.sent = SerialSet()
+        """Commands out that are not known to be completed."""
+        self.deferred: dict[int, Order] = {}
+        """Orders that were handled and are not complete yet."""
+        self.order: Order | None = None
+        """The command at hand, which an exception names as its cause."""
+        self.blamed = ""
+        self.at_end: list[Callable[[], object]] = []
+        """What each class has to give back when the session ends."""
+        self.on_completed: list[Callable[[SerialSet], object]] = []
+        """Who wants to hear which of the broker's commands are completed."""
+        self.taker: Taker | None = None
+        """What it holds of messages, once it does."""
+        self._timer: asyncio.TimerHandle | None = None
+
+    def queues(self) -> list[Queue]:
+        """The queues that it may be sent messages from."""
+        return [] if self.taker is None else self.taker.queues()
+
+    # --- refusing
+
+    def refuse(self, rule: str, text: str, field: str = "") -> None:
+        """Raise for a broken rule; return if a fault lets it pass. ``field`` is the argument that is to blame."""
+        self.blamed = field
+        self.core.refuse(rule, text)
+
+    # --- sending
+
+    def control(self, name: str, /, **args: Any) -> None:
+        """Send a control."""
+        if self.carrier is not None:
+            self.carrier.send(self.channel, name, **args)
+
+    def command(
+        self,
+        name: str,
+        /,
+        *,
+        sync: bool = False,
+        header: Iterable[HeaderEntry | Raw] | None = None,
+        body: bytes | None = None,
+        **args: Any,
+    ) -> int:
+        """Send a command, behind a command-point where none was sent on this channel yet; gives its id."""
+        if not self.point_told:
+            self.point_told = True
+            if not self.faulty("own-commands-without-a-point"):
+                self.control("session.command-point", command_id=self.next_out, command_offset=0)
+        number = self.next_out
+        self.next_out = add(number, 1)
+        self.sent = self.sent | SerialSet.single(number)
+        if self.carrier is not None:
+            self.carrier.send(self.channel, name, sync=sync, header=header, body=body, **args)
+        return number
+
+    # --- commands in
+
+    def number(self) -> int:
+        """The id of one more command in."""
+        assert self.next_in is not None
+        number = self.next_in
+        self.next_in = add(number, 1)
+        self.received = self.received | SerialSet.single(number)
+        return number
+
+    def complete(self, order: Order) -> None:
+        """A command is complete: note it, and tell it where that was asked for."""
+        self.deferred.pop(order.id, None)
+        self.completed = self.completed | SerialSet.single(order.id)
+        untold = len(self.completed) - len(self.told)
+        if (order.sync and not self.faulty("sync-flag-ignored")) or untold >= _TELL_AFTER:
+            self.tell_completed()
+
+    def tell_completed(self) -> None:
+        """Say which commands are completed, but for those that are known to be."""
+        self.told = self.completed
+        self.control("session.completed", commands=self.completed.ranges)
+
+    # --- the end of it
+
+    def fail(self, code: int, text: str) -> None:
+        """An exception: tell it with its cause, then detach; nothing of the session remains."""
+        self.command("execution.exception", **self._exception(code, text))
+        if not self.faulty("exception-without-detaching"):
+            self.end(NORMAL)
+
+    def _exception(self, code: int, text: str) -> dict[str, Any]:
+        order = self.order
+        args: dict[str, Any] = {"error_code": code, "description": text}
+        if order is None or not isinstance(order.row, Command):
+            return args
+        args |= {"class_code": order.row.class_code, "command_code": order.row.code}
+        if not self.faulty("exception-without-its-command"):
+            args["command_id"] = order.id
+        place = order.place(self.blamed) if self.blamed else None
+        if place is not None:
+            args["field_index"] = place + self.faulty("fields-counted-from-one")
+        return args
+
+    def end(self, code: int | None = None) -> None:
+        """The session ends; with a code, detached is sent."""
+        if code is not None:
+            self.control("session.detached", name=self.name, code=code)
+        self.detach()
+        self.release()
+
+    def detach(self) -> None:
+        """Leave the channel."""
+        self.carrier = None
+        self.point_told = False
+        self.next_in = None if not self.timeout_s else self.next_in
+
+    def attach(self, carrier: Carrier, channel: int) -> None:
+        """Come to a channel."""
+        self.wait(None)
+        self.carrier, self.channel = carrier, channel
+        self.point_told = False
+
+    def wait(self, delay_s: float | None) -> None:
+        """Live on without a channel for so long; None: no longer."""
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = None
+        if delay_s is not None:
+            self._timer = asyncio.get_running_loop().call_later(delay_s, self._expire)
+
+    def _expire(self) -> None:
+        self.release()
+        self.core.flush()
+
+    def release(self) -> None:
+        """Give back everything that the session holds."""
+        if self.released:
+            return
+        self.released = True
+        self.wait(None)
+        sessions_of(self.core).forget(self)
+        for give_back in self.at_end:
+            give_back()
+        self.vhost.release_owner(self)
+
+
+class Sessions:
+    """The sessions of one broker, by user and name."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, bytes], Session] = {}
+
+    def find(self, user: User, name: bytes) -> Session | None:
+        """The session of that name; names of one user are not those of another."""
+        return self._known.get((user.name, name))
+
+    def add(self, session: Session) -> None:
+        """A session begins."""
+        self._known[session.user.name, session.name] = session
+
+    def forget(self, session: Session) -> None:
+        """A session has ended."""
+        if self._known.get((session.user.name, session.name)) is session:
+            del self._known[session.user.name, session.name]
+
+
+_OF_CORES: WeakKeyDictionary[Core, Sessions] = WeakKeyDictionary()
+
+
+def sessions_of(core: Core) -> Sessions:
+    """The sessions of one broker."""
+    return _OF_CORES.setdefault(core, Sessions())
+
+
+FAULTS = fault_table("""
+own-commands-without-a-point: the broker's own commands come without a command-point
+    [session/command-point/numbering]
+sync-flag-ignored: the sync flag of a command changes nothing [session/header/sync execution/sync]
+exception-without-detaching: a session stays attached behind its exception [encoding/exception/channel]
+exception-without-its-command: an exception does not say which command it is about
+    [execution/exception/command-id]
+fields-counted-from-one: the field that an exception names is counted from one [execution/exception/field-index]
+""")

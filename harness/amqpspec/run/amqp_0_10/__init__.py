@@ -1,0 +1,1 @@
+"""AMQP 0-10 as the runner needs it."""

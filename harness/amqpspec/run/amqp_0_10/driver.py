@@ -1,0 +1,149 @@
+"""AMQP 0-10 as the runner needs it: see ``amqpspec.run.driver.Driver``.
+
+Knows: the handshake, a round trip, deleting queues and exchanges. Must not know: cases.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from amqpspec.net.clock import monotonic_s
+from amqpspec.peer.amqp_0_10.peer import Peer
+from amqpspec.peer.context import Context, Login, Unmet
+from amqpspec.peer.events import Quiet
+from amqpspec.peer.sasl import conversation
+from amqpspec.run.driver import Entity, Identity, ProbeFailed, Recognised, readable, text
+from amqpspec.spec.amqp_0_10 import DIALECT
+from amqpspec.wire.amqp_0_10.direction import AssemblyDirection
+from amqpspec.wire.amqp_0_10.frames import encode_assembly
+from amqpspec.wire.amqp_0_10.instructions import Instruction
+from amqpspec.wire.amqp_0_10.reader import FrameReader
+from amqpspec.wire.direction import Direction
+from amqpspec.wire.errors import WireError
+from amqpspec.wire.transport import StreamEnded
+
+_ROUND_TRIPS = 5
+_SHARE_OF_PATIENCE = 0.2
+_STAR = ord("*")
+
+
+def peer(context: Context) -> Peer:
+    """What a case drives."""
+    return Peer(context)
+
+
+def direction(dialect_id: str, direction: str) -> Direction:
+    """A decoder of one direction for evidence."""
+    return AssemblyDirection(direction)
+
+
+def recognise(context: Context) -> Recognised:
+    """The context's dialect: there is one only."""
+    return Recognised(context.dialect)
+
+
+# --- the probe
+
+
+def probe(context: Context) -> Identity:
+    """Log in, attach a session, measure round trips, pass a message, close; raises ProbeFailed."""
+    peer = Peer(context)
+    step = "reach the target"
+    try:
+        peer.connect()
+        step = f"start the handshake of {peer.dialect.id}"
+        peer.greet()
+        step = f"log in as {context.login.user!r} and open virtual host {context.login.vhost!r}"
+        peer.start_ok()
+        peer.tune()
+        peer.call_control("connection.open", virtual_host=context.login.vhost)
+        peer.opened = True
+        step = "attach a session"
+        peer.open_session()
+        round_trip_s = _round_trip(peer)
+        step = "pass a message through a queue"
+        _pass_a_message(peer)
+        peer.close()
+    except StreamEnded as ended:
+        why = str(ended.__cause__ or f"connection {ended.how}")
+        raise ProbeFailed(f"could not {step}: {why}") from ended
+    except Unmet as unmet:
+        raise ProbeFailed(f"could not {step}: {unmet}") from unmet
+    finally:
+        peer.hang_up()
+    properties = peer.server_properties
+    announced = readable(properties)
+    return Identity(text(properties.get("product")), text(properties.get("version")), announced, round_trip_s)
+
+
+def _round_trip(peer: Peer) -> float:
+    started_s = monotonic_s()
+    for _ in range(_ROUND_TRIPS):
+        peer.barrier()
+    return (monotonic_s() - started_s) / (2 * _ROUND_TRIPS)
+
+
+def _pass_a_message(peer: Peer) -> None:
+    queue = peer.name("probe")
+    peer.call("queue.declare", queue=queue, exclusive=True)
+    peer.publish(queue, b"alive")
+    peer.subscribe(queue)
+    got = peer.transfer()
+    if got.body != b"alive":
+        raise Unmet("the message that was sent", "another one")
+    peer.accept([got])
+    peer.call("queue.delete", queue=queue)
+
+
+# --- cleaning up
+
+
+def delete(context: Context, entities: Sequence[Entity]) -> None:
+    """Delete queues and exchanges, each in a session of its own, for one that is gone ends its session.
+
+    Raises Unmet.
+    """
+    peer = Peer(context)
+    peer.open_connection()
+    for kind, name in entities:
+        peer.open_session()
+        named: dict[str, Any] = {kind: name}
+        number = peer.send(f"{kind}.delete", sync=True, **named)
+        try:
+            peer.completion(number, within_s=_SHARE_OF_PATIENCE * peer.patience_s)
+            peer.detach()
+        except Unmet as unmet:
+            if isinstance(unmet.seen, Quiet):
+                return
+            peer.arrival("session.detached", "session.detach", within_s=_SHARE_OF_PATIENCE * peer.patience_s)
+    peer.close()
+
+
+# --- replay
+
+
+def with_login(dialect_id: str, octets: bytes, login: Login) -> bytes:
+    """The octets with a starred SASL response replaced by the login's, where one response is all there is to say."""
+    magic = DIALECT.greeting.length_octets if octets.startswith(b"AMQP") else 0
+    header, rest = octets[:magic], octets[magic:]
+    found = _only_control(rest)
+    if found is None or found.name != "connection.start-ok" or found.error is not None:
+        return octets
+    if set(found.args.get("response", b"")) != {_STAR}:
+        return octets
+    response = conversation(str(found.args.get("mechanism")), login).first() or b""
+    args = {**found.args, "response": response}
+    return header + encode_assembly(found.name, **args)
+
+
+def _only_control(octets: bytes) -> Instruction | None:
+    """The control that octets are, where they are no more than that."""
+    reader = FrameReader(name="client→server")
+    reader.feed(octets)
+    try:
+        frame = reader.next()
+    except WireError:
+        return None
+    assembly = getattr(frame, "assembly", None)
+    return None if assembly is None or reader.pending_octets else assembly.instruction

@@ -1,0 +1,50 @@
+"""Oracles for peers of AMQP 0-10, beside the neutral ones of ``amqpspec.run.oracles``.
+
+Knows: rows, reactions, verdicts. Must not know: single cases, targets' names.
+"""
+
+from __future__ import annotations
+
+from amqpspec.peer.amqp_0_10.arrivals import AssemblyArrived, refusal_of
+from amqpspec.peer.amqp_0_10.peer import Peer
+from amqpspec.peer.events import Arrival, Reaction
+from amqpspec.peer.line import Line
+from amqpspec.run.oracles import holds, judge_reaction
+from amqpspec.run.verdict import Verdict
+
+_SHOWN_PROBLEMS = 3
+
+
+def rejects_violation(
+    peer: Peer,
+    channel: int = 0,
+    *,
+    barrier: bool = True,
+    row: str = "",
+    within_s: float | None = None,
+) -> Verdict:
+    """The violation that was sent last is refused with the code and at the scope that the row states.
+
+    ``row`` names another covered row than the first; ``barrier`` and ``within_s`` go to ``Peer.reaction``.
+    """
+    return judge_reaction(peer, peer.reaction(channel, barrier=barrier, within_s=within_s), row)
+
+
+def judge_arrival(peer: Line, arrival: Arrival, row: str = "") -> Verdict:
+    """What came in place of something that was owed, against the refusals that the row accepts and tolerates."""
+    return judge_reaction(peer, Reaction((arrival,), *refusal_of((arrival,))), row)
+
+
+def allows(peer: Peer, channel: int = 0, row: str = "") -> Verdict:
+    """What was sent last is not refused: a barrier behind it on the same channel is answered."""
+    reaction = peer.reaction(channel)
+    last = reaction.arrivals[-1]
+    done = isinstance(last, AssemblyArrived) and last.name == "session.completed" and reaction.refusal is None
+    return holds(peer, done, reaction, peer.claimed or "no exception", row)
+
+
+def well_formed(peer: Peer, row: str = "") -> Verdict:
+    """What the target has sent so far is what the tables permit."""
+    problems = peer.problems
+    observed = "; ".join(str(problem) for problem in problems[:_SHOWN_PROBLEMS]) or "as the tables permit"
+    return holds(peer, not problems, observed, peer.claimed or "values as the tables permit", row)

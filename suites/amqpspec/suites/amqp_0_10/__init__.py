@@ -1,0 +1,7 @@
+"""The cases of AMQP 0-10, one module for each chapter or class.
+
+Knows: the order of its modules. Must not know: targets, reports.
+"""
+
+DIALECT = "amqp-0-10"
+ORDER = ("transport", "session", "execution")
