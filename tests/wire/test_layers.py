@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from amqpspec.spec.amqp_0_10.types import LAYOUT as SEGMENTED
-from amqpspec.spec.dialects import UnknownDialectError, dialect_ids
+from amqpspec.spec.dialects import UnknownDialectError, dialect_ids, load_dialect
 from amqpspec.spec.framing import Layout
 from amqpspec.wire.framing import frame_octets
 from amqpspec.wire.layers import Layers, layers_of, raw
@@ -89,7 +89,7 @@ def test_how_long_the_next_frame_is(layout: Layout, octets: str, expected: int |
 @pytest.mark.parametrize("dialect_id", dialect_ids())
 def test_each_dialect_has_layers(dialect_id: str) -> None:
     assert layers_of(dialect_id) is layers_of(dialect_id)
-    assert layers_of(dialect_id).protocol_header().magic == b"AMQP"
+    assert layers_of(dialect_id).protocol_header().magic == load_dialect(dialect_id).greeting.magic
 
 
 def test_there_are_none_of_an_unknown_dialect() -> None:
