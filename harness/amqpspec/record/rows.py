@@ -109,7 +109,8 @@ class CaseRow:
     did not run or why the baseline excuses it; ``baseline`` is ``""``, ``known`` or ``unexpected``; ``evidence`` is the
     transcript's path relative to the run's folder; ``ended`` says how the connections ended; ``blocked_by`` what kept
     the case from a judgement, where it has none; ``ended_at`` is when it ended (UTC, ISO 8601 to the microsecond),
-    empty where it did not run; ``attempts_differ`` says that its other attempts came to other verdicts.
+    empty where it did not run; ``attempts_differ`` says that its other attempts came to other verdicts; ``died`` is
+    what a liveness probe said behind the case where the target died of it.
     """
 
     id: str
@@ -131,6 +132,7 @@ class CaseRow:
     facts: Facts = NO_FACTS
     ended_at: str = ""
     attempts_differ: bool = False
+    died: str = ""
 
     @property
     def is_blocked_by_configuration(self) -> bool:

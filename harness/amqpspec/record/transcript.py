@@ -1,21 +1,24 @@
 """The transcript of a case: complete octets both ways with times, decoded frames beside them, secrets taken out.
 
 Knows: the line format of docs/results-format.md. Must not know: verdicts' meaning, sockets.
-Bounded: after ``MAX_OCTETS`` of one transcript only counts are kept, and the last line says so.
+Bounded: after ``MAX_OCTETS`` of one direction what is sent leaves its hash, and what arrives is only counted; the line
+``over`` says from where, the last one how many octets are not shown.
 """
 
 from __future__ import annotations
 
 import json
 import threading
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from amqpspec.wire.direction import Direction, Directions
 
-MAX_OCTETS = 512 << 10
+MAX_OCTETS = 2 << 20
 
 
 class TranscriptError(OSError):
@@ -34,7 +37,9 @@ class Transcript:
         self._secrets = tuple(s for s in secrets if s)
         self._lock = threading.Lock()
         self._decoders: dict[tuple[int, str], Direction] = {}
-        self._octets = self._cut_octets = 0
+        self._octets: Counter[str] = Counter()
+        self._cut_octets = 0
+        self._is_over = False
         self._t0_ns: int | None = None
 
     def write(self, kind: str, t_ns: int | None = None, **data: Any) -> None:
@@ -45,18 +50,33 @@ class Transcript:
     def octets(self, t_ns: int, conn: int, direction: str, octets: bytes) -> None:
         """Octets that went ``out`` or came ``in`` on a connection."""
         with self._lock:
-            self._octets += len(octets)
-            if self._octets > MAX_OCTETS:
-                self._cut_octets += len(octets)
+            self._octets[direction] += len(octets)
+            is_over = self._octets[direction] > MAX_OCTETS
+            if is_over and direction == "in":
+                self._over(t_ns, octets)
                 return
-            decoder = self._decoders.get((conn, direction))
-            if decoder is None:
-                decoder = self._decoders[conn, direction] = self._directions(direction)
-            shown, frames = decoder.take(octets)
+            shown, frames = self._decoder(conn, direction).take(octets)
             for secret in self._secrets:
                 shown = shown.replace(secret.encode(), b"*" * len(secret.encode()))
+            if is_over:
+                self._cut_octets += len(octets)
+                self._line(
+                    "sent", t_ns, {"conn": conn, "octets": len(shown), "sha256": sha256(shown).hexdigest()}
+                )
+                return
             data = {"conn": conn, "dir": direction, "hex": shown.hex(), "frames": frames}
             self._line("octets", t_ns, data)
+
+    def _decoder(self, conn: int, direction: str) -> Direction:
+        if (conn, direction) not in self._decoders:
+            self._decoders[conn, direction] = self._directions(direction)
+        return self._decoders[conn, direction]
+
+    def _over(self, t_ns: int, octets: bytes) -> None:
+        if not self._is_over:
+            self._is_over = True
+            self._line("over", t_ns, {})
+        self._cut_octets += len(octets)
 
     def close(self) -> None:
         """Close the file, saying what was cut."""

@@ -187,7 +187,13 @@ class Engine:
             observed = f"{row.observed or row.reason}; the target died: {died}"
             expected = row.expected or "a verdict"
             row = replace(
-                row, verdict=Outcome.FAIL, expected=expected, observed=observed, reason="", blocked_by=None
+                row,
+                verdict=Outcome.FAIL,
+                expected=expected,
+                observed=observed,
+                reason="",
+                blocked_by=None,
+                died=died,
             )
         self._record(row)
         if died:

@@ -22,6 +22,7 @@ from amqpspec.record.evidence import evidence_path
 from amqpspec.record.rows import BlockedBy, CaseRow, Facts, Outcome
 from amqpspec.record.transcript import Transcript, TranscriptError, starred
 from amqpspec.run.case import Case
+from amqpspec.run.conditions import conditions_of
 from amqpspec.run.driver import Driver, Entity, driver_of
 from amqpspec.run.recorded import Budget, Stopped, Streams
 from amqpspec.run.verdict import Verdict, facts_of
@@ -71,7 +72,7 @@ class World:
             tag=f"{self.tag}-{self.token}.{case_id}",
             address=self.live.target.address,
             hostname=self.live.target.hostname,
-            restart_hook=self.restart,
+            restart_hook=streams.telling_of(self.restart),
             cleanup=Cleanup(),
         )
 
@@ -89,6 +90,7 @@ def execute(case: Case, world: World, attempt: int = 1, look: Callable[[], str] 
     """
     streams = world.streams(case.id, case.budget_s)
     transcript = streams.transcript
+    context = world.context(case.id if attempt == 1 else f"{case.id}.{attempt}", streams, case)
     transcript.write(
         "case",
         monotonic_ns(),
@@ -98,12 +100,13 @@ def execute(case: Case, world: World, attempt: int = 1, look: Callable[[], str] 
         requirements=list(case.covers),
         target=world.live.url.redacted,
         started=utc_now(),
+        attempt=attempt,
+        conditions=conditions_of(context, world.live.secrets),
     )
     started_ns = monotonic_ns()
     try:
-        context = world.context(case.id if attempt == 1 else f"{case.id}.{attempt}", streams, case)
         peer = world.driver.peer(context)
-        verdict = _starred(_judge(case, peer), world.live.secrets)
+        verdict = _starred(verdict_of(case, peer), world.live.secrets)
         if died := look():
             verdict = dead_of(verdict, died)
         duration_ms, ended_at = (monotonic_ns() - started_ns) / 1e6, utc_instant()
@@ -121,7 +124,7 @@ def execute(case: Case, world: World, attempt: int = 1, look: Callable[[], str] 
         transcript.close()
     peer.lines.clear()  # peers know each other; apart, what they received is given back at once
     _clean(context, world)
-    row = _row(case, verdict)
+    row = replace(row_of(case, verdict), died=died)
     return replace(row, ended=ended, ended_at=ended_at, duration_ms=round(duration_ms, 3), attempt=attempt)
 
 
@@ -138,7 +141,8 @@ def _leave(peer: Line, within_s: float) -> None:
             one.leave(within_s)
 
 
-def _row(case: Case, verdict: Verdict) -> CaseRow:
+def row_of(case: Case, verdict: Verdict) -> CaseRow:
+    """What a verdict on a case is recorded as."""
     blocked = verdict.outcome in (Outcome.BLOCKED, Outcome.NOT_APPLICABLE)
     return CaseRow(
         id=case.id,
@@ -173,7 +177,8 @@ def _starred_facts(facts: Facts, secrets: Collection[str]) -> Facts:
     return Facts(refusal, arrivals, starred(facts.way, secrets))
 
 
-def _judge(case: Case, peer: Line) -> Verdict:
+def verdict_of(case: Case, peer: Line) -> Verdict:
+    """What a case comes to, whatever happens in it; raises Stopped, TranscriptError."""
     try:
         return case.body(peer)
     except Unmet as unmet:

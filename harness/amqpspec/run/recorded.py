@@ -6,6 +6,7 @@ Knows: transports, transcripts, the budget. Must not know: what the octets mean.
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from amqpspec.net.clock import monotonic_ns, monotonic_s
@@ -47,7 +48,7 @@ class Streams:
 
     def dial(self) -> RecordedStream:
         """A new stream; raises StreamEnded(REFUSED)."""
-        self.budget.check()
+        _keep_to(self.budget, self.transcript)
         stream = RecordedStream(self._endpoint, len(self._streams) + 1, self.transcript, self.budget)
         self._streams.append(stream)
         return stream
@@ -56,6 +57,17 @@ class Streams:
     def endings(self) -> str:
         """How each stream has ended so far, in order."""
         return ", ".join(stream.how for stream in self._streams)
+
+    def telling_of(self, restart: Callable[[], None] | None) -> Callable[[], None] | None:
+        """The hook, leaving a line in the transcript when the target has been restarted."""
+        if restart is None:
+            return None
+
+        def told() -> None:
+            restart()
+            self.transcript.write("restart", monotonic_ns())
+
+        return told
 
     def hang_up(self) -> None:
         """Close every stream."""
@@ -74,6 +86,7 @@ class RecordedStream:
             self._stream = Stream(endpoint)
         except ConnectError as error:
             transcript.write("note", monotonic_ns(), conn=number, text=str(error))
+            transcript.write("end", monotonic_ns(), conn=number, how=str(StreamEnd.REFUSED))
             raise StreamEnded(StreamEnd.REFUSED) from error
         transcript.write(
             "open",
@@ -94,14 +107,17 @@ class RecordedStream:
 
     def send(self, octets: bytes) -> bool:
         """Send, writing down what was sent."""
-        self._budget.check()
+        _keep_to(self._budget, self._transcript)
         self._transcript.octets(monotonic_ns(), self._number, "out", octets)
-        return self._stream.send(octets)
+        took = self._stream.send(octets)
+        if not took:
+            self._transcript.write("unsent", monotonic_ns(), conn=self._number)
+        return took
 
     def receive(self, until_s: float) -> bytes:
         """Receive, in slices short enough to notice that the run is stopped."""
         while True:
-            self._budget.check()
+            _keep_to(self._budget, self._transcript)
             try:
                 octets = self._stream.receive(min(until_s, self.now() + _SLICE_S, self._budget.until_s))
             except StreamEnded as ended:
@@ -111,6 +127,7 @@ class RecordedStream:
                 self._transcript.octets(monotonic_ns(), self._number, "in", octets)
                 return octets
             if self.now() >= until_s:
+                self._transcript.write("quiet", monotonic_ns(), conn=self._number)
                 return b""
 
     def half_close(self, last: bytes = b"") -> None:
@@ -131,3 +148,11 @@ class RecordedStream:
         if self.how == "open":
             self.how = str(how)
             self._transcript.write("end", monotonic_ns(), conn=self._number, how=self.how)
+
+
+def _keep_to(budget: Budget, transcript: Transcript) -> None:
+    try:
+        budget.check()
+    except BudgetSpent:
+        transcript.write("spent", monotonic_ns())
+        raise

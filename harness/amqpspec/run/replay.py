@@ -61,8 +61,10 @@ def read_transcript(path: Path) -> list[dict[str, Any]]:
     for number, line in enumerate(lines, start=1):
         try:
             parsed.append(json.loads(line))
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise ReplayError(f"{path}, line {number}: expected JSON, actual {line[:40]!r}") from error
+        if not isinstance(parsed[-1], dict):
+            raise ReplayError(f"{path}, line {number}: expected a JSON object, actual {line[:40]!r}")
     if not parsed or parsed[0].get("kind") != "case":
         raise ReplayError(f"{path}: expected a transcript that begins with a case line")
     return parsed

@@ -104,7 +104,7 @@ class Walk:
             self.model.ended(channel)
         # Some targets give back what was unsettled only when the socket is gone.
         self.peer.hang_up()
-        for node in {message.node for message in self.model.messages.values()}:
+        for node in dict.fromkeys(message.node for message in self.model.messages.values()):
             self._look_into(node)
 
     def _judged(self, act: Callable[[], object]) -> None:
