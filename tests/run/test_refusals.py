@@ -14,7 +14,7 @@ import pytest
 from amqpspec.record.rows import Outcome
 from amqpspec.run.case import Case, load_suite
 from amqpspec.run.driver import driver_of
-from amqpspec.run.execute import _judge
+from amqpspec.run.execute import verdict_of
 from amqpspec.run.verdict import Verdict
 from amqpspec.spec.dialects import widest
 from tests.run.memory import MemoryTarget, still_clock
@@ -32,7 +32,7 @@ def drive(case: Case, plan: Plan) -> Verdict:
         still_clock(patch, target)
         try:
             context = target.context(requirements=case.requirements, tag=case.id)
-            return _judge(case, driver_of(widest(case.dialect)).peer(context))
+            return verdict_of(case, driver_of(widest(case.dialect)).peer(context))
         finally:
             target.close()
 
