@@ -6,6 +6,7 @@ Knows: rows, reactions, verdicts. Must not know: single cases, targets' names.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from amqpspec.peer.context import Unmet
@@ -88,6 +89,26 @@ def ends_connection(peer: Line, arrival: Arrival, row: str = "") -> Verdict:
     )
 
 
+def borne(peer: Line, reaction: Reaction, row: str = "") -> Verdict:
+    """A breach that the target may refuse or bear with: which of them is recorded, a refusal has to be the row's."""
+    if reaction.refusal is not None or reaction.closing is not None:
+        verdict = judge_reaction(peer, reaction, row)
+        return replace(verdict, outcome=Outcome.OBSERVED) if verdict.outcome is Outcome.PASS else verdict
+    expected = peer.claimed or f"no refusal, or {_named(peer, row)}"
+    return verdict_on(peer, Outcome.OBSERVED, expected, reaction)
+
+
+def without_effect(peer: Line, reaction: Reaction, effect: str = "", row: str = "") -> Verdict:
+    """A breach that the target has to refuse or to pass over; ``effect`` tells what came of it, where anything did."""
+    if reaction.refusal is not None or reaction.closing is not None:
+        return judge_reaction(peer, reaction, row)
+    expected = peer.claimed or f"no effect, or {_named(peer, row)}"
+    if effect:
+        return holds(peer, False, effect, expected, row, reaction)
+    observed = f"{reaction.describe(peer.dialect)}, and no effect"
+    return Verdict(Outcome.OBSERVED, expected, observed, facts_of(reaction))
+
+
 def lives_on(peer: Any, reaction: Reaction) -> Verdict:
     """The target still opens connections, whatever it did about what was sent last; looked at twice."""
     expected, observed = peer.claimed or "the target lives on", reaction.describe(peer.dialect)
@@ -119,6 +140,12 @@ def must_refuse(peer: Line, reaction: Reaction) -> Reaction:
     if reaction.refusal is None:
         raise Unmet("a refusal", reaction.describe(peer.dialect), reaction)
     return reaction
+
+
+def _named(peer: Line, row: str) -> str:
+    """The refusals that a row accepts, in words."""
+    accepted = requirement_of(peer, row).accepts
+    return " or ".join(refusal.describe(peer.dialect) for refusal in accepted) or "a refusal"
 
 
 def _among(refusal: Refusal | None, rows: Iterable[Refusal]) -> bool:

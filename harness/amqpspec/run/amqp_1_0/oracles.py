@@ -5,19 +5,23 @@ Knows: rows, reactions, verdicts. Must not know: single cases, targets' names.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import replace
-
 from amqpspec.peer.amqp_1_0.arrivals import Passed, refusal_of
 from amqpspec.peer.amqp_1_0.books import Delivery, FrameArrived, Link, Outgoing
 from amqpspec.peer.amqp_1_0.peer import Peer
 from amqpspec.peer.context import Unmet
 from amqpspec.peer.events import Arrival, Reaction
-from amqpspec.peer.line import Line
-from amqpspec.record.rows import Outcome
-from amqpspec.run.oracles import holds, judge_reaction, requirement_of, verdict_on
-from amqpspec.run.verdict import Verdict, facts_of
-from amqpspec.spec.model import Refusal
+from amqpspec.run.oracles import borne, holds, judge_reaction, without_effect
+from amqpspec.run.verdict import Verdict
+
+__all__ = [
+    "allows",
+    "borne",
+    "judge_arrival",
+    "must_refuse",
+    "rejects_violation",
+    "well_formed",
+    "without_effect",
+]
 
 _SHOWN_PROBLEMS = 3
 
@@ -42,26 +46,6 @@ def judge_arrival(peer: Peer, arrival: Arrival, row: str = "") -> Verdict:
     return judge_reaction(peer, Reaction((arrival,), *refusal_of((arrival,))), row)
 
 
-def borne(peer: Line, reaction: Reaction, row: str = "") -> Verdict:
-    """A breach that the target may refuse or bear with: which of them is recorded, a refusal has to be the row's."""
-    if reaction.refusal is not None or reaction.closing is not None:
-        verdict = judge_reaction(peer, reaction, row)
-        return replace(verdict, outcome=Outcome.OBSERVED) if verdict.outcome is Outcome.PASS else verdict
-    expected = peer.claimed or f"no refusal, or {_refusals(peer, row)}"
-    return verdict_on(peer, Outcome.OBSERVED, expected, reaction)
-
-
-def without_effect(peer: Line, reaction: Reaction, effect: str = "", row: str = "") -> Verdict:
-    """A breach that the target has to refuse or to pass over; ``effect`` tells what came of it, where anything did."""
-    if reaction.refusal is not None or reaction.closing is not None:
-        return judge_reaction(peer, reaction, row)
-    expected = peer.claimed or f"no effect, or {_refusals(peer, row)}"
-    if effect:
-        return holds(peer, False, effect, expected, row, reaction)
-    observed = f"{reaction.describe(peer.dialect)}, and no effect"
-    return Verdict(Outcome.OBSERVED, expected, observed, facts_of(reaction))
-
-
 def allows(peer: Peer, channel: int = 0, link: Link | None = None, row: str = "") -> Verdict:
     """What was sent last is not refused: a barrier behind it is answered."""
     reaction = peer.reaction(channel, link=link)
@@ -81,8 +65,3 @@ def must_refuse(peer: Peer, reaction: Reaction) -> Reaction:
     if reaction.refusal is None and reaction.closing is None:
         raise Unmet("a refusal", reaction.describe(peer.dialect), reaction)
     return reaction
-
-
-def _refusals(peer: Line, row: str) -> str:
-    accepted: Iterable[Refusal] = requirement_of(peer, row).accepts
-    return " or ".join(refusal.describe(peer.dialect) for refusal in accepted) or "a refusal"
