@@ -12,7 +12,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-OPTIONS = ("target", "targets", "dialect", "baseline")
+OPTIONS = ("target", "targets", "dialect", "baseline", "shard")
 
 
 def arguments(environment: Mapping[str, str]) -> list[str]:

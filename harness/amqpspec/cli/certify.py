@@ -26,6 +26,7 @@ from amqpspec.record import evidence
 from amqpspec.record.journal import JOURNAL, Journal, JournalError, read_cases, read_journal, read_run
 from amqpspec.record.rows import BlockedBy, CaseRow, Outcome, RunRow, TargetRow
 from amqpspec.reports.json_report import requirement_json, write_results
+from amqpspec.reports.load import load_run
 from amqpspec.run.baseline import Baseline, read_baseline
 from amqpspec.run.case import Case, load_suite
 from amqpspec.run.driver import Identity, ProbeFailed
@@ -35,6 +36,7 @@ from amqpspec.run.plan import Limits, Planned, make_plan
 from amqpspec.run.recorded import Stopped
 from amqpspec.run.results import Exit, Results, judge, last_attempts
 from amqpspec.run.select import select, with_files
+from amqpspec.run.shard import Shard
 from amqpspec.spec.dialects import load_ledger
 from amqpspec.target.config import ConfigError, Target
 from amqpspec.target.known import BrokerError
@@ -59,6 +61,8 @@ class RunRequest:
     baseline_file: Path | None = None
     no_baseline: bool = False
     exclude: Sequence[str] = ()
+    shard: Shard | None = None
+    durations: Path | None = None
     shared_target: bool = False
     faults: Sequence[str] = ()
     resume: Path | None = None
@@ -70,7 +74,7 @@ def certify(request: RunRequest) -> dict[str, Any]:
     """Run and report; gives the results document. Raises what ``one_line_errors`` knows."""
     baseline = _baseline(request)
     suite, patterns = with_files(load_suite(request.target.dialect), request.patterns, request.target.dialect)
-    cases = select(suite, patterns)
+    cases = _sharded(select(suite, patterns), request)
     excluded = {case.id for case in select(suite, request.exclude)} if request.exclude else set()
     limits = Limits(excluded, request.shared_target)
     folder = _place(request)
@@ -194,6 +198,16 @@ def _not_reached(
     results = replace(results, exit_code=Exit.TARGET)
     _report(request, replace(row, ended=utc_now(), partial=True), results, folder)
     raise ProbeFailed(f"{request.target.name}: {why}")
+
+
+def _sharded(cases: list[Case], request: RunRequest) -> list[Case]:
+    """The cases of the shard that was asked for; all of them where none was."""
+    if request.shard is None:
+        return cases
+    taken_ms: dict[str, float] = {}
+    if request.durations is not None:
+        taken_ms = {row.id: row.duration_ms for row in load_run(request.durations).cases}
+    return request.shard.part(cases, taken_ms)
 
 
 def _baseline(request: RunRequest) -> Baseline | None:

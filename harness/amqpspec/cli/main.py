@@ -16,6 +16,7 @@ _VERBS = {
     "list": ("amqpspec.cli.catalogue", "list_cases", "List cases."),
     "explain": ("amqpspec.cli.catalogue", "explain", "Explain a case or a requirement."),
     "coverage": ("amqpspec.cli.catalogue", "coverage", "Which requirements have cases, which have none, and why."),
+    "merge": ("amqpspec.cli.merge", "merge", "Make one run of the shards of a run."),
     "replay": ("amqpspec.cli.replay", "replay", "Send a transcript's octets again, or write it as pcapng."),
     "report": ("amqpspec.cli.report", "report", "Make the reports of one or more runs."),
     "compare": ("amqpspec.cli.report", "compare", "What changed between two runs."),

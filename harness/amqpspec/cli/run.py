@@ -18,6 +18,7 @@ from amqpspec.cli.common import one_line_errors, one_of, stop
 from amqpspec.run.detect import detect
 from amqpspec.run.results import Exit
 from amqpspec.run.select import SelectionError
+from amqpspec.run.shard import Shard
 from amqpspec.target.find import find_target, is_target
 
 
@@ -49,6 +50,12 @@ from amqpspec.target.find import find_target, is_target
 @click.option("--baseline", "baseline_file", type=click.Path(path_type=Path), help="Known deviations (YAML).")
 @click.option("--no-baseline", is_flag=True, help="Ignore the target's baseline.")
 @click.option("--exclude", multiple=True, metavar="CASE", help="Leave cases out (ids, globs, @file).")
+@click.option("--shard", metavar="I/N", help="Run one of N parts; amqpspec merge makes one run of them.")
+@click.option(
+    "--durations",
+    type=click.Path(path_type=Path, exists=True),
+    help="An earlier run: balance the shards by how long each case took in it.",
+)
 @click.option("--shared-target", is_flag=True, help="Leave out what could hurt a broker that others use.")
 @click.option("--fault", "faults", multiple=True, help="Run the reference broker with a named fault.")
 @click.option(
@@ -72,6 +79,7 @@ def run(arguments: tuple[str, ...], as_json: bool, **options: Any) -> None:
     if dialect and url is None:
         stop(Exit.USAGE, "--dialect goes with a URL; a target of targets.yaml has its own")
     with one_line_errors():
+        options["shard"] = Shard.parse(options["shard"]) if options["shard"] else None
         target = find_target(url or ("reference" if name is None else name), targets_file)
         if target.url is not None and url is not None:
             target = replace(target, dialect=dialect or detect(target))
@@ -100,5 +108,7 @@ def _check(url: str | None, name: str | None, patterns: Sequence[str], options: 
         stop(Exit.USAGE, f"expected a URL or --target, actual both (--target {name})")
     if any(is_target(pattern) for pattern in patterns):
         stop(Exit.USAGE, "expected one target, before the cases; actual: another one among the cases")
+    if options["durations"] is not None and not options["shard"]:
+        stop(Exit.USAGE, "--durations goes with --shard")
     if options["resume"] is not None and options["out"] is not None:
         stop(Exit.USAGE, "expected --resume or --out, actual both: a resumed run stays in its folder")
