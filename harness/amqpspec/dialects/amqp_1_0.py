@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from amqpspec.spec.model import Dialect
     from amqpspec.wire.layers import Layers
 
+_FOLDER = Path(amqpspec.spec.__path__[0]) / "amqp_1_0"
+
 
 def _tables() -> Dialect:
     from amqpspec.spec.amqp_1_0 import DIALECT
@@ -68,7 +70,8 @@ def _suite() -> ModuleType:
 AMQP_1_0 = Entry(
     id="amqp-1-0",
     tables=_tables,
-    ledger=Path(amqpspec.spec.__path__[0]) / "amqp_1_0" / "requirements.yaml",
+    ledger=_FOLDER / "requirements.yaml",
+    beyond=(_FOLDER / "requirements_security.yaml",),
     driver=_driver,
     reference=_reference,
     faults=_faults,

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from scramp import ScramClient, ScramException
+from scramp.core import Gs2Header, Nonce
 
 from amqpspec.peer.context import Login, Unmet
 
@@ -40,33 +41,44 @@ class _OneResponse:
         return b""
 
 
-class _Scram:
-    """SCRAM of either hash, without channel binding."""
+class Scram:
+    """SCRAM of any hash, without channel binding; ``binding`` and ``more_nonce`` spoil the last message."""
 
-    def __init__(self, mechanism: str, login: Login) -> None:
+    def __init__(self, mechanism: str, login: Login, *, binding: str = "", more_nonce: str = "") -> None:
         self._client = ScramClient([mechanism], login.user, login.password)
+        self._binding, self._more_nonce = binding, more_nonce
         self._step = 0
 
     def first(self) -> bytes:
+        """The initial response."""
         return str(self._client.get_client_first()).encode()
 
     def answer(self, challenge: bytes) -> bytes:
+        """The response to a challenge; raises Unmet for one that makes no sense."""
         self._step += 1
         try:
             text = challenge.decode("utf-8")
             if self._step == 1:
                 self._client.set_server_first(text)
-                return str(self._client.get_client_final()).encode()
+                return self._final()
             self._client.set_server_final(text)
         except (ScramException, UnicodeDecodeError, ValueError) as error:
             raise Unmet("a challenge of SCRAM that proves knowledge of the password", str(error)) from error
         return b""
 
+    def _final(self) -> bytes:
+        client = self._client
+        if self._binding:
+            client.gs2_header = Gs2Header.from_str(self._binding)
+        if self._more_nonce:
+            client.nonce += Nonce(self._more_nonce)
+        return str(client.get_client_final()).encode()
+
 
 def conversation(mechanism: str, login: Login) -> Conversation:
     """What a login says under a mechanism; an unknown one says nothing."""
     if mechanism.startswith("SCRAM-") and not mechanism.endswith("-PLUS"):
-        return _Scram(mechanism, login)
+        return Scram(mechanism, login)
     if mechanism == "PLAIN":
         return _OneResponse(f"\0{login.user}\0{login.password}".encode())
     return _OneResponse(login.user.encode() if mechanism == "ANONYMOUS" else b"")

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import socket
+import struct
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import suppress
@@ -250,6 +252,12 @@ class BrokerConnection(asyncio.Protocol, ABC):
     def abort(self) -> None:
         """End the socket at once."""
         self.transport.abort()
+
+    def reset(self) -> None:
+        """End the socket by a reset, which takes from the peer what it has not read yet; only a fault does that."""
+        at_once = struct.pack("ii", 1, 0)
+        self.transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, at_once)
+        self.abort()
 
     # --- what an operator can do: nothing, where a protocol has no words for it
 

@@ -18,7 +18,7 @@ from importlib import import_module
 from pathlib import Path
 
 from amqpspec.spec.model import Dialect
-from amqpspec.spec.requirements import Ledger, read_ledger
+from amqpspec.spec.requirements import Ledger, read_ledgers
 
 _ENTRIES = "amqpspec.dialects"
 Part = Callable[[], object] | None
@@ -44,6 +44,8 @@ class Entry:
     id: str
     tables: Callable[[], Dialect]
     ledger: Path | None = None
+    beyond: tuple[Path, ...] = ()
+    """Ledgers of what stands beside the inventory: none of their rows has a ``source``, and they count apart."""
     judged_as: str = ""
     spoken_as: str = ""
     deployed_as: str = ""
@@ -153,10 +155,10 @@ def load_ledger(dialect_id: str) -> Ledger:
 
     Codes are resolved against the widest overlay, so that a row may name an extension's reply code.
     """
-    file = entry_of(dialect_id).ledger
-    if file is None:
+    entry = entry_of(dialect_id)
+    if entry.ledger is None:
         raise UnknownDialectError(f"{dialect_id}: expected a dialect with a ledger, actual: an overlay")
-    return read_ledger(file, load_dialect(widest(dialect_id)))
+    return read_ledgers(entry.ledger, entry.beyond, load_dialect(widest(dialect_id)))
 
 
 def ledgers() -> Mapping[str, Ledger]:

@@ -49,6 +49,20 @@ def read_ledger(path: Path, dialect: Dialect) -> Ledger:
     return _read(path, dialect.id, tuple(dialect.refusal_codes.items()))
 
 
+def read_ledgers(path: Path, beyond: Iterable[Path], dialect: Dialect) -> Ledger:
+    """Read a dialect's ledger and those beyond its inventory as one; raises LedgerError."""
+    ledger = dict(read_ledger(path, dialect))
+    for other in beyond:
+        for row in read_ledger(other, dialect).values():
+            if row.id in ledger or row.source:
+                wrong = "already used" if row.id in ledger else f"source {row.source}"
+                raise LedgerError(
+                    f"{other.name} ({row.id}): expected an id of its own, no source; actual: {wrong}"
+                )
+            ledger[row.id] = row
+    return ledger
+
+
 @cache
 def _read(path: Path, dialect_id: str, codes_by_name: tuple[tuple[str, int | str], ...]) -> Ledger:
     rows = yaml.load(path.read_text(encoding="utf-8"), Loader=_LOADER)

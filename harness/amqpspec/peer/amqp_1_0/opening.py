@@ -129,14 +129,26 @@ class Opening(Connection):
 
     def sasl(self, mechanism: str | None = None, response: bytes | None = None) -> FrameArrived:
         """SASL between the headers: the target's mechanisms, the login, the outcome, which is to be ok."""
+        self.offered()
+        return self.log_in(mechanism, response)
+
+    def offered(self) -> tuple[str, ...]:
+        """The mechanisms that the target names behind its SASL header."""
         offer = self.expect("sasl-mechanisms", channel=None)
-        self.mechanisms = tuple(str(name) for name in offer["sasl_server_mechanisms"])
+        self.mechanisms = tuple(str(name) for name in offer["sasl_server_mechanisms"] or ())
+        return self.mechanisms
+
+    def log_in(
+        self, mechanism: str | None = None, response: bytes | None = None, **of_init: Any
+    ) -> FrameArrived:
+        """The login by a mechanism that is offered; ``of_init`` are fields of its init, or a channel, and the like."""
         mechanism = (mechanism or self.login.mechanism).upper()
         if mechanism not in self.mechanisms:
             raise Unmet(f"the mechanism {mechanism}", f"an offer of {', '.join(self.mechanisms) or 'none'}")
         talk = conversation(mechanism, self.login)
         first = talk.first() if response is None else response
-        self.send("sasl-init", mechanism=mechanism, initial_response=first, **self._sasl_hostname())
+        fields = {"mechanism": mechanism, "initial_response": first, **self._sasl_hostname(), **of_init}
+        self.send("sasl-init", **fields)
         outcome = self._converse(talk)
         if outcome["code"] != 0:
             raise Unmet("sasl-outcome with code 0", outcome.describe(self.dialect), outcome)

@@ -77,7 +77,7 @@ class Connection(BrokerConnection):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """A client has connected."""
         super().connection_made(transport)
-        self.login = Login(self.core.users, self.over_tls, self.certificate_name)
+        self.login = Login(self.core.users, self.over_tls, self.certificate_name, self.faulty)
         if self.faulty("own-header-first"):
             self.greet("amqp")
             self.core.flush()
@@ -199,10 +199,6 @@ class Connection(BrokerConnection):
             self.open()
         self.write(header)
 
-    def send_sasl(self, name: str, /, **fields: Any) -> None:
-        """One frame of the login."""
-        self.write(wire.frame(wire.performative(name, fields), 0, wire.SASL))
-
     def send(self, channel: int, name: str, fields: dict[str, Any], payload: bytes = b"") -> int:
         """One performative; returns how many octets its frame has."""
         return self.write_frame(channel, wire.performative(name, fields) + payload)
@@ -322,7 +318,8 @@ unspoken-header-answered: a header that is refused is answered by a version that
     version/example-http version/protocol-id-is-no-version]
 refused-header-answered-by-tls: a header that is refused is answered by the one of TLS
     [version/protocol-id/choice version/protocol-id/unacceptable version/example-minor]
-own-header-without-revision: the broker's own header names another revision [version/supported version/header-layout]
+own-header-without-revision: the broker's own header names another revision
+    [version/supported version/header-layout sasl/header]
 open-before-own-header: the broker's open goes out before its header [version/header-first]
 frame-size-without-its-header: the size of begin frames does not count the frame header [framing/size]
 begin-in-a-frame-of-type-two: the broker's begin is in a frame of another type [framing/type]

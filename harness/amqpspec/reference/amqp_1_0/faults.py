@@ -28,18 +28,20 @@ from amqpspec.reference.amqp_1_0 import (
     opening,
     outgoing,
     receiving,
+    sasl,
+    securing,
     sending,
     session,
     wire,
 )  # fmt: skip
 from amqpspec.reference.fault import word_table
 from amqpspec.reference.faults import Faults
-from amqpspec.reference.refusals import RefusalRules, is_among, passes
+from amqpspec.reference.refusals import MUTE, RefusalRules, is_among, passes
 from amqpspec.spec.model import Refusal, Requirement, Scope
 
 _MODULES = (
-    wire, inbox, announcing, opening, connection, idle, errors, beginning, session, flow_state, flows, attaching,
-    answering, addresses, nodes, endpoints, sending, outgoing, receiving, incoming, messages, dispositions,
+    wire, inbox, sasl, securing, announcing, opening, connection, idle, errors, beginning, session, flow_state, flows,
+    attaching, answering, addresses, nodes, endpoints, sending, outgoing, receiving, incoming, messages, dispositions,
 )  # fmt: skip
 
 _ROWS = """
@@ -72,6 +74,7 @@ _ROWS = """
     definitions/condition/not-allowed definitions/condition/invalid-field definitions/condition/not-implemented
     definitions/condition/window-violation definitions/condition/unattached-handle
     definitions/condition/transfer-limit-exceeded definitions/min-max-frame-size/lower-bound
+    sasl/frame/empty
 """
 _ALSO = word_table("""
 version/highest-not-above: version/mismatch/outgoing-closed version/unsupported version/single-version
@@ -126,7 +129,9 @@ class _Refusals(RefusalRules):
         return next((refusal for refusal in natural if not is_among(refusal, row.accepts)), None)
 
     def wrong_scope(self, row: Requirement) -> Refusal | None:
-        """The right condition at a scope that the ledger does not let pass, never a narrower one."""
+        """The right condition at a scope that the ledger does not let pass, never a narrower one; MUTE for an end."""
+        if row.accepts[0].scope is Scope.SOCKET:
+            return MUTE
         return next((refusal for refusal in _candidates(row.accepts[0]) if not passes(refusal, row)), None)
 
 

@@ -6,7 +6,7 @@ Must not know: sockets, how a refusal is said, what a session or a link makes of
 
 from __future__ import annotations
 
-from amqpspec.reference.amqp_1_0 import limits, opening, wire
+from amqpspec.reference.amqp_1_0 import limits, opening, securing, wire
 from amqpspec.reference.amqp_1_0.beginning import answer_begin, free_channel
 from amqpspec.reference.amqp_1_0.connection import Connection
 from amqpspec.reference.amqp_1_0.dispatch import on_session_frame
@@ -16,7 +16,6 @@ from amqpspec.reference.amqp_1_0.session import Session
 from amqpspec.reference.amqp_1_0.sound import check
 from amqpspec.reference.core import Core
 from amqpspec.reference.fault import fault_table
-from amqpspec.reference.model import User
 from amqpspec.spec.amqp_1_0 import HEADERS
 from amqpspec.wire.amqp_1_0.performatives import Composed
 from amqpspec.wire.amqp_1_0.types import decode
@@ -25,7 +24,6 @@ from amqpspec.wire.errors import WireError
 HEADER_OCTETS = 8
 _VERSION = (1, 0, 0)
 _SYMBOLS = (b"\xa3", b"\xb3")
-_OUTCOME_OK, _OUTCOME_AUTH = 0, 1
 
 
 class Inbox:
@@ -48,6 +46,9 @@ class Inbox:
         name = HEADERS["amqp"][:4]
         head = splitter.peek(HEADER_OCTETS)
         if not name.startswith(head[:4]):
+            if connection.phase is Phase.SECOND_HEADER and self.faulty("no-header-after-the-outcome"):
+                connection.phase = Phase.OPENING
+                return True
             connection.refuse("version/unparseable", f"octets {head.hex(' ')} for a protocol header")
         if len(head) < HEADER_OCTETS:
             return False
@@ -67,9 +68,7 @@ class Inbox:
     def _begin_layer(self, protocol_id: int) -> None:
         connection = self.connection
         if protocol_id == HEADERS["sasl"][4] and connection.phase is Phase.HEADER:
-            connection.greet("sasl")
-            connection.phase = Phase.SASL
-            connection.send_sasl("sasl-mechanisms", sasl_server_mechanisms=connection.login.offered)
+            securing.greet(connection)
             return
         if protocol_id != HEADERS["amqp"][4]:
             connection.refuse("version/protocol-id/unacceptable", f"protocol id {protocol_id}")
@@ -78,46 +77,14 @@ class Inbox:
         connection.greet("amqp")
         connection.phase = Phase.OPENING
 
-    # --- the login
-
-    def _on_sasl(self, incoming: wire.Incoming) -> None:
-        connection = self.connection
-        value = decode(incoming.body)[0] if incoming.type == wire.SASL else None
-        if isinstance(value, Composed) and value.name == "sasl-init":
-            self._step(
-                connection.login.first(
-                    str(value.get("mechanism", "")), _octets(value.get("initial_response", b""))
-                )
-            )
-        elif isinstance(value, Composed) and value.name == "sasl-response":
-            self._step(connection.login.second(_octets(value.get("response", b""))))
-        else:
-            connection.end_socket()
-
-    def _step(self, result: bytes | User | None) -> None:
-        connection = self.connection
-        if isinstance(result, bytes):
-            connection.send_sasl("sasl-challenge", challenge=result)
-        elif result is None:
-            connection.send_sasl("sasl-outcome", code=_OUTCOME_AUTH)
-            connection.end_socket()
-        else:
-            connection.user = result
-            connection.send_sasl(
-                "sasl-outcome", code=_OUTCOME_OK, additional_data=connection.login.last_words
-            )
-            connection.phase = Phase.SECOND_HEADER
-
     # --- frames
 
     def on_frame(self, incoming: wire.Incoming) -> None:
         """A frame has come."""
         connection = self.connection
         if connection.phase is Phase.SASL:
-            try:
-                self._on_sasl(incoming)
-            except WireError:
-                connection.end_socket()
+            securing.on_frame(connection, incoming)
+        if connection.phase in (Phase.SASL, Phase.SECOND_HEADER, Phase.ENDED):
             return
         if incoming.type != wire.AMQP and self.faulty("unknown-frame-types-dropped"):
             return
@@ -249,11 +216,6 @@ class Inbox:
             on_session_frame(self.session, frame, b"")
 
 
-def _octets(value: object) -> bytes:
-    """A response as octets; a value of another type answers nothing."""
-    return value if isinstance(value, bytes) else b""
-
-
 def _is_bare(error: object) -> bool:
     """Whether it is an error that has no description."""
     return isinstance(error, Composed) and error.get("description") is None
@@ -275,7 +237,8 @@ def connect(core: Core) -> Connection:
 
 FAULTS = fault_table("""
 version-one-refused: the broker refuses the version that it speaks [version/supported]
-single-layer-only: after the login, the second header is not answered [version/supported]
+single-layer-only: after the login, the second header is not answered [version/supported sasl/outcome/then-headers]
+no-header-after-the-outcome: frames are served straight behind the outcome [sasl/outcome/then-headers]
 unknown-frame-types-dropped: a frame of an unknown type is passed over [framing/type]
 performatives-by-symbol-refused: a performative whose descriptor is a symbol is none
     [model/nine-frame-bodies framing/performative]

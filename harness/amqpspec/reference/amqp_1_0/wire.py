@@ -166,9 +166,10 @@ def minus(one: int, other: int) -> int:
 
 FAULTS = fault_table("""
 channel-octets-swapped: the octets of a channel number are read the wrong way round [framing/channel]
-extended-header-refused: a frame with an extended header is malformed [framing/doff framing/extended-header]
+extended-header-refused: a frame with an extended header is malformed [framing/doff framing/extended-header
+    sasl/frame/extended-header-ignored]
 extended-header-taken-for-body: the body is looked for behind eight octets, always
-    [framing/extended-header framing/doff framing/size]
+    [framing/extended-header framing/doff framing/size sasl/frame/extended-header-ignored]
 small-frames-refused: frames above 256 octets are too large
     [performatives/open/max-frame-size/minimum definitions/min-max-frame-size/agreed]
 """)

@@ -1,4 +1,5 @@
-"""The suite of AMQP 1.0, Part 2: one module per chapter or performative, cases in the order of the specification.
+"""The suite of AMQP 1.0: Part 2 with one module per chapter or performative, cases in the order of the specification;
+then what other parts have, a module each.
 
 Modules with an underscore hold steps that cases share.
 """
@@ -32,5 +33,6 @@ ORDER = (
     "disposition",
     "definitions",
     "definitions_conditions",
+    "security",
     "histories",
 )
