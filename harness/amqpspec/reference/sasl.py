@@ -87,13 +87,15 @@ class Login:
         return user if user is not None and self._is_password(user, parts[2]) else None
 
     def _nobody(self, name: bytes) -> User | None:
-        lax = "unknown-user-is-guest" if name else "nobody-is-guest"
-        return self.users["guest"] if self.faulty(lax) else None
+        lax = self.faulty("unknown-user-is-guest") if name else self.faulty("nobody-is-guest")
+        return self.users["guest"] if lax else None
 
     def _is_password(self, user: User, given: bytes) -> bool:
         right = user.password.encode()
         if not given:
             return self.faulty("empty-password-lets-in")
+        if self.faulty("plain-lets-nobody-in"):
+            return False
         if self.faulty("password-of-anybody-lets-in"):
             return any(given == other.password.encode() for other in self.users.values())
         if self.faulty("password-compared-without-case"):
@@ -137,8 +139,9 @@ class Login:
 
     def _scram_lax(self, error: str) -> User | None:
         """Who a faulty broker lets in although the response is wrong."""
-        lax = "scram-proof-unchecked" if "proof" in error else "scram-binding-unchecked"
-        return self.users.get(self._name) if self.faulty(lax) else None
+        of_proof = "proof" in error
+        lax = self.faulty("scram-proof-unchecked") if of_proof else self.faulty("scram-binding-unchecked")
+        return self.users.get(self._name) if lax else None
 
     def _stored(self, name: str) -> Any:
         self._name = name
@@ -158,6 +161,7 @@ unknown-mechanism-lets-in: a mechanism that is not offered lets in [sasl/init/un
 missing-response-lets-in: PLAIN without an initial response lets in [sasl/init/initial-response]
 empty-response-lets-in: PLAIN with a response of no octets lets in [sasl/init/initial-response]
 further-parts-of-plain-read-over: what follows the password in a response of PLAIN is read over [sasl/plain/malformed]
+plain-lets-nobody-in: the right password is refused, too [sasl/plain/right]
 unknown-user-is-guest: PLAIN with a name that no user has counts as that of guest [sasl/plain/unknown-user]
 nobody-is-guest: PLAIN without a name counts as guest [sasl/plain/unknown-user]
 empty-password-lets-in: PLAIN with a password of no octets lets in [sasl/plain/empty-password]

@@ -34,5 +34,6 @@ ORDER = (
     "definitions",
     "definitions_conditions",
     "security",
+    "security_login",
     "histories",
 )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from amqpspec.peer.amqp_1_0.arrivals import refusal_of
 from amqpspec.peer.amqp_1_0.books import FrameArrived
@@ -175,3 +176,10 @@ def said_by_scram(peer: Peer, mechanism: str, talk: Conversation) -> Arrival:
         other.send_octets(other.exact("sasl-response", response=response))
     other.hang_up()
     return arrival
+
+
+def logs_in(peer: Peer, **of_init: Any) -> Verdict:
+    """A login on a connection of its own, its init as told, is let in."""
+    other = peer.another()
+    greeted(other)
+    return holds(peer, True, other.log_in(**of_init))
