@@ -18,8 +18,8 @@ from amqpspec.peer.events import Arrival, Ended, HeaderArrived, Reaction
 from amqpspec.record.rows import Outcome
 from amqpspec.run.oracles import holds, verdict_on, worst
 from amqpspec.run.verdict import Verdict
-from amqpspec.suites.amqp_1_0._connections import about
-from amqpspec.wire.amqp_1_0.frames import HEADERS, SASL_FRAME, encode_frame
+from amqpspec.suites.amqp_1_0._connections import about, plain_frame
+from amqpspec.wire.amqp_1_0.frames import SASL_FRAME, encode_frame
 
 OK, AUTH = 0, 1
 _REFUSED = (1, 2, 3, 4)
@@ -68,9 +68,10 @@ def init(peer: Peer, response: bytes | None, mechanism: str = "PLAIN") -> bytes:
 
 
 def answer(peer: Peer, within_s: float | None = None) -> Arrival:
-    """What comes of the login next: a challenge, an outcome, an open, or an end."""
+    """What comes of the login next: a challenge, an outcome, the answer to a begin, or an end."""
     within_s = peer.context.patience.ending_s if within_s is None else within_s
-    return peer.arrival("sasl-challenge", "sasl-outcome", "open", channel=None, within_s=within_s)
+    # An open proves nothing: a target may write its own before it has read any (amqp-1.0 §2.4.1).
+    return peer.arrival("sasl-challenge", "sasl-outcome", "begin", channel=None, within_s=within_s)
 
 
 def is_outcome(arrival: Arrival, *codes: int) -> bool:
@@ -79,8 +80,8 @@ def is_outcome(arrival: Arrival, *codes: int) -> bool:
 
 
 def lets_in(arrival: Arrival) -> bool:
-    """Whether a target serves who sent what was sent: by a good outcome, or by an open."""
-    return is_outcome(arrival, OK) or (isinstance(arrival, FrameArrived) and arrival.name == "open")
+    """Whether a target serves who sent what was sent: by a good outcome, or by a begin in answer to one."""
+    return is_outcome(arrival, OK) or (isinstance(arrival, FrameArrived) and arrival.name == "begin")
 
 
 def let_in(peer: Peer, arrival: Arrival, row: str = "") -> Verdict:
@@ -89,7 +90,8 @@ def let_in(peer: Peer, arrival: Arrival, row: str = "") -> Verdict:
         return holds(peer, False, arrival, row=row)
     peer.send_header("amqp")
     peer.expect_header("amqp")
-    return holds(peer, lets_in(peer.open()), f"{arrival.describe(peer.dialect)}, then open", row=row)
+    peer.open()
+    return holds(peer, True, f"{arrival.describe(peer.dialect)}, then open", row=row)
 
 
 def turned_away(peer: Peer, arrival: Arrival, row: str = "") -> Verdict:
@@ -120,9 +122,10 @@ def kept_out(peer: Peer, arrival: Arrival, row: str = "") -> Verdict:
     return verdict_on(peer, Outcome.OBSERVED, peer.claimed or "no login by that", arrival)
 
 
-def header_and_open(peer: Peer) -> bytes:
-    """What follows a login, as octets that are not booked."""
-    return HEADERS["amqp"] + peer.exact("open", container_id=peer.container_id)
+def going_on(peer: Peer) -> bytes:
+    """What follows the AMQP header behind a login, as octets that are not booked: an open and a begin."""
+    opening = peer.exact("open", container_id=peer.container_id, hostname=peer.hostname)
+    return opening + plain_frame(peer, "begin")
 
 
 def last_answer(peer: Peer) -> Arrival:

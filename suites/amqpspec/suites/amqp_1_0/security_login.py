@@ -19,10 +19,11 @@ from amqpspec.suites.amqp_1_0._sasl import (
     REFUSED_LOGIN,
     answer,
     each_turned_away,
+    going_on,
     greeted,
-    header_and_open,
     init,
     is_outcome,
+    last_answer,
     let_in,
     lets_in,
     logs_in,
@@ -109,12 +110,23 @@ def unknown_users(peer: Peer) -> Verdict:
 
 @case("sasl.plain.malformed", covers=["sasl/plain/malformed"])
 def messages_of_other_parts(peer: Peer) -> Verdict:
-    """A message of PLAIN with fewer or more than three parts is refused."""
+    """A message of PLAIN without a password is refused; a right one in two parts or four is borne or refused."""
     offers(peer, "PLAIN")
-    right = plain(peer)
-    wrong = {"two parts": right[1:], "four parts": right + b"\0x", "a name alone": peer.login.user.encode()}
+    name, right = peer.login.user.encode(), plain(peer)
     peer.claim(REFUSED_LOGIN)
-    return each_turned_away(peer, dict(wrong))
+    verdicts = [each_turned_away(peer, {"a name alone": name, "a name in three parts": b"\0" + name + b"\0"})]
+    for what, response in {"two parts": right[1:], "four parts": right + b"\0x"}.items():
+        other = peer.another()
+        greeted(other)
+        other.send_octets(init(other, response))
+        arrival = answer(other)
+        let_in = is_outcome(arrival, OK)
+        verdicts.append(
+            observed_either_way(peer, f"{what}: let in")
+            if let_in
+            else about(turned_away(peer, arrival), what)
+        )
+    return worst(verdicts)
 
 
 # --- SCRAM
@@ -193,8 +205,8 @@ def second_attempt(peer: Peer) -> Verdict:
     """Behind a refused login the connection ends; the right password comes too late."""
     _refused(peer)
     peer.claim("the end, and no second attempt")
-    peer.send_octets(init(peer, plain(peer)) + header_and_open(peer))
-    arrival = answer(peer)
+    peer.send_octets(init(peer, plain(peer)) + HEADERS["amqp"] + going_on(peer))
+    arrival = last_answer(peer)
     return holds(peer, isinstance(arrival, Ended), arrival)
 
 
@@ -211,7 +223,7 @@ def open_without_a_second_header(peer: Peer) -> Verdict:
     """Behind the outcome an open without the AMQP header before it is not served."""
     greeted(peer)
     peer.log_in()
-    peer.send_octets(header_and_open(peer)[len(HEADERS["amqp"]) :])
+    peer.send_octets(going_on(peer))
     return judge_reaction(peer, watched(peer))
 
 
