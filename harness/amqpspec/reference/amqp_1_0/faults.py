@@ -86,7 +86,7 @@ version/protocol-id/unacceptable: version/protocol-id-is-no-version version/prot
 framing/size/below-header: definitions/condition/framing-error connections/closing/close-frame
     connections/closing/read-on connections/closing/timeout
 framing/performative: model/nine-frame-bodies
-connections/opening/limits-before: version/data-matches-header
+connections/opening/limits-before: version/data-matches-header sasl/frame/max-size
 connections/opening/open-first: performatives/open/first-frame
 connections/idle-timeout/close: connections/idle-timeout/measure connections/idle-timeout/half
     connections/idle-timeout/unresponsive

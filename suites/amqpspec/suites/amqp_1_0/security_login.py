@@ -202,12 +202,17 @@ def data_of_a_refused_login(peer: Peer) -> Verdict:
 
 @case("sasl.terminated.closed", covers=["sasl/terminated/closed"], slow=True)
 def second_attempt(peer: Peer) -> Verdict:
-    """Behind a refused login the connection ends; the right password comes too late."""
-    _refused(peer)
-    peer.claim("the end, and no second attempt")
-    peer.send_octets(init(peer, plain(peer)) + HEADERS["amqp"] + going_on(peer))
-    arrival = last_answer(peer)
-    return holds(peer, isinstance(arrival, Ended), arrival)
+    """Behind a refused login the connection ends, whether the client tries the right password or goes on without."""
+    go_on = HEADERS["amqp"] + going_on(peer)
+    found = []
+    for what, octets in {"a second attempt": init(peer, plain(peer)) + go_on, "going on": go_on}.items():
+        other = peer.another()
+        _refused(other)
+        peer.claim("the end, whatever follows")
+        other.send_octets(octets)
+        arrival = last_answer(other)
+        found.append(about(holds(peer, isinstance(arrival, Ended), arrival), what))
+    return worst(found)
 
 
 @case("sasl.terminated.shut-down-first", covers=["sasl/terminated/shut-down-first"], slow=True)
