@@ -15,6 +15,7 @@ from amqpspec.reference.amqp_1_0.announcing import open_fields
 from amqpspec.reference.amqp_1_0.endpoints import LinkEndpoint
 from amqpspec.reference.amqp_1_0.errors import error_of, fitting
 from amqpspec.reference.amqp_1_0.idle import Idle
+from amqpspec.reference.amqp_1_0.logins import FaultyLogin
 from amqpspec.reference.amqp_1_0.nodes import Nodes, nodes_of
 from amqpspec.reference.amqp_1_0.phases import DEAF, HEADERS, Phase
 from amqpspec.reference.amqp_1_0.session import Session
@@ -23,7 +24,6 @@ from amqpspec.reference.core import Core
 from amqpspec.reference.fault import fault_table
 from amqpspec.reference.model import VirtualHost
 from amqpspec.reference.refusing import RefusedError
-from amqpspec.reference.sasl import Login
 from amqpspec.spec.amqp_1_0 import HEADERS as PROTOCOL_HEADERS
 from amqpspec.spec.model import Scope
 
@@ -52,7 +52,7 @@ class Connection(BrokerConnection):
     OPEN, MUTE, ENDED = Phase.OPEN, Phase.MUTE, Phase.ENDED
     GOING_DOWN, INTERNAL_ERROR = "amqp:connection:forced", "amqp:internal-error"
     phase: Phase
-    login: Login
+    login: FaultyLogin
 
     def __init__(self, core: Core, reader: Callable[[Connection], Reader]) -> None:
         super().__init__(core)
@@ -77,7 +77,7 @@ class Connection(BrokerConnection):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """A client has connected."""
         super().connection_made(transport)
-        self.login = Login(self.core.users, self.over_tls, self.certificate_name, self.faulty)
+        self.login = FaultyLogin(self.core.users, self.over_tls, self.certificate_name, faulty=self.faulty)
         if self.faulty("own-header-first"):
             self.greet("amqp")
             self.core.flush()

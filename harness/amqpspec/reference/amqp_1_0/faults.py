@@ -23,12 +23,12 @@ from amqpspec.reference.amqp_1_0 import (
     idle,
     inbox,
     incoming,
+    logins,
     messages,
     nodes,
     opening,
     outgoing,
     receiving,
-    sasl,
     securing,
     sending,
     session,
@@ -40,7 +40,7 @@ from amqpspec.reference.refusals import MUTE, RefusalRules, is_among, passes
 from amqpspec.spec.model import Refusal, Requirement, Scope
 
 _MODULES = (
-    wire, inbox, sasl, securing, announcing, opening, connection, idle, errors, beginning, session, flow_state, flows,
+    wire, inbox, logins, securing, announcing, opening, connection, idle, errors, beginning, session, flow_state, flows,
     attaching, answering, addresses, nodes, endpoints, sending, outgoing, receiving, incoming, messages, dispositions,
 )  # fmt: skip
 

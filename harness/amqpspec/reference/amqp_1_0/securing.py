@@ -1,7 +1,7 @@
 """The SASL layer of a connection: what may come between its headers and its outcome, and what goes out (1.0 §5.3).
 
 Knows: SASL frames, in which order they come, how a login is refused.
-Must not know: mechanisms (``sasl`` does), what comes behind the outcome.
+Must not know: mechanisms (``logins`` does), what comes behind the outcome.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from typing import Any
 from amqpspec.reference.amqp_1_0 import wire
 from amqpspec.reference.amqp_1_0.connection import Connection
 from amqpspec.reference.amqp_1_0.phases import Phase
-from amqpspec.reference.amqp_1_0.sasl import Result
 from amqpspec.reference.fault import fault_table
 from amqpspec.reference.model import User
+from amqpspec.reference.sasl import Result
 from amqpspec.wire.amqp_1_0.performatives import Composed
 from amqpspec.wire.amqp_1_0.types import decode
 from amqpspec.wire.errors import WireError
@@ -141,7 +141,11 @@ def _result(connection: Connection, frame: Composed) -> Result:
 def _step(connection: Connection, result: Result) -> None:
     if isinstance(result, bytes):
         _send(connection, "sasl-challenge", challenge=result)
-    elif result is None and connection.login.is_unknown and connection.faulty("unknown-mechanism-unanswered"):
+    elif (
+        result is None
+        and connection.login.mechanism not in connection.login.offered
+        and connection.faulty("unknown-mechanism-unanswered")
+    ):
         return
     elif result is None:
         _turn_away(connection)

@@ -11,10 +11,10 @@ from typing import Any
 
 from amqpspec.peer.amqp_1_0.arrivals import refusal_of
 from amqpspec.peer.amqp_1_0.books import FrameArrived
-from amqpspec.peer.amqp_1_0.login import Conversation
 from amqpspec.peer.amqp_1_0.peer import Peer
 from amqpspec.peer.context import MissingHook, OutOfReach
 from amqpspec.peer.events import Arrival, Ended, HeaderArrived, Reaction
+from amqpspec.peer.sasl import Conversation
 from amqpspec.record.rows import Outcome
 from amqpspec.run.oracles import holds, verdict_on, worst
 from amqpspec.run.verdict import Verdict

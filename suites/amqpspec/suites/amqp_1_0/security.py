@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from amqpspec.peer.amqp_1_0.books import FrameArrived
-from amqpspec.peer.amqp_1_0.login import conversation
 from amqpspec.peer.amqp_1_0.peer import Peer
 from amqpspec.peer.events import Ended, HeaderArrived, Quiet
+from amqpspec.peer.sasl import conversation
 from amqpspec.run.amqp_1_0.oracles import well_formed
 from amqpspec.run.case import case
 from amqpspec.run.oracles import equals, holds, judge_reaction, observed_either_way, worst

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from amqpspec.peer.amqp_1_0.books import FrameArrived
 from amqpspec.peer.amqp_1_0.frames import OMIT
-from amqpspec.peer.amqp_1_0.login import Scram
 from amqpspec.peer.amqp_1_0.peer import Peer
 from amqpspec.peer.context import Unmet
 from amqpspec.peer.events import Arrival, Ended
+from amqpspec.peer.sasl import Scram
 from amqpspec.run.case import case
 from amqpspec.run.oracles import equals, holds, judge_reaction, observed_either_way, worst
 from amqpspec.run.verdict import Verdict
