@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from amqpspec.peer.amqp_1_0.peer import Peer
-from amqpspec.peer.context import Context, Login
+from amqpspec.peer.context import Context, Login, Nodes
 from amqpspec.peer.events import Reaction
 from amqpspec.record.rows import Outcome
 from amqpspec.run.amqp_1_0 import driver as types
@@ -93,7 +93,7 @@ def test_every_mechanism_leads_to_a_session(world: tuple[World, Streams], mechan
 
 
 def test_addresses_and_hostnames_follow_the_target() -> None:
-    made, _ = peer(address="/queue/{name}", hostname="vhost:{name}")
+    made, _ = peer(nodes=Nodes(address="/queue/{name}", hostname="vhost:{name}"))
     made.login = Login(vhost="second")
     assert made.address_of("a") == "/queue/a"
     assert made.hostname == "vhost:second"

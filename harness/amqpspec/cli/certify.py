@@ -18,6 +18,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from amqpspec.cli.common import STATE_DIR
 from amqpspec.cli.hosted import tell_host
 from amqpspec.cli.progress import Progress
 from amqpspec.net.clock import today, utc_now
@@ -32,11 +33,13 @@ from amqpspec.run.case import Case, load_suite
 from amqpspec.run.driver import Identity, ProbeFailed
 from amqpspec.run.engine import Engine, Settings, meet
 from amqpspec.run.execute import World
+from amqpspec.run.made import Notes
 from amqpspec.run.plan import Limits, Planned, make_plan
 from amqpspec.run.recorded import Stopped
 from amqpspec.run.results import Exit, Results, judge, last_attempts
 from amqpspec.run.select import select, with_files
 from amqpspec.run.shard import Shard
+from amqpspec.run.sweep import sweep
 from amqpspec.spec.dialects import load_ledger
 from amqpspec.target.config import ConfigError, Target
 from amqpspec.target.known import BrokerError
@@ -79,6 +82,7 @@ def certify(request: RunRequest) -> dict[str, Any]:
     limits = Limits(excluded, request.shared_target)
     folder = _place(request)
     stop = threading.Event()
+    notes = Notes(STATE_DIR, request.target.name)
     with ExitStack() as stack:
         stack.enter_context(only_run_in(folder))
         _prepare(folder, request)
@@ -89,7 +93,9 @@ def certify(request: RunRequest) -> dict[str, Any]:
             row = replace(row, target=replace(row.target, url=target.url.redacted))
             journal = stack.enter_context(Journal(folder))
             world = World(target, folder, folder.name[-33:], Patience(), stop)
-            world, identity = meet(world, journal)
+            world, identity = meet(replace(world, made=notes.made(journal)), journal)
+            stack.callback(sweep, world, notes, folder)
+            sweep(world, notes, folder)
         except (ProbeFailed, TargetError, BrokerError) as failed:
             return _not_reached(request, row, folder, cases, str(failed))
         except Stopped:

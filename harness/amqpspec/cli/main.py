@@ -27,6 +27,7 @@ _VERBS = {
     "pipeline": ("amqpspec.cli.pipeline", "pipeline", "Bring runs and campaigns into a lake and make marts of it."),
     "query": ("amqpspec.cli.query", "query", "Ask the marts: 'status:fail target:rabbitmq is:different'."),
     "brokers": ("amqpspec.cli.brokers", "brokers", "Install, start, stop and list known real brokers."),
+    "clean": ("amqpspec.cli.clean", "clean", "Delete what killed runs have left on a target."),
     "reference": ("amqpspec.cli.brokers", "reference", "Serve the reference broker, with or without named faults."),
 }  # fmt: skip
 _EXTRAS = {"fuzz": "fuzz", "pipeline": "pipeline", "query": "pipeline"}

@@ -93,12 +93,40 @@ class Cleanup:
             self.entities.append((vhost, kind, name))
 
 
+LINKS = "links"
+"""The way of queues that come with links."""
+
+
+@dataclass(frozen=True, slots=True)
+class Nodes:
+    """How a target's queues come about where the protocol cannot declare them, in the words of targets.yaml.
+
+    ``way`` is empty where the target's first words are to tell. ``address`` is how the target writes the address of a
+    node, with ``{name}`` for its name; ``hostname`` how a virtual host is named where the protocol has hostnames only.
+    ``make_hook`` and ``delete_hook`` are shell commands.
+    """
+
+    way: str = ""
+    address: str = "{name}"
+    hostname: str = "{name}"
+    make_hook: str = ""
+    delete_hook: str = ""
+
+    def address_of(self, name: str) -> str:
+        """The address of a node by its name."""
+        return self.address.replace("{name}", name)
+
+    @property
+    def are_made(self) -> bool:
+        """Whether we make them, and delete them; else they come with the links that ask for them."""
+        return self.way not in ("", LINKS)
+
+
 @dataclass(frozen=True, slots=True)
 class Context:
     """One case's world; ``dialect`` is the id of what is spoken, in its widest overlay.
 
-    ``address`` is how the target writes the address of a node, with ``{name}`` for its name; ``hostname`` how a
-    virtual host is named where the protocol has hostnames only.
+    ``make_node`` makes a node that a link is going to ask for: a context, the virtual host, the address.
     """
 
     dialect: str
@@ -109,8 +137,8 @@ class Context:
     vhosts: Mapping[str, str] = field(default_factory=dict)
     patience: Patience = field(default_factory=Patience)
     tag: str = "amqpspec"
-    address: str = "{name}"
-    hostname: str = "{name}"
+    nodes: Nodes = field(default_factory=Nodes)
+    make_node: Callable[[Context, str, str], None] | None = None
     restart_hook: Callable[[], None] | None = None
     cleanup: Cleanup = field(default_factory=Cleanup)
     numbers: itertools.count[int] = field(default_factory=itertools.count)

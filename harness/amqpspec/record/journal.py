@@ -2,7 +2,8 @@
 
 Knows: lines, appending, the torn last line. Must not know: reports, targets, cases beyond their rows.
 Each line is written with one ``write`` call, so that what was complete stays complete; ``read_journal`` leaves a torn
-last line out. Lines: ``run`` (RunRow), ``case`` (CaseRow), ``void`` (cases whose rows so far are withdrawn), ``end``.
+last line out. Lines: ``run`` (RunRow), ``case`` (CaseRow), ``void`` (cases whose rows so far are withdrawn),
+``node`` (one that is about to be made on the target), ``deleted`` (nodes that are there no more), ``end``.
 """
 
 from __future__ import annotations
@@ -50,6 +51,14 @@ class Journal:
     def void(self, cases: Iterable[str], why: str) -> None:
         """Withdraw what was said of these cases so far."""
         self._append({"kind": "void", "cases": list(cases), "why": why})
+
+    def node(self, vhost: str, address: str) -> None:
+        """A node is about to be made."""
+        self._append({"kind": "node", "node": [vhost, address]})
+
+    def deleted(self, nodes: Iterable[tuple[str, str]]) -> None:
+        """Nodes, by virtual host and address, were deleted."""
+        self._append({"kind": "deleted", "nodes": list(nodes)})
 
     def end(self, **facts: Any) -> None:
         """The run has ended by itself."""
@@ -113,6 +122,23 @@ def read_cases(folder: Path) -> Iterator[CaseRow]:
     for number, line in enumerate(read_journal(folder)):
         if line.get("kind") == "case" and number > last_void.get(line["id"], -1):
             yield CaseRow.from_json(line)
+
+
+def read_nodes(folder: Path) -> list[tuple[str, str]]:
+    """The nodes, by virtual host and address, that a run may have left on its target, in the order of their making."""
+    left: dict[tuple[str, str], None] = {}
+    for line in read_journal(folder):
+        if line.get("kind") == "node":
+            left[_node(line["node"])] = None
+        elif line.get("kind") == "deleted":
+            for node in line["nodes"]:
+                left.pop(_node(node), None)
+    return list(left)
+
+
+def _node(pair: list[str]) -> tuple[str, str]:
+    vhost, address = pair
+    return vhost, address
 
 
 def read_run(folder: Path) -> RunRow:

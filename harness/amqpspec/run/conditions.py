@@ -10,17 +10,18 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict, replace
 from typing import Any
 
-from amqpspec.peer.context import Context, Login, Patience
+from amqpspec.peer.context import Context, Login, Nodes, Patience
 from amqpspec.spec.model import Requirement
 from amqpspec.wire.transport import Transport
+
+_NODES = ("way", "address", "hostname")
 
 
 def conditions_of(context: Context, secrets: Collection[str]) -> dict[str, Any]:
     """The conditions of a case as JSON data."""
     return {
         "tag": context.tag,
-        "address": context.address,
-        "hostname": context.hostname,
+        "nodes": {key: getattr(context.nodes, key) for key in _NODES},
         "patience": asdict(context.patience),
         "login": _said(context.login, secrets),
         "logins": {role: _said(login, secrets) for role, login in context.logins.items()},
@@ -35,6 +36,7 @@ def context_of(
     requirements: tuple[Requirement, ...],
     dial: Callable[[], Transport],
     restart: Callable[[], None],
+    make_node: Callable[[Context, str, str], None] | None = None,
 ) -> Context:
     """The context that these conditions describe; raises KeyError, TypeError, ValueError, AttributeError."""
     return Context(
@@ -46,8 +48,8 @@ def context_of(
         vhosts={str(role): str(name) for role, name in said["vhosts"].items()},
         patience=Patience(**{key: float(value) for key, value in said["patience"].items()}),
         tag=str(said["tag"]),
-        address=str(said["address"]),
-        hostname=str(said["hostname"]),
+        nodes=Nodes(**{key: str(said["nodes"][key]) for key in _NODES}),
+        make_node=make_node,
         restart_hook=restart if said["restart"] else None,
     )
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from amqpspec.net.stream import READ_OCTETS
+from amqpspec.peer.context import Context, MissingHook
 from amqpspec.record.journal import read_cases
 from amqpspec.record.rows import CaseRow
 from amqpspec.record.transcript import MAX_OCTETS
@@ -76,10 +77,24 @@ def _derived(case: Case, row: CaseRow, lines: Sequence[Mapping[str, Any]]) -> Ca
     dialect = str(head["dialect"])
     driver = driver_of(dialect)
     script = Script(lines, partial(driver.direction, dialect), case.budget_s)
-    context = context_of(head["conditions"], dialect, case.requirements, script.dial, script.restart)
+    unmade = {line["address"]: str(line["why"]) for line in lines if line.get("kind") == "unmade"}
+    context = context_of(
+        head["conditions"],
+        dialect,
+        case.requirements,
+        script.dial,
+        script.restart,
+        partial(_make_node, unmade),
+    )
     verdict = verdict_of(case, driver.peer(context))
     script.finish()
     return row_of(case, dead_of(verdict, row.died) if row.died else verdict)
+
+
+def _make_node(unmade: Mapping[str, str], context: Context, vhost: str, address: str) -> None:
+    """Nodes are there, but for those that the transcript says could not be made."""
+    if address in unmade:
+        raise MissingHook(unmade[address])
 
 
 def _compared(row: CaseRow, derived: CaseRow) -> Derivation:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, cast
 
-from amqpspec.peer.context import Context, Login
+from amqpspec.peer.context import Context, Login, Nodes
 from amqpspec.peer.line import Line
 from amqpspec.spec.dialects import part_of
 from amqpspec.wire.direction import Direction
@@ -25,7 +25,8 @@ class ProbeFailed(Exception):
 class Identity:
     """What a target announced, its round trip in seconds, and the optional parts that it lacks, with the reason.
 
-    ``note`` says what is worth knowing before the first verdict; empty where all is as ordered.
+    ``note`` says what is worth knowing before the first verdict; empty where all is as ordered. ``nodes`` says how
+    queues come about where the protocol cannot declare them.
     """
 
     product: str
@@ -34,6 +35,7 @@ class Identity:
     round_trip_s: float = 0.0
     lacks: Mapping[str, str] = field(default_factory=dict)
     note: str = ""
+    nodes: Nodes | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +72,22 @@ class Driver(Protocol):
     def with_login(self, dialect_id: str, octets: bytes, login: Login) -> bytes:
         """Recorded octets with a starred SASL response replaced by the login's."""
         ...
+
+
+class Maker(Protocol):
+    """A driver that can make queues: its own, or those of a dialect that cannot declare them."""
+
+    def make(self, context: Context, names: Sequence[str]) -> None:
+        """Make queues that outlast the connection: by name, or by address where that is how they are known.
+
+        Raises Unmet.
+        """
+        ...
+
+
+def maker_of(dialect_id: str) -> Maker:
+    """The driver of a dialect as one that makes queues."""
+    return cast(Maker, part_of(dialect_id, "driver"))
 
 
 def driver_of(dialect_id: str) -> Driver:

@@ -316,6 +316,7 @@ def meet(world: World, journal: Journal) -> tuple[World, Identity]:
     spoken = recognised.dialect
     known = replace(world, recognised=spoken)
     identity = Engine(known, journal, Settings()).probe("probe")
+    known = replace(known, nodes=identity.nodes)
     if spoken == world.dialect:
         return known, identity
     note = (

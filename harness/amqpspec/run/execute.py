@@ -9,28 +9,38 @@ from __future__ import annotations
 import secrets
 import threading
 import traceback
-from collections.abc import Callable, Collection
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
 from amqpspec.net.clock import monotonic_ns, monotonic_s, utc_instant, utc_now
-from amqpspec.peer.context import BudgetSpent, Cleanup, Context, MissingHook, OutOfReach, Patience, Unmet
+from amqpspec.peer.context import (
+    BudgetSpent,
+    Cleanup,
+    Context,
+    MissingHook,
+    Nodes,
+    OutOfReach,
+    Patience,
+    Unmet,
+)
 from amqpspec.peer.line import Line
 from amqpspec.record.evidence import evidence_path
 from amqpspec.record.rows import BlockedBy, CaseRow, Facts, Outcome
 from amqpspec.record.transcript import Transcript, TranscriptError, starred
 from amqpspec.run.case import Case
 from amqpspec.run.conditions import conditions_of
-from amqpspec.run.driver import Driver, Entity, driver_of
-from amqpspec.run.recorded import Budget, Stopped, Streams
+from amqpspec.run.driver import Driver, Entity, driver_of, maker_of
+from amqpspec.run.made import Made
+from amqpspec.run.recorded import NO_TRANSCRIPT, Budget, Stopped, Streams
 from amqpspec.run.verdict import Verdict, facts_of
 from amqpspec.spec.dialects import widest
 from amqpspec.target.live import Live
 from amqpspec.wire.transport import StreamEnded
 
-_CLEANUP_BUDGET_S = 3.0
+_ASIDE_S = 5.0
 _LEAVING_SHARE = 0.2
 
 
@@ -48,6 +58,10 @@ class World:
     recognised: str = ""
     token: str = field(default_factory=lambda: secrets.token_hex(3))
     """What tells this run's names from those of another with the same tag: a broker may keep its nodes."""
+    nodes: Nodes | None = None
+    """How queues come about on the target, once it has told."""
+    made: Made = field(default_factory=Made)
+    """The nodes that this run has made on its target."""
 
     @property
     def dialect(self) -> str:
@@ -70,8 +84,8 @@ class World:
             vhosts=self.live.vhosts,
             patience=self.patience,
             tag=f"{self.tag}-{self.token}.{case_id}",
-            address=self.live.target.address,
-            hostname=self.live.target.hostname,
+            nodes=self.nodes or self.live.nodes,
+            make_node=partial(self._make_node, streams.transcript),
             restart_hook=streams.telling_of(self.restart),
             cleanup=Cleanup(),
         )
@@ -81,6 +95,28 @@ class World:
         directions = partial(self.driver.direction, self.dialect)
         transcript = Transcript(self.folder / evidence_path(name), directions, self.live.secrets)
         return Streams(self.live.endpoint, transcript, Budget(monotonic_s() + budget_s, self.stop))
+
+    def _make_node(self, transcript: Transcript, context: Context, vhost: str, address: str) -> None:
+        """Make a node for a case where it does not come with a link; raises MissingHook where it cannot be made."""
+        if not context.nodes.are_made:
+            return
+        self.made.add((vhost, address))
+        try:
+            with self.aside(context, vhost) as own:
+                maker_of(self.dialect).make(own, [address])
+        except (Unmet, StreamEnded, BudgetSpent) as error:
+            why = f"no node {address} could be made by {context.nodes.way}: {error}"
+            transcript.write("unmade", monotonic_ns(), address=address, why=why)
+            raise MissingHook(why) from error
+
+    @contextmanager
+    def aside(self, context: Context, vhost: str, budget_s: float = _ASIDE_S) -> Iterator[Context]:
+        """The same world in a virtual host, with streams of its own that nobody judges."""
+        streams = Streams(self.live.endpoint, NO_TRANSCRIPT, Budget(monotonic_s() + budget_s, self.stop))
+        try:
+            yield replace(context, dial=streams.dial, login=context.in_vhost(vhost))
+        finally:
+            streams.hang_up()
 
 
 def execute(case: Case, world: World, attempt: int = 1, look: Callable[[], str] = lambda: "") -> CaseRow:
@@ -221,31 +257,6 @@ def _clean(context: Context, world: World) -> None:
     """Delete what the case created; what cannot be deleted is left, the case has its verdict already."""
     for vhost in {vhost for vhost, _, _ in context.cleanup.entities}:
         entities: list[Entity] = [(kind, name) for v, kind, name in context.cleanup.entities if v == vhost]
-        budget = Budget(monotonic_s() + _CLEANUP_BUDGET_S, world.stop)
-        streams = Streams(world.live.endpoint, _NO_TRANSCRIPT, budget)
-        try:
-            login = context.in_vhost(vhost)
-            world.driver.delete(replace(context, dial=streams.dial, login=login), entities)
-        except (Unmet, StreamEnded, BudgetSpent, Stopped):
-            pass
-        finally:
-            streams.hang_up()
-
-
-class _Nowhere(Transcript):
-    """A transcript that keeps nothing."""
-
-    def __init__(self) -> None:
-        pass
-
-    def write(self, kind: str, t_ns: int | None = None, **data: object) -> None:
-        """Nothing."""
-
-    def octets(self, t_ns: int, conn: int, direction: str, octets: bytes) -> None:
-        """Nothing."""
-
-    def close(self) -> None:
-        """Nothing."""
-
-
-_NO_TRANSCRIPT = _Nowhere()
+        with suppress(Unmet, StreamEnded, BudgetSpent, Stopped), world.aside(context, vhost) as own:
+            world.driver.delete(own, entities)
+            world.made.discard((vhost, context.nodes.address_of(name)) for _, name in entities)

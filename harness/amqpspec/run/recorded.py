@@ -156,3 +156,22 @@ def _keep_to(budget: Budget, transcript: Transcript) -> None:
     except BudgetSpent:
         transcript.write("spent", monotonic_ns())
         raise
+
+
+class _Nowhere(Transcript):
+    """A transcript that keeps nothing."""
+
+    def __init__(self) -> None:
+        pass
+
+    def write(self, kind: str, t_ns: int | None = None, **data: object) -> None:
+        """Nothing."""
+
+    def octets(self, t_ns: int, conn: int, direction: str, octets: bytes) -> None:
+        """Nothing."""
+
+    def close(self) -> None:
+        """Nothing."""
+
+
+NO_TRANSCRIPT = _Nowhere()

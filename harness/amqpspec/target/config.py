@@ -16,7 +16,7 @@ from typing import Any
 import yaml
 
 import amqpspec
-from amqpspec.peer.context import Login
+from amqpspec.peer.context import LINKS, Login
 from amqpspec.spec.dialects import features, runnable_dialects
 from amqpspec.target.known import KNOWN, is_known
 from amqpspec.target.url import AmqpUrl, UrlError, parse_url
@@ -36,7 +36,8 @@ class Target:
     those that it has without announcing them in the usual place;
     ``ending_s`` is how long it may take to end a connection that it refuses; ``patience`` scales every wait, and
     ``connections`` is how many cases it stands at once, where the user does not say. A ``fresh`` one is restarted after
-    each case. ``memory_limit_mib`` is the limit under which a known broker has to run, where there is one.
+    each case. ``nodes`` says how the queues of AMQP 1.0 come about, where their target does not tell;
+    ``memory_limit_mib`` is the limit under which a known broker has to run, where there is one.
     """
 
     name: str
@@ -57,8 +58,9 @@ class Target:
     connections: int = 16
     fresh: bool = False
     memory_limit_mib: int = 0
-    address: str = "{name}"
-    hostname: str = "{name}"
+    nodes: str = ""
+    address: str = ""
+    hostname: str = ""
 
     @property
     def secrets(self) -> tuple[str, ...]:
@@ -200,7 +202,8 @@ class _Reader:
 
 _NULL = "tag:yaml.org,2002:null"
 _VARIABLE = re.compile(r"\$\w+|\$\{\w+\}")
-_HOOKS = ("start", "stop", "restart")
+_HOOKS = ("start", "stop", "restart", "make-node", "delete-node")
+_NODES = (LINKS, "management", "amqp-0-9-1")
 _USERS = ("default", "second", "limited")
 _VHOSTS = ("second", "forbidden")
 _LOGIN = ("user_env", "password_env", "user", "mechanism")
@@ -242,6 +245,17 @@ def _template(reader: _Reader, node: Any, key: str, folder: Path) -> dict[str, A
         raise reader.error(
             node.start_mark.line + 1, key, f"expected a text with {{name}} in it, actual {text!r}"
         )
+    return {key: text}
+
+
+def _nodes(reader: _Reader, node: Any, key: str, folder: Path) -> dict[str, Any]:
+    text = reader.expanded(node, key)
+    if text not in _NODES:
+        try:
+            parse_url(text)
+        except UrlError as error:
+            expected = f"expected {', '.join(_NODES)}, or the URL of where they are declared in 0-9-1"
+            raise reader.error(node.start_mark.line + 1, key, f"{expected}: {error}") from error
     return {key: text}
 
 
@@ -327,6 +341,7 @@ _KEYS: dict[str, Callable[[_Reader, Any, str, Path], dict[str, Any]]] = {
     "connections": lambda reader, node, key, folder: {"connections": reader.count(node, key)},
     "fresh": lambda reader, node, key, folder: {"fresh": reader.flag(node, key)},
     "memory_limit_mib": lambda reader, node, key, folder: {"memory_limit_mib": reader.count(node, key)},
+    "nodes": _nodes,
     "address": _template,
     "hostname": _template,
 }

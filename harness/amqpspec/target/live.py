@@ -6,6 +6,7 @@ A broker that was not started by us is never stopped by us.
 
 from __future__ import annotations
 
+import os
 import ssl
 import subprocess
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -14,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from amqpspec.net.stream import Endpoint
-from amqpspec.peer.context import Login
+from amqpspec.peer.context import Login, Nodes
 from amqpspec.reference.server import ReferenceBroker
 from amqpspec.spec.dialects import widest
 from amqpspec.target.config import ConfigError, Target, secret_passwords
@@ -50,6 +51,16 @@ class Live:
         """Passwords that must not reach the evidence, whoever they belong to."""
         logins = (self.login, *self.logins.values())
         return secret_passwords([*self.target.secrets, *(login.password for login in logins)])
+
+    @property
+    def nodes(self) -> Nodes:
+        """How queues come about as far as the configuration says."""
+        target, hooks = self.target, self.target.hooks
+        known = {key: text for key in ("address", "hostname") if (text := getattr(target, key))}
+        way = "hooks" if "make-node" in hooks else target.nodes
+        return Nodes(
+            way, make_hook=hooks.get("make-node", ""), delete_hook=hooks.get("delete-node", ""), **known
+        )
 
     @property
     def endpoint(self) -> Endpoint:
@@ -176,10 +187,21 @@ def _configured(target: Target) -> Live:
     )
 
 
-def run_hook(name: str, command: str) -> None:
-    """Run one shell hook of targets.yaml; raises TargetError where it fails or hangs."""
+def run_hook(name: str, command: str, **facts: str) -> None:
+    """Run one shell hook of targets.yaml; raises TargetError where it fails or hangs.
+
+    ``facts`` are what it finds in its environment, as ``AMQPSPEC_NAME``.
+    """
+    told = {f"AMQPSPEC_{key.upper()}": value for key, value in facts.items()}
     try:
-        done = subprocess.run(command, shell=True, capture_output=True, text=True, timeout=_HOOK_PATIENCE_S)
+        done = subprocess.run(
+            command,
+            shell=True,
+            capture_output=True,
+            text=True,
+            timeout=_HOOK_PATIENCE_S,
+            env={**os.environ, **told},
+        )
     except subprocess.TimeoutExpired as error:
         raise TargetError(f"hook {name}: no end within {_HOOK_PATIENCE_S:.0f} s: {command}") from error
     if done.returncode:

@@ -63,7 +63,7 @@ class Connection(Line):
     def hostname(self) -> str | None:
         """What open names as hostname: the virtual host, None for the usual one."""
         name = self.login.vhost
-        return None if name in ("", "/") else self.context.hostname.replace("{name}", name)
+        return None if name in ("", "/") else self.context.nodes.hostname.replace("{name}", name)
 
     @property
     def max_frame_octets(self) -> int:

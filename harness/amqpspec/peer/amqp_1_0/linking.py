@@ -23,15 +23,23 @@ _NEAR, _FAR = {"sender": "source", "receiver": "target"}, {"sender": "target", "
 class Linking(Opening):
     """A connection with links."""
 
+    _scratch = ""
+
     # --- nodes
 
     def address_of(self, name: str) -> str:
         """The address under which the target knows a queue."""
-        return self.context.address.replace("{name}", name)
+        return self.context.nodes.address_of(name)
 
     def node(self, hint: str = "q") -> str:
-        """The address of a queue of the case's own; the target makes it when it is first attached to."""
-        return self.address_of(self.will_clean("queue", self.name(hint)))
+        """The address of a queue of the case's own.
+
+        It is made where the target does not make it when it is first attached to; raises MissingHook where that fails.
+        """
+        address = self.address_of(self.will_clean("queue", self.name(hint)))
+        if self.context.make_node is not None:
+            self.context.make_node(self.context, self.login.vhost, address)
+        return address
 
     # --- attaching and detaching
 
@@ -162,7 +170,12 @@ class Linking(Opening):
             link for link in links if isinstance(link.address, str) and link.is_attached and not link.refused
         ]
         known.sort(key=lambda link: not link.is_sender)
-        return known[0].address if known else self.address_of(SCRATCH)
+        return known[0].address if known else self._scratch_address()
+
+    def _scratch_address(self) -> str:
+        if not self._scratch:
+            self._scratch = self.node("barrier") if self.context.nodes.are_made else self.address_of(SCRATCH)
+        return self._scratch
 
     # --- waiting for what the books say
 

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 
 from amqpspec.net.clock import monotonic_s
 from amqpspec.peer.amqp_1_0.peer import Peer
-from amqpspec.peer.context import Context, Login, OutOfReach, Unmet
+from amqpspec.peer.context import LINKS, Context, Login, MissingHook, OutOfReach, Unmet
 from amqpspec.peer.sasl import conversation
+from amqpspec.run.amqp_1_0 import nodes
 from amqpspec.run.driver import Entity, Identity, ProbeFailed, Recognised, readable, text
 from amqpspec.wire.amqp_1_0.direction import TypedDirection
 from amqpspec.wire.amqp_1_0.frames import HEADER_OCTETS, TypedFrame, TypedReader, performative_frame
@@ -52,6 +54,7 @@ def probe(context: Context) -> Identity:
         peer.greet()
         step = f"open virtual host {context.login.vhost!r}"
         peer.open()
+        peer.context = replace(context, nodes=nodes.chosen(context.nodes, peer.opened))
         step = "begin a session"
         peer.begin()
         step = "pass a message through a node"
@@ -61,8 +64,8 @@ def probe(context: Context) -> Identity:
         peer.close()
     except StreamEnded as ended:
         raise ProbeFailed(f"could not {step}: {ended.__cause__ or f'connection {ended.how}'}") from ended
-    except (Unmet, OutOfReach) as unmet:
-        raise ProbeFailed(f"could not {step}: {unmet}") from unmet
+    except (Unmet, OutOfReach, MissingHook) as unmet:
+        raise ProbeFailed(f"could not {step}: {unmet}{_hint(peer, unmet)}") from unmet
     finally:
         peer.hang_up()
     return _identity(peer, round_trip_s)
@@ -75,7 +78,25 @@ def _identity(peer: Peer, round_trip_s: float) -> Identity:
     properties = opened["properties"] or {}
     announced |= readable(properties)
     product = text(properties.get("product")) or text(opened["container_id"])
-    return Identity(product, text(properties.get("version")), announced, round_trip_s)
+    chosen = peer.context.nodes
+    return Identity(
+        product,
+        text(properties.get("version")),
+        announced,
+        round_trip_s,
+        note=f"queues are made by {chosen.way}, and deleted" if chosen.are_made else "",
+        nodes=chosen,
+    )
+
+
+def _hint(peer: Peer, unmet: Exception) -> str:
+    """What to configure where a target has no such node, and nobody said how one is made."""
+    if peer.context.nodes.way != LINKS or getattr(unmet, "code", None) != "amqp:not-found":
+        return ""
+    return (
+        "; where queues do not come with links, targets.yaml says how to make them: 'nodes: management', 'nodes:"
+        " amqp-0-9-1' or hooks make-node and delete-node, and 'address' how they are addressed (docs/targets.md)"
+    )
 
 
 def _listed(value: object) -> object:
@@ -113,11 +134,14 @@ def _channel(peer: Peer) -> int:
 
 
 def delete(context: Context, entities: Sequence[Entity]) -> None:
-    """Take out what the nodes hold, for the protocol cannot delete a node; raises Unmet.
+    """Delete nodes that were made, by name; take out what others hold, for links cannot delete them. Raises Unmet.
 
     A target that makes nodes when they are asked for mostly gives them up once they are empty and unused.
     """
     peer = Peer(context)
+    if context.nodes.are_made:
+        nodes.delete(context, [peer.address_of(name) for _, name in entities])
+        return
     peer.begin()
     for _, name in entities:
         with suppress(OutOfReach):
@@ -133,6 +157,11 @@ def delete(context: Context, entities: Sequence[Entity]) -> None:
                     peer.disposition(delivery)
             peer.detach(link)
     peer.close()
+
+
+def make(context: Context, names: Sequence[str]) -> None:
+    """Make nodes, by address, where they do not come with links; raises Unmet."""
+    nodes.make(context, names)
 
 
 # --- replay

@@ -181,6 +181,16 @@ def delete(context: Context, entities: Sequence[Entity]) -> None:
     peer.close()
 
 
+def make(context: Context, names: Sequence[str]) -> None:
+    """Declare durable queues; raises Unmet."""
+    peer = Peer(context)
+    peer.open_connection()
+    peer.call("channel.open")
+    for name in names:
+        peer.call("queue.declare", queue=name, durable=True)
+    peer.close()
+
+
 # --- replay
 
 

@@ -1,0 +1,65 @@
+"""What runs have left on a target is deleted: of this one, and of others that were killed.
+
+Knows: notes of runs, locks on their folders, drivers. Must not know: cases, how a driver deletes.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import threading
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+from amqpspec.net.clock import monotonic_s
+from amqpspec.peer.context import BudgetSpent, Unmet
+from amqpspec.run.execute import World
+from amqpspec.run.made import Node, Notes
+from amqpspec.run.recorded import NO_TRANSCRIPT, Budget, Streams
+from amqpspec.wire.transport import StreamEnded
+
+_BUDGET_S = 120.0
+
+
+def sweep(world: World, notes: Notes, own: Path) -> int:
+    """Delete what this run, and runs that are dead, have left on the target; how many nodes that were.
+
+    What cannot be deleted now stays noted for the next run.
+    """
+    world = replace(world, stop=threading.Event())
+    count = 0
+    for folder, nodes in notes.runs():
+        if folder != own.absolute() and _is_at_work(folder):
+            continue
+        with suppress(Unmet, StreamEnded, BudgetSpent):
+            _delete(world, nodes)
+            world.made.discard(nodes)
+            notes.forget(folder)
+            count += len(nodes)
+    return count
+
+
+def _is_at_work(folder: Path) -> bool:
+    """Whether a run holds the lock of its folder."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    finally:
+        os.close(handle)
+    return False
+
+
+def _delete(world: World, nodes: Sequence[Node]) -> None:
+    streams = Streams(world.live.endpoint, NO_TRANSCRIPT, Budget(monotonic_s() + _BUDGET_S))
+    context = world.context("sweep", streams)
+    by_address = replace(context, nodes=replace(context.nodes, address="{name}"))
+    for vhost in dict.fromkeys(vhost for vhost, _ in nodes):
+        addresses = [("queue", address) for v, address in nodes if v == vhost]
+        with world.aside(by_address, vhost, _BUDGET_S) as own:
+            world.driver.delete(own, addresses)
