@@ -123,8 +123,9 @@ def asked(
 def refused_attach(peer: Peer, role: str) -> tuple[Link, Reaction]:
     """An attach to an address that the target refuses; raises OutOfReach where it takes every one."""
     # Three ways in which brokers in use spell a node that cannot be made: a missing exchange, a
-    # missing queue, a reserved name.
-    names = (f"/exchange/{peer.name('nowhere')}", peer.name("nowhere"), f"amq.{peer.name('nowhere')}")
+    # missing queue, a reserved name. Where nodes do not come with links, any that nobody made is one.
+    spelled = (f"/exchange/{peer.name('nowhere')}", peer.name("nowhere"), f"amq.{peer.name('nowhere')}")
+    names = (peer.address_of(peer.name("nowhere")),) if peer.context.nodes.are_made else spelled
     # A channel each, for a refusal may take its session along.
     for channel, address in enumerate(names):
         peer.room_for_channel(channel)

@@ -49,7 +49,8 @@ def address_that_names_nothing(peer: Peer) -> Verdict:
     verdicts = []
     for channel, role in enumerate(_ROLES):
         peer.room_for_channel(channel)
-        link, reaction = asked(peer, role, peer.name("unknown"), channel)
+        address = peer.address_of(peer.will_clean("queue", peer.name("unknown")))
+        link, reaction = asked(peer, role, address, channel)
         verdicts.append(borne(peer, reaction) if reaction.refusal else observed_either_way(peer, _made(link)))
     return worst(verdicts)
 

@@ -1,0 +1,213 @@
+"""Queues of AMQP 1.0 that do not come with links: how they are made is told or chosen, and none is left behind."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from amqpspec.cli.certify import only_run_in
+from amqpspec.peer.amqp_1_0.books import FrameArrived
+from amqpspec.peer.context import Context, Nodes, Unmet
+from amqpspec.record.journal import Journal, read_nodes
+from amqpspec.reference.server import ReferenceBroker
+from amqpspec.run.amqp_1_0 import nodes
+from amqpspec.run.made import Made, Notes
+from amqpspec.wire.amqp_1_0.frames import TypedFrame, TypedReader, performative_frame
+from tests.peer.amqp_1_0.fake import peer
+from tests.waiting import until
+
+RABBITMQ_4: dict[str, Any] = {
+    "offered_capabilities": ["LINK_PAIR_V1_0", "ANONYMOUS-RELAY"],
+    "properties": {"product": "RabbitMQ"},
+}
+
+
+def opened(**fields: Any) -> FrameArrived:
+    reader = TypedReader()
+    reader.feed(performative_frame("open", container_id="c", **fields))
+    frame = reader.next()
+    assert isinstance(frame, TypedFrame)
+    return FrameArrived(frame)
+
+
+def test_rabbitmq_4_is_told_by_its_open() -> None:
+    chosen = nodes.chosen(Nodes(), opened(**RABBITMQ_4))
+    assert (chosen.way, chosen.hostname) == ("management", "vhost:{name}")
+    assert chosen.address_of("a") == "/queues/amqpspec-1-0.a"
+    own = nodes.chosen(Nodes(address="/queues/own-{name}"), opened(**RABBITMQ_4))
+    assert (own.way, own.address) == ("management", "/queues/own-{name}")
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {},
+        {"properties": {"product": "RabbitMQ"}},
+        {**RABBITMQ_4, "properties": {"product": "Another"}},
+        {**RABBITMQ_4, "offered_capabilities": ["ANONYMOUS-RELAY"]},
+    ],
+)
+def test_elsewhere_queues_come_with_links(fields: dict[str, Any]) -> None:
+    assert nodes.chosen(Nodes(), opened(**fields)) == Nodes("links")
+
+
+def test_what_is_configured_is_not_chosen_anew() -> None:
+    for known in (Nodes("links"), Nodes("amqp-0-9-1", "/q/{name}"), Nodes("hooks", make_hook="true")):
+        assert nodes.chosen(known, opened(**RABBITMQ_4)) == known
+
+
+@pytest.mark.parametrize(
+    ("address", "queue"),
+    [("q", "q"), ("/queues/a%20b%2F", "a b/"), ("/queue/q", "q"), ("/queues//queue/q", "/queue/q")],
+)
+def test_the_queue_behind_an_address(address: str, queue: str) -> None:
+    assert nodes.queue_of(address) == queue
+
+
+@pytest.fixture
+def elsewhere() -> Iterator[str]:
+    with ReferenceBroker("rabbitmq-0-9-1") as broker:
+        yield broker.url
+
+
+def aside(way: str, **facts: str) -> Context:
+    return replace(peer()[0].context, nodes=Nodes(way, **facts))
+
+
+def test_queues_are_declared_and_deleted_in_0_9_1(elsewhere: str) -> None:
+    context = aside(elsewhere)
+    nodes.make(context, ["/queues/on%65", "/queues/two"])
+    with nodes._by_methods(context) as (driver, there):
+        look = driver.peer(there)
+        look.open_connection()  # type: ignore[attr-defined]
+        look.call("channel.open")  # type: ignore[attr-defined]
+        for queue in ("one", "two"):
+            look.call("queue.declare", queue=queue, passive=True)  # type: ignore[attr-defined]
+    nodes.delete(context, ["/queues/on%65"])
+    with nodes._by_methods(context) as (driver, there):
+        look = driver.peer(there)
+        look.open_connection()  # type: ignore[attr-defined]
+        look.call("channel.open")  # type: ignore[attr-defined]
+        look.call("queue.declare", queue="two", passive=True)  # type: ignore[attr-defined]
+        with pytest.raises(Unmet, match="404"):
+            look.call("queue.declare", queue="one", passive=True)  # type: ignore[attr-defined]
+
+
+def test_a_hook_is_told_address_and_queue(tmp_path: Path) -> None:
+    context = aside(
+        "hooks", make_hook=f'echo "$AMQPSPEC_NODE $AMQPSPEC_QUEUE" >> {tmp_path}/made', delete_hook="false"
+    )
+    nodes.make(context, ["/queues/a%20b", "c"])
+    assert (tmp_path / "made").read_text() == "/queues/a%20b a b\nc c\n"
+    with pytest.raises(Unmet, match="hook delete-node: exit code 1, expected 0"):
+        nodes.delete(context, ["c"])
+    nodes.delete(aside("hooks", make_hook="true"), ["c"])
+
+
+def test_a_node_is_told_before_it_is_made_and_until_it_is_gone(tmp_path: Path) -> None:
+    with Journal(tmp_path) as journal:
+        made = Made(lambda node: journal.node(*node), journal.deleted)
+        for name in ("one", "two", "three"):
+            made.add(("/", name))
+            assert read_nodes(tmp_path)[-1] == ("/", name)
+        made.discard([("/", "two"), ("other", "one"), ("/", "never")])
+        assert read_nodes(tmp_path) == made.left == [("/", "one"), ("/", "three")]
+
+
+def test_runs_are_noted_with_their_first_node_and_forgotten_with_their_last(tmp_path: Path) -> None:
+    notes, folder = Notes(tmp_path / "state", "a target"), tmp_path / "run"
+    with Journal(folder) as journal:
+        made = notes.made(journal)
+        assert list(notes.runs()) == []
+        made.add(("/", "one"))
+        made.add(("second", "two"))
+        assert list(notes.runs()) == [(folder, [("/", "one"), ("second", "two")])]
+        assert list(Notes(tmp_path / "state", "another").runs()) == []
+        made.discard(made.left)
+        assert list(notes.runs()) == [(folder, [])]
+    notes.forget(folder)
+    assert list(notes.runs()) == []
+
+
+def test_a_run_whose_folder_is_gone_is_forgotten(tmp_path: Path) -> None:
+    notes = Notes(tmp_path / "state", "t")
+    with Journal(tmp_path / "run") as journal:
+        notes.made(journal).add(("/", "one"))
+    journal.path.unlink()
+    assert list(notes.runs()) == []
+    assert not list((tmp_path / "state" / "left" / "t").iterdir())
+
+
+HOOKED = """\
+targets:
+  hooked:
+    broker: reference
+    dialect: amqp-1-0
+    hooks:
+      make-node: echo "$AMQPSPEC_NODE" >> made
+      delete-node: echo "$AMQPSPEC_NODE" >> deleted
+"""
+
+
+def lines(path: Path) -> list[str]:
+    return path.read_text().split() if path.exists() else []
+
+
+def amqpspec(place: Path, *words: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "amqpspec.cli.main", *words]
+    return subprocess.Popen(command, cwd=place, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    (tmp_path / "targets.yaml").write_text(HOOKED)
+    return tmp_path
+
+
+def test_a_run_deletes_what_it_has_made(place: Path) -> None:
+    run = amqpspec(place, "run", "-t", "hooked", "links.names*", "transfer.delivery-tag*", "-q")
+    said, _ = run.communicate(timeout=120)
+    assert run.returncode == 0, said
+    made = lines(place / "made")
+    assert len(made) > 3
+    assert set(made) == set(lines(place / "deleted"))
+    assert not list(place.glob(".brokers/left/*/*"))
+
+
+def test_what_a_killed_run_left_is_deleted_by_clean(place: Path) -> None:
+    run = amqpspec(place, "run", "-t", "hooked", "-q")
+    until(lambda: len(lines(place / "made")) > 5, "nodes that were made")
+    run.send_signal(signal.SIGKILL)
+    run.communicate(timeout=60)
+    assert list(place.glob(".brokers/left/hooked/*"))
+    left = {address for _, address in read_nodes(next(place.glob("out/*-hooked")))}
+    assert left
+    assert set(lines(place / "made")) - set(lines(place / "deleted")) <= left
+    clean = amqpspec(place, "clean", "hooked")
+    said, _ = clean.communicate(timeout=60)
+    assert clean.returncode == 0, said
+    assert said == f"hooked: {len(left)} nodes of killed runs deleted, 0 left to runs at work\n"
+    assert left <= set(lines(place / "deleted"))
+    assert not list(place.glob(".brokers/left/*/*"))
+    assert amqpspec(place, "clean", "hooked").communicate(timeout=60)[0].startswith("hooked: 0 nodes")
+
+
+def test_the_next_run_deletes_what_a_dead_one_left_and_nothing_of_one_at_work(place: Path) -> None:
+    notes = Notes(place / ".brokers", "hooked")
+    for name in ("dead", "alive"):
+        with Journal(place / name) as journal:
+            notes.made(journal).add(("/", f"left-by-{name}"))
+    with only_run_in(place / "alive"):
+        run = amqpspec(place, "run", "-t", "hooked", "open.first-frame", "-q")
+        said, _ = run.communicate(timeout=60)
+    assert run.returncode == 0, said
+    assert "left-by-dead" in lines(place / "deleted")
+    assert "left-by-alive" not in lines(place / "deleted")
+    assert [folder for folder, _ in notes.runs()] == [place / "alive"]
