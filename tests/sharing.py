@@ -31,8 +31,17 @@ def shares(nodeid: str) -> str | None:
     return next((name for name, files in SHARED.items() if nodeid.startswith(files)), None)
 
 
+REAL = "tests/target/test_known_real"
+
+
+def scope(nodeid: str) -> str:
+    """What keeps to one worker: tests that share something dear, or a real broker, which starts once for a file."""
+    file, _, _ = nodeid.partition("::")
+    return shares(nodeid) or (f"{file}[{nodeid.partition('[')[2]}" if file.startswith(REAL) else nodeid)
+
+
 def scheduler(config: Any, log: Any) -> Any:
     """Each test goes to whoever is free, and those that share something to one worker."""
     made = LoadScopeScheduling(config, log)
-    made._split_scope = lambda nodeid: shares(nodeid) or nodeid
+    made._split_scope = scope
     return made

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import json
+import re
 import socket
+import subprocess
+import sys
 from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 from uuid import uuid4
 
+import pika
 import psutil
 import pytest
 
@@ -17,7 +24,8 @@ from amqpspec.target.known import KnownBroker, Running
 from amqpspec.target.known.state import StateFile
 from amqpspec.wire.amqp_1_0.frames import TypedFrame, TypedReader, performative_frame
 from amqpspec.wire.amqp_1_0.message import decode_message, encode_message
-from tests.target.test_known_real import prepare, speaking
+from tests.target.test_known_real import IN_FOLDERS, open_connection, prepare, speaking
+from tests.waiting import until
 
 pytestmark = [pytest.mark.broker, pytest.mark.timeout(180)]
 
@@ -106,6 +114,67 @@ class Talk:
     def close(self) -> None:
         self.send("close")
         self.take("close")
+
+
+@pytest.fixture(scope="module", params=IN_FOLDERS)
+def managed(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[KnownBroker]:
+    one = prepare(request.param, tmp_path_factory.mktemp(request.param))
+    one.start()
+    yield one
+    one.stop()
+
+
+def amqpspec(place: Path, *words: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "amqpspec.cli.main", *words]
+    return subprocess.Popen(command, cwd=place, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+
+
+def there(running: Running, addresses: set[str]) -> set[str]:
+    """Those of the addresses behind which there is a queue."""
+    with closing(open_connection(running, "default", "default")) as connection:
+        return {address for address in addresses if _exists(connection, address.removeprefix("/queues/"))}
+
+
+def _exists(connection: pika.BlockingConnection, queue: str) -> bool:
+    try:
+        connection.channel().queue_declare(queue, passive=True)
+    except pika.exceptions.ChannelClosedByBroker as refused:
+        assert refused.reply_code == 404
+        return False
+    return True
+
+
+def addresses_in(journal: Path) -> set[str]:
+    """Every node that a run has told before it was made."""
+    lines = map(json.loads, journal.read_text().splitlines()) if journal.exists() else ()
+    return {line["node"][1] for line in lines if line["kind"] == "node"}
+
+
+def test_a_url_is_enough_where_queues_have_to_be_made(managed: KnownBroker, tmp_path: Path) -> None:
+    running = managed.start()
+    words = ("run", running.url, "-d", "amqp-1-0", "links.errors*", "links.names*", "-q", "-o", "run")
+    run = amqpspec(tmp_path, *words)
+    said, _ = run.communicate(timeout=120)
+    assert run.returncode in (0, 1), said
+    assert "blocked 0" in said
+    made = addresses_in(tmp_path / "run" / "journal.jsonl")
+    assert len(made) > 3
+    assert there(running, made) == set()
+
+
+def test_what_a_killed_run_left_goes_with_clean(managed: KnownBroker, tmp_path: Path) -> None:
+    running, journal = managed.start(), tmp_path / "run" / "journal.jsonl"
+    run = amqpspec(tmp_path, "run", running.url, "-d", "amqp-1-0", "-q", "-o", "run")
+    until(lambda: len(addresses_in(journal)) > 20, "nodes that were made")
+    run.kill()
+    run.communicate(timeout=60)
+    made = addresses_in(journal)
+    assert there(running, made)
+    said, _ = amqpspec(tmp_path, "clean", running.url).communicate(timeout=60)
+    assert re.search(r": [1-9]\d* nodes of killed runs deleted, 0 left", said), said
+    assert there(running, made) == set()
 
 
 @pytest.fixture(scope="module", params=speaking("amqp-1-0"))

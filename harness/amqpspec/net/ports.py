@@ -7,9 +7,13 @@ Must not know: who is going to listen, or why.
 from __future__ import annotations
 
 import contextlib
+import itertools
+import random
 import socket
+from collections.abc import Iterator
 
 LOOPBACK = "127.0.0.1"
+_PORTS = range(15_000, 32_000)
 
 
 def free_port() -> int:
@@ -18,12 +22,21 @@ def free_port() -> int:
 
 
 def free_ports(count: int) -> tuple[int, ...]:
-    """Several such ports, no two the same."""
+    """Several such ports, no two the same.
+
+    They lie below those that systems give to outgoing connections, of which one may take a port before a broker that is
+    slow to start has come to listen there; and by chance, since others may be looking for ports at the same time.
+    """
     with contextlib.ExitStack() as held:
-        probes = [held.enter_context(socket.socket(socket.AF_INET, socket.SOCK_STREAM)) for _ in range(count)]
-        for probe in probes:
-            probe.bind((LOOPBACK, 0))
-        return tuple(probe.getsockname()[1] for probe in probes)
+        return tuple(itertools.islice(_held_ports(held), count))
+
+
+def _held_ports(held: contextlib.ExitStack) -> Iterator[int]:
+    for port in random.sample(_PORTS, len(_PORTS)):
+        probe = held.enter_context(socket.socket(socket.AF_INET, socket.SOCK_STREAM))
+        with contextlib.suppress(OSError):
+            probe.bind((LOOPBACK, port))
+            yield port
 
 
 def is_listening(host: str, port: int, timeout_s: float = 1.0) -> bool:
