@@ -15,6 +15,7 @@ import pytest
 from amqpspec.cli.certify import only_run_in
 from amqpspec.peer.amqp_1_0.books import FrameArrived
 from amqpspec.peer.context import Context, Nodes, Unmet
+from amqpspec.peer.methods.peer import Peer
 from amqpspec.record.journal import Journal, read_nodes
 from amqpspec.reference.server import ReferenceBroker
 from amqpspec.run.amqp_1_0 import nodes
@@ -84,20 +85,20 @@ def aside(way: str, **facts: str) -> Context:
 def test_queues_are_declared_and_deleted_in_0_9_1(elsewhere: str) -> None:
     context = aside(elsewhere)
     nodes.make(context, ["/queues/on%65", "/queues/two"])
-    with nodes._by_methods(context) as (driver, there):
-        look = driver.peer(there)
-        look.open_connection()  # type: ignore[attr-defined]
-        look.call("channel.open")  # type: ignore[attr-defined]
+    with nodes._by_methods(context) as there:
+        look = Peer(there)
+        look.open_connection()
+        look.call("channel.open")
         for queue in ("one", "two"):
-            look.call("queue.declare", queue=queue, passive=True)  # type: ignore[attr-defined]
+            look.call("queue.declare", queue=queue, passive=True)
     nodes.delete(context, ["/queues/on%65"])
-    with nodes._by_methods(context) as (driver, there):
-        look = driver.peer(there)
-        look.open_connection()  # type: ignore[attr-defined]
-        look.call("channel.open")  # type: ignore[attr-defined]
-        look.call("queue.declare", queue="two", passive=True)  # type: ignore[attr-defined]
+    with nodes._by_methods(context) as there:
+        look = Peer(there)
+        look.open_connection()
+        look.call("channel.open")
+        look.call("queue.declare", queue="two", passive=True)
         with pytest.raises(Unmet, match="404"):
-            look.call("queue.declare", queue="one", passive=True)  # type: ignore[attr-defined]
+            look.call("queue.declare", queue="one", passive=True)
 
 
 def test_a_hook_is_told_address_and_queue(tmp_path: Path) -> None:
