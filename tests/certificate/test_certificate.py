@@ -142,6 +142,6 @@ def test_what_is_no_certificate_is_said_in_one_line(tmp_path: Path, text: str) -
 
 
 def test_a_newer_certificate_is_refused(copy: Path) -> None:
-    rewritten(copy / "certificate.json", lambda document: document.update(certificate=2))
+    rewritten(copy / "certificate.json", lambda document: document.update(certificate=3))
     result = amqpspec("certificate", "verify", copy / "certificate.json")
-    assert (result.exit_code, "schema 1, actual 2" in result.output) == (2, True)
+    assert (result.exit_code, "schema 2, actual 3" in result.output) == (2, True)

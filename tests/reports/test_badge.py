@@ -29,18 +29,30 @@ def only(
     run: LoadedRun, *outcomes: Outcome, baseline: str = "", strict: bool = False, partial: bool = False
 ) -> LoadedRun:
     row = synthetic.hostile_case()
-    cases: list[CaseRow] = [replace(row, verdict=outcome, baseline=baseline) for outcome in outcomes]
+    cases: list[CaseRow] = [
+        replace(row, id=f"{number}", verdict=outcome, baseline=baseline)
+        for number, outcome in enumerate(outcomes)
+    ]
     tally = Tally.of(outcomes)
     return replace(
-        run, cases=tuple(cases), tally=tally, meta=replace(run.meta, strict=strict, partial=partial)
+        run,
+        cases=tuple(cases),
+        tally=tally,
+        requirements={},
+        meta=replace(run.meta, strict=strict, partial=partial),
     )
 
 
 def test_the_badge_says_the_score(harbor: LoadedRun, tmp_path: Path) -> None:
     write_badge(tmp_path / "badge.svg", harbor)
     root = ET.parse(tmp_path / "badge.svg").getroot()
-    assert [text.text for text in root.iter(f"{SVG}text")] == ["amqp-0-9-1", "18/26 pass"]
-    assert root.get("aria-label") == "amqp-0-9-1: 18/26 pass"
+    assert [text.text for text in root.iter(f"{SVG}text")] == [
+        "amqp-0-9-1",
+        "partial: 23 of 27 requirements judged",
+    ]
+    assert root.get("aria-label") == "amqp-0-9-1: partial: 23 of 27 requirements judged"
+    write_badge(tmp_path / "whole.svg", only(harbor, Outcome.PASS, Outcome.NONSTRICT))
+    assert "1/2 pass" in (tmp_path / "whole.svg").read_text("utf-8")
     assert RED_FILL in (tmp_path / "badge.svg").read_text("utf-8")
 
 
@@ -52,7 +64,8 @@ def test_text_cannot_break_out() -> None:
 def test_colours_follow_the_worst(harbor: LoadedRun) -> None:
     good = (Outcome.PASS, Outcome.OBSERVED)
     assert fill_of(only(harbor, *good)) == GREEN_FILL
-    assert fill_of(only(harbor, *good, Outcome.NOT_APPLICABLE, Outcome.EXCLUDED)) == GREEN_FILL
+    assert fill_of(only(harbor, *good, Outcome.NOT_APPLICABLE)) == GREEN_FILL
+    assert fill_of(only(harbor, *good, Outcome.EXCLUDED)) == AMBER_FILL
     assert fill_of(only(harbor, *good, Outcome.BLOCKED)) == AMBER_FILL
     assert fill_of(only(harbor, *good, Outcome.NONSTRICT)) == AMBER_FILL
     assert fill_of(only(harbor, *good, Outcome.NONSTRICT, strict=True)) == RED_FILL

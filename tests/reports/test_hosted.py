@@ -15,7 +15,7 @@ from amqpspec.record.rows import CaseRow, Outcome, Tally
 from amqpspec.reports.github import SHOWN, workflow_commands
 from amqpspec.reports.load import LoadedRun
 from amqpspec.reports.run_sarif import FINGERPRINT, SUITES, run_sarif
-from amqpspec.reports.summary import Deviations
+from amqpspec.reports.standing import Deviations
 from amqpspec.run.case import load_suite
 from tests.reports import synthetic
 

@@ -18,7 +18,8 @@ def with_cases(run: LoadedRun, cases: list[CaseRow]) -> LoadedRun:
 
 
 def test_the_head_says_who_and_how(harbor: LoadedRun, quay: LoadedRun) -> None:
-    assert summary(harbor).startswith("### AMQP 0-9-1: HarborMQ 3.10.8, deviates\n")
+    says = "partial: 23 of 27 requirements judged, deviates"
+    assert summary(harbor).startswith(f"### AMQP 0-9-1: HarborMQ 3.10.8, {says}\n")
     assert "27 planned = 24 run + 1 not applicable + 2 blocked + 0 excluded." in summary(harbor)
     assert "**Partial run:**" in summary(quay)
 
@@ -90,7 +91,7 @@ def test_the_comment_keeps_its_limit_and_counts_what_it_left_out(harbor: LoadedR
 
 def test_a_spotless_run_says_so(harbor: LoadedRun) -> None:
     passed = [case for case in harbor.cases if case.verdict is Outcome.PASS]
-    text = summary(with_cases(harbor, passed))
+    text = summary(replace(with_cases(harbor, passed), requirements={}))
     assert "3.10.8, conforms\n" in text and "16 of 16 pass" in text and "details" not in text
 
 

@@ -40,7 +40,7 @@ def test_the_schema_knows_every_field_and_outcome() -> None:
     assert set(defined["case"]["properties"]["verdict"]["enum"]) == {str(o) for o in Outcome}
     assert set(defined["case"]["properties"]["blocked_by"]["enum"]) == {None, *map(str, BlockedBy)}
     assert set(defined["facts"]["properties"]) == set(Facts.__slots__)
-    scopes = defined["facts"]["properties"]["refusal"]["properties"]["scope"]["enum"]
+    scopes = defined["refusal"]["properties"]["scope"]["enum"]
     assert set(scopes) == set(map(str, Scope))
     assert set(defined["requirement"]["properties"]["level"]) and set(defined["level"]["enum"]) == {
         *map(str, Level)

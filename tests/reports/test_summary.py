@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from amqpspec.record.rows import CaseRow, Outcome, Tally
-from amqpspec.reports.load import LoadedRun
+from amqpspec.reports.load import LoadedRun, RequirementRow
 from amqpspec.reports.outcomes import LOOKS, dialect_title, levels_in_order
-from amqpspec.reports.summary import Deviations, Score, headline
+from amqpspec.reports.standing import Deviations, standing
+from amqpspec.reports.summary import Score, headline
 from amqpspec.reports.text import one_line, plural, visible
 from tests.reports import synthetic
 
@@ -15,7 +16,8 @@ from tests.reports import synthetic
 def run_of(run: LoadedRun, *verdicts: tuple[Outcome, str], exit_code: int = 0) -> LoadedRun:
     row = synthetic.hostile_case()
     cases = tuple(replace(row, id=str(n), verdict=v, baseline=b) for n, (v, b) in enumerate(verdicts))
-    return replace(run, cases=cases, tally=Tally.of(case.verdict for case in cases), exit_code=exit_code)
+    tally = Tally.of(case.verdict for case in cases)
+    return replace(run, cases=cases, tally=tally, exit_code=exit_code, requirements={})
 
 
 GOOD = (Outcome.PASS, "")
@@ -25,14 +27,29 @@ def test_the_headline_agrees_with_the_exit_code(harbor: LoadedRun) -> None:
     assert headline(run_of(harbor, GOOD)) == "conforms"
     assert headline(run_of(harbor, GOOD, (Outcome.NONSTRICT, ""))) == "conforms"
     assert headline(run_of(harbor, GOOD, (Outcome.FAIL, "known"))) == "baseline met"
-    assert headline(run_of(harbor, GOOD, (Outcome.BLOCKED, "known"))) == "baseline met"
     assert headline(run_of(harbor, GOOD, (Outcome.FAIL, ""), exit_code=1)) == "deviates"
-    assert headline(run_of(harbor, GOOD, (Outcome.INCONCLUSIVE, "unexpected"), exit_code=1)) == "not decided"
-    assert headline(run_of(harbor, GOOD, (Outcome.BLOCKED, ""), exit_code=1)) == "blocked"
     assert headline(run_of(harbor, (Outcome.BLOCKED, ""), exit_code=3)) == "not reached"
     assert headline(run_of(harbor, exit_code=4)) == "incomplete run"
     assert headline(run_of(harbor, (Outcome.BLOCKED, ""), exit_code=4)) == "nothing judged"
     assert headline(replace(run_of(harbor, GOOD, exit_code=5), stale=("x",))) == "stale baseline"
+
+
+def test_what_was_not_judged_is_partial_and_never_conforms(harbor: LoadedRun) -> None:
+    def said(outcome: Outcome, baseline: str = "", exit_code: int = 0) -> str:
+        return headline(run_of(harbor, GOOD, (outcome, baseline), exit_code=exit_code))
+
+    start = "partial: 0 of 1 requirements judged, "
+    assert said(Outcome.BLOCKED, "known") == start + "baseline met"
+    assert said(Outcome.INCONCLUSIVE, "unexpected", 1) == start + "not decided"
+    assert said(Outcome.BLOCKED, "", 1) == start + "blocked"
+    assert said(Outcome.BLOCKED) == said(Outcome.EXCLUDED) == start + "no deviation"
+    assert said(Outcome.NOT_APPLICABLE) == "conforms", "left out by rule"
+    asked = run_of(harbor, GOOD)
+    (id,) = asked.cases[0].requirements
+    rows = {id: RequirementRow(id, cases=("0", "1")), "other": RequirementRow("other", excluded="client")}
+    missing = replace(asked, requirements=rows)
+    assert headline(missing) == start + "no deviation", "a case of the suite that was not asked for"
+    assert standing(missing).open == (id,)
 
 
 def test_every_case_that_is_not_green_stands_in_one_list_at_most(harbor: LoadedRun) -> None:
@@ -55,7 +72,8 @@ def test_every_case_that_is_not_green_stands_in_one_list_at_most(harbor: LoadedR
             Outcome.ERROR,
             Outcome.BLOCKED,
         }
-        assert len(listed) == 15
+        known = [case for case in run.cases if case.is_known]
+        assert len(listed) == 15 and list(found.known) == known
 
 
 def test_the_score_hides_nothing(harbor: LoadedRun) -> None:

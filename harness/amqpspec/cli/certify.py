@@ -26,7 +26,7 @@ from amqpspec.peer.context import Patience
 from amqpspec.record import evidence
 from amqpspec.record.journal import JOURNAL, Journal, JournalError, read_cases, read_journal, read_run
 from amqpspec.record.rows import BlockedBy, CaseRow, Outcome, RunRow, TargetRow
-from amqpspec.reports.json_report import requirement_json, write_results
+from amqpspec.reports.json_report import ledger_json, write_results
 from amqpspec.reports.load import load_run
 from amqpspec.run.baseline import Baseline, read_baseline
 from amqpspec.run.case import Case, load_suite
@@ -40,7 +40,6 @@ from amqpspec.run.results import Exit, Results, judge, last_attempts
 from amqpspec.run.select import select, with_files
 from amqpspec.run.shard import Shard
 from amqpspec.run.sweep import sweep
-from amqpspec.spec.dialects import load_ledger
 from amqpspec.target.config import ConfigError, Target
 from amqpspec.target.known import BrokerError
 from amqpspec.target.live import TargetError, live
@@ -159,16 +158,18 @@ def _suite_of(rows: Iterable[CaseRow]) -> Iterator[str]:
 
 def _report(request: RunRequest, row: RunRow, results: Results, folder: Path) -> dict[str, Any]:
     # Imported here: templates and JUnit take a while to load, which a run that does not begin need not wait for.
+    from amqpspec.cli.conclusion import conclude
     from amqpspec.reports.render import render_all
+    from amqpspec.reports.summary import headline
 
-    ledger = load_ledger(request.target.dialect)
-    requirements = {name: requirement_json(requirement) for name, requirement in ledger.items()}
+    requirements = ledger_json(request.target.dialect)
     write_results(folder, row, results.rows, requirements, int(results.exit_code), list(results.stale))
     paths = render_all(folder)
     if request.pcap:
         _captures(folder, results.rows)
     _point_latest(folder)
-    Progress.conclude(row, results, folder, request.quiet)
+    run = load_run(folder)
+    conclude(run, request.quiet)
     tell_host(folder)
     if request.junit is not None:
         request.junit.parent.mkdir(parents=True, exist_ok=True)
@@ -177,6 +178,7 @@ def _report(request: RunRequest, row: RunRow, results: Results, folder: Path) ->
     cases = [case.to_json() for case in results.rows]
     return {
         **tally,
+        "says": headline(run),
         "exit_code": int(results.exit_code),
         "stale_baseline": list(results.stale),
         "cases": cases,

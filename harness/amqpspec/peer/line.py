@@ -12,12 +12,13 @@ from typing import Protocol
 
 from amqpspec.peer.context import Context
 from amqpspec.peer.events import Arrival, Ended, Garbled, HeaderArrived, Quiet
-from amqpspec.spec.model import Dialect
+from amqpspec.spec.model import Dialect, Refusal, Scope
 from amqpspec.wire.errors import WireError
 from amqpspec.wire.transport import StreamEnd, StreamEnded, Transport
 
 FLOOD_OCTETS = 64 << 20
 _STASH = 20_000
+_WORDLESS = (Scope.SOCKET, Scope.HEADER)
 _FINAL = (Ended, Garbled, Quiet, HeaderArrived)
 
 
@@ -36,7 +37,8 @@ class Listener(Protocol):
 class Line:
     """Octets to, and arrivals from, the target over one transport, dialled when first needed.
 
-    ``lines`` are all lines of the case; ``claimed`` is what the case said it would prove.
+    ``lines`` are all lines of the case; ``claimed`` is what the case said it would prove; ``refused`` is the first
+    refusal that the target put into words.
     """
 
     def __init__(
@@ -46,6 +48,7 @@ class Line:
         self.login = context.login
         self.claimed = ""
         self.ended: StreamEnd | None = None
+        self.refused: Refusal | None = None
         self.lines: list[Line] = lines if lines is not None else []
         self.lines.append(self)
         self._listener = listener
@@ -133,7 +136,9 @@ class Line:
         while True:
             arrival = self._listener.next()
             if arrival is not None:
-                return self.noted(arrival)
+                arrival = self.noted(arrival)
+                self._see(arrival.refusal)
+                return arrival
             if self.ended is not None:
                 return Ended(self.ended)
             # A target that never stops must not hold up the run, nor fill our memory.
@@ -148,6 +153,10 @@ class Line:
                 return Quiet(until_s - started_s)
             self._received_octets += len(octets)
             self._listener.feed(octets)
+
+    def _see(self, refusal: Refusal | None) -> None:
+        if self.refused is None and refusal is not None and refusal.scope not in _WORDLESS:
+            self.refused = refusal
 
     def wait(self, wanted: Callable[[Arrival], bool], within_s: float) -> Arrival:
         """The first arrival that is wanted or ends the matter; others are kept for later waits."""

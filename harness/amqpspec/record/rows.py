@@ -50,6 +50,10 @@ RAN = frozenset(
 )
 
 
+DEVIATIONS = frozenset({Outcome.FAIL, Outcome.NONSTRICT, Outcome.INCONCLUSIVE, Outcome.BLOCKED})
+"""What a baseline may list."""
+
+
 class BlockedBy(StrEnum):
     """What kept a case from a judgement."""
 
@@ -78,24 +82,34 @@ class Facts:
     """What a verdict rests on, as data; sentences about it are for people.
 
     ``refusal`` is the refusal that was observed; ``arrivals`` is what arrived instead or besides, each as its kind and
-    code (``channel.close 404``, ``end``); ``way`` is the way that a target chose where it may choose.
+    code (``channel.close 404``, ``end``); ``way`` is the way that a target chose where it may choose; ``first`` is the
+    first refusal of the whole conversation, of cases that are not green.
     """
 
     refusal: Refusal | None = None
     arrivals: tuple[str, ...] = ()
     way: str = ""
+    first: Refusal | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The facts as JSON data."""
-        refusal = None if self.refusal is None else {"scope": self.refusal.scope, "code": self.refusal.code}
-        return {"refusal": refusal, "arrivals": list(self.arrivals), "way": self.way}
+        first = {} if self.first is None else {"first": _refusal_json(self.first)}
+        arrivals = list(self.arrivals)
+        return {"refusal": _refusal_json(self.refusal), "arrivals": arrivals, "way": self.way, **first}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Facts:
         """Read facts back; unknown keys of a newer writer are left out."""
-        said = data.get("refusal")
-        refusal = None if said is None else Refusal(Scope(said["scope"]), said.get("code"))
-        return cls(refusal, tuple(data.get("arrivals", ())), data.get("way", ""))
+        refusal, first = _refusal(data.get("refusal")), _refusal(data.get("first"))
+        return cls(refusal, tuple(data.get("arrivals", ())), data.get("way", ""), first)
+
+
+def _refusal_json(refusal: Refusal | None) -> dict[str, Any] | None:
+    return None if refusal is None else {"scope": refusal.scope, "code": refusal.code}
+
+
+def _refusal(said: Mapping[str, Any] | None) -> Refusal | None:
+    return None if said is None else Refusal(Scope(said["scope"]), said.get("code"))
 
 
 NO_FACTS = Facts()
@@ -133,6 +147,11 @@ class CaseRow:
     ended_at: str = ""
     attempts_differ: bool = False
     died: str = ""
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the target's baseline lists this, with a reason, as something that is not green."""
+        return self.baseline == "known" and self.verdict in DEVIATIONS
 
     @property
     def is_blocked_by_configuration(self) -> bool:

@@ -30,10 +30,9 @@ import yaml
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import InvalidVersion, Version
 
-from amqpspec.record.rows import BlockedBy, CaseRow, Outcome
+from amqpspec.record.rows import DEVIATIONS, BlockedBy, CaseRow, Outcome
 from amqpspec.target.config import yaml_complaint
 
-DEVIATIONS = frozenset({Outcome.FAIL, Outcome.NONSTRICT, Outcome.INCONCLUSIVE, Outcome.BLOCKED})
 _TOP = frozenset({"target", "dialect", "versions", "entries"})
 _KEYS = frozenset({"case", "verdict", "observed", "reason", "link", "expires", "flaky"})
 

@@ -37,6 +37,7 @@ from amqpspec.run.made import Made
 from amqpspec.run.recorded import NO_TRANSCRIPT, Budget, Stopped, Streams
 from amqpspec.run.verdict import Verdict, facts_of
 from amqpspec.spec.dialects import widest
+from amqpspec.spec.model import Refusal
 from amqpspec.target.live import Live
 from amqpspec.wire.transport import StreamEnded
 
@@ -206,15 +207,27 @@ def _starred(verdict: Verdict, secrets: Collection[str]) -> Verdict:
 
 def _starred_facts(facts: Facts, secrets: Collection[str]) -> Facts:
     """Error conditions are a target's own words, which may repeat what it was sent."""
-    refusal = facts.refusal
-    if refusal is not None and isinstance(refusal.code, str):
-        refusal = replace(refusal, code=starred(refusal.code, secrets))
+    refusal, first = (_starred_refusal(each, secrets) for each in (facts.refusal, facts.first))
     arrivals = tuple(starred(kind, secrets) for kind in facts.arrivals)
-    return Facts(refusal, arrivals, starred(facts.way, secrets))
+    return Facts(refusal, arrivals, starred(facts.way, secrets), first)
+
+
+def _starred_refusal(refusal: Refusal | None, secrets: Collection[str]) -> Refusal | None:
+    if refusal is not None and isinstance(refusal.code, str):
+        return replace(refusal, code=starred(refusal.code, secrets))
+    return refusal
 
 
 def verdict_of(case: Case, peer: Line) -> Verdict:
     """What a case comes to, whatever happens in it; raises Stopped, TranscriptError."""
+    verdict = _judged(case, peer)
+    if verdict.outcome in (Outcome.PASS, Outcome.OBSERVED):
+        return verdict
+    first = next((line.refused for line in peer.lines if line.refused is not None), None)
+    return replace(verdict, facts=replace(verdict.facts, first=first))
+
+
+def _judged(case: Case, peer: Line) -> Verdict:
     try:
         return case.body(peer)
     except Unmet as unmet:

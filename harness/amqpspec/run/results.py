@@ -16,6 +16,9 @@ from amqpspec.record.journal import read_cases
 from amqpspec.record.rows import FROM_BEST, CaseRow, Outcome, Tally
 from amqpspec.run.baseline import Baseline, apply
 
+JUDGED = frozenset({Outcome.PASS, Outcome.OBSERVED, Outcome.NONSTRICT, Outcome.FAIL})
+"""What says something of the target."""
+
 
 class Exit(IntEnum):
     """The exit codes of every verb that runs cases."""
@@ -51,7 +54,7 @@ def judge(
     """Apply the baseline and decide the exit code; of ``unasked`` cases the baseline may say what it likes."""
     judged, stale = apply(rows, baseline, today, unasked)
     tally = Tally.of(row.verdict for row in judged)
-    return Results(judged, tally, stale, _exit_code(judged, stale, strict, partial))
+    return Results(judged, tally, stale, exit_code(judged, stale, strict=strict, partial=partial))
 
 
 def last_attempts(folder: Path) -> list[CaseRow]:
@@ -79,24 +82,20 @@ def _is_worse(row: CaseRow, other: CaseRow) -> bool:
     return FROM_BEST.index(row.verdict) > FROM_BEST.index(other.verdict)
 
 
-def _exit_code(rows: Sequence[CaseRow], stale: Sequence[object], strict: bool, partial: bool) -> Exit:
-    outcomes = {row.verdict for row in rows if row.baseline != "known"}
-    if partial or not any(_says_something(row) for row in rows) or Outcome.ERROR in outcomes:
+def exit_code(rows: Sequence[CaseRow], stale: Sequence[object], *, strict: bool, partial: bool) -> Exit:
+    """What a run ends with; one in which nothing was judged never ends with 0, whatever a baseline knows."""
+    outcomes = {row.verdict for row in rows if not row.is_known}
+    if partial or Outcome.ERROR in outcomes:
         return Exit.HARNESS
     bad = {Outcome.FAIL, Outcome.INCONCLUSIVE} | ({Outcome.NONSTRICT} if strict else set())
     unmet = any(_unmet(row) for row in rows)
     if outcomes & bad or unmet:
         return Exit.DEVIATIONS
+    if JUDGED.isdisjoint(row.verdict for row in rows):
+        return Exit.HARNESS
     return Exit.STALE if stale else Exit.CONFORMING
-
-
-def _says_something(row: CaseRow) -> bool:
-    """Whether the row says anything of the target: a run in which none does has judged nothing."""
-    return (
-        row.verdict not in (Outcome.NOT_APPLICABLE, Outcome.EXCLUDED) and not row.is_blocked_by_configuration
-    )
 
 
 def _unmet(row: CaseRow) -> bool:
     """Blocked by the target's behaviour, not by what its configuration does not offer."""
-    return row.verdict is Outcome.BLOCKED and row.baseline != "known" and not row.is_blocked_by_configuration
+    return row.verdict is Outcome.BLOCKED and not row.is_known and not row.is_blocked_by_configuration

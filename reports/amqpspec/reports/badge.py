@@ -11,7 +11,8 @@ from xml.sax.saxutils import escape, quoteattr
 
 from amqpspec.reports.files import atomic_text
 from amqpspec.reports.load import LoadedRun
-from amqpspec.reports.summary import Deviations, Score
+from amqpspec.reports.standing import Deviations, standing
+from amqpspec.reports.summary import Score
 from amqpspec.reports.text import one_line
 
 GREEN_FILL, AMBER_FILL, RED_FILL, GREY_FILL = "#1a7f37", "#8f5f00", "#c4283a", "#5a6069"
@@ -34,8 +35,12 @@ _SVG = """\
 
 def write_badge(path: Path, run: LoadedRun) -> None:
     """Write the badge of a run."""
-    score = Score.of_run(run)
-    message = f"{score.green}/{score.of} pass" + (", partial" if run.meta.partial else "")
+    score, stands = Score.of_run(run), standing(run)
+    message = f"{score.green}/{score.of} pass"
+    if run.meta.partial:
+        message += ", partial"
+    elif not stands.is_whole:
+        message = str(stands)
     with atomic_text(path) as out:
         out.write(badge(one_line(run.meta.target.dialect, 40), message, fill_of(run)))
 
@@ -47,7 +52,7 @@ def fill_of(run: LoadedRun) -> str:
         return RED_FILL
     if run.meta.partial or not run.tally.run:
         return GREY_FILL
-    return GREEN_FILL if score.green == score.of else AMBER_FILL
+    return GREEN_FILL if score.green == score.of and standing(run).is_whole else AMBER_FILL
 
 
 def badge(label: str, message: str, fill: str) -> str:

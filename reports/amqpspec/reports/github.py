@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from amqpspec.record.rows import CaseRow
 from amqpspec.reports.load import LoadedRun
-from amqpspec.reports.summary import Deviations
+from amqpspec.reports.standing import Deviations
 from amqpspec.reports.text import one_line, plural
 
 SHOWN = 9

@@ -17,6 +17,8 @@ from typing import IO, Any
 from amqpspec.record.rows import SCHEMA, CaseRow, Outcome, RunRow, Tally
 from amqpspec.reports.files import atomic_text
 from amqpspec.reports.load import RESULTS
+from amqpspec.run.case import load_suite
+from amqpspec.spec.dialects import load_ledger
 from amqpspec.spec.model import Requirement
 
 SCHEMA_FILE = Path(__file__).parent / "schemas" / f"results-{SCHEMA}.json"
@@ -46,8 +48,8 @@ def write_results(
     return path
 
 
-def requirement_json(requirement: Requirement) -> dict[str, str]:
-    """A row of the ledger in the form in which results.json carries it."""
+def requirement_json(requirement: Requirement, cases: Iterable[str] = ()) -> dict[str, Any]:
+    """A row of the ledger, with the cases of the suite that cover it, in the form in which results.json carries it."""
     return {
         "level": str(requirement.level),
         "binds": requirement.binds,
@@ -57,7 +59,17 @@ def requirement_json(requirement: Requirement) -> dict[str, str]:
         "same_as": requirement.same_as,
         "source": requirement.source,
         "excluded": requirement.excluded or ("" if requirement.testable else "not observable from outside"),
+        "cases": list(cases),
     }
+
+
+def ledger_json(dialect: str) -> dict[str, dict[str, Any]]:
+    """The ledger of a dialect as results.json carries it; raises LedgerError."""
+    cases: dict[str, list[str]] = {}
+    for case in load_suite(dialect).values():
+        for id in case.covers:
+            cases.setdefault(id, []).append(case.id)
+    return {id: requirement_json(row, cases.get(id, ())) for id, row in load_ledger(dialect).items()}
 
 
 def _spool(spool: IO[str], cases: Iterable[CaseRow]) -> Tally:

@@ -20,8 +20,10 @@ from junit_xml import TestCase, TestSuite
 from amqpspec.record.rows import CaseRow, Outcome
 from amqpspec.reports.files import atomic_text
 from amqpspec.reports.load import LoadedRun
-from amqpspec.reports.outcomes import is_deviation, is_excused
-from amqpspec.reports.text import one_line, visible
+from amqpspec.reports.outcomes import is_deviation
+from amqpspec.reports.standing import numbers
+from amqpspec.reports.summary import headline
+from amqpspec.reports.text import cut_octets, one_line, visible
 
 _COUNTED = ("tests", "failures", "errors")
 
@@ -89,6 +91,10 @@ def _run_properties(run: LoadedRun) -> Mapping[str, str]:
         "suite_version": meta.suite_version,
         "partial": str(meta.partial).lower(),
         "strict": str(meta.strict).lower(),
+        "says": headline(run),
+        **{
+            f"numbers.{key}": str(value) for key, value in numbers(run).to_json().items() if key != "verdicts"
+        },
     }
     return {key: visible(value) for key, value in facts.items() if value}
 
@@ -137,7 +143,7 @@ def _case(run: LoadedRun, case: CaseRow) -> TestCase:
 
 def _judge(answer: TestCase, run: LoadedRun, case: CaseRow) -> None:
     strict = run.meta.strict
-    if is_excused(case, strict):
+    if case.is_known:
         answer.add_skipped_info(
             f"known deviation: {one_line(case.reason) or _message(case)}", _detail(run, case)
         )
@@ -151,7 +157,7 @@ def _judge(answer: TestCase, run: LoadedRun, case: CaseRow) -> None:
 
 
 def _message(case: CaseRow) -> str:
-    said = [f"{name} {one_line(text)}" for name, text in _said(case) if text]
+    said = [f"{name} {one_line(cut_octets(text))}" for name, text in _said(case) if text]
     return "; ".join(said) or f"{case.verdict}, nothing recorded"
 
 

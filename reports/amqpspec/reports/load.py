@@ -24,7 +24,7 @@ class ReportError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class RequirementRow:
-    """One requirement as the run recorded it; ``excluded`` says why no case covers it."""
+    """One requirement as the run recorded it; ``excluded`` says why no case covers it, ``cases`` which do."""
 
     id: str
     level: str = ""
@@ -35,11 +35,13 @@ class RequirementRow:
     same_as: str = ""
     source: str = ""
     excluded: str = ""
+    cases: tuple[str, ...] = ()
 
     @classmethod
     def from_json(cls, id: str, data: Mapping[str, Any]) -> RequirementRow:
         """Read a row back; unknown keys of a newer writer are left out."""
-        return cls(id, **{key: data[key] for key in cls.__slots__ if key != "id" and data.get(key)})
+        known = {key: data[key] for key in cls.__slots__ if key != "id" and data.get(key)}
+        return cls(id, **known | {"cases": tuple(map(str, data.get("cases", ())))})
 
     @property
     def key(self) -> str:
@@ -132,6 +134,8 @@ def _run(folder: Path, data: Mapping[str, Any]) -> LoadedRun:
 
 
 def _stale_text(entry: object) -> str:
+    if isinstance(entry, Mapping) and entry.keys() == {"case", "why"}:
+        return f"{entry['case']}: {entry['why']}"
     if isinstance(entry, Mapping):
         return ", ".join(f"{key} {value}" if key != "id" else str(value) for key, value in entry.items())
     return str(entry)

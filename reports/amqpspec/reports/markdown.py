@@ -14,9 +14,9 @@ from pathlib import Path
 from amqpspec.record.rows import CaseRow, Outcome
 from amqpspec.reports.files import atomic_text
 from amqpspec.reports.load import LoadedRun
-from amqpspec.reports.outcomes import LOOKS, dialect_title, is_excused
+from amqpspec.reports.outcomes import LOOKS, dialect_title
+from amqpspec.reports.standing import Deviations
 from amqpspec.reports.summary import (
-    Deviations,
     LevelCount,
     Score,
     by_level,
@@ -158,7 +158,7 @@ def _item(run: LoadedRun, case: CaseRow) -> str:
         lines += [f"  - {name}: {plain(text)}"] if text else []
     lines += [f"  - clause: {_clauses(run, case)}"] if case.requirements else []
     if case.reason:
-        why = "known because" if is_excused(case, run.meta.strict) else "reason"
+        why = "known because" if case.is_known else "reason"
         lines.append(f"  - {why}: {plain(case.reason)}")
     return "\n".join(lines) + "\n"
 

@@ -57,12 +57,6 @@ def is_deviation(case: CaseRow, strict: bool) -> bool:
     return case.verdict is Outcome.FAIL or (strict and case.verdict is Outcome.NONSTRICT)
 
 
-def is_excused(case: CaseRow, strict: bool) -> bool:
-    """Whether the target's baseline lists this, with a reason, as something that is not green."""
-    stuck = case.verdict in (Outcome.INCONCLUSIVE, Outcome.BLOCKED)
-    return case.baseline == "known" and (stuck or is_deviation(case, strict))
-
-
 def level_place(level: str | None) -> tuple[int, str]:
     """Where a level stands among levels, strongest first, unknown ones last and by name."""
     return LEVELS.index(level) if level in LEVELS else len(LEVELS), level or ""

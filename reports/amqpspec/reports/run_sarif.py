@@ -17,7 +17,7 @@ from urllib.parse import quote
 from amqpspec.record.rows import CaseRow
 from amqpspec.reports.load import LoadedRun, RequirementRow
 from amqpspec.reports.sarif import log, write_log
-from amqpspec.reports.summary import Deviations
+from amqpspec.reports.standing import Deviations
 from amqpspec.reports.text import one_line, visible
 from amqpspec.run.case import load_suite
 from amqpspec.spec.dialects import dialect_ids

@@ -1,6 +1,6 @@
 """Counts that every report shows, made in one place so that they agree.
 
-Knows: cases by level and outcome, coverage of requirements, who deviates.
+Knows: cases by level and outcome, coverage of requirements, the verdict on the whole run.
 Must not know: any document format.
 """
 
@@ -12,9 +12,11 @@ from dataclasses import dataclass
 
 from amqpspec.record.rows import CaseRow, Outcome
 from amqpspec.reports.load import LoadedRun, RequirementRow
-from amqpspec.reports.outcomes import GREEN, UNCOUNTED, is_deviation, is_excused, levels_in_order
+from amqpspec.reports.outcomes import GREEN, UNCOUNTED, levels_in_order
+from amqpspec.reports.standing import Deviations, standing
 from amqpspec.run.results import Exit
 
+CONFORMS, NOTHING = "conforms", "nothing judged"
 _WARMTH = (0.5, 0.8, 0.95, 1.0)
 """From which part on a score is one step warmer."""
 
@@ -105,31 +107,6 @@ class Score:
 
 
 @dataclass(frozen=True, slots=True)
-class Deviations:
-    """What is wrong, sorted by whose concern it is."""
-
-    unexpected: tuple[CaseRow, ...]
-    known: tuple[CaseRow, ...]
-    undecided: tuple[CaseRow, ...]
-    nonstrict: tuple[CaseRow, ...]
-    blocked: tuple[CaseRow, ...]
-
-    @classmethod
-    def of_run(cls, run: LoadedRun) -> Deviations:
-        """Each case stands in one list at most."""
-        strict = run.meta.strict
-        known = tuple(case for case in run.cases if is_excused(case, strict))
-        rest = [case for case in run.cases if not is_excused(case, strict)]
-        return cls(
-            unexpected=tuple(case for case in rest if is_deviation(case, strict)),
-            known=known,
-            undecided=tuple(c for c in rest if c.verdict in (Outcome.INCONCLUSIVE, Outcome.ERROR)),
-            nonstrict=tuple(c for c in rest if c.verdict is Outcome.NONSTRICT and not strict),
-            blocked=tuple(case for case in rest if case.verdict is Outcome.BLOCKED),
-        )
-
-
-@dataclass(frozen=True, slots=True)
 class Coverage:
     """Which requirements of the ledger this run's cases speak about, and which it leaves out."""
 
@@ -156,12 +133,22 @@ def coverage(runs: Sequence[LoadedRun]) -> Coverage:
 
 
 def headline(run: LoadedRun) -> str:
-    """The verdict on the whole run in a few words; it agrees with the exit code."""
-    found = Deviations.of_run(run)
+    """The verdict on the whole run in a few words; it agrees with the exit code.
+
+    What did not judge every requirement that applies begins with ``partial: N of M requirements judged``.
+    """
     if run.exit_code == Exit.TARGET:
         return "not reached"
     if run.meta.partial or not run.cases:
         return "incomplete run"
+    word, stands = _word(run), standing(run)
+    if stands.is_whole or word == NOTHING:
+        return word
+    return f"{stands}, {'no deviation' if word == CONFORMS else word}"
+
+
+def _word(run: LoadedRun) -> str:
+    found = Deviations.of_run(run)
     if found.unexpected:
         return "deviates"
     if found.undecided:
@@ -169,7 +156,7 @@ def headline(run: LoadedRun) -> str:
     if run.exit_code == Exit.DEVIATIONS:
         return "blocked"
     if run.exit_code == Exit.HARNESS:
-        return "nothing judged"
+        return NOTHING
     if run.stale:
         return "stale baseline"
-    return "baseline met" if found.known else "conforms"
+    return "baseline met" if found.known else CONFORMS

@@ -13,6 +13,8 @@ _UNFIT = re.compile(
     "\u200e\u200f\u202a-\u202e\u2066-\u2069"  # marks that turn the direction of a line
     "\ud800-\udfff\ufffe\uffff]"
 )
+_LONG = re.compile(r"(?:\b[0-9a-f]{2} ){31,}[0-9a-f]{2}\b|[^\s/]{96,}")
+_KEPT = 32
 
 
 def visible(text: str) -> str:
@@ -24,6 +26,11 @@ def one_line(text: str, limit: int = 0) -> str:
     """The text on one line, cut at ``limit`` characters if one is given."""
     flat = " ".join(visible(text).split())
     return flat if not limit or len(flat) <= limit else flat[: limit - 1].rstrip() + "…"
+
+
+def cut_octets(text: str) -> str:
+    """The text with long stretches of octets, or of anything without a space, cut in the middle."""
+    return _LONG.sub(lambda found: f"{found[0][:_KEPT]}…{found[0][-_KEPT:]}", text)
 
 
 def plural(count: int, noun: str) -> str:

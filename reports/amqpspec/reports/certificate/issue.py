@@ -19,11 +19,12 @@ from amqpspec.record.rows import CaseRow
 from amqpspec.reports.files import atomic_text
 from amqpspec.reports.load import RESULTS, LoadedRun, ReportError
 from amqpspec.reports.outcomes import is_deviation
+from amqpspec.reports.standing import numbers, standing
 from amqpspec.reports.summary import coverage, headline
 from amqpspec.spec.canonical import declared_hash
 from amqpspec.spec.dialects import load_dialect, load_ledger, widest
 
-SCHEMA = 1
+SCHEMA = 2
 _UNFINISHED = "expected a run that came to its end, actual: a partial one, which certifies nothing"
 
 
@@ -43,6 +44,7 @@ def certificate(run: LoadedRun) -> dict[str, Any]:
             "command": run.meta.command, "platform": run.meta.platform, "note": run.meta.note,
         },
         "counts": run.tally.to_json(),
+        "numbers": numbers(run).to_json(),
         "requirements": _requirements(run),
         "deviations": [_deviation(case) for case in run.cases if _is_named(case, run.meta.strict)],
         "verdicts": {case.id: str(case.verdict) for case in run.cases},
@@ -102,10 +104,11 @@ def _target(run: LoadedRun) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _requirements(run: LoadedRun) -> dict[str, int]:
-    found = coverage([run])
+def _requirements(run: LoadedRun) -> dict[str, Any]:
+    found, stands = coverage([run]), standing(run)
     return {
-        "total": found.total, "covered": found.covered, "excluded": len(found.excluded), "open": len(found.open)
+        "total": found.total, "covered": found.covered, "excluded": len(found.excluded), "open": len(found.open),
+        "judged": stands.judged, "of": stands.of, "not_judged": list(stands.open),
     }  # fmt: skip
 
 
@@ -123,12 +126,13 @@ def _deviation(case: CaseRow) -> dict[str, Any]:
 
 def short(document: Mapping[str, Any]) -> Iterator[str]:
     """A certificate in a few lines."""
-    target, counts, named = document["target"], document["counts"], document["deviations"]
-    known = sum(deviation["known"] for deviation in named)
+    target, counts = document["target"], document["numbers"]
     yield f"{target['product'] or target['name']} {target['version']} ({document['dialect']}): {document['says']}"
     yield (
         f"{counts['planned']} cases = {counts['run']} run + {counts['not_applicable']} not applicable + "
-        f"{counts['blocked']} blocked + {counts['excluded']} excluded; {len(named)} deviations, {known} of them known"
+        f"{counts['blocked']} blocked + {counts['excluded']} excluded; {counts['known']} known, "
+        f"{counts['unexpected']} unexpected, {counts['undecided']} undecided, "
+        f"{counts['nonstrict']} nonstrict, {counts['left']} blocked and not known"
     )
     tables = document["declared"]["tables"][:16]
     yield f"suite {document['suite_version']}, tables {tables}, run {document['run']['id']}"

@@ -14,7 +14,7 @@ from typing import Any
 
 from amqpspec.record.rows import CaseRow, Outcome
 from amqpspec.reports.load import LoadedRun, RequirementRow
-from amqpspec.reports.outcomes import GREEN, LOOKS, is_excused, worst
+from amqpspec.reports.outcomes import GREEN, LOOKS, worst
 from amqpspec.reports.text import visible
 
 NO_REQUIREMENT = ""
@@ -187,7 +187,7 @@ def _rows(runs: Sequence[LoadedRun], ledgers: _Ledgers) -> Iterator[Row]:
 def _cell(number: int, run: LoadedRun, case: CaseRow | None) -> Cell | None:
     if case is None:
         return None
-    return Cell(number, case, is_excused(case, run.meta.strict))
+    return Cell(number, case, case.is_known)
 
 
 def _group(key: str, rows: Iterable[Row], ledgers: _Ledgers, also: Mapping[str, list[str]]) -> Group:

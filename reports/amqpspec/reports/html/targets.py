@@ -15,7 +15,8 @@ from datetime import datetime
 from amqpspec.record.rows import TargetRow
 from amqpspec.reports.load import LoadedRun
 from amqpspec.reports.outcomes import dialect_title
-from amqpspec.reports.summary import Deviations, LevelCount, Score, by_level, headline, total
+from amqpspec.reports.standing import Deviations, Numbers, numbers
+from amqpspec.reports.summary import CONFORMS, LevelCount, Score, by_level, headline, total
 from amqpspec.reports.text import plural
 
 
@@ -31,13 +32,16 @@ class Card:
     levels: tuple[LevelCount, ...]
     total: LevelCount
     found: Deviations
+    numbers: Numbers
     facts: tuple[str, ...]
     announced: tuple[tuple[str, str], ...]
 
     @property
     def tone(self) -> str:
         """``good``, ``bad`` or ``warn``: the colour of the headline."""
-        return {"conforms": "good", "baseline met": "good", "deviates": "bad"}.get(self.headline, "warn")
+        if self.found.unexpected:
+            return "bad"
+        return "good" if self.headline in (CONFORMS, "baseline met") else "warn"
 
 
 def cards(runs: Sequence[LoadedRun]) -> list[Card]:
@@ -73,6 +77,7 @@ def _card(number: int, run: LoadedRun, label: str) -> Card:
         levels=tuple(by_level(run.cases)),
         total=total(run.cases),
         found=Deviations.of_run(run),
+        numbers=numbers(run),
         facts=tuple(fact for fact in _facts(run) if fact),
         announced=tuple(_announced(run.meta.target.announced)),
     )

@@ -20,13 +20,13 @@ import pyarrow as pa
 from amqpspec.record.journal import JOURNAL, read_cases, read_run
 from amqpspec.record.observation import CASE, VERDICT_CODES, key, row, utc
 from amqpspec.record.rows import CaseRow, RunRow, TargetRow
-from amqpspec.reports.json_report import requirement_json
+from amqpspec.reports.json_report import ledger_json
 from amqpspec.reports.load import RESULTS, LoadedRun, RequirementRow, load_run
 from amqpspec.reports.outcomes import GREEN
 from amqpspec.reports.pipeline.dimensions import Rows
 from amqpspec.reports.pipeline.reactions import arrivals_in_words, case_reaction
 from amqpspec.reports.pipeline.schema import OBSERVATION, LakeError
-from amqpspec.spec.dialects import certified_dialects, load_ledger
+from amqpspec.spec.dialects import certified_dialects
 
 _BATCH_ROWS = 10_000
 
@@ -207,12 +207,12 @@ def ledger_rows(dialect: str) -> list[RequirementRow]:
     """The requirements of a dialect as this build has them; none of one that it does not certify."""
     if dialect not in certified_dialects():
         return []
-    return [RequirementRow.from_json(row.id, requirement_json(row)) for row in load_ledger(dialect).values()]
+    return [RequirementRow.from_json(id, row) for id, row in ledger_json(dialect).items()]
 
 
 def requirement_rows(dialect: str, ledger: Iterable[RequirementRow]) -> Iterator[dict[str, Any]]:
     """Rows of the dimension ``requirements``."""
     for item in ledger:
         texts = asdict(item)
-        id = texts.pop("id")
+        id, _ = texts.pop("id"), texts.pop("cases")
         yield {"requirement_key": key(dialect, id), "dialect": dialect, "requirement": id, **texts}

@@ -1,0 +1,121 @@
+"""What a run judged of its dialect's requirements, and every number that a report says: one set, made here.
+
+Knows: rows, the ledger as the run recorded it. Must not know: any document format.
+
+A requirement is judged where a case of it came to a judgement and no case of it was left without one. It is not
+applicable where all of its cases are, by the rules of profile and limits. All others are open, whatever the reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from amqpspec.record.rows import CaseRow, Outcome
+from amqpspec.reports.load import LoadedRun
+from amqpspec.reports.outcomes import is_deviation
+from amqpspec.run.results import JUDGED
+
+_SETTLED = JUDGED | {Outcome.NOT_APPLICABLE}
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How many of the requirements that apply to the target were judged, and the ids of those that were not."""
+
+    judged: int
+    of: int
+    open: tuple[str, ...]
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all of them were judged, and there were some."""
+        return 0 < self.of == self.judged
+
+    def __str__(self) -> str:
+        return f"partial: {self.judged} of {self.of} requirements judged"
+
+
+def standing(run: LoadedRun) -> Standing:
+    """What this run judged; every case of the suite counts, also one that was not asked for."""
+    rows = {case.id: case for case in run.cases}
+    judged, open_ids = 0, []
+    for id, cases in _cases(run).items():
+        found = {rows[case].verdict if case in rows else None for case in cases}
+        if not found or not found <= _SETTLED:
+            open_ids.append(id)
+        elif found & JUDGED:
+            judged += 1
+    return Standing(judged, judged + len(open_ids), tuple(open_ids))
+
+
+def _cases(run: LoadedRun) -> Mapping[str, set[str]]:
+    """The cases of each requirement that can be judged: those of the suite, and those of the run."""
+    cases = {id: set(row.cases) for id, row in run.requirements.items() if not row.excluded}
+    for case in run.cases:
+        for id in case.requirements:
+            cases.setdefault(id, set()).add(case.id)
+    return cases
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """What terminal, matrix, JUnit and certificate say of one run.
+
+    ``planned`` = ``run`` + ``not_applicable`` + ``blocked`` + ``excluded``, whatever a baseline knows. Of the cases
+    that are not green each is one of ``known``, ``unexpected``, ``undecided``, ``nonstrict`` and ``left``: blocked and
+    not known.
+    """
+
+    planned: int
+    run: int
+    not_applicable: int
+    blocked: int
+    excluded: int
+    verdicts: Mapping[str, int]
+    known: int
+    unexpected: int
+    undecided: int
+    nonstrict: int
+    left: int
+    requirements_judged: int
+    requirements: int
+
+    def to_json(self) -> dict[str, Any]:
+        """The numbers as JSON data."""
+        return asdict(self)
+
+
+def numbers(run: LoadedRun) -> Numbers:
+    """All numbers of a run."""
+    found, stands = Deviations.of_run(run), standing(run)
+    return Numbers(
+        **run.tally.to_json(), known=len(found.known), unexpected=len(found.unexpected),
+        undecided=len(found.undecided), nonstrict=len(found.nonstrict), left=len(found.blocked),
+        requirements_judged=stands.judged, requirements=stands.of,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Deviations:
+    """What is wrong, sorted by whose concern it is."""
+
+    unexpected: tuple[CaseRow, ...]
+    known: tuple[CaseRow, ...]
+    undecided: tuple[CaseRow, ...]
+    nonstrict: tuple[CaseRow, ...]
+    blocked: tuple[CaseRow, ...]
+
+    @classmethod
+    def of_run(cls, run: LoadedRun) -> Deviations:
+        """Each case stands in one list at most."""
+        strict = run.meta.strict
+        rest = [case for case in run.cases if not case.is_known]
+        return cls(
+            unexpected=tuple(case for case in rest if is_deviation(case, strict)),
+            known=tuple(case for case in run.cases if case.is_known),
+            undecided=tuple(c for c in rest if c.verdict in (Outcome.INCONCLUSIVE, Outcome.ERROR)),
+            nonstrict=tuple(c for c in rest if c.verdict is Outcome.NONSTRICT and not strict),
+            blocked=tuple(case for case in rest if case.verdict is Outcome.BLOCKED),
+        )
