@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import selectors
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, Protocol, cast
@@ -184,7 +184,11 @@ class ClientEnd:
 
 
 class MemoryTarget:
-    """One broker for one case; ``meddle`` makes what stands in each connection, ``limit_s`` bounds real time."""
+    """One broker for one case.
+
+    ``meddle`` makes what stands in each connection, ``limit_s`` and ``receives`` bound real time, ``faults`` and
+    ``late_s`` are those of a reference broker.
+    """
 
     def __init__(
         self,
@@ -192,9 +196,11 @@ class MemoryTarget:
         meddle: Callable[[], Meddling] = Plain,
         limit_s: float = 5.0,
         receives: int = 20_000,
+        faults: Collection[str] = (),
+        late_s: float = 0.0,
     ) -> None:
         self.loop, self.meddle, self.dialect = _Loop(), meddle, dialect
-        self.core = Core(widest(dialect), Deviations(()), "127.0.0.1")
+        self.core = Core(widest(dialect), Deviations(faults), "127.0.0.1", late_s=late_s)
         self.connect = cast(Callable[[Core], asyncio.Protocol], part_of(widest(dialect), "reference"))
         for vhost in self.core.vhosts.values():
             vhost._clock = self.loop.time

@@ -70,7 +70,14 @@ def owed(value: _T | None, what: str) -> _T:
 
 
 class OutOfReach(Exception):
-    """A limit that the target may set for itself leaves no room for what the case does."""
+    """What the target may leave out, or limit for itself, leaves no room for what the case does.
+
+    One rule: the target announces it, its profile documents it, or it answers so by name; ``seen`` is that answer.
+    """
+
+    def __init__(self, why: str, seen: Arrival | Reaction | None = None) -> None:
+        super().__init__(why)
+        self.seen = seen
 
 
 class MissingHook(Exception):

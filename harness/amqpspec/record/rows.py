@@ -64,7 +64,7 @@ class BlockedBy(StrEnum):
     PROFILE = "profile"
     """The target's profile, or what it announces, leaves the matter out."""
     LIMIT = "limit"
-    """A limit that the target may set for itself leaves no room."""
+    """A limit that the target may set for itself leaves no room, or it leaves an option out and says so by name."""
     BUDGET = "budget"
     """The time that the case has was used up."""
     TARGET_GONE = "target-gone"

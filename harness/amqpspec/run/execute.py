@@ -238,7 +238,9 @@ def _judged(case: Case, peer: Line) -> Verdict:
     except StreamEnded as ended:
         return _unjudged(BlockedBy.PREREQUISITE, "a connection to the target", f"connection {ended.how}")
     except OutOfReach as limit:
-        return _unjudged(BlockedBy.LIMIT, "room for what the case does", str(limit))
+        facts = facts_of(limit.seen)
+        expected = "room for what the case does"
+        return Verdict(Outcome.NOT_APPLICABLE, expected, str(limit), facts, BlockedBy.LIMIT)
     except MissingHook as missing:
         return _unjudged(BlockedBy.HOOK, "what the case needs of the configuration", str(missing))
     except BudgetSpent:
@@ -250,7 +252,7 @@ def _judged(case: Case, peer: Line) -> Verdict:
         return Verdict(Outcome.ERROR, "a verdict", _last_line(error))
 
 
-_UNJUDGED = {BlockedBy.LIMIT: Outcome.NOT_APPLICABLE, BlockedBy.BUDGET: Outcome.INCONCLUSIVE}
+_UNJUDGED = {BlockedBy.BUDGET: Outcome.INCONCLUSIVE}
 
 
 def _unjudged(by: BlockedBy, expected: str, observed: str) -> Verdict:

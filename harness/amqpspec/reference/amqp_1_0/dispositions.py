@@ -76,9 +76,10 @@ def _by_receiver(session: Session, first: int, last: int, frame: Composed) -> No
     answered = bool(numbers) and not settled and _terminal(frame.get("state"))
     if answered and not session.faulty("terminal-state-not-settled-by-sender"):
         settling = _settling(session, numbers, first, last, frame)
-        session.send("disposition", settling)
+        later = session.connection.core.later
+        later(lambda: session.send("disposition", settling))
         if session.faulty("sender-changes-its-mind"):
-            session.send("disposition", {**settling, "state": "modified"})
+            later(lambda: session.send("disposition", {**settling, "state": "modified"}))
         for number in numbers:
             held = session.unsettled.pop(number, None)
             if held is not None:
@@ -152,8 +153,7 @@ def apply(session: Session, held: SentDelivery, state: Any) -> None:
         entry.deliveries -= 0 if counts else 1
         if name == "modified" and state.get("undeliverable_here") and held.terminus.endpoint is not None:
             entry.refused_by.add(held.terminus.endpoint.key)
-        queue.requeue([entry])
-        queue.dispatch()
+        queue.give_back([entry])
 
 
 def _terminal(state: Any) -> bool:

@@ -32,10 +32,19 @@ def on_flow(session: Session, flow: Composed) -> None:
     elif session.faulty("session-flow-resets-credit"):
         for other in session.endpoints.values():
             other.credit = 0
-    session.pump()
-    drained = isinstance(endpoint, SendingEndpoint) and endpoint.drained()
-    _answer(session, endpoint, drained=drained, echo=bool(flow["echo"]))
-    _drain_others(session, endpoint)
+    later, echo = session.connection.core.later, bool(flow["echo"])
+    later(session.pump)
+    if isinstance(endpoint, SendingEndpoint) and endpoint.drain:
+        # What the node has goes out before the rest of the credit is given up.
+        later(lambda: _drained(session, endpoint, echo=echo))
+    else:
+        _answer(session, endpoint, drained=False, echo=echo)
+    later(lambda: _drain_others(session, endpoint))
+
+
+def _drained(session: Session, endpoint: SendingEndpoint, *, echo: bool) -> None:
+    if endpoint.attached:
+        _answer(session, endpoint, drained=endpoint.drained(), echo=echo)
 
 
 def _drain_others(session: Session, endpoint: LinkEndpoint | None) -> None:

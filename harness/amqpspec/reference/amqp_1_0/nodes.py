@@ -174,8 +174,7 @@ class Nodes:
                 one.entry.deliveries -= 1
                 groups.setdefault(id(one.queue), []).append(one)
         for group in groups.values():
-            group[0].queue.requeue([one.entry for one in group])
-            group[0].queue.dispatch()
+            group[0].queue.give_back([one.entry for one in group])
 
 
 _NODES: WeakKeyDictionary[VirtualHost, Nodes] = WeakKeyDictionary()

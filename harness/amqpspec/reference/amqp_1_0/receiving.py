@@ -234,11 +234,13 @@ class ReceivingEndpoint(LinkEndpoint):
         self._dispose(partial, settled=not second)
 
     def _dispose(self, partial: IncomingDelivery, *, settled: bool) -> None:
+        """Tell the outcome in the broker's own time."""
         role = "sender" if self.faulty("dispositions-under-the-wrong-role") else "receiver"
         fields: dict[str, Any] = {"role": role, "first": partial.delivery_id, "settled": settled or None}
         if self.faulty("disposition-without-first"):
             fields["first"] = None
-        self.session.send("disposition", {**fields, "state": ACCEPTED})
+        told = {**fields, "state": ACCEPTED}
+        self.session.connection.core.later(lambda: self.session.send("disposition", told))
 
     def forget_partial(self) -> None:
         """Throw away what has come of a delivery that is not whole."""

@@ -149,7 +149,13 @@ class SendingEndpoint(LinkEndpoint):
         self.resumed = held
 
     def _send_resumed(self) -> None:
-        while self.resumed and self.credit > 0 and self.session.may_transfer and not self.session.pending:
+        while (
+            self.attached
+            and self.resumed
+            and self.credit > 0
+            and self.session.may_transfer
+            and not self.session.pending
+        ):
             held = self.resumed.pop(0)
             settled = bool(held.outcome)
             bare = settled or self.faulty("data-left-out-on-resume")
@@ -188,10 +194,10 @@ class SendingEndpoint(LinkEndpoint):
         self.drain = bool(flow["drain"])
 
     def dispatch(self) -> None:
-        """Credit or windows have changed: let the node look again."""
-        self._send_resumed()
+        """Credit or windows have changed: let the node look again in the broker's own time."""
+        self.session.connection.core.later(self._send_resumed)
         if self.consumer is not None:
-            self.consumer.queue.dispatch()
+            self.consumer.queue.wake()
 
     def drained(self) -> bool:
         """In drain mode, use up what credit is left; True where the receiver has to be told.

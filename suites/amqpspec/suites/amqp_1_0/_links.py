@@ -1,12 +1,12 @@
 """Steps that cases about links share: nodes with something in them, second looks, refused and failed links.
 
-Knows: the peer's verbs. Must not know: requirement rows, single cases.
+Knows: the peer's verbs. Must not know: single cases.
 No step here drains a link: a target that cannot drain is judged where draining is the matter.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -14,6 +14,8 @@ from amqpspec.peer.amqp_1_0.books import Delivery, Link
 from amqpspec.peer.amqp_1_0.peer import Peer
 from amqpspec.peer.context import OutOfReach, Unmet, owed
 from amqpspec.peer.events import Reaction
+from amqpspec.run.oracles import holds
+from amqpspec.run.verdict import Verdict
 from amqpspec.wire.amqp_1_0.message import encode_message
 from amqpspec.wire.amqp_1_0.performatives import encode_composite
 from amqpspec.wire.amqp_1_0.values import Map
@@ -63,7 +65,15 @@ def look(peer: Peer, address: str, wanted: Collection[bytes] = ()) -> list[bytes
     """The second look: what a node holds, taken out over a connection of its own.
 
     A mark is put behind all of it; the look ends when the mark and what is wanted have come, or with the patience.
+    Raises Unmet where the mark does not come: what stands before it is not known then.
     """
+    found = _taken(peer, address, wanted)
+    if MARK not in found:
+        raise Unmet("the message that was put into the node behind all others", "none")
+    return [body for body in found if body != MARK]
+
+
+def _taken(peer: Peer, address: str, wanted: Collection[bytes] = ()) -> list[bytes]:
     other = peer.another()
     # The mark is the last message of the node. Whatever comes before it was there; what is given back
     # late may come behind, so what is wanted is waited for by name.
@@ -77,7 +87,36 @@ def look(peer: Peer, address: str, wanted: Collection[bytes] = ()) -> list[bytes
             other.disposition(delivery)
     with suppress(Unmet):
         other.close()
-    return [delivery.body for delivery in found if delivery.body != MARK]
+    return [delivery.body for delivery in found]
+
+
+def exactly(peer: Peer, count: int, *links: Link) -> Verdict:
+    """So many transfers come on these links of a session in all, and no more though their nodes hold more.
+
+    Proven by accounting: what did not come, and a mark behind it, is taken by another receiver, and put back. The links
+    have to have no credit beyond what their nodes hold, or the mark may come on them. Where it does not come to the
+    other receiver either, the verdict says for how long there was nothing.
+    """
+    session = links[0].session
+    peer.until(lambda: _transfers(links) >= count, f"{count} transfers", session=session)
+    # Behind the last that is owed: a surplus under way in the same session comes before the answer.
+    peer.barrier(session.channel)
+    silent_s = 0.0
+    for link in links if _transfers(links) == count else ():
+        started_s = peer.now()
+        left = _taken(peer, link.address)
+        if MARK not in left:
+            silent_s = peer.now() - started_s
+        fill(peer, link.address, *(body for body in left if body != MARK))
+    peer.barrier(session.channel)
+    within = f", nothing within {silent_s:.0f} s" if silent_s and _transfers(links) == count else ""
+    return holds(
+        peer, _transfers(links) == count, f"transfers {_transfers(links)}{within}", f"transfers {count}"
+    )
+
+
+def _transfers(links: Iterable[Link]) -> int:
+    return sum(link.transfers for link in links)
 
 
 def _bodies(link: Link) -> set[bytes]:
@@ -142,9 +181,24 @@ def resuming(peer: Peer, role: str, address: Any = None, **fields: Any) -> Link:
     try:
         return peer.attach(role, address, **fields)
     except Unmet as unmet:
-        if unmet.code == "amqp:not-implemented":
-            raise OutOfReach(f"links are not resumed: {unmet.observed}") from unmet
-        raise
+        raise left_out(unmet, "links are not resumed") from unmet
+
+
+def left_out(refused: Unmet, what: str) -> OutOfReach | Unmet:
+    """What to raise where an option was refused: OutOfReach where the answer names it as not implemented.
+
+    That condition alone says that a matter is left out; after any other one, and after a bare end, the case is judged.
+    """
+    named = refused.code == "amqp:not-implemented"
+    return OutOfReach(f"{what}: {refused.observed}", refused.seen) if named else refused
+
+
+def must_attach(peer: Peer, link: Link, reaction: Reaction, what: str) -> None:
+    """A prerequisite: the attach was not refused; raises as ``left_out`` says, ``what`` being what is left out then."""
+    if reaction.refusal is not None or link.attached is None:
+        raise left_out(Unmet("an attached link", reaction.describe(peer.dialect), reaction), what)
+    if link.refused:
+        raise Unmet("an attached link", "attach without a terminus", reaction)
 
 
 def states(*tags: bytes, state: str = "accepted") -> Map:
@@ -179,7 +233,8 @@ def twin(peer: Peer, **open_fields: Any) -> Peer:
     try:
         other.open_connection(**open_fields)
     except (Unmet, StreamEnded) as refused:
-        raise OutOfReach(f"a second connection of one container: {refused}") from refused
+        seen = refused.seen if isinstance(refused, Unmet) else None
+        raise OutOfReach(f"a second connection of one container: {refused}", seen) from refused
     other.begin()
     return other
 
@@ -196,11 +251,10 @@ def reborn(peer: Peer, **open_fields: Any) -> Peer:
 def second_mode(peer: Peer, address: str, **fields: Any) -> Link:
     """A link to send to a node whose receiver settles second; raises OutOfReach where the target has not that mode."""
     link, reaction = asked(peer, SENDER, address, rcv_settle_mode=SECOND, **fields)
-    if reaction.refusal is not None:
-        raise OutOfReach(f"no receiver that settles second: {reaction.describe(peer.dialect)}")
+    must_attach(peer, link, reaction, "no receiver that settles second")
     # The receiver's attach says which mode it really uses (amqp-1.0 §2.7.3).
     if owed(link.attached, "attach")["rcv_settle_mode"] != SECOND:
-        raise OutOfReach("the target's receivers settle first")
+        raise OutOfReach("the target's receivers settle first", link.attached)
     return link
 
 
@@ -239,7 +293,9 @@ def failed(peer: Peer, link: Link) -> Reaction:
     reaction = peer.reaction(link=link)
     # Without an error it is no failure, and the rules on failed links do not apply (amqp-1.0 §2.6.5).
     if link.detached_by is None or link.detached_by.condition is None:
-        raise OutOfReach(f"no way to make a link of this target fail: {reaction.describe(peer.dialect)}")
+        raise OutOfReach(
+            f"no way to make a link of this target fail: {reaction.describe(peer.dialect)}", reaction
+        )
     return reaction
 
 
@@ -247,5 +303,5 @@ def failed_open(peer: Peer, link: Link) -> Reaction:
     """As ``failed``; raises OutOfReach where the target closes the link with it, for then the name is free."""
     reaction = failed(peer, link)
     if owed(link.detached_by, "detach")["closed"]:
-        raise OutOfReach("the target closes a link that fails: an attach begins a new one")
+        raise OutOfReach("the target closes a link that fails: an attach begins a new one", reaction)
     return reaction

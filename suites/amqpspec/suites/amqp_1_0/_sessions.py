@@ -14,8 +14,6 @@ from amqpspec.peer.amqp_1_0.books import Delivery, FrameArrived, Link, ahead
 from amqpspec.peer.amqp_1_0.frames import OMIT
 from amqpspec.peer.amqp_1_0.peer import Peer
 from amqpspec.peer.context import OutOfReach, Unmet
-from amqpspec.run.oracles import equals
-from amqpspec.run.verdict import Verdict
 
 # No case attaches so many links in one session.
 UNATTACHED = 9
@@ -43,9 +41,10 @@ def failed_session(peer: Peer, channel: int = 0) -> FrameArrived:
     try:
         end = peer.expect("end", channel=channel)
     except Unmet as unmet:
-        raise OutOfReach(f"no way to make a session of this target fail: {unmet.observed}") from unmet
+        why = f"no way to make a session of this target fail: {unmet.observed}"
+        raise OutOfReach(why, unmet.seen) from unmet
     if end.condition is None:
-        raise OutOfReach("no way to make a session of this target fail: end without error")
+        raise OutOfReach("no way to make a session of this target fail: end without error", end)
     return end
 
 
@@ -117,19 +116,6 @@ def _room(link: Link) -> int:
 def transfers_of(deliveries: Sequence[Delivery]) -> int:
     """In how many transfers deliveries came."""
     return sum(len(delivery.transfers) for delivery in deliveries)
-
-
-def received(peer: Peer, link: Link, count: int) -> None:
-    """Wait for so many transfers in all, and for a round trip behind them."""
-    peer.until(lambda: link.transfers >= count, f"{count} transfers", link=link)
-    # Behind the last that is owed: a surplus under way in the same session comes before the answer.
-    peer.barrier(link.session.channel)
-
-
-def exactly(peer: Peer, link: Link, count: int) -> Verdict:
-    """So many transfers in all: they come, and up to a round trip no more of them."""
-    received(peer, link, count)
-    return equals(peer, link.transfers, count, "transfers")
 
 
 def follow_each_other(ids: Sequence[int]) -> bool:

@@ -11,6 +11,7 @@ from amqpspec.peer.amqp_1_0.books import Delivery, FrameArrived, Link, Outgoing
 from amqpspec.peer.amqp_1_0.frames import OMIT
 from amqpspec.peer.amqp_1_0.peer import Peer
 from amqpspec.peer.context import OutOfReach, Unmet, owed
+from amqpspec.suites.amqp_1_0._links import left_out
 from amqpspec.wire.amqp_1_0.message import encode_message
 from amqpspec.wire.amqp_1_0.performatives import encode_composite
 
@@ -180,13 +181,16 @@ def in_mode_second(peer: Peer, role: str, address: Any, **fields: Any) -> Link:
     try:
         link = peer.attach(role, address, **{"rcv_settle_mode": "second", **fields})
     except Unmet as unmet:
-        if peer.is_over():
-            raise
-        raise OutOfReach(f"the target refuses rcv-settle-mode second: {unmet.observed}") from unmet
+        raise left_out(unmet, "the target refuses rcv-settle-mode second") from unmet
     # The target's attach says which mode it really uses (amqp-1.0 §2.7.3); second is no duty.
     if owed(link.attached, "attach")["rcv_settle_mode"] != SECOND_MODE:
-        raise OutOfReach("the target answers rcv-settle-mode second with first")
+        raise OutOfReach("the target answers rcv-settle-mode second with first", link.attached)
     return link
+
+
+def told_by_now(peer: Peer) -> None:
+    """A round trip of dispositions: what the target had to tell of deliveries before, in this session, has come."""
+    put(peer, peer.node("told"), b"behind all others")
 
 
 def dispositions(peer: Peer, *, by_sender: bool, channel: int = 0) -> list[FrameArrived]:

@@ -11,6 +11,7 @@ from typing import Any
 from amqpspec.peer.amqp_1_0.books import Delivery, Link
 from amqpspec.peer.amqp_1_0.peer import Peer
 from amqpspec.peer.context import OutOfReach, Unmet, owed
+from amqpspec.suites.amqp_1_0._links import left_out
 from amqpspec.suites.amqp_1_0._transfers import NOTHING_RECEIVED, cut, octets_of, piece, sender
 from amqpspec.wire.amqp_1_0.values import Map
 
@@ -21,11 +22,11 @@ def suspend(peer: Peer, link: Link) -> None:
     """Detach without closing; raises OutOfReach where the target does not keep the link."""
     terminus = owed(link.attached, "attach")[_OWN[link.role]]
     if terminus is not None and terminus.get("expiry_policy") == "link-detach":
-        raise OutOfReach("the target's terminus expires with the detach")
+        raise OutOfReach("the target's terminus expires with the detach", link.attached)
     gone = peer.detach(link, closed=False)
     # A closed link has no unsettled state that could be resumed (amqp-1.0 §2.6.6).
     if gone["closed"] is True:
-        raise OutOfReach("the target closes the link in place of suspending it")
+        raise OutOfReach("the target closes the link in place of suspending it", gone)
 
 
 def expires(link: Link, policy: str) -> None:
@@ -33,7 +34,7 @@ def expires(link: Link, policy: str) -> None:
     terminus = owed(link.attached, "attach")[_OWN[link.role]]
     reported = None if terminus is None else terminus.get("expiry_policy")
     if reported != policy:
-        raise OutOfReach(f"the target's terminus expires otherwise: {reported}")
+        raise OutOfReach(f"the target's terminus expires otherwise: {reported}", link.attached)
 
 
 def resume(peer: Peer, link: Link, unsettled: Mapping[bytes, Any], **fields: Any) -> Link:
@@ -43,10 +44,7 @@ def resume(peer: Peer, link: Link, unsettled: Mapping[bytes, Any], **fields: Any
     try:
         return peer.attach(link.role, link.address, channel, **fields)
     except Unmet as unmet:
-        # Resuming is no duty of a target that says so; every other refusal is judged.
-        if unmet.code == "amqp:not-implemented":
-            raise OutOfReach(f"the target does not resume links: {unmet.observed}") from unmet
-        raise
+        raise left_out(unmet, "the target does not resume links") from unmet
 
 
 def reported_unsettled(link: Link) -> Mapping[Any, Any]:

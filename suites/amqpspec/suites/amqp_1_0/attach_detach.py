@@ -10,6 +10,7 @@ from amqpspec.peer.amqp_1_0.books import Link
 from amqpspec.peer.amqp_1_0.frames import OMIT
 from amqpspec.peer.amqp_1_0.peer import Peer
 from amqpspec.peer.context import OutOfReach, owed
+from amqpspec.record.rows import Outcome
 from amqpspec.run.amqp_1_0.oracles import borne, rejects_violation, well_formed
 from amqpspec.run.case import case
 from amqpspec.run.oracles import equals, holds, judge_reaction, worst
@@ -20,9 +21,11 @@ from amqpspec.suites.amqp_1_0._links import (
     SENDER,
     arrived,
     asked,
+    exactly,
     fill,
     filled,
     message_of,
+    must_attach,
     oversize,
     own_terminus,
     refused_attach,
@@ -173,9 +176,7 @@ def initial_delivery_count_of_a_receiver(peer: Peer) -> Verdict:
     # 1000 is far off: counted from there, no credit of 3 would let anything through.
     link = peer.receiver(address, initial_delivery_count=1000)
     peer.credit(link, 3, delivery_count=OMIT)
-    peer.until(lambda: link.transfers >= 3, "three transfers", link=link)
-    peer.barrier()
-    return equals(peer, link.transfers, 3, "transfers")
+    return exactly(peer, 3, link)
 
 
 @case("attach.max-message-size.exceeded", covers=["performatives/attach/max-message-size/exceeded"])
@@ -253,9 +254,10 @@ def closed_link_is_gone(peer: Peer) -> Verdict:
     fill(peer, address, b"later")
     peer.claim("a link of that name with nothing unsettled and no credit")
     again = peer.receiver(address, name=name)
-    peer.barrier()
-    held = len(unsettled_of(again))
-    return equals(peer, (held, again.transfers), (0, 0), "unsettled, transfers")
+    verdict = exactly(peer, 0, again)
+    if verdict.outcome is not Outcome.PASS:
+        return verdict
+    return equals(peer, len(unsettled_of(again)), 0, "unsettled")
 
 
 @case("detach.error", covers=["performatives/detach/error"])
@@ -264,7 +266,7 @@ def error_of_a_detach(peer: Peer) -> Verdict:
     link, reaction = refused_attach(peer, SENDER)
     error = link.detached_by.error if link.detached_by is not None else None
     if error is None:
-        raise OutOfReach(f"no detach with an error: {reaction.describe(peer.dialect)}")
+        raise OutOfReach(f"no detach with an error: {reaction.describe(peer.dialect)}", reaction)
     reported = bool(error.get("description") or error.get("info"))
     return holds(peer, reported, "a description or info" if reported else "neither description nor info")
 
@@ -291,9 +293,8 @@ def _three_links(peer: Peer) -> list[Link]:
 
 def _sent_as_told(peer: Peer, address: str, mode: int) -> Verdict:
     link, reaction = asked(peer, RECEIVER, address, snd_settle_mode=mode)
-    if reaction.refusal is not None or link.attached is None:
-        raise OutOfReach(f"snd-settle-mode {mode} is refused: {reaction.describe(peer.dialect)}")
-    reported = link.attached["snd_settle_mode"]
+    must_attach(peer, link, reaction, f"snd-settle-mode {mode} is refused")
+    reported = owed(link.attached, "attach")["snd_settle_mode"]
     peer.credit(link, 1)
     arrived(peer, link, 1)
     delivery = peer.delivery(link)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 from amqpspec.peer.amqp_1_0.books import Delivery, FrameArrived, Link
 from amqpspec.peer.amqp_1_0.peer import Peer
-from amqpspec.peer.context import OutOfReach, owed
+from amqpspec.peer.context import OutOfReach, Unmet, owed
 from amqpspec.run.amqp_1_0.oracles import borne, judge_arrival, rejects_violation
 from amqpspec.run.case import case
 from amqpspec.run.oracles import holds, observed_either_way
@@ -51,7 +52,7 @@ def maps_are_compared(peer: Peer) -> Verdict:
     map |= states(held[2].tag, state="released")
     peer.claim("the first delivery resumed, the second one consumed, the third one sent anew")
     link = _resumed(peer, address, name, map)
-    _up_to_mark(peer, link, address)
+    _up_to_mark(peer, link, address, held[0].tag)
     received = {delivery.tag: delivery for delivery in link.inbox}
     anew = [delivery.body for delivery in link.inbox if not delivery.resume]
     first = received.get(held[0].tag)
@@ -125,7 +126,7 @@ def null_key_in_a_map(peer: Peer) -> Verdict:
     # A target that refuses every map on a new link says nothing about the key.
     legal = asked(peer.another(), SENDER, unsettled=states(b"tag"))[1]
     if legal.refusal is not None:
-        raise OutOfReach(f"a map without null keys is refused, too: {legal.describe(peer.dialect)}")
+        raise OutOfReach(f"a map without null keys is refused, too: {legal.describe(peer.dialect)}", legal)
     map = Map({None: encode_composite("accepted")})
     return borne(peer, asked(peer, SENDER, unsettled=map)[1])
 
@@ -258,10 +259,13 @@ def _tells_something(attach: FrameArrived) -> set[Any]:
     return set(attach["unsettled"] or {})
 
 
-def _up_to_mark(peer: Peer, link: Link, address: str) -> None:
-    """Wait for a message that was put into the node behind all others."""
+def _up_to_mark(peer: Peer, link: Link, address: str, *tags: bytes) -> None:
+    """Wait for a message that was put into the node behind all others, and for what is owed by tag."""
     fill(peer, address, MARK)
     peer.until(lambda: MARK in {d.body for d in link.inbox}, "a message sent after all others", link=link)
+    # What is resumed was never in the node again, and need not come before what is.
+    with suppress(Unmet):
+        peer.until(lambda: {*tags} <= {d.tag for d in link.inbox}, "what is resumed", link=link)
 
 
 def _way(delivery: Delivery, held: list[Delivery]) -> str:

@@ -17,6 +17,7 @@ from amqpspec.suites.amqp_1_0._links import (
     SENDER,
     asked,
     failed,
+    must_attach,
     oversize,
     own_terminus,
     refused_attach,
@@ -145,7 +146,7 @@ def node_that_is_deleted(peer: Peer) -> Verdict:
     other = peer.another()
     link, reaction = asked(other, SENDER, own_terminus(maker)["address"])
     if reaction.refusal is not None or link.refused:
-        raise OutOfReach(f"only who made the node may use it: {reaction.describe(peer.dialect)}")
+        raise OutOfReach(f"only who made the node may use it: {reaction.describe(peer.dialect)}", reaction)
     other.barrier()
     peer.claim("detach with resource-deleted on the other connection, or a node that stays")
     peer.detach(maker)
@@ -267,7 +268,7 @@ def link_that_is_attached_elsewhere(peer: Peer) -> Verdict:
     peer.room_for_channel(1)
     second, reaction = asked(peer, SENDER, address, 1, name=name)
     if reaction.refusal is not None or second.refused:
-        raise OutOfReach(f"the target refuses the second attach: {reaction.describe(peer.dialect)}")
+        raise OutOfReach(f"the target refuses the second attach: {reaction.describe(peer.dialect)}", reaction)
     peer.claim("detach with stolen, or two links that live")
     return _gone(peer, first)
 
@@ -307,6 +308,5 @@ def _maker(peer: Peer) -> Link:
     """A link that made a node which is to go with it."""
     source = {"dynamic": True, "dynamic_node_properties": {Symbol("lifetime-policy"): _DELETE_ON_CLOSE}}
     link, reaction = asked(peer, RECEIVER, source=source)
-    if reaction.refusal is not None or link.refused:
-        raise OutOfReach(f"no nodes on request: {reaction.describe(peer.dialect)}")
+    must_attach(peer, link, reaction, "no nodes on request")
     return link

@@ -24,6 +24,7 @@ from amqpspec.suites.amqp_1_0._transfers import (
     put,
     received,
     sender,
+    told_by_now,
     unsettled,
 )
 
@@ -183,7 +184,7 @@ def disposition_that_settles(peer: Peer) -> Verdict:
     # Settled without a state: what becomes of the message is left to the target's default outcome.
     peer.disposition(first, state=None)
     peer.disposition(second)
-    peer.barrier()
+    told_by_now(peer)
     needless = dispositions(peer, by_sender=True)
     peer.detach(link)
     gone = b"accepted" not in contents(peer, address)

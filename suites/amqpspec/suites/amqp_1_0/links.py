@@ -103,14 +103,16 @@ def names_of_any_length(peer: Peer) -> Verdict:
     address = peer.node()
     peer.claim("attach under the name that was sent")
     names = ["n" * octets for octets in _NAME_OCTETS] + ["Verknüpfung-リンク-🔗"]
+    too_long = []
     for name in names:
+        fields = peer.attach_fields(SENDER, address, name=name, handle=0, initial_delivery_count=0)
         # A name may be as long as a frame; one that fits none of the target's frames cannot be sent.
-        if len(peer.exact("attach", **peer.attach_fields(SENDER, address, name=name, handle=0))) < (
-            peer.max_frame_octets
-        ):
-            link = peer.sender(address, name=name, initial_delivery_count=0)
-            peer.detach(link)
-    return holds(peer, True, "attached under each name")
+        if len(peer.exact("attach", **fields)) > peer.max_frame_octets:
+            too_long.append(f"{len(name)} octets")
+        else:
+            peer.detach(peer.sender(address, name=name, initial_delivery_count=0))
+    left_out = f" but {', '.join(too_long)}, above its max-frame-size" if too_long else ""
+    return holds(peer, True, f"attached under each name{left_out}")
 
 
 @case(
@@ -120,9 +122,9 @@ def stolen_link(peer: Peer) -> Verdict:
     """The link that a second attach takes over is closed with stolen, on either side of it."""
     verdict = holds(peer, True, "closed with stolen")
     for role in (SENDER, RECEIVER):
-        first, link, second, _ = _same_name_twice(peer, role)
+        first, link, second, refusal = _same_name_twice(peer, role)
         if not second.is_attached or second.refused:
-            raise OutOfReach("the target refuses the second attach of a name")
+            raise OutOfReach("the target refuses the second attach of a name", refusal)
         verdict = judge_reaction(peer, first.reaction(link=link))
         if verdict.outcome is not Outcome.PASS:
             return verdict

@@ -19,6 +19,7 @@ from amqpspec.suites.amqp_1_0._links import (
     asked,
     fill,
     filled,
+    must_attach,
     own_terminus,
     partners_terminus,
     reborn,
@@ -108,7 +109,9 @@ def filter_that_is_not_there(peer: Peer) -> Verdict:
     address = filled(peer, 1)
     link, reaction = asked(peer, RECEIVER, source={"address": address, "filter": _FILTER})
     if reaction.refusal is not None or link.refused:
-        raise OutOfReach(f"a filter that is not known is refused: {reaction.describe(peer.dialect)}")
+        raise OutOfReach(
+            f"a filter that is not known is refused: {reaction.describe(peer.dialect)}", reaction
+        )
     peer.claim("a source without the filter that nobody knows")
     reported = own_terminus(link).get("filter") or {}
     return holds(peer, _UNHEARD_OF not in reported, f"filters {', '.join(map(str, reported)) or 'none'}")
@@ -125,8 +128,7 @@ def address_of_a_dynamic_node(peer: Peer) -> Verdict:
     # Two nodes: an address that is always the same would pass with one.
     for _ in range(2):
         link, reaction = asked(peer, RECEIVER, source={"dynamic": True})
-        if reaction.refusal is not None or link.refused:
-            raise OutOfReach(f"no nodes on request: {reaction.describe(peer.dialect)}")
+        must_attach(peer, link, reaction, "no nodes on request")
         links.append(link)
     peer.claim("two addresses, each of a node that can be sent to")
     one, two = (_address(own_terminus(link)) for link in links)

@@ -177,9 +177,9 @@ def disposition_for_a_failed_link(peer: Peer) -> Verdict:
     delivery = unsettled(peer, link, 1)[0]
     # Stealing is the way for a receiving link to fail while a delivery on it is unsettled.
     asked(twin(peer), RECEIVER, link.address, name=link.name)
-    peer.reaction(link=link)
+    reaction = peer.reaction(link=link)
     if link.detached_by is None or link.detached_by.condition is None:
-        raise OutOfReach("the target lets no link be stolen")
+        raise OutOfReach("the target lets no link be stolen", reaction)
     peer.disposition(delivery)
     return rejects_violation(peer)
 
@@ -281,9 +281,9 @@ def _detached_open(peer: Peer, link: Link) -> None:
     source = own_terminus(link)
     policy = str(source.get("expiry_policy")) if source is not None else "link-detach"
     if policy == "link-detach":
-        raise OutOfReach("the source goes with its link")
-    if peer.detach(link, closed=False)["closed"]:
-        raise OutOfReach("the target closes a link that is detached")
+        raise OutOfReach("the source goes with its link", link.attached)
+    if (gone := peer.detach(link, closed=False))["closed"]:
+        raise OutOfReach("the target closes a link that is detached", gone)
 
 
 def _updated(peer: Peer, link: Link, source: dict[str, str]) -> Link:

@@ -13,10 +13,12 @@ from amqpspec.spec.amqp_1_0 import DIALECT
 from amqpspec.suites.amqp_1_0._connections import about, frames_of, until_failure
 from amqpspec.suites.amqp_1_0._links import (
     DURABLE,
+    RECEIVER,
     bodies,
     fill,
     filled,
     own_terminus,
+    resuming,
     states,
     unsettled,
     unsettled_of,
@@ -111,7 +113,8 @@ def terminus_behind_a_lost_connection(peer: Peer) -> Verdict:
     peer.hang_up()
     other = peer.another(container_id=peer.container_id)
     peer.claim("the terminus, with the delivery in its unsettled map")
-    again = other.receiver(name=name, source=source, unsettled=states(tag, state="received"))
+    other.begin()
+    again = resuming(other, RECEIVER, name=name, source=source, unsettled=states(tag, state="received"))
     reported = unsettled_of(again)
     other.detach(again)
     return holds(peer, tag in reported, f"unsettled: {', '.join(t.hex() for t in reported) or 'nothing'}")

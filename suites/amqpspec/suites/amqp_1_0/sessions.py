@@ -11,7 +11,7 @@ from amqpspec.run.amqp_1_0.oracles import borne, rejects_violation
 from amqpspec.run.case import case
 from amqpspec.run.oracles import equals, holds, judge_reaction, worst
 from amqpspec.run.verdict import Verdict
-from amqpspec.suites.amqp_1_0._links import RECEIVER, SENDER, asked, bodies, filled
+from amqpspec.suites.amqp_1_0._links import RECEIVER, SENDER, asked, bodies, filled, look
 from amqpspec.suites.amqp_1_0._sessions import (
     UNATTACHED,
     breach_octets,
@@ -184,9 +184,10 @@ def ends_that_cross(peer: Peer) -> Verdict:
     try:
         end = peer.expect("end")
     except Unmet as unmet:
-        raise OutOfReach(f"no way to make a session of this target fail: {unmet.observed}") from unmet
+        why = f"no way to make a session of this target fail: {unmet.observed}"
+        raise OutOfReach(why, unmet.seen) from unmet
     if end.condition is None:
-        raise OutOfReach("the target sees no error in what was sent before end")
+        raise OutOfReach("the target sees no error in what was sent before end", end)
     peer.claim("one end, then begin anew on the channel")
     peer.begin()
     peer.barrier()
@@ -259,7 +260,11 @@ def _back_again(peer: Peer, leave: Any) -> Verdict:
     if any(delivery.settled for delivery in deliveries):
         raise OutOfReach("the target settles what it sends")
     leave(other)
-    peer.claim("both messages once more")
-    link = peer.receiver(address, credit=5)
-    found = [delivery.body for delivery in peer.deliveries(link, 2)]
-    return equals(peer, sorted(found), bodies(2), "bodies")
+    peer.claim("both messages once more, and once only")
+    link = peer.receiver(address, credit=2)
+    again = peer.deliveries(link, 2)
+    for delivery in again:
+        if not delivery.settled:
+            peer.disposition(delivery)
+    found = sorted(delivery.body for delivery in again)
+    return equals(peer, (found, look(peer, address)), (bodies(2), []), "bodies, left in the node")

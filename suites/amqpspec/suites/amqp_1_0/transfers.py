@@ -27,15 +27,15 @@ from amqpspec.suites.amqp_1_0._transfers import (
     put,
     received,
     sender,
+    told_by_now,
     unsettled,
 )
 from amqpspec.wire.amqp_1_0.message import encode_message
 
 _MANY = 20
 _ROUNDS = 3
-# Short enough to run out while the case waits three times as long.
+# Short enough to run out while the case waits for it and a while longer.
 _TTL_MS = 400
-_BEYOND_S = 1.2
 
 # --- 2.6.11, 2.6.14: fragments
 
@@ -175,7 +175,7 @@ def unsettled_beyond_its_time(peer: Peer) -> Verdict:
     if delivery.settled:
         raise Unmet("an unsettled delivery", "a settled one")
     peer.claim("nothing, or a disposition that does not settle before the receiver confirms")
-    reported = peer.wait(_is_of_sender, _BEYOND_S)
+    reported = peer.wait(_is_of_sender, _TTL_MS / 1000 + 3 * peer.context.patience.quiet_s)
     if isinstance(reported, Quiet):
         return observed_either_way(peer, "no disposition when the time had run out")
     if not (delivery.settled_by_target or delivery.state_by_target):
@@ -211,7 +211,7 @@ def receiver_settles_first(peer: Peer) -> Verdict:
     _, (delivery,) = unsettled(peer, address, b"once")
     peer.claim("nothing in the node, and no disposition of the sender")
     peer.disposition(delivery)
-    peer.barrier()
+    told_by_now(peer)
     needless = dispositions(peer, by_sender=True)
     # Looked at after leaving: what the target thought unsettled would be back by then.
     found = after_leaving(peer, address)

@@ -1,0 +1,57 @@
+"""Absence in AMQP 1.0: on a broker that says by itself what it says 0.2 s behind its cause, no verdict is another.
+
+The pairs below are deviations that a late broker shows only after the round trips of a case are over: without
+accounting, each of these cases passed.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from amqpspec.record.rows import Outcome
+from amqpspec.run.case import Case, load_suite
+from amqpspec.run.driver import driver_of
+from amqpspec.run.execute import _judge
+from amqpspec.run.verdict import Verdict
+from tests.run.memory import MemoryTarget, still_clock
+
+_DIALECT, _LATE_S = "amqp-1-0", 0.2
+_GOOD = (Outcome.PASS, Outcome.OBSERVED)
+_ESCAPED = """
+incoming-window-of-partner-ignored  sessions.flow.incoming-window.zero
+window-without-the-formula          sessions.flow.window-formula.below-zero
+unset-next-incoming-id-is-now       sessions.flow.window-without-next-incoming-id
+old-credit-kept                     detach.closed
+link-begins-with-credit             links.flow.no-credit
+unset-delivery-count-is-now         links.flow.count-unspecified
+credit-not-used-up                  flow.link-credit.sender.used
+settled-deliveries-disposed-of      definitions.snd-settle-mode.mixed.one-octet
+settlement-by-receiver-ignored      transfers.receiver-first
+settlement-by-receiver-ignored      disposition.settled
+"""
+
+
+def drive(case: Case, *faults: str) -> Verdict:
+    target = MemoryTarget(_DIALECT, limit_s=30.0, faults=faults, late_s=_LATE_S)
+    with pytest.MonkeyPatch.context() as patch:
+        still_clock(patch, target)
+        try:
+            context = target.context(requirements=case.requirements, tag=case.id)
+            return _judge(case, driver_of(_DIALECT).peer(context))
+        finally:
+            target.close()
+
+
+def test_no_case_fails_a_late_broker() -> None:
+    cases = [case for case in load_suite(_DIALECT).values() if not case.id.startswith("histories.")]
+    verdicts = {case.id: drive(case) for case in cases}
+    assert not {id: verdict for id, verdict in verdicts.items() if verdict.outcome not in _GOOD}
+
+
+@pytest.mark.parametrize("pair", _ESCAPED.split("\n")[1:-1])
+def test_no_case_passes_a_late_deviation(pair: str) -> None:
+    fault, id = pair.split()
+    case = load_suite(_DIALECT)[id]
+    clean, broken = drive(case), drive(case, fault)
+    assert clean.outcome in _GOOD
+    assert (broken.outcome, broken.observed) != (clean.outcome, clean.observed)
