@@ -66,7 +66,7 @@ class Message:
 @dataclass(eq=False)
 class Reach:
     """A link between the case and a node; ``allowed`` are limits in deliveries, since it was attached, that the target
-    may still know, the last one being the latest.
+    may still know, the last one being the latest; ``dry`` is a link on which no credit came when it was waited for.
     """
 
     number: int
@@ -83,6 +83,7 @@ class Reach:
     held: dict[int, tuple[Delivery, Message]] = field(default_factory=dict)
     partial: list[FrameArrived] = field(default_factory=list)
     begun: bool = False
+    dry: bool = False
     leaving: bool = False
     opened: tuple[Outgoing, Message] | None = None
     told_count: int | None = None

@@ -244,15 +244,19 @@ class Walk:
         return self.model.new_message(reach.node, body, fate), encode_message(data=body)
 
     def _has_credit(self, reach: Reach) -> bool:
-        """Whether the target gives credit: it need not, but most do after a moment."""
-        # How soon credit comes is the target's affair, and must not decide what is walked.
+        """Whether the target gives credit, and room for what takes most of it: it need not, but most do by and by."""
+        # How soon they come is the target's affair, and must not decide what is walked: they are waited for with all
+        # patience, and never again on a link where they did not come.
+        link = reach.link
         try:
-            self.peer.credit_for(reach.link, within_s=self.peer.context.patience.quiet_s)
+            if not reach.dry:
+                self.peer.credit_for(link)
+                self.peer.until(lambda: link.session.remote_incoming_window >= _ROOM, "room", link=link)
         except Unmet:
-            if self.peer.over(reach.link) is not None:
+            if self.peer.over(link) is not None:
                 raise
-            return False
-        return reach.link.session.remote_incoming_window >= _ROOM
+            reach.dry = True
+        return not reach.dry
 
     def _has_room(self, reach: Reach) -> None:
         """Wait until the target takes one transfer more in the session."""
