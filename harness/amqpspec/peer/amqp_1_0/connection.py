@@ -2,7 +2,7 @@
 
 Knows: what was sent and what arrived on it. Must not know: sockets, verdicts, which case is running.
 Where it is ``polite`` (the usual), the target's close, end and detach are answered once. Where it ``keeps_alive``,
-empty frames go out in time for the target's idle-time-out whenever the case waits.
+empty frames go out in time for the target's idle-time-out whenever the case waits, on this connection or another one.
 """
 
 from __future__ import annotations
@@ -206,13 +206,27 @@ class Connection(Line):
         """The next arrival in the order of the wire, while the target is kept from giving the connection up."""
         started_s = self.now()
         while True:
-            arrival = super().read(min(until_s, self._beat_s()))
+            arrival = super().read(min(until_s, *(line._beat_s() for line in self._kept)))
+            self._beat()
             if not isinstance(arrival, Quiet):
                 return arrival
             if self.now() >= until_s:
                 return Quiet(until_s - started_s)
-            if self.now() >= self._beat_s():
-                self.send_empty()
+
+    @property
+    def _kept(self) -> list[Connection]:
+        """All connections of the case: while it waits on one, the others are not to fall silent."""
+        return [self, *(line for line in self.lines if isinstance(line, Connection) and line is not self)]
+
+    def _beat(self) -> None:
+        for line in self._kept:
+            if self.now() >= line._beat_s():
+                line.send_empty()
+
+    def hang_up(self) -> None:
+        """Close the socket without a word; nothing is sent any more."""
+        self.keeps_alive = False
+        super().hang_up()
 
     def _beat_s(self) -> float:
         """When an empty frame is due."""

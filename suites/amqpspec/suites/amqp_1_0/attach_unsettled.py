@@ -179,6 +179,8 @@ def nothing_new_beside_an_incomplete_map(peer: Peer) -> Verdict:
     peer.claim("the delivery in the map resumed, and no new one")
     link = _resumed(peer, address, name, map, incomplete_unsettled=True)
     peer.until(lambda: any(d.tag == held[0].tag for d in link.inbox), "the delivery resumed", link=link)
+    # Another receiver gets the new message: it is not under way on the link.
+    look(peer, address, (b"new",))
     peer.barrier()
     received = list(link.inbox)
     settled_arrivals(peer, link)
@@ -218,12 +220,14 @@ def new_deliveries_after_a_complete_map(peer: Peer) -> Verdict:
     peer.claim("a new delivery after the complete map, not before")
     link = _resumed(peer, address, name, states(held[0].tag, state="received"), incomplete_unsettled=True)
     peer.until(lambda: len(link.inbox) > 0, "the delivery resumed", link=link)
+    look(peer, address, (b"new",))
     peer.barrier()
     early = [delivery.body for delivery in link.inbox if not delivery.resume]
     settled_arrivals(peer, link)
     peer.detach(link, closed=False)
     if early:
         return holds(peer, False, f"{early} beside the incomplete map")
+    fill(peer, address, b"new")
     again = _resumed(peer, address, name, states(held[1].tag, state="received"))
     peer.until(lambda: b"new" in {d.body for d in again.inbox}, "the new delivery", link=again)
     settled_arrivals(peer, again)

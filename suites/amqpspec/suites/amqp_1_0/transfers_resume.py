@@ -10,6 +10,7 @@ from amqpspec.peer.context import Unmet
 from amqpspec.run.case import case
 from amqpspec.run.oracles import equals, holds, observed_either_way
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_1_0._links import look
 from amqpspec.suites.amqp_1_0._transfers import (
     LARGE,
     NOTHING_RECEIVED,
@@ -89,11 +90,8 @@ def unsettled_for_the_source_alone(peer: Peer) -> Verdict:
     peer.claim("a message that is not lost")
     again = resume(peer, link, {})
     peer.credit(again, 1)
-    peer.barrier()
     with suppress(Unmet):
-        peer.until(
-            lambda: bool(again.inbox), "a delivery", link=again, within_s=peer.context.patience.quiet_s
-        )
+        peer.until(lambda: bool(again.inbox), "a delivery", link=again)
     way = "left"
     for delivery in peer.received(again):
         way = "resumed" if delivery.resume else "sent anew"
@@ -249,9 +247,9 @@ def nothing_new_beside_an_incomplete_map(peer: Peer) -> Verdict:
     peer.claim("no transfer without resume")
     peer.credit(again, _SEVERAL)
     with suppress(Unmet):
-        peer.until(
-            lambda: bool(again.inbox), "a delivery", link=again, within_s=peer.context.patience.quiet_s
-        )
+        peer.until(lambda: bool(again.inbox), "a delivery", link=again)
+    # Another receiver gets the new message: it is not under way on the link.
+    look(peer, address, (b"new",))
     peer.barrier()
     new = sum(not delivery.resume for delivery in peer.received(again))
     return equals(peer, new, 0, "new deliveries")
