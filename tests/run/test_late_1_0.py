@@ -11,7 +11,7 @@ import pytest
 from amqpspec.record.rows import Outcome
 from amqpspec.run.case import Case, load_suite
 from amqpspec.run.driver import driver_of
-from amqpspec.run.execute import _judge
+from amqpspec.run.execute import verdict_of
 from amqpspec.run.verdict import Verdict
 from tests.run.memory import MemoryTarget, still_clock
 
@@ -37,7 +37,7 @@ def drive(case: Case, *faults: str) -> Verdict:
         still_clock(patch, target)
         try:
             context = target.context(requirements=case.requirements, tag=case.id)
-            return _judge(case, driver_of(_DIALECT).peer(context))
+            return verdict_of(case, driver_of(_DIALECT).peer(context))
         finally:
             target.close()
 
