@@ -134,6 +134,7 @@ class Context:
     """One case's world; ``dialect`` is the id of what is spoken, in its widest overlay.
 
     ``make_node`` makes a node that a link is going to ask for: a context, the virtual host, the address.
+    ``redials`` tells of connections that were tried again.
     """
 
     dialect: str
@@ -149,6 +150,7 @@ class Context:
     restart_hook: Callable[[], None] | None = None
     cleanup: Cleanup = field(default_factory=Cleanup)
     numbers: itertools.count[int] = field(default_factory=itertools.count)
+    redials: list[str] = field(default_factory=list)
 
     def name(self, hint: str = "x") -> str:
         """A name that no other case and no other run uses: letters, digits, hyphens, periods; at most 127 octets.

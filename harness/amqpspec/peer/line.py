@@ -109,6 +109,20 @@ class Line:
         if self._transport is not None:
             self._transport.close()
 
+    def redial(self) -> bool:
+        """Give up a connection on which nothing ever came, for a new one; False where there was one already.
+
+        That a server does not get round to a connection says nothing of what the case is about; the verdict says that
+        it was tried twice.
+        """
+        if self._received_octets or self.ended is not None or self.context.redials:
+            return False
+        self.transport.note("nothing came on this connection: another one is tried, once")
+        self.context.redials.append("a connection got no answer at all and was tried once more")
+        self.hang_up()
+        self._transport = None
+        return True
+
     def leave(self, within_s: float) -> None:
         """Close in good order what is still open, once the verdict is there; for the family to say how."""
 

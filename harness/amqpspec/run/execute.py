@@ -143,7 +143,7 @@ def execute(case: Case, world: World, attempt: int = 1, look: Callable[[], str] 
     started_ns = monotonic_ns()
     try:
         peer = world.driver.peer(context)
-        verdict = _starred(verdict_of(case, peer), world.live.secrets)
+        verdict = _starred(_told(verdict_of(case, peer), peer.context.redials), world.live.secrets)
         if died := look():
             verdict = dead_of(verdict, died)
         duration_ms, ended_at = (monotonic_ns() - started_ns) / 1e6, utc_instant()
@@ -169,6 +169,11 @@ def dead_of(verdict: Verdict, died: str) -> Verdict:
     """What a verdict comes to where the target died of the case."""
     observed = f"{verdict.observed}; the target died: {died}"
     return Verdict(Outcome.FAIL, verdict.expected, observed, verdict.facts)
+
+
+def _told(verdict: Verdict, redials: Collection[str]) -> Verdict:
+    """The verdict, with what was tried again on the way to it."""
+    return replace(verdict, observed="; ".join([verdict.observed, *redials])) if redials else verdict
 
 
 def _leave(peer: Line, within_s: float) -> None:

@@ -129,10 +129,17 @@ def does_not_apply(peer: Line, why: str) -> Verdict:
     return Verdict(Outcome.NOT_APPLICABLE, expected, why, blocked_by=BlockedBy.PROFILE)
 
 
+_ORDER = (Outcome.PASS, Outcome.OBSERVED, Outcome.NONSTRICT, Outcome.INCONCLUSIVE, Outcome.FAIL)
+
+
 def worst(verdicts: Iterable[Verdict]) -> Verdict:
     """Of several verdicts the first of the worst; for cases that try the same thing at several places."""
-    order = (Outcome.PASS, Outcome.OBSERVED, Outcome.NONSTRICT, Outcome.INCONCLUSIVE, Outcome.FAIL)
-    return max(verdicts, key=lambda verdict: order.index(verdict.outcome))
+    return max(verdicts, key=lambda verdict: _ORDER.index(verdict.outcome))
+
+
+def best(verdicts: Iterable[Verdict]) -> Verdict:
+    """Of several verdicts the first of the best; for answers that more than one row allows."""
+    return min(verdicts, key=lambda verdict: _ORDER.index(verdict.outcome))
 
 
 def must_refuse(peer: Line, reaction: Reaction) -> Reaction:

@@ -23,6 +23,7 @@ ASYNCHRONOUS = frozenset(
     {"basic.deliver", "basic.return", "basic.ack", "basic.nack", "basic.cancel", "channel.flow"}
     | {"connection.blocked", "connection.unblocked"}
 )
+_HIGHEST_FRAME_MAX_TRIED = 1 << 20
 CLIENT_PROPERTIES: Mapping[str, Any] = {
     "product": "amqpspec",
     "version": "0.1",
@@ -50,9 +51,13 @@ class Peer(Connection):
     # --- opening and closing
 
     def greet(self, header: bytes | None = None) -> Call:
-        """Send the protocol header and take connection.start."""
+        """Send the protocol header and take connection.start; where nothing comes at all, once more."""
         self.send_header(header)
-        start = self.expect("connection.start", channel=0).call
+        arrival = self.arrival("connection.start", channel=0)
+        if isinstance(arrival, Quiet) and header is None and self.redial():
+            self.send_header()
+            arrival = self.arrival("connection.start", channel=0)
+        start = self.expected(arrival, "connection.start").call
         self.server_properties = start["server_properties"].plain()
         return start
 
@@ -125,6 +130,26 @@ class Peer(Connection):
         self.call("connection.open", channel=0, virtual_host=self.login.vhost)
         return self
 
+    def open_small(self) -> Self:
+        """Channel 1 on a connection with the smallest frame-max that the target agrees to: this connection or another.
+
+        4096 octets are legal (0-9-1 connection/tune-ok/frame-max/minimum); a target that refuses them deviates in the
+        case about that, and the next powers of two are tried for the others. Raises Unmet.
+        """
+        frame_max, peer = self.dialect.layout.min_size_octets, self
+        while True:
+            peer.greet()
+            peer.start_ok()
+            offered = peer.tune(frame_max=frame_max)["frame_max"] or _HIGHEST_FRAME_MAX_TRIED
+            try:
+                peer.call("connection.open", channel=0, virtual_host=peer.login.vhost)
+                return peer.open_channel()
+            except Unmet:
+                frame_max *= 2
+                if not peer.is_over() or frame_max > offered:
+                    raise
+                peer = peer.another()
+
     def open_channel(self, channel: int = 1, **tuning: Any) -> Self:
         """The handshake, where it has not been done, and one open channel."""
         if not self.assembler.frames:
@@ -133,9 +158,13 @@ class Peer(Connection):
         return self
 
     def close(self) -> Arrival:
-        """Close the connection as the specification says; gives close-ok or what came instead."""
+        """Close the connection as the specification says, the socket too; gives close-ok or what came instead."""
         self.send("connection.close", channel=0, reply_code=200, reply_text="done")
-        return self.wait(lambda a: _is(a, ("connection.close-ok",), 0), self.patience_s)
+        answer = self.wait(lambda a: _is(a, ("connection.close-ok",), 0), self.patience_s)
+        # Whoever asked for the close and has close-ok ends the socket (0-9-1 §2.2.4). A server may wait for that before
+        # it gives back what the connection held.
+        self.hang_up()
+        return answer
 
     def leave(self, within_s: float) -> None:
         """Close what is still open, channels first, and wait a little for the answers, once the verdict is there."""
@@ -167,7 +196,10 @@ class Peer(Connection):
 
     def expect(self, *names: str, channel: int | None = 1, within_s: float | None = None) -> MethodArrived:
         """The next of these methods on that channel (None: any); raises Unmet where the wait ends otherwise."""
-        arrival = self.arrival(*names, channel=channel, within_s=within_s)
+        return self.expected(self.arrival(*names, channel=channel, within_s=within_s), *names)
+
+    def expected(self, arrival: Arrival, *names: str) -> MethodArrived:
+        """An arrival that is one of these methods; raises Unmet where it is another, or none."""
         if isinstance(arrival, MethodArrived) and arrival.name in names:
             return arrival
         raise Unmet(" or ".join(names), arrival.describe(self.dialect), arrival)

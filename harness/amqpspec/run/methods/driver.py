@@ -33,6 +33,8 @@ _CAPABILITIES = {
     "basic.nack": "nack",
     "consumer_cancel_notify": "consumer-cancel-notify",
     "connection.blocked": "blocked",
+    "alternate_exchange": "alternate-exchange",
+    "sender_selected_distribution": "sender-selected",
 }
 
 

@@ -98,3 +98,8 @@ def owned_by_another(peer: Peer) -> tuple[str, Peer]:
     """An exclusive queue of the peer's, and a second connection with an open channel."""
     peer.open_channel()
     return peer.queue(exclusive=True), peer.another().open_channel()
+
+
+def arguments_of(number: int) -> dict[str, int]:
+    """Arguments that brokers in use know, each with this value."""
+    return {"x-message-ttl": number, "x-expires": number, "x-max-length": number}

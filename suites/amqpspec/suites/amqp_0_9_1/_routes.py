@@ -9,14 +9,29 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from amqpspec.peer.context import Unmet
+from amqpspec.peer.context import OutOfReach, Unmet
 from amqpspec.peer.methods.arrivals import MethodArrived
 from amqpspec.peer.methods.peer import Peer
+from amqpspec.spec.dialects import load_ledger
+from amqpspec.suites.amqp_0_9_1 import DIALECT
 
 # A channel that no case uses for itself: a refusal there costs the case nothing.
 _SPARE = 4
 _PAUSE_S = 0.1
 _END = b"end"
+
+
+def optional_exchange(peer: Peer, type: str) -> str:
+    """An exchange of a type that a server should have; raises OutOfReach where it says that it has none, and Unmet."""
+    name = peer.name("x")
+    peer.will_clean("exchange", name)
+    peer.send("exchange.declare", exchange=name, type=type)
+    answer = peer.arrival("exchange.declare-ok")
+    if answer.refusal in load_ledger(DIALECT)["exchange/recommended-types"].tolerates:
+        raise OutOfReach(f"there is no type {type}: {answer.describe(peer.dialect)}")
+    if not isinstance(answer, MethodArrived) or answer.refusal is not None:
+        raise Unmet("exchange.declare-ok", answer.describe(peer.dialect), answer)
+    return name
 
 
 def listening(

@@ -12,23 +12,30 @@ from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_0_9_1._messages import awaited, bodies, send, sent_ahead
 
 _THREE = (b"1", b"2", b"3")
+_PER_CONSUMER = "extension/per-consumer-qos"
 
 
-@case("basic.qos.channel", covers=["basic/qos/global"])
+@case("basic.qos.channel", covers=["basic/qos/global", _PER_CONSUMER])
 def window_is_shared_on_a_channel(peer: Peer) -> Verdict:
-    """Without global, the consumers of a channel share one window."""
+    """Without global, the consumers of a channel share one window; where that is announced, each has its own."""
     peer.open_channel()
     queues = peer.queue(), peer.queue()
     for queue in queues:
         send(peer, queue, _THREE)
-    peer.claim("no more than 2 unacknowledged messages on the channel")
-    # The base text. The extended XML gives each consumer a window of its own here, so a server
-    # that follows it sends four.
+    extended = _is_per_consumer(peer)
+    peer.claim(
+        f"no more than 2 unacknowledged messages {'of each consumer' if extended else 'on the channel'}"
+    )
     peer.call("basic.qos", prefetch_count=2, **{"global": False})
     for queue in queues:
         peer.consume(queue)
-    count = sum(len(sent_ahead(peer, queue)) for queue in queues)
-    return holds(peer, count <= 2, f"{count} unacknowledged messages with two consumers on the channel")
+    first, second = (len(sent_ahead(peer, queue)) for queue in queues)
+    seen = f"{first + second} unacknowledged messages with two consumers on the channel"
+    if not extended:
+        return holds(peer, first + second <= 2, seen)
+    # Of its own means that the other consumer's messages do not fill it.
+    own = max(first, second) <= 2 and (first + second > 2 or bool(awaited(peer, 1)))
+    return _by_extension(peer, own, seen, first + second <= 2)
 
 
 @case("basic.qos.other-channel", covers=["basic/qos/global"])
@@ -50,19 +57,26 @@ def window_leaves_other_channels_alone(peer: Peer) -> Verdict:
     return equals(peer, bodies(awaited(peer, 3, 2)), [*_THREE], "unacknowledged on the other channel")
 
 
-@case("basic.qos.connection", covers=["basic/qos/global"])
+@case("basic.qos.connection", covers=["basic/qos/global", _PER_CONSUMER])
 def global_window_spans_channels(peer: Peer) -> Verdict:
-    """With global, all channels of the connection share one window."""
+    """With global, all channels of the connection share one window; by the extension, all consumers of the channel."""
     peer.open_channel().open_channel(2)
-    queues = {1: peer.queue(), 2: peer.queue()}
-    for queue in queues.values():
+    extended = _is_per_consumer(peer)
+    # By the extension the window is that of all consumers of the channel, so there is another one on channel 1.
+    consumers = [(channel, peer.queue()) for channel in ((1, 2, 1) if extended else (1, 2))]
+    for _, queue in consumers:
         send(peer, queue, _THREE)
-    peer.claim("no more than 2 unacknowledged messages on the connection")
+    peer.claim(f"no more than 2 unacknowledged messages on the {'channel' if extended else 'connection'}")
     peer.call("basic.qos", prefetch_count=2, **{"global": True})
-    for channel, queue in queues.items():
+    for channel, queue in consumers:
         peer.consume(queue, channel)
-    counts = [len(sent_ahead(peer, queue, channel)) for channel, queue in queues.items()]
-    return holds(peer, sum(counts) <= 2, f"{counts} unacknowledged messages on two channels")
+    counts = [0, 0]
+    for channel, queue in consumers:
+        counts[channel - 1] += len(sent_ahead(peer, queue, channel))
+    seen = f"{counts} unacknowledged messages on two channels"
+    if not extended:
+        return holds(peer, sum(counts) <= 2, seen)
+    return _by_extension(peer, counts[0] <= 2, seen, sum(counts) <= 2)
 
 
 @case("basic.qos.prefetch-size", covers=["basic/qos/prefetch-size"])
@@ -165,7 +179,7 @@ def narrower_window_of_the_connection_counts(peer: Peer) -> Verdict:
 
 @case("basic.qos.prefetch-count.connection-first", covers=["basic/qos/prefetch-count"])
 def window_of_the_connection_stays(peer: Peer) -> Verdict:
-    """A window of the connection stays in force when the channel gets a wider one after it."""
+    """A window with global stays in force when there is a wider one without it after it."""
     return _two_windows(peer, ({"prefetch_count": 2, "global": True}, {"prefetch_count": 4, "global": False}))
 
 
@@ -225,22 +239,25 @@ def never_beyond_the_window(peer: Peer) -> Verdict:
     return holds(peer, max(unacknowledged) <= 3, f"{unacknowledged} unacknowledged, before and after one ack")
 
 
-@case("basic.qos-ok.existing-consumer", covers=["basic/qos-ok"])
+@case("basic.qos-ok.existing-consumer", covers=["basic/qos-ok", _PER_CONSUMER])
 def qos_holds_for_existing_consumers(peer: Peer) -> Verdict:
-    """A window holds for a consumer that was there before it."""
+    """A window holds for a consumer that was there before it; by the extension, for those that come later."""
     peer.open_channel()
     queue = peer.queue()
     peer.consume(queue)
-    peer.claim("no more than 1 unacknowledged message")
+    extended = _is_per_consumer(peer)
+    peer.claim(f"no more than 1 unacknowledged message{' of a later consumer' if extended else ''}")
     peer.call("basic.qos", prefetch_count=1)
     send(peer, queue, _THREE)
     count = len(sent_ahead(peer, queue))
-    return holds(peer, count <= 1, f"{count} unacknowledged messages")
+    if not extended:
+        return holds(peer, count <= 1, f"{count} unacknowledged messages")
+    return _later_consumer(peer, f"{count} unacknowledged messages", count <= 1)
 
 
-@case("basic.qos-ok.replaced", covers=["basic/qos-ok"])
+@case("basic.qos-ok.replaced", covers=["basic/qos-ok", _PER_CONSUMER])
 def next_qos_replaces_the_last(peer: Peer) -> Verdict:
-    """The next qos takes the place of the last one, also for a consumer that is at work."""
+    """The next qos takes the place of the last one, also for a consumer at work; by the extension, for later ones."""
     peer.open_channel()
     queue = peer.queue()
     peer.call("basic.qos", prefetch_count=3)
@@ -253,7 +270,30 @@ def next_qos_replaces_the_last(peer: Peer) -> Verdict:
     peer.send("basic.ack", delivery_tag=last["delivery_tag"], multiple=True)
     send(peer, queue, _THREE)
     count = len(sent_ahead(peer, queue))
-    return holds(peer, count <= 1, f"{count} unacknowledged messages")
+    seen = f"{count} unacknowledged messages"
+    return (
+        _later_consumer(peer, seen, count <= 1) if _is_per_consumer(peer) else holds(peer, count <= 1, seen)
+    )
+
+
+def _is_per_consumer(peer: Peer) -> bool:
+    """Whether the target announces the other meaning that the extended XML gives to qos."""
+    return peer.capabilities().get("per_consumer_qos") is True
+
+
+def _later_consumer(peer: Peer, seen: str, base: bool) -> Verdict:
+    """By the extension, the window of 1 asked for last is that of a consumer that begins now."""
+    later = peer.queue()
+    send(peer, later, _THREE)
+    peer.consume(later)
+    count = len([*awaited(peer, 1), *sent_ahead(peer, later)])
+    return _by_extension(peer, count == 1, f"{seen}, {count} of a later consumer", base)
+
+
+def _by_extension(peer: Peer, kept: bool, seen: str, base: bool) -> Verdict:
+    """The extension's meaning is judged; whether the base text is kept as well is told beside it."""
+    told = f"{seen}; the text of the base is {'kept' if base else 'not kept'}"
+    return holds(peer, kept, told, row=_PER_CONSUMER)
 
 
 def _two_windows(peer: Peer, windows: Iterable[Mapping[str, int]]) -> Verdict:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from amqpspec.peer.context import Unmet
 from amqpspec.peer.methods.arrivals import MethodArrived
 from amqpspec.peer.methods.peer import Peer
 from amqpspec.run.case import case
-from amqpspec.run.methods.oracles import rejects_violation
-from amqpspec.run.oracles import ends_connection, equals, holds
+from amqpspec.run.methods.oracles import judge_arrival, rejects_violation
+from amqpspec.run.oracles import does_not_apply, ends_connection, equals, holds
 from amqpspec.run.verdict import Verdict
+from amqpspec.spec.dialects import load_ledger
+from amqpspec.suites.amqp_0_9_1 import DIALECT
 from amqpspec.suites.amqp_0_9_1._closing import closing_of, is_unknown, names_method, until_end
 
 # --- open and open-ok
@@ -135,10 +138,18 @@ def close_names_the_method(peer: Peer) -> Verdict:
 @case("connection.close.failing-declare", covers=["connection/close/failing-method"])
 def close_names_the_declaration(peer: Peer) -> Verdict:
     """The ids in connection.close follow the method: another one brings others."""
-    peer.open_channel()
-    # An unknown type is 503, a hard error: it is connection.close that carries the ids.
-    peer.send("exchange.declare", exchange=peer.name(), type="x-amqpspec-no-such-type")
-    return names_method(peer, closing_of(peer, "connection.close"), "exchange.declare")
+    provocations = (_unknown_type, _other_type, _consumer_tag_in_use)
+    unmet = None
+    for provoke in provocations:
+        other = peer.another().open_channel()
+        try:
+            name = provoke(other)
+            return names_method(peer, closing_of(other, "connection.close"), name)
+        except Unmet as this:
+            # Some servers take what is a hard error by the text for a soft one, or for none: the next error is tried.
+            unmet = this
+    assert unmet is not None
+    raise unmet
 
 
 @case("connection.close.stability.discards", covers=["connection/close/stability-discard"])
@@ -197,12 +208,37 @@ def new_secret_is_confirmed(peer: Peer) -> Verdict:
     """A new secret is confirmed, and the connection works on."""
     peer.open_channel()
     peer.claim("connection.update-secret-ok, and a connection that works on")
-    peer.call("connection.update-secret", channel=0, new_secret=peer.login.password, reason="renewal")
+    peer.send("connection.update-secret", channel=0, new_secret=peer.login.password, reason="renewal")
+    answer = peer.arrival("connection.update-secret-ok", channel=0)
+    # No capability announces the method. A server without it says so as it does for any method that it does not know.
+    if answer.refusal in load_ledger(DIALECT)["wire/method/unknown-method"].accepts:
+        return does_not_apply(peer, answer.describe(peer.dialect))
+    if not isinstance(answer, MethodArrived) or answer.refusal is not None:
+        return judge_arrival(peer, answer)
     peer.barrier()
     return holds(peer, True, "connection.update-secret-ok, then answers on the channel")
 
 
 # --- steps of this module
+
+
+def _unknown_type(peer: Peer) -> str:
+    """503 by exchange/declare/type/support; gives the method to blame."""
+    peer.send("exchange.declare", exchange=peer.name("x"), type="x-amqpspec-no-such-type")
+    return "exchange.declare"
+
+
+def _other_type(peer: Peer) -> str:
+    """530 by exchange/declare/type/typed; gives the method to blame."""
+    peer.send("exchange.declare", exchange=peer.exchange("direct"), type="fanout")
+    return "exchange.declare"
+
+
+def _consumer_tag_in_use(peer: Peer) -> str:
+    """530 by basic/consume/consumer-tag/duplicate; gives the method to blame."""
+    queue = peer.queue()
+    peer.send("basic.consume", queue=queue, consumer_tag=peer.consume(queue))
+    return "basic.consume"
 
 
 def _in_second_vhost(peer: Peer) -> Peer:

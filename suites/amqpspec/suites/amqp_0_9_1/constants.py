@@ -15,14 +15,14 @@ from amqpspec.run.verdict import Verdict
 _EXTENSION_CLASS = 0xF0F0
 
 
-@case("constants.no-consumers", covers=["constant/no-consumers", "basic/publish/immediate/implemented"])
+@case("constants.no-consumers", covers=["constant/no-consumers", "basic/publish/immediate/return"])
 def immediate_message_without_consumer(peer: Peer) -> Verdict:
     """An immediate message that no consumer is ready for comes back with no-consumers."""
     peer.open_channel()
     return _returned(peer, "no-consumers", routing_key=peer.queue(), immediate=True)
 
 
-@case("constants.no-route", covers=["constant/no-route", "basic/publish/mandatory/implemented"])
+@case("constants.no-route", covers=["constant/no-route", "basic/publish/mandatory/return"])
 def mandatory_message_without_queue(peer: Peer) -> Verdict:
     """A mandatory message that no queue is bound for comes back with no-route."""
     peer.open_channel()
@@ -175,7 +175,7 @@ def _returned(peer: Peer, code_name: str, *, routing_key: str, **flags: Any) -> 
         return judge_reaction(peer, reaction)
     returned = peer.pending("basic.return")
     codes = [message["reply_code"] for message in returned]
-    # Without any return the flag has no effect, which breaks the SHOULD of the second row and not this code.
+    # Without any return the flag has no effect, which breaks the second row and not this code.
     if not codes:
         return holds(peer, False, "no return", row=peer.context.requirements[1].id)
     return equals(peer, codes, [peer.dialect.constants_by_name[code_name].value], "codes of returns")

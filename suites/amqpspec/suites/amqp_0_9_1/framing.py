@@ -189,7 +189,7 @@ def end_octet_is_checked_first(peer: Peer) -> Verdict:
 @case("amq_wlp_frame_03", covers=["amq_wlp_frame_03"], destructive=True)
 def oversized_frame(peer: Peer) -> Verdict:
     """A frame one octet beyond the agreed size is refused."""
-    _open_with_small_frames(peer)
+    peer = peer.open_small()
     body = bytes(_largest_payload(peer) + 1)
     # To nobody: a server that takes the frame keeps nothing of it.
     begin_publish(peer, peer.name("nowhere"))
@@ -201,7 +201,7 @@ def oversized_frame(peer: Peer) -> Verdict:
 @case("framing.frame.oversized-method", covers=["amq_wlp_frame_03"], destructive=True)
 def oversized_method_frame(peer: Peer) -> Verdict:
     """A method frame beyond the agreed size is refused."""
-    _open_with_small_frames(peer)
+    peer = peer.open_small()
     filler = {"filler": bytes(peer.frame_max_octets)}
     # Passive: a server that takes the frame makes nothing.
     peer.send("queue.declare", queue=peer.name("q"), passive=True, arguments=filler)
@@ -211,7 +211,7 @@ def oversized_method_frame(peer: Peer) -> Verdict:
 @case("framing.frame.four-gibibytes", covers=["amq_wlp_frame_03"], destructive=True)
 def four_gibibytes_announced(peer: Peer) -> Verdict:
     """A frame that announces 4 GiB is refused once it exceeds the agreed size, not when it is complete."""
-    _open_with_small_frames(peer)
+    peer = peer.open_small()
     kind = peer.dialect.layout.types["method"]
     # Type, channel and size by hand, then as many octets as a whole frame may have. No barrier: it
     # would be read as the payload.
@@ -222,7 +222,7 @@ def four_gibibytes_announced(peer: Peer) -> Verdict:
 @case("framing.frame.largest", covers=["amq_wlp_frame_03", "connection/tune/frame-max/whole-frame"])
 def largest_frame(peer: Peer) -> Verdict:
     """A frame of exactly the agreed size, header and end octet included, is taken."""
-    _open_with_small_frames(peer)
+    peer = peer.open_small()
     queue = peer.queue()
     body = bytes(_largest_payload(peer))
     peer.claim("a frame of the agreed size is taken")
@@ -304,7 +304,7 @@ def server_ends_its_frames(peer: Peer) -> Verdict:
 @case("framing.frame.size-sent", covers=["wire/frame/size-sent"])
 def server_keeps_to_the_agreed_size(peer: Peer) -> Verdict:
     """No frame of the server is larger than what was agreed on, however large the content."""
-    _open_with_small_frames(peer)
+    peer = peer.open_small()
     queue = peer.queue()
     peer.claim(f"frames of at most {peer.frame_max_octets} octets")
     body = bytes(5 * peer.frame_max_octets)
@@ -320,10 +320,6 @@ def server_keeps_to_the_agreed_size(peer: Peer) -> Verdict:
 def _question(peer: Peer) -> bytes:
     """A method frame that a server answers at once; its payload ends in zero octets."""
     return peer.method_frame("exchange.declare", exchange="amq.direct", passive=True)
-
-
-def _open_with_small_frames(peer: Peer) -> None:
-    peer.open_channel(frame_max=peer.dialect.layout.min_size_octets)
 
 
 def _largest_payload(peer: Peer) -> int:

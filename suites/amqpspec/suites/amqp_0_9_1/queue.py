@@ -8,7 +8,7 @@ from amqpspec.run.case import case
 from amqpspec.run.methods.oracles import allows, rejects_violation
 from amqpspec.run.oracles import does_not_apply, equals, holds, judge_reaction
 from amqpspec.run.verdict import Verdict
-from amqpspec.suites.amqp_0_9_1._queues import contents, counts, exists, fill
+from amqpspec.suites.amqp_0_9_1._queues import arguments_of, contents, counts, exists, fill
 
 # --- declare
 
@@ -182,7 +182,7 @@ def passive_declare_ignores_fields(peer: Peer) -> Verdict:
     queue = peer.queue(exclusive=False, auto_delete=True)
     peer.claim("declare-ok whatever the other fields say")
     flags = {"durable": True, "exclusive": True, "auto_delete": False}  # none of them fits the queue
-    peer.send("queue.declare", queue=queue, passive=True, arguments=_arguments(60_000), **flags)
+    peer.send("queue.declare", queue=queue, passive=True, arguments=arguments_of(60_000), **flags)
     return allows(peer)
 
 
@@ -229,85 +229,6 @@ def passive_declare_creates_nothing(peer: Peer) -> Verdict:
     peer.arrival("queue.declare-ok")  # the refusal, which another case judges
     peer.claim("no queue")
     return equals(peer, exists(peer, name), False, "a queue")
-
-
-# --- declare: equivalence
-
-
-@case(
-    "queue.declare.equivalent.durable",
-    covers=["queue/declare/passive/equivalent-check", "queue/declare/passive/equivalent-mismatch"],
-)
-def durable_is_compared(peer: Peer) -> Verdict:
-    """A transient queue cannot be declared as durable."""
-    peer.open_channel()
-    queue = peer.queue(exclusive=False)
-    peer.send("queue.declare", queue=queue, durable=True)
-    return rejects_violation(peer)
-
-
-@case(
-    "queue.declare.equivalent.exclusive",
-    covers=["queue/declare/passive/equivalent-check", "queue/declare/passive/equivalent-mismatch"],
-)
-def exclusive_is_compared(peer: Peer) -> Verdict:
-    """A shared queue cannot be declared as exclusive."""
-    peer.open_channel()
-    queue = peer.queue(exclusive=False)
-    peer.send("queue.declare", queue=queue, exclusive=True)
-    return rejects_violation(peer)
-
-
-@case(
-    "queue.declare.equivalent.arguments",
-    covers=["queue/declare/passive/equivalent-check", "queue/declare/passive/equivalent-mismatch"],
-)
-def arguments_are_compared(peer: Peer) -> Verdict:
-    """A queue cannot be declared again with other values of arguments that common servers act upon."""
-    peer.open_channel()
-    queue = peer.queue(arguments=_arguments(60_000))
-    peer.send("queue.declare", queue=queue, exclusive=True, arguments=_arguments(90_000))
-    reaction = peer.reaction()
-    if reaction.refusal is None and not _bounds_length(peer):  # then both say the same to it
-        return does_not_apply(peer, "the argument x-max-length has no effect")
-    return judge_reaction(peer, reaction)
-
-
-@case("queue.declare.equivalent.same", covers=["queue/declare/passive/equivalent-match"])
-def same_declare_is_confirmed(peer: Peer) -> Verdict:
-    """A durable and an exclusive queue can be declared again as they are."""
-    peer.open_channel()
-    durable, exclusive = peer.queue(durable=True), peer.queue(exclusive=True)
-    peer.claim("declare-ok for what matches")
-    peer.call("queue.declare", queue=durable, durable=True)
-    peer.send("queue.declare", queue=exclusive, exclusive=True)
-    return allows(peer)
-
-
-@case("queue.declare.equivalent.same-arguments", covers=["queue/declare/passive/equivalent-match"])
-def same_arguments_are_confirmed(peer: Peer) -> Verdict:
-    """Arguments of the same meaning match, whatever their order."""
-    peer.open_channel()
-    arguments = _arguments(60_000)
-    queue = peer.queue(arguments=arguments)
-    peer.claim("declare-ok for what matches")
-    peer.send("queue.declare", queue=queue, exclusive=True, arguments=dict(reversed(arguments.items())))
-    return allows(peer)
-
-
-@case("queue.declare.equivalent.mismatch-harmless", covers=["queue/declare/passive/equivalent-mismatch"])
-def mismatch_changes_nothing(peer: Peer) -> Verdict:
-    """A declare that contradicts the queue costs the channel, and neither the queue nor the connection."""
-    peer.open_channel()
-    queue = peer.queue(exclusive=False)
-    bodies = fill(peer, queue, 1)
-    peer.claim("the queue as it was, on another channel of the same connection")
-    peer.send("queue.declare", queue=queue, durable=True)
-    refused = peer.arrival("queue.declare-ok")
-    peer.open_channel(2)  # the refusal has closed channel 1
-    left = contents(peer, queue, channel=2)
-    observed = f"{refused.describe(peer.dialect)}; messages {left}"
-    return holds(peer, _is_refusal(refused) and left == bodies, observed, seen=refused)
 
 
 # --- declare-ok
@@ -380,20 +301,3 @@ def declare_ok_leaves_out_paused_consumers(peer: Peer) -> Verdict:
     peer.call("channel.flow", channel=2, active=False)  # no longer active
     peer.claim("one active consumer")
     return equals(peer, counts(peer, queue), (0, 1), "messages and consumers")
-
-
-# --- steps
-
-
-def _arguments(number: int) -> dict[str, int]:
-    return {"x-message-ttl": number, "x-expires": number, "x-max-length": number}  # brokers in use know them
-
-
-def _bounds_length(peer: Peer) -> bool:
-    """Whether a queue takes no more messages than its arguments allow."""
-    fill(peer, queue := peer.queue(arguments={"x-max-length": 1}), 2)
-    return counts(peer, queue)[0] < 2
-
-
-def _is_refusal(arrival: object) -> bool:
-    return isinstance(arrival, MethodArrived) and arrival.name == "channel.close"

@@ -56,7 +56,7 @@ def largest_payload(peer: Peer) -> int:
 
 def open_with_small_frames(peer: Peer) -> Peer:
     """A connection with the smallest frames that everyone must take, and one channel. Raises Unmet."""
-    return peer.open_channel(frame_max=peer.dialect.layout.min_size_octets)
+    return peer.open_small()
 
 
 def tested(peer: Peer, octets: bytes) -> MethodArrived | None:

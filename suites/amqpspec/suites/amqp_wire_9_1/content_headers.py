@@ -81,7 +81,7 @@ def simple_contents_weigh_nothing(peer: Peer) -> Verdict:
 @case("content.body-size", covers=["content-header/body-size"])
 def size_of_the_whole_body(peer: Peer) -> Verdict:
     """The body size of a delivery counts the octets of all its body frames, in 64 bits."""
-    peer.open_channel(frame_max=peer.dialect.layout.min_size_octets)
+    peer = peer.open_small()
     body = bytes(3 * peer.frame_max_octets)
     payload = _header_of(peer, body)
     return equals(peer, payload[_SIZE].hex(), f"{len(body):016x}", "body size")

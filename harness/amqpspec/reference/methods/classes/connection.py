@@ -27,7 +27,8 @@ _CAPABILITIES = {
     "consumer_cancel_notify": True,
     "connection.blocked": True,
     "authentication_failure_close": True,
-    "per_consumer_qos": False,
+    "alternate_exchange": True,
+    "sender_selected_distribution": True,
 }
 
 
@@ -58,7 +59,8 @@ def _server_properties(connection: Connection) -> dict[str, Any]:
         "host": connection.core.host,
     }
     if "confirm.select" in connection.codec.dialect.methods:
-        properties["capabilities"] = _CAPABILITIES
+        per_consumer = connection.faulty("per-consumer-qos-announced")
+        properties["capabilities"] = {**_CAPABILITIES, "per_consumer_qos": per_consumer}
     if connection.faulty("server-properties-named-badly"):
         properties["2nd-version"] = own_version()
     if connection.faulty("undefined-value-type-sent"):
@@ -115,7 +117,8 @@ def tune_ok(connection: Connection, call: Call) -> None:
         connection.refuse("connection/tune-ok/channel-max/upper-limit", f"channel-max {channel_max}")
     if frame_max > FRAME_MAX_OCTETS:
         connection.refuse("connection/tune-ok/frame-max/upper-limit", f"frame-max {frame_max}")
-    if 0 < frame_max < connection.framing.min_octets:
+    smallest = 8192 if connection.faulty("frame-max-8192-at-least") else connection.framing.min_octets
+    if 0 < frame_max < smallest:
         connection.refuse("connection/tune-ok/frame-max/minimum-chosen", f"frame-max {frame_max}")
     connection.channel_max = channel_max or CHANNEL_MAX
     if connection.faulty("channel-max-never-lowered"):
@@ -196,6 +199,8 @@ def _table(value: Any) -> dict[str, Any]:
 FAULTS = fault_table("""
 version-100-offered: start names version 100
     [amq_wlp_header_01 connection/start/version connection/start/server-support]
+per-consumer-qos-announced: windows of each consumer are announced, and those of the base are kept
+    [extension/per-consumer-qos]
 server-properties-incomplete: start does not say host and information
     [connection/start/server-properties/required-fields]
 en-us-not-offered: start offers another locale only [connection/start/locales/required-support]
@@ -203,6 +208,8 @@ lists-separated-by-commas: mechanisms and locales come with commas between them
     [connection/start/mechanisms connection/start/locales/list]
 second-locale-refused: of the locales on offer, only the first is taken [connection/start-ok/locale]
 small-frame-max-offered: tune offers a frame-max of 2,048 [connection/tune/frame-max/minimum-offered]
+frame-max-8192-at-least: a client that settles for less than 8,192 octets is turned away
+    [connection/tune-ok/frame-max/minimum]
 agreed-frame-max-forgotten: frames up to the server's own limit are taken
     [connection/tune-ok/frame-max/all-frames amq_wlp_frame_03]
 frame-max-counts-payload: frame-max is taken to limit the payload alone [connection/tune/frame-max/whole-frame]

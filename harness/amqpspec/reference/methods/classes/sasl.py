@@ -86,11 +86,13 @@ def _user(connection: Connection, name: bytes, password: bytes) -> User | None:
     if user is None:
         return None
     right = user.password.encode() == password or connection.faulty("password-not-checked")
+    right = right or (not password and connection.faulty("empty-password-lets-in"))
     return user if right else None
 
 
 FAULTS = fault_table("""
 amqplain-refused: AMQPLAIN is offered and never lets anyone in [connection/start-ok/mechanism/offered]
 password-not-checked: any password lets a user in [connection/secure]
+empty-password-lets-in: an empty password lets any user in [connection/secure]
 challenge-skipped: a mechanism of two rounds lets a client in after the first [connection/secure]
 """)

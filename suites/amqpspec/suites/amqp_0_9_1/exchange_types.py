@@ -1,0 +1,205 @@
+"""Exchanges: the types topic and headers, and how they route (amqp-0-9-1 class exchange, PDF §3.1.3)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from amqpspec.peer.methods.arrivals import MethodArrived
+from amqpspec.peer.methods.peer import Peer
+from amqpspec.run.case import case
+from amqpspec.run.oracles import equals, holds
+from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_9_1._routes import listening, matches, optional_exchange, reached
+
+
+@case("exchange.types.topic", covers=["exchange/recommended-types"])
+def topic_exists(peer: Peer) -> Verdict:
+    """There is a type topic."""
+    return _declares(peer, "topic")
+
+
+@case("exchange.types.headers", covers=["exchange/recommended-types"])
+def headers_exists(peer: Peer) -> Verdict:
+    """There is a type headers."""
+    return _declares(peer, "headers")
+
+
+@case("exchange.topic.literal", covers=["wire/exchange/topic"])
+def topic_without_wildcards(peer: Peer) -> Verdict:
+    """A topic pattern without wildcards lets the equal key pass and no other."""
+    peer.open_channel()
+    exchange = optional_exchange(peer, "topic")
+    peer.claim("a topic exchange routes an equal key")
+    keys = ["usd.stock", "usd", "stock", "usd.stock.db", "USD.stock", ""]
+    return equals(peer, matches(peer, exchange, "usd.stock", keys), ["usd.stock"], "keys that pass")
+
+
+@case("exchange.topic.star", covers=["wire/exchange/topic"])
+def topic_star_is_one_word(peer: Peer) -> Verdict:
+    """In a topic pattern ``*`` stands for exactly one word."""
+    peer.open_channel()
+    exchange = optional_exchange(peer, "topic")
+    keys = ["usd.stock", "eur.stock", "stock", "usd.nyse.stock", "usd.bond", ""]
+    peer.claim("exactly one word for *")
+    passed = matches(peer, exchange, "*.stock", keys)
+    return equals(peer, passed, ["usd.stock", "eur.stock"], "keys that pass")
+
+
+@case("exchange.topic.star-alone", covers=["wire/exchange/topic"])
+def topic_star_alone(peer: Peer) -> Verdict:
+    """The topic pattern ``*`` lets keys of one word pass, and no longer ones."""
+    peer.open_channel()
+    exchange = optional_exchange(peer, "topic")
+    peer.claim("keys of one word")
+    return equals(
+        peer, matches(peer, exchange, "*", ["usd", "eur", "usd.stock"]), ["usd", "eur"], "keys that pass"
+    )
+
+
+@case("exchange.topic.hash-at-the-end", covers=["wire/exchange/topic"])
+def topic_hash_at_the_end(peer: Peer) -> Verdict:
+    """In a topic pattern ``#`` at the end stands for any number of words, none included."""
+    peer.open_channel()
+    exchange = optional_exchange(peer, "topic")
+    keys = ["stock", "stock.usd", "stock.usd.nyse", "bond.stock", "stocks"]
+    peer.claim("any number of words for #")
+    return equals(peer, matches(peer, exchange, "stock.#", keys), keys[:3], "keys that pass")
+
+
+@case("exchange.topic.hash-at-the-start", covers=["wire/exchange/topic"])
+def topic_hash_at_the_start(peer: Peer) -> Verdict:
+    """In a topic pattern ``#`` at the start stands for any number of words, none included."""
+    peer.open_channel()
+    exchange = optional_exchange(peer, "topic")
+    keys = ["stock", "usd.stock", "nyse.usd.stock", "stock.usd", "usd"]
+    peer.claim("any number of words for #")
+    return equals(peer, matches(peer, exchange, "#.stock", keys), keys[:3], "keys that pass")
+
+
+@case("exchange.topic.hash-in-the-middle", covers=["wire/exchange/topic"])
+def topic_hash_in_the_middle(peer: Peer) -> Verdict:
+    """In a topic pattern ``#`` between words stands for any number of words, and a search may have to go back."""
+    peer.open_channel()
+    exchange = optional_exchange(peer, "topic")
+    # In a.b.x.b the first b must not end the match: # has to give way again.
+    keys = ["a.b", "a.x.b", "a.b.x.b", "a.b.b", "a.b.x", "a", "b.a.b"]
+    peer.claim("any number of words for #")
+    return equals(peer, matches(peer, exchange, "a.#.b", keys), keys[:4], "keys that pass")
+
+
+@case("exchange.topic.hash-alone", covers=["wire/exchange/topic"])
+def topic_hash_alone(peer: Peer) -> Verdict:
+    """The topic pattern ``#`` lets every key pass, the empty one too."""
+    peer.open_channel()
+    exchange = optional_exchange(peer, "topic")
+    keys = ["", "usd", "usd.stock", "usd.stock.db.x"]
+    peer.claim("every key")
+    return equals(peer, matches(peer, exchange, "#", keys), keys, "keys that pass")
+
+
+@case("exchange.topic.both-wildcards", covers=["wire/exchange/topic"])
+def topic_star_and_hash(peer: Peer) -> Verdict:
+    """A topic pattern with both wildcards counts the words of each."""
+    peer.open_channel()
+    exchange = optional_exchange(peer, "topic")
+    keys = ["usd.stock", "eur.stock.db", "eur.stock.db.x", "stock.nasdaq", "stock", "a.b.stock"]
+    peer.claim("one word, stock, any number of words")
+    return equals(peer, matches(peer, exchange, "*.stock.#", keys), keys[:3], "keys that pass")
+
+
+@case("exchange.headers.all", covers=["wire/exchange/headers"])
+def headers_all(peer: Peer) -> Verdict:
+    """With ``x-match`` all, every field of the binding is in the headers with its value."""
+    wanted = {"x-match": "all", "colour": "red", "shape": "round"}
+    tried: list[dict[str, Any] | None] = [
+        {"colour": "red", "shape": "round"},
+        {"shape": "round", "size": "big", "colour": "red"},
+        {"colour": "red"},
+        {"colour": "red", "shape": "square"},
+        {},
+        None,
+    ]
+    return _matched(peer, wanted, tried, [True, True, False, False, False, False])
+
+
+@case("exchange.headers.any", covers=["wire/exchange/headers"])
+def headers_any(peer: Peer) -> Verdict:
+    """With ``x-match`` any, one field of the binding in the headers is enough."""
+    wanted = {"x-match": "any", "colour": "red", "shape": "round"}
+    tried: list[dict[str, Any] | None] = [
+        {"colour": "red", "shape": "round"},
+        {"colour": "red"},
+        {"colour": "blue", "shape": "round"},
+        {"colour": "blue", "shape": "square"},
+        {"size": "red"},
+        None,
+    ]
+    return _matched(peer, wanted, tried, [True, True, True, False, False, False])
+
+
+@case("exchange.headers.presence", covers=["wire/exchange/headers"])
+def headers_without_value(peer: Peer) -> Verdict:
+    """A field without a value in the binding asks for a header of that name, whatever it holds."""
+    wanted = {"x-match": "all", "colour": None}
+    tried: list[dict[str, Any] | None] = [{"colour": "red"}, {"colour": 7}, {"colours": "red"}, None]
+    return _matched(peer, wanted, tried, [True, True, False, False])
+
+
+@case("exchange.headers.values", covers=["wire/exchange/headers"])
+def headers_values_of_several_types(peer: Peer) -> Verdict:
+    """Headers that are numbers and booleans are compared by value, texts letter by letter."""
+    wanted = {"x-match": "all", "count": 7, "done": True, "text": "Red"}
+    tried: list[dict[str, Any] | None] = [
+        {"count": 7, "done": True, "text": "Red"},
+        {"count": 8, "done": True, "text": "Red"},
+        {"count": 7, "done": False, "text": "Red"},
+        {"count": 7, "done": True, "text": "red"},
+    ]
+    return _matched(peer, wanted, tried, [True, False, False, False])
+
+
+@case("exchange.headers.reserved-fields", covers=["wire/exchange/headers"])
+def headers_reserved_fields_are_ignored(peer: Peer) -> Verdict:
+    """Fields of a binding that begin with ``x-`` do not take part in the match."""
+    wanted = {"x-match": "all", "x-colour": "red", "shape": "round"}
+    tried: list[dict[str, Any] | None] = [{"shape": "round"}, {"x-colour": "red"}]
+    return _matched(peer, wanted, tried, [True, False])
+
+
+@case("exchange.headers.any-key", covers=["wire/exchange/headers"])
+def headers_ignore_keys(peer: Peer) -> Verdict:
+    """A headers exchange does not look at routing keys."""
+    peer.open_channel()
+    exchange = optional_exchange(peer, "headers")
+    queue = listening(peer, exchange, "red", {"x-match": "all", "shape": "round"})
+    peer.claim("headers decide, keys do not")
+    received = [
+        reached(peer, [queue], key, exchange=exchange, properties={"headers": {"shape": shape}})
+        for key, shape in (("blue", "round"), ("red", "square"))
+    ]
+    return equals(peer, received, [[1], [0]], "copies for fitting headers and for a fitting key")
+
+
+# --- steps
+
+
+def _declares(peer: Peer, type: str) -> Verdict:
+    """An exchange of an optional type can be declared."""
+    peer.open_channel()
+    peer.send("exchange.declare", exchange=peer.will_clean("exchange", peer.name("x")), type=type)
+    answer = peer.arrival("exchange.declare-ok")
+    there = isinstance(answer, MethodArrived) and answer.refusal is None
+    return holds(peer, there, answer, f"an exchange of type {type}")
+
+
+def _matched(
+    peer: Peer, wanted: dict[str, Any], tried: list[dict[str, Any] | None], expected: list[bool]
+) -> Verdict:
+    """Bind a queue to a headers exchange and publish with each of the headers (None: without the property)."""
+    peer.open_channel()
+    exchange = optional_exchange(peer, "headers")
+    peer.claim(f"a headers exchange routes by the arguments {wanted}")
+    queue = listening(peer, exchange, arguments=wanted)
+    properties = [{} if headers is None else {"headers": headers} for headers in tried]
+    received = [reached(peer, [queue], exchange=exchange, properties=p) == [1] for p in properties]
+    return equals(peer, received, expected, f"matches of {tried}:")

@@ -1,0 +1,103 @@
+"""Queues: what a second declare has to match (amqp-0-9-1 class queue, method declare)."""
+
+from __future__ import annotations
+
+from amqpspec.peer.methods.peer import Peer
+from amqpspec.run.case import case
+from amqpspec.run.methods.oracles import allows, rejects_violation
+from amqpspec.run.oracles import best, does_not_apply, holds, judge_reaction
+from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_9_1._queues import arguments_of, contents, counts, fill
+
+
+@case(
+    "queue.declare.equivalent.durable",
+    covers=["queue/declare/passive/equivalent-check", "queue/declare/passive/equivalent-mismatch"],
+)
+def durable_is_compared(peer: Peer) -> Verdict:
+    """A transient queue cannot be declared as durable."""
+    peer.open_channel()
+    queue = peer.queue(exclusive=False)
+    peer.send("queue.declare", queue=queue, durable=True)
+    return rejects_violation(peer)
+
+
+@case(
+    "queue.declare.equivalent.exclusive",
+    covers=[
+        "queue/declare/passive/equivalent-check",
+        "queue/declare/passive/equivalent-mismatch",
+        "queue/declare/exclusive/exclusive",
+    ],
+)
+def exclusive_is_compared(peer: Peer) -> Verdict:
+    """A shared queue cannot be declared as exclusive."""
+    peer.open_channel()
+    queue = peer.queue(exclusive=False)
+    peer.send("queue.declare", queue=queue, exclusive=True)
+    reaction = peer.reaction()
+    # No code is named for a mismatch. To one that asks for a queue of its own, "others have access to it" (405) is as
+    # good an answer as "it is another kind of queue" (406).
+    rows = ("queue/declare/passive/equivalent-mismatch", "queue/declare/exclusive/exclusive")
+    return best(judge_reaction(peer, reaction, row) for row in rows)
+
+
+@case(
+    "queue.declare.equivalent.arguments",
+    covers=["queue/declare/passive/equivalent-check", "queue/declare/passive/equivalent-mismatch"],
+)
+def arguments_are_compared(peer: Peer) -> Verdict:
+    """A queue cannot be declared again with other values of arguments that common servers act upon."""
+    peer.open_channel()
+    queue = peer.queue(arguments=arguments_of(60_000))
+    peer.send("queue.declare", queue=queue, exclusive=True, arguments=arguments_of(90_000))
+    reaction = peer.reaction()
+    if reaction.refusal is None and not _bounds_length(peer):  # then both say the same to it
+        return does_not_apply(peer, "the argument x-max-length has no effect")
+    return judge_reaction(peer, reaction)
+
+
+@case("queue.declare.equivalent.same", covers=["queue/declare/passive/equivalent-match"])
+def same_declare_is_confirmed(peer: Peer) -> Verdict:
+    """A durable and an exclusive queue can be declared again as they are."""
+    peer.open_channel()
+    durable, exclusive = peer.queue(durable=True), peer.queue(exclusive=True)
+    peer.claim("declare-ok for what matches")
+    peer.call("queue.declare", queue=durable, durable=True)
+    peer.send("queue.declare", queue=exclusive, exclusive=True)
+    return allows(peer)
+
+
+@case("queue.declare.equivalent.same-arguments", covers=["queue/declare/passive/equivalent-match"])
+def same_arguments_are_confirmed(peer: Peer) -> Verdict:
+    """Arguments of the same meaning match, whatever their order."""
+    peer.open_channel()
+    arguments = arguments_of(60_000)
+    queue = peer.queue(arguments=arguments)
+    peer.claim("declare-ok for what matches")
+    peer.send("queue.declare", queue=queue, exclusive=True, arguments=dict(reversed(arguments.items())))
+    return allows(peer)
+
+
+@case("queue.declare.equivalent.mismatch-harmless", covers=["queue/declare/passive/equivalent-mismatch"])
+def mismatch_changes_nothing(peer: Peer) -> Verdict:
+    """A declare that contradicts the queue costs the channel, and neither the queue nor the connection."""
+    peer.open_channel()
+    queue = peer.queue(exclusive=False)
+    bodies = fill(peer, queue, 1)
+    peer.claim("the queue as it was, on another channel of the same connection")
+    peer.send("queue.declare", queue=queue, durable=True)
+    refused = peer.arrival("queue.declare-ok")
+    peer.open_channel(2)  # the refusal has closed channel 1
+    left = contents(peer, queue, channel=2)
+    observed = f"{refused.describe(peer.dialect)}; messages {left}"
+    return holds(peer, refused.kind.startswith("channel.close") and left == bodies, observed, seen=refused)
+
+
+# --- steps
+
+
+def _bounds_length(peer: Peer) -> bool:
+    """Whether a queue takes no more messages than its arguments allow."""
+    fill(peer, queue := peer.queue(arguments={"x-max-length": 1}), 2)
+    return counts(peer, queue)[0] < 2
