@@ -19,6 +19,7 @@ from amqpspec.wire.methods.codec import Call, Codec, ContentHeader
 
 MAX_BODY_OCTETS = 8 << 30
 _CLASS_AND_WEIGHT = struct.Struct(">HH")
+_CLASS_WEIGHT_SIZE = struct.Struct(">HHQ")
 _LOW_HALF = 0xFFFFFFFF
 
 Children = tuple[tuple[str, bytes], ...]
@@ -135,8 +136,11 @@ class Content:
         try:
             header = self._codec.decode_header(payload)
         except WireError as error:
-            self._refuse("wire/content/malformed-header", str(error))
-            return None
+            if not self._faulty("malformed-properties-stored") or len(payload) < _CLASS_WEIGHT_SIZE.size:
+                self._refuse("wire/content/malformed-header", str(error))
+                return None
+            class_id, _, size = _CLASS_WEIGHT_SIZE.unpack_from(payload)
+            header = ContentHeader(class_id, size, {})
         self._check(header)
         size = header.body_size_octets & (_LOW_HALF if self._faulty("body-size-of-32-bits") else -1)
         return _Part(header, payload, size, self._children_of(header))
@@ -179,6 +183,8 @@ FAULTS = fault_table("""
 field-names-begin-with-letters-only: field names that begin with $ or # are refused [amq_wlp_table_01]
 contents-within-contents-taken: a weight is let pass, and a second content header thrown away
     [amq_wlp_content_04 amq_wlp_content_05]
+malformed-properties-stored: properties that nobody can read are stored and delivered
+    [wire/content/malformed-header]
 continued-flags-not-read: a second word of property flags is refused [wire/content/property-flags-continued]
 second-header-taken: a second header is thrown away
 split-bodies-refused: a body has to come in one frame

@@ -107,15 +107,17 @@ def route(
             targets += [t for x in alike for t in _targets(x, message, on)]
         queues += [t for t in targets if not isinstance(t, Exchange)]
         waiting += [t for t in targets if isinstance(t, Exchange)]
-        alternate = exchanges.get(exchange.alternate or "", None) if not targets else None
-        if alternate is not None and exchange.alternate:
+        unrouted = not targets or on.faulty("alternate-exchange-takes-everything")
+        alternate = exchanges.get(exchange.alternate) if exchange.alternate else None
+        if alternate is not None and unrouted and not on.faulty("alternate-exchange-ignored"):
             waiting.append(alternate)
     repeats = on.faulty("delivered-once-per-binding") or on.faulty("exchange-reached-again")
     return tuple(queues) if repeats else tuple(_once(queues))
 
 
 def _targets(exchange: Exchange, message: Message, on: Deviations) -> list[Queue | Exchange]:
-    targets = [b.destination for b in exchange.matching(message, message.routing_key, on)]
+    keys = (message.routing_key, *message.more_keys)
+    targets = [b.destination for key in keys for b in exchange.matching(message, key, on)]
     if on.faulty("bound-exchanges-not-followed"):
         return [t for t in targets if not isinstance(t, Exchange)]
     return targets
@@ -136,6 +138,9 @@ bindings-shared-by-type: exchanges of the same type use each other's bindings [e
 bound-exchanges-not-followed: messages do not pass from exchange to exchange
     [exchange/declare/internal exchange/bind/duplicates exchange/bind/cyclical
     exchange/bind/destination/default-exchange exchange/bind/source/default-exchange]
+alternate-exchange-ignored: an alternate exchange gets nothing [extension/alternate-exchange]
+alternate-exchange-takes-everything: an alternate exchange gets what was routed as well
+    [extension/alternate-exchange]
 exchange-reached-again: a message passes an exchange on each of its ways, and goes round a circle again
     [exchange/bind/unique exchange/bind/cyclical]
 duplicate-bindings-kept: a binding made twice has to be undone twice [queue/bind/duplicates exchange/bind/duplicates]

@@ -19,6 +19,7 @@ class Message:
 
     ``deaths`` counts how often it was dead-lettered, so that a circle of dead-letter exchanges comes to an end.
     ``children`` are contents within the content, where a dialect has such: what they consist of, in wire order.
+    ``more_keys`` route as ``routing_key`` does (CC and BCC).
     """
 
     exchange: str
@@ -31,6 +32,7 @@ class Message:
     publisher: object = None
     deaths: int = 0
     children: tuple[tuple[str, bytes], ...] = ()
+    more_keys: tuple[str, ...] = ()
 
     @property
     def size_octets(self) -> int:

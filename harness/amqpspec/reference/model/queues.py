@@ -228,9 +228,10 @@ class Queue:
 
     def _hand_over(self, entry: Entry, consumer: Consumer) -> None:
         # Round robin: who was served last stands behind all others.
-        self.consumers.remove(consumer)
-        if not self.faulty("consumer-ends-with-first-message"):
-            self.consumers.append(consumer)
+        if not self.faulty("first-consumer-served-always"):
+            self.consumers.remove(consumer)
+            if not self.faulty("consumer-ends-with-first-message"):
+                self.consumers.append(consumer)
         redelivered = self.take(entry, keep=not consumer.no_ack)
         consumer.taker.deliver(consumer, entry, redelivered)
 
@@ -327,6 +328,7 @@ last-in-first-out: the last message of a queue goes first [basic/priority/order 
 no-ack-waits-for-ack: a message delivered without acknowledgement stays in the queue's books
     [basic/no-ack domain/no-ack]
 consumer-ends-with-first-message: a consumer gets one message and no more [basic/consume]
+first-consumer-served-always: the consumer that came first gets all that it can take [wire/queue/round-robin]
 no-local-ignored: a no-local consumer gets what its own connection published [domain/no-local]
 redelivered-forgotten-on-requeue: a message that went back to its queue counts as new
     [domain/redelivered/implementation-flag]

@@ -39,6 +39,7 @@ ORDER = (
     "basic_recover",
     "tx",
     "confirm",
+    "extensions",
     "domains",
     "domains_no_wait",
     "constants",

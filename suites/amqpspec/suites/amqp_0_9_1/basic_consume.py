@@ -46,6 +46,27 @@ def consumer_ends_with_its_channel(peer: Peer) -> Verdict:
     return equals(peer, left, (0, 1, 0), "consumers, messages waiting, deliveries")
 
 
+@case("basic.consume.round-robin", covers=["wire/queue/round-robin"])
+def consumers_take_turns(peer: Peer) -> Verdict:
+    """The messages of a shared queue go round its consumers: each of three idle ones gets a third."""
+    peer.open_channel()
+    queue = peer.queue(exclusive=False)
+    tags = [peer.consume(queue, no_ack=True) for _ in range(2)]
+    other = peer.another().open_channel()
+    other.consume(queue, no_ack=True)
+    peer.claim("three of nine messages at each of three consumers")
+    counts = [0, 0, 0]
+    for number in range(9):
+        peer.publish(queue, b"%d" % number)
+        # One at a time, so that all three are idle whenever there is one.
+        peer.barrier(queue=queue)
+        other.barrier(queue=queue)
+        for delivery in peer.pending("basic.deliver"):
+            counts[tags.index(delivery["consumer_tag"])] += 1
+        counts[2] += len(other.pending("basic.deliver"))
+    return equals(peer, counts, [3, 3, 3], "messages by consumer")
+
+
 @case("basic.consume.sixteen", covers=["basic/consume/minimum-consumers"])
 def sixteen_consumers(peer: Peer) -> Verdict:
     """A queue has room for 16 consumers."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 from amqpspec.peer.methods.peer import CLIENT_PROPERTIES, Peer
 from amqpspec.run.case import case
 from amqpspec.run.methods.oracles import rejects_violation
-from amqpspec.run.oracles import does_not_apply, equals, holds
+from amqpspec.run.oracles import does_not_apply, equals, holds, judge_reaction, observed_either_way
 from amqpspec.run.verdict import Verdict
 
 HIGHEST_CHANNEL = 65535
+HIGHEST_FRAME_TRIED = 131_072
 HIGHEST_FRAME_OCTETS = 0xFFFFFFFF
 HEARTBEAT_PATIENCE_S = 15.0
 # Long enough for a server that takes zero for a short interval: it would send a heartbeat, or drop the
@@ -78,7 +79,19 @@ def channel_max_above_offer(peer: Peer) -> Verdict:
     return _refuses_limits(peer, channel_max=tune["channel_max"] + 1, frame_max=tune["frame_max"])
 
 
+@case("connection.tune-ok.channel-max.zero", covers=["connection/tune-ok/channel-max/upper-limit"], slow=True)
+def channel_max_of_zero(peer: Peer) -> Verdict:
+    """A channel-max of zero asks for no limit: more than an offer with one, or all of what is offered."""
+    return _without_limit(peer, "channel-max", channel_max=0)
+
+
 # --- frames
+
+
+@case("connection.tune-ok.frame-max.zero", covers=["connection/tune-ok/frame-max/upper-limit"], slow=True)
+def frame_max_of_zero(peer: Peer) -> Verdict:
+    """A frame-max of zero asks for no limit: more than an offer with one, or all of what is offered."""
+    return _without_limit(peer, "frame-max", frame_max=0)
 
 
 @case("connection.tune-ok.frame-max.smallest", covers=["connection/tune-ok/frame-max/minimum"])
@@ -253,6 +266,36 @@ def heartbeats_at_the_clients_wish(peer: Peer) -> Verdict:
 def _smallest(peer: Peer) -> int:
     """The frame size that everyone must take, in octets."""
     return peer.dialect.layout.min_size_octets
+
+
+def _without_limit(peer: Peer, name: str, **limit: int) -> Verdict:
+    """Zero in tune-ok is refused, as being above an offer, or means as much as the server has room for."""
+    peer.greet()
+    peer.start_ok()
+    tune = peer.expect("connection.tune", channel=0).call
+    peer.agree(tune["channel_max"], tune["frame_max"])
+    limits = {"channel_max": tune["channel_max"], "frame_max": tune["frame_max"], **limit}
+    peer.send("connection.tune-ok", channel=0, **limits)
+    peer.send("connection.open", channel=0, virtual_host=peer.login.vhost)
+    reaction = peer.reaction(0, barrier=False)
+    if reaction.refusal is not None and tune[name.replace("-", "_")]:
+        return judge_reaction(peer, reaction)
+    peer.claim(f"a connection with the {name} on offer")
+    peer.expected(reaction.arrivals[-1], "connection.open-ok")
+    highest = tune["channel_max"] or HIGHEST_CHANNEL
+    for channel in (1, highest):
+        peer.call("channel.open", channel=channel)
+    queue = peer.queue()
+    body = b"x" * ((tune["frame_max"] or HIGHEST_FRAME_TRIED) - peer.dialect.layout.overhead_octets)
+    peer.publish(queue, body, channel=highest, chunk=len(body))
+    peer.barrier(highest, queue=queue)
+    message = peer.get(queue)
+    whole = message is not None and message.body == body
+    return (
+        observed_either_way(peer, f"{name} zero is as much as is offered")
+        if whole
+        else holds(peer, False, "the body was not the one sent")
+    )
 
 
 def _refuses_limits(peer: Peer, *, channel_max: int, frame_max: int) -> Verdict:

@@ -53,6 +53,28 @@ def failure_without_reply(peer: Peer) -> Verdict:
 # --- delete
 
 
+@case(
+    "exchange.delete.standard",
+    covers=["exchange/required-instances/amq-type", "exchange/required-instances/direct"],
+    destructive=True,
+    heavy=True,
+)
+def standard_exchanges_stay(peer: Peer) -> Verdict:
+    """A client cannot take away the exchanges that have to be there: each of them stays and routes as before."""
+    peer.open_channel()
+    peer.claim("the standard exchanges, after an attempt to delete each of them")
+    key = peer.name("key")
+    queues = [listening(peer, "amq.direct", key), listening(peer, "amq.fanout")]
+    refused = {}
+    for number, name in enumerate(("amq.direct", "amq.fanout"), start=2):
+        other = peer.another().open_channel(number)
+        other.send("exchange.delete", channel=number, exchange=name)
+        refused[name] = other.reaction(number).refusal is not None
+    received = [reached(peer, queues, key, exchange=name) for name in refused]
+    wanted = ({"amq.direct": True, "amq.fanout": True}, [[1, 0], [0, 1]])
+    return equals(peer, (refused, received), wanted, "refused, and copies by exchange and queue")
+
+
 @case("exchange.delete.gone", covers=["exchange/delete"])
 def deleted_exchange_is_gone(peer: Peer) -> Verdict:
     """An exchange that was deleted is not there any more."""

@@ -7,7 +7,7 @@ from typing import Any
 from amqpspec.peer.methods.arrivals import MethodArrived
 from amqpspec.peer.methods.peer import Peer
 from amqpspec.run.case import case
-from amqpspec.run.oracles import equals, holds
+from amqpspec.run.oracles import equals, holds, observed_either_way
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_0_9_1._routes import listening, matches, optional_exchange, reached
 
@@ -135,6 +135,47 @@ def headers_any(peer: Peer) -> Verdict:
         None,
     ]
     return _matched(peer, wanted, tried, [True, True, True, False, False, False])
+
+
+@case("exchange.headers.without-x-match", covers=["wire/exchange/headers"])
+def headers_without_x_match(peer: Peer) -> Verdict:
+    """Without ``x-match`` a binding is one of the two kinds: no text says which."""
+    peer.open_channel()
+    exchange = optional_exchange(peer, "headers")
+    queue = listening(peer, exchange, arguments={"colour": "red", "shape": "round"})
+    peer.claim("a binding that wants all of its fields, or any of them")
+    both = {"colour": "red", "shape": "round"}
+    tried: list[dict[str, Any]] = [both, {"colour": "red"}, {"colour": "blue", "shape": "round"}, {}]
+    passed = [reached(peer, [queue], exchange=exchange, properties={"headers": h}) == [1] for h in tried]
+    ways = {"all": [True, False, False, False], "any": [True, True, True, False]}
+    for way, expected in ways.items():
+        if passed == expected:
+            return observed_either_way(peer, f"it is taken for {way}")
+    return equals(peer, passed, ways["all"], f"matches of {tried}:")
+
+
+@case("exchange.headers.several-bindings", covers=["wire/exchange/headers"])
+def headers_of_several_bindings(peer: Peer) -> Verdict:
+    """Each binding of a headers exchange is looked at by itself, be it of the same queue or of another."""
+    peer.open_channel()
+    exchange = optional_exchange(peer, "headers")
+    round_or_red = listening(peer, exchange, arguments={"x-match": "all", "colour": "red"})
+    also = {"x-match": "all", "shape": "round"}
+    peer.call("queue.bind", queue=round_or_red, exchange=exchange, arguments=also)
+    queues = [
+        round_or_red,
+        listening(peer, exchange, arguments={"x-match": "any", "colour": "red", "size": "big"}),
+    ]
+    peer.claim("each queue gets what one of its bindings fits, once")
+    tried = (
+        {"colour": "red"},
+        {"shape": "round"},
+        {"colour": "red", "shape": "round"},
+        {"size": "big"},
+        {"size": "red"},
+    )
+    received = [reached(peer, queues, exchange=exchange, properties={"headers": h}) for h in tried]
+    return equals(peer, received, [[1, 1], [1, 0], [1, 1], [0, 1], [0, 0]], "copies by headers and queue")
 
 
 @case("exchange.headers.presence", covers=["wire/exchange/headers"])

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from amqpspec.peer.methods.peer import Peer
 from amqpspec.run.case import case
 from amqpspec.run.methods.oracles import rejects_violation
-from amqpspec.run.oracles import holds, judge_reaction
+from amqpspec.run.oracles import equals, holds, judge_reaction
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_9_1._messages import plain
 from amqpspec.suites.amqp_0_9_1._wire import (
     begin_publish,
     header_payload,
@@ -14,6 +18,7 @@ from amqpspec.suites.amqp_0_9_1._wire import (
     shortstr,
     table,
 )
+from amqpspec.wire.methods.codec import ContentHeader
 
 # Bit 15 stands for the first property, and so on downwards (PDF §4.2.6.1). Class basic has fourteen, so
 # bit 1 is a fifteenth; bit 0 announces another word of flags.
@@ -206,6 +211,48 @@ def flag_of_no_property(peer: Peer) -> Verdict:
     return _refuses_header(peer, header_payload(peer, flags=flags, properties=shortstr("x")))
 
 
+@case("framing.content.header-fills-a-frame", covers=["connection/tune/frame-max/whole-frame"])
+def header_of_a_whole_frame(peer: Peer) -> Verdict:
+    """A content header whose frame is of just the agreed size is taken, and comes back as it was in one frame."""
+    peer = peer.open_small()
+    queue = peer.queue()
+    properties = {"headers": {"filler": b"x"}, "message_id": "kept"}
+    room = peer.frame_max_octets - len(peer.frame("header", _header_of(peer, properties)))
+    properties = {"headers": {"filler": b"x" * (room + 1)}, "message_id": "kept"}
+    peer.claim(f"a content header of {peer.frame_max_octets} octets with its frame")
+    peer.publish(queue, b"", properties=properties)
+    peer.publish(queue, b"with a body", properties=properties)
+    peer.barrier(queue=queue)
+    got = [(message.body, plain(message) == properties) for message in peer.drain(queue)]
+    largest = peer.assembler.largest_frame_octets
+    observed = f"{got}, largest frame {largest} octets"
+    fine = got == [(b"", True), (b"with a body", True)] and largest <= peer.frame_max_octets
+    return holds(peer, fine, observed)
+
+
+@case("framing.content.malformed-not-stored", covers=["wire/content/malformed-header"])
+def malformed_properties_reach_nobody(peer: Peer) -> Verdict:
+    """A message with malformed properties reaches no queue, so that no consumer has to read them."""
+    queue = peer.open_channel().queue(exclusive=False)
+    malformed = (
+        header_payload(peer, 4, flags=(_DELIVERY_MODE,)),
+        header_payload(peer, 4, flags=(_CONTENT_TYPE,), properties=b"\x20text"),
+        header_payload(peer, 4, flags=(_HEADERS,), properties=table(shortstr("name") + b"Z\x00\x00\x00\x00")),
+        header_payload(peer, 4, flags=(_HEADERS,), properties=table(shortstr("name") + b"S\x00\x00\xff\xff")),
+    )
+    peer.claim("only the message behind them in the queue")
+    for payload in malformed:
+        other = peer.another().open_channel()
+        begin_publish(other, queue)
+        other.send_frame("header", payload)
+        other.send_frame("body", b"evil")
+        # How it is refused is judged by cases of its own.
+        other.reaction(barrier=False, within_s=other.patience_s)
+    peer.publish(queue, b"behind")
+    peer.barrier(queue=queue)
+    return equals(peer, [message.body for message in peer.drain(queue)], [b"behind"], "messages")
+
+
 @case("framing.content.headers-malformed", covers=["wire/content/malformed-header"])
 def malformed_table_among_the_properties(peer: Peer) -> Verdict:
     """A headers table with an undefined tag is refused."""
@@ -239,6 +286,12 @@ def _aborted(peer: Peer, queue: str, arrives: bytes) -> Verdict:
     return holds(
         peer, bodies == wanted, f"{reaction.describe(peer.dialect)}; in the queue {bodies}", seen=reaction
     )
+
+
+def _header_of(peer: Peer, properties: Mapping[str, Any]) -> bytes:
+    """The payload of a content header with these properties."""
+    class_id = peer.dialect.classes_by_name["basic"].index
+    return peer.codec.encode_header(ContentHeader(class_id, 0, properties))
 
 
 def _refuses_header(peer: Peer, payload: bytes) -> Verdict:

@@ -303,6 +303,25 @@ def size_does_not_change_the_order(peer: Peer) -> Verdict:
     return holds(peer, got == sent, _disorder(got, sent))
 
 
+@case(
+    "framing.content.large-copies", covers=["wire/content/unmodified", "exchange/required-types"], heavy=True
+)
+def large_messages_to_several_queues(peer: Peer) -> Verdict:
+    """Messages beyond a mebibyte come whole and in order to each of several queues."""
+    peer.open_channel()
+    exchange, queues = peer.exchange("fanout"), [peer.queue() for _ in range(3)]
+    for queue in queues:
+        peer.call("queue.bind", queue=queue, exchange=exchange)
+    sent = [bytes(range(256)) * 4096 + b"!", b"small", bytes(range(255, -1, -1)) * 10_000]
+    peer.claim("each message, octet for octet, in each queue")
+    for body in sent:
+        peer.publish(exchange=exchange, body=body)
+    for queue in queues:
+        peer.barrier(queue=queue)
+    whole = [[message.body for message in peer.drain(queue)] == sent for queue in queues]
+    return equals(peer, whole, [True] * 3, "all messages whole and in order, by queue:")
+
+
 def _publish_parts(peer: Peer, queue: str, parts: list[bytes]) -> None:
     begin_publish(peer, queue)
     peer.send_frame("header", header_payload(peer, sum(map(len, parts))))

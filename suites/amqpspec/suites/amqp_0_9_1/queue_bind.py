@@ -248,6 +248,65 @@ def failing_unbind(peer: Peer) -> Verdict:
     return rejects_violation(peer)
 
 
+@case("queue.unbind.other-key", covers=["queue/unbind/failure"])
+def unbind_leaves_other_bindings(peer: Peer) -> Verdict:
+    """To unbind a key that is not bound touches no binding that is there, whether it is refused or not."""
+    peer.open_channel().open_channel(2)
+    exchange, queues = peer.exchange("direct"), (peer.queue(), peer.queue())
+    for queue, key in ((queues[0], "red"), (queues[0], "blue"), (queues[1], "green")):
+        peer.call("queue.bind", queue=queue, exchange=exchange, routing_key=key)
+    # green is bound to the other queue, black to none.
+    for key in ("green", "black"):
+        peer.send("queue.unbind", queue=queues[0], exchange=exchange, routing_key=key)
+        answer = peer.arrival("queue.unbind-ok")
+        if answer.refusal is not None:
+            peer.open_channel()
+    peer.claim("every binding that there was, still there")
+    for key in ("red", "blue", "green", "black"):
+        peer.publish(key, key.encode(), exchange=exchange, channel=2)
+    got = [contents(peer, queue, channel=2) for queue in queues]
+    return equals(peer, got, [[b"red", b"blue"], [b"green"]], "messages")
+
+
+@case("queue.unbind.one-of-several", covers=["queue/unbind/failure"])
+def unbind_takes_one_binding(peer: Peer) -> Verdict:
+    """An unbind takes the binding with its queue, exchange, key and arguments, and no other."""
+    peer.open_channel()
+    exchange, other, queues = peer.exchange("direct"), peer.exchange("direct"), (peer.queue(), peer.queue())
+    for queue, source, key in (
+        (queues[0], exchange, "red"),
+        (queues[0], exchange, "blue"),
+        (queues[1], exchange, "red"),
+        (queues[0], other, "red"),
+    ):
+        peer.call("queue.bind", queue=queue, exchange=source, routing_key=key)
+    peer.claim("one binding less")
+    peer.call("queue.unbind", queue=queues[0], exchange=exchange, routing_key="red")
+    for source, key, body in (
+        (exchange, "red", b"red"),
+        (exchange, "blue", b"blue"),
+        (other, "red", b"other"),
+    ):
+        peer.publish(key, body, exchange=source)
+    got = [contents(peer, queue) for queue in queues]
+    return equals(peer, got, [[b"blue", b"other"], [b"red"]], "messages")
+
+
+@case(
+    "queue.unbind.queue.last-declared", covers=["queue/unbind/queue/queue-known", "domain/queue-name/current"]
+)
+def unbind_with_a_blank_queue(peer: Peer) -> Verdict:
+    """An unbind with a blank queue name means the queue that was declared last on the channel."""
+    peer.open_channel()
+    exchange, first, last = peer.exchange("direct"), peer.queue(), peer.queue()
+    for queue in (first, last):
+        peer.call("queue.bind", queue=queue, exchange=exchange, routing_key="red")
+    peer.claim("the queue declared last without its binding, the other one with it")
+    peer.call("queue.unbind", exchange=exchange, routing_key="red")
+    peer.publish("red", b"red", exchange=exchange)
+    return equals(peer, [contents(peer, first), contents(peer, last)], [[b"red"], []], "messages")
+
+
 @case("queue.unbind.queue.unnamed", covers=["queue/unbind/queue/queue-known"])
 def unbind_without_a_queue(peer: Peer) -> Verdict:
     """An unbind that names no queue is refused on a channel that has declared none."""

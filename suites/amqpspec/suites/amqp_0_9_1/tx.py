@@ -141,6 +141,41 @@ def nothing_to_commit(peer: Peer) -> Verdict:
     return rejects_violation(peer)
 
 
+@case("tx.commit.mandatory", covers=["tx/commit", "basic/publish/mandatory/return"], needs=["tx"])
+def mandatory_in_a_transaction(peer: Peer) -> Verdict:
+    """Of what a transaction publishes, the mandatory message that no queue is bound for comes back by its commit."""
+    peer.open_channel()
+    queue, nowhere = peer.queue(), peer.name("nowhere")
+    peer.call("tx.select")
+    peer.claim("the unroutable message back by its commit, the routable one in its queue")
+    peer.publish(nowhere, b"optional")
+    peer.publish(nowhere, b"mandatory", mandatory=True)
+    peer.publish(queue, b"routable", mandatory=True)
+    peer.call("tx.commit")
+    peer.barrier(queue=queue)
+    returned = [message.body for message in peer.pending("basic.return")]
+    left = [message.body for message in peer.drain(queue)]
+    return equals(
+        peer, (returned, left), ([b"mandatory"], [b"routable"]), "messages returned, and in the queue"
+    )
+
+
+@case("tx.rollback.mandatory", covers=["tx/rollback", "basic/publish/mandatory/return"], needs=["tx"])
+def mandatory_rolled_back(peer: Peer) -> Verdict:
+    """A mandatory message whose transaction is rolled back was never published: the next commit does not return it."""
+    peer.open_channel()
+    nowhere = peer.name("nowhere")
+    peer.call("tx.select")
+    peer.claim("no return of what was rolled back, one of what was committed")
+    peer.publish(nowhere, b"rolled back", mandatory=True)
+    peer.call("tx.rollback")
+    peer.publish(nowhere, b"committed", mandatory=True)
+    peer.call("tx.commit")
+    peer.barrier()
+    returned = [message.body for message in peer.pending("basic.return")]
+    return equals(peer, returned, [b"committed"], "returned messages")
+
+
 @case("tx.rollback.publications", covers=["tx/rollback"], needs=_TX)
 def rollback_forgets_publications(peer: Peer) -> Verdict:
     """Rollback forgets publications; the next transaction begins with it."""

@@ -12,6 +12,7 @@ from functools import partial
 from amqpspec.reference.fault import fault_table
 from amqpspec.reference.methods import wire
 from amqpspec.reference.methods.channel import Channel
+from amqpspec.reference.methods.classes import selected
 from amqpspec.reference.methods.classes.naming import named_queue
 from amqpspec.reference.methods.contents import Received
 from amqpspec.reference.methods.handlers import handles, handles_content
@@ -167,17 +168,20 @@ def _exchange(channel: Channel, call: Call) -> Exchange | None:
 
 def _message(channel: Channel, received: Received) -> Message:
     call, properties = received.call, received.header.properties
-    headers = properties.get("headers")
+    headers = (
+        {} if properties.get("headers") is None else wire.plain_fields(properties["headers"], channel.faulty)
+    )
     return Message(
         exchange=call["exchange"],
         routing_key=call["routing_key"],
-        header=received.octets,
+        header=selected.unseen(channel, received.octets) if selected.BCC in headers else received.octets,
         body=received.body,
         priority=properties.get("priority", 0),
         persistent=properties.get("delivery_mode") == 2,
-        headers={} if headers is None else wire.plain_fields(headers, channel.faulty),
+        headers=headers,
         publisher=channel.owner,
         children=received.children,
+        more_keys=selected.more_keys(channel, headers),
     )
 
 

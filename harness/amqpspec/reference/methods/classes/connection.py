@@ -120,10 +120,12 @@ def tune_ok(connection: Connection, call: Call) -> None:
     smallest = 8192 if connection.faulty("frame-max-8192-at-least") else connection.framing.min_octets
     if 0 < frame_max < smallest:
         connection.refuse("connection/tune-ok/frame-max/minimum-chosen", f"frame-max {frame_max}")
-    connection.channel_max = channel_max or CHANNEL_MAX
+    connection.channel_max = channel_max or (1 if connection.faulty("zero-is-little") else CHANNEL_MAX)
     if connection.faulty("channel-max-never-lowered"):
         connection.channel_max = CHANNEL_MAX
-    _agree_on_frames(connection, max(frame_max or FRAME_MAX_OCTETS, connection.framing.min_octets))
+    if not frame_max and not connection.faulty("zero-is-little"):
+        frame_max = FRAME_MAX_OCTETS
+    _agree_on_frames(connection, max(frame_max, connection.framing.min_octets))
     connection.heartbeats.start(_interval_s(connection, call["heartbeat"]))
     connection.phase = Phase.OPENING
 
@@ -210,6 +212,8 @@ second-locale-refused: of the locales on offer, only the first is taken [connect
 small-frame-max-offered: tune offers a frame-max of 2,048 [connection/tune/frame-max/minimum-offered]
 frame-max-8192-at-least: a client that settles for less than 8,192 octets is turned away
     [connection/tune-ok/frame-max/minimum]
+zero-is-little: zero in tune-ok stands for one channel and for the smallest frames
+    [connection/tune-ok/channel-max/upper-limit connection/tune-ok/frame-max/upper-limit]
 agreed-frame-max-forgotten: frames up to the server's own limit are taken
     [connection/tune-ok/frame-max/all-frames amq_wlp_frame_03]
 frame-max-counts-payload: frame-max is taken to limit the payload alone [connection/tune/frame-max/whole-frame]

@@ -143,7 +143,7 @@ def delete(channel: Channel, call: Call) -> None:
         channel.refuse("exchange/default-access", "the default exchange cannot be deleted")
     elif exchange is None:
         channel.refuse("exchange/delete/exchange/exists", f"no exchange {name!r}")
-    elif exchange.predeclared:
+    elif exchange.predeclared and not channel.faulty("standard-exchanges-can-be-deleted"):
         channel.refuse("constant/access-refused", f"exchange {name!r} stays")
     else:
         if call["if_unused"] and (exchange.bindings or channel.faulty("exchange-if-unused-always-refused")):
@@ -222,6 +222,8 @@ durable-exchanges-refused: a durable exchange is refused [exchange/declare/durab
 exchange-redeclare-takes-flags: a second declare changes auto-delete [exchange/declare/auto-delete/pre-existence]
 exchange-delete-does-nothing: delete is confirmed and deletes nothing [exchange/delete]
 exchange-if-unused-always-refused: if-unused refuses every delete [exchange/delete/if-unused/in-use]
+standard-exchanges-can-be-deleted: the exchanges that have to be there can be deleted
+    [exchange/required-instances/amq-type exchange/required-instances/direct]
 duplicate-exchange-binding-refused: a second bind is refused [exchange/bind/duplicates]
 exchange-not-bound-to-itself: an exchange cannot be bound to itself [exchange/bind/cyclical]
 blank-exchange-not-understood: a blank exchange name is refused in bind and unbind

@@ -175,6 +175,8 @@ def unbind(channel: Channel, call: Call) -> None:
     queue = named_queue(channel, call)
     exchange = _find(channel, call["exchange"], "queue/unbind/exchange/must-exist")
     if queue is not None and exchange is not None and not channel.faulty("unbind-does-nothing"):
+        if channel.faulty("unbind-takes-every-key"):
+            exchange.forget(queue)
         channel.vhost.unbind(exchange, Binding(queue, _key(channel, call, queue), call["arguments"].plain()))
     channel.reply(call, "queue.unbind-ok")
 
@@ -261,6 +263,7 @@ blank-key-means-any-queue: a blank key means the queue's name even where the que
     [queue/bind/routing-key/empty]
 unbind-does-nothing: queue.unbind is confirmed and not done
     [wire/content/synchronisation queue/unattached queue/bind/duplicates]
+unbind-takes-every-key: an unbind takes every binding between the queue and the exchange [queue/unbind/failure]
 failed-unbind-confirmed: unbinding a missing queue is confirmed [queue/unbind/failure]
 purge-does-nothing: purge counts the messages and keeps them [wire/content/synchronisation queue/purge]
 queue-delete-does-nothing: queue.delete is confirmed and not done [wire/channels/visibility queue/delete]
