@@ -145,5 +145,5 @@ exchange-reached-again: a message passes an exchange on each of its ways, and go
     [exchange/bind/unique exchange/bind/cyclical]
 duplicate-bindings-kept: a binding made twice has to be undone twice [queue/bind/duplicates exchange/bind/duplicates]
 delivered-once-per-binding: a queue gets a message once for each binding that matches
-    [queue/bind/unique exchange/bind/unique]
+    [queue/bind/unique exchange/bind/unique extension/sender-selected]
 """)

@@ -35,6 +35,8 @@ def fanout(pattern: str, arguments: Headers, key: str, headers: Headers, on: Dev
 
 def topic(pattern: str, arguments: Headers, key: str, headers: Headers, on: Deviations) -> bool:
     """Word by word: ``*`` is one word, ``#`` any number of words."""
+    if on.faulty("topic-ignores-case"):
+        pattern, key = pattern.lower(), key.lower()
     words = key.split(".") if key else []
     patterns = pattern.split(".") if pattern else []
     if on.faulty("topic-hash-needs-a-word"):
@@ -94,6 +96,7 @@ direct-ignores-keys: a direct exchange passes everything to every queue [exchang
     exchange/default-exchange exchange/required-instances/direct queue/bind/routing-key/direct-exchange-key-matching]
 fanout-looks-at-key: a fanout exchange wants equal keys [exchange/required-types]
 topic-hash-needs-a-word: in a topic pattern # stands for one word or more [wire/exchange/topic]
+topic-ignores-case: a topic exchange takes capital for small letters [wire/exchange/topic]
 topic-star-is-hash: in a topic pattern * stands for any number of words [wire/exchange/topic]
 headers-all-any-swapped: x-match all is taken for any, and any for all [wire/exchange/headers]
 headers-value-ignored: a headers exchange looks at names and not at values [wire/exchange/headers]

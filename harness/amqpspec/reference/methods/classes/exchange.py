@@ -131,7 +131,8 @@ def _refuse_too_much(channel: Channel, call: Call) -> None:
 def _missing(channel: Channel, kind: str) -> bool:
     if channel.faulty("fanout-not-implemented"):
         return kind == "fanout"
-    return channel.faulty("topic-not-implemented") and kind == "topic"
+    optional = channel.faulty("topic-not-implemented") and kind == "topic"
+    return optional or (channel.faulty("headers-not-implemented") and kind == "headers")
 
 
 @handles("exchange.delete")
@@ -197,6 +198,7 @@ def _find(channel: Channel, name: str, rule: str) -> Exchange | None:
 FAULTS = fault_table("""
 fanout-not-implemented: there is no type fanout [exchange/required-types]
 topic-not-implemented: there is no type topic [exchange/recommended-types]
+headers-not-implemented: there is no type headers [exchange/recommended-types]
 exchange-declare-creates-nothing: declare is confirmed and makes nothing [exchange/declare]
 exchange-declare-not-confirmed: declare gets no declare-ok [exchange/declare-ok exchange/declare]
 exchange-redeclare-resets: a second declare drops the bindings [exchange/declare]
