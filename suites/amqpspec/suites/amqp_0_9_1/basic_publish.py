@@ -211,7 +211,7 @@ def _not_returned(peer: Peer, arrival: Arrival, flag: str) -> Verdict | None:
     """
     if isinstance(arrival, MethodArrived) and arrival.name == "basic.return":
         return None
-    return judge_arrival(peer, arrival, flag if isinstance(arrival, Quiet) else _OPTIONAL[flag])
+    return judge_arrival(peer, arrival, flag if isinstance(arrival, Quiet) else "")
 
 
 def _all_properties(peer: Peer) -> dict[str, Any]:

@@ -27,14 +27,16 @@ def window_is_shared_on_a_channel(peer: Peer) -> Verdict:
         f"no more than 2 unacknowledged messages {'of each consumer' if extended else 'on the channel'}"
     )
     peer.call("basic.qos", prefetch_count=2, **{"global": False})
-    for queue in queues:
-        peer.consume(queue)
-    first, second = (len(sent_ahead(peer, queue)) for queue in queues)
+    tags = [peer.consume(queue) for queue in queues]
+    # Four may be waited for where they are allowed; that no more come rests on the barrier.
+    ahead = awaited(peer, 4) if extended else []
+    ahead += [delivery for queue in queues for delivery in sent_ahead(peer, queue)]
+    first, second = (sum(delivery["consumer_tag"] == tag for delivery in ahead) for tag in tags)
     seen = f"{first + second} unacknowledged messages with two consumers on the channel"
     if not extended:
         return holds(peer, first + second <= 2, seen)
-    # Of its own means that the other consumer's messages do not fill it.
-    own = max(first, second) <= 2 and (first + second > 2 or bool(awaited(peer, 1)))
+    # A window of its own is not filled by what the other consumer has.
+    own = 0 < first <= 2 and 0 < second <= 2
     return _by_extension(peer, own, seen, first + second <= 2)
 
 
