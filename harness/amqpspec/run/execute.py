@@ -143,7 +143,7 @@ def execute(case: Case, world: World, attempt: int = 1, look: Callable[[], str] 
     started_ns = monotonic_ns()
     try:
         peer = world.driver.peer(context)
-        verdict = _starred(_told(verdict_of(case, peer), peer.context.redials), world.live.secrets)
+        verdict = _starred(_told(verdict_of(case, peer), context.redials), world.live.secrets)
         if died := look():
             verdict = dead_of(verdict, died)
         duration_ms, ended_at = (monotonic_ns() - started_ns) / 1e6, utc_instant()
