@@ -380,3 +380,61 @@ def test_an_arrival_is_data_that_targets_have_in_common(
     made, _ = peer(script)
     arrival = made.read(1.0)
     assert (arrival.kind, arrival.refusal) == (kind, refusal)
+
+
+# --- a connection on which nothing comes, and frame sizes that a target turns down
+
+
+def test_a_connection_on_which_nothing_came_is_tried_once_more_and_that_is_told() -> None:
+    silent, speaking = FakeTransport(), FakeTransport(OPENED)
+    made = Peer(context(silent, speaking))
+    made.open_connection()
+    assert silent.closed and not speaking.closed
+    assert bytes(speaking.sent[:8]) == DIALECT.protocol_header
+    assert made.context.redials == ["a connection got no answer at all and was tried once more"]
+    assert any("another one is tried" in note for note in silent.notes)
+
+
+def test_a_target_that_says_nothing_at_all_is_not_tried_for_ever() -> None:
+    transports = [FakeTransport() for _ in range(3)]
+    made = Peer(context(*transports))
+    with pytest.raises(Unmet, match=r"connection\.start, observed nothing within 5\.0 s"):
+        made.open_connection()
+    assert [bool(transport.sent) for transport in transports] == [True, True, False]
+
+
+def test_half_a_start_is_no_connection_that_never_came() -> None:
+    half, other = FakeTransport(START[:9]), FakeTransport(OPENED)
+    made = Peer(context(half, other))
+    with pytest.raises(Unmet):
+        made.open_connection()
+    assert not other.sent and made.context.redials == []
+
+
+def test_a_frame_max_that_is_refused_gives_way_to_the_next_power_of_two() -> None:
+    refusing = [FakeTransport(START, TUNE, StreamEnd.RST) for _ in range(2)]
+    taking = FakeTransport(OPENED, OPEN_OK)
+    small = Peer(context(*refusing, taking)).open_small()
+    assert small.frame_max_octets == 16_384
+    assert [calls(one)[1]["frame_max"] for one in (*refusing, taking)] == [4096, 8192, 16_384]
+
+
+def test_a_target_that_refuses_every_frame_max_is_unmet() -> None:
+    refusing = [FakeTransport(START, TUNE, StreamEnd.RST) for _ in range(9)]
+    with pytest.raises(Unmet, match=r"connection\.open-ok"):
+        Peer(context(*refusing)).open_small()
+    assert [bool(one.sent) for one in refusing] == [True] * 6 + [False] * 3
+
+
+def test_silence_about_a_frame_max_is_no_refusal_of_it() -> None:
+    silent, other = FakeTransport(START, TUNE), FakeTransport(OPENED, OPEN_OK)
+    with pytest.raises(Unmet):
+        Peer(context(silent, other)).open_small()
+    assert not other.sent
+
+
+def test_whoever_has_close_ok_hangs_up() -> None:
+    made, transport = peer(OPENED, method("connection.close-ok", 0))
+    made.open_connection()
+    made.close()
+    assert transport.closed
