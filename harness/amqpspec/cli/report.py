@@ -8,13 +8,14 @@ from __future__ import annotations
 import json
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import click
-import yaml
 
 from amqpspec.cli.common import one_line_errors, stop
 from amqpspec.net.clock import today
-from amqpspec.run.baseline import deviates
+from amqpspec.record.rows import TargetRow
+from amqpspec.reports.files import atomic_text
 from amqpspec.run.results import Exit
 
 _RUN = click.Path(path_type=Path)
@@ -72,6 +73,8 @@ def compare(before: Path, after: Path, form: str) -> None:
 @click.command(short_help="Write a baseline from a run's deviations.")
 @click.argument("run", type=_RUN)
 @click.option("--out", "-o", type=_RUN, help="The file (default: standard output).")
+@click.option("--update", type=_RUN, help="Bring this baseline up to date; reasons, links and dates stay.")
+@click.option("--prune", is_flag=True, help="With --update: drop what the run does not show any more.")
 @click.option(
     "--reason", default="to be verified", show_default=True, help="Reason for entries that have none yet."
 )
@@ -79,35 +82,46 @@ def compare(before: Path, after: Path, form: str) -> None:
 @click.option(
     "--days", default=180, show_default=True, type=click.IntRange(1), help="Days until the entries expire."
 )
-def baseline(run: Path, out: Path | None, reason: str, link: str, days: int) -> None:
-    """Turn a run's deviations into a baseline; look at each and write its reason before you keep it."""
-    from amqpspec.reports.load import load_run
+def baseline(
+    run: Path, out: Path | None, update: Path | None, prune: bool, reason: str, link: str, days: int
+) -> None:
+    """Turn a run's deviations into a baseline; look at each and write its reason before you keep it.
 
+    An entry holds what was observed: scope and code of a refusal, or the text with a star where runs differ.
+    """
+    from amqpspec.reports.load import load_run
+    from amqpspec.run import baselining
+    from amqpspec.run.case import load_suite
+
+    if prune and update is None:
+        stop(Exit.USAGE, "--prune goes with --update")
+    if update is None and out is not None and out.exists():
+        stop(Exit.USAGE, f"{out} is there already; choose another file, or --update {out}")
+    fresh = baselining.Fresh(reason, link, today() + timedelta(days=days))
     with one_line_errors():
         loaded = load_run(run)
-        if out is not None and out.exists():
-            stop(Exit.USAGE, f"{out} is there already; choose another file, or merge by hand")
-    expires = today() + timedelta(days=days)
-    entries = [
-        {"case": case.id, "verdict": str(case.verdict), "reason": reason, "link": link, "expires": expires}
-        for case in loaded.cases
-        if deviates(case)
-    ]
-    target = loaded.meta.target
-    document = {
-        "target": target.name,
-        "dialect": target.dialect,
-        "versions": _series(target.version),
-        "entries": entries,
-    }
-    text = yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=110)
-    if out is None:
-        click.echo(text, nl=False)
-        return
-    with one_line_errors():
-        out.parent.mkdir(parents=True, exist_ok=True)
-        out.write_text(text, encoding="utf-8")
-    click.echo(f"{out}: {len(entries)} entries")
+        comment, document = baselining.read_items(update) if update else ("", _head(loaded.meta.target))
+        suite = load_suite(loaded.meta.target.dialect)
+        done = baselining.update(document["entries"], loaded.cases, suite, fresh, prune=prune)
+        text = baselining.written(comment, {**document, "entries": done.entries})
+        path = out or update
+        if path is None:
+            click.echo(text, nl=False)
+            return
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with atomic_text(path) as file:
+            file.write(text)
+    gone = "dropped" if prune else "not seen any more, kept"
+    click.echo(
+        f"{path}: {len(done.entries)} entries: {done.kept} as before, {done.changed} changed, {done.added} new;"
+        f" {done.gone} {gone}"
+    )
+
+
+def _head(target: TargetRow) -> dict[str, Any]:
+    """The beginning of a new baseline."""
+    versions = _series(target.version)
+    return {"target": target.name, "dialect": target.dialect, "versions": versions, "entries": []}
 
 
 def _series(version: str) -> str:

@@ -10,17 +10,19 @@ A file::
     entries:
       - case: amq_wlp_frame_02
         verdict: fail
-        observed: "connection exception 501.*"   # optional regular expression
+        refusal: connection 501                  # the refusal that is known: scope and code; none for no refusal
+        observed: "the queue holds * messages"   # what was observed, where * stands for any text
         reason: sends connection.close 501 before closing
         link: https://…
         expires: 2027-11-21
         flaky: true   # a race within the target: seen in some runs only, so that an entry not seen is not stale
+
+An entry holds what was observed and nothing else: a refusal, a text, or both; either may be a list of alternatives.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from pathlib import Path
@@ -31,10 +33,12 @@ from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import InvalidVersion, Version
 
 from amqpspec.record.rows import DEVIATIONS, BlockedBy, CaseRow, Outcome
+from amqpspec.run.likeness import is_like
 from amqpspec.target.config import yaml_complaint
 
 _TOP = frozenset({"target", "dialect", "versions", "entries"})
-_KEYS = frozenset({"case", "verdict", "observed", "reason", "link", "expires", "flaky"})
+_KEYS = frozenset({"case", "verdict", "refusal", "observed", "reason", "link", "expires", "flaky"})
+NO_REFUSAL = "none"
 
 
 class BaselineError(ValueError):
@@ -50,14 +54,29 @@ class Entry:
     reason: str
     link: str
     expires: date
-    observed: str = ""
+    refusal: tuple[str, ...] = ()
+    observed: tuple[str, ...] = ()
     flaky: bool = False
 
     def matches(self, row: CaseRow, today: date) -> bool:
         """Whether this entry excuses that row today."""
-        if row.id != self.case or row.verdict is not self.verdict or today > self.expires:
+        return today <= self.expires and self.holds(row)
+
+    def holds(self, row: CaseRow) -> bool:
+        """Whether the row came to what this entry holds."""
+        if row.id != self.case or row.verdict is not self.verdict:
             return False
-        return not self.observed or re.search(self.observed, row.observed) is not None
+        if self.refusal and refusal_of(row) not in self.refusal:
+            return False
+        return not self.observed or any(is_like(row.observed, pattern) for pattern in self.observed)
+
+
+def refusal_of(row: CaseRow) -> str:
+    """``connection 501``, ``socket``, or ``none``: the refusal that a row observed."""
+    refusal = row.facts.refusal
+    if refusal is None:
+        return NO_REFUSAL
+    return str(refusal.scope) if refusal.code is None else f"{refusal.scope} {refusal.code}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +115,9 @@ def read_baseline(path: Path) -> Baseline:
         versions = SpecifierSet(str(data.get("versions", "")))
     except InvalidSpecifier as error:
         raise BaselineError(f"{path}, key 'versions': {error}") from error
-    entries = tuple(_entry(path, number, item) for number, item in enumerate(data["entries"], start=1))
+    entries = tuple(
+        entry_of(f"{path}, entry {number}", item) for number, item in enumerate(data["entries"], start=1)
+    )
     return Baseline(path, str(data.get("target", "")), str(data.get("dialect", "")), versions, entries)
 
 
@@ -106,8 +127,8 @@ def _said(data: Any) -> str:
     return "nothing" if data is None else type(data).__name__
 
 
-def _entry(path: Path, number: int, item: Any) -> Entry:
-    where = f"{path}, entry {number}"
+def entry_of(where: str, item: Any) -> Entry:
+    """One entry from its data; raises BaselineError, which begins with ``where``."""
     if not isinstance(item, dict):
         raise BaselineError(f"{where}: expected a mapping, actual {type(item).__name__}")
     unknown = set(item) - _KEYS
@@ -128,15 +149,26 @@ def _entry(path: Path, number: int, item: Any) -> Entry:
         )
     if not isinstance(item.get("flaky", False), bool):
         raise BaselineError(f"{where}, key 'flaky': expected true or false, actual {item['flaky']!r}")
-    observed = str(item.get("observed", ""))
-    try:
-        re.compile(observed)
-    except re.error as error:
-        raise BaselineError(f"{where}, key 'observed': {error}") from error
-    verdict = Outcome(item["verdict"])
+    refusal, observed = (_texts(where, item, key) for key in ("refusal", "observed"))
+    if not refusal and not observed:
+        raise BaselineError(
+            f"{where}: expected key 'refusal' or 'observed', actual: neither, which would excuse whatever comes; "
+            "amqpspec baseline RUN --update FILE writes what was observed"
+        )
     reason = " ".join(str(item["reason"]).split())
-    flaky = item.get("flaky", False)
-    return Entry(str(item["case"]), verdict, reason, str(item["link"]), item["expires"], observed, flaky)
+    return Entry(
+        str(item["case"]), Outcome(item["verdict"]), reason, str(item["link"]), item["expires"],
+        refusal, observed, item.get("flaky", False),
+    )  # fmt: skip
+
+
+def _texts(where: str, item: Mapping[str, Any], key: str) -> tuple[str, ...]:
+    """One text or several."""
+    said = item.get(key, [])
+    texts = said if isinstance(said, list) else [said]
+    if not all(isinstance(text, str) and text for text in texts) or (key in item and not texts):
+        raise BaselineError(f"{where}, key {key!r}: expected a text or a list of texts, actual {said!r}")
+    return tuple(texts)
 
 
 def apply(
@@ -158,7 +190,7 @@ def apply(
         for entry in entries
         if entry not in used and not (entry.flaky and entry.case in ids and today <= entry.expires)
     ]
-    silent = {*unasked, *(row.id for row in judged if _did_not_run(row))}
+    silent = {*unasked, *(row.id for row in judged if did_not_run(row))}
     return judged, [entry for entry in stale if entry["case"] not in silent]
 
 
@@ -167,7 +199,8 @@ def deviates(row: CaseRow) -> bool:
     return row.verdict in DEVIATIONS and not row.is_blocked_by_configuration
 
 
-def _did_not_run(row: CaseRow) -> bool:
+def did_not_run(row: CaseRow) -> bool:
+    """Whether a case did not come to run, for whatever reason that is not the target's."""
     blocked = row.verdict is Outcome.BLOCKED and row.blocked_by is not BlockedBy.PREREQUISITE
     return blocked or row.verdict is Outcome.EXCLUDED
 
