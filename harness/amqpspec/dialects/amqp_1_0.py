@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from amqpspec.wire.layers import Layers
 
 _FOLDER = Path(amqpspec.spec.__path__[0]) / "amqp_1_0"
+_BEYOND = ("transport", "security")
 
 
 def _tables() -> Dialect:
@@ -71,7 +72,7 @@ AMQP_1_0 = Entry(
     id="amqp-1-0",
     tables=_tables,
     ledger=_FOLDER / "requirements.yaml",
-    beyond=(_FOLDER / "requirements_security.yaml",),
+    beyond=tuple(_FOLDER / f"requirements_{part}.yaml" for part in _BEYOND),
     driver=_driver,
     reference=_reference,
     faults=_faults,

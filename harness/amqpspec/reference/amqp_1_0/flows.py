@@ -75,8 +75,12 @@ def _answer(session: Session, endpoint: LinkEndpoint | None, *, drained: bool, e
 def _take_windows(session: Session, flow: Composed) -> None:
     """How many transfers the partner takes beyond those on their way to it (1.0 §2.5.6).
 
-    It counted its window from the next transfer that it expected; without that number, from the first of all.
+    What it says of its own next transfer is taken over, whatever was counted here. It counted its window from the next
+    transfer that it expected; without that number, from the first of all.
     """
+    told = flow.get("next_outgoing_id")
+    if told is not None and not session.faulty("next-outgoing-id-not-taken-over"):
+        session.next_incoming_id = told
     window = flow.get("incoming_window", 0)
     if session.faulty("window-without-the-formula"):
         session.remote_window = window
@@ -106,6 +110,7 @@ def _check_session_flow(session: Session, flow: Composed) -> None:
 
 
 FAULTS = fault_table("""
+next-outgoing-id-not-taken-over: the next-outgoing-id of a flow changes nothing [sessions/flow/received/rewound]
 window-without-the-formula: the partner's window is taken as it stands in its flow
     [sessions/flow/remote-incoming-window sessions/flow/window-formula]
 unset-next-incoming-id-is-now: without next-incoming-id, the partner's window counts from now

@@ -71,6 +71,8 @@ def _faulty_objections(endpoint: LinkEndpoint, frame: Composed, partial: Incomin
 
 def grow(endpoint: LinkEndpoint, partial: IncomingDelivery, frame: Composed, payload: bytes) -> None:
     """Add a fragment. Settled holds for the delivery once any of its transfers says so (1.0 §2.7.5)."""
+    if not payload and endpoint.faulty("empty-fragments-refused"):
+        endpoint.fail("amqp:not-allowed", "a transfer without payload")
     if not (endpoint.faulty("first-fragment-only") and partial.octets):
         partial.octets += payload
     partial.frames += 1
@@ -98,6 +100,7 @@ def is_one_octet(frame: Composed, key: str) -> bool:
 
 
 FAULTS = fault_table("""
+empty-fragments-refused: a transfer without payload detaches the link [transfers/large/empty-fragments]
 first-fragment-only: of a message in several transfers, the first is kept [transfers/fragments
     performatives/transfer/split transfers/large/interleaved-links performatives/transfer/delivery-id/continuation
     performatives/transfer/delivery-tag/continuation performatives/transfer/message-format/continuation]

@@ -139,11 +139,19 @@ class ReceivingEndpoint(LinkEndpoint):
             self.fail("amqp:not-allowed", f"a delivery-tag of {len(tag)} octets")
         if len(tag) > _TAG_OCTETS:
             refuse("definitions/delivery-tag/length", f"a delivery-tag of {len(tag)} octets")
+        if self.credit == 1 and self.faulty("last-credit-not-honoured"):
+            self.fail("amqp:link:transfer-limit-exceeded", "the last message that there was credit for")
+        if self.faulty("tags-shared-by-links") and self._is_tag_of_another(tag):
+            refuse("transfers/delivery-tag/unique", f"delivery-tag {tag.hex()} is in use on another link")
         if tag in self.terminus.incoming and not resume:
             refuse("transfers/delivery-tag/unique", f"delivery-tag {tag.hex()} is in use")
         if self.only_resumes and not resume:
             rule = "performatives/attach/incomplete-unsettled/receiver"
             refuse(rule, "a new delivery beside an incomplete map")
+
+    def _is_tag_of_another(self, tag: bytes) -> bool:
+        others = (endpoint for endpoint, used in self.session.awaited.values() if used == tag)
+        return any(other is not self for other in others)
 
     def _mode(self, frame: Composed) -> int:
         mode = frame.get("rcv_settle_mode")
@@ -260,6 +268,8 @@ class ReceivingEndpoint(LinkEndpoint):
 
 
 FAULTS = fault_table("""
+last-credit-not-honoured: the last message that there is credit for detaches the link [links/flow/credit-exact]
+tags-shared-by-links: a tag that is unsettled on one link is refused on another [transfers/delivery-tag/unique]
 delivery-ids-of-a-link-have-to-follow: the deliveries on a link have to have numbers without gaps
     [sessions/delivery-sequence]
 initial-delivery-count-taken-for-zero: a receiver begins to count at zero

@@ -33,6 +33,7 @@ ORDER = (
     "disposition",
     "definitions",
     "definitions_conditions",
+    "edges",
     "security",
     "security_login",
     "histories",

@@ -1,0 +1,137 @@
+"""The edges of rules of Part 2: numbers that jump, empty payloads, one tag on two links, credit to the last of it."""
+
+from __future__ import annotations
+
+from amqpspec.peer.amqp_1_0.books import Link, Outgoing
+from amqpspec.peer.amqp_1_0.peer import Peer
+from amqpspec.peer.context import OutOfReach
+from amqpspec.run.case import case
+from amqpspec.run.oracles import borne, equals, worst
+from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_1_0._connections import about
+from amqpspec.suites.amqp_1_0._links import bodies
+from amqpspec.suites.amqp_1_0._sessions import state_of
+from amqpspec.suites.amqp_1_0._transfers import contents, cut, in_mode_second, octets_of, piece, sender
+
+_FIRST_ID, _SENT = 100, 3
+_MOST_CREDIT = 2500
+_TAG = b"the same"
+
+
+# --- 2.5.6: numbers that jump
+
+
+@case("sessions.flow.received.rewound", covers=["sessions/flow/received/rewound"])
+def rewound_outgoing_id(peer: Peer) -> Verdict:
+    """A next-outgoing-id behind what was counted is taken over, in its session and no other."""
+    return _jumped(peer, _FIRST_ID)
+
+
+@case("sessions.flow.received.ahead", covers=["sessions/flow/received/rewound"])
+def outgoing_id_ahead(peer: Peer) -> Verdict:
+    """A next-outgoing-id ahead of what was counted is taken over, in its session and no other."""
+    return _jumped(peer, _FIRST_ID + 1000)
+
+
+# --- 2.6.14: transfers without payload
+
+
+@case("transfers.large.empty-fragments", covers=["transfers/large/empty-fragments"])
+def transfers_without_payload(peer: Peer) -> Verdict:
+    """A message is whole though its first, a middle and its last transfer are empty; so is the one behind it."""
+    address = peer.node()
+    link = sender(peer, address)
+    peer.claim("two messages, whole")
+    head, tail = cut(octets_of(b"in two pieces"), 2)
+    _in_pieces(peer, link, b"", head, b"", b"", tail, b"")
+    peer.outcome(_in_pieces(peer, link, octets_of(b"in one piece"), b""))
+    return equals(peer, contents(peer, address, 2), [b"in two pieces", b"in one piece"], "bodies")
+
+
+# --- 2.6.12: tags
+
+
+@case("transfers.delivery-tag.two-links", covers=["transfers/delivery-tag/unique"])
+def one_tag_on_two_links(peer: Peer) -> Verdict:
+    """A tag belongs to its link: two links can have unsettled deliveries of the same tag."""
+    addresses = [peer.node(), peer.node()]
+    links = [_unsettling(peer, address) for address in addresses]
+    peer.claim("both deliveries accepted, each in its node")
+    sent = [
+        peer.transfer(link, body, delivery_tag=_TAG)
+        for link, body in zip(links, (b"one", b"two"), strict=True)
+    ]
+    outcomes = [peer.outcome(outgoing).outcome for outgoing in sent]
+    if outcomes != ["accepted", "accepted"]:
+        return equals(peer, outcomes, ["accepted", "accepted"], "outcomes")
+    for outgoing in sent:
+        if not outgoing.settled_by_target:
+            peer.disposition(outgoing, role="sender")
+    return equals(peer, [contents(peer, address, 1) for address in addresses], [[b"one"], [b"two"]], "bodies")
+
+
+# --- 2.6.7: credit to the last
+
+
+@case("links.flow.credit-exact", covers=["links/flow/credit-exact"])
+def credit_used_up_at_once(peer: Peer) -> Verdict:
+    """As many messages as there is credit for, sent at once, are all taken, and the link goes on."""
+    address = peer.node()
+    link = sender(peer, address)
+    count = link.credit
+    if count > min(_MOST_CREDIT, link.session.remote_incoming_window):
+        raise OutOfReach(f"a credit of {count} is more than the case sends at once")
+    peer.claim(f"{count} messages accepted, and another one behind them")
+    peer.send_octets(b"".join(peer.transfer_octets(link, b"x") for _ in range(count)))
+    burst = list(link.session.outgoing.values())
+    for outgoing in burst:
+        peer.outcome(outgoing)
+    last = peer.outcome(peer.transfer(link, b"behind"))
+    refused = [one.outcome for one in (*burst, last) if one.outcome not in ("accepted", "")]
+    return equals(peer, refused, [], "outcomes other than accepted")
+
+
+# --- steps of this module
+
+
+def _jumped(peer: Peer, told: int) -> Verdict:
+    """Messages on two sessions, then another number in a flow of the first: what both count, and what comes next."""
+    session = _counted(peer, 0)
+    _counted(peer, 1)
+    peer.claim(f"next-incoming-id {told} behind the flow, and one more behind a transfer")
+    session.session.next_outgoing_id = told
+    peer.flow(0, next_outgoing_id=told)
+    reaction = peer.reaction()
+    if reaction.refusal is not None or reaction.closing is not None:
+        return borne(peer, reaction)
+    verdict = about(equals(peer, state_of(peer)["next_incoming_id"], told, "next-incoming-id"), "told")
+    peer.outcome(peer.transfer(session, b"next"))
+    after = equals(peer, state_of(peer)["next_incoming_id"], told + 1, "next-incoming-id")
+    other = equals(peer, state_of(peer, 1)["next_incoming_id"], _FIRST_ID + _SENT, "next-incoming-id")
+    return worst((verdict, about(after, "one transfer on"), about(other, "the other session")))
+
+
+def _counted(peer: Peer, channel: int) -> Link:
+    """A link whose session has counted some transfers from a number of its own."""
+    peer.begin(channel, next_outgoing_id=_FIRST_ID)
+    link = peer.sender(peer.node(), channel)
+    peer.credit_for(link)
+    for body in bodies(_SENT):
+        peer.outcome(peer.transfer(link, body))
+    return link
+
+
+def _in_pieces(peer: Peer, link: Link, *octets: bytes) -> Outgoing:
+    for number, payload in enumerate(octets):
+        outgoing = piece(peer, link, payload, more=number + 1 < len(octets))
+    return outgoing
+
+
+def _unsettling(peer: Peer, address: str) -> Link:
+    """A link on which the target holds deliveries unsettled until the sender settles, where it offers that."""
+    try:
+        link = in_mode_second(peer, "sender", address)
+    except OutOfReach:
+        return sender(peer, address)
+    peer.credit_for(link)
+    return link
