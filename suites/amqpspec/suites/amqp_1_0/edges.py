@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from typing import Any
+
 from amqpspec.peer.amqp_1_0.books import Link, Outgoing
 from amqpspec.peer.amqp_1_0.peer import Peer
 from amqpspec.peer.context import OutOfReach
@@ -55,7 +58,7 @@ def transfers_without_payload(peer: Peer) -> Verdict:
 def one_tag_on_two_links(peer: Peer) -> Verdict:
     """A tag belongs to its link: two links can have unsettled deliveries of the same tag."""
     addresses = [peer.node(), peer.node()]
-    links = [_unsettling(peer, address) for address in addresses]
+    links = _unsettling(peer, addresses)
     peer.claim("both deliveries accepted, each in its node")
     sent = [
         peer.transfer(link, body, delivery_tag=_TAG)
@@ -127,11 +130,12 @@ def _in_pieces(peer: Peer, link: Link, *octets: bytes) -> Outgoing:
     return outgoing
 
 
-def _unsettling(peer: Peer, address: str) -> Link:
-    """A link on which the target holds deliveries unsettled until the sender settles, where it offers that."""
-    try:
-        link = in_mode_second(peer, "sender", address)
-    except OutOfReach:
-        return sender(peer, address)
-    peer.credit_for(link)
-    return link
+def _unsettling(peer: Peer, addresses: list[str]) -> list[Link]:
+    """Links on which the target holds deliveries unsettled until the sender settles, where it offers that."""
+    mode: dict[str, Any] = {"rcv_settle_mode": "second"}
+    # On a connection of its own: a target that has no such mode may end the session for it.
+    other = peer.another()
+    with suppress(OutOfReach):
+        in_mode_second(other, "sender", addresses[0])
+        return [sender(peer, address, **mode) for address in addresses]
+    return [sender(peer, address) for address in addresses]
