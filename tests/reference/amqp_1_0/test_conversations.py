@@ -160,7 +160,7 @@ def test_the_window_of_the_partner_is_kept(broker: ReferenceBroker) -> None:
             "flow",
             next_incoming_id=FIRST_ID + 1,
             incoming_window=2,
-            next_outgoing_id=0,
+            next_outgoing_id=5,
             outgoing_window=9,
             echo=True,
         )
