@@ -1,53 +1,262 @@
-"""The exchange class.
+"""The exchange class: exchanges, and bindings of queues to them.
 
-Knows: what the ledger asks of names and types. Must not know: how a refusal is said.
+Knows: what the ledger asks of names, types and bindings. Must not know: how a refusal is said.
+
+The name of an alternate exchange is kept among the arguments, under a key that no client can send: arguments that a
+client sends are unknown, but for those of bindings to exchanges of type headers.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from amqpspec.reference.amqp_0_10.handlers import executes
 from amqpspec.reference.amqp_0_10.orders import Order
+from amqpspec.reference.amqp_0_10.owning import check_owner
 from amqpspec.reference.amqp_0_10.session import Session
-from amqpspec.reference.model import EXCHANGE_TYPES, Binding
-from amqpspec.wire.amqp_0_10.values import Map
+from amqpspec.reference.fault import fault_table
+from amqpspec.reference.model import EXCHANGE_TYPES, Binding, Exchange, Queue
+from amqpspec.wire.amqp_0_10.values import Map, Packed
+
+ALTERNATE = "\0alternate"
+"""Among the arguments of an exchange: the exchange that takes what no queue gets."""
+ORPHANS = "x-dead-letter-exchange"
+"""Among the arguments of a queue: the exchange that takes what is rejected or orphaned."""
+_RESERVED = "amq."
+
+
+def plain(arguments: object) -> Mapping[str, Any]:
+    """Arguments as values; none where they are left out."""
+    return arguments.plain() if isinstance(arguments, Map) else {}
+
+
+# --- declare
 
 
 @executes("exchange.declare")
 def declare(session: Session, order: Order) -> None:
     """Create an exchange, or find the one of that name."""
-    name, known = order["exchange"], session.vhost.exchanges.get(order["exchange"])
-    if known is None and order["passive"]:
+    name = order["exchange"]
+    known = session.vhost.exchanges.get(name)
+    if not name:
+        session.refuse("exchange/declare/exchange/exchange-name-required", "no name", "exchange")
+    if order["passive"] and known is None and not session.faulty("passive-declare-creates-exchange"):
         session.refuse("exchange/declare/passive/not-found", f"no exchange {name!r}", "passive")
         return
+    if order["passive"] and not session.faulty("passive-exchange-declare-looks-at-all"):
+        return
+    _check_new(session, order)
+    if known is not None:
+        _check_same(session, order, known)
+    elif order["type"] in EXCHANGE_TYPES:
+        session.vhost.declare_exchange(
+            name,
+            order["type"],
+            durable=bool(order["durable"]) and not session.faulty("durable-exchanges-are-transient"),
+            auto_delete=bool(order["auto_delete"]),
+            arguments={ALTERNATE: order["alternate_exchange"]} if order["alternate_exchange"] else {},
+        )
+
+
+def _check_new(session: Session, order: Order) -> None:
+    if order["exchange"].startswith(_RESERVED):
+        text = f"{order['exchange']!r} is reserved"
+        session.refuse("exchange/declare/exchange/reserved-names", text, "exchange")
+    if plain(order["arguments"]):
+        text = f"unknown arguments {sorted(plain(order['arguments']))}"
+        session.refuse("exchange/declare/arguments/unknown-argument", text, "arguments")
     if order["type"] not in EXCHANGE_TYPES:
         session.refuse("exchange/declare/type/exchange-type-not-found", f"no type {order['type']!r}", "type")
-        return
-    session.vhost.declare_exchange(
-        name, order["type"], durable=bool(order["durable"]), auto_delete=bool(order["auto_delete"])
-    )
+
+
+def _check_same(session: Session, order: Order, known: Exchange) -> None:
+    if known.type != order["type"]:
+        session.refuse("exchange/declare/type/typed", f"{known.name!r} is of type {known.type}", "type")
+    if alternate_of(known) != (order["alternate_exchange"] or ""):
+        text = f"the alternate exchange is {alternate_of(known)!r}"
+        session.refuse(
+            "exchange/declare/alternate-exchange/pre-existing-exchange", text, "alternate_exchange"
+        )
+    for flag in ("durable", "auto_delete"):
+        if getattr(known, flag) != bool(order[flag]) and session.faulty(
+            f"exchange-{flag}-has-to-be-the-same"
+        ):
+            session.core.refuse("exchange/declare/type/typed", f"{known.name!r} differs in {flag}")
+
+
+def alternate_of(exchange: Exchange) -> str:
+    """The name of an exchange's alternate; empty for none."""
+    return str(exchange.arguments.get(ALTERNATE, ""))
+
+
+# --- delete, query
 
 
 @executes("exchange.delete")
 def delete(session: Session, order: Order) -> None:
     """Delete an exchange."""
-    exchange = session.vhost.exchanges.get(order["exchange"])
+    exchange = _named(
+        session, order, "exchange/delete/exchange/exists", "exchange/delete/exchange/exchange-name-required"
+    )
     if exchange is None:
-        session.refuse("exchange/delete/exchange/exists", f"no exchange {order['exchange']!r}", "exchange")
-    else:
-        session.vhost.delete_exchange(exchange)
+        return
+    if _serves_as_alternate(session, exchange.name):
+        text = f"{exchange.name!r} is an alternate exchange"
+        session.refuse("exchange/delete/exchange/used-as-alternate", text, "exchange")
+    if order["if_unused"] and exchange.bindings:
+        if session.faulty("used-exchange-deleted-though-refused"):
+            session.vhost.delete_exchange(exchange)
+        text = f"{exchange.name!r} has bindings"
+        session.refuse("exchange/delete/if-unused/exchange-in-use/refused", text, "if_unused")
+    session.vhost.delete_exchange(exchange)
+
+
+def _named(session: Session, order: Order, missing: str, nameless: str) -> Exchange | None:
+    """The exchange that a command names; without a name, or one that is not there, a rule is broken."""
+    name = order["exchange"]
+    exchange = session.vhost.exchanges.get(name)
+    if not name:
+        session.refuse(nameless, "no name of an exchange", "exchange")
+        return None
+    if exchange is None:
+        session.refuse(missing, f"no exchange {name!r}", "exchange")
+    return exchange
+
+
+def _serves_as_alternate(session: Session, name: str) -> bool:
+    vhost = session.vhost
+    return any(alternate_of(exchange) == name for exchange in vhost.exchanges.values()) or any(
+        queue.arguments.get(ORPHANS) == name for queue in vhost.queues.values()
+    )
+
+
+@executes("exchange.query")
+def query(session: Session, order: Order) -> Packed:
+    """Tell what an exchange is; without a name, the default one."""
+    name = order["name"] or ""
+    exchange = session.vhost.exchanges.get(name)
+    if not name and session.faulty("query-without-name-finds-nothing"):
+        exchange = None
+    if exchange is None:
+        return Packed(
+            "exchange.exchange-query-result", {"not_found": not session.faulty("query-always-finds")}
+        )
+    durable = exchange.durable and not session.faulty("query-tells-nothing-of-durability")
+    return Packed(
+        "exchange.exchange-query-result", {"type": exchange.type, "durable": durable, "arguments": {}}
+    )
+
+
+# --- bindings
 
 
 @executes("exchange.bind")
 def bind(session: Session, order: Order) -> None:
     """Bind a queue to an exchange."""
-    queue, exchange = session.vhost.queues.get(order["queue"]), session.vhost.exchanges.get(order["exchange"])
+    if not order["queue"]:
+        session.refuse("exchange/bind/queue/empty-queue", "no name of a queue", "queue")
+    queue = session.vhost.queues.get(order["queue"])
     if queue is None:
         session.refuse("exchange/bind/queue/queue-existence", f"no queue {order['queue']!r}", "queue")
-    elif exchange is None:
-        session.refuse(
-            "exchange/bind/exchange/exchange-existence", f"no exchange {order['exchange']!r}", "exchange"
-        )
+    exchange = _named(
+        session,
+        order,
+        "exchange/bind/exchange/exchange-existence",
+        "exchange/bind/exchange/exchange-name-required",
+    )
+    if queue is None or exchange is None:
+        return
+    check_owner(session, queue)
+    arguments = plain(order["arguments"])
+    if arguments and exchange.type != "headers":
+        text = f"unknown arguments {sorted(arguments)}"
+        session.refuse("exchange/bind/arguments/unknown-argument", text, "arguments")
+    binding = Binding(queue, order["binding_key"], arguments)
+    if (known := _binding(exchange, queue, order["binding_key"])) is not None:
+        if not session.faulty("second-bind-changes-arguments"):
+            return
+        session.vhost.unbind(exchange, known)
+    session.vhost.bind(exchange, binding)
+
+
+def _binding(exchange: Exchange, queue: Queue, key: str) -> Binding | None:
+    """The binding between an exchange and a queue by a key: there is one only, whatever its arguments."""
+    found = (b for b in exchange.bindings.values() if b.destination is queue and b.routing_key == key)
+    return next(found, None)
+
+
+@executes("exchange.unbind")
+def unbind(session: Session, order: Order) -> None:
+    """Take a binding away."""
+    queue = session.vhost.queues.get(order["queue"])
+    if queue is None:
+        session.refuse("exchange/unbind/queue/non-existent-queue", f"no queue {order['queue']!r}", "queue")
+    exchange = _named(
+        session, order,
+        "exchange/unbind/exchange/non-existent-exchange", "exchange/unbind/exchange/exchange-name-required",
+    )  # fmt: skip
+    if queue is None or exchange is None:
+        return
+    binding = _binding(exchange, queue, order["binding_key"])
+    if binding is None:
+        text = f"no binding by key {order['binding_key']!r}"
+        session.refuse("exchange/unbind/binding-key/non-existent-binding-key", text, "binding_key")
+    elif session.faulty("unbind-takes-all-keys"):
+        exchange.forget(queue)
     else:
-        arguments = order["arguments"]
-        plain = arguments.plain() if isinstance(arguments, Map) else {}
-        session.vhost.bind(exchange, Binding(queue, order["binding_key"], plain))
+        session.vhost.unbind(exchange, binding)
+
+
+@executes("exchange.bound")
+def bound(session: Session, order: Order) -> Packed:
+    """Tell what of a binding is not there; what is left out matches any."""
+    name = order["exchange"] or ""
+    exchange, queue = session.vhost.exchanges.get(name), session.vhost.queues.get(order["queue"])
+    if not name and session.faulty("bound-without-exchange-finds-nothing"):
+        exchange = None
+    found = list(exchange.bindings.values()) if exchange is not None else []
+    mine = [binding for binding in found if binding.destination is queue]
+    key, arguments = order["binding_key"], plain(order["arguments"])
+    if key is None and session.faulty("bound-without-key-is-the-empty-key"):
+        key = ""
+    fitting = [binding for binding in mine if key is None or binding.routing_key == key]
+    flags = {
+        "exchange_not_found": exchange is None,
+        "queue_not_found": queue is None,
+        "queue_not_matched": exchange is not None and queue is not None and not mine,
+        "key_not_matched": bool(mine) and not fitting,
+        "args_not_matched": bool(fitting and arguments)
+        and not any(dict(binding.arguments) == dict(arguments) for binding in fitting),
+    }
+    if session.faulty("bound-tells-of-exchanges-only"):
+        flags = {"exchange_not_found": exchange is None}
+    return Packed("exchange.exchange-bound-result", flags)
+
+
+FAULTS = fault_table("""
+passive-declare-creates-exchange: a passive declare makes the exchange [exchange/declare/passive/no-create]
+passive-exchange-declare-looks-at-all: a passive declare is looked at like any other
+    [exchange/declare/arguments/passive]
+durable-exchanges-are-transient: no exchange is durable
+    [exchange/declare/durable/support exchange/query/exchange-query-result/type/fields]
+exchange-durable-has-to-be-the-same: a second declare has to say durable as the first did
+    [exchange/declare/durable/sticky]
+exchange-auto_delete-has-to-be-the-same: a second declare has to say auto-delete as the first did
+    [exchange/declare/auto-delete/sticky]
+used-exchange-deleted-though-refused: the delete of an exchange that has bindings is refused, and done
+    [exchange/delete/if-unused/exchange-in-use/stays]
+query-without-name-finds-nothing: there is no query of the default exchange [exchange/query/name/default]
+query-always-finds: a query does not say that there is no such exchange
+    [exchange/query/exchange-query-result/type/fields]
+query-tells-nothing-of-durability: a query never says durable
+    [exchange/query/exchange-query-result/type/fields exchange/declare/durable/support]
+second-bind-changes-arguments: a second bind by the same key changes the arguments
+    [exchange/bind/duplicates/arguments]
+unbind-takes-all-keys: unbind takes away all bindings of the queue [exchange/bind/binding-key/identity]
+bound-without-exchange-finds-nothing: bound does not know the default exchange [exchange/bound/exchange/default]
+bound-without-key-is-the-empty-key: bound takes a key that is left out for an empty one
+    [exchange/bound/binding-key/unset]
+bound-tells-of-exchanges-only: bound only tells whether there is such an exchange
+    [exchange/bound/exchange-bound-result/exchange-not-found/flags]
+""")

@@ -19,6 +19,7 @@ from amqpspec.reference.amqp_0_10 import (
     executing,
     inbox,
     login,
+    owning,
     session,
     wire,
 )
@@ -31,7 +32,7 @@ from amqpspec.spec.dialects import load_ledger
 from amqpspec.spec.model import Refusal, Requirement, Scope
 
 _LEDGER = "amqp-0-10"
-_MODULES = (wire, inbox, connection, login, attaching, accounting, session, executing, *CLASSES)
+_MODULES = (wire, inbox, connection, login, attaching, accounting, session, owning, executing, *CLASSES)
 _SHARED = (core, exchanges, routing, vhost, queues, deliveries)
 
 _ROWS = """
@@ -53,12 +54,38 @@ _ROWS = """
     message/transfer/destination/nonexistent-exchange message/reject-code/unroutable
     message/subscribe/queue-not-found message/subscribe/destination/unique-subscriber-destination
     message/cancel/destination/subscription-not-found
-    exchange/declare/passive/not-found exchange/declare/type/exchange-type-not-found
-    exchange/delete/exchange/exists exchange/bind/queue/queue-existence exchange/bind/exchange/exchange-existence
-    queue/declare/passive/passive queue/delete/queue/queue-exists
+    exchange/declare/exchange/reserved-names exchange/declare/exchange/exchange-name-required
+    exchange/declare/type/typed exchange/declare/type/exchange-type-not-found
+    exchange/declare/alternate-exchange/pre-existing-exchange exchange/declare/passive/not-found
+    exchange/declare/arguments/unknown-argument
+    exchange/delete/exchange/exists exchange/delete/exchange/exchange-name-required
+    exchange/delete/exchange/used-as-alternate exchange/delete/if-unused/exchange-in-use/refused
+    exchange/bind/queue/empty-queue exchange/bind/queue/queue-existence exchange/bind/exchange/exchange-existence
+    exchange/bind/exchange/exchange-name-required exchange/bind/arguments/unknown-argument
+    exchange/unbind/queue/non-existent-queue exchange/unbind/exchange/non-existent-exchange
+    exchange/unbind/exchange/exchange-name-required exchange/unbind/binding-key/non-existent-binding-key
+    queue/name/syntax queue/declare/queue/reserved-prefix queue/declare/alternate-exchange/pre-existing-exchange
+    queue/declare/alternate-exchange/unknown-exchange queue/declare/passive/passive
+    queue/declare/exclusive/in-use queue/declare/arguments/unknown-argument
+    queue/delete/queue/empty-name queue/delete/queue/queue-exists
+    queue/delete/if-unused/if-unused-flag queue/delete/if-empty/not-empty
+    queue/purge/queue/empty-name queue/purge/queue/queue-exists/refused
 """
-_ALSO = word_table("")
-_SPOKEN_AS = word_table("")
+_ALSO = word_table("""
+exchange/declare/exchange/exchange-name-required: exchange/default-access/publish-only
+exchange/delete/exchange/exchange-name-required: exchange/default-access/refused
+exchange/bind/exchange/exchange-name-required: exchange/default-access/refused
+exchange/unbind/exchange/exchange-name-required: exchange/default-access/refused
+queue/declare/exclusive/in-use: queue/declare/exclusive/one-session
+queue/purge/queue/queue-exists/refused: queue/purge/queue/queue-exists/known
+""")
+_SPOKEN_AS = word_table("""
+exclusive-queue-outlives-connection: queue/declare/auto-delete/exclusive
+auto-delete-without-a-consumer-ever: queue/declare/auto-delete/last-consumer
+dead-letters-dropped: queue/declare/alternate-exchange/routed queue/delete/messages
+no-default-binding: exchange/default-exchange
+one-binding-per-destination: exchange/bind/binding-key/identity
+""")
 """Rows of this ledger by which a fault of the shared model is told, where none has the same name."""
 
 _EASILY_CONFUSED: dict[Scope, tuple[int | str, ...]] = {

@@ -5,34 +5,120 @@ Knows: what the ledger asks of names and flags. Must not know: how a refusal is 
 
 from __future__ import annotations
 
+from amqpspec.reference.amqp_0_10.exchanges import ORPHANS, plain
 from amqpspec.reference.amqp_0_10.handlers import executes
 from amqpspec.reference.amqp_0_10.orders import Order
+from amqpspec.reference.amqp_0_10.owning import check_owner, own
 from amqpspec.reference.amqp_0_10.session import Session
+from amqpspec.reference.fault import fault_table
+from amqpspec.reference.model import Queue
 from amqpspec.wire.amqp_0_10.values import Packed
+
+_RESERVED = "amq."
 
 
 @executes("queue.declare")
 def declare(session: Session, order: Order) -> None:
     """Create a queue, or find the one of that name."""
-    name, known = order["queue"], session.vhost.queues.get(order["queue"])
-    if known is None and order["passive"]:
-        session.refuse("queue/declare/passive/passive", f"no queue {name!r}", "passive")
-    session.vhost.declare_queue(
-        name,
-        durable=bool(order["durable"]),
+    name = order["queue"]
+    known = session.vhost.queues.get(name)
+    if not name:
+        session.refuse("queue/name/syntax", "a queue without a name", "queue")
+    if known is not None:
+        check_owner(session, known)
+    if order["passive"]:
+        _passive(session, order, known)
+        return
+    if name.startswith(_RESERVED):
+        session.refuse("queue/declare/queue/reserved-prefix", f"{name!r} is reserved", "queue")
+    _check_arguments(session, order)
+    if known is not None:
+        _check_same(session, order, known)
+    else:
+        _make(session, order)
+
+
+def _passive(session: Session, order: Order, known: Queue | None) -> None:
+    if known is None:
+        if session.faulty("passive-declare-creates-queue"):
+            _make(session, order)
+        session.refuse("queue/declare/passive/passive", f"no queue {order['queue']!r}", "passive")
+    elif session.faulty("passive-queue-declare-looks-at-all"):
+        _check_arguments(session, order)
+
+
+def _check_arguments(session: Session, order: Order) -> None:
+    if arguments := plain(order["arguments"]):
+        text = f"unknown arguments {sorted(arguments)}"
+        session.refuse("queue/declare/arguments/unknown-argument", text, "arguments")
+    alternate = order["alternate_exchange"] or ""
+    if alternate not in session.vhost.exchanges:
+        text = f"no exchange {alternate!r}"
+        session.refuse("queue/declare/alternate-exchange/unknown-exchange", text, "alternate_exchange")
+
+
+def _check_same(session: Session, order: Order, known: Queue) -> None:
+    alternate = known.arguments.get(ORPHANS, "")
+    if alternate != (order["alternate_exchange"] or ""):
+        text = f"the alternate exchange is {alternate!r}"
+        session.refuse("queue/declare/alternate-exchange/pre-existing-exchange", text, "alternate_exchange")
+    for flag in ("durable", "auto_delete"):
+        if getattr(known, flag) != bool(order[flag]) and session.faulty(f"queue-{flag}-has-to-be-the-same"):
+            session.core.refuse("queue/declare/alternate-exchange/pre-existing-exchange", f"another {flag}")
+
+
+def _make(session: Session, order: Order) -> None:
+    alternate = order["alternate_exchange"]
+    queue = session.vhost.declare_queue(
+        order["queue"],
+        durable=bool(order["durable"]) and not session.faulty("durable-queues-are-transient"),
         auto_delete=bool(order["auto_delete"]),
-        owner=session if order["exclusive"] else None,
+        arguments={ORPHANS: alternate} if alternate else {},
     )
+    if order["exclusive"] and not session.faulty("no-queue-is-exclusive"):
+        own(session, queue)
+
+
+# --- delete, purge, query
 
 
 @executes("queue.delete")
 def delete(session: Session, order: Order) -> None:
     """Delete a queue."""
-    queue = session.vhost.queues.get(order["queue"])
+    queue = _named(session, order, "queue/delete/queue/queue-exists", "queue/delete/queue/empty-name")
     if queue is None:
-        session.refuse("queue/delete/queue/queue-exists", f"no queue {order['queue']!r}", "queue")
+        return
+    if order["if_unused"] and queue.consumers:
+        text = f"{queue.name!r} has consumers"
+        session.refuse("queue/delete/if-unused/if-unused-flag", text, "if_unused")
+    if order["if_empty"] and queue.ready_count:
+        session.refuse("queue/delete/if-empty/not-empty", f"{queue.name!r} has messages", "if_empty")
+    session.vhost.delete_queue(queue)
+
+
+@executes("queue.purge")
+def purge(session: Session, order: Order) -> None:
+    """Drop the messages that wait in a queue."""
+    queue = _named(session, order, "queue/purge/queue/queue-exists/refused", "queue/purge/queue/empty-name")
+    if queue is None or session.faulty("purge-does-nothing"):
+        return
+    if session.faulty("purge-ends-subscriptions"):
+        for consumer in tuple(queue.consumers):
+            queue.consumers.remove(consumer)
+            consumer.taker.cancelled(consumer)
+    queue.purge()
+
+
+def _named(session: Session, order: Order, missing: str, nameless: str) -> Queue | None:
+    """The queue that a command names; without a name, one that is not there, or another's, a rule is broken."""
+    queue = session.vhost.queues.get(order["queue"])
+    if not order["queue"]:
+        session.refuse(nameless, "no name of a queue", "queue")
+    elif queue is None:
+        session.refuse(missing, f"no queue {order['queue']!r}", "queue")
     else:
-        session.vhost.delete_queue(queue)
+        check_owner(session, queue)
+    return queue
 
 
 @executes("queue.query")
@@ -40,16 +126,39 @@ def query(session: Session, order: Order) -> Packed:
     """Tell what a queue is and holds."""
     queue = session.vhost.queues.get(order["queue"])
     if queue is None:
-        return Packed("queue.queue-query-result", {})
+        told = {"queue": order["queue"]} if session.faulty("query-tells-of-unknown-queues") else {}
+        return Packed("queue.queue-query-result", told)
     return Packed(
         "queue.queue-query-result",
         {
             "queue": queue.name,
+            "alternate_exchange": queue.arguments.get(ORPHANS),
             "durable": queue.durable,
             "exclusive": queue.exclusive,
             "auto_delete": queue.auto_delete,
-            "arguments": dict(queue.arguments),
-            "message_count": queue.ready_count,
-            "subscriber_count": len(queue.consumers),
+            "arguments": {},
+            "message_count": queue.ready_count + session.faulty("query-counts-one-more"),
+            "subscriber_count": 0 if session.faulty("query-counts-no-subscribers") else len(queue.consumers),
         },
     )
+
+
+FAULTS = fault_table("""
+passive-declare-creates-queue: a passive declare makes the queue, and is refused [queue/declare/passive/no-create]
+passive-queue-declare-looks-at-all: a passive declare looks at the arguments [queue/declare/arguments/passive]
+durable-queues-are-transient: no queue is durable
+    [queue/declare/durable/types queue/declare/durable/restart queue/declare/durable/persistence]
+no-queue-is-exclusive: every queue is shared [queue/declare/exclusive/types]
+queue-durable-has-to-be-the-same: a second declare has to say durable as the first did
+    [queue/declare/durable/pre-existence]
+queue-auto_delete-has-to-be-the-same: a second declare has to say auto-delete as the first did
+    [queue/declare/auto-delete/pre-existence]
+purge-does-nothing: purge leaves everything as it is [queue/purge/empty]
+purge-ends-subscriptions: purge cancels the subscriptions of the queue [queue/purge/subscribers]
+query-tells-of-unknown-queues: a query for a queue that does not exist gives its name
+    [queue/query/queue-query-result/unknown]
+query-counts-one-more: a query counts a message that is not there
+    [queue/query/queue-query-result/message-count/counts]
+query-counts-no-subscribers: a query counts no subscribers
+    [queue/query/queue-query-result/message-count/counts]
+""")

@@ -201,7 +201,6 @@ class Session:
         sessions_of(self.core).forget(self)
         for give_back in self.at_end:
             give_back()
-        self.vhost.release_owner(self)
 
 
 class Sessions:

@@ -8,11 +8,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from amqpspec.reference.amqp_0_10.exchanges import alternate_of
 from amqpspec.reference.amqp_0_10.handlers import executes
 from amqpspec.reference.amqp_0_10.orders import Order
+from amqpspec.reference.amqp_0_10.owning import check_owner
 from amqpspec.reference.amqp_0_10.session import Session
 from amqpspec.reference.fault import fault_table
-from amqpspec.reference.model import Consumer, Entry, Message, Queue, Routed
+from amqpspec.reference.model import Consumer, Entry, Exchange, Message, Queue, Routed
 from amqpspec.wire.amqp_0_10.instructions import decode_header
 from amqpspec.wire.amqp_0_10.serial import SerialSet
 from amqpspec.wire.amqp_0_10.values import Map, Packed
@@ -146,11 +148,31 @@ def transfer(session: Session, order: Order) -> None:
         headers.plain() if isinstance(headers, Map) else {},
         session,
     )
-    unroutable = session.vhost.publish(exchange, message) is Routed.UNROUTABLE
-    if unroutable and order["accept_mode"] == _EXPLICIT and not delivery.get("discard_unroutable"):
-        session.refuse("message/reject-code/unroutable", "no queue takes it")
+    if session.vhost.publish(exchange, message) is Routed.UNROUTABLE:
+        _unroutable(session, order, exchange, message)
     if order["accept_mode"] == _EXPLICIT:
         session.command("message.accept", transfers=((order.id, order.id),))
+
+
+def _unroutable(session: Session, order: Order, exchange: Exchange, message: Message) -> None:
+    """No queue takes a message: it is rejected where acceptance is explicit, else its alternate exchange may take it.
+
+    There is one try only: what the alternate exchange cannot route is dropped, without its own alternate exchange.
+    """
+    discard = order.struct(_DELIVERY).get("discard_unroutable") and not session.faulty("alternate-gets-all")
+    explicit = order["accept_mode"] == _EXPLICIT
+    if not discard and (explicit or session.faulty("unroutable-always-rejected")):
+        session.refuse("message/reject-code/unroutable", "no queue takes it")
+    if discard or explicit:
+        return
+    vhost = session.vhost
+    alternate = vhost.exchanges.get(alternate_of(exchange) or exchange.name)
+    if alternate is None or alternate is exchange or session.faulty("alternate-exchange-ignored"):
+        return
+    outcome = vhost.publish(alternate, message)
+    second = vhost.exchanges.get(alternate_of(alternate))
+    if outcome is Routed.UNROUTABLE and second is not None and session.faulty("alternate-of-the-alternate"):
+        vhost.publish(second, message)
 
 
 @executes("message.subscribe")
@@ -161,6 +183,7 @@ def subscribe(session: Session, order: Order) -> None:
     if queue is None:
         session.refuse("message/subscribe/queue-not-found", f"no queue {order['queue']!r}", "queue")
         return
+    check_owner(session, queue)
     if name in taker.subscriptions:
         session.refuse(
             "message/subscribe/destination/unique-subscriber-destination", f"{name!r} is taken", "destination"
@@ -220,11 +243,32 @@ def accept(session: Session, order: Order) -> None:
         queue.settle(entry)
 
 
+@executes("message.reject")
+def reject(session: Session, order: Order) -> None:
+    """Transfers are refused: they leave their queue for its alternate exchange."""
+    for number in _held(session, order):
+        queue, entry = taker_of(session).held.pop(number)
+        if session.faulty("rejected-message-stays"):
+            queue.give_back([entry])
+        else:
+            queue.discard(entry)
+
+
 def _held(session: Session, order: Order) -> list[int]:
     ids = SerialSet.of(order["transfers"])
     return [number for number in taker_of(session).held if number in ids]
 
 
 FAULTS = fault_table("""
+alternate-gets-all: the alternate exchange gets what was to be discarded
+    [exchange/declare/alternate-exchange/when]
+alternate-exchange-ignored: what no queue gets never goes to the alternate exchange
+    [exchange/declare/alternate-exchange/when]
+alternate-of-the-alternate: what the alternate exchange cannot route goes to its own alternate exchange
+    [exchange/declare/alternate-exchange/double-failure/no-second]
+unroutable-always-rejected: what no queue gets is rejected in mode none, too
+    [exchange/declare/alternate-exchange/empty-name]
+rejected-message-stays: what is rejected goes back to its queue
+    [queue/declare/alternate-exchange/removed queue/declare/alternate-exchange/routed]
 credit-ignored: a subscription is sent messages without credit [message/subscribe/initial-credit]
 """)

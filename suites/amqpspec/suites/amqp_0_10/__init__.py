@@ -4,4 +4,13 @@ Knows: the order of its modules. Must not know: targets, reports.
 """
 
 DIALECT = "amqp-0-10"
-ORDER = ("transport", "session", "execution")
+ORDER = (
+    "transport",
+    "session",
+    "execution",
+    "exchange",
+    "exchange_declare",
+    "exchange_bind",
+    "queue",
+    "queue_delete",
+)

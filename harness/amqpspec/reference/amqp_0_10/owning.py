@@ -1,0 +1,39 @@
+"""Exclusive queues: whose they are, who is kept out, what happens when their session ends.
+
+Knows: owners. Must not know: which command is about the queue.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from amqpspec.reference.amqp_0_10.session import Session
+from amqpspec.reference.fault import fault_table
+from amqpspec.reference.model import Queue
+
+
+def own(session: Session, queue: Queue) -> None:
+    """The session has declared an exclusive queue: it is its own until it ends."""
+    queue.owner = session
+    session.at_end.append(partial(_give_up, session, queue))
+
+
+def check_owner(session: Session, queue: Queue) -> None:
+    """An exclusive queue serves its own session only."""
+    if queue.owner not in (None, session):
+        session.refuse("queue/declare/exclusive/in-use", f"{queue.name!r} is another session's", "queue")
+
+
+def _give_up(session: Session, queue: Queue) -> None:
+    if queue.deleted or queue.owner is not session:
+        return
+    if queue.auto_delete and not session.faulty("exclusive-queue-outlives-connection"):
+        session.vhost.delete_queue(queue)
+    elif not session.faulty("exclusive-for-ever"):
+        queue.owner = None
+
+
+FAULTS = fault_table("""
+exclusive-for-ever: an exclusive queue stays locked when its session has closed
+    [queue/declare/exclusive/one-session]
+""")

@@ -1,0 +1,92 @@
+"""Steps that cases about exchanges and queues share.
+
+Knows: the peer's verbs. Must not know: verdicts, targets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from amqpspec.peer.amqp_0_10.peer import Peer
+from amqpspec.peer.context import Unmet
+
+Route = tuple[str, Mapping[str, Any]]
+"""A key, and the headers of a message or the arguments of a binding."""
+
+
+def exchange_of(peer: Peer, name: str, channel: int = 0) -> Mapping[str, Any]:
+    """What exchange.query tells."""
+    return peer.call("exchange.query", channel, name=name).fields  # type: ignore[no-any-return]
+
+
+def has_exchange(peer: Peer, name: str, channel: int = 0) -> bool:
+    """Whether there is such an exchange."""
+    return not exchange_of(peer, name, channel).get("not_found")
+
+
+def has_queue(peer: Peer, name: str, channel: int = 0) -> bool:
+    """Whether there is such a queue."""
+    return peer.call("queue.query", channel, queue=name).fields.get("queue") == name  # type: ignore[no-any-return]
+
+
+def vanishes(peer: Peer, kind: str, name: str, channel: int = 0) -> bool:
+    """Whether an exchange or a queue goes within the patience for an answer: no text says how soon it has to."""
+    there = has_exchange if kind == "exchange" else has_queue
+    until_s = peer.now() + peer.patience_s
+    while there(peer, name, channel):
+        if peer.now() > until_s:
+            return False
+    return True
+
+
+def bind(peer: Peer, exchange: str, queue: str, key: str = "", channel: int = 0, **arguments: Any) -> None:
+    """Bind a queue; raises Unmet."""
+    given = {"arguments": arguments} if arguments else {}
+    peer.call("exchange.bind", channel, queue=queue, exchange=exchange, binding_key=key, **given)
+
+
+def bound_to(peer: Peer, exchange: str, keys: Sequence[str]) -> list[str]:
+    """A new queue for each key, bound by it."""
+    queues = [peer.queue() for _ in keys]
+    for queue, key in zip(queues, keys, strict=True):
+        bind(peer, exchange, queue, key)
+    return queues
+
+
+def send(peer: Peer, exchange: str | None, key: str, body: bytes, channel: int = 0, **headers: Any) -> None:
+    """Transfer a message that needs no acceptance, and see it done; raises Unmet."""
+    message = {"application_headers": headers} if headers else None
+    peer.publish(key, body, channel, exchange=exchange, message=message)
+    peer.barrier(channel)
+
+
+def bodies(peer: Peer, queue: str, channel: int = 0) -> list[bytes | None]:
+    """The bodies of everything in a queue, taken out of it."""
+    return [transfer.body for transfer in peer.drain(queue, channel)]
+
+
+def routed(peer: Peer, type: str, bindings: Sequence[Route], messages: Sequence[Route]) -> list[list[int]]:
+    """For each binding of a new exchange, each with a queue of its own: the numbers of the messages that came."""
+    exchange = peer.exchange(type)
+    queues = [peer.queue() for _ in bindings]
+    for queue, (key, arguments) in zip(queues, bindings, strict=True):
+        bind(peer, exchange, queue, key, **arguments)
+    for number, (key, headers) in enumerate(messages):
+        send(peer, exchange, key, b"%d" % number, **headers)
+    return [[int(body or b"-1") for body in bodies(peer, queue)] for queue in queues]
+
+
+def standard(peer: Peer, type: str) -> str:
+    """The name of a standard exchange; that of type headers has one of two names."""
+    names = ("amq.match", "amq.headers") if type == "headers" else (f"amq.{type}",)
+    return next((name for name in names if has_exchange(peer, name)), names[0])
+
+
+def declared(peer: Peer, name: str, type: str = "direct", channel: int = 0, **args: Any) -> bool:
+    """Whether a declare goes through; a refusal ends the session."""
+    try:
+        peer.call("exchange.declare", channel, exchange=name, type=type, **args)
+    except Unmet:
+        return False
+    return True

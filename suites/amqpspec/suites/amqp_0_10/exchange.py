@@ -1,0 +1,191 @@
+"""Class exchange: types, standard exchanges, the default exchange (amqp-0-10 class exchange).
+
+Knows: how types route. Must not know: targets.
+"""
+
+from __future__ import annotations
+
+from amqpspec.peer.amqp_0_10.peer import Peer
+from amqpspec.run.amqp_0_10.oracles import rejects_violation
+from amqpspec.run.case import case
+from amqpspec.run.oracles import equals, holds
+from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_10._entities import (
+    bodies,
+    bound_to,
+    exchange_of,
+    has_exchange,
+    routed,
+    send,
+    standard,
+)
+
+_TYPES = ("direct", "fanout", "topic", "headers")
+
+
+@case("exchange.type.direct", covers=["exchange/required-types", "exchange/bind/unbound"])
+def direct(peer: Peer) -> Verdict:
+    """A direct exchange routes by the whole key, to every queue that is bound by it."""
+    peer.open_session()
+    peer.claim("each message in the queues that are bound by its key")
+    keys = ("red", "blue", "red", "redder", "RED")
+    found = routed(peer, "direct", [(key, {}) for key in keys[:4]], [(key, {}) for key in (*keys, "")])
+    return equals(peer, found, [[0, 2], [1], [0, 2], [3]], "messages by queue")
+
+
+@case("exchange.type.fanout", covers=["exchange/required-types"])
+def fanout(peer: Peer) -> Verdict:
+    """A fanout exchange routes every message to every queue, whatever the keys."""
+    peer.open_session()
+    peer.claim("every message in every queue")
+    found = routed(peer, "fanout", [("red", {}), ("", {})], [("red", {}), ("blue", {}), ("", {})])
+    return equals(peer, found, [[0, 1, 2]] * 2, "messages by queue")
+
+
+@case("exchange.type.topic", covers=["exchange/recommended-types"])
+def topic(peer: Peer) -> Verdict:
+    """In the keys of a topic exchange, a star stands for one word, a hash for any number of them."""
+    peer.open_session()
+    peer.claim("each message in the queues whose pattern fits its key")
+    patterns = ("a.*", "a.#", "*.b", "#", "a.b")
+    keys = ("a.b", "a", "a.b.c", "c.b", "b", "A.b")
+    found = routed(peer, "topic", [(key, {}) for key in patterns], [(key, {}) for key in keys])
+    wanted = [[0], [0, 1, 2], [0, 3, 5], [0, 1, 2, 3, 4, 5], [0]]
+    return equals(peer, found, wanted, "messages by pattern")
+
+
+@case("exchange.type.headers", covers=["exchange/recommended-types"])
+def headers(peer: Peer) -> Verdict:
+    """A headers exchange compares headers: all of them, or any, by name and value."""
+    peer.open_session()
+    peer.claim("each message in the queues whose arguments fit its headers")
+    both = {"color": "red", "size": "big"}
+    bindings = [("all", {"x-match": "all", **both}), ("any", {"x-match": "any", **both})]
+    messages = [both, {"color": "red"}, {"size": "big", "more": "x"}, {"color": "blue", "size": "small"}]
+    found = routed(peer, "headers", bindings, [("", message) for message in messages])
+    return equals(peer, found, [[0], [0, 1, 2]], "messages by binding")
+
+
+@case("exchange.required-instances.types", covers=["exchange/required-instances/amq-type"])
+def standard_exchanges(peer: Peer) -> Verdict:
+    """For each standard type there is an exchange from the start, of that type."""
+    peer.open_session()
+    peer.claim("a standard exchange for each type")
+    found = {type: exchange_of(peer, standard(peer, type)).get("type") for type in _TYPES}
+    return equals(peer, found, {type: type for type in _TYPES}, "types")
+
+
+@case(
+    "exchange.required-instances.direct",
+    covers=["exchange/required-instances/direct", "exchange/query/name/default"],
+)
+def direct_exchanges(peer: Peer) -> Verdict:
+    """Amq.direct and the exchange without a name are there from the start, both of type direct."""
+    peer.open_session()
+    peer.claim("two direct exchanges")
+    named = exchange_of(peer, "amq.direct")
+    nameless = peer.call("exchange.query").fields
+    found = [(row.get("type"), bool(row.get("not_found"))) for row in (named, nameless)]
+    return equals(peer, found, [("direct", False)] * 2, "type and not-found")
+
+
+@case("exchange.default-exchange", covers=["exchange/default-exchange", "queue/declare/default-binding"])
+def default_exchange(peer: Peer) -> Verdict:
+    """What is sent without an exchange goes to the queue that its key names, unasked."""
+    peer.open_session()
+    queues = [peer.queue() for _ in "12"]
+    peer.claim("each message in the queue that its key names")
+    for number, queue in enumerate(queues):
+        send(peer, None, queue, b"%d" % number)
+    found = [bodies(peer, queue) for queue in queues]
+    return equals(peer, found, [[b"0"], [b"1"]], "bodies by queue")
+
+
+@case("exchange.minimum", covers=["exchange/declare/minimum"])
+def sixteen_exchanges(peer: Peer) -> Verdict:
+    """There is room for 16 exchanges, and each of them routes by itself."""
+    peer.open_session()
+    peer.claim("16 exchanges")
+    names = [peer.exchange("fanout") for _ in range(16)]
+    (queue,) = bound_to(peer, names[0], [""])
+    (other,) = bound_to(peer, names[-1], [""])
+    send(peer, names[-1], "", b"last")
+    found = sum(has_exchange(peer, name) for name in names)
+    return equals(
+        peer, (found, bodies(peer, queue), bodies(peer, other)), (16, [], [b"last"]), "exchanges, bodies"
+    )
+
+
+@case("exchange.name.syntax", covers=["exchange/name/syntax"])
+def names(peer: Peer) -> Verdict:
+    """A name may mix digits, letters and underscores, and begin with any of them; case matters."""
+    peer.open_session()
+    own = "".join(c for c in peer.name("x") if c.isalnum())
+    wanted = [f"{first}{own}" for first in ("1", "_", "a", "A")]
+    peer.claim("an exchange for each name")
+    for name in wanted:
+        peer.exchange("direct", exchange=name)
+    queues = [bound_to(peer, name, ["k"])[0] for name in wanted]
+    send(peer, wanted[2], "k", b"lower")
+    found = [bodies(peer, queue) for queue in queues]
+    return equals(peer, found, [[], [], [b"lower"], []], "bodies by exchange")
+
+
+@case(
+    "exchange.default-access.declare",
+    covers=["exchange/declare/exchange/exchange-name-required", "exchange/default-access/publish-only"],
+)
+def nameless_declare(peer: Peer) -> Verdict:
+    """An exchange without a name cannot be declared."""
+    peer.open_session()
+    peer.send("exchange.declare", exchange="", type="direct")
+    return rejects_violation(peer)
+
+
+@case(
+    "exchange.default-access.delete",
+    covers=["exchange/delete/exchange/exchange-name-required", "exchange/default-access/refused"],
+)
+def nameless_delete(peer: Peer) -> Verdict:
+    """The default exchange cannot be deleted."""
+    peer.open_session()
+    peer.send("exchange.delete", exchange="")
+    return rejects_violation(peer)
+
+
+@case(
+    "exchange.default-access.bind",
+    covers=["exchange/bind/exchange/exchange-name-required", "exchange/default-access/refused"],
+)
+def nameless_bind(peer: Peer) -> Verdict:
+    """No queue can be bound to the default exchange."""
+    peer.open_session()
+    queue = peer.queue()
+    peer.send("exchange.bind", queue=queue, exchange="", binding_key="another")
+    return rejects_violation(peer)
+
+
+@case(
+    "exchange.default-access.unbind",
+    covers=["exchange/unbind/exchange/exchange-name-required", "exchange/default-access/refused"],
+)
+def nameless_unbind(peer: Peer) -> Verdict:
+    """No queue can be unbound from the default exchange."""
+    peer.open_session()
+    queue = peer.queue()
+    peer.send("exchange.unbind", queue=queue, exchange="", binding_key=queue)
+    return rejects_violation(peer)
+
+
+@case("exchange.default-access.survives", covers=["exchange/default-exchange"])
+def default_binding_survives(peer: Peer) -> Verdict:
+    """A refused unbind from the default exchange leaves the binding of the queue."""
+    peer.open_session()
+    queue = peer.queue(exclusive=False)
+    peer.send("exchange.unbind", queue=queue, exchange="", binding_key=queue)
+    peer.reaction()
+    peer.open_session(1)
+    peer.claim("the message in the queue that its key names")
+    send(peer, None, queue, b"there", 1)
+    found = bodies(peer, queue, 1)
+    return holds(peer, found == [b"there"], f"bodies {found}")

@@ -1,0 +1,229 @@
+"""Class exchange: bind, unbind, bound (amqp-0-10 class exchange).
+
+Knows: what makes a binding. Must not know: targets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from amqpspec.peer.amqp_0_10.peer import Peer
+from amqpspec.run.amqp_0_10.oracles import rejects_violation
+from amqpspec.run.case import case
+from amqpspec.run.oracles import equals
+from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_10._entities import bind, bodies, bound_to, send
+
+_FLAGS = ("exchange_not_found", "queue_not_found", "queue_not_matched", "key_not_matched", "args_not_matched")
+
+
+# --- bind
+
+
+@case("exchange.bind.unbound", covers=["exchange/bind/unbound"])
+def unbound_queue(peer: Peer) -> Verdict:
+    """A queue gets nothing from an exchange before it is bound there, also where the key is its name."""
+    peer.open_session()
+    exchange, queue = peer.exchange("direct"), peer.queue()
+    peer.claim("nothing before the binding, everything behind it")
+    send(peer, exchange, queue, b"before")
+    bind(peer, exchange, queue, queue)
+    send(peer, exchange, queue, b"behind")
+    return equals(peer, bodies(peer, queue), [b"behind"], "bodies")
+
+
+@case("exchange.bind.duplicates", covers=["exchange/bind/duplicates/ignored"])
+def bound_twice(peer: Peer) -> Verdict:
+    """The same binding made twice is one binding: one copy, and undone by one unbind."""
+    peer.open_session()
+    exchange, queue = peer.exchange("direct"), peer.queue()
+    peer.claim("one copy while bound, none behind one unbind")
+    for _ in "12":
+        bind(peer, exchange, queue, "k")
+    send(peer, exchange, "k", b"bound")
+    peer.call("exchange.unbind", queue=queue, exchange=exchange, binding_key="k")
+    send(peer, exchange, "k", b"unbound")
+    return equals(peer, bodies(peer, queue), [b"bound"], "bodies")
+
+
+@case("exchange.bind.duplicates.arguments", covers=["exchange/bind/duplicates/arguments"])
+def arguments_of_a_second_bind(peer: Peer) -> Verdict:
+    """A second bind by the same key does not change the arguments of the first."""
+    peer.open_session()
+    exchange, queue = peer.exchange("headers"), peer.queue()
+    peer.claim("routing by the arguments of the first bind")
+    for color in ("red", "blue"):
+        bind(peer, exchange, queue, "k", **{"x-match": "all", "color": color})
+    for color in ("red", "blue"):
+        send(peer, exchange, "", color.encode(), color=color)
+    return equals(peer, bodies(peer, queue), [b"red"], "bodies")
+
+
+@case("exchange.bind.durable-exchange", covers=["exchange/bind/durable-exchange"], restarts=True)
+def durable_binding(peer: Peer) -> Verdict:
+    """A binding between a durable exchange and a durable queue outlives a restart."""
+    peer.open_session()
+    exchange, queue = peer.exchange("direct", durable=True), peer.queue(durable=True)
+    for key in ("k", "l"):
+        bind(peer, exchange, queue, key)
+    peer.context.restart()
+    after = peer.another()
+    after.open_session()
+    after.claim("messages through both bindings of before")
+    for key in ("k", "l", "m"):
+        send(after, exchange, key, key.encode())
+    return equals(after, bodies(after, queue), [b"k", b"l"], "bodies")
+
+
+@case("exchange.bind.binding-count", covers=["exchange/bind/binding-count"])
+def four_bindings(peer: Peer) -> Verdict:
+    """A queue has room for four bindings, to one exchange or to several."""
+    peer.open_session()
+    queue, exchanges = peer.queue(), [peer.exchange("direct") for _ in "12"]
+    keys = ("a", "b", "c", "d")
+    peer.claim("a message through each binding")
+    for exchange in exchanges:
+        for key in keys:
+            bind(peer, exchange, queue, key)
+            send(peer, exchange, key, key.encode())
+    return equals(peer, bodies(peer, queue), [key.encode() for key in keys] * 2, "bodies")
+
+
+@case("exchange.bind.multiple-bindings", covers=["exchange/bind/multiple-bindings"])
+def several_matches(peer: Peer) -> Verdict:
+    """A message that matches several bindings of a queue is in it once, and once in each other queue."""
+    peer.open_session()
+    exchange, queues = peer.exchange("topic"), [peer.queue() for _ in "12"]
+    for queue in queues:
+        for key in ("a.*", "a.b", "#"):
+            bind(peer, exchange, queue, key)
+    peer.claim("one copy in each queue")
+    send(peer, exchange, "a.b", b"once")
+    return equals(peer, [bodies(peer, queue) for queue in queues], [[b"once"]] * 2, "bodies")
+
+
+@case("exchange.bind.binding-key.identity", covers=["exchange/bind/binding-key/identity"])
+def each_key_is_a_binding(peer: Peer) -> Verdict:
+    """Each key is a binding of its own: undoing one leaves the other."""
+    peer.open_session()
+    exchange, queue = peer.exchange("direct"), peer.queue()
+    for key in ("k", "l", "K"):
+        bind(peer, exchange, queue, key)
+    peer.call("exchange.unbind", queue=queue, exchange=exchange, binding_key="k")
+    peer.claim("messages by the keys that are left")
+    for key in ("k", "l", "K"):
+        send(peer, exchange, key, key.encode())
+    return equals(peer, bodies(peer, queue), [b"l", b"K"], "bodies")
+
+
+@case("exchange.bind.queue.empty", covers=["exchange/bind/queue/empty-queue"])
+def bind_without_a_queue(peer: Peer) -> Verdict:
+    """A queue without a name cannot be bound."""
+    peer.open_session()
+    peer.send("exchange.bind", queue="", exchange=peer.exchange("direct"), binding_key="k")
+    return rejects_violation(peer)
+
+
+@case("exchange.bind.queue.missing", covers=["exchange/bind/queue/queue-existence"])
+def bind_of_no_queue(peer: Peer) -> Verdict:
+    """A queue that does not exist cannot be bound."""
+    peer.open_session()
+    peer.send("exchange.bind", queue=peer.name("missing"), exchange=peer.exchange("direct"), binding_key="k")
+    return rejects_violation(peer)
+
+
+@case("exchange.bind.exchange.missing", covers=["exchange/bind/exchange/exchange-existence"])
+def bind_to_no_exchange(peer: Peer) -> Verdict:
+    """A queue cannot be bound to an exchange that does not exist."""
+    peer.open_session()
+    peer.send("exchange.bind", queue=peer.queue(), exchange=peer.name("missing"), binding_key="k")
+    return rejects_violation(peer)
+
+
+@case("exchange.bind.arguments.unknown", covers=["exchange/bind/arguments/unknown-argument"])
+def bind_with_unknown_arguments(peer: Peer) -> Verdict:
+    """Arguments of a binding that the server does not know are refused."""
+    peer.open_session()
+    exchange, queue = peer.exchange("direct"), peer.queue()
+    unknown = {"amqpspec-unknown": "x"}
+    peer.send("exchange.bind", queue=queue, exchange=exchange, binding_key="k", arguments=unknown)
+    return rejects_violation(peer)
+
+
+# --- unbind
+
+
+@case("exchange.unbind.queue.missing", covers=["exchange/unbind/queue/non-existent-queue"])
+def unbind_of_no_queue(peer: Peer) -> Verdict:
+    """A queue that does not exist cannot be unbound."""
+    peer.open_session()
+    exchange = peer.exchange("direct")
+    peer.send("exchange.unbind", queue=peer.name("missing"), exchange=exchange, binding_key="k")
+    return rejects_violation(peer)
+
+
+@case("exchange.unbind.exchange.missing", covers=["exchange/unbind/exchange/non-existent-exchange"])
+def unbind_from_no_exchange(peer: Peer) -> Verdict:
+    """Nothing can be unbound from an exchange that does not exist."""
+    peer.open_session()
+    peer.send("exchange.unbind", queue=peer.queue(), exchange=peer.name("missing"), binding_key="k")
+    return rejects_violation(peer)
+
+
+@case("exchange.unbind.binding-key.missing", covers=["exchange/unbind/binding-key/non-existent-binding-key"])
+def unbind_of_no_binding(peer: Peer) -> Verdict:
+    """A binding that does not exist cannot be unbound, also where the queue has another one."""
+    peer.open_session()
+    exchange = peer.exchange("direct")
+    (queue,) = bound_to(peer, exchange, ["k"])
+    peer.send("exchange.unbind", queue=queue, exchange=exchange, binding_key="l")
+    return rejects_violation(peer)
+
+
+# --- bound
+
+
+def _missing(peer: Peer, **args: Any) -> list[str]:
+    """The flags that exchange.bound sets."""
+    fields: Mapping[str, Any] = peer.call("exchange.bound", **args).fields
+    return [flag for flag in _FLAGS if fields.get(flag)]
+
+
+@case("exchange.bound.default", covers=["exchange/bound/exchange/default"])
+def bound_to_the_default_exchange(peer: Peer) -> Verdict:
+    """Bound without an exchange is about the default one, where each queue is bound by its name."""
+    peer.open_session()
+    queue, other = peer.queue(), peer.queue()
+    peer.claim("a binding by the own name, none by another's")
+    found = [_missing(peer, queue=queue, binding_key=key) for key in (queue, other)]
+    return equals(peer, found, [[], ["key_not_matched"]], "flags")
+
+
+@case("exchange.bound.unset", covers=["exchange/bound/binding-key/unset"])
+def bound_by_any_key(peer: Peer) -> Verdict:
+    """Bound without a key matches any key."""
+    peer.open_session()
+    exchange, loose = peer.exchange("direct"), peer.queue()
+    (queue,) = bound_to(peer, exchange, ["k"])
+    peer.claim("a binding for the queue that has one, none for the other")
+    found = [_missing(peer, exchange=exchange, queue=name) for name in (queue, loose)]
+    return equals(peer, found, [[], ["queue_not_matched"]], "flags")
+
+
+@case("exchange.bound.flags", covers=["exchange/bound/exchange-bound-result/exchange-not-found/flags"])
+def bound_flags(peer: Peer) -> Verdict:
+    """Bound tells by flags what it did not find: exchange, queue, binding of the queue, key."""
+    peer.open_session()
+    exchange, loose = peer.exchange("direct"), peer.queue()
+    (queue,) = bound_to(peer, exchange, ["k"])
+    peer.claim("the flag of what is missing, and no other")
+    questions = {
+        (): {"exchange": exchange, "queue": queue, "binding_key": "k"},
+        ("exchange_not_found",): {"exchange": peer.name("missing"), "queue": queue},
+        ("queue_not_found",): {"exchange": exchange, "queue": peer.name("missing")},
+        ("queue_not_matched",): {"exchange": exchange, "queue": loose},
+        ("key_not_matched",): {"exchange": exchange, "queue": queue, "binding_key": "l"},
+    }
+    found = [tuple(_missing(peer, **question)) for question in questions.values()]
+    return equals(peer, found, [*questions], "flags")

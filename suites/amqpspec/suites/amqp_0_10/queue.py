@@ -1,0 +1,321 @@
+"""Class queue: declare and what it promises (amqp-0-10 class queue).
+
+Knows: names, flags, alternate exchanges. Must not know: targets.
+"""
+
+from __future__ import annotations
+
+from amqpspec.peer.amqp_0_10.peer import Peer
+from amqpspec.run.amqp_0_10.oracles import allows, rejects_violation
+from amqpspec.run.case import case
+from amqpspec.run.oracles import borne, equals
+from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_10._entities import bodies, bound_to, has_queue, send, vanishes
+
+# --- names and numbers
+
+
+@case("queue.name.empty", covers=["queue/name/syntax"])
+def no_name(peer: Peer) -> Verdict:
+    """A queue without a name breaks the rule for names: whether the server refuses it is recorded."""
+    peer.open_session()
+    peer.send("queue.declare", queue="", exclusive=True)
+    return borne(peer, peer.reaction())
+
+
+@case("queue.declare.minimum-queues", covers=["queue/declare/minimum-queues"], heavy=True)
+def many_queues(peer: Peer) -> Verdict:
+    """There is room for 256 queues."""
+    peer.open_session()
+    names = [peer.will_clean("queue", peer.name("q")) for _ in range(256)]
+    peer.claim("256 queues")
+    for name in names:
+        peer.send("queue.declare", queue=name, exclusive=True, auto_delete=True)
+    peer.barrier()
+    return equals(peer, sum(has_queue(peer, name) for name in names), 256, "queues")
+
+
+@case("queue.declare.reserved-prefix", covers=["queue/declare/queue/reserved-prefix"])
+def reserved_name(peer: Peer) -> Verdict:
+    """A queue name that begins with amq. cannot be declared."""
+    peer.open_session()
+    peer.send("queue.declare", queue=f"amq.{peer.name('q')}", exclusive=True)
+    return rejects_violation(peer)
+
+
+# --- passive
+
+
+@case("queue.declare.passive.missing", covers=["queue/declare/passive/passive"])
+def passive_declare(peer: Peer) -> Verdict:
+    """A passive declare of a queue that does not exist is refused."""
+    peer.open_session()
+    peer.send("queue.declare", queue=peer.name("missing"), passive=True)
+    return rejects_violation(peer)
+
+
+@case("queue.declare.passive.known", covers=["queue/declare/passive/passive"])
+def passive_declare_of_a_queue(peer: Peer) -> Verdict:
+    """A passive declare of a queue that exists is not refused, and leaves its messages."""
+    peer.open_session()
+    queue = peer.queue()
+    send(peer, None, queue, b"there")
+    peer.claim("no refusal, and the message of before")
+    peer.call("queue.declare", queue=queue, passive=True)
+    return equals(peer, bodies(peer, queue), [b"there"], "bodies")
+
+
+@case("queue.declare.passive.no-create", covers=["queue/declare/passive/no-create"])
+def passive_declare_makes_nothing(peer: Peer) -> Verdict:
+    """A passive declare never makes a queue."""
+    peer.open_session()
+    name = peer.will_clean("queue", peer.name("missing"))
+    peer.send("queue.declare", queue=name, passive=True)
+    peer.reaction()
+    peer.open_session(1)
+    peer.claim("no such queue")
+    return equals(peer, has_queue(peer, name, 1), False, "queue there")
+
+
+@case("queue.declare.arguments.passive", covers=["queue/declare/arguments/passive"])
+def passive_declare_with_arguments(peer: Peer) -> Verdict:
+    """A passive declare does not look at the arguments."""
+    peer.open_session()
+    queue = peer.queue()
+    peer.claim("no refusal of a passive declare with unknown arguments")
+    peer.send("queue.declare", queue=queue, passive=True, arguments={"amqpspec-unknown": "x"})
+    return allows(peer)
+
+
+@case("queue.declare.arguments.unknown", covers=["queue/declare/arguments/unknown-argument"])
+def unknown_arguments(peer: Peer) -> Verdict:
+    """Arguments that the server does not know are refused."""
+    peer.open_session()
+    name = peer.will_clean("queue", peer.name("q"))
+    peer.send("queue.declare", queue=name, exclusive=True, arguments={"amqpspec-unknown": "x"})
+    return rejects_violation(peer)
+
+
+# --- the alternate exchange
+
+
+@case(
+    "queue.declare.alternate-exchange.rejected",
+    covers=["queue/declare/alternate-exchange/routed", "queue/declare/alternate-exchange/removed"],
+)
+def rejected_messages(peer: Peer) -> Verdict:
+    """What is rejected leaves its queue and goes to the alternate exchange; what is accepted does not."""
+    peer.open_session()
+    alternate = peer.exchange("fanout")
+    (orphans,) = bound_to(peer, alternate, [""])
+    queue = peer.queue(alternate_exchange=alternate)
+    for body in (b"rejected", b"accepted"):
+        send(peer, None, queue, body)
+    peer.subscribe(queue)
+    first, second = peer.transfers(2)
+    assert first.id is not None
+    peer.claim("the rejected message at the alternate exchange only")
+    peer.call("message.reject", transfers=((first.id, first.id),), code=0)
+    peer.accept([second])
+    found = [bodies(peer, name) for name in (orphans, queue)]
+    return equals(peer, found, [[b"rejected"], []], "bodies")
+
+
+@case("queue.declare.alternate-exchange.none", covers=["queue/declare/alternate-exchange/removed"])
+def rejected_without_an_alternate(peer: Peer) -> Verdict:
+    """Without an alternate exchange, what is rejected leaves its queue, too."""
+    peer.open_session()
+    queue = peer.queue()
+    for body in (b"rejected", b"kept"):
+        send(peer, None, queue, body)
+    destination = peer.subscribe(queue)
+    first, _ = peer.transfers(2)
+    assert first.id is not None
+    peer.claim("only the message that was not rejected")
+    peer.call("message.reject", transfers=((first.id, first.id),), code=0)
+    peer.call("message.cancel", destination=destination)
+    peer.detach()
+    peer.open_session(1)
+    return equals(peer, bodies(peer, queue, 1), [b"kept"], "bodies")
+
+
+@case(
+    "queue.declare.alternate-exchange.pre-existing",
+    covers=["queue/declare/alternate-exchange/pre-existing-exchange"],
+)
+def another_alternate_exchange(peer: Peer) -> Verdict:
+    """A queue cannot be declared anew with another alternate exchange."""
+    peer.open_session()
+    first, second = peer.exchange("fanout"), peer.exchange("fanout")
+    queue = peer.queue(alternate_exchange=first)
+    peer.send("queue.declare", queue=queue, exclusive=True, alternate_exchange=second)
+    return rejects_violation(peer)
+
+
+@case(
+    "queue.declare.alternate-exchange.unknown", covers=["queue/declare/alternate-exchange/unknown-exchange"]
+)
+def unknown_alternate_exchange(peer: Peer) -> Verdict:
+    """A queue cannot be declared with an alternate exchange that does not exist."""
+    peer.open_session()
+    name = peer.will_clean("queue", peer.name("q"))
+    peer.send("queue.declare", queue=name, exclusive=True, alternate_exchange=peer.name("missing"))
+    return rejects_violation(peer)
+
+
+# --- durability
+
+
+@case("queue.declare.durable.both", covers=["queue/declare/durable/types"])
+def durable_and_transient(peer: Peer) -> Verdict:
+    """Durable queues can be had, and transient ones, and a query tells them apart."""
+    peer.open_session()
+    peer.claim("a durable queue and a transient one")
+    names = [peer.queue(durable=durable, exclusive=False) for durable in (True, False)]
+    found = [bool(peer.call("queue.query", queue=name).fields.get("durable")) for name in names]
+    return equals(peer, found, [True, False], "durable")
+
+
+@case(
+    "queue.declare.durable.restart",
+    covers=["queue/declare/durable/restart", "queue/declare/durable/persistence"],
+    restarts=True,
+)
+def restart(peer: Peer) -> Verdict:
+    """A durable queue is back after a restart and takes messages; a transient one is gone."""
+    peer.open_session()
+    names = [peer.queue(durable=durable, exclusive=False) for durable in (True, False)]
+    peer.context.restart()
+    after = peer.another()
+    after.open_session()
+    after.claim("the durable queue only, and it works")
+    there = [has_queue(after, name) for name in names]
+    send(after, None, names[0], b"after")
+    return equals(after, (there, bodies(after, names[0])), ([True, False], [b"after"]), "there, bodies")
+
+
+@case("queue.declare.durable.pre-existence", covers=["queue/declare/durable/pre-existence"])
+def durable_again(peer: Peer) -> Verdict:
+    """Durable is not looked at when the queue exists already, and changes nothing."""
+    peer.open_session()
+    names = [peer.queue(durable=durable, exclusive=False) for durable in (True, False)]
+    peer.claim("no refusal, and durability as before")
+    for name, durable in zip(names, (False, True), strict=True):
+        peer.call("queue.declare", queue=name, durable=durable)
+    found = [bool(peer.call("queue.query", queue=name).fields.get("durable")) for name in names]
+    return equals(peer, found, [True, False], "durable")
+
+
+# --- exclusive queues
+
+
+@case("queue.declare.exclusive.both", covers=["queue/declare/exclusive/types"])
+def exclusive_and_shared(peer: Peer) -> Verdict:
+    """Exclusive queues can be had, and shared ones, and a query tells them apart."""
+    peer.open_session()
+    peer.claim("an exclusive queue and a shared one")
+    names = [peer.queue(exclusive=exclusive) for exclusive in (True, False)]
+    found = [bool(peer.call("queue.query", queue=name).fields.get("exclusive")) for name in names]
+    return equals(peer, found, [True, False], "exclusive")
+
+
+def _in_use(peer: Peer, name: str, **args: object) -> Verdict:
+    """What another session sends about an exclusive queue is refused."""
+    peer.open_session(1)
+    peer.send(name, 1, **args)
+    return rejects_violation(peer, 1)
+
+
+@case(
+    "queue.declare.exclusive.declare",
+    covers=["queue/declare/exclusive/in-use", "queue/declare/exclusive/one-session"],
+)
+def declared_by_another(peer: Peer) -> Verdict:
+    """Another session of the same connection cannot declare an exclusive queue."""
+    peer.open_session()
+    return _in_use(peer, "queue.declare", queue=peer.queue(exclusive=True))
+
+
+@case("queue.declare.exclusive.bind", covers=["queue/declare/exclusive/in-use"])
+def bound_by_another(peer: Peer) -> Verdict:
+    """Another session cannot bind an exclusive queue."""
+    peer.open_session()
+    queue = peer.queue(exclusive=True)
+    return _in_use(peer, "exchange.bind", queue=queue, exchange="amq.direct", binding_key=queue)
+
+
+@case("queue.declare.exclusive.subscribe", covers=["queue/declare/exclusive/in-use"])
+def subscribed_by_another(peer: Peer) -> Verdict:
+    """Another session cannot subscribe to an exclusive queue."""
+    peer.open_session()
+    queue = peer.queue(exclusive=True)
+    return _in_use(peer, "message.subscribe", queue=queue, destination="d", accept_mode=0, acquire_mode=0)
+
+
+@case("queue.declare.exclusive.other-connection", covers=["queue/declare/exclusive/in-use"])
+def declared_on_another_connection(peer: Peer) -> Verdict:
+    """A session of another connection cannot declare an exclusive queue."""
+    peer.open_session()
+    queue = peer.queue(exclusive=True)
+    other = peer.another()
+    other.open_session()
+    other.send("queue.declare", queue=queue)
+    return rejects_violation(other)
+
+
+@case("queue.declare.exclusive.closed", covers=["queue/declare/exclusive/one-session"])
+def free_again(peer: Peer) -> Verdict:
+    """When its session has closed, an exclusive queue that stays serves another one."""
+    peer.open_session()
+    peer.open_session(1)
+    queue = peer.queue(exclusive=True)
+    send(peer, None, queue, b"left")
+    peer.detach()
+    peer.claim("the queue of a session that has closed, for another one")
+    if not has_queue(peer, queue, 1):
+        return equals(peer, "gone with its session", "gone with its session", "queue")
+    peer.call("queue.declare", 1, queue=queue)
+    return equals(peer, bodies(peer, queue, 1), [b"left"], "bodies")
+
+
+@case("queue.declare.auto-delete.exclusive", covers=["queue/declare/auto-delete/exclusive"])
+def goes_with_its_session(peer: Peer) -> Verdict:
+    """An exclusive auto-delete queue goes away with its session; that of another session stays."""
+    peer.open_session()
+    peer.open_session(1)
+    queues = [peer.queue(channel, exclusive=True, auto_delete=True) for channel in (0, 1)]
+    peer.claim("the queue of the session that is left only")
+    peer.detach()
+    gone = vanishes(peer, "queue", queues[0], 1)
+    return equals(peer, (gone, has_queue(peer, queues[1], 1)), (True, True), "gone, and there")
+
+
+# --- auto-delete
+
+
+@case("queue.declare.auto-delete.last-consumer", covers=["queue/declare/auto-delete/last-consumer"])
+def goes_with_its_last_consumer(peer: Peer) -> Verdict:
+    """An auto-delete queue goes with the last of its consumers, not with the first."""
+    peer.open_session()
+    queue, unused = (peer.queue(auto_delete=True, exclusive=False) for _ in "12")
+    consumers = [peer.subscribe(queue) for _ in "12"]
+    peer.claim("the queue while it has a consumer, and one that never had any")
+    peer.call("message.cancel", destination=consumers[0])
+    there = has_queue(peer, queue)
+    peer.call("message.cancel", destination=consumers[1])
+    gone = vanishes(peer, "queue", queue)
+    found = (there, gone, has_queue(peer, unused))
+    return equals(peer, found, (True, True, True), "there, gone, unused one there")
+
+
+@case("queue.declare.auto-delete.pre-existence", covers=["queue/declare/auto-delete/pre-existence"])
+def auto_delete_again(peer: Peer) -> Verdict:
+    """Auto-delete is not looked at when the queue exists already: one that lacks it outlives its consumer."""
+    peer.open_session()
+    names = [peer.queue(auto_delete=auto, exclusive=False) for auto in (True, False)]
+    peer.claim("no refusal; the auto-delete queue goes with its consumer, the other one stays")
+    for name, auto in zip(names, (False, True), strict=True):
+        peer.call("queue.declare", queue=name, auto_delete=auto)
+        peer.call("message.cancel", destination=peer.subscribe(name))
+    gone = vanishes(peer, "queue", names[0])
+    return equals(peer, (gone, has_queue(peer, names[1])), (True, True), "gone, and there")

@@ -1,0 +1,200 @@
+"""Class queue: delete, purge, query (amqp-0-10 class queue).
+
+Knows: what goes with a queue, what a purge leaves, what a query tells. Must not know: targets.
+"""
+
+from __future__ import annotations
+
+from amqpspec.peer.amqp_0_10.peer import Peer
+from amqpspec.run.amqp_0_10.oracles import rejects_violation
+from amqpspec.run.case import case
+from amqpspec.run.oracles import equals, holds
+from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_10._entities import bodies, bound_to, has_queue, send
+
+# --- delete
+
+
+@case("queue.delete.messages", covers=["queue/delete/messages"])
+def messages_of_a_deleted_queue(peer: Peer) -> Verdict:
+    """The messages of a deleted queue go to its alternate exchange, in their order."""
+    peer.open_session()
+    alternate = peer.exchange("fanout")
+    (orphans,) = bound_to(peer, alternate, [""])
+    queue, other = (peer.queue(alternate_exchange=alternate) for _ in "12")
+    for name, body in ((queue, b"1"), (other, b"other"), (queue, b"2")):
+        send(peer, None, name, body)
+    peer.claim("the messages of the deleted queue at the alternate exchange")
+    peer.call("queue.delete", queue=queue)
+    found = [bodies(peer, name) for name in (orphans, other)]
+    return equals(peer, found, [[b"1", b"2"], [b"other"]], "bodies")
+
+
+@case("queue.delete.messages.vanish", covers=["queue/delete/messages"])
+def messages_without_an_alternate(peer: Peer) -> Verdict:
+    """Without an alternate exchange the messages of a deleted queue vanish: one of its name is empty."""
+    peer.open_session()
+    queue = peer.queue()
+    send(peer, None, queue, b"lost")
+    peer.claim("an empty queue of the same name")
+    peer.call("queue.delete", queue=queue)
+    gone = not has_queue(peer, queue)
+    peer.call("queue.declare", queue=queue, exclusive=True)
+    return equals(peer, (gone, bodies(peer, queue)), (True, []), "gone, bodies")
+
+
+@case("queue.delete.empty-name", covers=["queue/delete/queue/empty-name"])
+def delete_without_a_name(peer: Peer) -> Verdict:
+    """A delete of a queue without a name is refused."""
+    peer.open_session()
+    peer.send("queue.delete", queue="")
+    return rejects_violation(peer)
+
+
+@case("queue.delete.missing", covers=["queue/delete/queue/queue-exists"])
+def delete_of_nothing(peer: Peer) -> Verdict:
+    """A queue that does not exist cannot be deleted."""
+    peer.open_session()
+    peer.send("queue.delete", queue=peer.name("missing"))
+    return rejects_violation(peer)
+
+
+@case("queue.delete.if-unused", covers=["queue/delete/if-unused/if-unused-flag"])
+def delete_if_unused(peer: Peer) -> Verdict:
+    """With if-unused, the delete of a queue that has a consumer is refused."""
+    peer.open_session()
+    queue = peer.queue()
+    peer.subscribe(queue)
+    peer.send("queue.delete", queue=queue, if_unused=True)
+    return rejects_violation(peer)
+
+
+@case("queue.delete.unused", covers=["queue/delete/if-unused/if-unused-flag"])
+def delete_of_an_unused_queue(peer: Peer) -> Verdict:
+    """With if-unused, a queue goes that has messages and no consumer any more."""
+    peer.open_session()
+    queue = peer.queue()
+    peer.call("message.cancel", destination=peer.subscribe(queue))
+    send(peer, None, queue, b"waiting")
+    peer.claim("the delete goes through")
+    peer.call("queue.delete", queue=queue, if_unused=True)
+    return equals(peer, has_queue(peer, queue), False, "queue there")
+
+
+@case("queue.delete.if-empty", covers=["queue/delete/if-empty/not-empty"])
+def delete_if_empty(peer: Peer) -> Verdict:
+    """With if-empty, the delete of a queue that has a message is refused."""
+    peer.open_session()
+    queue = peer.queue()
+    send(peer, None, queue, b"waiting")
+    peer.send("queue.delete", queue=queue, if_empty=True)
+    return rejects_violation(peer)
+
+
+@case("queue.delete.if-empty.stays", covers=["queue/delete/if-empty/not-empty"])
+def full_queue_stays(peer: Peer) -> Verdict:
+    """With if-empty, a queue that has a message stays, with it; an empty one goes."""
+    peer.open_session()
+    full, empty = (peer.queue(exclusive=False) for _ in "12")
+    send(peer, None, full, b"kept")
+    peer.claim("the queue with its message; the empty one gone")
+    peer.call("queue.delete", queue=empty, if_empty=True)
+    peer.send("queue.delete", queue=full, if_empty=True)
+    peer.reaction()
+    peer.open_session(1)
+    found = (has_queue(peer, empty, 1), bodies(peer, full, 1) if has_queue(peer, full, 1) else None)
+    return equals(peer, found, (False, [b"kept"]), "empty one there, bodies")
+
+
+# --- purge
+
+
+@case("queue.purge", covers=["queue/purge/empty"])
+def purge(peer: Peer) -> Verdict:
+    """Purge leaves a queue empty, and another one as it is."""
+    peer.open_session()
+    queue, other = peer.queue(), peer.queue()
+    for name in (queue, queue, other):
+        send(peer, None, name, b"waiting")
+    peer.claim("nothing in the purged queue, the message in the other one")
+    peer.call("queue.purge", queue=queue)
+    return equals(peer, [bodies(peer, name) for name in (queue, other)], [[], [b"waiting"]], "bodies")
+
+
+@case("queue.purge.subscribers", covers=["queue/purge/subscribers"])
+def purge_and_subscribers(peer: Peer) -> Verdict:
+    """Purge cancels no subscription: the next message is transferred."""
+    peer.open_session()
+    queue = peer.queue()
+    destination = peer.subscribe(queue, messages=0)
+    send(peer, None, queue, b"purged")
+    peer.claim("the message behind the purge, by the subscription of before")
+    peer.call("queue.purge", queue=queue)
+    peer.flow(destination, messages=2)
+    send(peer, None, queue, b"next")
+    transfer = peer.transfer()
+    found = (transfer["destination"], transfer.body)
+    return equals(peer, found, (destination, b"next"), "destination and body")
+
+
+@case("queue.purge.pending-messages", covers=["queue/purge/pending-messages"])
+def purge_and_pending_messages(peer: Peer) -> Verdict:
+    """Purge leaves alone what was sent out and not yet accepted: it comes back when its session closes."""
+    peer.open_session()
+    peer.open_session(1)
+    queue = peer.queue(exclusive=False)
+    peer.subscribe(queue, messages=1)
+    for body in (b"pending", b"purged"):
+        send(peer, None, queue, body)
+    peer.transfer()
+    peer.claim("the pending message, once its session has closed")
+    peer.call("queue.purge", 1, queue=queue)
+    peer.detach()
+    return equals(peer, bodies(peer, queue, 1), [b"pending"], "bodies")
+
+
+@case("queue.purge.empty-name", covers=["queue/purge/queue/empty-name"])
+def purge_without_a_name(peer: Peer) -> Verdict:
+    """A purge without a name is refused."""
+    peer.open_session()
+    peer.send("queue.purge", queue="")
+    return rejects_violation(peer)
+
+
+@case(
+    "queue.purge.missing",
+    covers=["queue/purge/queue/queue-exists/refused", "queue/purge/queue/queue-exists/known"],
+)
+def purge_of_nothing(peer: Peer) -> Verdict:
+    """A queue that does not exist cannot be purged."""
+    peer.open_session()
+    peer.send("queue.purge", queue=peer.name("missing"))
+    return rejects_violation(peer)
+
+
+# --- query
+
+
+@case("queue.query.unknown", covers=["queue/query/queue-query-result/unknown"])
+def query_of_nothing(peer: Peer) -> Verdict:
+    """A query for a queue that does not exist has a result without fields."""
+    peer.open_session()
+    queue = peer.queue()
+    peer.claim("no field for a queue that is not there, the name of one that is")
+    rows = [peer.call("queue.query", queue=name).fields for name in (peer.name("missing"), queue)]
+    empty = not any(value for value in rows[0].values())
+    return holds(peer, empty and rows[1].get("queue") == queue, f"{dict(rows[0])}, {rows[1].get('queue')!r}")
+
+
+@case("queue.query.counts", covers=["queue/query/queue-query-result/message-count/counts"])
+def query_counts(peer: Peer) -> Verdict:
+    """A query tells how many messages wait and how many subscribers there are."""
+    peer.open_session()
+    full, busy, idle = (peer.queue() for _ in "123")
+    for _ in "12":
+        send(peer, None, full, b"waiting")
+        peer.subscribe(busy)
+    peer.claim("two messages, two subscribers, none of either")
+    rows = [peer.call("queue.query", queue=name).fields for name in (full, busy, idle)]
+    found = [(row.get("message_count") or 0, row.get("subscriber_count") or 0) for row in rows]
+    return equals(peer, found, [(2, 0), (0, 2), (0, 0)], "messages and subscribers")
