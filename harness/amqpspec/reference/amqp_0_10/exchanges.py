@@ -24,6 +24,8 @@ ALTERNATE = "\0alternate"
 ORPHANS = "x-dead-letter-exchange"
 """Among the arguments of a queue: the exchange that takes what is rejected or orphaned."""
 _RESERVED = "amq."
+_STANDARD = 6
+"""How many exchanges there are from the start."""
 
 
 def plain(arguments: object) -> Mapping[str, Any]:
@@ -41,15 +43,32 @@ def declare(session: Session, order: Order) -> None:
     known = session.vhost.exchanges.get(name)
     if not name:
         session.refuse("exchange/declare/exchange/exchange-name-required", "no name", "exchange")
-    if order["passive"] and known is None and not session.faulty("passive-declare-creates-exchange"):
-        session.refuse("exchange/declare/passive/not-found", f"no exchange {name!r}", "passive")
-        return
-    if order["passive"] and not session.faulty("passive-exchange-declare-looks-at-all"):
+    if order["passive"]:
+        _passive(session, order, known)
         return
     _check_new(session, order)
-    if known is not None:
-        _check_same(session, order, known)
-    elif order["type"] in EXCHANGE_TYPES:
+    if known is None:
+        _make(session, order, name.lower() if session.faulty("exchange-names-without-case") else name)
+        return
+    _check_same(session, order, known)
+    if session.faulty("second-declare-makes-it-anew"):
+        session.vhost.delete_exchange(known)
+        _make(session, order, name)
+
+
+def _passive(session: Session, order: Order, known: Exchange | None) -> None:
+    if known is None:
+        if session.faulty("passive-declare-creates-exchange"):
+            _make(session, order, order["exchange"])
+        session.refuse("exchange/declare/passive/not-found", f"no exchange {order['exchange']!r}", "passive")
+    elif session.faulty("passive-exchange-declare-looks-at-all"):
+        _check_new(session, order)
+
+
+def _make(session: Session, order: Order, name: str) -> None:
+    if session.faulty("fifteen-exchanges-at-most") and len(session.vhost.exchanges) - _STANDARD >= 15:
+        session.core.refuse("exchange/declare/exchange/reserved-names", "no room for another exchange")
+    if order["type"] in EXCHANGE_TYPES:
         session.vhost.declare_exchange(
             name,
             order["type"],
@@ -104,7 +123,7 @@ def delete(session: Session, order: Order) -> None:
     if _serves_as_alternate(session, exchange.name):
         text = f"{exchange.name!r} is an alternate exchange"
         session.refuse("exchange/delete/exchange/used-as-alternate", text, "exchange")
-    if order["if_unused"] and exchange.bindings:
+    if order["if_unused"] and (exchange.bindings or session.faulty("if-unused-never-deletes-exchanges")):
         if session.faulty("used-exchange-deleted-though-refused"):
             session.vhost.delete_exchange(exchange)
         text = f"{exchange.name!r} has bindings"
@@ -156,6 +175,7 @@ def bind(session: Session, order: Order) -> None:
     """Bind a queue to an exchange."""
     if not order["queue"]:
         session.refuse("exchange/bind/queue/empty-queue", "no name of a queue", "queue")
+        return
     queue = session.vhost.queues.get(order["queue"])
     if queue is None:
         session.refuse("exchange/bind/queue/queue-existence", f"no queue {order['queue']!r}", "queue")
@@ -237,7 +257,12 @@ def bound(session: Session, order: Order) -> Packed:
 FAULTS = fault_table("""
 passive-declare-creates-exchange: a passive declare makes the exchange [exchange/declare/passive/no-create]
 passive-exchange-declare-looks-at-all: a passive declare is looked at like any other
-    [exchange/declare/arguments/passive]
+    [exchange/declare/arguments/passive exchange/declare/exchange/reserved-names]
+exchange-names-without-case: exchanges are made under small letters [exchange/name/syntax]
+second-declare-makes-it-anew: a second declare leaves an exchange without bindings [exchange/declare/type/typed]
+fifteen-exchanges-at-most: there is room for fifteen exchanges [exchange/declare/minimum]
+if-unused-never-deletes-exchanges: with if-unused every exchange is in use
+    [exchange/delete/if-unused/exchange-in-use/refused]
 durable-exchanges-are-transient: no exchange is durable
     [exchange/declare/durable/support exchange/query/exchange-query-result/type/fields]
 exchange-durable-has-to-be-the-same: a second declare has to say durable as the first did

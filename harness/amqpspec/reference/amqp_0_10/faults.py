@@ -73,6 +73,7 @@ _ROWS = """
 """
 _ALSO = word_table("""
 exchange/declare/exchange/exchange-name-required: exchange/default-access/publish-only
+queue/delete/queue/queue-exists: execution/error-code/not-found
 exchange/delete/exchange/exchange-name-required: exchange/default-access/refused
 exchange/bind/exchange/exchange-name-required: exchange/default-access/refused
 exchange/unbind/exchange/exchange-name-required: exchange/default-access/refused

@@ -45,6 +45,8 @@ def _passive(session: Session, order: Order, known: Queue | None) -> None:
         session.refuse("queue/declare/passive/passive", f"no queue {order['queue']!r}", "passive")
     elif session.faulty("passive-queue-declare-looks-at-all"):
         _check_arguments(session, order)
+    elif session.faulty("passive-queue-declare-purges"):
+        known.purge()
 
 
 def _check_arguments(session: Session, order: Order) -> None:
@@ -68,6 +70,8 @@ def _check_same(session: Session, order: Order, known: Queue) -> None:
 
 
 def _make(session: Session, order: Order) -> None:
+    if session.faulty("two-hundred-queues-at-most") and len(session.vhost.queues) > 200:
+        session.core.refuse("queue/declare/queue/reserved-prefix", "no room for another queue")
     alternate = order["alternate_exchange"]
     queue = session.vhost.declare_queue(
         order["queue"],
@@ -88,12 +92,14 @@ def delete(session: Session, order: Order) -> None:
     queue = _named(session, order, "queue/delete/queue/queue-exists", "queue/delete/queue/empty-name")
     if queue is None:
         return
-    if order["if_unused"] and queue.consumers:
+    once_used = queue.had_consumer and session.faulty("queue-once-used-is-in-use")
+    if order["if_unused"] and (queue.consumers or once_used):
         text = f"{queue.name!r} has consumers"
         session.refuse("queue/delete/if-unused/if-unused-flag", text, "if_unused")
     if order["if_empty"] and queue.ready_count:
         session.refuse("queue/delete/if-empty/not-empty", f"{queue.name!r} has messages", "if_empty")
-    session.vhost.delete_queue(queue)
+    if not session.faulty("delete-keeps-queues"):
+        session.vhost.delete_queue(queue)
 
 
 @executes("queue.purge")
@@ -148,6 +154,10 @@ passive-declare-creates-queue: a passive declare makes the queue, and is refused
 passive-queue-declare-looks-at-all: a passive declare looks at the arguments [queue/declare/arguments/passive]
 durable-queues-are-transient: no queue is durable
     [queue/declare/durable/types queue/declare/durable/restart queue/declare/durable/persistence]
+passive-queue-declare-purges: a passive declare empties the queue [queue/declare/passive/passive]
+two-hundred-queues-at-most: there is room for two hundred queues [queue/declare/minimum-queues]
+queue-once-used-is-in-use: with if-unused, a queue that had a consumer stays [queue/delete/if-unused/if-unused-flag]
+delete-keeps-queues: a delete leaves the queue with its messages [queue/delete/messages]
 no-queue-is-exclusive: every queue is shared [queue/declare/exclusive/types]
 queue-durable-has-to-be-the-same: a second declare has to say durable as the first did
     [queue/declare/durable/pre-existence]

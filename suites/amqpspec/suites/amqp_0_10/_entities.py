@@ -40,10 +40,12 @@ def vanishes(peer: Peer, kind: str, name: str, channel: int = 0) -> bool:
     return True
 
 
-def bind(peer: Peer, exchange: str, queue: str, key: str = "", channel: int = 0, **arguments: Any) -> None:
+def bind(
+    peer: Peer, exchange: str, queue: str, key: str = "", arguments: Mapping[str, Any] | None = None
+) -> None:
     """Bind a queue; raises Unmet."""
     given = {"arguments": arguments} if arguments else {}
-    peer.call("exchange.bind", channel, queue=queue, exchange=exchange, binding_key=key, **given)
+    peer.call("exchange.bind", queue=queue, exchange=exchange, binding_key=key, **given)
 
 
 def bound_to(peer: Peer, exchange: str, keys: Sequence[str]) -> list[str]:
@@ -67,14 +69,19 @@ def bodies(peer: Peer, queue: str, channel: int = 0) -> list[bytes | None]:
 
 
 def routed(peer: Peer, type: str, bindings: Sequence[Route], messages: Sequence[Route]) -> list[list[int]]:
-    """For each binding of a new exchange, each with a queue of its own: the numbers of the messages that came."""
-    exchange = peer.exchange(type)
-    queues = [peer.queue() for _ in bindings]
-    for queue, (key, arguments) in zip(queues, bindings, strict=True):
-        bind(peer, exchange, queue, key, **arguments)
+    """For each binding of a new exchange, each with a queue of its own: the numbers of the messages that came.
+
+    Last comes the queue of another exchange of that type, with the first binding over again: nothing is sent there.
+    """
+    exchange, other = peer.exchange(type), peer.exchange(type)
+    sources = [exchange] * len(bindings) + [other]
+    queues = [peer.queue() for _ in sources]
+    for source, queue, (key, arguments) in zip(sources, queues, (*bindings, bindings[0]), strict=True):
+        bind(peer, source, queue, key, arguments)
     for number, (key, headers) in enumerate(messages):
         send(peer, exchange, key, b"%d" % number, **headers)
-    return [[int(body or b"-1") for body in bodies(peer, queue)] for queue in queues]
+    numbers = {b"%d" % number: number for number in range(len(messages))}
+    return [[numbers.get(body or b"", -1) for body in bodies(peer, queue)] for queue in queues]
 
 
 def standard(peer: Peer, type: str) -> str:

@@ -11,6 +11,7 @@ from amqpspec.run.case import case
 from amqpspec.run.oracles import equals, holds
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_0_10._entities import (
+    Route,
     bodies,
     bound_to,
     exchange_of,
@@ -30,7 +31,7 @@ def direct(peer: Peer) -> Verdict:
     peer.claim("each message in the queues that are bound by its key")
     keys = ("red", "blue", "red", "redder", "RED")
     found = routed(peer, "direct", [(key, {}) for key in keys[:4]], [(key, {}) for key in (*keys, "")])
-    return equals(peer, found, [[0, 2], [1], [0, 2], [3]], "messages by queue")
+    return equals(peer, found, [[0, 2], [1], [0, 2], [3], []], "messages by queue")
 
 
 @case("exchange.type.fanout", covers=["exchange/required-types"])
@@ -39,7 +40,7 @@ def fanout(peer: Peer) -> Verdict:
     peer.open_session()
     peer.claim("every message in every queue")
     found = routed(peer, "fanout", [("red", {}), ("", {})], [("red", {}), ("blue", {}), ("", {})])
-    return equals(peer, found, [[0, 1, 2]] * 2, "messages by queue")
+    return equals(peer, found, [[0, 1, 2], [0, 1, 2], []], "messages by queue")
 
 
 @case("exchange.type.topic", covers=["exchange/recommended-types"])
@@ -50,7 +51,7 @@ def topic(peer: Peer) -> Verdict:
     patterns = ("a.*", "a.#", "*.b", "#", "a.b")
     keys = ("a.b", "a", "a.b.c", "c.b", "b", "A.b")
     found = routed(peer, "topic", [(key, {}) for key in patterns], [(key, {}) for key in keys])
-    wanted = [[0], [0, 1, 2], [0, 3, 5], [0, 1, 2, 3, 4, 5], [0]]
+    wanted = [[0], [0, 1, 2], [0, 3, 5], [0, 1, 2, 3, 4, 5], [0], []]
     return equals(peer, found, wanted, "messages by pattern")
 
 
@@ -60,10 +61,14 @@ def headers(peer: Peer) -> Verdict:
     peer.open_session()
     peer.claim("each message in the queues whose arguments fit its headers")
     both = {"color": "red", "size": "big"}
-    bindings = [("all", {"x-match": "all", **both}), ("any", {"x-match": "any", **both})]
+    bindings: list[Route] = [
+        ("all", {"x-match": "all", **both}),
+        ("any", {"x-match": "any", **both}),
+        ("there", {"x-match": "all", "size": None, "x-other": "is not looked at"}),
+    ]
     messages = [both, {"color": "red"}, {"size": "big", "more": "x"}, {"color": "blue", "size": "small"}]
     found = routed(peer, "headers", bindings, [("", message) for message in messages])
-    return equals(peer, found, [[0], [0, 1, 2]], "messages by binding")
+    return equals(peer, found, [[0], [0, 1, 2], [0, 2, 3], []], "messages by binding")
 
 
 @case("exchange.required-instances.types", covers=["exchange/required-instances/amq-type"])
@@ -87,6 +92,21 @@ def direct_exchanges(peer: Peer) -> Verdict:
     nameless = peer.call("exchange.query").fields
     found = [(row.get("type"), bool(row.get("not_found"))) for row in (named, nameless)]
     return equals(peer, found, [("direct", False)] * 2, "type and not-found")
+
+
+@case(
+    "exchange.required-instances.every-vhost",
+    covers=["exchange/required-instances/amq-type", "exchange/required-instances/direct"],
+    needs=["virtual-hosts"],
+    hooks=["second-vhost"],
+)
+def standard_exchanges_elsewhere(peer: Peer) -> Verdict:
+    """Another virtual host has the standard exchanges, too."""
+    other = peer.another(vhost=peer.context.vhost("second"))
+    other.open_session()
+    other.claim("a standard exchange for each type in the other virtual host")
+    found = {type: exchange_of(other, standard(other, type)).get("type") for type in _TYPES}
+    return equals(other, found, {type: type for type in _TYPES}, "types")
 
 
 @case("exchange.default-exchange", covers=["exchange/default-exchange", "queue/declare/default-binding"])

@@ -54,7 +54,7 @@ def arguments_of_a_second_bind(peer: Peer) -> Verdict:
     exchange, queue = peer.exchange("headers"), peer.queue()
     peer.claim("routing by the arguments of the first bind")
     for color in ("red", "blue"):
-        bind(peer, exchange, queue, "k", **{"x-match": "all", "color": color})
+        bind(peer, exchange, queue, "k", {"x-match": "all", "color": color})
     for color in ("red", "blue"):
         send(peer, exchange, "", color.encode(), color=color)
     return equals(peer, bodies(peer, queue), [b"red"], "bodies")
@@ -86,6 +86,7 @@ def four_bindings(peer: Peer) -> Verdict:
     for exchange in exchanges:
         for key in keys:
             bind(peer, exchange, queue, key)
+        for key in keys:
             send(peer, exchange, key, key.encode())
     return equals(peer, bodies(peer, queue), [key.encode() for key in keys] * 2, "bodies")
 
@@ -110,8 +111,8 @@ def each_key_is_a_binding(peer: Peer) -> Verdict:
     exchange, queue = peer.exchange("direct"), peer.queue()
     for key in ("k", "l", "K"):
         bind(peer, exchange, queue, key)
-    peer.call("exchange.unbind", queue=queue, exchange=exchange, binding_key="k")
     peer.claim("messages by the keys that are left")
+    peer.call("exchange.unbind", queue=queue, exchange=exchange, binding_key="k")
     for key in ("k", "l", "K"):
         send(peer, exchange, key, key.encode())
     return equals(peer, bodies(peer, queue), [b"l", b"K"], "bodies")

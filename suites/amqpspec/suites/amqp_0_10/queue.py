@@ -5,6 +5,8 @@ Knows: names, flags, alternate exchanges. Must not know: targets.
 
 from __future__ import annotations
 
+from typing import Any
+
 from amqpspec.peer.amqp_0_10.peer import Peer
 from amqpspec.run.amqp_0_10.oracles import allows, rejects_violation
 from amqpspec.run.case import case
@@ -219,7 +221,7 @@ def exclusive_and_shared(peer: Peer) -> Verdict:
     return equals(peer, found, [True, False], "exclusive")
 
 
-def _in_use(peer: Peer, name: str, **args: object) -> Verdict:
+def _in_use(peer: Peer, name: str, **args: Any) -> Verdict:
     """What another session sends about an exclusive queue is refused."""
     peer.open_session(1)
     peer.send(name, 1, **args)
