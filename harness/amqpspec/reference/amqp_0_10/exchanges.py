@@ -97,11 +97,11 @@ def _check_same(session: Session, order: Order, known: Exchange) -> None:
         session.refuse(
             "exchange/declare/alternate-exchange/pre-existing-exchange", text, "alternate_exchange"
         )
-    for flag in ("durable", "auto_delete"):
-        if getattr(known, flag) != bool(order[flag]) and session.faulty(
-            f"exchange-{flag}-has-to-be-the-same"
-        ):
-            session.core.refuse("exchange/declare/type/typed", f"{known.name!r} differs in {flag}")
+    durable, auto_delete = bool(order["durable"]), bool(order["auto_delete"])
+    if (known.durable != durable and session.faulty("exchange-has-to-be-as-durable")) or (
+        known.auto_delete != auto_delete and session.faulty("exchange-has-to-be-as-auto-delete")
+    ):
+        session.core.refuse("exchange/declare/type/typed", f"{known.name!r} is not declared as it is")
 
 
 def alternate_of(exchange: Exchange) -> str:
@@ -265,9 +265,9 @@ if-unused-never-deletes-exchanges: with if-unused every exchange is in use
     [exchange/delete/if-unused/exchange-in-use/refused]
 durable-exchanges-are-transient: no exchange is durable
     [exchange/declare/durable/support exchange/query/exchange-query-result/type/fields]
-exchange-durable-has-to-be-the-same: a second declare has to say durable as the first did
+exchange-has-to-be-as-durable: a second declare has to say durable as the first did
     [exchange/declare/durable/sticky]
-exchange-auto_delete-has-to-be-the-same: a second declare has to say auto-delete as the first did
+exchange-has-to-be-as-auto-delete: a second declare has to say auto-delete as the first did
     [exchange/declare/auto-delete/sticky]
 used-exchange-deleted-though-refused: the delete of an exchange that has bindings is refused, and done
     [exchange/delete/if-unused/exchange-in-use/stays]

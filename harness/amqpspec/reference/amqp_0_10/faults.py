@@ -81,7 +81,6 @@ queue/declare/exclusive/in-use: queue/declare/exclusive/one-session
 queue/purge/queue/queue-exists/refused: queue/purge/queue/queue-exists/known
 """)
 _SPOKEN_AS = word_table("""
-exclusive-queue-outlives-connection: queue/declare/auto-delete/exclusive
 auto-delete-without-a-consumer-ever: queue/declare/auto-delete/last-consumer
 dead-letters-dropped: queue/declare/alternate-exchange/routed queue/delete/messages
 no-default-binding: exchange/default-exchange

@@ -27,13 +27,15 @@ def check_owner(session: Session, queue: Queue) -> None:
 def _give_up(session: Session, queue: Queue) -> None:
     if queue.deleted or queue.owner is not session:
         return
-    if queue.auto_delete and not session.faulty("exclusive-queue-outlives-connection"):
+    if queue.auto_delete and not session.faulty("exclusive-queue-outlives-session"):
         session.vhost.delete_queue(queue)
     elif not session.faulty("exclusive-for-ever"):
         queue.owner = None
 
 
 FAULTS = fault_table("""
+exclusive-queue-outlives-session: an exclusive auto-delete queue stays when its session ends
+    [queue/declare/auto-delete/exclusive]
 exclusive-for-ever: an exclusive queue stays locked when its session has closed
     [queue/declare/exclusive/one-session]
 """)

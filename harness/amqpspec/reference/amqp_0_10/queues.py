@@ -64,9 +64,11 @@ def _check_same(session: Session, order: Order, known: Queue) -> None:
     if alternate != (order["alternate_exchange"] or ""):
         text = f"the alternate exchange is {alternate!r}"
         session.refuse("queue/declare/alternate-exchange/pre-existing-exchange", text, "alternate_exchange")
-    for flag in ("durable", "auto_delete"):
-        if getattr(known, flag) != bool(order[flag]) and session.faulty(f"queue-{flag}-has-to-be-the-same"):
-            session.core.refuse("queue/declare/alternate-exchange/pre-existing-exchange", f"another {flag}")
+    durable, auto_delete = bool(order["durable"]), bool(order["auto_delete"])
+    if (known.durable != durable and session.faulty("queue-has-to-be-as-durable")) or (
+        known.auto_delete != auto_delete and session.faulty("queue-has-to-be-as-auto-delete")
+    ):
+        session.core.refuse("queue/declare/alternate-exchange/pre-existing-exchange", "not declared as it is")
 
 
 def _make(session: Session, order: Order) -> None:
@@ -159,9 +161,9 @@ two-hundred-queues-at-most: there is room for two hundred queues [queue/declare/
 queue-once-used-is-in-use: with if-unused, a queue that had a consumer stays [queue/delete/if-unused/if-unused-flag]
 delete-keeps-queues: a delete leaves the queue with its messages [queue/delete/messages]
 no-queue-is-exclusive: every queue is shared [queue/declare/exclusive/types]
-queue-durable-has-to-be-the-same: a second declare has to say durable as the first did
+queue-has-to-be-as-durable: a second declare has to say durable as the first did
     [queue/declare/durable/pre-existence]
-queue-auto_delete-has-to-be-the-same: a second declare has to say auto-delete as the first did
+queue-has-to-be-as-auto-delete: a second declare has to say auto-delete as the first did
     [queue/declare/auto-delete/pre-existence]
 purge-does-nothing: purge leaves everything as it is [queue/purge/empty]
 purge-ends-subscriptions: purge cancels the subscriptions of the queue [queue/purge/subscribers]

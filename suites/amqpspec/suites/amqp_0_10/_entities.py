@@ -40,11 +40,20 @@ def vanishes(peer: Peer, kind: str, name: str, channel: int = 0) -> bool:
     return True
 
 
+def holds_soon(peer: Peer, queue: str, count: int, channel: int = 0) -> bool:
+    """Whether a queue comes to hold so many messages: no text says how soon what is given back is there again."""
+    until_s = peer.now() + peer.patience_s
+    while peer.call("queue.query", channel, queue=queue).fields.get("message_count") != count:
+        if peer.now() > until_s:
+            return False
+    return True
+
+
 def bind(
     peer: Peer, exchange: str, queue: str, key: str = "", arguments: Mapping[str, Any] | None = None
 ) -> None:
     """Bind a queue; raises Unmet."""
-    given = {"arguments": arguments} if arguments else {}
+    given: Mapping[str, Any] = {"arguments": arguments} if arguments else {}
     peer.call("exchange.bind", queue=queue, exchange=exchange, binding_key=key, **given)
 
 

@@ -10,7 +10,7 @@ from amqpspec.run.amqp_0_10.oracles import rejects_violation
 from amqpspec.run.case import case
 from amqpspec.run.oracles import equals, holds
 from amqpspec.run.verdict import Verdict
-from amqpspec.suites.amqp_0_10._entities import bodies, bound_to, has_queue, send
+from amqpspec.suites.amqp_0_10._entities import bodies, bound_to, has_queue, holds_soon, send
 
 # --- delete
 
@@ -150,6 +150,7 @@ def purge_and_pending_messages(peer: Peer) -> Verdict:
     peer.claim("the pending message, once its session has closed")
     peer.call("queue.purge", 1, queue=queue)
     peer.detach()
+    holds_soon(peer, queue, 1, channel=1)
     return equals(peer, bodies(peer, queue, 1), [b"pending"], "bodies")
 
 
