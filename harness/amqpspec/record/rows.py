@@ -83,25 +83,28 @@ class Facts:
 
     ``refusal`` is the refusal that was observed; ``arrivals`` is what arrived instead or besides, each as its kind and
     code (``channel.close 404``, ``end``); ``way`` is the way that a target chose where it may choose; ``first`` is the
-    first refusal of the whole conversation, of cases that are not green.
+    first refusal of the whole conversation, of cases that are not green. ``quiet_s`` is how long nothing came, where
+    time alone tells that something does not come; 0 where counts or marks do.
     """
 
     refusal: Refusal | None = None
     arrivals: tuple[str, ...] = ()
     way: str = ""
     first: Refusal | None = None
+    quiet_s: float = 0.0
 
     def to_json(self) -> dict[str, Any]:
         """The facts as JSON data."""
         first = {} if self.first is None else {"first": _refusal_json(self.first)}
-        arrivals = list(self.arrivals)
-        return {"refusal": _refusal_json(self.refusal), "arrivals": arrivals, "way": self.way, **first}
+        facts = {"refusal": _refusal_json(self.refusal), "arrivals": list(self.arrivals), "way": self.way}
+        return {**facts, "quiet_s": self.quiet_s, **first}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Facts:
         """Read facts back; unknown keys of a newer writer are left out."""
         refusal, first = _refusal(data.get("refusal")), _refusal(data.get("first"))
-        return cls(refusal, tuple(data.get("arrivals", ())), data.get("way", ""), first)
+        arrivals, way = tuple(data.get("arrivals", ())), data.get("way", "")
+        return cls(refusal, arrivals, way, first, data.get("quiet_s", 0.0))
 
 
 def _refusal_json(refusal: Refusal | None) -> dict[str, Any] | None:

@@ -11,6 +11,8 @@ import asyncio
 from collections import deque
 from collections.abc import Callable
 
+_EARLY_S = 0.001
+"""How far before its time a loop may ring."""
 Action = Callable[[], object]
 Later = Callable[[Action], None]
 """Does something in the broker's own time."""
@@ -22,26 +24,29 @@ def at_once(action: Action) -> None:
 
 
 class Lateness:
-    """The own time of a broker: ``delay_s`` behind the cause, in the order of the causes; ``then`` follows each."""
+    """The own time of a broker: ``delay_s`` behind the cause, in the order of causes; ``then`` follows each."""
 
     def __init__(self, delay_s: float, then: Action) -> None:
         self._delay_s, self._then = delay_s, then
-        self._waiting: deque[Action] = deque()
+        self._waiting: deque[tuple[float, Action]] = deque()
 
     def __call__(self, action: Action) -> None:
         """Do it later; at once where nothing is ever late."""
         if not self._delay_s:
             action()
             return
-        self._waiting.append(action)
-        asyncio.get_running_loop().call_later(self._delay_s, self._next)
+        loop = asyncio.get_running_loop()
+        due_s = loop.time() + self._delay_s
+        self._waiting.append((due_s, action))
+        loop.call_at(due_s, self._due)
 
     def catch_up(self) -> None:
         """Do everything that waits now."""
         while self._waiting:
-            self._waiting.popleft()()
+            self._waiting.popleft()[1]()
 
-    def _next(self) -> None:
-        if self._waiting:  # what was caught up with leaves its timer behind
-            self._waiting.popleft()()
-            self._then()
+    def _due(self) -> None:
+        now_s = asyncio.get_running_loop().time() + _EARLY_S
+        while self._waiting and self._waiting[0][0] <= now_s:
+            self._waiting.popleft()[1]()
+        self._then()

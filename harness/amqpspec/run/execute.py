@@ -35,7 +35,7 @@ from amqpspec.run.conditions import conditions_of
 from amqpspec.run.driver import Driver, Entity, driver_of, maker_of
 from amqpspec.run.made import Made
 from amqpspec.run.recorded import NO_TRANSCRIPT, Budget, Stopped, Streams
-from amqpspec.run.verdict import Verdict, facts_of
+from amqpspec.run.verdict import Verdict, by_time, facts_of
 from amqpspec.spec.dialects import widest
 from amqpspec.spec.model import Refusal
 from amqpspec.target.live import Live
@@ -214,7 +214,7 @@ def _starred_facts(facts: Facts, secrets: Collection[str]) -> Facts:
     """Error conditions are a target's own words, which may repeat what it was sent."""
     refusal, first = (_starred_refusal(each, secrets) for each in (facts.refusal, facts.first))
     arrivals = tuple(starred(kind, secrets) for kind in facts.arrivals)
-    return Facts(refusal, arrivals, starred(facts.way, secrets), first)
+    return replace(facts, refusal=refusal, arrivals=arrivals, way=starred(facts.way, secrets), first=first)
 
 
 def _starred_refusal(refusal: Refusal | None, secrets: Collection[str]) -> Refusal | None:
@@ -226,6 +226,10 @@ def _starred_refusal(refusal: Refusal | None, secrets: Collection[str]) -> Refus
 def verdict_of(case: Case, peer: Line) -> Verdict:
     """What a case comes to, whatever happens in it; raises Stopped, TranscriptError."""
     verdict = _judged(case, peer)
+    quiet_s, slowest_s = (
+        max(getattr(line, name) for line in peer.lines) for name in ("quiet_s", "slowest_s")
+    )
+    verdict = by_time(verdict, quiet_s, slowest_s)
     if verdict.outcome in (Outcome.PASS, Outcome.OBSERVED):
         return verdict
     first = next((line.refused for line in peer.lines if line.refused is not None), None)

@@ -6,7 +6,7 @@ evidence; the runner attaches it to every verdict.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from amqpspec.peer.events import Arrival, Reaction
 from amqpspec.record.rows import NO_FACTS, BlockedBy, Facts, Outcome
@@ -31,6 +31,17 @@ class Verdict:
     def __post_init__(self) -> None:
         if not self.expected or not self.observed:
             raise ValueError("expected a verdict with both expected and observed, actual: one is empty")
+
+
+def by_time(verdict: Verdict, quiet_s: float, slowest_s: float) -> Verdict:
+    """A verdict in which time alone tells that something did not come says so: how long was waited, and why so long."""
+    if not quiet_s:
+        return verdict
+    quiet_s, facts = round(quiet_s, 3), replace(verdict.facts, quiet_s=round(quiet_s, 3))
+    if verdict.outcome is Outcome.OBSERVED:  # which holds nothing that differs from run to run
+        return replace(verdict, facts=facts)
+    said = f"nothing more within {quiet_s:.1f} s, the slowest answer took {slowest_s:.1f} s"
+    return replace(verdict, observed=f"{verdict.observed}; {said}", facts=facts)
 
 
 def facts_of(seen: Seen | None, way: str = "") -> Facts:

@@ -126,6 +126,7 @@ def _facts(case: CaseRow) -> Mapping[str, str]:
         else f"{refusal.scope} {'' if refusal.code is None else refusal.code}".strip(),
         "arrivals": ", ".join(case.facts.arrivals),
         "way": case.facts.way,
+        "quiet_s": f"{case.facts.quiet_s:g}" if case.facts.quiet_s else "",
     }
     return {name: one_line(text) for name, text in facts.items() if text}
 

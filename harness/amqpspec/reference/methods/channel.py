@@ -140,7 +140,7 @@ class Channel(ChannelOutput):
     def pump(self) -> None:
         """Let the queues that this channel consumes from look again."""
         for queue in {id(c.queue): c.queue for c in self.consumers.values()}.values():
-            queue.wake()
+            queue.dispatch()
 
     def give_back(self, deliveries: list[Delivery], *, refused: bool = False) -> None:
         """Return messages to their queues, in one go for each queue.

@@ -10,6 +10,9 @@ from typing import Any
 
 from amqpspec.peer.methods.arrivals import MethodArrived
 from amqpspec.peer.methods.peer import Peer
+from amqpspec.suites.amqp_0_9_1._absence import settled, unmarked
+
+_PAUSE_S = 0.05
 
 
 def send(
@@ -25,34 +28,26 @@ def send(
     return sent
 
 
-def sent_ahead(peer: Peer, queue: str, channel: int = 1) -> list[MethodArrived]:
-    """The deliveries that have come by the time that nothing more is on its way from a queue. Raises Unmet."""
-    # A barrier proves order on its own channel only, and brokers deliver from other threads. It goes
-    # through the queue, twice, so that first deliveries come before its answer. A redelivery can come
-    # behind both round trips: whoever waits for one names it with `awaited`.
-    peer.barrier(channel, queue=queue)
-    return peer.pending("basic.deliver", channel=channel)
-
-
 def gathered(peer: Peer, queue: str, count: int, channel: int = 1) -> list[MethodArrived]:
-    """Empty a queue by a consumer: so many messages are waited for, and a barrier tells whether there are more.
+    """Empty a queue by a consumer: so many messages are waited for, and a mark tells whether there are more.
 
-    Fewer are given where no more come. Raises Unmet.
+    Fewer are given where no more come. Where messages come back, one of them has to be among those that are waited for:
+    the mark comes behind what is in the queue, not behind what is still on its way back. Raises Unmet.
     """
     peer.consume(queue, channel, no_ack=True)
-    # What is owed may come late, after a restart or a requeue, so it is waited for by number. Only the
-    # proof that nothing comes beyond it rests on the barrier.
-    return awaited(peer, count, channel) + sent_ahead(peer, queue, channel)
+    first = awaited(peer, count, channel)
+    (more,) = settled(queue, (peer, channel))
+    return first + more
 
 
 def awaited(peer: Peer, count: int, channel: int | None = 1) -> list[MethodArrived]:
-    """The next deliveries on a channel (None: any), up to so many; fewer where they do not come."""
+    """The next deliveries on a channel (None: any) but marks, up to so many; fewer where they do not come."""
     got: list[MethodArrived] = []
     while len(got) < count:
         arrival = peer.arrival("basic.deliver", channel=channel)
         if not isinstance(arrival, MethodArrived) or arrival.name != "basic.deliver":
             break
-        got.append(arrival)
+        got += unmarked([arrival])
     return got
 
 
@@ -88,6 +83,28 @@ def taken(peer: Peer, queue: str, count: int, channel: int = 1) -> list[MethodAr
         peer.send("basic.get", channel=channel, queue=queue)
         got.append(peer.expect("basic.get-ok", channel=channel))
     return got
+
+
+def found(peer: Peer, queue: str, channel: int = 1) -> MethodArrived | None:
+    """Fetch a message that may still be on its way to a queue and leave it unacknowledged; None where time tells so."""
+    started_s = peer.now()
+    while (message := peer.get(queue, channel, no_ack=False)) is None:
+        if peer.now() > started_s + peer.patience_s:
+            peer.rest_on_time()
+            return None
+        peer.wait(lambda arrival: False, _PAUSE_S)
+    peer.took(peer.now() - started_s)
+    return message
+
+
+def left_unacknowledged(peer: Peer, queue: str, channel: int = 1) -> bytes:
+    """Fetch one more message from a queue that is empty and leave it unacknowledged; gives its body.
+
+    When it comes back, everything has come back that was to do so with it. Raises Unmet.
+    """
+    (body,) = send(peer, queue, (b"unacknowledged",), channel)
+    taken(peer, queue, 1, channel)
+    return body
 
 
 def reopened(peer: Peer, channel: int = 1) -> Peer:

@@ -8,7 +8,14 @@ from amqpspec.peer.methods.peer import Peer
 from amqpspec.run.case import case
 from amqpspec.run.oracles import equals, holds, observed_either_way
 from amqpspec.run.verdict import Verdict
-from amqpspec.suites.amqp_0_9_1._messages import bodies, gathered, reopened, send, taken
+from amqpspec.suites.amqp_0_9_1._messages import (
+    bodies,
+    gathered,
+    left_unacknowledged,
+    reopened,
+    send,
+    taken,
+)
 
 _PERSISTENT, _TRANSIENT = 2, 1
 
@@ -121,12 +128,14 @@ def no_ack_needs_no_acknowledgement(peer: Peer) -> Verdict:
     peer.open_channel()
     queue = peer.queue()
     peer.claim("each message once, without an acknowledgement")
-    peer.consume(queue, no_ack=True)
+    tag = peer.consume(queue, no_ack=True)
     sent = send(peer, queue, (b"one", b"two", b"three"))
     first = bodies(peer.deliveries(len(sent)))
+    peer.call("basic.cancel", consumer_tag=tag)
+    kept = left_unacknowledged(peer, queue)
     reopened(peer)
-    again = bodies(gathered(peer, queue, 0))
-    return equals(peer, (first, again), (list(sent), []), "delivered at first, and again")
+    again = bodies(gathered(peer, queue, 1))
+    return equals(peer, (first, again), (list(sent), [kept]), "delivered at first, and again")
 
 
 @case("basic.explicit-ack", covers=["basic/explicit-ack"])

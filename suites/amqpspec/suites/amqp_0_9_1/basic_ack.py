@@ -7,7 +7,14 @@ from amqpspec.run.case import case
 from amqpspec.run.methods.oracles import rejects_violation
 from amqpspec.run.oracles import equals
 from amqpspec.run.verdict import Verdict
-from amqpspec.suites.amqp_0_9_1._messages import bodies, gathered, reopened, send, taken
+from amqpspec.suites.amqp_0_9_1._messages import (
+    bodies,
+    gathered,
+    left_unacknowledged,
+    reopened,
+    send,
+    taken,
+)
 
 # Tags count deliveries on a channel from 1, and no case makes so many.
 _UNKNOWN = 1000
@@ -123,6 +130,7 @@ def _acknowledged(peer: Peer, which: int | None, multiple: bool, left: list[byte
     peer.claim(f"{len(left)} of 5 messages unacknowledged")
     tag = 0 if which is None else messages[which]["delivery_tag"]
     peer.send("basic.ack", delivery_tag=tag, multiple=multiple)
+    left = [*left, left_unacknowledged(peer, queue)]
     reopened(peer)
     # Sorted: the order in which messages return is not judged here.
     again = sorted(bodies(gathered(peer, queue, len(left))))

@@ -11,7 +11,8 @@ from amqpspec.run.case import case
 from amqpspec.run.methods.oracles import judge_arrival, rejects_violation
 from amqpspec.run.oracles import equals, holds
 from amqpspec.run.verdict import Verdict
-from amqpspec.suites.amqp_0_9_1._messages import altered, bodies, gathered, plain, send, sent_ahead
+from amqpspec.suites.amqp_0_9_1._absence import returned, settled
+from amqpspec.suites.amqp_0_9_1._messages import altered, bodies, gathered, plain, send
 
 # More than two frames of the usual 128 KiB: the return has to put the body together again.
 _LARGE_OCTETS = 300_000
@@ -32,7 +33,8 @@ def publication_waits_for_commit(peer: Peer) -> Verdict:
     peer.call("tx.select")
     peer.claim("no delivery before commit, one after it")
     send(peer, queue, (b"in a transaction",))
-    before = len(sent_ahead(reader, queue))
+    peer.open_channel(2)
+    before = len(settled(queue, (reader, 1), sender=(peer, 2))[0])
     peer.call("tx.commit")
     after = reader.delivery().body
     return equals(peer, (before, after), (0, b"in a transaction"), "deliveries before, body after commit")
@@ -86,8 +88,9 @@ def mandatory_routable_stays(peer: Peer) -> Verdict:
     peer.claim("the message in its queue and no basic.return")
     peer.publish(queue, b"routable", mandatory=True)
     got = bodies(gathered(peer, queue, 1))
-    returned = len(peer.pending("basic.return"))
-    return equals(peer, (got, returned), ([b"routable"], 0), "messages in the queue, returned messages")
+    return equals(
+        peer, (got, returned(peer)), ([b"routable"], []), "messages in the queue, returned messages"
+    )
 
 
 @case("basic.publish.mandatory.not-set", covers=[_MANDATORY])
@@ -97,8 +100,7 @@ def other_unroutable_vanishes(peer: Peer) -> Verdict:
     exchange = peer.exchange("direct")
     peer.claim("neither a return nor an exception")
     peer.publish("nowhere", b"unroutable", exchange=exchange)
-    peer.barrier()
-    return equals(peer, len(peer.pending("basic.return")), 0, "returned messages")
+    return equals(peer, returned(peer), [], "returned messages")
 
 
 @case("basic.publish.mandatory.implemented", covers=[_OPTIONAL[_MANDATORY], _MANDATORY])
@@ -136,8 +138,7 @@ def immediate_with_a_consumer_is_delivered(peer: Peer) -> Verdict:
     peer.publish(queue, b"immediate", immediate=True)
     arrival = peer.arrival("basic.deliver", "basic.return")
     if isinstance(arrival, MethodArrived) and arrival.name == "basic.deliver":
-        peer.barrier(queue=queue)
-        return equals(peer, len(peer.pending("basic.return")), 0, "returned messages")
+        return equals(peer, returned(peer), [], "returned messages")
     return judge_arrival(peer, arrival)
 
 
@@ -149,8 +150,7 @@ def other_message_waits(peer: Peer) -> Verdict:
     peer.claim("the message for a consumer that comes later, and no basic.return")
     send(peer, queue, (b"patient",))
     got = bodies(gathered(peer, queue, 1))
-    returned = len(peer.pending("basic.return"))
-    return equals(peer, (got, returned), ([b"patient"], 0), "delivered later, returned messages")
+    return equals(peer, (got, returned(peer)), ([b"patient"], []), "delivered later, returned messages")
 
 
 @case("basic.publish.immediate.implemented", covers=[_OPTIONAL[_IMMEDIATE], _IMMEDIATE])
@@ -197,10 +197,7 @@ def _comes_back(peer: Peer, body: bytes, flag: str) -> Verdict:
     if (verdict := _not_returned(peer, arrival, flag)) is not None:
         return verdict
     assert isinstance(arrival, MethodArrived)
-    # Behind it, no second return can still be on its way on this channel.
-    peer.barrier()
-    returned = [arrival, *peer.pending("basic.return")]
-    return equals(peer, bodies(returned), [body], "returned messages")
+    return equals(peer, [arrival.body, *returned(peer)], [body], "returned messages")
 
 
 def _not_returned(peer: Peer, arrival: Arrival, flag: str) -> Verdict | None:

@@ -9,7 +9,8 @@ from amqpspec.peer.methods.peer import Peer
 from amqpspec.run.case import case
 from amqpspec.run.oracles import does_not_apply, equals, holds, judge_reaction, observed_either_way
 from amqpspec.run.verdict import Verdict
-from amqpspec.suites.amqp_0_9_1._messages import awaited, bodies, send, sent_ahead
+from amqpspec.suites.amqp_0_9_1._absence import dismiss, settled, witness
+from amqpspec.suites.amqp_0_9_1._messages import awaited, bodies, send
 
 _THREE = (b"1", b"2", b"3")
 _PER_CONSUMER = "extension/per-consumer-qos"
@@ -19,7 +20,7 @@ _PER_CONSUMER = "extension/per-consumer-qos"
 def window_is_shared_on_a_channel(peer: Peer) -> Verdict:
     """Without global, the consumers of a channel share one window; where that is announced, each has its own."""
     peer.open_channel()
-    queues = peer.queue(), peer.queue()
+    queues = peer.queue(exclusive=False), peer.queue(exclusive=False)
     for queue in queues:
         send(peer, queue, _THREE)
     extended = _is_per_consumer(peer)
@@ -28,9 +29,7 @@ def window_is_shared_on_a_channel(peer: Peer) -> Verdict:
     )
     peer.call("basic.qos", prefetch_count=2, **{"global": False})
     tags = [peer.consume(queue) for queue in queues]
-    # Four may be waited for where they are allowed; that no more come rests on the barrier.
-    ahead = awaited(peer, 4) if extended else []
-    ahead += [delivery for queue in queues for delivery in sent_ahead(peer, queue)]
+    ahead = _ahead(peer, queues, 4 if extended else 2)
     first, second = (sum(delivery["consumer_tag"] == tag for delivery in ahead) for tag in tags)
     seen = f"{first + second} unacknowledged messages with two consumers on the channel"
     if not extended:
@@ -65,16 +64,15 @@ def global_window_spans_channels(peer: Peer) -> Verdict:
     peer.open_channel().open_channel(2)
     extended = _is_per_consumer(peer)
     # By the extension the window is that of all consumers of the channel, so there is another one on channel 1.
-    consumers = [(channel, peer.queue()) for channel in ((1, 2, 1) if extended else (1, 2))]
+    consumers = [(channel, peer.queue(exclusive=False)) for channel in ((1, 2, 1) if extended else (1, 2))]
     for _, queue in consumers:
         send(peer, queue, _THREE)
     peer.claim(f"no more than 2 unacknowledged messages on the {'channel' if extended else 'connection'}")
     peer.call("basic.qos", prefetch_count=2, **{"global": True})
     for channel, queue in consumers:
         peer.consume(queue, channel)
-    counts = [0, 0]
-    for channel, queue in consumers:
-        counts[channel - 1] += len(sent_ahead(peer, queue, channel))
+    ahead = _ahead(peer, [queue for _, queue in consumers], 5 if extended else 2, (1, 2))
+    counts = [sum(delivery.channel == channel for delivery in ahead) for channel in (1, 2)]
     seen = f"{counts} unacknowledged messages on two channels"
     if not extended:
         return holds(peer, sum(counts) <= 2, seen)
@@ -85,24 +83,21 @@ def global_window_spans_channels(peer: Peer) -> Verdict:
 def octets_stay_within_the_window(peer: Peer) -> Verdict:
     """What is unacknowledged stays within the window in octets, and goes on when the window opens."""
     peer.open_channel()
-    queue = peer.queue()
+    queue = peer.queue(exclusive=False)
     # 60 and 40 fill a window of 100 to the last octet; 30 more exceed it.
-    sent = send(peer, queue, (b"a" * 60, b"b" * 40, b"c" * 30))
+    send(peer, queue, (b"a" * 60, b"b" * 40, b"c" * 30))
     peer.claim("no more than 100 octets unacknowledged, and the rest after an acknowledgement")
     if (refused := _window_in_octets(peer, 100)) is not None:
         return refused
     peer.consume(queue)
-    first = [peer.delivery(), *sent_ahead(peer, queue)]
-    peer.send("basic.ack", delivery_tag=first[-1]["delivery_tag"], multiple=True)
-    rest: list[MethodArrived] = []
-    # How many go ahead each time is the server's choice: acknowledge one by one until all have come.
-    while len(first + rest) < len(sent) and (more := awaited(peer, 1)):
-        peer.send("basic.ack", delivery_tag=more[0]["delivery_tag"])
-        rest += more
+    first = _ahead(peer, [queue], 2)
     octets = sum(len(body) for body in bodies(first))
-    return holds(
-        peer, octets <= 100 and len(first + rest) == 3, f"{octets} octets, then {len(rest)} messages"
-    )
+    send(peer, queue, (b"d" * 100,))
+    if first:
+        peer.send("basic.ack", delivery_tag=first[-1]["delivery_tag"], multiple=True)
+    then = bodies(awaited(peer, 1))
+    fine = 0 < octets <= 100 and then == [b"d" * 100]
+    return holds(peer, fine, f"{octets} octets, then {len(then)} messages")
 
 
 @case("basic.qos.prefetch-size.zero", covers=["basic/qos/prefetch-size"])
@@ -157,14 +152,13 @@ def single_message_passes_the_window(peer: Peer) -> Verdict:
 def both_windows_have_to_allow(peer: Peer) -> Verdict:
     """A window in messages does not help where the one in octets is full."""
     peer.open_channel()
-    queue = peer.queue()
+    queue = peer.queue(exclusive=False)
     send(peer, queue, (b"a" * 80, b"b" * 80, b"c" * 80))
     peer.claim("one unacknowledged message")
     if (refused := _window_in_octets(peer, 100, prefetch_count=3)) is not None:
         return refused
     peer.consume(queue)
-    count = len([peer.delivery(), *sent_ahead(peer, queue)])
-    return equals(peer, count, 1, "unacknowledged messages")
+    return equals(peer, len(_ahead(peer, [queue], 1)), 1, "unacknowledged messages")
 
 
 @case("basic.qos.prefetch-count.channel-narrower", covers=["basic/qos/prefetch-count"])
@@ -230,14 +224,15 @@ def server_may_stay_below(peer: Peer) -> Verdict:
 def never_beyond_the_window(peer: Peer) -> Verdict:
     """A server never sends more ahead than the window allows, at first and after an acknowledgement."""
     peer.open_channel()
-    queue = peer.queue()
+    queue = peer.queue(exclusive=False)
     send(peer, queue, [b"%d" % number for number in range(9)])
     peer.claim("no more than 3 unacknowledged messages at any time")
     peer.call("basic.qos", prefetch_count=3)
     peer.consume(queue)
-    first = [peer.delivery(), *sent_ahead(peer, queue)]
+    first = _ahead(peer, [queue], 3)
+    send(peer, queue, _THREE)
     peer.send("basic.ack", delivery_tag=first[0]["delivery_tag"])
-    unacknowledged = len(first), len(first) - 1 + len(sent_ahead(peer, queue))
+    unacknowledged = len(first), len(first) - 1 + len(_ahead(peer, [queue], 1))
     return holds(peer, max(unacknowledged) <= 3, f"{unacknowledged} unacknowledged, before and after one ack")
 
 
@@ -245,13 +240,13 @@ def never_beyond_the_window(peer: Peer) -> Verdict:
 def qos_holds_for_existing_consumers(peer: Peer) -> Verdict:
     """A window holds for a consumer that was there before it; by the extension, for those that come later."""
     peer.open_channel()
-    queue = peer.queue()
+    queue = peer.queue(exclusive=False)
     peer.consume(queue)
     extended = _is_per_consumer(peer)
     peer.claim(f"no more than 1 unacknowledged message{' of a later consumer' if extended else ''}")
     peer.call("basic.qos", prefetch_count=1)
     send(peer, queue, _THREE)
-    count = len(sent_ahead(peer, queue))
+    count = len(_ahead(peer, [queue], 3 if extended else 1))
     if not extended:
         return holds(peer, count <= 1, f"{count} unacknowledged messages")
     return _later_consumer(peer, f"{count} unacknowledged messages", count <= 1)
@@ -261,7 +256,7 @@ def qos_holds_for_existing_consumers(peer: Peer) -> Verdict:
 def next_qos_replaces_the_last(peer: Peer) -> Verdict:
     """The next qos takes the place of the last one, also for a consumer at work; by the extension, for later ones."""
     peer.open_channel()
-    queue = peer.queue()
+    queue = peer.queue(exclusive=False)
     peer.call("basic.qos", prefetch_count=3)
     peer.consume(queue)
     send(peer, queue, _THREE)
@@ -271,11 +266,10 @@ def next_qos_replaces_the_last(peer: Peer) -> Verdict:
     # All are acknowledged, so that the new window starts empty.
     peer.send("basic.ack", delivery_tag=last["delivery_tag"], multiple=True)
     send(peer, queue, _THREE)
-    count = len(sent_ahead(peer, queue))
+    extended = _is_per_consumer(peer)
+    count = len(_ahead(peer, [queue], 3 if extended else 1))
     seen = f"{count} unacknowledged messages"
-    return (
-        _later_consumer(peer, seen, count <= 1) if _is_per_consumer(peer) else holds(peer, count <= 1, seen)
-    )
+    return _later_consumer(peer, seen, count <= 1) if extended else holds(peer, count <= 1, seen)
 
 
 def _is_per_consumer(peer: Peer) -> bool:
@@ -285,10 +279,10 @@ def _is_per_consumer(peer: Peer) -> bool:
 
 def _later_consumer(peer: Peer, seen: str, base: bool) -> Verdict:
     """By the extension, the window of 1 asked for last is that of a consumer that begins now."""
-    later = peer.queue()
+    later = peer.queue(exclusive=False)
     send(peer, later, _THREE)
     peer.consume(later)
-    count = len([*awaited(peer, 1), *sent_ahead(peer, later)])
+    count = len(_ahead(peer, [later], 1))
     return _by_extension(peer, count == 1, f"{seen}, {count} of a later consumer", base)
 
 
@@ -298,16 +292,33 @@ def _by_extension(peer: Peer, kept: bool, seen: str, base: bool) -> Verdict:
     return holds(peer, kept, told, row=_PER_CONSUMER)
 
 
+def _ahead(
+    peer: Peer, queues: Iterable[str], owed: int, channels: Iterable[int] = (1,)
+) -> list[MethodArrived]:
+    """What windows let through to the consumers on some channels: so many are waited for, the rest has gone elsewhere.
+
+    A server may send less ahead than it is allowed to (amqp-0-9-1 basic/qos/prefetch-count/less).
+    """
+    got = awaited(peer, owed, None)
+    at = [(peer, channel) for channel in channels]
+    for queue in queues:
+        other = witness(peer, queue)
+        for messages in settled(queue, *at, other)[:-1]:
+            got += messages
+        dismiss(other)
+    return got
+
+
 def _two_windows(peer: Peer, windows: Iterable[Mapping[str, int]]) -> Verdict:
     """Ask for windows one after the other; judge whether no more than 2 messages go ahead."""
     peer.open_channel()
-    queue = peer.queue()
+    queue = peer.queue(exclusive=False)
     send(peer, queue, [b"%d" % number for number in range(6)])
     peer.claim("no more than 2 unacknowledged messages")
     for window in windows:
         peer.call("basic.qos", **window)
     peer.consume(queue)
-    count = len(sent_ahead(peer, queue))
+    count = len(_ahead(peer, [queue], 2))
     return holds(peer, count <= 2, f"{count} unacknowledged messages")
 
 

@@ -9,7 +9,8 @@ from amqpspec.run.case import case
 from amqpspec.run.methods.oracles import judge_arrival
 from amqpspec.run.oracles import equals, judge_reaction
 from amqpspec.run.verdict import Verdict
-from amqpspec.suites.amqp_0_9_1._messages import awaited, bodies, send, sent_ahead
+from amqpspec.suites.amqp_0_9_1._absence import settled
+from amqpspec.suites.amqp_0_9_1._messages import awaited, bodies, send
 
 _RECIPIENT = "domain/redelivered/implementation-recipient"
 _TWO = (b"1", b"2")
@@ -22,7 +23,9 @@ def recover_async_brings_all_back(peer: Peer) -> Verdict:
     peer.claim("the messages that were not acknowledged, once more")
     if (refused := _recover_async(peer, requeue=True)) is not None:
         return refused
-    received = awaited(peer, 2, None) + sent_ahead(peer, queue) + sent_ahead(peer, queue, 2)
+    received = awaited(peer, 2, None)
+    for more in settled(queue, (peer, 1), (peer, 2)):
+        received += more
     return equals(peer, sorted(bodies(received)), [b"1", b"3"], "messages that come again")
 
 
@@ -38,7 +41,8 @@ def recover_async_leaves_other_channels_alone(peer: Peer) -> Verdict:
     peer.claim("the messages of one channel")
     if (refused := _recover_async(peer, requeue=True)) is not None:
         return refused
-    received = _come_again(peer, queues[1], 2), bodies(sent_ahead(peer, queues[2], 2))
+    again = bodies(awaited(peer, 2) + settled(queues[1], (peer, 1))[0])
+    received = sorted(again), bodies(settled(queues[2], (peer, 2))[0])
     return equals(peer, received, ([*_TWO], []), "messages on this channel, and on another one")
 
 
@@ -49,7 +53,9 @@ def recover_async_to_the_old_recipient(peer: Peer) -> Verdict:
     peer.claim("the messages at the consumer that had them")
     if (refused := _recover_async(peer, requeue=False)) is not None:
         return refused
-    received = _come_again(peer, queue, 2), bodies(sent_ahead(other, queue))
+    mine = awaited(peer, 2)
+    more, theirs = settled(queue, (peer, 1), (other, 1))
+    received = sorted(bodies(mine + more)), bodies(theirs)
     return equals(peer, received, ([*_TWO], []), "messages at this consumer, and at another one")
 
 
@@ -91,9 +97,11 @@ def recover_to_the_old_recipient(peer: Peer) -> Verdict:
     # Another recipient is a SHOULD not kept; a server that has no way back to the first one breaks no more than that.
     if not _is_recover_ok(answer):
         return judge_arrival(peer, answer, _RECIPIENT)
-    got = [(delivery.body, delivery["redelivered"]) for delivery in awaited(peer, 2)]
+    mine = awaited(peer, 2)
+    more, theirs = settled(queue, (peer, 1), (other, 1))
+    got = [(delivery.body, delivery["redelivered"]) for delivery in mine + more]
     # What went to the other consumer counts as wrong, whatever its mark.
-    got += [(delivery.body, False) for delivery in sent_ahead(other, queue)]
+    got += [(delivery.body, False) for delivery in theirs]
     return equals(peer, sorted(got), [(body, True) for body in _TWO], "body and redelivered")
 
 
@@ -180,11 +188,6 @@ def _recover_async(peer: Peer, requeue: bool) -> Verdict | None:
     peer.send("basic.recover-async", requeue=requeue)
     reaction = peer.reaction()
     return None if reaction.refusal is None else judge_reaction(peer, reaction)
-
-
-def _come_again(peer: Peer, queue: str, count: int) -> list[bytes]:
-    """The messages that come again: so many are waited for, and a barrier tells whether there are more."""
-    return sorted(bodies(awaited(peer, count) + sent_ahead(peer, queue)))
 
 
 def _marked(peer: Peer) -> Verdict:

@@ -7,13 +7,14 @@ from amqpspec.run.case import case
 from amqpspec.run.methods.oracles import rejects_violation
 from amqpspec.run.oracles import equals
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_9_1._absence import first_of, settled
 from amqpspec.suites.amqp_0_9_1._messages import (
     awaited,
     bodies,
     gathered,
+    left_unacknowledged,
     reopened,
     send,
-    sent_ahead,
     taken,
 )
 
@@ -186,15 +187,23 @@ def _stands_still(peer: Peer, queue: str) -> None:
 
 
 def _stays_away(peer: Peer, method: str) -> Verdict:
-    """Reject the only delivery of a consumer with requeue; judge whether it comes again."""
-    peer.open_channel()
+    """Reject the only delivery of a consumer with requeue; judge whether it comes again.
+
+    A message that another channel rejects behind it takes the same way, and may come.
+    """
+    peer.open_channel().open_channel(2)
     queue = peer.queue()
+    send(peer, queue, (b"of another",))
+    (behind,) = taken(peer, queue, 1, channel=2)
     peer.consume(queue)
     send(peer, queue, (b"1",))
     tag = peer.delivery()["delivery_tag"]
     peer.claim("no delivery of the message on the channel that rejected it")
     peer.send(method, delivery_tag=tag, requeue=True)
-    return equals(peer, bodies(sent_ahead(peer, queue)), [], "deliveries after the rejection")
+    peer.barrier(queue=queue)
+    peer.send(method, channel=2, delivery_tag=behind["delivery_tag"], requeue=True)
+    came = awaited(peer, 1) + settled(queue, (peer, 1))[0]
+    return equals(peer, bodies(came), [b"of another"], "deliveries after the rejection")
 
 
 def _goes_elsewhere(peer: Peer, method: str) -> Verdict:
@@ -213,16 +222,15 @@ def _goes_elsewhere(peer: Peer, method: str) -> Verdict:
     holder, idle = peer, other
     for _ in range(_REJECTIONS):
         holder.send(method, delivery_tag=rejected["delivery_tag"], requeue=True)
-        came_back = bodies(sent_ahead(holder, queue))
-        if came_back:
-            return equals(peer, came_back, [], "deliveries to the consumer that rejected")
+        (where, _), again = first_of((holder, 1), (idle, 1))
+        if where is holder:
+            return equals(peer, [again.body], [], "deliveries to the consumer that rejected")
         # The message is done with; a new one starts the next round, with whichever consumer gets
         # it as the one that rejects.
-        idle.send("basic.ack", delivery_tag=idle.delivery()["delivery_tag"])
-        send(peer, queue, (b"1",))
-        mine = peer.pending("basic.deliver")
-        holder, idle = (peer, other) if mine else (other, peer)
-        rejected = mine[0] if mine else other.delivery()
+        idle.send("basic.ack", delivery_tag=again["delivery_tag"])
+        send(idle, queue, (b"1",))
+        (holder, _), rejected = first_of((peer, 1), (other, 1))
+        idle = other if holder is peer else peer
     return equals(peer, rejected.body, b"1", "delivery to the other consumer")
 
 
@@ -235,13 +243,14 @@ def _returns(peer: Peer, method: str, left: list[bytes], **args: bool) -> Verdic
     queue = peer.queue(exclusive=False)
     sent = send(peer, queue, (b"1", b"2") if "multiple" in args else (b"1",))
     last = taken(peer, queue, len(sent))[-1]
+    left = [*left, left_unacknowledged(peer, queue)]
     other = peer.another().open_channel()
     other.consume(queue, no_ack=True)
     peer.claim(f"{len(left)} messages for the other client")
     peer.send(method, delivery_tag=last["delivery_tag"], **args)
-    # reject and nack have no reply.
-    peer.barrier(queue=queue)
-    received = awaited(other, len(left)) + sent_ahead(other, queue)
+    # One more is rejected behind it, to be requeued: when it comes, nothing else is on its way back.
+    peer.send(method, delivery_tag=last["delivery_tag"] + 1, requeue=True)
+    received = awaited(other, len(left)) + settled(queue, (other, 1))[0]
     return equals(peer, sorted(bodies(received)), left, "messages in the queue")
 
 
@@ -254,6 +263,7 @@ def _rejected(peer: Peer, which: int | None, multiple: bool, left: list[bytes]) 
     peer.claim(f"{len(left)} of 5 messages not rejected")
     tag = 0 if which is None else messages[which]["delivery_tag"]
     peer.send("basic.nack", delivery_tag=tag, multiple=multiple, requeue=False)
+    left = [*left, left_unacknowledged(peer, queue)]
     reopened(peer)
     again = sorted(bodies(gathered(peer, queue, len(left))))
     return equals(peer, again, left, "messages that come again")

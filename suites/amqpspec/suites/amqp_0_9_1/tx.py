@@ -7,13 +7,13 @@ from amqpspec.run.case import case
 from amqpspec.run.methods.oracles import rejects_violation
 from amqpspec.run.oracles import equals
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_9_1._absence import settled
 from amqpspec.suites.amqp_0_9_1._messages import (
     awaited,
     bodies,
     gathered,
     reopened,
     send,
-    sent_ahead,
     taken,
 )
 
@@ -94,6 +94,7 @@ def select_suffices(peer: Peer) -> Verdict:
 def commit_publishes(peer: Peer) -> Verdict:
     """Commit puts publications into effect; those after it belong to the next transaction."""
     queue = _transaction(peer, published=(b"1", b"2"))
+    peer.open_channel(2)
     other = peer.another().open_channel()
     other.consume(queue, no_ack=True)
     peer.claim("each publication after its own commit")
@@ -102,7 +103,8 @@ def commit_publishes(peer: Peer) -> Verdict:
         peer.call("tx.commit")
         # Published behind commit-ok, so part of the next transaction: it must not come with this one.
         send(peer, queue, (body,))
-        got.append(bodies(awaited(other, count) + sent_ahead(other, queue)))
+        first = awaited(other, count)
+        got.append(bodies(first + settled(queue, (other, 1), sender=(peer, 2))[0]))
     return equals(peer, got, [[b"1", b"2"], [b"3"]], "messages after each commit")
 
 
@@ -185,7 +187,7 @@ def rollback_forgets_publications(peer: Peer) -> Verdict:
     send(peer, queue, (b"kept",))
     before = peer.call("queue.declare", queue=queue, passive=True)["message_count"]
     peer.call("tx.commit")
-    got = bodies(gathered(peer, queue, 1))
+    got = bodies(gathered(peer.open_channel(2), queue, 1, 2))
     return equals(peer, (before, got), (0, [b"kept"]), "messages before commit, and after it")
 
 
@@ -219,10 +221,12 @@ def rollback_delivers_nothing(peer: Peer) -> Verdict:
     peer.send("basic.ack", delivery_tag=peer.delivery()["delivery_tag"])
     # A second consumer, as recover with requeue may deliver to either.
     peer.open_channel(2)
-    peer.consume(queue, channel=2)
+    peer.consume(queue, channel=2, no_ack=True)
+    peer.open_channel(3)
     peer.claim("no delivery after rollback, one after recover, to either consumer")
     peer.call("tx.rollback")
-    after_rollback = bodies(sent_ahead(peer, queue) + sent_ahead(peer, queue, 2))
+    mine, theirs = settled(queue, (peer, 1), (peer, 2), sender=(peer, 3))
+    after_rollback = bodies(mine + theirs)
     peer.call("basic.recover", requeue=True)
     after_recover = bodies(awaited(peer, 1, None))
     return equals(peer, (after_rollback, after_recover), ([], [b"1"]), "after rollback, after recover")

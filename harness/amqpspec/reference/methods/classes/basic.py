@@ -31,7 +31,7 @@ def qos(channel: Channel, call: Call) -> None:
     if not (channel.consumers and channel.faulty("qos-without-effect-on-consumers")):
         window.max_count, window.max_octets = call["prefetch_count"], call["prefetch_size"]
     channel.send("basic.qos-ok")
-    channel.connection.pump()
+    channel.later(channel.connection.pump)
 
 
 # --- consumers

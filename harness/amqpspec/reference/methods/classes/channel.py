@@ -43,7 +43,7 @@ def flow(channel: Channel, call: Call) -> None:
     if not channel.faulty("flow-not-confirmed"):
         _confirm_flow(channel, active)
     if active and not channel.faulty("flow-never-resumes"):
-        channel.pump()
+        channel.later(channel.pump)
 
 
 def _confirm_flow(channel: Channel, active: bool) -> None:

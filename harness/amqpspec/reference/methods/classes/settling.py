@@ -112,9 +112,9 @@ def _windows_moved(channel: Channel) -> None:
     """A window has room again: where it is one of the whole connection, other channels may have waited for it."""
     shared = channel.connection.window
     if shared.max_count or shared.max_octets:
-        channel.connection.pump()
+        channel.later(channel.connection.pump)
     else:
-        channel.pump()
+        channel.later(channel.pump)
 
 
 # --- recover
@@ -132,7 +132,7 @@ def recover(channel: Channel, call: Call) -> None:
     """Send again what is unacknowledged, after saying so."""
     if channel.faulty("recover-ok-after-messages"):
         channel.later(lambda: _recover(channel, call["requeue"]))
-        channel.later(lambda: _recovered(channel, call))
+        channel.later(lambda: channel.later(lambda: _recovered(channel, call)))
     else:
         _recovered(channel, call)
         channel.later(lambda: _recover(channel, call["requeue"]))
