@@ -201,13 +201,13 @@ class Line:
         """Something that was waited for has come after that long."""
         self.slowest_s = max(self.slowest_s, span_s)
 
-    def rest_on_time(self) -> float:
+    def rest_on_time(self, at_least_s: float = 0.0) -> float:
         """How long to wait for what must not come, in seconds, where no count and no marker tells that it does not.
 
         Several times what the slowest answer of this target took in this case; the verdict says so.
         """
         slowest_s = max(self.context.patience.quiet_s, *(line.slowest_s for line in self.lines))
-        self.quiet_s = max(self.quiet_s, _TIMES_SLOWEST * slowest_s)
+        self.quiet_s = max(self.quiet_s, at_least_s, _TIMES_SLOWEST * slowest_s)
         return self.quiet_s
 
     def stashed(self, wanted: Callable[[Arrival], bool]) -> list[Arrival]:

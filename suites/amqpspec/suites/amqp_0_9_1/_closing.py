@@ -40,9 +40,18 @@ def until_end(peer: Peer) -> list[Arrival]:
     return seen
 
 
-def is_unknown(peer: Peer, queue: str, channel: int = 1) -> bool:
-    """Whether a passive declaration finds no such queue."""
-    # The cases ask for the queue as a shared one. If it existed, nothing could refuse this question, so
-    # any refusal means that it does not.
-    peer.send("queue.declare", channel=channel, queue=queue, passive=True)
-    return peer.reaction(channel).refusal is not None
+def is_locked(peer: Peer, arrival: Arrival) -> bool:
+    """Whether an answer says that somebody else holds what there is: 405, or the 403 of a server without such locks."""
+    locked = [peer.dialect.constants_by_name[name].value for name in ("resource-locked", "access-refused")]
+    return arrival.refusal is not None and arrival.refusal.code in locked
+
+
+def is_unknown(peer: Peer, queue: str) -> bool:
+    """Whether a passive declaration by another connection finds no such queue: it ends as one of a name never used."""
+    # The cases ask for the queue as a shared one. Which code a missing queue has belongs to another row.
+    refusals = []
+    for name in (queue, peer.name("never")):
+        other = peer.another().open_channel()
+        other.send("queue.declare", queue=name, passive=True)
+        refusals.append(other.reaction().refusal)
+    return refusals[0] is not None and refusals[0] == refusals[1]

@@ -161,7 +161,7 @@ def methods_behind_a_close_are_discarded(peer: Peer) -> Verdict:
     peer.send("connection.close-ok", channel=0)
     answers = [a.name for a in until_end(peer) if isinstance(a, MethodArrived)]
     # Asked on another connection: this one is over. The queue would be a shared one, and so still there.
-    gone = is_unknown(peer.another().open_channel(), queue)
+    gone = is_unknown(peer, queue)
     observed = f"answers: {', '.join(answers) or 'none'}; the queue {'was not' if gone else 'was'} declared"
     return holds(peer, gone and not answers, observed)
 

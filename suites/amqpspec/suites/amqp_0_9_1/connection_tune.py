@@ -333,7 +333,7 @@ def _start_ok_of(peer: Peer, octets: int) -> bytes:
 
 def _stays_silent(peer: Peer) -> Verdict:
     """Neither heartbeat nor end comes while nobody says anything, and the connection answers afterwards."""
-    beat = peer.heartbeat(SILENCE_S)
+    beat = peer.heartbeat(peer.rest_on_time(SILENCE_S))
     peer.call("channel.open")
     peer.barrier()
     return holds(peer, beat is None, "a heartbeat" if beat else "silence, then answers")

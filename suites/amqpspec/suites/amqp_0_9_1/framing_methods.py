@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import struct
 
-from amqpspec.peer.methods.arrivals import MethodArrived
 from amqpspec.peer.methods.peer import Peer
 from amqpspec.run.case import case
 from amqpspec.run.methods.oracles import rejects_violation
 from amqpspec.run.oracles import equals, holds
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_9_1._closing import is_locked
 from amqpspec.suites.amqp_0_9_1._wire import fetch, method_payload, shortstr, table
 
 _PASSIVE, _EXCLUSIVE, _NO_WAIT = 0x01, 0x04, 0x10
@@ -86,16 +86,13 @@ def bits_are_read_from_the_low_end(peer: Peer) -> Verdict:
     peer.send_frame("method", method_payload(peer, "queue.declare", arguments))
     peer.barrier()
     replies = peer.pending("queue.declare-ok")
-    # A second connection sees the exclusive bit: it finds the queue locked, not missing. Which code that
-    # is belongs to another row.
+    peer.call("queue.declare", queue=name, passive=True)
+    # A second connection sees the exclusive bit: it finds the queue locked, not missing.
     other = peer.another().open_channel()
     other.send("queue.declare", queue=name, passive=True)
     arrival = other.arrival("queue.declare-ok")
-    missing = peer.dialect.constants_by_name["not-found"].value
-    refused = isinstance(arrival, MethodArrived) and arrival.name.endswith(".close")
-    exclusive = refused and isinstance(arrival, MethodArrived) and arrival["reply_code"] != missing
     observed = f"{len(replies)} replies; to another client {arrival.describe(peer.dialect)}"
-    return holds(peer, not replies and exclusive, observed, seen=arrival)
+    return holds(peer, not replies and is_locked(peer, arrival), observed, seen=arrival)
 
 
 @case("framing.bits.sent", covers=["wire/bits/packing"])

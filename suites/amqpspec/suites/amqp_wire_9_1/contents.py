@@ -38,7 +38,7 @@ def header_after_half_a_body(peer: Peer) -> Verdict:
     peer.send_frame("header", header_payload(peer, 8))
     peer.send_frame("body", b"half")
     peer.send_frame("header", header_payload(peer, 8))
-    return rejects_violation(peer)
+    return refuses_content(peer)
 
 
 @case("content.unconditional", covers=["content-framing/unconditional"])

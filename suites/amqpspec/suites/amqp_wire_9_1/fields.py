@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import struct
 
-from amqpspec.peer.methods.arrivals import MethodArrived
 from amqpspec.peer.methods.peer import Peer
 from amqpspec.run.case import case
 from amqpspec.run.methods.oracles import rejects_violation
 from amqpspec.run.oracles import does_not_apply, equals, holds
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_9_1._closing import is_locked
 from amqpspec.suites.amqp_0_9_1._wire import (
     begin_publish,
     fetch,
@@ -132,15 +132,13 @@ def bits_are_read_from_the_low_end(peer: Peer) -> Verdict:
     peer.send_frame("method", method_payload(peer, "queue.declare", arguments))
     peer.barrier()
     replies = peer.pending("queue.declare-ok")
+    peer.call("queue.declare", queue=name, passive=True)
     # A second connection sees the exclusive bit: it finds the queue locked, not missing.
     other = peer.another().open_channel()
     other.send("queue.declare", queue=name, passive=True)
     arrival = other.arrival("queue.declare-ok")
-    missing = peer.dialect.constants_by_name["not-found"].value
-    refused = isinstance(arrival, MethodArrived) and arrival.name.endswith(".close")
-    exclusive = refused and isinstance(arrival, MethodArrived) and arrival["reply_code"] != missing
     observed = f"{len(replies)} replies; to another client {arrival.describe(peer.dialect)}"
-    return holds(peer, not replies and exclusive, observed, seen=arrival)
+    return holds(peer, not replies and is_locked(peer, arrival), observed, seen=arrival)
 
 
 @case("field.bits.sent", covers=["data-fields/bits/packing"])

@@ -46,7 +46,7 @@ def no_heartbeats_where_none_were_agreed(peer: Peer) -> Verdict:
     peer.open_connection(heartbeat=0)
     peer.claim("no heartbeat, and no end, where none were agreed on")
     # Three times the interval of the other cases, in silence.
-    beat = peer.heartbeat(3.0 * _INTERVAL_S)
+    beat = peer.heartbeat(peer.rest_on_time(3.0 * _INTERVAL_S))
     peer.call("channel.open")
     peer.barrier()
     return holds(peer, beat is None, "a heartbeat" if beat else "silence, then answers")

@@ -10,7 +10,6 @@ from typing import Any
 from amqpspec.peer.methods.arrivals import Content, MethodArrived
 from amqpspec.peer.methods.peer import Peer
 from amqpspec.run.case import case
-from amqpspec.run.methods.oracles import rejects_violation
 from amqpspec.run.oracles import equals, holds, judge_reaction, observed_either_way
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_0_9_1._wire import begin_publish, fetch, header_payload, refuses_content
@@ -38,7 +37,7 @@ def child_behind_the_body(peer: Peer) -> Verdict:
     peer.send_frame("header", header_payload(peer, 4, weight=1))
     peer.send_frame("body", b"body")
     peer.send_octets(peer.content_frames(b"child"))
-    return rejects_violation(peer)
+    return refuses_content(peer)
 
 
 @case(
@@ -93,7 +92,7 @@ def weight_with_a_plain_body(peer: Peer) -> Verdict:
     begin_publish(peer, peer.name("nowhere"))
     peer.send_frame("header", header_payload(peer, 4, weight=1))
     peer.send_frame("body", b"body")
-    return rejects_violation(peer)
+    return refuses_content(peer)
 
 
 @case("structured.mismatch.too-few", covers=["structured-content/mismatch"])
@@ -103,7 +102,7 @@ def fewer_children_than_announced(peer: Peer) -> Verdict:
     begin_publish(peer, peer.name("nowhere"))
     # The body comes where the second child is due.
     peer.send_octets(peer.content_frames(b"body", children=[peer.content_frames(b"child")], weight=2))
-    return rejects_violation(peer)
+    return refuses_content(peer)
 
 
 @case("structured.mismatch.method", covers=["structured-content/mismatch"])
@@ -113,7 +112,7 @@ def method_where_a_child_is_owed(peer: Peer) -> Verdict:
     begin_publish(peer, peer.name("nowhere"))
     peer.send_frame("header", header_payload(peer, 0, weight=1))
     peer.send("basic.qos", prefetch_count=1)
-    return rejects_violation(peer)
+    return refuses_content(peer)
 
 
 @case("amq_wlp_content_05", covers=["amq_wlp_content_05"])
