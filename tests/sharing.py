@@ -20,10 +20,8 @@ SHARED = {
     ),
     "npm": ("tests/reference/test_clients.py", "tests/reference/amqp_1_0/test_clients.py"),
     "wheel": ("tests/test_wheel.py",),
-    "known": ("tests/target/test_known_real.py", "tests/target/test_known_real_1_0.py"),
 }  # fmt: skip
-"""The files of each dear fixture: a session of Spark, a cluster, a browser, packages of npm, an installed wheel,
-a known broker in a folder of the test's own."""
+"""The files of each dear fixture: a session of Spark, a cluster, a browser, packages of npm, an installed wheel."""
 
 
 def shares(nodeid: str) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import subprocess
 import sys
@@ -123,14 +124,14 @@ def test_a_node_is_told_before_it_is_made_and_until_it_is_gone(tmp_path: Path) -
 
 
 def test_runs_are_noted_with_their_first_node_and_forgotten_with_their_last(tmp_path: Path) -> None:
-    notes, folder = Notes(tmp_path / "state", "a target"), tmp_path / "run"
+    notes, folder = Notes("a target", tmp_path / "state"), tmp_path / "run"
     with Journal(folder) as journal:
         made = notes.made(journal)
         assert list(notes.runs()) == []
         made.add(("/", "one"))
         made.add(("second", "two"))
         assert list(notes.runs()) == [(folder, [("/", "one"), ("second", "two")])]
-        assert list(Notes(tmp_path / "state", "another").runs()) == []
+        assert list(Notes("another", tmp_path / "state").runs()) == []
         made.discard(made.left)
         assert list(notes.runs()) == [(folder, [])]
     notes.forget(folder)
@@ -138,7 +139,7 @@ def test_runs_are_noted_with_their_first_node_and_forgotten_with_their_last(tmp_
 
 
 def test_a_run_whose_folder_is_gone_is_forgotten(tmp_path: Path) -> None:
-    notes = Notes(tmp_path / "state", "t")
+    notes = Notes("t", tmp_path / "state")
     with Journal(tmp_path / "run") as journal:
         notes.made(journal).add(("/", "one"))
     journal.path.unlink()
@@ -201,7 +202,7 @@ def test_what_a_killed_run_left_is_deleted_by_clean(place: Path) -> None:
 
 
 def test_the_next_run_deletes_what_a_dead_one_left_and_nothing_of_one_at_work(place: Path) -> None:
-    notes = Notes(place / ".brokers", "hooked")
+    notes = Notes("hooked", place / ".brokers")
     for name in ("dead", "alive"):
         with Journal(place / name) as journal:
             notes.made(journal).add(("/", f"left-by-{name}"))
@@ -212,3 +213,23 @@ def test_the_next_run_deletes_what_a_dead_one_left_and_nothing_of_one_at_work(pl
     assert "left-by-dead" in lines(place / "deleted")
     assert "left-by-alive" not in lines(place / "deleted")
     assert [folder for folder, _ in notes.runs()] == [place / "alive"]
+
+
+@pytest.mark.parametrize(
+    ("key", "says"),
+    [
+        (
+            "address: /exchange/{name}",
+            "amqp:not-found.*targets.yaml says how to make them: 'nodes: management'",
+        ),
+        ("nodes: linx", "line 5, key 'nodes': expected links, management, amqp-0-9-1, or the URL"),
+    ],
+)
+def test_what_to_configure_is_said_in_one_line(tmp_path: Path, key: str, says: str) -> None:
+    target = f"targets:\n  t:\n    broker: reference\n    dialect: amqp-1-0\n    {key}\n"
+    (tmp_path / "targets.yaml").write_text(target)
+    run = amqpspec(tmp_path, "run", "-t", "t", "open.first-frame", "-q")
+    said, _ = run.communicate(timeout=60)
+    assert run.returncode in (2, 3)
+    (line,) = (line for line in said.splitlines() if line.startswith("amqpspec: "))
+    assert re.search(says, line)

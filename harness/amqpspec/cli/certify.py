@@ -18,7 +18,6 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from amqpspec.cli.common import STATE_DIR
 from amqpspec.cli.hosted import tell_host
 from amqpspec.cli.progress import Progress
 from amqpspec.net.clock import today, utc_now
@@ -81,7 +80,7 @@ def certify(request: RunRequest) -> dict[str, Any]:
     limits = Limits(excluded, request.shared_target)
     folder = _place(request)
     stop = threading.Event()
-    notes = Notes(STATE_DIR, request.target.name)
+    notes = Notes(request.target.name)
     with ExitStack() as stack:
         stack.enter_context(only_run_in(folder))
         _prepare(folder, request)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from amqpspec.cli.common import STATE_DIR, one_line_errors
+from amqpspec.cli.common import one_line_errors
 
 
 @click.command(short_help="Delete what killed runs have left on a target.")
@@ -36,7 +36,7 @@ def clean(name: str, targets_file: Path | None, dialect: str) -> None:
         target = find_target(name, targets_file)
         if target.url is not None and "://" in name:
             target = replace(target, dialect=dialect)
-        notes = Notes(STATE_DIR, target.name)
+        notes = Notes(target.name)
         with (
             tempfile.TemporaryDirectory() as folder,
             live(target) as running,

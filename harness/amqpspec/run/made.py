@@ -15,6 +15,7 @@ from pathlib import Path
 
 from amqpspec.record.journal import Journal, JournalError, read_nodes
 
+STATE_DIR = Path(".brokers")
 Node = tuple[str, str]
 """Virtual host and address."""
 
@@ -56,7 +57,7 @@ class Made:
 class Notes:
     """Which runs may have left nodes on a target."""
 
-    def __init__(self, state_dir: Path, target: str) -> None:
+    def __init__(self, target: str, state_dir: Path = STATE_DIR) -> None:
         legal = "".join(c if c.isalnum() or c in "-.@" else "-" for c in target)
         self._folder = state_dir / "left" / legal
 

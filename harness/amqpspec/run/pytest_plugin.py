@@ -183,7 +183,9 @@ class _BackgroundRun:
         from amqpspec.run.baseline import read_baseline
         from amqpspec.run.engine import Engine, Settings, meet
         from amqpspec.run.execute import World
+        from amqpspec.run.made import Notes
         from amqpspec.run.plan import make_plan
+        from amqpspec.run.sweep import sweep
         from amqpspec.target.find import find_target
         from amqpspec.target.live import live
 
@@ -194,8 +196,11 @@ class _BackgroundRun:
         self.folder = folder = Path(config.getoption("--amqp-out") or f"out/pytest/{stamp}")
         running = self._stack.enter_context(live(target))
         journal = self._stack.enter_context(Journal(folder))
-        world = World(running, folder, "pytest", Patience(), self._stop)
+        notes = Notes(target.name)
+        world = World(running, folder, "pytest", Patience(), self._stop, made=notes.made(journal))
         world, identity = meet(world, journal)
+        sweep(world, notes, folder)
+        self._stack.callback(sweep, world, notes, folder)
         if self._baseline is not None and not self._baseline.applies_to(identity.version):
             self._baseline = None
         scale = config.getoption("--amqp-patience") * target.patience
