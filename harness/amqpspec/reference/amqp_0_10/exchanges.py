@@ -85,7 +85,8 @@ def _check_new(session: Session, order: Order) -> None:
     if plain(order["arguments"]):
         text = f"unknown arguments {sorted(plain(order['arguments']))}"
         session.refuse("exchange/declare/arguments/unknown-argument", text, "arguments")
-    if order["type"] not in EXCHANGE_TYPES:
+    lacking = order["type"] in ("topic", "headers") and session.faulty("only-types-that-are-required")
+    if order["type"] not in EXCHANGE_TYPES or lacking:
         session.refuse("exchange/declare/type/exchange-type-not-found", f"no type {order['type']!r}", "type")
 
 
@@ -258,6 +259,7 @@ FAULTS = fault_table("""
 passive-declare-creates-exchange: a passive declare makes the exchange [exchange/declare/passive/no-create]
 passive-exchange-declare-looks-at-all: a passive declare is looked at like any other
     [exchange/declare/arguments/passive exchange/declare/exchange/reserved-names]
+only-types-that-are-required: exchanges are of type direct or fanout [exchange/recommended-types]
 exchange-names-without-case: exchanges are made under small letters [exchange/name/syntax]
 second-declare-makes-it-anew: a second declare leaves an exchange without bindings [exchange/declare/type/typed]
 fifteen-exchanges-at-most: there is room for fifteen exchanges [exchange/declare/minimum]

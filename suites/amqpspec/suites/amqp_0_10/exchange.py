@@ -43,7 +43,7 @@ def fanout(peer: Peer) -> Verdict:
     return equals(peer, found, [[0, 1, 2], [0, 1, 2], []], "messages by queue")
 
 
-@case("exchange.type.topic", covers=["exchange/recommended-types"])
+@case("exchange.type.topic", covers=["exchange-types/topic"])
 def topic(peer: Peer) -> Verdict:
     """In the keys of a topic exchange, a star stands for one word, a hash for any number of them."""
     peer.open_session()
@@ -55,7 +55,7 @@ def topic(peer: Peer) -> Verdict:
     return equals(peer, found, wanted, "messages by pattern")
 
 
-@case("exchange.type.headers", covers=["exchange/recommended-types"])
+@case("exchange.type.headers", covers=["exchange-types/headers"])
 def headers(peer: Peer) -> Verdict:
     """A headers exchange compares headers: all of them, or any, by name and value."""
     peer.open_session()
@@ -69,6 +69,16 @@ def headers(peer: Peer) -> Verdict:
     messages = [both, {"color": "red"}, {"size": "big", "more": "x"}, {"color": "blue", "size": "small"}]
     found = routed(peer, "headers", bindings, [("", message) for message in messages])
     return equals(peer, found, [[0], [0, 1, 2], [0, 2, 3], []], "messages by binding")
+
+
+@case("exchange.type.recommended", covers=["exchange/recommended-types"])
+def recommended_types(peer: Peer) -> Verdict:
+    """Exchanges of type topic and headers can be declared."""
+    peer.open_session()
+    peer.claim("an exchange of each type")
+    types = ("topic", "headers")
+    found = [exchange_of(peer, peer.exchange(type)).get("type") for type in types]
+    return equals(peer, found, [*types], "types")
 
 
 @case("exchange.required-instances.types", covers=["exchange/required-instances/amq-type"])
