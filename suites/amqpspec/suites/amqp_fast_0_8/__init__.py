@@ -4,4 +4,16 @@ Modules with an underscore hold steps that cases share.
 """
 
 DIALECT = "amqp-fast-0-8"
-ORDER = ("initiation",)
+ORDER = (
+    "virtual_hosts",
+    "frames",
+    "scenarios",
+    "errors",
+    "syntax",
+    "initiation",
+    "tables",
+    "login",
+    "tuning",
+    "dictionaries",
+    "connection",
+)

@@ -1,14 +1,15 @@
-"""The greeting: two octets, and what answers them (connection-initiation, frame-syntax)."""
+"""The greeting: two octets, and what answers them (connection-initiation, frame-syntax), and CHALLENGE."""
 
 from __future__ import annotations
 
+from amqpspec.peer.amqp_fast_0_8.arrivals import CommandArrived
 from amqpspec.peer.amqp_fast_0_8.peer import Peer
 from amqpspec.run.amqp_fast_0_8.oracles import rejects_violation
 from amqpspec.run.case import case
-from amqpspec.run.oracles import equals
+from amqpspec.run.oracles import equals, holds, judge_reaction, worst
 from amqpspec.run.verdict import Verdict
 
-_SOMEWHAT_LARGER, _LARGEST = 2, 255
+_LOGIN_FRAME_OCTETS = 4096
 
 
 @case("initiation.valid", covers=["initiation/valid", "initiation/version", "scenarios/preparing/challenge"])
@@ -18,8 +19,83 @@ def a_valid_greeting(peer: Peer) -> Verdict:
     return equals(peer, peer.greet()["version"], 1, "version")
 
 
+@case("initiation.in-pieces", covers=["initiation/valid"])
+def a_greeting_in_pieces(peer: Peer) -> Verdict:
+    """A greeting whose two octets come apart is valid; nothing is sent before the second."""
+    peer.claim("CONNECTION CHALLENGE behind the second octet")
+    peer.send_octets(b"\x80")
+    early = peer.arrival("connection.challenge", within_s=peer.context.patience.quiet_s)
+    peer.send_octets(b"\x01")
+    peer.expect("connection.challenge")
+    return equals(peer, early.kind, "nothing", "behind the first octet")
+
+
 @case("initiation.version-zero", covers=["syntax/initiation"])
 def version_zero(peer: Peer) -> Verdict:
-    """A greeting with version 0 is not a valid one."""
+    """A greeting with version 0 ends the socket."""
     peer.send_header(b"\x80\x00")
     return rejects_violation(peer, barrier=None)
+
+
+@case("initiation.higher-version", covers=["initiation/version", "connection/challenge/version"])
+def a_higher_version(peer: Peer) -> Verdict:
+    """A greeting with a higher version is answered with CHALLENGE, version 1, or the end of the socket."""
+    verdicts = []
+    for version in (2, 255):
+        line = peer.another()
+        line.claim("version 1, or the end of the socket")
+        line.send_header(bytes((0x80, version)))
+        reaction = line.reaction(barrier=None, within_s=1.0)
+        challenges = line.stashed(lambda a: a.kind == "connection.challenge")
+        versions = [c["version"] for c in challenges if isinstance(c, CommandArrived)]
+        ended = reaction.refusal is not None and not versions
+        verdicts.append(holds(line, ended or versions == [1], f"versions {versions}", seen=reaction))
+    return worst(verdicts)
+
+
+@case("initiation.protocol-ids", covers=["initiation/protocol-ids"])
+def reserved_protocol_ids(peer: Peer) -> Verdict:
+    """A protocol id that is reserved is no valid greeting."""
+    verdicts = []
+    for id in (129, 160):
+        line = peer.another()
+        line.send_header(bytes((id, 1)))
+        verdicts.append(judge_reaction(line, line.reaction(barrier=None)))
+    return worst(verdicts)
+
+
+@case("initiation.invalid", covers=["initiation/invalid"])
+def no_protocol_at_all(peer: Peer) -> Verdict:
+    """Octets that announce no protocol end the socket, without a word."""
+    verdicts = []
+    for octets in (b"\x00\x01", b"\x7f\x01", b"\x01\x80"):
+        line = peer.another()
+        line.send_header(octets)
+        verdicts.append(judge_reaction(line, line.reaction(barrier=None)))
+    return worst(verdicts)
+
+
+@case("challenge.version", covers=["connection/challenge/version"])
+def challenge_with_the_version_asked_for(peer: Peer) -> Verdict:
+    """The version in CHALLENGE is not above the client's."""
+    peer.claim("a version of at most 1")
+    version = peer.greet(b"\x80\x01")["version"]
+    return holds(peer, version <= 1, f"version {version}")
+
+
+@case("challenge.mechanisms", covers=["connection/challenge/mechanisms", "connection/challenge/plain"])
+def mechanisms_are_listed_by_spaces(peer: Peer) -> Verdict:
+    """Mechanisms in CHALLENGE are words of their own, PLAIN among them."""
+    peer.claim("words separated by spaces, one of them PLAIN")
+    listed = peer.greet()["mechanisms"]
+    sound = all(word.replace("-", "").replace("_", "").isalnum() for word in listed.split(" "))
+    return holds(peer, sound and "PLAIN" in listed.split(" "), f"mechanisms {listed!r}")
+
+
+@case("challenge.size", covers=["connection/challenge/size"])
+def a_challenge_is_small(peer: Peer) -> Verdict:
+    """A CHALLENGE frame has at most 4096 octets."""
+    peer.claim("a frame of at most 4096 octets")
+    peer.greet()
+    octets = peer.listener.largest_frame_octets
+    return holds(peer, octets <= _LOGIN_FRAME_OCTETS, f"a frame of {octets} octets")

@@ -1,0 +1,155 @@
+"""The login: RESPONSE, PLAIN, errors of the negotiation (connection.response, plain-mechanism)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from amqpspec.peer.amqp_fast_0_8.peer import Peer
+from amqpspec.run.amqp_fast_0_8.oracles import rejects_violation
+from amqpspec.run.case import case
+from amqpspec.run.oracles import equals, holds, judge_reaction, worst
+from amqpspec.run.verdict import Verdict
+from amqpspec.wire.amqp_fast_0_8.malformed import counted, table_field
+from amqpspec.wire.values import Raw
+
+_RESPONSE, _RESPONSE_OCTETS = 11, 4096
+_PAUSE_S = 1.0
+
+
+def _refuses(peer: Peer, *responses: tuple[str, Any]) -> Verdict:
+    """Each RESPONSE, on a connection of its own, is refused; all pauses run at once."""
+    lines = [peer.another() for _ in responses]
+    for line, (mechanism, fields) in zip(lines, responses, strict=True):
+        line.greet()
+        line.respond(mechanism, fields)
+    return worst(rejects_violation(line, barrier=None) for line in lines)
+
+
+@case("response.mechanism", covers=["connection/response/mechanism"])
+def a_mechanism_that_was_not_offered(peer: Peer) -> Verdict:
+    """A mechanism that CHALLENGE does not list is refused, though the login is right; so is an empty one."""
+    given = peer.credentials()
+    return _refuses(peer, ("X-NOT-OFFERED", given), ("", given), ("PLAIN PLAIN", given))
+
+
+@case("response.rejected", covers=["connection/response/rejected"])
+def a_login_that_is_wrong(peer: Peer) -> Verdict:
+    """A wrong password, an unknown user, an empty password and a missing one are refused."""
+    user, password = peer.login.user, peer.login.password
+    return _refuses(
+        peer,
+        ("PLAIN", {"LOGIN": user, "PASSWORD": password + "x"}),
+        ("PLAIN", {"LOGIN": peer.name("nobody"), "PASSWORD": password}),
+        ("PLAIN", {"LOGIN": user, "PASSWORD": ""}),
+        ("PLAIN", {"LOGIN": user}),
+        ("PLAIN", {}),
+    )
+
+
+@case("response.accepted", covers=["connection/response/accepted", "connection/summary/server/response"])
+def a_login_that_is_right(peer: Peer) -> Verdict:
+    """A RESPONSE that is right leads to TUNE, the order of its fields notwithstanding."""
+    verdicts = []
+    for names in (("LOGIN", "PASSWORD"), ("PASSWORD", "LOGIN")):
+        line = peer.another()
+        line.greet()
+        line.claim("TUNE")
+        given = line.credentials()
+        line.respond("PLAIN", [(name, given[name]) for name in names])
+        verdicts.append(equals(line, line.take_tune().name, "connection.tune", "answer"))
+    return worst(verdicts)
+
+
+def _response_of(peer: Peer, octets: int) -> bytes:
+    """A RESPONSE whose frame has so many octets behind its size, by a field that nobody asked for."""
+    short = peer.octets(
+        "connection.response", mechanism="PLAIN", responses={**peer.credentials(), "PAD": b""}
+    )
+    padding = b"p" * (octets - (len(short) - 2))
+    return peer.octets(
+        "connection.response", mechanism="PLAIN", responses={**peer.credentials(), "PAD": padding}
+    )
+
+
+@case("response.size", covers=["connection/response/size"])
+def a_response_that_is_too_large(peer: Peer) -> Verdict:
+    """A RESPONSE frame well above 4096 octets is refused; one that is just within is read."""
+    small = peer.another()
+    small.greet()
+    small.send_octets(_response_of(small, _RESPONSE_OCTETS - 2))
+    small.take_tune()
+    peer.greet()
+    peer.send_octets(_response_of(peer, _RESPONSE_OCTETS + 3))
+    return rejects_violation(peer, barrier=None)
+
+
+@case("plain.case", covers=["plain/case"])
+def names_in_small_letters(peer: Peer) -> Verdict:
+    """LOGIN and PASSWORD in small letters, or mixed, are no login."""
+    user, password = peer.login.user, peer.login.password
+    return _refuses(
+        peer,
+        ("PLAIN", {"login": user, "password": password}),
+        ("PLAIN", {"LOGIN": user, "Password": password}),
+    )
+
+
+@case("plain.uppercase", covers=["plain/uppercase"])
+def names_that_the_target_sends(peer: Peer) -> Verdict:
+    """Names in the tables of CHALLENGE and TUNE are in upper case."""
+    challenge = peer.greet()
+    peer.respond()
+    tune = peer.take_tune()
+    peer.claim("names in upper case")
+    names = [*challenge["challenges"].names(), *tune["options"].names(), *tune["dictionary"].names()]
+    return equals(peer, names, [name.upper() for name in names], "names")
+
+
+@case("response.unknown", covers=["connection/summary/server/response-unknown"])
+def a_response_that_cannot_be_read(peer: Peer) -> Verdict:
+    """A RESPONSE whose fields do not fit its frame is refused."""
+    lines = [peer.another() for _ in range(3)]
+    sound = peer.octets("connection.response", mechanism="PLAIN", responses=peer.credentials())[3:-1]
+    for line, fields in zip(lines, (sound[:-1], sound + b"\0", sound[:3]), strict=True):
+        line.greet()
+        line.send_frame(_RESPONSE, fields)
+    return worst(rejects_violation(line, barrier=None) for line in lines)
+
+
+@case("login.errors.kinds", covers=["connection/errors/kinds"])
+def kinds_of_errors_in_the_negotiation(peer: Peer) -> Verdict:
+    """Commands of other levels before OPEN, too large a frame, and a wrong login are refused."""
+    lines = [peer.another() for _ in range(4)]
+    for line in lines:
+        line.greet()
+    lines[0].send("channel.open")
+    lines[1].send("connection.open", virtual_path=peer.login.vhost)
+    lines[2].send("connection.open", options={"PAD": b"p" * _RESPONSE_OCTETS})
+    lines[3].respond("PLAIN", {"LOGIN": peer.login.user, "PASSWORD": peer.login.password * 2})
+    return worst(rejects_violation(line, barrier=None) for line in lines)
+
+
+@case("login.errors.broken-syntax", covers=["connection/errors/kinds", "syntax/command-end"])
+def broken_syntax_in_the_negotiation(peer: Peer) -> Verdict:
+    """A wrong end octet, a table that ends within a field, and an unknown code are refused before OPEN."""
+    lines = [peer.another() for _ in range(3)]
+    for line in lines:
+        line.greet()
+    lines[0].send("connection.response", mechanism="PLAIN", responses=peer.credentials(), end=0)
+    lines[1].respond("PLAIN", Raw(counted("table", table_field(b"LOGIN", "S", b"\0\xff"))))
+    lines[2].send_frame(17, b"\0")
+    return worst(rejects_violation(line, barrier=None) for line in lines)
+
+
+@case("login.errors.pause", covers=["connection/errors/pause"], slow=True)
+def a_pause_before_the_end(peer: Peer) -> Verdict:
+    """A login that is wrong is followed by a pause of more than a second, then by the end of the socket."""
+    peer.greet()
+    peer.respond("PLAIN", {"LOGIN": peer.login.user, "PASSWORD": peer.login.password + "x"})
+    started_s = peer.now()
+    peer.claim("the end, behind a pause of more than a second")
+    reaction = peer.reaction(barrier=None)
+    passed_s = peer.now() - started_s
+    verdict = judge_reaction(peer, reaction)
+    how = "behind a pause" if passed_s >= _PAUSE_S else "with hardly a pause"
+    return worst([verdict, holds(peer, passed_s >= _PAUSE_S, f"the end, {how}", seen=reaction)])
