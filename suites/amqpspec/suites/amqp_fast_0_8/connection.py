@@ -48,7 +48,7 @@ def zero_asks_for_silence(peer: Peer) -> Verdict:
     peer.send("handle.flow", flow_pause=False)
     peer.is_open = True
     peer.store(topic(peer), b"x", 1, service=TOPIC)
-    found = silent(peer, "connection.reply", "channel.reply", "handle.reply")
+    found = silent(peer, "connection.reply", "channel.reply", "handle.reply", channels=(1,))
     return equals(peer, [f.describe(peer.dialect) for f in found], [], "REPLYs")
 
 

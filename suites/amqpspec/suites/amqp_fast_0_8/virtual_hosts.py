@@ -19,7 +19,7 @@ def created_for_a_named_queue(peer: Peer) -> Verdict:
     peer.claim("CREATED with the names that the client gave, or none")
     for handle, name in enumerate(names, start=1):
         peer.consume(name, handle, dynamic=True)
-    told = [(c["handle_id"], c["dest_name"]) for c in silent(peer, "handle.created")]
+    told = [(c["handle_id"], c["dest_name"]) for c in silent(peer, "handle.created", channels=(1,))]
     return holds(peer, told in ([], list(enumerate(names, start=1))), f"CREATED {told}")
 
 
