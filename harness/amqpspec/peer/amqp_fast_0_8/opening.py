@@ -113,7 +113,8 @@ class Opening(Connection):
     @property
     def frame_max_octets(self) -> int:
         """The largest frame and fragment that the target takes: what it proposed, or the least that it may."""
-        return self.limit("FRAME_MAX", self.dialect.layout.min_frame_max_octets)
+        proposed = self.limit("FRAME_MAX")
+        return proposed if proposed > 0 else self.dialect.layout.min_frame_max_octets
 
     # --- asking
 
