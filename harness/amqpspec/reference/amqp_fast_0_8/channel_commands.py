@@ -9,16 +9,20 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from amqpspec.reference.amqp_fast_0_8.channels import Channel
-from amqpspec.reference.amqp_fast_0_8.connection import Connection
+from amqpspec.reference.amqp_fast_0_8.connection import CODES, Connection
 from amqpspec.reference.amqp_fast_0_8.limits import CHANNEL_MAX
 from amqpspec.reference.fault import fault_table
 
+_HIGH = 0xFF00
 Args = Mapping[str, Any]
 Command = Callable[[Connection, Args], None]
 
 
 def _open(connection: Connection, args: Args) -> None:
     id = args["channel_id"]
+    if id > _HIGH and connection.faulty("high-ids-refused"):
+        connection.close_channel(id, CODES["resource-error"], "too high")
+        return
     if not id:
         connection.refuse("channel/open/channel-id", "channel 0")
     if id in connection.channels:
@@ -43,15 +47,18 @@ def _confirm(connection: Connection, channel: Channel, args: Args) -> None:
     if connection.faulty("channel-commands-not-confirmed"):
         return
     if connection.faulty("channel-reply-with-another-tag"):
-        tag += 1
+        tag = tag % 0xFFFF + 1
     if connection.faulty("channel-reply-names-another-channel"):
-        id += 1
+        id = id % 0xFFFF + 1
     channel.say("channel.reply", channel_id=id, confirm_tag=tag, reply_code=200)
 
 
 def _ack(connection: Connection, args: Args) -> None:
     channel = _channel(connection, args, "channel/ack/open")
     if channel is None:
+        return
+    if args["message_nbr"] >= channel.next_in_line and connection.faulty("ack-above-all-refused"):
+        connection.close_channel(channel.id, CODES["invalid-field"], "no such message")
         return
     channel.ack(args["message_nbr"])
     if not connection.faulty("ack-not-confirmed"):
@@ -130,6 +137,8 @@ channel-commands-not-confirmed: commands on channels are not confirmed
     channel/summary/server/rollback scenarios/confirmations/asked]
 channel-reply-with-another-tag: CHANNEL REPLY has another confirm-tag [channel/reply/confirm-tag]
 channel-reply-names-another-channel: CHANNEL REPLY names another channel [channel/reply/channel]
+ack-above-all-refused: an ACK with a number above all messages is refused [channel/ack/unknown-number]
+high-ids-refused: the highest ids of channels are refused [ids/checked]
 ack-not-confirmed: ACK is not confirmed [channel/summary/server/ack]
 commit-refused: COMMIT closes the channel
     [channel/open/transacted transactions/begin channel/summary/server/commit]

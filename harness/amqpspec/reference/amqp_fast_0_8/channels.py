@@ -67,6 +67,7 @@ class Channel:
         self.upload: Head | None = None
         self.download: Download | None = None
         self._next_number = 1
+        self._held: list[bytes] = []
         self._outstanding: dict[int, Delivery] = {}
         self._sends: list[Callable[[], None]] = []
 
@@ -74,7 +75,18 @@ class Channel:
 
     def say(self, name: str, **fields: Any) -> None:
         """One command, behind what waits on this channel."""
-        self.put(command_frame(name, **fields))
+        octets = command_frame(name, **fields)
+        if name == "handle.reply" and self.faulty("replies-held-back"):
+            self._held.append(octets)
+            self.carrier.has_output()
+        else:
+            self.put(octets)
+
+    def release_held(self) -> bool:
+        """Say what a fault held back; whether there was anything."""
+        held, self._held = self._held, []
+        self.out.extend(held)
+        return bool(held)
 
     def put(self, *octets: bytes) -> None:
         """Octets, behind what waits on this channel."""
@@ -158,6 +170,8 @@ class Channel:
         if not self.transacted or self.faulty("sends-outside-transactions"):
             action()
             return
+        if len(self._sends) >= 10 and self.faulty("transactions-of-ten"):
+            self.carrier.refuse("tuning/txn-limit", "more than ten messages in a transaction")
         if len(self._sends) >= TXN_LIMIT - self.faulty("txn-limit-one-less"):
             self.carrier.refuse("tuning/txn-limit", f"more than {TXN_LIMIT} messages in a transaction")
         self._sends.append(action)
@@ -230,6 +244,8 @@ redelivered-not-marked: messages that come again are not marked as such [handle/
 sends-outside-transactions: messages of a transaction are sent at once
     [channel/commit/visible channel/rollback/extent channel/commit/extent transactions/begin]
 txn-limit-one-less: the last message that TXN_LIMIT allows is refused [tuning/txn-limit]
+transactions-of-ten: a transaction has at most ten messages, whatever TXN_LIMIT says [tuning/txn-limit/none]
+replies-held-back: HANDLE REPLY comes behind what later commands cause [scenarios/confirmations/not-batched]
 commit-keeps-one-send: COMMIT sends the first message of a transaction only
     [channel/commit/extent channel/commit/mixture]
 commit-loses-sends: COMMIT sends nothing

@@ -67,6 +67,7 @@ class Connection(BrokerConnection):
         self.frame_max_octets = FRAME_MAX_OCTETS
         self.aliases: dict[str, str] = {}
         self.client_name = ""
+        self.asked_twice = False
         self.signs = self.pings = Pings(self)
         self._code = 0
         self._inbox = reader(self)
@@ -75,6 +76,8 @@ class Connection(BrokerConnection):
     def destinations(self) -> Destinations:
         """The destinations of the virtual host."""
         assert self.vhost is not None
+        if self.faulty("virtual-hosts-share-destinations"):
+            return destinations_of(self.core.vhosts["/"])
         return destinations_of(self.vhost)
 
     @property
@@ -122,6 +125,8 @@ class Connection(BrokerConnection):
         else:
             code = refusal.code or self._code or _ANY_CODE
             assert isinstance(code, int)
+            if self.faulty("codes-without-severity"):
+                code %= 100
             self._say_no(refusal.scope, code, refused.text)
 
     def _say_no(self, scope: Scope, code: int, text: str) -> None:
@@ -162,9 +167,12 @@ class Connection(BrokerConnection):
             return
         handle.stop()
         handle.channel.say("handle.close", **fields)
+        if self.faulty("error-on-handle-closes-other-channels"):
+            for other in [id for id in self.channels if id != handle.channel.id]:
+                self.close_channel(other, code, text)
         if self.faulty("error-on-handle-closes-its-neighbours"):
-            for other in [h for h in self.handles.values() if h.channel is handle.channel]:
-                self.close_handle(other.id, code, text)
+            for neighbour in [h for h in self.handles.values() if h.channel is handle.channel]:
+                self.close_handle(neighbour.id, code, text)
 
     def handle_closed(self, id: int, answer: bool) -> None:
         """A client closes a handle: stop, and answer."""
@@ -185,9 +193,6 @@ class Connection(BrokerConnection):
         self.drop_channel(id)
         self.closing_channels.add(id)
         self.write(command_frame("channel.close", channel_id=id, reply_code=code, reply_text=text[:255]))
-        if self.faulty("error-on-channel-closes-the-others"):
-            for other in tuple(self.channels):
-                self.close_channel(other, code, text)
 
     def drop_channel(self, id: int) -> None:
         """Stop the handles of a channel and roll it back."""
@@ -223,10 +228,14 @@ class Connection(BrokerConnection):
     def _write_out(self) -> None:
         while not self.silent and not self.congested:
             waiting = [channel for channel in self.channels.values() if channel.out]
-            if not waiting:
+            if not waiting and not self._release_held():
                 return
             for channel in waiting:
                 self.write(channel.out.popleft())
+
+    def _release_held(self) -> bool:
+        """Say what a fault held back on any channel; whether there was anything."""
+        return sum(channel.release_held() for channel in self.channels.values()) > 0
 
     def pump(self) -> None:
         """Windows, or the socket, have changed: let every queue look again that this connection reads."""
@@ -238,7 +247,7 @@ class Connection(BrokerConnection):
     def sign_of_life(self) -> None:
         """Send a PING."""
         if self.phase is Phase.OPEN:
-            self.reply("connection.ping", respond=self.faulty("heartbeats-ask-for-answers"))
+            self.reply("connection.ping")
             self.core.flush()
 
     # --- the end
@@ -313,10 +322,11 @@ closed-handle-reads-on: a handle that was closed still receives messages
 closed-handle-stays-open: a handle that was closed can still be used
     [handle/close/answered handle/summary/server/close]
 handle-close-takes-the-channel: with a handle, its channel is closed [handle/close/ended]
-error-on-channel-closes-the-others: an error on a channel closes all channels [channels/independent]
+error-on-handle-closes-other-channels: an error on a handle closes all other channels [channels/independent]
+virtual-hosts-share-destinations: all virtual hosts have the same destinations [virtual-hosts/independent]
+codes-without-severity: reply codes of errors lack their first digit [errors/reply-codes]
 handles-outlive-their-channel: handles stay open when their channel closes [scenarios/errors/server-closes]
 temporary-queues-go-with-a-channel: temporary queues are deleted when any channel closes [changes/temporary-queues]
-heartbeats-ask-for-answers: PINGs of the heartbeat ask for an answer [heartbeat/until-first-ping]
 does-not-wait-for-the-other-close: the socket ends right behind the broker's CONNECTION CLOSE
     [connection/close/reads-on connection/close/repeated]
 close-not-repeated: a command that comes behind the broker's CONNECTION CLOSE is not answered

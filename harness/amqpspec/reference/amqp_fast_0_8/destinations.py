@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from amqpspec.reference.fault import fault_table
-from amqpspec.reference.model import Consumer, Entry, Message, Queue, VirtualHost
+from amqpspec.reference.model import Consumer, Message, Queue, VirtualHost
 
 QUEUE, TOPIC, ANY = 1, 2, 3
 
@@ -34,7 +34,8 @@ class Destinations:
 
     def __init__(self, vhost: VirtualHost) -> None:
         self.vhost, self.faulty = vhost, vhost.faulty
-        self._topics: dict[str, list[Consumer]] = {}
+        self._topics: dict[str, list[tuple[Consumer, bool]]] = {}
+        self.once_exclusive: set[str] = set()
         self.partials: dict[bytes, Partial] = {}
 
     # --- queues
@@ -59,15 +60,14 @@ class Destinations:
 
     # --- topics
 
-    def subscribe(self, name: str, consumer: Consumer) -> None:
+    def subscribe(self, name: str, consumer: Consumer, no_local: bool) -> None:
         """Let a consumer, which has a queue of its own, have what is sent to a topic from now on."""
-        self._topics.setdefault(name, []).append(consumer)
+        self._topics.setdefault(name, []).append((consumer, no_local))
 
     def unsubscribe(self, consumer: Consumer) -> None:
         """End a subscription."""
         for name, consumers in tuple(self._topics.items()):
-            if consumer in consumers:
-                consumers.remove(consumer)
+            consumers[:] = [pair for pair in consumers if pair[0] is not consumer]
             if not consumers:
                 del self._topics[name]
 
@@ -99,8 +99,8 @@ class Destinations:
         subscribers = list(self._topics.get(name, ()))
         if self.faulty("topic-serves-one-subscriber"):
             subscribers = subscribers[:1]
-        for consumer in subscribers:
-            if not self._is_local(consumer, message):
+        for consumer, no_local in subscribers:
+            if not (no_local and self._is_local(consumer, message)):
                 consumer.queue.enqueue(message)
 
     def _enqueue(self, queue: Queue, message: Message) -> None:
@@ -111,12 +111,7 @@ class Destinations:
     def _is_local(self, consumer: Consumer, message: Message) -> bool:
         if self.faulty("no-local-not-known"):
             return False
-        everything = consumer.no_local and self.faulty("no-local-hides-all")
-        return everything or (consumer.no_local and message.publisher is consumer.taker.owner)
-
-    def browsable(self, queue: Queue) -> Iterator[Entry]:
-        """What waits in a queue, by number."""
-        return iter(sorted(queue.ready(), key=lambda entry: entry.position))
+        return message.publisher is consumer.taker.owner or self.faulty("no-local-hides-all")
 
 
 def _is_expired(message: Message, faulty: Any) -> bool:
@@ -147,7 +142,10 @@ def _has(fields: Selector, name: str, value: Any, faulty: Any) -> bool:
         return False
     if value == b"" and not faulty("selector-takes-empty-literally"):
         return True
-    return bool(fields[name][1] == value) or faulty("selector-looks-at-names-only")
+    actual = fields[name][1]
+    if faulty("selector-compares-255-octets") and isinstance(actual, bytes) and isinstance(value, bytes):
+        return actual[:255] == value[:255]
+    return bool(actual == value) or faulty("selector-looks-at-names-only")
 
 
 _known: WeakKeyDictionary[VirtualHost, Destinations] = WeakKeyDictionary()
@@ -174,5 +172,6 @@ expiration-drops-early: a message with an expiration is dropped before its time 
 selectors-ignored: selectors let every message pass [handle/consume/selector dictionaries/short-names]
 selector-needs-one-field: one field of a selector is enough [handle/consume/selector]
 selector-takes-empty-literally: an empty value in a selector matches empty values only [handle/consume/selector]
+selector-compares-255-octets: selectors compare the first 255 octets of strings [tables/strings]
 selector-looks-at-names-only: selectors compare names, not values [handle/consume/selector]
 """)

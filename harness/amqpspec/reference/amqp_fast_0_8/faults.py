@@ -67,7 +67,7 @@ tuning/frame-max/client-maximum: connection/tune/values connection/tune/refused
     connection/summary/server/tune-invalid
 connection/response/rejected: connection/errors/pause connection/errors/kinds
 handle/open/handle-id: handle/summary/server/open
-restartable/wrong-hash: restartable/full/hash handle/prepare/hash
+restartable/wrong-hash: restartable/full/hash handle/prepare/hash restartable/validation
 """)
 _UNJUDGED = ("frames/size-forms",)
 _CONFUSED = (541, 540, 404)
@@ -86,10 +86,15 @@ class _Refusals(RefusalRules):
         return next((refusal for refusal in natural if not is_among(refusal, row.accepts)), None)
 
     def wrong_scope(self, row: Requirement) -> Refusal | None:
-        """Another level that the ledger does not let pass, or else silence."""
-        code = row.accepts[0].code or _CONFUSED[0]
-        others = [*(Refusal(scope, code) for scope in _LEVELS), Refusal(Scope.SOCKET)]
-        return next((refusal for refusal in others if not passes(refusal, row)), MUTE)
+        """A wider level that the ledger does not let pass, or else silence; a narrower one is not always there."""
+        first = row.accepts[0]
+        if first.scope is Scope.SOCKET:
+            return MUTE
+        narrower = _LEVELS[: _LEVELS.index(first.scope) + 1] if first.scope in _LEVELS else ()
+        wider = [Refusal(scope, first.code or _CONFUSED[0]) for scope in _LEVELS if scope not in narrower]
+        return next(
+            (refusal for refusal in (*wider, Refusal(Scope.SOCKET)) if not passes(refusal, row)), MUTE
+        )
 
 
 DIALECT_FAULTS = Faults(

@@ -28,6 +28,10 @@ class CutShortError(Exception):
     """Octets end before a value does."""
 
 
+class UnknownTypeError(Exception):
+    """A value has a type that nobody can read, and that was let pass."""
+
+
 class FieldReader:
     """Reads one run of fields; ``at`` is how far it came."""
 
@@ -70,6 +74,8 @@ class FieldReader:
         octets = self.take(self.number(kind.length_octets))
         if field.type == "shortstr":
             return self._text(octets)
+        if not octets and field.type == "longstr" and self._faulty("empty-long-strings-refused"):
+            self._refuse("tables/layout", "an empty long string")
         if field.type == "table":
             return read_table(octets, self._refuse, self._faulty)
         return octets
@@ -106,6 +112,8 @@ def read_table(octets: bytes, refuse: Refuse, faulty: Faulty) -> Values:
         except CutShortError:
             refuse("tables/layout", f"a table of {len(octets)} octets ends within a field")
             break
+        except UnknownTypeError:
+            break
         if name not in values or faulty("last-of-equal-names-counts"):
             values[name] = tag, value
     return values
@@ -121,7 +129,7 @@ def _entry(reader: FieldReader, refuse: Refuse, faulty: Faulty) -> tuple[str, st
         return name.decode("latin-1"), tag, value.split(b"\0")[0] if faulty("strings-end-at-zero") else value
     if tag not in _WIDTHS:
         refuse("tables/types", f"a value of type {tag!r}")
-        raise CutShortError
+        raise UnknownTypeError
     value = _plain(tag, reader.take(_WIDTHS[tag]))
     if _disliked(tag, value, faulty):
         refuse("tables/types", f"{tag} {value}")
@@ -152,6 +160,7 @@ def numbers(table: Mapping[str, tuple[str, Any]]) -> dict[str, int]:
 FAULTS = fault_table("""
 first-bit-in-the-highest-place: the first of adjacent bits is sought in the highest place [syntax/notes/bits]
 strings-end-at-zero: a string in a table ends at its first zero octet [syntax/notes/long-strings tables/strings]
+empty-long-strings-refused: a long string without octets is refused [syntax/notes/empty-strings]
 short-strings-in-latin-1: short strings are not read as UTF-8 [syntax/notes/short-strings]
 last-of-equal-names-counts: of two fields by one name the last counts [tables/duplicates]
 negative-integers-refused: a negative integer in a table is refused [tables/integers tables/types]

@@ -27,7 +27,7 @@ def confirm(connection: Connection, handle: Handle, args: Args, name: str) -> No
     if _stays_silent(connection, name):
         return
     if connection.faulty("handle-reply-with-another-tag"):
-        tag += 1
+        tag = tag % 0xFFFF + 1
     handle.channel.say("handle.reply", handle_id=id, confirm_tag=tag, reply_code=200)
 
 
@@ -124,9 +124,9 @@ def _subscribe(connection: Connection, handle: Handle, args: Args) -> Consumer |
     choosy = bool(args["selector"])
     if args["service_type"] == TOPIC:
         queue = connection.destinations.topic_queue(args["dest_name"])
-        consumer = Consumer("", queue, taker, args["no_ack"], args["no_local"], False, choosy)
+        consumer = Consumer("", queue, taker, args["no_ack"], False, False, choosy)
         handle.topics.add(consumer)
-        connection.destinations.subscribe(args["dest_name"], consumer)
+        connection.destinations.subscribe(args["dest_name"], consumer, args["no_local"])
     else:
         found = _queue(connection, handle, args)
         if found is None:
@@ -149,6 +149,11 @@ def _queue(connection: Connection, handle: Handle, args: Args) -> Queue | None:
         queue = destinations.make_queue(name, connection)
     if any(c.exclusive for c in queue.consumers) or (args["exclusive"] and queue.consumers):
         connection.refuse("handle/consume/exclusive", f"queue {queue.name!r} has an exclusive reader")
+    once = connection.destinations.once_exclusive
+    if connection.faulty("exclusive-outlives-its-reader") and queue.name in once:
+        connection.refuse("handle/consume/exclusive", f"queue {queue.name!r} had an exclusive reader")
+    if args["exclusive"]:
+        once.add(queue.name)
     if args["dynamic"]:
         _created(connection, handle, queue.name, bool(name))
     return queue
@@ -159,7 +164,8 @@ def _created(connection: Connection, handle: Handle, name: str, named: bool) -> 
         return
     if named and connection.faulty("created-with-another-name"):
         name += ".0"
-    handle.channel.say("handle.created", handle_id=handle.id, dest_name=name)
+    code = {"code": 38} if connection.faulty("created-by-another-code") else {}
+    handle.channel.say("handle.created", handle_id=handle.id, dest_name=name, **code)
 
 
 # --- FLOW, UNGET
@@ -254,6 +260,9 @@ dynamic-not-known: a queue that was named is not made [handle/consume/dynamic]
 created-not-sent: the name of a generated queue is not told
     [handle/created/unnamed handle/consume/generated]
 created-with-another-name: CREATED tells another name than the client gave [changes/created-for-dynamic]
+created-by-another-code: CREATED has a code that is not defined [syntax/handle-commands]
+exclusive-outlives-its-reader: a queue that was read exclusively can be read by nobody else any more
+    [handle/consume/exclusive]
 flow-ignored: FLOW has no effect [handle/flow/pause scenarios/receiving/flow]
 flow-never-restarts: a handle that was paused stays so [handle/flow/pause scenarios/receiving/flow]
 paused-reader-keeps-its-queue: while one reader of a queue is paused, no other one is served [handle/flow/others]

@@ -105,6 +105,8 @@ class Handle:
         """Whether a message goes out by PREPARE: where the channel is restartable and fragments are several."""
         if not self.channel.restartable and not self.faulty("prepare-unasked"):
             return False
+        if self.faulty("no-prepare-for-large-messages"):
+            return False
         return len(pieces) > 1 or self.faulty("prepare-for-one-fragment")
 
     def _prepare(self, message: Message, flags: Mapping[str, Any]) -> None:
@@ -209,12 +211,13 @@ everything-is-redelivered: every message is marked as redelivered [handle/notify
 handles-begin-paused: a handle has to be started by FLOW [handle/flow/on]
 delivered-flag-inverted: consumed messages are marked as browsed, and browsed ones as delivered
     [handle/notify/delivered scenarios/browsing/not-delivered handle/browse/available]
-notify-names-another-handle: NOTIFY has the handle-id of another handle [handle/notify/handle]
+notify-names-another-handle: NOTIFY has the handle-id of another handle [handle/notify/handle ids/never-the-server]
 large-message-in-one-go: no other channel gets a word in between the fragments of a message
     [channels/no-starvation channels/fair-sharing]
 something-between-fragments: a command stands between the fragments of a message
     [scenarios/receiving/fragments handle/notify/consecutive]
 prepare-unasked: PREPARE is sent on channels without restartable mode [restartable/not-unasked]
+no-prepare-for-large-messages: large messages begin with NOTIFY, whatever the mode [restartable/recommended]
 prepare-for-one-fragment: PREPARE is sent for messages that fit into one fragment
     [restartable/not-for-one-fragment]
 prepare-without-body: PREPARE carries the head and nothing else [restartable/question]

@@ -100,6 +100,8 @@ class Inbox:
         """A command with its fields, and how much follows it; None where it was refused, let pass or discarded."""
         connection = self.connection
         command = DIALECT.commands_by_code.get(incoming.code)
+        if command is None and self.faulty("unknown-codes-skipped"):
+            return None
         if command is None:
             connection.refuse(_unknown(incoming.code), f"code {incoming.code}")
             return None
@@ -189,6 +191,8 @@ class Inbox:
             connection.closing_handles.discard(self.handle_id)
             if self.faulty("answer-to-handle-close-is-answered"):
                 connection.reply("handle.close", handle_id=self.handle_id, reply_code=200)
+        elif self.faulty("command-behind-handle-close-closes-the-connection"):
+            connection.close(503, "the handle is closing")
         return True
 
     def _meets_channel_close(self, name: str) -> bool:
@@ -215,6 +219,10 @@ def connect(core: Core) -> Connection:
 FAULTS = fault_table("""
 fragment-size-counts-the-frame: a fragment is taken for one octet shorter than announced
     [messages/frames/size handle/send/behind messages/frames/carriers]
+unknown-codes-skipped: frames with codes that are not defined are passed over
+    [frames/skipping syntax/connection-commands syntax/channel-commands syntax/handle-commands]
+command-behind-handle-close-closes-the-connection: behind the broker's HANDLE CLOSE, a command on the handle closes
+    the connection [handle/close/discards]
 answer-to-handle-close-is-answered: the HANDLE CLOSE that answers the broker's is answered [handle/close/reads-on]
 closed-channel-cannot-be-opened: a channel that the broker closed stays closing [channel/close/ended]
 channel-close-not-repeated: behind the broker's CHANNEL CLOSE, other commands are passed over

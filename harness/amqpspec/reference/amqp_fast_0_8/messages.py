@@ -82,14 +82,19 @@ def _head_as_kept(head: Head, faulty: Faulty) -> bytes:
         changed["mime_type"] = head.fields["mime_type"].upper()
     if faulty("headers-dropped"):
         changed["headers"] = {}
-    if not changed:
+    cut = faulty("headers-lose-zero-octets")
+    if not changed and not cut:
         return head.octets
-    tables = {} if "headers" in changed else {"headers": _typed(head.fields["headers"])}
+    tables = {} if "headers" in changed else {"headers": _typed(head.fields["headers"], cut)}
     return encode_head(**{**head.fields, **tables, **changed})
 
 
-def _typed(values: Mapping[str, tuple[str, Any]]) -> list[tuple[str, Any]]:
-    return [(name, Typed(tag, value)) for name, (tag, value) in values.items()]
+def _typed(values: Mapping[str, tuple[str, Any]], cut: bool) -> list[tuple[str, Any]]:
+    """Fields to be written; ``cut``: strings end at their first zero octet."""
+    return [
+        (name, Typed(tag, value.split(b"\0")[0] if cut and tag == "S" else value))
+        for name, (tag, value) in values.items()
+    ]
 
 
 # --- going out
@@ -130,6 +135,7 @@ priority-dropped: messages lose their priorities [syntax/message-head messages/h
 mime-type-in-capitals: MIME types are put into capitals [syntax/message-head]
 headers-dropped: messages lose their headers
     [syntax/message-head tables/strings tables/integers tables/decimals tables/times]
+headers-lose-zero-octets: strings in headers end at their first zero octet [syntax/notes/long-strings tables/strings]
 fragments-one-too-large: fragments have one octet more than the client takes
     [tuning/frame-max/kept messages/fragments/large]
 frame-max-of-client-ignored: the client's FRAME_MAX has no effect [tuning/frame-max/kept messages/fragments/large]

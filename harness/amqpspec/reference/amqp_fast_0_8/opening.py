@@ -43,9 +43,16 @@ def challenge(connection: Connection, version: int) -> None:
 
 def _response(connection: Connection, args: Args) -> None:
     mechanism, given = args["mechanism"], args["responses"]
+    if connection.faulty("one-more-challenge") and not connection.asked_twice:
+        connection.asked_twice = True
+        connection.reply("connection.challenge", version=PROTOCOL_VERSION, mechanisms=" ".join(MECHANISMS))
+        return
     if mechanism == "NONE":
         connection.refuse("changes/no-anonymous-login", "mechanism NONE")
-    elif mechanism not in MECHANISMS:
+        connection.user = connection.core.users["guest"]
+        _propose(connection)
+        return
+    if mechanism not in MECHANISMS:
         connection.refuse("connection/response/mechanism", f"mechanism {mechanism!r}")
     user = _user(connection, given)
     if user is None and {name.upper() for name in given} >= set(MECHANISMS["PLAIN"]) - set(given):
@@ -124,6 +131,8 @@ def _open(connection: Connection, args: Args) -> None:
     connection.phase = Phase.OPEN
     connection.established()
     connection.vhost = connection.core.vhosts.get(args["virtual_path"])
+    if connection.faulty("one-virtual-host-for-a-login") and args["virtual_path"] != "/":
+        connection.vhost = None
     user = connection.user
     if connection.vhost is None or user is None or args["virtual_path"] not in user.vhosts:
         connection.refuse("errors/connection", f"no virtual host {args['virtual_path']!r}")
@@ -146,7 +155,7 @@ def _confirm(connection: Connection, tag: int) -> None:
     if connection.faulty("open-not-confirmed"):
         return
     if connection.faulty("open-confirmed-by-another-tag"):
-        tag += 1
+        tag = tag % 0xFFFF + 1
     code = 700 if connection.faulty("open-confirmed-by-no-code") else 200
     connection.reply("connection.reply", confirm_tag=tag, reply_code=code)
     if connection.faulty("open-confirmed-twice"):
@@ -212,6 +221,9 @@ open-not-confirmed: an OPEN with a confirm-tag is not confirmed
 open-confirmed-by-another-tag: the confirmation of OPEN has another confirm-tag [connection/reply/confirm-tag]
 open-confirmed-by-no-code: the confirmation of OPEN has a code that is none [connection/reply/reply-code]
 open-confirmed-twice: an OPEN is confirmed twice [connection/reply/open connection/confirmation/non-zero]
+one-more-challenge: the first RESPONSE is answered by another CHALLENGE
+    [scenarios/preparing/rounds connection/response/more]
+one-virtual-host-for-a-login: a login opens one virtual host only [virtual-hosts/after-security]
 ping-waits-for-messages: a PING in the midst of a message is not answered
     [priorities/ping priorities/connection connection/summary/server/ping]
 ping-not-answered: a PING that asks for it is not answered

@@ -27,6 +27,9 @@ def _send(connection: Connection, args: Args, fragment: bytes) -> None:
     if handle is None:
         return
     may(connection, handle, "producer")
+    if handle.consumers and connection.faulty("readers-cannot-send"):
+        connection.close_handle(handle.id, CODES["command-invalid"], "it reads")
+        return
     _check(connection, handle, args)
     channel = handle.channel
     if channel.arriving is not None and channel.arriving.handle != handle.id:
@@ -100,6 +103,8 @@ def _accept(connection: Connection, handle: Handle, args: Args, head: Head, body
     if connection.faulty("body-cut-at-65535"):
         body = body[:65_535]
     message = message_of(head, body, name, connection, connection.aliases, connection.faulty)
+    if not handle.consumers and connection.faulty("senders-receive-their-messages"):
+        handle.notify(message, handle.channel.next_number(), delivered=True, redelivered=False)
     handle.channel.send(lambda: destinations.send(service, name, message))
     confirm(connection, handle, args, "send")
 
@@ -197,6 +202,8 @@ COMMANDS: Mapping[str, Command] = {
 }
 
 FAULTS = fault_table("""
+readers-cannot-send: a handle that reads cannot send any more [scenarios/sending/any-time]
+senders-receive-their-messages: a handle that did not CONSUME receives what it sends [scenarios/receiving/consume-first]
 one-message-at-a-time: while a message arrives on one channel, no other channel may send
     [messages/fragments/interleaved]
 large-messages-refused: a body above 1000 octets is too large [messages/fragments/large handle/send/consecutive]

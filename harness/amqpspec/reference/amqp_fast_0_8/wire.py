@@ -85,6 +85,9 @@ class Splitter:
     def _cut(self, begin: int, size: int) -> Incoming:
         octets = bytes(self._buffer[begin : begin + size])
         del self._buffer[: begin + size]
+        if self._buffer[:1] == bytes((LAYOUT.end or 0,)) and self._faulty("end-octet-outside-the-size"):
+            octets += self._buffer[:1]
+            del self._buffer[:1]
         if octets[-1] != LAYOUT.end:
             self._refuse("syntax/command-end", f"end octet 0x{octets[-1]:02X}")
         return Incoming(octets[0], octets[1:-1], size)
@@ -93,5 +96,6 @@ class Splitter:
 FAULTS = fault_table("""
 sizes-low-high: the size of a frame is read with its low octet first
     [syntax/notes/byte-order frames/size-first frames/command-octet]
+end-octet-outside-the-size: a size that does not count the end octet is taken [syntax/notes/end-counted]
 escape-not-known: FFFF is read as a size [frames/escape frames/size-forms]
 """)

@@ -59,11 +59,11 @@ def messages_carry_short_names(peer: Peer) -> Verdict:
 @case("dictionaries.unused", covers=["dictionaries/unused"])
 def dictionaries_and_selectors_do_no_harm(peer: Peer) -> Verdict:
     """A dictionary and a selector are taken without an error, whether or not they have an effect."""
+    peer.claim("a message that fits arrives")
     peer.open_connection({"C": "COLOUR"})
     peer.open_channel()
     peer.open_handle(1)
     name = topic(peer)
-    peer.claim("a message that fits arrives")
     peer.reader(name, 2, service_type=TOPIC, selector={"COLOUR": b"red"})
     peer.store(name, b"red", 1, service=TOPIC, headers={"COLOUR": "red"})
     return holds(peer, peer.delivery(2).body == b"red", "the message")

@@ -29,8 +29,8 @@ def _query(peer: Peer, name: str, size: int, escaped: bool | None = None) -> Non
 @case("frames.size", covers=["frames/size-first", "frames/command-octet", "syntax/notes/byte-order"])
 def size_counts_what_follows(peer: Peer) -> Verdict:
     """A frame is its size, in network order, then so many octets that begin with the code."""
-    peer.open_connection()
     peer.claim("a PING, spelt out by hand, is answered by one of the same layout")
+    peer.open_connection()
     # PING has one octet of bits; size 3 counts code, bits and end octet.
     peer.send_octets(bytes.fromhex("0003 0e 01 ce"))
     peer.expect("connection.ping")

@@ -169,13 +169,13 @@ def any_service(peer: Peer) -> Verdict:
 def handle_commands_are_confirmed_where_asked(peer: Peer) -> Verdict:
     """SEND, CONSUME, FLOW or UNGET is confirmed once with a tag, and not without."""
     row = peer.context.requirements[0].id.rpartition("/")[2]
+    peer.claim("one REPLY to the command that asks for it")
     peer.open_handle(1)
     name = peer.queue()
     peer.reader(name, 2)
     peer.publish_all(name, [b"a", b"b"], 1)
     numbers = iter([message.number for message in peer.deliveries(2, 2)])
     tag = 0x0F01
-    peer.claim("one REPLY to the command that asks for it")
     for wanted in (0, tag):
         fields: dict[str, dict[str, Any]] = {
             "send": {"fragment": _HEAD, "service_type": TOPIC, "dest_name": name},
@@ -191,9 +191,9 @@ def handle_commands_are_confirmed_where_asked(peer: Peer) -> Verdict:
 @case("handle.reply.confirm-tag", covers=["handle/reply/confirm-tag", "handle/reply/asked"])
 def the_tag_of_a_handle_reply(peer: Peer) -> Verdict:
     """HANDLE REPLY has the tag of its command, at both ends of the range, and the handle's id."""
+    peer.claim("tags and handles as they were sent")
     peer.open_handle(1)
     peer.open_handle(0x0102)
-    peer.claim("tags and handles as they were sent")
     sent = [(1, 1), (0x0102, 0x0100), (1, 0xFFFF), (0x0102, 0x7FFF)]
     seen = []
     for handle, tag in sent:
@@ -273,10 +273,10 @@ def what_comes_behind_a_close_for_an_error(peer: Peer) -> Verdict:
 @case("handle.close.ended", covers=["handle/close/ended"])
 def a_handle_closes_alone(peer: Peer) -> Verdict:
     """Behind both HANDLE CLOSEs, channel and neighbouring handle work on."""
+    peer.claim("the neighbour sends, and the channel opens handles")
     peer.open_handle(1)
     peer.open_handle(2)
     name = peer.queue()
-    peer.claim("the neighbour sends, and the channel opens handles")
     peer.close_handle(2)
     peer.store(name, b"x", 1)
     peer.open_handle(3)

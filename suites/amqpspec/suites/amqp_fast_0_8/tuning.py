@@ -83,6 +83,7 @@ def a_frame_max_above_the_proposed_one(peer: Peer) -> Verdict:
 @case("tuning.frame-max.client-minimum", covers=["tuning/frame-max/client-minimum"])
 def a_frame_max_below_the_least(peer: Peer) -> Verdict:
     """A client's FRAME_MAX of 1023, of zero, or below zero is refused; 1024 is taken."""
+    peer.claim("1024 is taken, what is smaller is refused")
     peer.open_connection(FRAME_MAX=LEAST_FRAME_MAX)
     verdicts = []
     lines = [peer.another() for _ in range(3)]
