@@ -190,6 +190,7 @@ class Connection(BrokerConnection):
 
     def close_channel(self, id: int, code: int, text: str) -> None:
         """Close a channel with all its handles, and wait for the other CLOSE."""
+        self._write_out()
         self.drop_channel(id)
         self.closing_channels.add(id)
         self.write(command_frame("channel.close", channel_id=id, reply_code=code, reply_text=text[:255]))
@@ -259,6 +260,8 @@ class Connection(BrokerConnection):
         if self.phase is Phase.GREETING:
             self.end_socket()
             return
+        # What was done before the error has been confirmed.
+        self._write_out()
         self.release()
         self._say_close(code, text)
         self.phase = Phase.CLOSING
