@@ -80,10 +80,15 @@ def dismiss(listener: Listener) -> None:
     peer.call("channel.close", channel=channel, reply_code=200, reply_text="done")
 
 
-def returned(peer: Peer, channel: int = 1) -> list[bytes]:
-    """The bodies of what comes back before a mandatory mark that is sent behind it and reaches no queue."""
+def returned(peer: Peer, channel: int = 1, *, transacted: bool = False) -> list[bytes]:
+    """The bodies of what comes back before a mandatory mark that is sent behind it and reaches no queue.
+
+    In a transaction the mark is committed. Raises Unmet.
+    """
     mark = new_mark(peer)
     peer.publish(peer.name("nowhere"), mark, channel=channel, mandatory=True)
+    if transacted:
+        peer.call("tx.commit", channel=channel)
     bodies: list[bytes] = []
     while mark not in bodies:
         arrival = peer.arrival("basic.return", channel=channel)

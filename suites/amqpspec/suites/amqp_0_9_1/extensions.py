@@ -8,6 +8,7 @@ from amqpspec.peer.methods.peer import Peer
 from amqpspec.run.case import case
 from amqpspec.run.oracles import equals
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_9_1._absence import returned
 from amqpspec.suites.amqp_0_9_1._messages import plain
 from amqpspec.suites.amqp_0_9_1._queues import contents
 from amqpspec.suites.amqp_0_9_1._routes import listening, reached
@@ -56,11 +57,8 @@ def alternate_routes_mandatory(peer: Peer) -> Verdict:
     peer.claim("the message that nobody can route, and no other, comes back")
     for key in ("red", "blue"):
         peer.publish(key, key.encode(), exchange=exchange, mandatory=True)
-    peer.barrier(queue=queue)
-    returned = [message.body for message in peer.pending("basic.return")]
-    return equals(
-        peer, (contents(peer, queue), returned), ([b"red"], [b"blue"]), "messages there and returned"
-    )
+    back = returned(peer)
+    return equals(peer, (contents(peer, queue), back), ([b"red"], [b"blue"]), "messages there and returned")
 
 
 # --- CC and BCC

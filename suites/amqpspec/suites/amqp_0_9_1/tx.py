@@ -7,7 +7,7 @@ from amqpspec.run.case import case
 from amqpspec.run.methods.oracles import rejects_violation
 from amqpspec.run.oracles import equals
 from amqpspec.run.verdict import Verdict
-from amqpspec.suites.amqp_0_9_1._absence import settled
+from amqpspec.suites.amqp_0_9_1._absence import returned, settled
 from amqpspec.suites.amqp_0_9_1._messages import (
     awaited,
     bodies,
@@ -154,12 +154,8 @@ def mandatory_in_a_transaction(peer: Peer) -> Verdict:
     peer.publish(nowhere, b"mandatory", mandatory=True)
     peer.publish(queue, b"routable", mandatory=True)
     peer.call("tx.commit")
-    peer.barrier(queue=queue)
-    returned = [message.body for message in peer.pending("basic.return")]
-    left = [message.body for message in peer.drain(queue)]
-    return equals(
-        peer, (returned, left), ([b"mandatory"], [b"routable"]), "messages returned, and in the queue"
-    )
+    back, left = returned(peer, transacted=True), bodies(peer.drain(queue))
+    return equals(peer, (back, left), ([b"mandatory"], [b"routable"]), "messages returned, and in the queue")
 
 
 @case("tx.rollback.mandatory", covers=["tx/rollback", "basic/publish/mandatory/return"], needs=["tx"])
@@ -173,9 +169,7 @@ def mandatory_rolled_back(peer: Peer) -> Verdict:
     peer.call("tx.rollback")
     peer.publish(nowhere, b"committed", mandatory=True)
     peer.call("tx.commit")
-    peer.barrier()
-    returned = [message.body for message in peer.pending("basic.return")]
-    return equals(peer, returned, [b"committed"], "returned messages")
+    return equals(peer, returned(peer, transacted=True), [b"committed"], "returned messages")
 
 
 @case("tx.rollback.publications", covers=["tx/rollback"], needs=_TX)
