@@ -65,10 +65,11 @@ def reached(
     for queue in queues:
         peer.publish(queue, _END)
     received: Counter[str] = Counter()
-    ended = 0
-    while ended < len(queues):
+    open_queues = set(queues)
+    while open_queues:
         delivery = peer.delivery()
-        ended += delivery.body == _END
+        if delivery.body == _END:
+            open_queues.discard(delivery["consumer_tag"])
         received[delivery["consumer_tag"]] += delivery.body == body
     return [received[queue] for queue in queues]
 
