@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from amqpspec.cli.main import cli
+from amqpspec.record.rows import Outcome
 from amqpspec.reports.certificate.issue import certificate, declared, own_hash
 from amqpspec.reports.load import ReportError, load_run
 
@@ -123,6 +125,130 @@ def test_replay_against_another_target_tells_what_is_otherwise(copy: Path) -> No
     rewritten(copy / "certificate.json", claim)
     lines = amqpspec("certificate", "verify", copy / "certificate.json", "--replay").output.splitlines()
     assert any(line.startswith("channel.open.twice: expected fail, actual pass") for line in lines)
+
+
+def test_a_run_whose_fails_were_rewritten_does_not_verify(tmp_path: Path) -> None:
+    """Rows, verdict lines, counts and hashes all agree with one another: only the octets do not."""
+    folder = tmp_path / "run"
+    faults = (
+        "--fault",
+        "not-refused:channel/open/state",
+        "--fault",
+        "wrong-code:exchange/declare/state/equivalent",
+    )
+    cases = ("channel.open.*", "exchange.declare.*")
+    assert amqpspec("run", "reference", *cases, *faults, "--out", folder, "-q").exit_code == 1
+    fails = [case.id for case in load_run(folder).cases if case.verdict is Outcome.FAIL]
+    assert fails
+    for path in (folder / "journal.jsonl", folder / "results.json", *(folder / "evidence").glob("*.jsonl")):
+        path.write_text(
+            path.read_text().replace('"verdict": "fail"', '"verdict": "pass"').replace('"fail": ', '"x": ')
+        )
+    rewritten(folder / "results.json", _without_fails)
+    assert amqpspec("certificate", folder).exit_code == 0
+    lines = told(folder)
+    for id in fails:
+        assert any(line.startswith(f"{id}: verdict: recorded pass, its octets say fail") for line in lines), (
+            lines
+        )
+
+
+def _without_fails(document: dict[str, Any]) -> None:
+    passed = sum(case["verdict"] == "pass" for case in document["cases"])
+    document.update(exit_code=0, verdicts={"pass": passed})
+
+
+def test_results_without_a_case_do_not_verify(copy: Path) -> None:
+    rewritten(copy / "results.json", lambda document: document["cases"].pop())
+    assert amqpspec("certificate", copy).exit_code == 0
+    assert any("the journal has the case, the results have none" in line for line in told(copy))
+
+
+def test_a_ledger_that_forgets_cases_does_not_verify(copy: Path) -> None:
+    """Whoever leaves requirements out would have judged all that are left."""
+
+    def forget(document: dict[str, Any]) -> None:
+        judged = {id for case in document["cases"] for id in case["requirements"]}
+        document["requirements"] = {
+            id: {**row, "cases": []} for id, row in document["requirements"].items() if id in judged
+        }
+
+    rewritten(copy / "results.json", forget)
+    assert amqpspec("certificate", copy).exit_code == 0
+    assert json.loads((copy / "certificate.json").read_text())["says"] == "conforms"
+    assert any(
+        line.startswith("requirements: the results' ledger is not that of this suite") for line in told(copy)
+    )
+
+
+def test_a_part_of_the_suite_is_called_so(certified: Path) -> None:
+    document = json.loads((certified / "certificate.json").read_text())
+    judged, of = document["requirements"]["judged"], document["requirements"]["of"]
+    assert 0 < judged < of and len(document["requirements"]["not_judged"]) == of - judged
+    assert document["says"] == f"partial: {judged} of {of} requirements judged, no deviation"
+    again = amqpspec("certificate", certified, "--out", certified.parent / "again.json")
+    assert document["says"] in again.output.splitlines()[0]
+
+
+# --- signatures
+
+
+def _keys(folder: Path, kind: str) -> tuple[Path, Path]:
+    private, public = folder / f"{kind}.key", folder / f"{kind}.key.pub"
+    if kind == "ssh":
+        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", private], check=True)
+    else:
+        subprocess.run(["openssl", "genpkey", "-algorithm", "ed25519", "-out", private], check=True)
+        subprocess.run(["openssl", "pkey", "-in", private, "-pubout", "-out", public], check=True)
+    return private, public
+
+
+@pytest.mark.parametrize("kind", ["ssh", "openssl"])
+def test_a_signed_certificate_verifies_with_its_key_and_no_other(
+    copy: Path, tmp_path: Path, kind: str
+) -> None:
+    if shutil.which("ssh-keygen" if kind == "ssh" else "openssl") is None:
+        pytest.skip(f"needs {kind}")
+    (private, public), path = _keys(tmp_path, kind), copy / "certificate.json"
+    assert amqpspec("certificate", copy, "--sign", private).exit_code == 0
+    assert "signed by " in amqpspec("certificate", "verify", path, "--key", public).output
+    assert amqpspec("certificate", "verify", path, "--key", public).exit_code == 0
+    (tmp_path / "other").mkdir()
+    other = _keys(tmp_path / "other", kind)[1]
+    assert "expected one by the key" in amqpspec("certificate", "verify", path, "--key", other).output
+
+    def forge(document: dict[str, Any]) -> None:
+        document["target"]["version"] = "9.9.9"
+        document["sha256"] = own_hash(document)
+
+    rewritten(path, forge)
+    assert any("it does not fit the certificate" in line for line in told(copy))
+
+
+def test_what_is_not_signed_does_not_pass_for_signed(copy: Path, tmp_path: Path) -> None:
+    _, public = _keys(tmp_path, "openssl")
+    result = amqpspec("certificate", "verify", copy / "certificate.json", "--key", public)
+    assert (result.exit_code, "expected a signature by" in result.output) == (1, True)
+    for signature in (
+        {},
+        {"algorithm": "none", "public_key": "", "value": ""},
+        "x",
+        {"public_key": "!", "value": 1},
+    ):
+        rewritten(copy / "certificate.json", lambda document, said=signature: document.update(signature=said))  # type: ignore[misc]
+        assert any(line.startswith("signature: ") for line in told(copy))
+
+
+@pytest.mark.parametrize(
+    "text", ["", "no key", "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n"]
+)
+def test_a_key_that_is_none_is_one_line(copy: Path, tmp_path: Path, text: str) -> None:
+    (tmp_path / "key").write_text(text)
+    for result in (
+        amqpspec("certificate", copy, "--sign", tmp_path / "key"),
+        amqpspec("certificate", copy, "--sign", tmp_path / "missing"),
+    ):
+        assert (result.exit_code, result.output.count("\n")) == (2, 1), result.output
 
 
 def test_a_partial_run_is_not_certified(copy: Path) -> None:

@@ -13,6 +13,7 @@ from amqpspec.record.journal import Journal
 from amqpspec.record.observation import FUZZ, row
 from amqpspec.record.rows import CaseRow, Facts, Outcome, RunRow, TargetRow
 from amqpspec.reports.json_report import write_results
+from amqpspec.run.results import last_attempts
 from amqpspec.spec.model import Refusal, Scope
 
 STARTED = "2026-11-20T02:00:00Z"
@@ -65,7 +66,8 @@ def finish_run(
 
 
 def finished(folder: Path, cases: Sequence[CaseRow], started: str = STARTED) -> Path:
-    return finish_run(write_run(folder, cases, started), cases, started)
+    write_run(folder, cases, started)
+    return finish_run(folder, last_attempts(folder), started)
 
 
 def input_row(run: str, number: int, at: datetime, **values: Any) -> dict[str, Any]:

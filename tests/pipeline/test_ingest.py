@@ -22,7 +22,7 @@ from click.testing import CliRunner
 from amqpspec.cli.pipeline import pipeline
 from amqpspec.record.journal import Journal
 from amqpspec.record.observation import VERDICT_CODES, key
-from amqpspec.record.rows import BlockedBy, Facts, Outcome
+from amqpspec.record.rows import BlockedBy, CaseRow, Facts, Outcome
 from amqpspec.reports.pipeline.compact import compact
 from amqpspec.reports.pipeline.ingest import ingest
 from amqpspec.reports.pipeline.lake import open_lake
@@ -81,7 +81,14 @@ def test_a_time_that_is_none_is_refused_with_its_case(tmp_path: Path) -> None:
 
 def test_a_baseline_counts_for_the_attempts_that_ended_as_judged(tmp_path: Path) -> None:
     folder = write_run(tmp_path / "run", [case("basic.qos", Outcome.FAIL), case("basic.qos", attempt=2)])
-    finish_run(folder, [case("basic.qos", Outcome.FAIL, baseline="known", reason="its own way (link)")])
+    finish_run(
+        folder,
+        [
+            case(
+                "basic.qos", Outcome.FAIL, baseline="known", reason="its own way (link)", attempts_differ=True
+            )
+        ],
+    )
     ingest([folder], tmp_path / "lake", TODAY)
 
     assert [row["baseline"] for row in facts(tmp_path / "lake")] == ["known", None]
@@ -90,7 +97,13 @@ def test_a_baseline_counts_for_the_attempts_that_ended_as_judged(tmp_path: Path)
 def test_a_case_that_never_ran_is_in_as_the_results_have_it(tmp_path: Path) -> None:
     folder = write_run(tmp_path / "run", [case("basic.qos")])
     finish_run(
-        folder, [case("basic.qos"), case("channel.open.twice", Outcome.BLOCKED, reason="stopped before")]
+        folder,
+        [
+            case("basic.qos"),
+            case(
+                "channel.open.twice", Outcome.BLOCKED, reason="stopped before", blocked_by=BlockedBy.STOPPED
+            ),
+        ],
     )
     ingest([folder], tmp_path / "lake", TODAY)
 
@@ -281,6 +294,21 @@ def test_an_older_copy_is_left_alone_and_said(tmp_path: Path) -> None:
 
     assert "an older copy" in done.remarks[0]
     assert content(tmp_path / "lake") == before
+
+
+def test_results_that_do_not_follow_from_their_journal_are_refused(tmp_path: Path) -> None:
+    def refused(name: str, *results: CaseRow) -> str:
+        folder = write_run(tmp_path / name, [case("basic.qos", Outcome.FAIL), case("channel.open.twice")])
+        done = ingest([finish_run(folder, results)], tmp_path / "lake", TODAY)
+        assert done.journals == 0
+        return done.refused[0]
+
+    second = case("channel.open.twice")
+    assert "verdict pass, the journal says fail" in refused("better", case("basic.qos"), second)
+    assert "the results have none" in refused("shorter", second)
+    more = (case("basic.qos", Outcome.FAIL), second, case("basic.ack.none"))
+    assert "the journal has no such case" in refused("longer", *more)
+    assert "level MAY" in refused("weaker", case("basic.qos", Outcome.FAIL, level="MAY"), second)
 
 
 def test_a_journal_that_is_not_the_one_that_is_in_is_refused(tmp_path: Path) -> None:

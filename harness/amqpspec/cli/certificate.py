@@ -6,14 +6,17 @@ Knows: run folders, exit codes. Must not know: what a certificate holds.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from amqpspec.cli.common import one_line_errors
 from amqpspec.run.results import Exit
+
+if TYPE_CHECKING:
+    from amqpspec.run.derive import Derivation
 
 _PATH = click.Path(path_type=Path)
 _NAME = "certificate.json"
@@ -37,15 +40,18 @@ def certificate() -> None:
 @certificate.command(short_help="Write the certificate of a run.")
 @click.argument("run", type=_PATH)
 @click.option("--out", "-o", type=_PATH, help=f"The file (default: {_NAME} in the run's folder).")
-def issue(run: Path, out: Path | None) -> None:
+@click.option("--sign", "key", type=_PATH, help="Sign it with the Ed25519 private key in this file.")
+def issue(run: Path, out: Path | None, key: Path | None) -> None:
     """Write the certificate of RUN, a finished run's folder."""
     from amqpspec.reports.certificate.issue import certificate as made
     from amqpspec.reports.certificate.issue import short, write_certificate
+    from amqpspec.reports.certificate.signature import signed
     from amqpspec.reports.load import load_run
 
     with one_line_errors():
         loaded = load_run(run)
         document, path = made(loaded), out or loaded.folder / _NAME
+        document = signed(document, key) if key else document
         write_certificate(path, document)
     for line in short(document):
         click.echo(line)
@@ -55,6 +61,7 @@ def issue(run: Path, out: Path | None) -> None:
 @certificate.command(short_help="Check a certificate against its evidence.")
 @click.argument("file", type=_PATH)
 @click.option("--run", "folder", type=_PATH, help="The run's folder (default: where the certificate is).")
+@click.option("--key", type=_PATH, help="The public key that it has to be signed with.")
 @click.option("--replay", is_flag=True, help="Run every case again, too, against URL or --target.")
 @click.argument("url", required=False)
 @click.option("--target", "-t", "name", help="A target of targets.yaml (default: the certificate's).")
@@ -62,26 +69,50 @@ def issue(run: Path, out: Path | None) -> None:
 def verify(
     file: Path,
     folder: Path | None,
+    key: Path | None,
     replay: bool,
     url: str | None,
     name: str | None,
     targets_file: Path | None,
 ) -> None:
-    """Check FILE against the run's folder; one line for each thing that does not fit, and exit code 1."""
+    """Check FILE against the run's folder; one line for each thing that does not fit, and exit code 1.
+
+    Every case runs again with its recorded octets in place of the target; its verdict has to come out as recorded.
+    """
+    from amqpspec.reports.certificate.signature import signature_complaints
     from amqpspec.reports.certificate.verify import complaints, read_certificate
+    from amqpspec.run.derive import derivations
 
     with one_line_errors():
         document = read_certificate(file)
-        found = list(complaints(document, folder or file.parent))
+        found = [*signature_complaints(document, key), *complaints(document, folder or file.parent)]
+        derived = list(derivations(folder or file.parent))
+        found += [f"{one.case}: {one.why}" for one in derived if not (one.follows or one.underivable)]
         if replay:
             found += _again(document, url, name, targets_file)
     for line in found:
         click.echo(line)
-    what = f"{len(document['verdicts'])} verdicts, {len(document['evidence']['files'])} files"
-    click.echo(
-        f"{what}: {f'{len(found)} do not fit' if found else 'all fit'}{', run again' if replay else ''}"
-    )
+    for one in derived:
+        if one.underivable:
+            click.echo(f"not derived again: {one.case}: {one.why}")
+    click.echo(_conclusion(document, derived, found, replay=replay))
     raise click.exceptions.Exit(Exit.DEVIATIONS if found else Exit.CONFORMING)
+
+
+def _conclusion(
+    document: Mapping[str, Any], derived: Sequence[Derivation], found: Sequence[str], *, replay: bool
+) -> str:
+    """How much was looked at, who signed, and what came of it."""
+    from amqpspec.reports.certificate.signature import fingerprint
+
+    follow, rest = sum(one.follows for one in derived), sum(one.underivable for one in derived)
+    what = (
+        f"{len(document['verdicts'])} verdicts, {follow} derived again from their octets, {rest} not;"
+        f" {len(document['evidence']['files'])} files"
+    )
+    by = fingerprint(document)
+    signed = f"signed by {by}" if by else "not signed"
+    return f"{what}; {signed}: {f'{len(found)} do not fit' if found else 'all fit'}{', run again' if replay else ''}"
 
 
 def _again(

@@ -41,6 +41,7 @@ class Transcript:
         self._cut_octets = 0
         self._is_over = False
         self._t0_ns: int | None = None
+        self._clock: list[int] = []
 
     def write(self, kind: str, t_ns: int | None = None, **data: Any) -> None:
         """One line; times are kept relative to the first one."""
@@ -78,6 +79,11 @@ class Transcript:
             self._line("over", t_ns, {})
         self._cut_octets += len(octets)
 
+    def clock(self, t_ns: int) -> None:
+        """What a case was told of the time; it stands in the next line."""
+        with self._lock:
+            self._clock.append(t_ns)
+
     def close(self) -> None:
         """Close the file, saying what was cut."""
         with self._lock:
@@ -90,7 +96,9 @@ class Transcript:
     def _line(self, kind: str, t_ns: int | None, data: dict[str, Any]) -> None:
         if t_ns is not None:
             self._t0_ns = t_ns if self._t0_ns is None else self._t0_ns
-            data = {"t_ns": t_ns - self._t0_ns, **data}
+            now = {"now": [told - self._t0_ns for told in self._clock]} if self._clock else {}
+            self._clock = []
+            data = {"t_ns": t_ns - self._t0_ns, **now, **data}
         if not self._file.closed:
             with self._told_in_one_line():
                 self._file.write(json.dumps({"kind": kind, **self._starred(data)}, default=str) + "\n")

@@ -16,8 +16,9 @@ from typing import Any
 
 from amqpspec.net.stream import READ_OCTETS
 from amqpspec.peer.context import Context, MissingHook
+from amqpspec.record.evidence import evidence_path
 from amqpspec.record.journal import read_cases
-from amqpspec.record.rows import CaseRow
+from amqpspec.record.rows import RAN, BlockedBy, CaseRow
 from amqpspec.record.transcript import MAX_OCTETS
 from amqpspec.run.case import Case, load_suite
 from amqpspec.run.conditions import context_of
@@ -25,6 +26,7 @@ from amqpspec.run.driver import driver_of
 from amqpspec.run.execute import dead_of, row_of, verdict_of
 from amqpspec.run.replay import ReplayError, read_transcript
 from amqpspec.run.script import Cut, Diverged, Script
+from amqpspec.spec.dialects import certified_dialects
 
 _FIELDS = (
     "dialect", "suite", "title", "requirements", "level", "verdict", "blocked_by", "facts", "expected", "observed",
@@ -44,10 +46,24 @@ class Derivation:
 
 
 def derivations(folder: Path) -> Iterator[Derivation]:
-    """One derivation for each row of a run's journal that has evidence; raises JournalError."""
+    """One derivation for each row of a run's journal that ran, or should have; raises JournalError."""
     for row in read_cases(folder):
         if row.evidence:
-            yield derive(row, folder / row.evidence)
+            yield derive(row, folder / evidence_path(row.id))
+        elif why := _left_out(row):
+            yield Derivation(row.id, False, why)
+
+
+def _left_out(row: CaseRow) -> str:
+    """Why a row without evidence cannot be: it would have had to run."""
+    case = load_suite(row.dialect).get(row.id) if row.dialect in certified_dialects() else None
+    if row.verdict in RAN:
+        return f"recorded {row.verdict} without evidence"
+    if row.blocked_by is BlockedBy.PROFILE and (case is None or not case.needs):
+        return "left out by profile, but it needs no optional part"
+    if row.blocked_by is BlockedBy.HOOK and (case is None or not case.hooks):
+        return "blocked by configuration, but it needs no hook"
+    return ""
 
 
 def derive(row: CaseRow, path: Path) -> Derivation:

@@ -98,8 +98,10 @@ class RecordedStream:
         )
 
     def now(self) -> float:
-        """The monotonic clock in seconds."""
-        return self._stream.now()
+        """The monotonic clock in seconds; what a case is told of it is written down."""
+        t_ns = monotonic_ns()
+        self._transcript.clock(t_ns)
+        return t_ns / 1e9
 
     def note(self, text: str) -> None:
         """A remark in the transcript."""
@@ -119,14 +121,14 @@ class RecordedStream:
         while True:
             _keep_to(self._budget, self._transcript)
             try:
-                octets = self._stream.receive(min(until_s, self.now() + _SLICE_S, self._budget.until_s))
+                octets = self._stream.receive(min(until_s, monotonic_s() + _SLICE_S, self._budget.until_s))
             except StreamEnded as ended:
                 self._ended(ended.how)
                 raise
             if octets:
                 self._transcript.octets(monotonic_ns(), self._number, "in", octets)
                 return octets
-            if self.now() >= until_s:
+            if monotonic_s() >= until_s:
                 self._transcript.write("quiet", monotonic_ns(), conn=self._number)
                 return b""
 
@@ -168,6 +170,9 @@ class _Nowhere(Transcript):
         """Nothing."""
 
     def octets(self, t_ns: int, conn: int, direction: str, octets: bytes) -> None:
+        """Nothing."""
+
+    def clock(self, t_ns: int) -> None:
         """Nothing."""
 
     def close(self) -> None:

@@ -6,14 +6,14 @@ Knows: rows and exit codes. Must not know: how results are rendered.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from enum import IntEnum
 from pathlib import Path
 
 from amqpspec.record.journal import read_cases
-from amqpspec.record.rows import FROM_BEST, CaseRow, Outcome, Tally
+from amqpspec.record.rows import FROM_BEST, BlockedBy, CaseRow, Outcome, Tally
 from amqpspec.run.baseline import Baseline, apply
 
 JUDGED = frozenset({Outcome.PASS, Outcome.OBSERVED, Outcome.NONSTRICT, Outcome.FAIL})
@@ -67,6 +67,26 @@ def last_attempts(folder: Path) -> list[CaseRow]:
         if known is None or row.attempt <= known.attempt or _is_worse(row, known):
             by_case[row.id] = row
     return [_naming(row, Counter(seen[row.id].values())) for row in by_case.values()]
+
+
+def contradictions(folder: Path, rows: Iterable[CaseRow]) -> Iterator[str]:
+    """Where results do not follow from the journal beside them; raises JournalError.
+
+    A baseline says something of a row and gives its reason; all else is the journal's.
+    """
+    told = {row.id: row for row in last_attempts(folder)}
+    for row in rows:
+        found = told.pop(row.id, None)
+        if found is None:
+            if row.blocked_by not in (BlockedBy.STOPPED, BlockedBy.NOT_REACHED):
+                yield f"{row.id}: the results say {row.verdict}, the journal has no such case"
+        elif name := next((name for name in _RECORDED if getattr(found, name) != getattr(row, name)), None):
+            yield f"{row.id}: the results say {name} {getattr(row, name)}, the journal says {getattr(found, name)}"
+    for id in told:
+        yield f"{id}: the journal has the case, the results have none"
+
+
+_RECORDED = tuple(name for name in CaseRow.__slots__ if name not in ("baseline", "reason"))
 
 
 def _naming(row: CaseRow, verdicts: Counter[Outcome]) -> CaseRow:

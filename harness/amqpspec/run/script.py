@@ -7,6 +7,7 @@ otherwise than the transcript has it ends the derivation. Time is the transcript
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import Any, NoReturn
@@ -35,7 +36,7 @@ class Script:
     """The events of one transcript up to its verdict, taken one by one."""
 
     def __init__(self, lines: Sequence[Line], directions: Directions, budget_s: float) -> None:
-        self._events = [line for line in _before_verdict(lines) if line.get("kind") in _TOLD]
+        self._events, self._clocks = _events(lines)
         self._directions, self._budget_s = directions, budget_s
         self._at = self._conns = 0
         self._begun_s = _seconds(lines[0])
@@ -75,6 +76,19 @@ class Script:
         self.clock_s = max(self.clock_s, _seconds(event))
         return event
 
+    def now(self) -> float:
+        """What the case was told of the time, in seconds; raises Diverged where that lies not between two events."""
+        told = self._clocks[self._at]
+        if told:
+            now_s = float(told.popleft()) / 1e9
+            latest_s = _seconds(self.peek()) if self.peek() else now_s
+            if not self.clock_s - _SLACK_S <= now_s <= latest_s + _SLACK_S:
+                self.fail(
+                    f"a clock between {self.clock_s:.3f} s and {latest_s:.3f} s", {"kind": f"{now_s:.3f} s"}
+                )
+            self.clock_s = max(self.clock_s, now_s)
+        return self.clock_s
+
     def peek(self) -> Line:
         """The next event, or an empty one behind the last."""
         return self._events[self._at] if self._at < len(self._events) else {}
@@ -96,7 +110,7 @@ class ScriptedStream:
 
     def now(self) -> float:
         """The transcript's clock in seconds."""
-        return self._script.clock_s
+        return self._script.now()
 
     def note(self, text: str) -> None:
         """Remarks are the case's own; they are not compared."""
@@ -150,8 +164,18 @@ class ScriptedStream:
             self._script.fail(f"{len(shown)} octets out, {_brief(shown.hex())}", event)
 
 
-def _before_verdict(lines: Sequence[Line]) -> Sequence[Line]:
-    return lines[: next((at for at, line in enumerate(lines) if line.get("kind") == "verdict"), len(lines))]
+def _events(lines: Sequence[Line]) -> tuple[list[Line], list[deque[int]]]:
+    """The events up to the verdict, and what the clock said before each of them and behind the last."""
+    events: list[Line] = []
+    clocks: list[deque[int]] = [deque()]
+    for line in lines:
+        clocks[-1].extend(line.get("now", ()))
+        if line.get("kind") == "verdict":
+            break
+        if line.get("kind") in _TOLD:
+            events.append(line)
+            clocks.append(deque())
+    return events, clocks
 
 
 def _seconds(line: Line) -> float:

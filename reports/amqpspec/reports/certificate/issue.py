@@ -60,8 +60,8 @@ def write_certificate(path: Path, document: Mapping[str, Any]) -> None:
 
 
 def own_hash(document: Mapping[str, Any]) -> str:
-    """The hash of a certificate without the key that holds it."""
-    rest = {key: value for key, value in document.items() if key != "sha256"}
+    """The hash of a certificate without the keys that hold it and its signature."""
+    rest = {key: value for key, value in document.items() if key not in ("sha256", "signature")}
     text = json.dumps(rest, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return sha256(text.encode()).hexdigest()
 

@@ -12,7 +12,9 @@ from typing import Any
 
 from amqpspec.record.rows import CaseRow, Outcome, Tally
 from amqpspec.reports.certificate.issue import SCHEMA, certificate, evidence, own_hash
-from amqpspec.reports.load import LoadedRun, ReportError, load_run
+from amqpspec.reports.json_report import ledger_json
+from amqpspec.reports.load import LoadedRun, ReportError, RequirementRow, load_run
+from amqpspec.run.results import contradictions, exit_code
 
 _KEYS = frozenset(
     {"says", "counts", "verdicts", "deviations", "evidence", "target", "declared", "dialect", "sha256"}
@@ -40,8 +42,23 @@ def complaints(document: Mapping[str, Any], folder: Path) -> Iterator[str]:
     yield from _files(document["evidence"], folder)
     run = load_run(folder)
     yield from _results(document, run)
+    yield from contradictions(folder, run.cases)
+    yield from _judged(run)
     for case in run.cases:
         yield from _transcript(run, case)
+
+
+def _judged(run: LoadedRun) -> Iterator[str]:
+    """The results' own exit code, and the ledger that they were judged by."""
+    strict, partial = run.meta.strict, run.meta.partial
+    code = exit_code(run.cases, run.stale, strict=strict, partial=partial)
+    if run.exit_code != code:
+        yield f"exit code: the results say {run.exit_code}, their rows come to {int(code)}"
+    dialect = run.meta.target.dialect
+    ledger = {id: RequirementRow.from_json(id, row) for id, row in ledger_json(dialect).items()}
+    ids = sorted(id for id in {**ledger, **run.requirements} if ledger.get(id) != run.requirements.get(id))
+    if ids:
+        yield f"requirements: the results' ledger is not that of this suite: {len(ids)} differ, {ids[0]} first"
 
 
 def _within(document: Mapping[str, Any]) -> Iterator[str]:

@@ -21,11 +21,12 @@ from amqpspec.record.journal import JOURNAL, read_cases, read_run
 from amqpspec.record.observation import CASE, VERDICT_CODES, key, row, utc
 from amqpspec.record.rows import CaseRow, RunRow, TargetRow
 from amqpspec.reports.json_report import ledger_json
-from amqpspec.reports.load import RESULTS, LoadedRun, RequirementRow, load_run
+from amqpspec.reports.load import RESULTS, LoadedRun, ReportError, RequirementRow, load_run
 from amqpspec.reports.outcomes import GREEN
 from amqpspec.reports.pipeline.dimensions import Rows
 from amqpspec.reports.pipeline.reactions import arrivals_in_words, case_reaction
 from amqpspec.reports.pipeline.schema import OBSERVATION, LakeError
+from amqpspec.run.results import contradictions
 from amqpspec.spec.dialects import certified_dialects
 
 _BATCH_ROWS = 10_000
@@ -64,6 +65,10 @@ def open_run(folder: Path) -> Run:
     """The run in this folder; raises LakeError, JournalError, ReportError."""
     row = read_run(folder)
     judged = load_run(folder) if (folder / RESULTS).exists() else None
+    if judged and (wrong := next(contradictions(folder, judged.cases), None)):
+        raise ReportError(
+            f"{folder}: expected results that follow from the journal beside them, actual: {wrong}"
+        )
     verdicts = {case.id: case for case in judged.cases} if judged else {}
     return Run(folder, _source_id(row), row, judged, verdicts)
 
