@@ -134,7 +134,7 @@ def test_a_run_whose_fails_were_rewritten_does_not_verify(tmp_path: Path) -> Non
         "--fault",
         "not-refused:channel/open/state",
         "--fault",
-        "wrong-code:exchange/declare/state/equivalent",
+        "not-refused:exchange/declare/exchange/reserved",
     )
     cases = ("channel.open.*", "exchange.declare.*")
     assert amqpspec("run", "reference", *cases, *faults, "--out", folder, "-q").exit_code == 1

@@ -285,9 +285,9 @@ def test_a_run_that_has_gone_on_is_taken_anew_without_what_it_withdrew(tmp_path:
 def test_an_older_copy_is_left_alone_and_said(tmp_path: Path) -> None:
     folder = write_run(tmp_path / "run", [case("basic.qos")])
     shutil.copytree(folder, tmp_path / "old" / "run")
-    finished(folder, [])
     with Journal(folder) as journal:
         journal.case(case("channel.open.twice"))
+    finish_run(folder, [case("basic.qos"), case("channel.open.twice")])
     ingest([folder], tmp_path / "lake", TODAY)
     before = content(tmp_path / "lake")
     done = ingest([tmp_path / "old" / "run"], tmp_path / "lake", TODAY)
