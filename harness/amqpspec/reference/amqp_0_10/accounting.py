@@ -21,6 +21,8 @@ Handler: TypeAlias = Callable[[Session, Channel, Order], None]
 def command_point(session: Session, channel: Channel, order: Order) -> None:
     """The next command has this id."""
     session.next_in = order["command_id"]
+    if session.faulty("command-ids-read-backwards"):
+        session.next_in = int.from_bytes(session.next_in.to_bytes(4, "little"), "big")
     channel.pointed = True
 
 
@@ -80,6 +82,8 @@ CONTROLS: dict[str, Handler] = {
 """The controls that need a session on their channel."""
 
 FAULTS = fault_table("""
+command-ids-read-backwards: the id of a command-point is read with its lowest octet first
+    [encoding/byte-order type/sequence-no]
 flush-ignored: flush is not answered
     [session/flush/earliest session/expected/response session/confirmed/on-request]
 timely-reply-ignored: completed is not answered where a timely reply is asked for

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from amqpspec.reference.amqp_0_10.wire import Incoming, Refuse
+from amqpspec.reference.amqp_0_10.wire import Faulty, Incoming, Refuse
+from amqpspec.reference.fault import fault_table
 from amqpspec.spec.amqp_0_10 import DIALECT
 
 _FLAGS = DIALECT.layout.flags
@@ -20,6 +21,7 @@ Segments = list[tuple[int, bytes]]
 class Building:
     """An assembly on its way in: its finished segments, and the one that is under way (``kind`` None: none is)."""
 
+    faulty: Faulty
     segments: Segments = field(default_factory=list)
     kind: int | None = None
     place: int = 0
@@ -39,7 +41,8 @@ class Building:
             self.kind, self.place = frame.type, frame.flags & (FIRST_SEGMENT | LAST_SEGMENT)
         self.pieces.append(frame.payload)
         self.octets += len(frame.payload)
-        if not frame.flags & LAST_FRAME:
+        cut_short = not frame.payload and self.faulty("empty-frames-end-segments")
+        if not (frame.flags & LAST_FRAME or cut_short):
             return None
         self.segments.append((self.kind, b"".join(self.pieces)))
         self.kind, self.pieces = None, []
@@ -70,3 +73,9 @@ class Building:
             refuse("transport/assemblies/flags", "frames of one segment that disagree on its place")
             return False
         return True
+
+
+FAULTS = fault_table("""
+empty-frames-end-segments: an empty frame is taken for the last one of its segment
+    [transport/assemblies/any-cut transport/frame/size]
+""")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-from amqpspec.reference.amqp_0_10.connection import Channel, Connection
+from amqpspec.reference.amqp_0_10.connection import FRAMING_ERROR, Channel, Connection
 from amqpspec.reference.amqp_0_10.orders import Order
 from amqpspec.reference.amqp_0_10.session import MAX_TIMEOUT_S, NORMAL, Session, sessions_of
 from amqpspec.reference.fault import fault_table
@@ -30,6 +30,12 @@ def _handles(name: str) -> Callable[[Handler], Handler]:
 def attach(connection: Connection, channel: Channel, order: Order) -> None:
     """A session comes to a channel, or is there already."""
     name = channel.name = order["name"]
+    others = any(c.session is not None for c in connection.channels.values() if c is not channel)
+    if (channel.number == 0 and connection.faulty("channel-zero-refused")) or (
+        others and connection.faulty("one-channel-only")
+    ):
+        connection.close(FRAMING_ERROR, "not on this channel")
+        return
     assert connection.user is not None and connection.vhost is not None
     known = sessions_of(connection.core).find(connection.user, name)
     if channel.session is not None and channel.session is not known:
@@ -44,7 +50,8 @@ def attach(connection: Connection, channel: Channel, order: Order) -> None:
     if known is not channel.session:
         known.attach(connection, channel.number)
         channel.session, channel.pointed = known, False
-    connection.send(channel.number, "session.attached", name=name)
+    answered_on = 0 if connection.faulty("responses-on-channel-zero") else channel.number
+    connection.send(answered_on, "session.attached", name=name)
 
 
 def _taken_over(connection: Connection, known: Session, order: Order) -> Session | None:
@@ -103,6 +110,9 @@ def request_timeout(session: Session, order: Order) -> None:
 
 
 FAULTS = fault_table("""
+channel-zero-refused: no session can be attached to channel 0 [transport/channels/zero]
+one-channel-only: a second channel closes the connection [transport/channels/several]
+responses-on-channel-zero: attached comes on channel 0 [encoding/response/channel session/attach/answered]
 force-ignored: attach by force is refused like any other [session/attach/force]
 detach-not-confirmed: detach is not answered [session/detach/confirmed]
 timeout-not-told: request-timeout is not answered

@@ -10,9 +10,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from amqpspec.reference.amqp_0_10.assembling import Building
+from amqpspec.reference.amqp_0_10.heartbeats import Heartbeats
 from amqpspec.reference.amqp_0_10.phases import BEFORE_OPEN, Phase
 from amqpspec.reference.amqp_0_10.session import Session
-from amqpspec.reference.amqp_0_10.wire import MAX_FRAME_OCTETS, MIN_MAX_FRAME_OCTETS, Splitter
+from amqpspec.reference.amqp_0_10.wire import HEADER_OCTETS, MAX_FRAME_OCTETS, MIN_MAX_FRAME_OCTETS, Splitter
 from amqpspec.reference.connection import BrokerConnection
 from amqpspec.reference.core import Core
 from amqpspec.reference.fault import fault_table
@@ -20,8 +21,8 @@ from amqpspec.reference.refusing import RefusedError
 from amqpspec.reference.sasl import Login
 from amqpspec.spec.amqp_0_10 import DIALECT
 from amqpspec.spec.model import Scope
-from amqpspec.wire.amqp_0_10.frames import encode_assembly
-from amqpspec.wire.amqp_0_10.instructions import HeaderEntry
+from amqpspec.wire.amqp_0_10.frames import encode_assembly, encode_frame
+from amqpspec.wire.amqp_0_10.instructions import CONTROL, HeaderEntry
 from amqpspec.wire.values import Raw
 
 CLOSE_OK_S = 5.0
@@ -60,6 +61,7 @@ class Connection(BrokerConnection):
         self.current: Channel | None = None
         """The channel of the frame at hand."""
         self.login: Login | None = None
+        self.signs = self.heartbeats = Heartbeats(self)
         self.head = b""
 
     def take(self, data: bytes) -> None:
@@ -85,7 +87,8 @@ class Connection(BrokerConnection):
             self.after(None)
             self.phase = Phase.MUTE
         elif refusal.scope is Scope.HEADER:
-            self.write(DIALECT.protocol_header)
+            unspoken = self.faulty("unspoken-header-answered")
+            self.write(DIALECT.protocol_header[:-1] + (b"\x63" if unspoken else DIALECT.protocol_header[-1:]))
             self.end_socket()
         elif refusal.scope is Scope.SOCKET:
             self.end_socket()
@@ -130,7 +133,8 @@ class Connection(BrokerConnection):
     def close(self, code: int, text: str) -> None:
         """Refuse at the scope of the connection: say why, then wait for close-ok."""
         self.release()
-        self.send(0, "connection.close", reply_code=code, reply_text=text[:80])
+        reason = None if self.faulty("reasons-left-out") else text[:80]
+        self.send(0, "connection.close", reply_code=code, reply_text=reason)
         self.phase = Phase.CLOSING
         self.after(CLOSE_OK_S, self.end_socket)
 
@@ -151,15 +155,17 @@ class Connection(BrokerConnection):
         limit = self.max_frame_octets
         if self.faulty("frames-larger-than-agreed"):
             limit = MAX_FRAME_OCTETS
-        self.write(
-            encode_assembly(
-                name, channel, sync=sync, header=header, body=body, max_frame_octets=limit, **args
-            )
+        octets = encode_assembly(
+            name, channel, sync=sync, header=header, body=body, max_frame_octets=limit, **args
         )
+        if name == "session.detached" and self.faulty("octets-behind-controls"):
+            octets = encode_frame(octets[HEADER_OCTETS:] + b"\0", type=CONTROL, channel=channel)
+        self.write(octets)
 
     def sign_of_life(self) -> None:
         """A heartbeat."""
         self.send(0, "connection.heartbeat")
+        self.flush()
 
     def pump(self) -> None:
         """Let every session look again that has something to send."""
@@ -192,5 +198,10 @@ class Connection(BrokerConnection):
 
 FAULTS = fault_table("""
 frames-larger-than-agreed: the broker's own frames are as large as can be
-    [connection/tune-ok/max-frame-size/max-frame-size/sent]
+    [connection/tune-ok/max-frame-size/max-frame-size/sent min-max-frame-size/agreed min-max-frame-size/value]
+reasons-left-out: close has no text [connection/close/reason]
+octets-behind-controls: a control has an octet behind its arguments
+    [encoding/control/layout encoding/command/layout]
+unspoken-header-answered: an unknown header is answered by one that the server does not speak either
+    [transport/negotiation/discovery]
 """)

@@ -21,6 +21,8 @@ def execute(session: Session, order: Order) -> None:
         session.complete(order)
         return
     result = handler(session, order)
+    if order.name == "message.transfer" and session.faulty("transfers-executed-twice"):
+        handler(session, order)
     if result is not None:
         number = order.id + session.faulty("results-of-the-next-command")
         session.command("execution.result", command_id=number, value=result)
@@ -30,5 +32,6 @@ def execute(session: Session, order: Order) -> None:
 
 
 FAULTS = fault_table("""
+transfers-executed-twice: a transfer is carried out twice [encoding/command/exactly-once]
 results-of-the-next-command: a result carries the id of the command after its own [execution/result]
 """)

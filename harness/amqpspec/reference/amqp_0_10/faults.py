@@ -14,9 +14,12 @@ from dataclasses import replace
 from amqpspec.reference import core
 from amqpspec.reference.amqp_0_10 import (
     accounting,
+    assembling,
     attaching,
     connection,
+    damage,
     executing,
+    heartbeats,
     inbox,
     login,
     owning,
@@ -32,22 +35,39 @@ from amqpspec.spec.dialects import load_ledger
 from amqpspec.spec.model import Refusal, Requirement, Scope
 
 _LEDGER = "amqp-0-10"
-_MODULES = (wire, inbox, connection, login, attaching, accounting, session, owning, executing, *CLASSES)
+_MODULES = (
+    wire,
+    assembling,
+    inbox,
+    connection,
+    login,
+    attaching,
+    accounting,
+    session,
+    owning,
+    executing,
+    damage,
+    heartbeats,
+    *CLASSES,
+)
 _SHARED = (core, exchanges, routing, vhost, queues, deliveries)
 
 _ROWS = """
     transport/negotiation/unsupported transport/negotiation/unparseable
+    segment-type/values track/control/zero track/command/one
     transport/assemblies/flags transport/frame/version transport/frame/reserved-bits
     transport/frame/size-below-header transport/frame/segment-type transport/tracks/reserved
-    encoding/type-codes/reserved encoding/map/malformed encoding/packing/reserved-flags
+    map/distinct-keys encoding/type-codes/reserved encoding/map/malformed encoding/packing/reserved-flags
     encoding/struct/required-field encoding/command/unknown-class encoding/command/unknown-command
     encoding/command/truncated encoding/command/trailing encoding/command/wrong-side
     encoding/header-segment/one-of-each encoding/segments/required-header encoding/segments/unexpected
     connection/grammar connection/close-code/invalid-path connection/close-code/framing-error
     connection/start-ok/mechanism/validity connection/start-ok/locale connection/secure
     connection/tune-ok/channel-max/upper-limit connection/tune-ok/channel-max/available-channels
-    connection/tune-ok/max-frame-size/minimum/chosen connection/tune-ok/max-frame-size/max-frame-size/refused
-    connection/tune-ok/heartbeat/permitted-range connection/open/virtual-host/security
+    connection/tune-ok/max-frame-size/minimum/chosen
+    connection/tune-ok/max-frame-size/max-frame-size/refused
+    connection/tune-ok/max-frame-size/upper-limit connection/tune-ok/heartbeat/permitted-range
+    connection/open/virtual-host/security
     session/attachment/discarded session/attachment/commands session/attach/one-transport-per-session
     session/attach/one-session-per-transport session/command-point/before-commands
     execution/error-code/not-found execution/error-code/not-implemented
@@ -79,6 +99,13 @@ exchange/bind/exchange/exchange-name-required: exchange/default-access/refused
 exchange/unbind/exchange/exchange-name-required: exchange/default-access/refused
 queue/declare/exclusive/in-use: queue/declare/exclusive/one-session
 queue/purge/queue/queue-exists/refused: queue/purge/queue/queue-exists/known
+encoding/command/truncated: struct32/first-six-octets
+connection/close-code/invalid-path: connection/open/insist/behavior/close
+connection/tune-ok/channel-max/available-channels: connection/tune/channel-max/limit
+transport/frame/version: connection/close-code/framing-error
+transport/frame/size-below-header: connection/close-code/framing-error connection/close/reason
+connection/tune-ok/heartbeat/permitted-range: connection/tune-ok/heartbeat/no-heartbeat-min
+transport/negotiation/unparseable: connection/start/protocol-name
 """)
 _SPOKEN_AS = word_table("""
 auto-delete-without-a-consumer-ever: queue/declare/auto-delete/last-consumer

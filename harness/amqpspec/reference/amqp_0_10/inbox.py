@@ -5,10 +5,13 @@ Knows: what may come when and where, and which rule is broken by what may not. M
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from amqpspec.reference.amqp_0_10 import accounting, login
 from amqpspec.reference.amqp_0_10.assembling import Building, Segments
 from amqpspec.reference.amqp_0_10.attaching import ATTACHMENTS
-from amqpspec.reference.amqp_0_10.connection import Channel, Connection
+from amqpspec.reference.amqp_0_10.connection import FRAMING_ERROR, Channel, Connection
 from amqpspec.reference.amqp_0_10.executing import execute
 from amqpspec.reference.amqp_0_10.orders import Order
 from amqpspec.reference.amqp_0_10.phases import BEFORE_OPEN, Phase
@@ -17,7 +20,7 @@ from amqpspec.reference.amqp_0_10.wire import Incoming
 from amqpspec.reference.core import Core
 from amqpspec.reference.fault import fault_table
 from amqpspec.spec.amqp_0_10 import DIALECT
-from amqpspec.spec.assemblies import Command
+from amqpspec.spec.assemblies import Command, Control
 from amqpspec.spec.model import Side
 from amqpspec.wire.amqp_0_10.instructions import (
     BODY,
@@ -28,19 +31,24 @@ from amqpspec.wire.amqp_0_10.instructions import (
     decode_header,
     decode_instruction,
 )
-from amqpspec.wire.amqp_0_10.values import Packed
+from amqpspec.wire.amqp_0_10.values import Map, Packed
 from amqpspec.wire.errors import WireError
 
 HEADER_OCTETS = 8
-_MAX_SEGMENTS = 3
+_LARGE_OCTETS = 1 << 20
 _CLOSES = ("connection.close", "connection.close-ok")
 
 
 class Inbox(Connection):
     """A connection with its way in."""
 
+    def __init__(self, core: Core) -> None:
+        super().__init__(core)
+        self.overtaken: list[Incoming] = []
+
     def take(self, data: bytes) -> None:
         """Handle the protocol header, then every frame that is whole."""
+        self.heartbeats.received()
         if self.phase is Phase.HEADER:
             self.guarded(lambda: self._on_header(data))
         else:
@@ -70,20 +78,35 @@ class Inbox(Connection):
     # --- frames
 
     def _next_frame(self) -> bool:
-        frame = self.splitter.next()
+        frame = self._in_turn()
         if frame is None:
             return False
         if not self._may_use(frame):
             return True
         channel = self.current = self.channels.setdefault(frame.channel, Channel(frame.channel))
         channel.name = b""
-        building = channel.tracks.setdefault(frame.track, Building())
+        building = self._tracks(channel).setdefault(frame.track, Building(self.faulty))
         if channel.session is not None:
             channel.session.order = None
         segments = building.take(frame, self.refuse)
-        if segments is not None:
+        if building.octets > _LARGE_OCTETS and self.faulty("large-assemblies-refused"):
+            self.close(FRAMING_ERROR, "too large")
+        elif segments is not None:
             self._on_assembly(channel, frame.track, segments)
         return True
+
+    def _in_turn(self) -> Incoming | None:
+        """The next frame, in the order of the wire."""
+        if not self.faulty("controls-overtake-commands"):
+            return self.splitter.next()
+        while (frame := self.splitter.next()) is not None:
+            self.overtaken.append(frame)
+        self.overtaken.sort(key=lambda frame: frame.track)
+        return self.overtaken.pop(0) if self.overtaken else None
+
+    def _tracks(self, channel: Channel) -> dict[int, Building]:
+        mixed = self.faulty("frames-of-channels-mixed") and self.phase is Phase.OPEN
+        return next(iter(self.channels.values())).tracks if mixed else channel.tracks
 
     def _may_use(self, frame: Incoming) -> bool:
         limit = self.channel_max
@@ -93,6 +116,12 @@ class Inbox(Connection):
 
     def _on_assembly(self, channel: Channel, track: int, segments: Segments) -> None:
         kind, octets = segments[0]
+        if kind not in DIALECT.layout.types.values():
+            self.refuse("segment-type/values", f"a segment of type {kind}")
+            return
+        self._check_track(kind, track)
+        if kind == CONTROL and self.faulty("control-ends-command-under-way"):
+            channel.tracks.pop(1, None)
         if self.phase in BEFORE_OPEN and kind != CONTROL:
             self.refuse("connection/grammar", "a command before open")
         elif kind == CONTROL:
@@ -101,6 +130,12 @@ class Inbox(Connection):
             self._on_command(channel, segments)
         else:
             self.refuse("encoding/segments/unexpected", f"an assembly that begins with type {kind}")
+
+    def _check_track(self, kind: int, track: int) -> None:
+        if self.phase is Phase.OPEN and kind == CONTROL and track:
+            self.refuse("track/control/zero", f"a control on track {track}")
+        elif self.phase is Phase.OPEN and kind == COMMAND and not track:
+            self.refuse("track/command/one", "a command on track 0")
 
     # --- controls
 
@@ -134,16 +169,22 @@ class Inbox(Connection):
             self._unknown(instruction)
             return None
         if row.sent_by is Side.SERVER:
-            self._refuse_of(instruction, "encoding/command/wrong-side", f"{row.name} comes from servers only")
+            self._refuse_server_only(instruction, f"{row.name} comes from servers only")
             return None
-        if instruction.error is not None:
+        if instruction.error is not None and not self.faulty("broken-commands-carried-out-in-part"):
             self._refuse_of(instruction, _rule_of(instruction.error), str(instruction.error))
             return None
         missing = [field.name for field in row.fields if field.required and field.key not in instruction.args]
         if missing:
             self._refuse_of(instruction, "encoding/struct/required-field", f"{row.name} without {missing[0]}")
             return None
-        return Order(row, instruction.args, instruction.sync)
+        return Order(row, self._without_bits(row, instruction.args), instruction.sync)
+
+    def _without_bits(self, row: Control, args: Mapping[str, Any]) -> Mapping[str, Any]:
+        if not self.faulty("bits-not-read"):
+            return args
+        bits = {field.key for field in row.fields if DIALECT.base(field.type) == "bit"}
+        return {key: value for key, value in args.items() if key not in bits}
 
     def _unknown(self, instruction: Instruction) -> None:
         known = {c.code for c in DIALECT.classes}
@@ -163,6 +204,12 @@ class Inbox(Connection):
         elif self._concerns_connection(instruction):
             rule = "connection/close-code/framing-error"
         self.refuse(rule, text)
+
+    def _refuse_server_only(self, instruction: Instruction, text: str) -> None:
+        if self.current is not None and self.current.session is not None:
+            self.refuse("encoding/command/wrong-side", text)
+        else:
+            self._refuse_of(instruction, "encoding/command/wrong-side", text)
 
     def _concerns_connection(self, instruction: Instruction) -> bool:
         row = instruction.row
@@ -221,6 +268,14 @@ class Inbox(Connection):
         except WireError as error:
             self.refuse(_rule_of(error), str(error))
             return False
+        if self.faulty("structs-read-in-one-order") and isinstance(order.header[0], Packed):
+            order.header = order.header if order.header[0].name == "message.delivery-properties" else ()
+        if self.faulty("unknown-types-end-the-connection") and _has_unknown_types(order):
+            self.close(FRAMING_ERROR, "unknown type")
+            return False
+        headers = order.struct("message.message-properties").get("application_headers")
+        if isinstance(headers, Map) and headers.repeated:
+            self.refuse("map/distinct-keys", f"key {headers.repeated[0]!r} stands twice")
         names = [entry.name if isinstance(entry, Packed) else entry.code for entry in order.header]
         if len(set(names)) < len(names):
             self.refuse("encoding/header-segment/one-of-each", f"{order.name} with a struct twice")
@@ -239,6 +294,11 @@ def _rule_of(error: WireError) -> str:
     return "encoding/command/trailing" if "more" in text else "encoding/command/truncated"
 
 
+def _has_unknown_types(order: Order) -> bool:
+    headers = order.struct("message.message-properties").get("application_headers") or ()
+    return any(isinstance(value.type, int) for _, value in headers)
+
+
 def connect(core: Core) -> Connection:
     """The broker's end of a new connection."""
     return Inbox(core)
@@ -247,4 +307,17 @@ def connect(core: Core) -> Connection:
 FAULTS = fault_table("""
 own-header-not-sent: the broker sends start without a header before it
     [transport/protocol-header/first transport/negotiation/supported]
+broken-commands-carried-out-in-part: what could be read of a broken command is carried out
+    [encoding/command/truncated]
+bits-not-read: the bits among arguments are taken for unset [type/bit]
+structs-read-in-one-order: header structs before the delivery properties hide them
+    [encoding/header-segment/any-order]
+unknown-types-end-the-connection: a map with a value of an unknown type closes the connection
+    [encoding/type-codes/skipping]
+large-assemblies-refused: a segment of more than a megaoctet closes the connection [transport/assemblies/no-limit]
+controls-overtake-commands: of what comes in one read, controls are handled first [transport/tracks/order]
+control-ends-command-under-way: a control throws away the command that is on its way
+    [transport/tracks/control-within-command]
+frames-of-channels-mixed: frames of all channels are put together as if they came on one
+    [transport/channels/interleaved]
 """)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from amqpspec.reference.amqp_0_10.connection import Connection
+from amqpspec.reference.amqp_0_10.connection import FRAMING_ERROR, Connection
 from amqpspec.reference.amqp_0_10.orders import Order
 from amqpspec.reference.amqp_0_10.phases import Phase
 from amqpspec.reference.amqp_0_10.wire import MAX_FRAME_OCTETS, MIN_MAX_FRAME_OCTETS
@@ -20,6 +20,7 @@ from amqpspec.wire.amqp_0_10.values import Array
 
 CHANNEL_MAX = 256
 HEARTBEAT_MAX_S = 120
+FRAMES_OCTETS = 60_000
 LOCALES = ("en_US", "en_GB")
 CONTROLS: dict[str, Callable[[Connection, Order], None]] = {}
 
@@ -78,7 +79,8 @@ def start_ok(connection: Connection, order: Order) -> None:
 def secure_ok(connection: Connection, order: Order) -> None:
     """A challenge was answered."""
     assert connection.login is not None
-    _step(connection, connection.login.second(order["response"]))
+    result = connection.login.second(order["response"])
+    _step(connection, None if connection.faulty("scram-never-believed") else result)
 
 
 def _step(connection: Connection, result: Result) -> None:
@@ -99,8 +101,8 @@ def _logged_in(connection: Connection, user: User) -> None:
         0,
         "connection.tune",
         channel_max=CHANNEL_MAX,
-        max_frame_size=2048 if small else MAX_FRAME_OCTETS,
-        heartbeat_min=0,
+        max_frame_size=2048 if small else FRAMES_OCTETS,
+        heartbeat_min=None if connection.faulty("heartbeat-max-without-min") else 0,
         heartbeat_max=HEARTBEAT_MAX_S,
     )
 
@@ -110,16 +112,22 @@ def tune_ok(connection: Connection, order: Order) -> None:
     """The limits are agreed."""
     if order["channel_max"] > CHANNEL_MAX:
         connection.refuse("connection/tune-ok/channel-max/upper-limit", f"channel-max {order['channel_max']}")
-    frames = order["max_frame_size"] or MAX_FRAME_OCTETS
+    frames = order["max_frame_size"] or FRAMES_OCTETS
+    if frames > FRAMES_OCTETS:
+        connection.refuse("connection/tune-ok/max-frame-size/upper-limit", f"max-frame-size {frames}")
     if frames < MIN_MAX_FRAME_OCTETS:
         connection.refuse("connection/tune-ok/max-frame-size/minimum/chosen", f"max-frame-size {frames}")
     if (order["heartbeat"] or 0) > HEARTBEAT_MAX_S:
         connection.refuse("connection/tune-ok/heartbeat/permitted-range", f"heartbeat {order['heartbeat']}")
+    if order["channel_max"] == 1 and connection.faulty("one-channel-is-not-enough"):
+        connection.end_socket()
+        return
     connection.channel_max = order["channel_max"]
     connection.max_frame_octets = max(frames, MIN_MAX_FRAME_OCTETS)
     connection.splitter.max_frame_octets = connection.max_frame_octets
     if connection.faulty("agreed-frame-size-forgotten"):
         connection.splitter.max_frame_octets = MAX_FRAME_OCTETS
+    connection.heartbeats.start(order["heartbeat"] or 0)
     connection.phase = Phase.OPENING
 
 
@@ -138,12 +146,18 @@ def open_(connection: Connection, order: Order) -> None:
     connection.vhost = vhost
     connection.phase = Phase.OPEN
     connection.established()
-    connection.send(0, "connection.open-ok", known_hosts=Array("str16", ()))
+    if order["insist"] and connection.faulty("insisting-is-answered-by-redirect"):
+        connection.send(0, "connection.redirect", host="elsewhere")
+        return
+    hosts = (connection.core.host,) if connection.faulty("hosts-listed") else ()
+    connection.send(0, "connection.open-ok", known_hosts=Array("str16", hosts))
 
 
 @_handles("connection.heartbeat")
 def heartbeat(connection: Connection, order: Order) -> None:
     """The client lives."""
+    if connection.faulty("heartbeats-of-clients-refused"):
+        connection.close(FRAMING_ERROR, "a heartbeat")
 
 
 @_handles("connection.close")
@@ -174,6 +188,14 @@ small-frames-offered: tune offers a max-frame-size of 2,048
     [connection/tune/max-frame-size/minimum/offered]
 agreed-frame-size-forgotten: frames up to the server's own limit are taken
     [connection/tune-ok/max-frame-size/max-frame-size/refused]
+one-channel-is-not-enough: a client that settles for one channel is dropped [transport/channels/down-to-one]
+heartbeat-max-without-min: tune has a heartbeat-max and no heartbeat-min
+    [connection/tune/heartbeat-max/no-heartbeat-min connection/tune/heartbeat-max/permitted-range]
+heartbeats-of-clients-refused: a heartbeat of a client closes the connection [connection/heartbeat/traffic]
+insisting-is-answered-by-redirect: an open that insists is answered by redirect
+    [connection/open/insist/behavior/no-redirect]
+hosts-listed: open-ok lists a host [connection/open-ok/known-hosts]
+scram-never-believed: a proof by SCRAM lets nobody in [connection/start-ok/mechanism/offered connection/secure]
 close-not-confirmed: the socket ends without close-ok [connection/close-ok]
 socket-kept-after-close-ok: the socket stays open after close-ok [connection/close-ok]
 """)

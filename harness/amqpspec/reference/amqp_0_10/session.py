@@ -144,6 +144,8 @@ class Session:
 
     def fail(self, code: int, text: str) -> None:
         """An exception: tell it with its cause, then detach; nothing of the session remains."""
+        if self.faulty("exceptions-on-channel-zero"):
+            self.channel = 0
         self.command("execution.exception", **self._exception(code, text))
         if not self.faulty("exception-without-detaching"):
             self.end(NORMAL)
@@ -235,6 +237,7 @@ FAULTS = fault_table("""
 own-commands-without-a-point: the broker's own commands come without a command-point
     [session/command-point/numbering]
 sync-flag-ignored: the sync flag of a command changes nothing [session/header/sync execution/sync]
+exceptions-on-channel-zero: exceptions come on channel 0, whatever the session's is [encoding/exception/channel]
 exception-without-detaching: a session stays attached behind its exception [encoding/exception/channel]
 exception-without-its-command: an exception does not say which command it is about
     [execution/exception/command-id]

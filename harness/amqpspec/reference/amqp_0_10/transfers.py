@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from amqpspec.reference.amqp_0_10 import damage
 from amqpspec.reference.amqp_0_10.exchanges import alternate_of
 from amqpspec.reference.amqp_0_10.handlers import executes
 from amqpspec.reference.amqp_0_10.orders import Order
@@ -64,7 +65,8 @@ class Taker:
     def has_room(self, consumer: Consumer, message: Message) -> bool:
         """Whether credit and the socket allow one more message."""
         carrier = self.session.carrier
-        if carrier is None or carrier.congested:
+        starving = self.session.faulty("busy-channel-starves-others")
+        if carrier is None or (carrier.congested and not starving):
             return False
         return self.subscriptions[consumer.tag].admits(message.size_octets) or self.session.faulty(
             "credit-ignored"
@@ -76,8 +78,8 @@ class Taker:
         subscription.spend(entry.message.size_octets)
         number = self.session.command(
             "message.transfer",
-            header=_header(entry.message, redelivered),
-            body=entry.message.body,
+            header=damage.header(_header(entry.message, redelivered), self.session.faulty),
+            body=damage.body(entry.message.body, self.session.faulty),
             destination=subscription.destination,
             accept_mode=subscription.accept_mode,
             acquire_mode=0,
@@ -270,5 +272,6 @@ unroutable-always-rejected: what no queue gets is rejected in mode none, too
     [exchange/declare/alternate-exchange/empty-name]
 rejected-message-stays: what is rejected goes back to its queue
     [queue/declare/alternate-exchange/removed queue/declare/alternate-exchange/routed]
+busy-channel-starves-others: a channel that delivers goes on until all is sent [transport/channels/fair]
 credit-ignored: a subscription is sent messages without credit [message/subscribe/initial-credit]
 """)

@@ -42,7 +42,7 @@ class Splitter:
         self._refuse, self.faulty = refuse, faulty
         self._octets = bytearray()
         self._lost = False
-        self.max_frame_octets = MIN_MAX_FRAME_OCTETS
+        self.max_frame_octets = 1024 if faulty("first-frames-must-be-small") else MIN_MAX_FRAME_OCTETS
 
     @property
     def inside(self) -> bool:
@@ -90,5 +90,7 @@ class Splitter:
 
 
 FAULTS = fault_table("""
+first-frames-must-be-small: before limits are agreed on, a frame of more than 1,024 octets is refused
+    [connection/tune/max-frame-size/minimum/accepted connection/tune-ok/max-frame-size/minimum/accepted]
 reserved-tracks-executed: what comes on a track that is not defined is carried out [transport/tracks/reserved]
 """)

@@ -6,6 +6,9 @@ Knows: the order of its modules. Must not know: targets, reports.
 DIALECT = "amqp-0-10"
 ORDER = (
     "transport",
+    "encoding",
+    "types",
+    "connection",
     "session",
     "execution",
     "exchange",

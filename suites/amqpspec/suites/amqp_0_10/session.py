@@ -12,7 +12,7 @@ from amqpspec.run.oracles import equals, holds
 from amqpspec.run.verdict import Verdict
 
 
-@case("session.attach.answered", covers=["session/attach/answered"])
+@case("session.attach.answered", covers=["session/attach/answered", "encoding/response/channel"])
 def attach_is_answered(peer: Peer) -> Verdict:
     """Attach is answered by attached with the same name, on each of two channels."""
     peer.open_connection()

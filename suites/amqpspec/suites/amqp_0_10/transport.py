@@ -1,18 +1,42 @@
-"""The published document, chapter 4: protocol header, frames, segments, channels, tracks.
+"""The published document, chapter 4: protocol header, assemblies, channels, tracks.
 
 Knows: octets on the wire. Must not know: targets.
 """
 
 from __future__ import annotations
 
-from amqpspec.peer.amqp_0_10.peer import Peer
-from amqpspec.peer.events import HeaderArrived
+from amqpspec.peer.amqp_0_10.arrivals import AssemblyArrived
+from amqpspec.peer.amqp_0_10.peer import NONE, UNLIMITED, Peer
+from amqpspec.peer.events import Arrival, Ended, HeaderArrived, Quiet
 from amqpspec.run.amqp_0_10.oracles import judge_arrival
 from amqpspec.run.case import case
-from amqpspec.run.oracles import equals, holds
+from amqpspec.run.oracles import borne, equals, holds, without_effect
 from amqpspec.run.verdict import Verdict
-from amqpspec.suites.amqp_0_10._wire import in_pieces
-from amqpspec.wire.amqp_0_10.instructions import COMMAND, encode_instruction
+from amqpspec.suites.amqp_0_10._wire import (
+    cut_up,
+    declaring,
+    each_judged,
+    in_pieces,
+    octets_of,
+    queues_there,
+    send_command,
+)
+from amqpspec.wire.amqp_0_10.frames import (
+    FIRST_FRAME,
+    FIRST_SEGMENT,
+    LAST_FRAME,
+    LAST_SEGMENT,
+    WHOLE,
+    encode_frame,
+)
+from amqpspec.wire.amqp_0_10.instructions import BODY, COMMAND, CONTROL, encode_instruction
+
+NOT_SERVED = b"AMQP\x01\x01\x63\x63"
+_LARGE_OCTETS = 3 << 20
+_MANY, _MESSAGE_OCTETS = 24, 1 << 20
+
+
+# --- the protocol header
 
 
 @case(
@@ -31,16 +55,52 @@ def own_header(peer: Peer) -> Verdict:
     return holds(peer, start.channel == 0, start)
 
 
-@case("transport.protocol-header.unsupported", covers=["transport/negotiation/unsupported"])
+def _answer_to(peer: Peer, header: bytes) -> Arrival:
+    peer.send_header(header)
+    return peer.wait(lambda a: False, peer.patience_s)
+
+
+@case("transport.negotiation.unsupported", covers=["transport/negotiation/unsupported"])
 def unsupported_version(peer: Peer) -> Verdict:
-    """A version that does not exist is answered by the header of one that is served."""
+    """A version that does not exist is answered by the header of one that is served, and the socket ends."""
     peer.claim("a protocol header of the target, then the end")
-    peer.send_header(b"AMQP\x01\x01\x63\x63")
-    header = peer.wait(lambda a: False, peer.patience_s)
+    header = _answer_to(peer, NOT_SERVED)
     if not isinstance(header, HeaderArrived):
         return judge_arrival(peer, header)
-    peer.expect_end()
-    return holds(peer, header.header.octets != b"AMQP\x01\x01\x63\x63", header)
+    ended = peer.expect_end()
+    return holds(peer, header.header.octets != NOT_SERVED and peer.ended is not None, ended)
+
+
+@case("transport.negotiation.unparseable", covers=["transport/negotiation/unparseable"])
+def no_header(peer: Peer) -> Verdict:
+    """Octets that are no protocol header are answered by one, and the socket ends."""
+    peer.claim("a protocol header of the target, then the end")
+    header = _answer_to(peer, b"GET / HTTP/1.1\r\n\r\n")
+    if not isinstance(header, HeaderArrived):
+        return judge_arrival(peer, header)
+    ended = peer.expect_end()
+    return holds(peer, peer.ended is not None, ended)
+
+
+@case("transport.negotiation.discovery", covers=["transport/negotiation/discovery"])
+def header_in_answer_is_served(peer: Peer) -> Verdict:
+    """The version that a refusing header names is one that the server serves."""
+    refused = _answer_to(peer, NOT_SERVED)
+    peer.claim("the version that the server named is served")
+    if not isinstance(refused, HeaderArrived):
+        return judge_arrival(peer, refused)
+    second = peer.another()
+    answer = _answer_to(second, refused.header.octets)
+    # Older versions answer by their first frame, which is no frame of 0-10.
+    if not isinstance(answer, HeaderArrived):
+        return holds(peer, second.ended is None and not isinstance(answer, Quiet), answer)
+    if answer.header.octets != refused.header.octets:
+        return holds(peer, False, answer)
+    following = second.wait(lambda a: True, second.patience_s)
+    return holds(peer, not isinstance(following, Ended | Quiet), following)
+
+
+# --- assemblies
 
 
 @case(
@@ -50,12 +110,314 @@ def unsupported_version(peer: Peer) -> Verdict:
 def command_in_pieces(peer: Peer) -> Verdict:
     """A command is understood in frames of one octet each, empty ones among them, and so is the next one."""
     peer.open_session()
-    names = [peer.will_clean("queue", peer.name(hint)) for hint in ("first", "second")]
+    declared = [declaring(peer, hint) for hint in ("first", "second")]
     peer.claim("both queues are there")
-    for name in names:
-        octets = encode_instruction("queue.declare", {"queue": name, "exclusive": True}, sync=True)
+    for _, octets in declared:
         number = peer.number()
         peer.send_octets(in_pieces(COMMAND, octets))
         peer.completion(number)
-    found = [peer.call("queue.query", queue=name).fields.get("queue") for name in names]
-    return equals(peer, found, names, "queues")
+    names = [name for name, _ in declared]
+    return equals(peer, queues_there(peer, names), names, "queues")
+
+
+@case("transport.assemblies.any-cut.control", covers=["transport/assemblies/any-cut"])
+def control_in_pieces(peer: Peer) -> Verdict:
+    """A control is understood in frames of one octet each."""
+    peer.open_connection()
+    name = peer.name("s").encode()
+    peer.claim("the session is attached")
+    peer.send_octets(in_pieces(CONTROL, encode_instruction("session.attach", {"name": name})))
+    return equals(peer, peer.expect("session.attached")["name"], name, "session")
+
+
+@case("transport.assemblies.no-limit", covers=["transport/assemblies/no-limit"])
+def large_assembly(peer: Peer) -> Verdict:
+    """A transfer of three megaoctets arrives whole, in frames of the smallest maximum."""
+    peer.open_connection(max_frame_size=4096)
+    peer.open_session()
+    queue = peer.queue()
+    body = bytes(range(256)) * (_LARGE_OCTETS // 256)
+    peer.claim("the whole body")
+    peer.publish(queue, body)
+    peer.subscribe(queue)
+    got = peer.transfer().body
+    return holds(peer, got == body, f"{len(got)} octets, {'the same' if got == body else 'others'}")
+
+
+@case("transport.assemblies.flags", covers=["transport/assemblies/flags"])
+def contradicting_flags(peer: Peer) -> Verdict:
+    """Flags that contradict what came before are refused."""
+    octets = encode_instruction("execution.sync", {}, sync=True)
+    begun = encode_frame(octets[:2], type=COMMAND, flags=FIRST_SEGMENT | LAST_SEGMENT | FIRST_FRAME)
+
+    def then(flags: int) -> bytes:
+        return begun + encode_frame(octets[2:], type=COMMAND, flags=flags)
+
+    wrong = (
+        encode_frame(octets, type=COMMAND, flags=LAST_SEGMENT | FIRST_FRAME | LAST_FRAME),
+        then(WHOLE),
+        then(FIRST_SEGMENT | LAST_FRAME),
+    )
+    return each_judged(peer, map(octets_of, wrong), barrier=False)
+
+
+@case("transport.assemblies.flags.nothing-begun", covers=["transport/assemblies/flags"], destructive=True)
+def frame_that_continues_nothing(peer: Peer) -> Verdict:
+    """A frame that goes on with a segment which nobody began is refused."""
+    octets = encode_instruction("execution.sync", {}, sync=True)
+    wrong = [
+        encode_frame(octets, type=COMMAND, flags=FIRST_SEGMENT | LAST_SEGMENT | flags)
+        for flags in (LAST_FRAME, 0)
+    ]
+    return each_judged(peer, map(octets_of, wrong), barrier=False)
+
+
+@case("transport.frame.segment-type", covers=["transport/frame/segment-type"])
+def type_changes_within_segment(peer: Peer) -> Verdict:
+    """All frames of a segment have its type."""
+    _, octets = declaring(peer)
+    place = FIRST_SEGMENT | LAST_SEGMENT
+    wrong = [
+        encode_frame(octets[:4], type=COMMAND, flags=place | FIRST_FRAME)
+        + encode_frame(octets[4:], type=kind, flags=place | LAST_FRAME, track=1)
+        for kind in (CONTROL, BODY)
+    ]
+    return each_judged(peer, map(octets_of, wrong), barrier=False)
+
+
+@case("segment-type.values", covers=["segment-type/values"])
+def other_segment_types(peer: Peer) -> Verdict:
+    """A segment of a type that is not defined is refused, or has no effect."""
+    _, octets = declaring(peer)
+    wrong = [encode_frame(octets, type=kind, track=1) for kind in (4, 255)]
+    return each_judged(peer, map(octets_of, wrong), borne, barrier=False)
+
+
+# --- channels
+
+
+@case("transport.channels.interleaved", covers=["transport/channels/interleaved"])
+def interleaved_channels(peer: Peer) -> Verdict:
+    """Frames of two commands on two channels, cut into one another, are two commands."""
+    for channel in (0, 1):
+        peer.open_session(channel)
+    declared = [declaring(peer, hint) for hint in ("zero", "one")]
+    peer.claim("both queues, each in its session")
+    place, ids = FIRST_SEGMENT | LAST_SEGMENT, [peer.number(channel) for channel in (0, 1)]
+    for flags, part in ((FIRST_FRAME, slice(9)), (0, slice(9, 14)), (LAST_FRAME, slice(14, None))):
+        for channel, (_, octets) in enumerate(declared):
+            frame = encode_frame(octets[part], type=COMMAND, flags=place | flags, channel=channel)
+            peer.send_octets(frame)
+    for channel, number in enumerate(ids):
+        peer.completion(number, channel)
+    found = [queues_there(peer, [name], channel) for channel, (name, _) in enumerate(declared)]
+    return equals(peer, found, [[name] for name, _ in declared], "queues")
+
+
+@case("transport.channels.zero", covers=["transport/channels/zero"])
+def channel_zero(peer: Peer) -> Verdict:
+    """A session works on channel 0."""
+    peer.open_connection()
+    peer.claim("a session on channel 0 that executes commands")
+    peer.open_session(0)
+    peer.barrier(0)
+    return holds(peer, True, "commands on channel 0 were executed")
+
+
+@case("transport.channels.several", covers=["transport/channels/several"])
+def several_channels(peer: Peer) -> Verdict:
+    """Three sessions work on three channels of one connection."""
+    peer.open_connection()
+    peer.claim("three sessions that execute commands")
+    channels = (0, 1, 2)
+    for channel in channels:
+        peer.open_session(channel)
+    for channel in reversed(channels):
+        peer.barrier(channel)
+    return holds(peer, True, "commands on three channels were executed")
+
+
+@case("transport.channels.down-to-one", covers=["transport/channels/down-to-one"])
+def one_channel_only(peer: Peer) -> Verdict:
+    """A client may settle for one channel."""
+    peer.claim("a connection with a single channel that executes commands")
+    peer.open_connection(channel_max=1)
+    peer.open_session(0)
+    peer.barrier(0)
+    return holds(peer, True, "commands on the only channel were executed")
+
+
+@case("transport.channels.fair", covers=["transport/channels/fair"])
+def busy_channel(peer: Peer) -> Verdict:
+    """A quiet channel is served while another one delivers 24 messages of a megaoctet."""
+    for channel in (0, 1):
+        peer.open_session(channel)
+    queue = peer.queue()
+    for _ in range(_MANY):
+        peer.publish(queue, bytes(_MESSAGE_OCTETS))
+    peer.barrier()
+    destination = peer.subscribe(queue, messages=None, octets=UNLIMITED, accept_mode=NONE)
+    peer.claim("the quiet channel is answered before the busy one is done")
+    peer.flow(destination, messages=_MANY)
+    peer.completion(peer.send("execution.sync", 1, sync=True), 1)
+    before = len(peer.pending("message.transfer"))
+    return holds(peer, before < _MANY, f"{before} of {_MANY} messages came first")
+
+
+# --- tracks
+
+
+@case("transport.tracks.order", covers=["transport/tracks/order"])
+def order_across_tracks(peer: Peer) -> Verdict:
+    """A flush between two commands, all in one write, tells the first one completed and not the second."""
+    peer.open_session()
+    first, second = (declaring(peer, hint, sync=False) for hint in ("first", "second"))
+    ids = [peer.number(), peer.number()]
+    peer.claim("completed, with the command before the flush and without the one behind it")
+    frames = [encode_frame(octets, type=COMMAND) for _, octets in (first, second)]
+    peer.send_octets(frames[0] + peer.encoded("session.flush", completed=True) + frames[1])
+    told = peer.expect("session.completed")
+    covered = [
+        any(a <= number <= b for a, b in told["commands"] or ()) for number in ids if number is not None
+    ]
+    return equals(peer, covered, [True, False], "told completed")
+
+
+@case("transport.tracks.control-within-command", covers=["transport/tracks/control-within-command"])
+def control_within_command(peer: Peer) -> Verdict:
+    """A control between two frames of a command is handled, and the command is whole all the same."""
+    peer.open_session()
+    name, octets = declaring(peer)
+    peer.claim("an answer to the control, and the queue")
+    number, place = peer.number(), FIRST_SEGMENT | LAST_SEGMENT
+    peer.send_octets(encode_frame(octets[:10], type=COMMAND, flags=place | FIRST_FRAME))
+    peer.call_control("session.request-timeout", timeout=0)
+    peer.send_octets(encode_frame(octets[10:], type=COMMAND, flags=place | LAST_FRAME))
+    peer.completion(number)
+    return equals(peer, queues_there(peer, [name]), [name], "queues")
+
+
+@case("transport.tracks.reserved", covers=["transport/tracks/reserved"])
+def reserved_tracks(peer: Peer) -> Verdict:
+    """What comes on a track that is not defined has no effect."""
+    peer.open_session()
+    name, octets = declaring(peer)
+    for track in (2, 15):
+        peer.send_octets(encode_frame(octets, type=COMMAND, track=track))
+    reaction = peer.reaction(barrier=False, within_s=peer.context.patience.quiet_s)
+    if reaction.refusal is not None:
+        return without_effect(peer, reaction)
+    looking = peer.another()
+    looking.open_session()
+    effect = f"queue {name!r} was declared" if queues_there(looking, [name]) else ""
+    return without_effect(peer, reaction, effect)
+
+
+@case("track.control.zero", covers=["track/control/zero"])
+def control_on_track_one(peer: Peer) -> Verdict:
+    """Controls travel on track 0."""
+    octets = encode_instruction("session.flush", {"completed": True})
+    wrong = encode_frame(octets, type=CONTROL, track=1)
+    return each_judged(peer, [octets_of(wrong)], borne, barrier=False)
+
+
+@case("track.command.one", covers=["track/command/one"])
+def command_on_track_zero(peer: Peer) -> Verdict:
+    """Commands travel on track 1."""
+    _, octets = declaring(peer)
+    wrong = encode_frame(octets, type=COMMAND, track=0)
+    return each_judged(peer, [octets_of(wrong)], borne, barrier=False)
+
+
+# --- frame headers
+
+
+@case("transport.frame.version", covers=["transport/frame/version"])
+def other_frame_formats(peer: Peer) -> Verdict:
+    """A frame whose format is not zero is refused."""
+    _, octets = declaring(peer)
+    wrong = [encode_frame(octets, type=COMMAND, flags=WHOLE | bits) for bits in (0x40, 0x80, 0xC0)]
+    return each_judged(peer, map(octets_of, wrong), barrier=False)
+
+
+@case("transport.frame.reserved-bits", covers=["transport/frame/reserved-bits"])
+def reserved_bits(peer: Peer) -> Verdict:
+    """Reserved bits of a frame header are zero."""
+    _, octets = declaring(peer)
+    wrong = (
+        encode_frame(octets, type=COMMAND, flags=WHOLE | 0x10),
+        encode_frame(octets, type=COMMAND, flags=WHOLE | 0x20),
+        encode_frame(octets, type=COMMAND, reserved_1=1),
+        encode_frame(octets, type=COMMAND, track=0x11),
+        encode_frame(octets, type=COMMAND, reserved_2=1),
+    )
+    return each_judged(peer, map(octets_of, wrong), borne, barrier=False)
+
+
+@case("transport.frame.size-below-header", covers=["transport/frame/size-below-header"])
+def sizes_below_the_header(peer: Peer) -> Verdict:
+    """A frame that is smaller than its own header is refused."""
+    wrong = [encode_frame(b"", type=CONTROL, size=size) + bytes(12) for size in (0, 1, 11)]
+    return each_judged(peer, map(octets_of, wrong), barrier=False)
+
+
+@case("transport.frame.size", covers=["transport/frame/size"])
+def frames_in_one_write(peer: Peer) -> Verdict:
+    """Frames behind one another in one write are told apart by their sizes, those of no payload included."""
+    peer.open_session()
+    declared = [declaring(peer, hint) for hint in ("a", "bb", "ccc")]
+    peer.claim("every queue is there")
+    number = None
+    frames = b""
+    for _, octets in declared:
+        number = peer.number()
+        frames += cut_up(COMMAND, [b"", octets])
+    peer.send_octets(frames)
+    peer.completion(number)
+    names = [name for name, _ in declared]
+    return equals(peer, queues_there(peer, names), names, "queues")
+
+
+def _limit_of(arrival: AssemblyArrived) -> int:
+    return int(arrival["max_frame_size"] or 0xFFFF)
+
+
+@case("min-max-frame-size", covers=["min-max-frame-size/value", "min-max-frame-size/agreed"])
+def smallest_maximum(peer: Peer) -> Verdict:
+    """4096 octets can be agreed on, before any work is done, and frames of that size are taken then."""
+    proposed = _proposal(peer)
+    peer.claim("4096 octets as the agreed maximum, and frames of that size")
+    if _limit_of(proposed) < 4096:
+        return holds(peer, False, proposed)
+    peer.tune(proposed=proposed, max_frame_size=4096)
+    peer.call_control("connection.open", virtual_host=peer.login.vhost)
+    peer.opened = True
+    peer.open_session()
+    queue = peer.queue()
+    peer.publish(queue, bytes(10_000))
+    peer.subscribe(queue)
+    body, largest = peer.transfer().body, peer.listener.largest_frame_octets
+    return holds(
+        peer, len(body) == 10_000 and largest <= 4096, f"{len(body)} octets, frames of up to {largest}"
+    )
+
+
+def _proposal(peer: Peer) -> AssemblyArrived:
+    peer.greet()
+    peer.start_ok()
+    return peer.offered()
+
+
+@case("transport.frame.refused-has-no-effect", covers=["transport/tracks/reserved"])
+def dropped_frames_leave_others_alone(peer: Peer) -> Verdict:
+    """A command beside frames on a reserved track is executed once, or all of it is refused."""
+    peer.open_session()
+    name, octets = declaring(peer)
+    peer.send_octets(encode_frame(octets, type=COMMAND, track=7))
+    number = send_command(peer, octets)
+    peer.claim("the command on its own track is executed, or the frame beside it refused")
+    reaction = peer.reaction()
+    if reaction.refusal is not None:
+        return without_effect(peer, reaction)
+    peer.completion(number)
+    return holds(peer, queues_there(peer, [name]) == [name], "the command was executed")

@@ -1,0 +1,47 @@
+"""Heartbeats of one connection, at the interval that the client chose.
+
+Knows: how an interval becomes a pace. Must not know: clocks, what a heartbeat looks like.
+"""
+
+from __future__ import annotations
+
+from amqpspec.reference.fault import fault_table
+from amqpspec.reference.signs import SignsOfLife, Watched
+
+_LOOKS_PER_INTERVAL = 4
+
+
+class Heartbeats(SignsOfLife):
+    """None until ``start``; a peer that was silent for more than two intervals is taken for gone."""
+
+    def __init__(self, connection: Watched) -> None:
+        super().__init__()
+        self._connection, self.faulty = connection, connection.faulty
+        self._interval_s = self._limit_s = 0.0
+
+    @property
+    def look_every_s(self) -> float:
+        """Often enough that half an interval of silence is not missed by much."""
+        return self._interval_s / _LOOKS_PER_INTERVAL
+
+    def start(self, interval_s: int) -> None:
+        """Begin to send and to watch; an interval of zero does neither."""
+        self._limit_s = interval_s * (1 if self.faulty("dead-after-one-interval-of-silence") else 2)
+        self._interval_s = interval_s or (1 if self.faulty("heartbeats-unasked") else 0)
+        if self._interval_s:
+            self.begin()
+
+    def check_silence(self, unheard_s: float, unsaid_s: float) -> None:
+        """Send after half an interval without output; end a connection on which nothing comes."""
+        if unsaid_s >= self._interval_s / 2:
+            self._connection.sign_of_life()
+        if self._limit_s and unheard_s > self._limit_s:
+            self._connection.end_socket()
+
+
+FAULTS = fault_table("""
+heartbeats-unasked: a client that wants no heartbeats gets them
+    [connection/tune-ok/heartbeat connection/tune/heartbeat-min]
+dead-after-one-interval-of-silence: a client that was silent for one interval is dropped
+    [connection/heartbeat/missed]
+""")

@@ -1,0 +1,427 @@
+"""The published document, chapter 5: how controls, commands and the segments behind them are laid out.
+
+Knows: structures that are sound and structures that are not. Must not know: targets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from amqpspec.peer.amqp_0_10.arrivals import AssemblyArrived
+from amqpspec.peer.amqp_0_10.peer import NONE, PRE_ACQUIRED, Peer
+from amqpspec.peer.events import Quiet, Reaction
+from amqpspec.record.rows import Outcome
+from amqpspec.run.amqp_0_10.oracles import well_formed
+from amqpspec.run.case import case
+from amqpspec.run.oracles import borne, equals, holds, judge_reaction, verdict_on
+from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_10._wire import (
+    Act,
+    command_of,
+    control_of,
+    cut_up,
+    each_judged,
+    queues_there,
+    reaction_to,
+)
+from amqpspec.wire.amqp_0_10 import malformed
+from amqpspec.wire.amqp_0_10.frames import FIRST_SEGMENT, LAST_SEGMENT
+from amqpspec.wire.amqp_0_10.instructions import (
+    BODY,
+    COMMAND,
+    HEADER,
+    HeaderEntry,
+    encode_header,
+    encode_instruction,
+)
+from amqpspec.wire.amqp_0_10.values import Packed, Raw, UnknownStruct, Value
+
+_DELIVERY, _MESSAGE = "message.delivery-properties", "message.message-properties"
+_PLAIN: Mapping[str, Any] = {"priority": 4, "delivery_mode": 1}
+_POINT = 0x01020304
+
+
+def _passed(peer: Peer, header: list[Any], body: bytes = b"") -> AssemblyArrived:
+    """What comes of a message with this header segment, whose first queue is declared here."""
+    queue = peer.queue()
+    filled = [entry(queue) if callable(entry) else entry for entry in header]
+    peer.send("message.transfer", header=filled, body=body, accept_mode=NONE, acquire_mode=PRE_ACQUIRED)
+    peer.subscribe(queue)
+    return peer.transfer()
+
+
+def _addressed(queue: str) -> Packed:
+    return Packed(_DELIVERY, {**_PLAIN, "routing_key": queue})
+
+
+def _transferring(headers: Any) -> Act:
+    """An act that transfers a message with these application headers."""
+
+    def act(peer: Peer) -> None:
+        peer.publish(peer.queue(), message={"application_headers": headers})
+
+    return act
+
+
+# --- numbers, structs, packing
+
+
+@case("encoding.byte-order", covers=["encoding/byte-order", "type/sequence-no"])
+def byte_order(peer: Peer) -> Verdict:
+    """Of commands that are numbered from 0x01020304 on, completion is told by these very numbers."""
+    peer.open_session(point=_POINT)
+    peer.claim(f"completion of {_POINT} and {_POINT + 1}")
+    for _ in range(2):
+        peer.call("execution.sync")
+    return equals(peer, peer.sessions[0].done.ranges, ((_POINT, _POINT + 1),), "completed")
+
+
+@case("encoding.struct", covers=["encoding/struct/size", "encoding/struct/code", "type/struct32"])
+def structs_there_and_back(peer: Peer) -> Verdict:
+    """Two structs behind one another come back as they were sent, each with its code and size."""
+    peer.open_session()
+    message = Packed(_MESSAGE, {"content_type": "text/plain", "correlation_id": b"\x00\xff", "app_id": b"a"})
+    peer.claim("both structs")
+    got = _passed(peer, [_addressed, message])
+    seen = ({k: got.delivery.get(k) for k in _PLAIN}, {k: got.message.get(k) for k in message.fields})
+    return equals(peer, seen, (dict(_PLAIN), dict(message.fields)), "structs")
+
+
+@case("encoding.packing.order", covers=["encoding/packing/order", "encoding/packing/present"])
+def flags_of_nine_fields(peer: Peer) -> Verdict:
+    """Fields of the first and of the second octet of packing flags come back, each as itself."""
+    peer.open_session()
+    # The application headers are the ninth field; the content length the first.
+    fields = {"content_length": 3, "user_id": peer.login.user.encode(), "app_id": b"app"}
+    peer.claim("every field that was sent")
+    got = _passed(peer, [_addressed, Packed(_MESSAGE, {**fields, "application_headers": {"k": "v"}})], b"abc")
+    headers = got.message.get("application_headers")
+    seen = {key: got.message.get(key) for key in fields} | {"k": headers.get("k") if headers else None}
+    return equals(peer, seen, {**fields, "k": "v"}, "fields")
+
+
+@case("encoding.packing.present", covers=["encoding/packing/present", "encoding/packing/absent", "type/bit"])
+def empty_is_not_absent(peer: Peer) -> Verdict:
+    """A field that is empty comes back as an empty one, a field that is absent does not come back."""
+    peer.open_session()
+    peer.claim("an empty correlation-id, no content-type and no reply-to")
+    got = _passed(peer, [_addressed, Packed(_MESSAGE, {"correlation_id": b"", "app_id": b"x"})])
+    seen = {key: got.message.get(key) for key in ("correlation_id", "app_id", "content_type", "reply_to")}
+    wanted = {"correlation_id": b"", "app_id": b"x", "content_type": None, "reply_to": None}
+    return equals(peer, seen, wanted, "fields")
+
+
+@case("type.bit", covers=["type/bit"])
+def bits_are_flags(peer: Peer) -> Verdict:
+    """Of two queues, only the one that was declared with the bit is exclusive."""
+    peer.open_session()
+    peer.claim("exclusive for the one, and not for the other")
+    names = [peer.queue(exclusive=exclusive) for exclusive in (True, False)]
+    seen = [bool(peer.call("queue.query", queue=name).fields.get("exclusive")) for name in names]
+    peer.call("queue.delete", queue=names[1])
+    return equals(peer, seen, [True, False], "exclusive")
+
+
+@case("encoding.packing.reserved-flags", covers=["encoding/packing/reserved-flags"])
+def flags_beyond_the_fields(peer: Peer) -> Verdict:
+    """Flags beyond the last field are zero."""
+    wrong = (
+        command_of(encode_instruction("execution.sync", {}, sync=True, flags=0x0100)),
+        command_of(encode_instruction("execution.sync", {}, session=Raw(b"\x01\x80"))),
+        control_of(encode_instruction("session.flush", {"completed": True}, flags=0x8004)),
+    )
+    return each_judged(peer, wrong, borne)
+
+
+@case("encoding.struct.required-field", covers=["encoding/struct/required-field"])
+def required_fields(peer: Peer) -> Verdict:
+    """Commands and controls that lack a required field are malformed."""
+    queue = peer.name("q")
+    wrong = (
+        command_of(encode_instruction("queue.declare", {"exclusive": True}, sync=True)),
+        command_of(encode_instruction("exchange.bind", {"queue": queue, "binding_key": "k"}, sync=True)),
+        command_of(encode_instruction("message.accept", {}, sync=True)),
+        control_of(encode_instruction("session.command-point", {"command_id": 0})),
+    )
+    return each_judged(peer, wrong)
+
+
+# --- controls and commands
+
+
+@case("encoding.layout", covers=["encoding/control/layout", "encoding/command/layout"])
+def own_frames_can_be_read(peer: Peer) -> Verdict:
+    """What the server sends in a usual conversation is laid out as the tables say."""
+    peer.open_session()
+    queue = peer.queue()
+    peer.publish(queue, b"body", message={"content_type": "text/plain"})
+    peer.subscribe(queue)
+    peer.accept([peer.transfer()])
+    peer.call("queue.query", queue=queue)
+    peer.send("session.flush", expected=True, confirmed=True, completed=True)
+    peer.expect("session.expected")
+    peer.barrier()
+    peer.claim("controls and commands as the tables lay them out")
+    peer.detach()
+    return well_formed(peer)
+
+
+@case("encoding.command.exactly-once", covers=["encoding/command/exactly-once"])
+def executed_once_in_order(peer: Peer) -> Verdict:
+    """Five transfers bring five messages, in their order."""
+    peer.open_session()
+    queue = peer.queue()
+    sent = [b"message %d" % number for number in range(5)]
+    peer.claim("each message once, in order")
+    for body in sent:
+        peer.publish(queue, body)
+    peer.subscribe(queue)
+    got = [transfer.body for transfer in peer.transfers(len(sent))]
+    peer.barrier()
+    got += [transfer.body for transfer in peer.pending("message.transfer")]
+    return equals(peer, got, sent, "messages")
+
+
+@case("encoding.command.unknown-class", covers=["encoding/command/unknown-class"])
+def unknown_class(peer: Peer) -> Verdict:
+    """Commands and controls of a class that nobody defined are refused."""
+    codes = ((0, 1), (11, 1), (255, 255))
+    wrong = [command_of(encode_instruction("execution.sync", {}, code=code)) for code in codes]
+    wrong += [control_of(encode_instruction("session.flush", {}, code=code)) for code in codes]
+    return each_judged(peer, wrong)
+
+
+@case("encoding.command.unknown-command", covers=["encoding/command/unknown-command"])
+def unknown_command(peer: Peer) -> Verdict:
+    """Commands and controls that their class does not have are refused."""
+    wrong = [
+        command_of(encode_instruction("execution.sync", {}, code=code)) for code in ((3, 0), (3, 4), (8, 255))
+    ]
+    wrong += [control_of(encode_instruction("session.flush", {}, code=code)) for code in ((2, 14), (1, 13))]
+    return each_judged(peer, wrong)
+
+
+@case("encoding.command.truncated", covers=["encoding/command/truncated"])
+def truncated(peer: Peer) -> Verdict:
+    """Commands and controls that end too early are refused, wherever they end."""
+    command = encode_instruction("queue.declare", {"queue": "a-queue", "alternate_exchange": "x"}, sync=True)
+    control = encode_instruction("session.command-point", {"command_id": 5, "command_offset": 0})
+    wrong = [command_of(command[:size]) for size in (0, 1, 2, 3, 5, 7, len(command) - 1)]
+    wrong += [control_of(control[:size]) for size in (1, 3, 5, len(control) - 1)]
+    return each_judged(peer, wrong)
+
+
+@case("encoding.command.trailing", covers=["encoding/command/trailing"])
+def trailing(peer: Peer) -> Verdict:
+    """Octets behind the last field of a command or control are refused."""
+    wrong = (
+        command_of(encode_instruction("execution.sync", {}, sync=True, extra=b"\0")),
+        command_of(encode_instruction("queue.query", {"queue": "a-queue"}, extra=b"\x01\x02")),
+        control_of(encode_instruction("session.flush", {"completed": True}, extra=b"\0")),
+    )
+    return each_judged(peer, wrong)
+
+
+@case("encoding.command.wrong-side", covers=["encoding/command/wrong-side"])
+def wrong_side(peer: Peer) -> Verdict:
+    """Controls that only clients handle are refused when a client sends them."""
+    wrong = (
+        control_of(encode_instruction("connection.tune", {"channel_max": 1})),
+        control_of(encode_instruction("connection.open-ok", {})),
+        control_of(encode_instruction("connection.secure", {"challenge": b"?"})),
+    )
+    return each_judged(peer, wrong)
+
+
+@case("encoding.exception.channel", covers=["encoding/exception/channel"])
+def exception_on_its_channel(peer: Peer) -> Verdict:
+    """Of two sessions, the exception comes on the channel of the one that failed."""
+    for channel in (1, 2):
+        peer.open_session(channel)
+    peer.claim("an exception on channel 2, and channel 1 works on")
+    peer.send("queue.delete", 2, queue=peer.name("missing"), sync=True)
+    seen = peer.expect("execution.exception", channel=None)
+    peer.barrier(1)
+    return holds(peer, seen.channel == 2, seen)
+
+
+# --- header and body segments
+
+
+@case("encoding.header-segment.any-order", covers=["encoding/header-segment/any-order"])
+def structs_in_any_order(peer: Peer) -> Verdict:
+    """Message properties before delivery properties are understood, and so is the order that is usual."""
+    peer.open_session()
+    message = Packed(_MESSAGE, {"content_type": "text/plain"})
+    peer.claim("both messages with their properties")
+    orders = ([message, _addressed], [_addressed, message])
+    seen = [_passed(peer, order).message.get("content_type") for order in orders]
+    return equals(peer, seen, ["text/plain"] * 2, "content types")
+
+
+@case("encoding.header-segment.one-of-each", covers=["encoding/header-segment/one-of-each"])
+def structs_that_stand_twice(peer: Peer) -> Verdict:
+    """A header segment holds no struct twice."""
+
+    def twice(one: Peer) -> None:
+        entry = _addressed(one.queue())
+        one.send(
+            "message.transfer", header=[entry, entry], body=b"", accept_mode=NONE, acquire_mode=PRE_ACQUIRED
+        )
+
+    return each_judged(peer, [twice], borne)
+
+
+@case("encoding.header-segment.unknown-entry", covers=["encoding/header-segment/unknown-entry"])
+def unknown_structs_are_passed_on(peer: Peer) -> Verdict:
+    """Structs with codes that nobody knows arrive as they were sent."""
+    peer.open_session()
+    unknown = [UnknownStruct((200, 7), b"\x00\x00"), UnknownStruct((4, 99), b"\x00\x01\xff")]
+    peer.claim("both unknown structs, unchanged")
+    got = _passed(peer, [_addressed, *unknown])
+    seen = [entry for entry in got.assembly.header or () if isinstance(entry, UnknownStruct)]
+    return equals(peer, seen, unknown, "structs")
+
+
+@case("encoding.segments.unexpected", covers=["encoding/segments/unexpected"])
+def unexpected_segments(peer: Peer) -> Verdict:
+    """Header and body segments where none are defined, or in another order, are refused."""
+    sync = encode_instruction("execution.sync", {}, sync=True)
+    modes = {"accept_mode": NONE, "acquire_mode": PRE_ACQUIRED}
+    transfer = encode_instruction("message.transfer", modes)
+    header = encode_header([_addressed("nowhere")])
+
+    def assembly(*segments: tuple[int, bytes]) -> Act:
+        def act(peer: Peer) -> None:
+            peer.number()
+            for at, (kind, octets) in enumerate(segments):
+                place = (FIRST_SEGMENT if at == 0 else 0) | (LAST_SEGMENT if at == len(segments) - 1 else 0)
+                peer.send_octets(cut_up(kind, [octets], place=place))
+
+        return act
+
+    wrong = (
+        assembly((COMMAND, sync), (BODY, b"body")),
+        assembly((COMMAND, sync), (HEADER, header)),
+        assembly((COMMAND, transfer), (BODY, b"body"), (HEADER, header)),
+        assembly((COMMAND, transfer), (HEADER, header), (HEADER, header)),
+        assembly((BODY, b"body")),
+    )
+    return each_judged(peer, wrong)
+
+
+@case("encoding.body-segment.opaque", covers=["encoding/body-segment/opaque"])
+def bodies_pass_unchanged(peer: Peer) -> Verdict:
+    """Bodies of any octets and of sizes around the limits of frames arrive as they were sent."""
+    peer.open_session()
+    queue = peer.queue()
+    every = bytes(range(256))
+    sent = [b"", b"\0", every, (every * 300)[: 65535 - 12], (every * 300)[: 65535 - 11], every * 300]
+    peer.claim("every body, unchanged")
+    for body in sent:
+        peer.publish(queue, body)
+    peer.subscribe(queue)
+    got = [transfer.body for transfer in peer.transfers(len(sent))]
+    return holds(
+        peer,
+        got == sent,
+        f"bodies of {[len(body) for body in got]} octets, {'the same' if got == sent else 'others'}",
+    )
+
+
+# --- maps
+
+
+@case("encoding.type-codes.skipping", covers=["encoding/type-codes/skipping"])
+def unknown_type_codes(peer: Peer) -> Verdict:
+    """A value of an unknown type does not keep what stands behind it from being read."""
+    peer.open_session()
+    headers = {"a": Value(0x0F, b"\x01"), "b": Value(0x9F, b"two"), "known": "last"}
+    peer.publish(peer.queue(), message={"application_headers": headers})
+    peer.claim("the message is taken, or its type refused as one that is not served")
+    reaction = peer.reaction()
+    if reaction.refusal is None and reaction.closing is None:
+        return verdict_on(peer, Outcome.OBSERVED, peer.claimed, reaction)
+    return judge_reaction(peer, reaction)
+
+
+@case("encoding.type-codes.reserved", covers=["encoding/type-codes/reserved"])
+def reserved_type_codes(peer: Peer) -> Verdict:
+    """Values of a reserved type cannot be read."""
+    codes = (0xB0, 0xBF, 0xE0, 0xEF)
+    return each_judged(peer, [_transferring({"a": Value(code, Raw(b"\x01\x02\x03\x04"))}) for code in codes])
+
+
+def _malformed_maps() -> dict[str, Raw]:
+    entry = b"\x01a\x02\x07"
+    return {
+        "count too high": malformed.counted("map", entry, 2),
+        "count too low": malformed.counted("map", entry * 2, 1),
+        "count of all ones": malformed.counted("map", entry, 0xFFFFFFFF),
+        "size too low for a count": malformed.sized("map", b"\0\0"),
+        "key beyond the end": malformed.counted("map", b"\xffa\x02\x07", 1),
+        "value cut": malformed.counted("map", b"\x01a\x22\x00\x01", 1),
+        "list with a count too high": malformed.counted(
+            "map", b"\x01a\xa9" + malformed.counted("list", b"", 7), 1
+        ),
+        "array without its count": malformed.counted(
+            "map", b"\x01a\xaa" + malformed.sized("array", b"\x02"), 1
+        ),
+    }
+
+
+@case("encoding.map.malformed", covers=["encoding/map/malformed"])
+def malformed_maps(peer: Peer) -> Verdict:
+    """Maps, lists and arrays whose sizes and counts do not add up are refused."""
+    return each_judged(peer, [_transferring(value) for value in _malformed_maps().values()])
+
+
+@case("encoding.map.nested", covers=["encoding/map/malformed"])
+def deep_maps(peer: Peer) -> Verdict:
+    """A map that holds 10,000 lists in one another is refused or taken, and the server lives on."""
+    act = _transferring(malformed.counted("map", b"\x01a\xa9" + malformed.nested(5_000), 1))
+    reaction = reaction_to(peer, act)
+    peer.claim("a refusal, or the message taken; then another connection")
+    peer.open_session()
+    peer.barrier()
+    return _either_way(peer, reaction)
+
+
+def _either_way(peer: Peer, reaction: Reaction) -> Verdict:
+    if reaction.refusal is not None:
+        return judge_reaction(peer, reaction)
+    return holds(peer, not isinstance(reaction.arrivals[-1], Quiet), reaction)
+
+
+@case("map.distinct-keys", covers=["map/distinct-keys"])
+def keys_that_stand_twice(peer: Peer) -> Verdict:
+    """No key stands twice in a map."""
+    value = malformed.counted("map", b"\x01a\x02\x07\x01a\x02\x08", 2)
+    return each_judged(peer, [_transferring(value)], borne)
+
+
+@case("struct32.first-six-octets", covers=["struct32/first-six-octets"])
+def structs_without_codes(peer: Peer) -> Verdict:
+    """A struct of a header segment that is too short for its codes is refused."""
+
+    def act(octets: bytes) -> Act:
+        def send(one: Peer) -> None:
+            entries: list[HeaderEntry | Raw] = [_addressed(one.queue()), Raw(octets)]
+            one.send("message.transfer", header=entries, accept_mode=NONE, acquire_mode=PRE_ACQUIRED)
+
+        return send
+
+    wrong = (b"\0\0\0\0", b"\0\0\0\x01\x04", b"\0\0\0\xff\x04\x03\x00\x00", b"\0\0\0\x02\x04")
+    return each_judged(peer, map(act, wrong))
+
+
+@case("encoding.declared-queues-stay", covers=["encoding/command/truncated"])
+def refused_commands_have_no_effect(peer: Peer) -> Verdict:
+    """A command that cannot be read is not carried out in part."""
+    name = peer.will_clean("queue", peer.name("q"))
+    octets = encode_instruction("queue.declare", {"queue": name, "arguments": {"a": 1}}, sync=True)
+    reaction_to(peer, command_of(octets[:-1]))
+    peer.open_session()
+    peer.claim("no queue of that name")
+    return equals(peer, queues_there(peer, [name]), [], "queues")
