@@ -6,9 +6,12 @@ Knows: the order of its modules. Must not know: targets, reports.
 DIALECT = "amqp-0-10"
 ORDER = (
     "transport",
+    "transport_frames",
     "encoding",
+    "encoding_values",
     "types",
     "connection",
+    "connection_tune",
     "session",
     "execution",
     "exchange",

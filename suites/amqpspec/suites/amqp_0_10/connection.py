@@ -5,7 +5,6 @@ Knows: controls before and after open. Must not know: targets.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from typing import Any
 
 from amqpspec.peer.amqp_0_10.arrivals import AssemblyArrived, refusal_of
@@ -15,7 +14,6 @@ from amqpspec.run.amqp_0_10.oracles import rejects_violation
 from amqpspec.run.case import case
 from amqpspec.run.oracles import (
     borne,
-    does_not_apply,
     equals,
     holds,
     judge_reaction,
@@ -23,31 +21,13 @@ from amqpspec.run.oracles import (
     worst,
 )
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_10._handshakes import Step, before_open, proposal
 from amqpspec.suites.amqp_0_10._wire import queues_there
 from amqpspec.wire.amqp_0_10.frames import encode_frame
-from amqpspec.wire.amqp_0_10.instructions import CONTROL, encode_instruction
+from amqpspec.wire.amqp_0_10.instructions import CONTROL
 from amqpspec.wire.amqp_0_10.values import Array
 
 _LARGE = 0xFFFF
-Step = Callable[[Peer], object]
-
-
-def _before_open(peer: Peer, steps: Iterable[Step]) -> Verdict:
-    """Each step, on a connection of its own, is refused, whether at once or without a word."""
-    verdicts = []
-    for step in steps:
-        one = peer.another()
-        step(one)
-        verdicts.append(judge_reaction(peer, one.reaction(barrier=False)))
-    return worst(verdicts)
-
-
-def _proposal(peer: Peer) -> AssemblyArrived:
-    peer.greet()
-    peer.start_ok()
-    return peer.offered()
-
-
 # --- the order of the handshake
 
 
@@ -63,14 +43,14 @@ def handshake_out_of_order(peer: Peer) -> Verdict:
         return step
 
     def after_tune(one: Peer) -> None:
-        _proposal(one)
+        proposal(one)
         one.send("connection.open", virtual_host=one.login.vhost)
 
-    def before_open(one: Peer) -> None:
-        one.tune(proposed=_proposal(one))
+    def before_open_is_sent(one: Peer) -> None:
+        one.tune(proposed=proposal(one))
         one.send("session.attach", name=b"early")
 
-    return _before_open(
+    return before_open(
         peer,
         (
             after_start("connection.tune-ok", channel_max=1),
@@ -78,7 +58,7 @@ def handshake_out_of_order(peer: Peer) -> Verdict:
             after_start("session.attach", name=b"early"),
             after_start("execution.sync"),
             after_tune,
-            before_open,
+            before_open_is_sent,
         ),
     )
 
@@ -126,7 +106,7 @@ def mechanism_not_offered(peer: Peer) -> Verdict:
         one.greet()
         one.start_ok(mechanism="NO-SUCH-MECHANISM", response=b"")
 
-    return _before_open(peer, [step])
+    return before_open(peer, [step])
 
 
 @case(
@@ -158,7 +138,7 @@ def wrong_password(peer: Peer) -> Verdict:
         return send
 
     user = peer.login.user.encode()
-    return _before_open(
+    return before_open(
         peer, map(step, (b"\0" + user + b"\0not the password", b"\0nobody\0", b"", b"\0\0\0\0"))
     )
 
@@ -182,229 +162,6 @@ def locales_on_offer(peer: Peer) -> Verdict:
         one.start_ok(locale=locale)
         one.offered()
     return holds(peer, True, f"logged in with {offered}")
-
-
-# --- limits
-
-
-@case(
-    "connection.tune.channel-max",
-    covers=["connection/tune/channel-max/limit", "connection/tune-ok/channel-max/available-channels"],
-)
-def highest_channel(peer: Peer) -> Verdict:
-    """With a channel-max of three, channels 0 to 2 can be used, and channel 3 cannot."""
-    peer.open_connection(channel_max=3)
-    for channel in (0, 1, 2):
-        peer.open_session(channel)
-        peer.barrier(channel)
-    peer.send("session.attach", 3, name=peer.name("s").encode())
-    return rejects_violation(
-        peer,
-        3,
-        barrier=False,
-        within_s=peer.patience_s,
-        row="connection/tune-ok/channel-max/available-channels",
-    )
-
-
-@case(
-    "connection.tune-ok.channel-max.upper-limit",
-    covers=["connection/tune-ok/channel-max/upper-limit"],
-    slow=True,
-)
-def channel_max_above_the_offer(peer: Peer) -> Verdict:
-    """A channel-max above the offer ends the socket without a close."""
-    offer = _proposal(peer)["channel_max"]
-    if offer is None or offer >= _LARGE:
-        return does_not_apply(peer, f"no higher channel-max can be said than the offer {offer}")
-    peer.send("connection.tune-ok", channel_max=offer + 1, max_frame_size=4096)
-    peer.send("connection.open", virtual_host=peer.login.vhost)
-    return rejects_violation(peer, barrier=False)
-
-
-@case("connection.tune.max-frame-size.offered", covers=["connection/tune/max-frame-size/minimum/offered"])
-def frame_size_on_offer(peer: Peer) -> Verdict:
-    """The server offers frames of at least 4096 octets, or sets no limit."""
-    peer.claim("a max-frame-size of at least 4096, or none")
-    offer = _proposal(peer)
-    return holds(
-        peer, (offer["max_frame_size"] or _LARGE) >= 4096, f"max-frame-size {offer['max_frame_size']}"
-    )
-
-
-@case(
-    "connection.tune.max-frame-size.lower",
-    covers=["connection/tune/max-frame-size/lower", "connection/tune-ok/max-frame-size/max-frame-size/sent"],
-)
-def smaller_frames(peer: Peer) -> Verdict:
-    """Once 4500 octets are agreed on, no frame of the server is larger."""
-    peer.open_connection(max_frame_size=4500)
-    peer.open_session()
-    queue = peer.queue()
-    peer.claim("frames of at most 4500 octets")
-    peer.publish(queue, bytes(20_000))
-    peer.subscribe(queue)
-    whole, largest = len(peer.transfer().body) == 20_000, peer.listener.largest_frame_octets
-    return holds(peer, whole and largest <= 4500, f"frames of up to {largest} octets")
-
-
-@case(
-    "connection.tune.max-frame-size.accepted",
-    covers=[
-        "connection/tune/max-frame-size/minimum/accepted",
-        "connection/tune-ok/max-frame-size/minimum/accepted",
-    ],
-)
-def large_first_frame(peer: Peer) -> Verdict:
-    """Before limits are agreed on, a frame of 4096 octets is taken."""
-    peer.greet()
-    peer.claim("connection.tune behind a start-ok of 4096 octets")
-    peer.max_frame_octets = 4096
-    short = len(peer.encoded("connection.start-ok", **_start_ok(peer, "")))
-    octets = peer.encoded("connection.start-ok", **_start_ok(peer, "x" * (4096 - short)))
-    peer.send_octets(octets)
-    peer.expect("connection.tune")
-    return holds(peer, len(octets) == 4096, f"{len(octets)} octets were taken")
-
-
-def _start_ok(peer: Peer, filling: str) -> dict[str, Any]:
-    response = f"\0{peer.login.user}\0{peer.login.password}".encode()
-    properties = {"filling": filling}
-    return {"client_properties": properties, "mechanism": "PLAIN", "response": response, "locale": "en_US"}
-
-
-@case(
-    "connection.tune-ok.max-frame-size.minimum",
-    covers=["connection/tune-ok/max-frame-size/minimum/chosen"],
-    slow=True,
-)
-def frames_too_small(peer: Peer) -> Verdict:
-    """A max-frame-size below 4096 octets is refused."""
-
-    def step(size: int) -> Step:
-        def send(one: Peer) -> None:
-            offer = _proposal(one)
-            one.send("connection.tune-ok", channel_max=offer["channel_max"] or 1, max_frame_size=size)
-            one.send("connection.open", virtual_host=one.login.vhost)
-
-        return send
-
-    return _before_open(peer, map(step, (4095, 12)))
-
-
-@case(
-    "connection.tune-ok.max-frame-size.upper-limit",
-    covers=["connection/tune-ok/max-frame-size/upper-limit"],
-    slow=True,
-)
-def frames_above_the_offer(peer: Peer) -> Verdict:
-    """A max-frame-size above the offer ends the socket without a close."""
-    offer = _proposal(peer)
-    if (offer["max_frame_size"] or _LARGE) >= _LARGE:
-        return does_not_apply(peer, "the offer is as large as a frame can be")
-    peer.send(
-        "connection.tune-ok",
-        channel_max=offer["channel_max"] or 1,
-        max_frame_size=offer["max_frame_size"] + 1,
-    )
-    peer.send("connection.open", virtual_host=peer.login.vhost)
-    return rejects_violation(peer, barrier=False)
-
-
-@case(
-    "connection.tune-ok.max-frame-size.refused",
-    covers=["connection/tune-ok/max-frame-size/max-frame-size/refused"],
-)
-def frame_beyond_the_agreed_size(peer: Peer) -> Verdict:
-    """A frame of one octet more than agreed on closes the connection; one of just that size does not."""
-    peer.open_connection(max_frame_size=5000)
-    peer.open_session()
-    name = b"x" * (5000 - 12 - 7)
-    peer.send_octets(
-        encode_frame(encode_instruction("session.detached", {"name": name, "code": 0}), type=CONTROL)
-    )
-    peer.barrier()
-    peer.send_octets(encode_frame(bytes(5001 - 12), type=CONTROL))
-    return rejects_violation(peer, barrier=False, within_s=peer.patience_s)
-
-
-@case(
-    "connection.tune.heartbeat-max",
-    covers=[
-        "connection/tune/heartbeat-max/permitted-range",
-        "connection/tune/heartbeat-max/no-heartbeat-min",
-    ],
-)
-def heartbeats_on_offer(peer: Peer) -> Verdict:
-    """Heartbeat-max is not below heartbeat-min, and is not set without it."""
-    peer.claim("heartbeat-min up to heartbeat-max, or neither")
-    offer = _proposal(peer)
-    least, most = offer["heartbeat_min"], offer["heartbeat_max"]
-    sound = most is None or (least is not None and most >= least)
-    return holds(peer, sound, f"heartbeat-min {least}, heartbeat-max {most}")
-
-
-@case(
-    "connection.tune-ok.heartbeat.permitted-range",
-    covers=["connection/tune-ok/heartbeat/permitted-range", "connection/tune-ok/heartbeat/no-heartbeat-min"],
-    slow=True,
-)
-def heartbeat_out_of_range(peer: Peer) -> Verdict:
-    """A heartbeat above heartbeat-max is refused, or taken all the same."""
-    offer = _proposal(peer)
-    most = offer["heartbeat_max"]
-    if offer["heartbeat_min"] is not None and (most is None or most >= _LARGE):
-        return does_not_apply(peer, f"no higher heartbeat can be said than the offer {most}")
-    peer.tune(proposed=offer, heartbeat=(most or 0) + 1)
-    peer.send("connection.open", virtual_host=peer.login.vhost)
-    return borne(peer, _until_open(peer))
-
-
-def _until_open(peer: Peer) -> Reaction:
-    arrival = peer.arrival("connection.open-ok")
-    return Reaction((arrival,), *refusal_of((arrival,)))
-
-
-@case(
-    "connection.tune-ok.heartbeat", covers=["connection/tune-ok/heartbeat", "connection/tune/heartbeat-min"]
-)
-def no_heartbeats(peer: Peer) -> Verdict:
-    """A client that sets no heartbeat gets none, and work goes on."""
-    peer.open_session()
-    peer.claim("no heartbeat")
-    peer.arrival("connection.heartbeat", channel=None, within_s=3.0)
-    peer.barrier()
-    beats = peer.pending("connection.heartbeat", channel=None)
-    return holds(peer, not beats, f"{len(beats)} heartbeats within 3 s")
-
-
-@case("connection.heartbeat.traffic", covers=["connection/heartbeat/traffic"])
-def heartbeats_of_the_client(peer: Peer) -> Verdict:
-    """A client may send heartbeats at any time, even where none were agreed on."""
-    peer.open_session()
-    peer.claim("commands are executed behind heartbeats")
-    for _ in range(2):
-        peer.send("connection.heartbeat")
-        peer.barrier()
-    return holds(peer, True, "commands were executed behind heartbeats")
-
-
-@case("connection.heartbeat.missed", covers=["connection/heartbeat/missed"], slow=True)
-def silent_client(peer: Peer) -> Verdict:
-    """A client that is silent for long may be dropped; whether it is, is recorded."""
-    offer = _proposal(peer)
-    least, most = offer["heartbeat_min"], offer["heartbeat_max"]
-    if least is None or not least <= 1 <= (most or 0):
-        return does_not_apply(peer, f"a heartbeat of one second is not on offer: {least} to {most}")
-    peer.tune(proposed=offer, heartbeat=1)
-    peer.call_control("connection.open", virtual_host=peer.login.vhost)
-    peer.claim("a silent client is dropped after more than two seconds, or kept")
-    started_s = peer.now()
-    ended = peer.expect_end(6.0)
-    if not isinstance(ended, Ended):
-        return observed_either_way(peer, "a silent client is kept for six seconds")
-    late = peer.now() - started_s >= 2.0
-    return observed_either_way(peer, "a silent client is dropped") if late else holds(peer, False, ended)
 
 
 # --- virtual hosts

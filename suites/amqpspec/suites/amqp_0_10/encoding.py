@@ -10,11 +10,9 @@ from typing import Any
 
 from amqpspec.peer.amqp_0_10.arrivals import AssemblyArrived
 from amqpspec.peer.amqp_0_10.peer import NONE, PRE_ACQUIRED, Peer
-from amqpspec.peer.events import Quiet, Reaction
-from amqpspec.record.rows import Outcome
 from amqpspec.run.amqp_0_10.oracles import well_formed
 from amqpspec.run.case import case
-from amqpspec.run.oracles import borne, equals, holds, judge_reaction, verdict_on
+from amqpspec.run.oracles import borne, equals, holds
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_0_10._wire import (
     Act,
@@ -22,20 +20,17 @@ from amqpspec.suites.amqp_0_10._wire import (
     control_of,
     cut_up,
     each_judged,
-    queues_there,
-    reaction_to,
+    octets_of,
 )
-from amqpspec.wire.amqp_0_10 import malformed
 from amqpspec.wire.amqp_0_10.frames import FIRST_SEGMENT, LAST_SEGMENT
 from amqpspec.wire.amqp_0_10.instructions import (
     BODY,
     COMMAND,
     HEADER,
-    HeaderEntry,
     encode_header,
     encode_instruction,
 )
-from amqpspec.wire.amqp_0_10.values import Packed, Raw, UnknownStruct, Value
+from amqpspec.wire.amqp_0_10.values import Packed, Raw, UnknownStruct
 
 _DELIVERY, _MESSAGE = "message.delivery-properties", "message.message-properties"
 _PLAIN: Mapping[str, Any] = {"priority": 4, "delivery_mode": 1}
@@ -53,15 +48,6 @@ def _passed(peer: Peer, header: list[Any], body: bytes = b"") -> AssemblyArrived
 
 def _addressed(queue: str) -> Packed:
     return Packed(_DELIVERY, {**_PLAIN, "routing_key": queue})
-
-
-def _transferring(headers: Any) -> Act:
-    """An act that transfers a message with these application headers."""
-
-    def act(peer: Peer) -> None:
-        peer.publish(peer.queue(), message={"application_headers": headers})
-
-    return act
 
 
 # --- numbers, structs, packing
@@ -306,9 +292,14 @@ def unexpected_segments(peer: Peer) -> Verdict:
         assembly((COMMAND, sync), (HEADER, header)),
         assembly((COMMAND, transfer), (BODY, b"body"), (HEADER, header)),
         assembly((COMMAND, transfer), (HEADER, header), (HEADER, header)),
-        assembly((BODY, b"body")),
     )
     return each_judged(peer, wrong)
+
+
+@case("encoding.segments.body-first", covers=["encoding/segments/unexpected"], destructive=True)
+def body_without_a_command(peer: Peer) -> Verdict:
+    """A body that belongs to no command is refused."""
+    return each_judged(peer, [octets_of(cut_up(BODY, [b"body"]))])
 
 
 @case("encoding.body-segment.opaque", covers=["encoding/body-segment/opaque"])
@@ -328,100 +319,3 @@ def bodies_pass_unchanged(peer: Peer) -> Verdict:
         got == sent,
         f"bodies of {[len(body) for body in got]} octets, {'the same' if got == sent else 'others'}",
     )
-
-
-# --- maps
-
-
-@case("encoding.type-codes.skipping", covers=["encoding/type-codes/skipping"])
-def unknown_type_codes(peer: Peer) -> Verdict:
-    """A value of an unknown type does not keep what stands behind it from being read."""
-    peer.open_session()
-    headers = {"a": Value(0x0F, b"\x01"), "b": Value(0x9F, b"two"), "known": "last"}
-    peer.publish(peer.queue(), message={"application_headers": headers})
-    peer.claim("the message is taken, or its type refused as one that is not served")
-    reaction = peer.reaction()
-    if reaction.refusal is None and reaction.closing is None:
-        return verdict_on(peer, Outcome.OBSERVED, peer.claimed, reaction)
-    return judge_reaction(peer, reaction)
-
-
-@case("encoding.type-codes.reserved", covers=["encoding/type-codes/reserved"])
-def reserved_type_codes(peer: Peer) -> Verdict:
-    """Values of a reserved type cannot be read."""
-    codes = (0xB0, 0xBF, 0xE0, 0xEF)
-    return each_judged(peer, [_transferring({"a": Value(code, Raw(b"\x01\x02\x03\x04"))}) for code in codes])
-
-
-def _malformed_maps() -> dict[str, Raw]:
-    entry = b"\x01a\x02\x07"
-    return {
-        "count too high": malformed.counted("map", entry, 2),
-        "count too low": malformed.counted("map", entry * 2, 1),
-        "count of all ones": malformed.counted("map", entry, 0xFFFFFFFF),
-        "size too low for a count": malformed.sized("map", b"\0\0"),
-        "key beyond the end": malformed.counted("map", b"\xffa\x02\x07", 1),
-        "value cut": malformed.counted("map", b"\x01a\x22\x00\x01", 1),
-        "list with a count too high": malformed.counted(
-            "map", b"\x01a\xa9" + malformed.counted("list", b"", 7), 1
-        ),
-        "array without its count": malformed.counted(
-            "map", b"\x01a\xaa" + malformed.sized("array", b"\x02"), 1
-        ),
-    }
-
-
-@case("encoding.map.malformed", covers=["encoding/map/malformed"])
-def malformed_maps(peer: Peer) -> Verdict:
-    """Maps, lists and arrays whose sizes and counts do not add up are refused."""
-    return each_judged(peer, [_transferring(value) for value in _malformed_maps().values()])
-
-
-@case("encoding.map.nested", covers=["encoding/map/malformed"])
-def deep_maps(peer: Peer) -> Verdict:
-    """A map that holds 10,000 lists in one another is refused or taken, and the server lives on."""
-    act = _transferring(malformed.counted("map", b"\x01a\xa9" + malformed.nested(5_000), 1))
-    reaction = reaction_to(peer, act)
-    peer.claim("a refusal, or the message taken; then another connection")
-    peer.open_session()
-    peer.barrier()
-    return _either_way(peer, reaction)
-
-
-def _either_way(peer: Peer, reaction: Reaction) -> Verdict:
-    if reaction.refusal is not None:
-        return judge_reaction(peer, reaction)
-    return holds(peer, not isinstance(reaction.arrivals[-1], Quiet), reaction)
-
-
-@case("map.distinct-keys", covers=["map/distinct-keys"])
-def keys_that_stand_twice(peer: Peer) -> Verdict:
-    """No key stands twice in a map."""
-    value = malformed.counted("map", b"\x01a\x02\x07\x01a\x02\x08", 2)
-    return each_judged(peer, [_transferring(value)], borne)
-
-
-@case("struct32.first-six-octets", covers=["struct32/first-six-octets"])
-def structs_without_codes(peer: Peer) -> Verdict:
-    """A struct of a header segment that is too short for its codes is refused."""
-
-    def act(octets: bytes) -> Act:
-        def send(one: Peer) -> None:
-            entries: list[HeaderEntry | Raw] = [_addressed(one.queue()), Raw(octets)]
-            one.send("message.transfer", header=entries, accept_mode=NONE, acquire_mode=PRE_ACQUIRED)
-
-        return send
-
-    wrong = (b"\0\0\0\0", b"\0\0\0\x01\x04", b"\0\0\0\xff\x04\x03\x00\x00", b"\0\0\0\x02\x04")
-    return each_judged(peer, map(act, wrong))
-
-
-@case("encoding.declared-queues-stay", covers=["encoding/command/truncated"])
-def refused_commands_have_no_effect(peer: Peer) -> Verdict:
-    """A command that cannot be read is not carried out in part."""
-    name = peer.will_clean("queue", peer.name("q"))
-    octets = encode_instruction("queue.declare", {"queue": name, "arguments": {"a": 1}}, sync=True)
-    reaction_to(peer, command_of(octets[:-1]))
-    peer.open_session()
-    peer.claim("no queue of that name")
-    return equals(peer, queues_there(peer, [name]), [], "queues")
