@@ -115,6 +115,17 @@ def exactly(peer: Peer, count: int, *links: Link) -> Verdict:
     )
 
 
+def passed_by(peer: Peer, link: Link, *wanted: bytes) -> None:
+    """What the node of a link holds goes to another receiver, up to a mark behind it; or the link gets the mark.
+
+    Raises Unmet where neither gets it: then it is not known what is under way.
+    """
+    taken = _taken(peer, link.address, wanted)
+    peer.barrier(link.session.channel)
+    if MARK not in {*taken, *_bodies(link)}:
+        raise Unmet("the message that was put into the node behind all others", "none")
+
+
 def _transfers(links: Iterable[Link]) -> int:
     return sum(link.transfers for link in links)
 

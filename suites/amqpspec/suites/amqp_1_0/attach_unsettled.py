@@ -22,6 +22,7 @@ from amqpspec.suites.amqp_1_0._links import (
     fill,
     filled,
     look,
+    passed_by,
     reborn,
     resuming,
     second_mode,
@@ -180,8 +181,7 @@ def nothing_new_beside_an_incomplete_map(peer: Peer) -> Verdict:
     link = _resumed(peer, address, name, map, incomplete_unsettled=True)
     peer.until(lambda: any(d.tag == held[0].tag for d in link.inbox), "the delivery resumed", link=link)
     # Another receiver gets the new message: it is not under way on the link.
-    look(peer, address, (b"new",))
-    peer.barrier()
+    passed_by(peer, link, b"new")
     received = list(link.inbox)
     settled_arrivals(peer, link)
     peer.detach(link)
@@ -220,8 +220,7 @@ def new_deliveries_after_a_complete_map(peer: Peer) -> Verdict:
     peer.claim("a new delivery after the complete map, not before")
     link = _resumed(peer, address, name, states(held[0].tag, state="received"), incomplete_unsettled=True)
     peer.until(lambda: len(link.inbox) > 0, "the delivery resumed", link=link)
-    look(peer, address, (b"new",))
-    peer.barrier()
+    passed_by(peer, link, b"new")
     early = [delivery.body for delivery in link.inbox if not delivery.resume]
     settled_arrivals(peer, link)
     peer.detach(link, closed=False)

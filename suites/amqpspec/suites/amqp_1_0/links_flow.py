@@ -16,8 +16,8 @@ from amqpspec.run.oracles import equals, holds, observed_either_way, worst
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_1_0._links import RECEIVER, arrived, bodies, exactly, fill, filled
 
-# Zero, any number, the sign bit alone, all bits.
-_INITIAL_COUNTS = (0, 12345, 1 << 31, (1 << 32) - 1)
+# Zero, any number, below the sign bit, all bits; the sign bit alone is neither ahead of zero nor behind it (RFC 1982).
+_INITIAL_COUNTS = (0, 12345, (1 << 31) - 1, (1 << 32) - 1)
 _BURST = 2500
 
 # --- delivery-count and credit

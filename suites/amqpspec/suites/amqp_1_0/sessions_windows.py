@@ -14,8 +14,9 @@ from amqpspec.suites.amqp_1_0._links import bodies, exactly, filled
 from amqpspec.suites.amqp_1_0._sessions import begun_and_attached, state_of, transfers_of
 from amqpspec.wire.amqp_1_0.message import encode_message
 
-# Zero, one, the sign bit alone, all bits: where arithmetic goes wrong.
-_INITIAL_IDS = (0, 1, 1 << 31, (1 << 32) - 1)
+# Zero, one, below the sign bit, all bits: where arithmetic goes wrong. Not the sign bit alone: it is neither ahead of
+# zero nor behind it (RFC 1982), so that a target may take it for either.
+_INITIAL_IDS = (0, 1, (1 << 31) - 1, (1 << 32) - 1)
 _JUST_BEFORE_ZERO = (1 << 32) - 2
 
 # --- the partner's window
