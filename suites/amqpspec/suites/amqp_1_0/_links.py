@@ -87,6 +87,8 @@ def _taken(peer: Peer, address: str, wanted: Collection[bytes] = ()) -> list[byt
             other.disposition(delivery)
     with suppress(Unmet):
         other.close()
+    # Some targets go on to deliver to a receiver until its socket is gone.
+    other.hang_up()
     return [delivery.body for delivery in found]
 
 
