@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from amqpspec.wire.layers import Layers
 
 _FOLDER = Path(amqpspec.spec.__path__[0]) / "amqp_1_0"
-_BEYOND = ("transport", "security")
+_BEYOND = ("transport", "messaging", "security")
 
 
 def _tables() -> Dialect:

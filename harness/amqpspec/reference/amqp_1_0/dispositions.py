@@ -131,6 +131,10 @@ def _dispose(session: Session, number: int, state: Any, *, settled: bool) -> Non
     if again:
         return
     del session.unsettled[number]
+    default: Any = held.terminus.source.get("default_outcome")
+    if not held.outcome and _terminal(default) and not session.faulty("default-outcome-not-applied"):
+        held.outcome = default.name
+        apply(session, held, default)
     if not held.outcome:
         session.nodes.give_back(held.terminus, [held])
     held.terminus.settle(held)
@@ -150,8 +154,12 @@ def apply(session: Session, held: SentDelivery, state: Any) -> None:
         failed = name == "modified" and bool(state.get("delivery_failed"))
         # Released was never delivered; modified counts as a failed attempt only where it says so (§3.4.4, §3.4.5).
         counts = failed or session.faulty("redelivery-under-the-old-tag")
+        counts = counts or (name == "released" and session.faulty("released-deliveries-count"))
         entry.deliveries -= 0 if counts else 1
-        if name == "modified" and state.get("undeliverable_here") and held.terminus.endpoint is not None:
+        not_here = name == "modified" and bool(state.get("undeliverable_here"))
+        if session.faulty("undeliverable-here-not-minded"):
+            not_here = False
+        if not_here and held.terminus.endpoint is not None:
             entry.refused_by.add(held.terminus.endpoint.key)
         queue.give_back([entry])
 
@@ -170,6 +178,11 @@ def _by_sender(session: Session, first: int, last: int, frame: Composed) -> None
 
 
 FAULTS = fault_table("""
+released-deliveries-count: a released message counts as failed [messaging/released/delivery-count]
+undeliverable-here-not-minded: a message goes out again where it could not be delivered
+    [messaging/modified/undeliverable-here]
+default-outcome-not-applied: what is settled without a state goes back to its node, whatever its source's default is
+    [messaging/source/default-outcome]
 old-delivery-ids-live: dispositions are applied to ids of a session that has ended [transfers/resuming/delivery-ids]
 outcomes-not-applied: whatever the outcome, messages go back to their node
     [performatives/disposition/detached-links/applied links/detaching/by-delivery-id

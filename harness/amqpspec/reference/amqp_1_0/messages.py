@@ -18,6 +18,7 @@ from amqpspec.wire.errors import WireError
 
 Faulty = Callable[[str], bool]
 _PRIORITY = 4
+_DATA = b"\x00\x53\x75"
 
 
 def message_of(node: str, octets: bytes, publisher: object) -> Message:
@@ -60,6 +61,24 @@ def _read(octets: bytes) -> tuple[Any, dict[str, Any]]:
     return header if is_header else None, {str(key): value for key, value in named}
 
 
+def counted(octets: bytes, failures: int, faulty: Faulty) -> bytes:
+    """A message with a header that counts the deliveries of it that failed; the rest of it as it was (1.0 §3.2.1)."""
+    if failures <= 0 or faulty("failed-deliveries-not-counted"):
+        return octets
+    try:
+        header = decode_message(octets).header
+    except (WireError, ValueError, TypeError):
+        return octets
+    if header is None:
+        return encode_message(header={"delivery_count": failures}) + octets
+    section = _section(octets, "header")
+    if section is None or header.name != "header":
+        return octets
+    fields = {key: header[key] for key in header.given}
+    before = _number(header, "delivery_count") or 0
+    return encode_message(header={**fields, "delivery_count": before + failures}) + octets[section.stop :]
+
+
 # --- faults
 
 
@@ -81,9 +100,22 @@ def stored_octets(octets: bytes, faulty: Faulty) -> bytes:
     if faulty("delivery-annotations-end-the-message"):
         annotations = _section(octets, "delivery-annotations")
         return octets if annotations is None else octets[: annotations.stop]
+    if faulty("properties-written-anew"):
+        return _with_subject(octets)
+    if faulty("data-sections-joined") and octets.count(_DATA) > 1:
+        return encode_message(data=decode_message(octets).data)
     if faulty("list-values-cut") and _list(octets):
         return encode_message(value=_list(octets)[:1])
     return octets
+
+
+def _with_subject(octets: bytes) -> bytes:
+    """A fault: properties that lack a subject get one."""
+    section = _section(octets, "properties")
+    if section is None or "subject" in section.value.given:
+        return octets
+    fields = {key: section.value[key] for key in section.value.given}
+    return encode_message(properties={**fields, "subject": "none"}) + octets[section.stop :]
 
 
 def _list(octets: bytes | bytearray) -> list[Any]:
@@ -109,6 +141,10 @@ def _section(octets: bytes | bytearray, name: str) -> Section | None:
 
 
 FAULTS = fault_table("""
+failed-deliveries-not-counted: the delivery-count of a message stays, however often it failed
+    [messaging/modified/delivery-failed]
+properties-written-anew: a message without subject gets one [messaging/bare-message]
+data-sections-joined: several data sections arrive as one [messaging/body-sections]
 delivery-annotations-unknown: a message with delivery annotations ends the session [framing/payload]
 delivery-annotations-end-the-message: what stands behind delivery annotations is lost [framing/payload]
 list-values-taken-for-fields: a message whose value is a list of two or more ends the session [framing/payload]

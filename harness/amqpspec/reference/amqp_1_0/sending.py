@@ -9,7 +9,7 @@ from __future__ import annotations
 import struct
 from typing import Any
 
-from amqpspec.reference.amqp_1_0 import timing, wire
+from amqpspec.reference.amqp_1_0 import messages, timing, wire
 from amqpspec.reference.amqp_1_0.endpoints import SETTLED, LinkEndpoint, LinkHost
 from amqpspec.reference.amqp_1_0.nodes import SentDelivery, Terminus
 from amqpspec.reference.amqp_1_0.outgoing import OutgoingDelivery
@@ -110,6 +110,10 @@ class SendingEndpoint(LinkEndpoint):
 
     # --- transfers
 
+    def _octets(self, held: SentDelivery) -> bytes:
+        """The message as it goes out this time."""
+        return messages.counted(held.entry.message.body, held.entry.deliveries - 1, self.faulty)
+
     def _send(
         self, held: SentDelivery, *, settled: bool, resume: bool = False, octets: bytes | None = None
     ) -> None:
@@ -119,7 +123,7 @@ class SendingEndpoint(LinkEndpoint):
         )
         if held.tag in self.terminus.held:
             session.unsettled[held.delivery_id] = held
-        body = held.entry.message.body if octets is None else octets
+        body = self._octets(held) if octets is None else octets
         if self.faulty("long-messages-cut") and len(body) > 400:
             body = body[:400]
         if not self.faulty("credit-not-used-up"):

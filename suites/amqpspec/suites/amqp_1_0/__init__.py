@@ -34,6 +34,7 @@ ORDER = (
     "definitions",
     "definitions_conditions",
     "edges",
+    "messaging",
     "security",
     "security_login",
     "histories",
