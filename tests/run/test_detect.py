@@ -29,7 +29,8 @@ def test_other_answers_tell_nothing(answer: bytes) -> None:
     assert offered(answer) is None
 
 
-@pytest.mark.parametrize("dialect", certified_dialects())
+# A server of AMQP/Fast sends no header: it ends the socket, and has to be spoken to by --dialect.
+@pytest.mark.parametrize("dialect", [d for d in certified_dialects() if d != "amqp-fast-0-8"])
 def test_a_broker_of_one_dialect_is_spoken_to_in_it(dialect: str) -> None:
     with ReferenceBroker(widest(dialect)) as broker:
         assert detect(Target("it", url=parse_url(broker.url))) == dialect

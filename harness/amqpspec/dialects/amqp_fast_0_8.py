@@ -62,7 +62,6 @@ AMQP_FAST_0_8 = Entry(
     id="amqp-fast-0-8",
     tables=_tables,
     ledger=Path(amqpspec.spec.__path__[0]) / "amqp_fast_0_8" / "requirements.yaml",
-    finished=False,
     driver=_driver,
     reference=_reference,
     faults=_faults,
