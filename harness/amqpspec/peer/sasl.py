@@ -42,10 +42,15 @@ class _OneResponse:
 
 
 class Scram:
-    """SCRAM of any hash, without channel binding; ``binding`` and ``more_nonce`` spoil the last message."""
+    """SCRAM of any hash, without channel binding; ``binding`` and ``more_nonce`` spoil the last message.
 
-    def __init__(self, mechanism: str, login: Login, *, binding: str = "", more_nonce: str = "") -> None:
-        self._client = ScramClient([mechanism], login.user, login.password)
+    ``nonce`` is one that comes again when the case is derived from its transcript; a random one where none is given.
+    """
+
+    def __init__(
+        self, mechanism: str, login: Login, nonce: str = "", *, binding: str = "", more_nonce: str = ""
+    ) -> None:
+        self._client = ScramClient([mechanism], login.user, login.password, c_nonce=nonce or None)
         self._binding, self._more_nonce = binding, more_nonce
         self._step = 0
 
@@ -75,10 +80,10 @@ class Scram:
         return str(client.get_client_final()).encode()
 
 
-def conversation(mechanism: str, login: Login) -> Conversation:
+def conversation(mechanism: str, login: Login, nonce: str = "") -> Conversation:
     """What a login says under a mechanism; an unknown one says nothing."""
     if mechanism.startswith("SCRAM-") and not mechanism.endswith("-PLUS"):
-        return Scram(mechanism, login)
+        return Scram(mechanism, login, nonce)
     if mechanism == "PLAIN":
         return _OneResponse(f"\0{login.user}\0{login.password}".encode())
     return _OneResponse(login.user.encode() if mechanism == "ANONYMOUS" else b"")

@@ -145,7 +145,7 @@ class Opening(Connection):
         mechanism = (mechanism or self.login.mechanism).upper()
         if mechanism not in self.mechanisms:
             raise Unmet(f"the mechanism {mechanism}", f"an offer of {', '.join(self.mechanisms) or 'none'}")
-        talk = conversation(mechanism, self.login)
+        talk = conversation(mechanism, self.login, self.name("nonce"))
         first = talk.first() if response is None else response
         fields = {"mechanism": mechanism, "initial_response": first, **self._sasl_hostname(), **of_init}
         self.send("sasl-init", **fields)

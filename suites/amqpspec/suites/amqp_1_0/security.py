@@ -248,4 +248,4 @@ def _own_frames(peer: Peer) -> list[TypedFrame]:
 
 def _right_init(peer: Peer) -> bytes:
     mechanism = peer.login.mechanism.upper()
-    return init(peer, conversation(mechanism, peer.login).first(), mechanism)
+    return init(peer, conversation(mechanism, peer.login, peer.name("nonce")).first(), mechanism)

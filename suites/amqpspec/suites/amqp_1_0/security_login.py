@@ -158,7 +158,8 @@ def wrong_proof(peer: Peer) -> Verdict:
     }
     return worst(
         about(
-            turned_away(peer, said_by_scram(peer, mechanism, Scram(mechanism, login))), f"{mechanism}, {what}"
+            turned_away(peer, said_by_scram(peer, mechanism, Scram(mechanism, login, peer.name("nonce")))),
+            f"{mechanism}, {what}",
         )
         for mechanism in known
         for what, login in wrong.items()
@@ -173,8 +174,8 @@ def wrong_binding(peer: Peer) -> Verdict:
     found = []
     for mechanism in known:
         spoilt = {
-            "another nonce": Scram(mechanism, peer.login, more_nonce="x"),
-            "another binding": Scram(mechanism, peer.login, binding="y,,"),
+            "another nonce": Scram(mechanism, peer.login, peer.name("nonce"), more_nonce="x"),
+            "another binding": Scram(mechanism, peer.login, peer.name("nonce"), binding="y,,"),
         }
         for what, talk in spoilt.items():
             verdict = turned_away(peer, said_by_scram(peer, mechanism, talk))
