@@ -134,7 +134,8 @@ class Channel(ChannelOutput):
 
     def forget(self, consumer: Consumer) -> None:
         """A consumer has ended; its tag stays known to this channel."""
-        self.consumers.pop(consumer.tag, None)
+        if not self.faulty("tags-of-cancelled-consumers-kept"):
+            self.consumers.pop(consumer.tag, None)
         self.ended_tags.add(consumer.tag)
 
     def pump(self) -> None:
@@ -237,6 +238,8 @@ prefetch-limits-no-ack: prefetch limits consumers that do not acknowledge
     [basic/qos/prefetch-size basic/qos/prefetch-count]
 prefetch-counted-by-consumer: each consumer has a window of its own [basic/qos/global]
 consumer-outlives-channel: a consumer stays in line when its channel is closed [basic/consume]
+tags-of-cancelled-consumers-kept: the tag of a consumer that ended cannot be used again
+    [basic/consume/consumer-tag/duplicate basic/cancel]
 cancel-not-notified: a client that wants to hear of cancelled consumers does not [basic/cancel/by-server]
 confirms-never-sent: nothing is confirmed [confirm/every-message confirm/all-messages-acknowledged confirm/sequence
     confirm/all-queues confirm/unroutable-messages]

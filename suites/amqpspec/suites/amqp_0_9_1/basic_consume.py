@@ -47,6 +47,22 @@ def consumer_ends_with_its_channel(peer: Peer) -> Verdict:
     return equals(peer, left, (0, 1, 0), "consumers, messages waiting, deliveries")
 
 
+@case("basic.consume.tag.used-again", covers=["basic/consume/consumer-tag/duplicate", "basic/cancel"])
+def cancelled_tag_is_free(peer: Peer) -> Verdict:
+    """Once its consumer is cancelled, a tag can be used again, and stands for the new consumer alone."""
+    peer.open_channel()
+    first, second = peer.queue(), peer.queue()
+    peer.consume(first, no_ack=True, consumer_tag="again")
+    peer.consume(first, no_ack=True, consumer_tag="other")
+    peer.call("basic.cancel", consumer_tag="again")
+    peer.claim("a second consumer with the tag of the first one")
+    peer.consume(second, no_ack=True, consumer_tag="again")
+    for queue in (first, second):
+        peer.publish(queue, queue.encode())
+    got = sorted((delivery["consumer_tag"], delivery.body.decode()) for delivery in peer.deliveries(2))
+    return equals(peer, got, [("again", second), ("other", first)], "deliveries by tag")
+
+
 @case("basic.consume.round-robin", covers=["wire/queue/round-robin"])
 def consumers_take_turns(peer: Peer) -> Verdict:
     """The messages of a shared queue go round its consumers: each of three idle ones gets a third."""

@@ -194,18 +194,19 @@ def count_does_not_limit_no_ack(peer: Peer) -> Verdict:
 @case("basic.qos.prefetch-count.reopens", covers=["basic/qos/prefetch-count"])
 def acknowledgement_opens_the_window(peer: Peer) -> Verdict:
     """An acknowledgement makes room for the next message."""
-    peer.open_channel()
-    queue = peer.queue()
-    send(peer, queue, _THREE)
-    peer.claim("one message after each acknowledgement")
-    peer.call("basic.qos", prefetch_count=1)
-    peer.consume(queue)
-    got = []
-    for _ in _THREE:
-        delivery = peer.delivery()
-        got.append(delivery.body)
-        peer.send("basic.ack", delivery_tag=delivery["delivery_tag"])
-    return equals(peer, got, [*_THREE], "deliveries")
+    return _opens(peer, "basic.ack")
+
+
+@case("basic.qos.prefetch-count.reopens-by-reject", covers=["basic/qos/prefetch-count"])
+def rejection_opens_the_window(peer: Peer) -> Verdict:
+    """A rejection without requeue makes room for the next message."""
+    return _opens(peer, "basic.reject", requeue=False)
+
+
+@case("basic.qos.prefetch-count.reopens-by-nack", covers=["basic/qos/prefetch-count"], needs=["nack"])
+def rejection_by_nack_opens_the_window(peer: Peer) -> Verdict:
+    """A rejection by nack without requeue makes room for the next message."""
+    return _opens(peer, "basic.nack", requeue=False)
 
 
 @case("basic.qos.prefetch-count.less", covers=["basic/qos/prefetch-count/less"])
@@ -307,6 +308,22 @@ def _ahead(
             got += messages
         dismiss(other)
     return got
+
+
+def _opens(peer: Peer, method: str, **args: bool) -> Verdict:
+    """Settle each of three messages under a window of one; judge whether the next one comes each time."""
+    peer.open_channel()
+    queue = peer.queue()
+    send(peer, queue, _THREE)
+    peer.claim(f"one message after each {method}")
+    peer.call("basic.qos", prefetch_count=1)
+    peer.consume(queue)
+    got = []
+    for _ in _THREE:
+        delivery = peer.delivery()
+        got.append(delivery.body)
+        peer.send(method, delivery_tag=delivery["delivery_tag"], **args)
+    return equals(peer, got, [*_THREE], "deliveries")
 
 
 def _two_windows(peer: Peer, windows: Iterable[Mapping[str, int]]) -> Verdict:

@@ -17,6 +17,7 @@ from amqpspec.suites.amqp_0_9_1._messages import (
     send,
     taken,
 )
+from amqpspec.suites.amqp_0_9_1._queues import counts
 
 _UNKNOWN = 1000
 _FIVE = (b"1", b"2", b"3", b"4", b"5")
@@ -38,6 +39,18 @@ def reject_is_heard_while_sending(peer: Peer) -> Verdict:
 def rejected_stays_away(peer: Peer) -> Verdict:
     """A rejected message does not come back to the channel that rejected it."""
     return _stays_away(peer, "basic.reject")
+
+
+@case("basic.reject.not-got-again", covers=["basic/reject/requeue/same-channel"])
+def rejected_is_not_got(peer: Peer) -> Verdict:
+    """basic.get on the channel that rejected a message does not give it again."""
+    return _not_got_again(peer, "basic.reject")
+
+
+@case("basic.nack.not-got-again", covers=["basic/nack/requeue/same-channel"], needs=["nack"])
+def rejected_by_nack_is_not_got(peer: Peer) -> Verdict:
+    """basic.get on the channel that rejected a message by nack does not give it again."""
+    return _not_got_again(peer, "basic.nack")
 
 
 @case("basic.reject.alternative", covers=["basic/reject/requeue/alternative"])
@@ -204,6 +217,22 @@ def _stays_away(peer: Peer, method: str) -> Verdict:
     peer.send(method, channel=2, delivery_tag=behind["delivery_tag"], requeue=True)
     came = awaited(peer, 1) + settled(queue, (peer, 1))[0]
     return equals(peer, bodies(came), [b"of another"], "deliveries after the rejection")
+
+
+def _not_got_again(peer: Peer, method: str) -> Verdict:
+    """Reject one of two messages with requeue; judge whether basic.get gives it to the same channel."""
+    peer.open_channel()
+    queue = peer.queue()
+    send(peer, queue, (b"1", b"2"))
+    first, _ = taken(peer, queue, 2)
+    peer.claim("basic.get-empty on the channel that rejected the message")
+    peer.send(method, delivery_tag=first["delivery_tag"], requeue=True)
+    # The server's own count tells when the message is back. It may never be: nobody else is there to take it.
+    for _ in range(_LOOKS):
+        if counts(peer, queue)[0]:
+            break
+    got = peer.get(queue, no_ack=False)
+    return equals(peer, got and got.body, None, "message")
 
 
 def _goes_elsewhere(peer: Peer, method: str) -> Verdict:
