@@ -41,8 +41,9 @@ def until_end(peer: Peer) -> list[Arrival]:
 
 
 def is_locked(peer: Peer, arrival: Arrival) -> bool:
-    """Whether an answer says that somebody else holds what there is: 405, or the 403 of a server without such locks."""
-    locked = [peer.dialect.constants_by_name[name].value for name in ("resource-locked", "access-refused")]
+    """Whether an answer says that somebody else holds what there is; which code that has belongs to another row."""
+    names = ("resource-locked", "access-refused", "not-allowed")
+    locked = [peer.dialect.constants_by_name[name].value for name in names]
     return arrival.refusal is not None and arrival.refusal.code in locked
 
 
