@@ -33,6 +33,12 @@ def pytest_outside(*args: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[
     return outside([sys.executable, "-m", "pytest", "-q", *args], cwd=cwd)
 
 
+def test_cases_of_another_dialect_are_left_out(tmp_path: Path) -> None:
+    done = pytest_suites(tmp_path, "-k", "connections.opening or handle.open")
+    assert done.returncode == pytest.ExitCode.NO_TESTS_COLLECTED, done.stdout + done.stderr
+    assert "deselected" in done.stdout and "failed" not in done.stdout
+
+
 def test_a_conforming_target_passes(tmp_path: Path) -> None:
     done = pytest_suites(tmp_path, "-k", SELECT, "--junitxml", str(tmp_path / "junit.xml"))
     assert done.returncode == 0, done.stdout + done.stderr

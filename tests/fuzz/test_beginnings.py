@@ -149,7 +149,8 @@ def test_a_baseline_of_other_versions_knows_nothing(
     path = tmp_path / "baseline.yaml"
     path.write_text(
         f'target: r\ndialect: {dialect}\nversions: "{versions}"\nentries:\n'
-        f"  - {{case: {_case(dialect, case)}, verdict: fail, reason: r, link: l, expires: 2099-01-01}}\n"
+        f"  - {{case: {_case(dialect, case)}, verdict: fail, observed: '*', reason: r, link: l,"
+        " expires: 2099-01-01}\n"
     )
     with ReferenceBroker(dialect) as broker:
         subject = subject_of(broker)

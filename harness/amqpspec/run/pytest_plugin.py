@@ -90,6 +90,25 @@ def _cases_by_file() -> Mapping[Path, Sequence[Case]]:
     return found
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out cases of another dialect than the target's: they would drive it in a language it does not speak."""
+    name = config.getoption("--amqp-target")
+    if name is None:
+        return
+    from amqpspec.target.config import ConfigError
+    from amqpspec.target.find import find_target
+
+    try:
+        dialect = find_target(name).dialect
+    except ConfigError as error:
+        raise pytest.UsageError(" ".join(str(error).split())) from error
+    others = [item for item in items if isinstance(item, CaseItem) and item.case.dialect != dialect]
+    if others:
+        config.hook.pytest_deselected(items=others)
+        left_out = {*others}
+        items[:] = [item for item in items if item not in left_out]
+
+
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Start to run what pytest selected."""
     items = [item for item in session.items if isinstance(item, CaseItem)]
