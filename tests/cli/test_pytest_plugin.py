@@ -7,6 +7,8 @@ import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
+import pytest
+
 from amqpspec.net.ports import free_port
 from amqpspec.record.journal import read_cases
 from amqpspec.suites.amqp_0_9_1 import channel
