@@ -161,10 +161,19 @@ class Browser:
     def wait(self, script: str) -> None:
         """Wait until an expression in the page is true."""
         until = monotonic() + PATIENCE_S
-        while not self.eval(script):
+        while not self._holds(script):
             if monotonic() > until:
                 raise BrowserError(f"never true: {script}")
             sleep(0.02)
+
+    def _holds(self, script: str) -> bool:
+        """Whether an expression is true; nothing is true of a page that is just being left."""
+        try:
+            return bool(self.eval(script))
+        except BrowserError as error:
+            if "navigated or closed" in str(error):
+                return False
+            raise
 
     def press(self, key: str) -> None:
         """Press and let go one key."""
