@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from amqpspec.peer.context import Context
 from amqpspec.peer.events import Arrival, Ended, Garbled, HeaderArrived, Quiet
@@ -33,6 +33,9 @@ class Listener(Protocol):
     def next(self) -> Arrival | None:
         """The next arrival, or None until more octets come."""
         ...
+
+
+Other = TypeVar("Other", bound="Line")
 
 
 class Line:
@@ -71,6 +74,13 @@ class Line:
         for line in self.lines:
             line.claimed = expected
         self.transport.note(f"claim: {expected}")
+
+    def introduced(self, other: Other, role: str | None, vhost: str | None) -> Other:
+        """Another line of this case, not yet dialled, as the default or another principal, to a vhost by name."""
+        other.claimed = self.claimed
+        login = self.context.principal(role) if role else self.context.login
+        other.login = login if vhost is None else self.context.in_vhost(vhost)
+        return other
 
     def name(self, hint: str = "x") -> str:
         """A name of the case's own."""

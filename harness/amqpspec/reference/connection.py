@@ -66,6 +66,10 @@ class BrokerConnection(asyncio.Protocol, ABC):
         """Tell the client what was refused, at the scope where it belongs."""
 
     @abstractmethod
+    def refuse(self, rule: str, text: str) -> None:
+        """Refuse what the last frame wanted, by the rule that it breaks; raises RefusedError unless a fault is on."""
+
+    @abstractmethod
     def close(self, code: Any, text: str) -> None:
         """Refuse at the scope of the connection: say why, then wait for the other side's close."""
 
@@ -89,6 +93,16 @@ class BrokerConnection(asyncio.Protocol, ABC):
     def silent(self) -> bool:
         """Whether nothing is heard or said any more."""
         return self.phase is self.ENDED or self.phase is self.MUTE
+
+    def choose_vhost(self, name: str, unknown: str, forbidden: str) -> None:
+        """Work in a virtual host from here on; the rules are broken by one that is not there, or not this user's."""
+        vhost = self.core.vhosts.get(name)
+        if vhost is None:
+            self.refuse(unknown, f"no virtual host {name!r}")
+            vhost = self.core.vhosts["/"]
+        elif self.user is not None and name not in self.user.vhosts:
+            self.refuse(forbidden, f"{self.user.name} may not open {name!r}")
+        self.vhost = vhost
 
     @property
     def over_tls(self) -> bool:

@@ -5,16 +5,20 @@ Knows: the questions. Must not know: what any dialect speaks; the registry says 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Protocol, cast
 
-from amqpspec.peer.context import Context, Login, Nodes
+from amqpspec.net.clock import monotonic_s
+from amqpspec.peer.context import Context, Login, MissingHook, Nodes, OutOfReach, Unmet
 from amqpspec.peer.line import Line
 from amqpspec.spec.dialects import part_of
 from amqpspec.wire.direction import Direction
+from amqpspec.wire.transport import StreamEnded
 
 Entity = tuple[str, str]
+_BARRIERS = 5
 
 
 class ProbeFailed(Exception):
@@ -93,6 +97,48 @@ def maker_of(dialect_id: str) -> Maker:
 def driver_of(dialect_id: str) -> Driver:
     """The driver of a dialect; raises KeyError for an unknown id."""
     return cast(Driver, part_of(dialect_id, "driver"))
+
+
+@dataclass(slots=True)
+class Step:
+    """What a probe is about to do, in words that follow "could not"."""
+
+    now: str = "reach the target"
+
+
+def _no_hint(unmet: Exception) -> str:
+    return ""
+
+
+@contextmanager
+def probing(peer: Line, hint: Callable[[Exception], str] = _no_hint) -> Iterator[Step]:
+    """The steps of a probe: what goes wrong is ProbeFailed with the step that it went wrong in; hangs up in any case.
+
+    The end of a stream is told in the words of the socket where it has some: a name that is not known, a certificate
+    that is not trusted. ``hint`` says more of what was not met.
+    """
+    step = Step()
+    try:
+        yield step
+    except StreamEnded as ended:
+        raise ProbeFailed(f"could not {step.now}: {why_ended(ended)}") from ended
+    except (Unmet, OutOfReach, MissingHook) as unmet:
+        raise ProbeFailed(f"could not {step.now}: {unmet}{hint(unmet)}") from unmet
+    finally:
+        peer.hang_up()
+
+
+def why_ended(ended: StreamEnded) -> str:
+    """How a stream ended, in the words of the socket where it has some."""
+    return str(ended.__cause__ or f"connection {ended.how}")
+
+
+def round_trip_s(barrier: Callable[[], object], trips: int) -> float:
+    """The mean time of a round trip, by a barrier that takes so many of them."""
+    started_s = monotonic_s()
+    for _ in range(_BARRIERS):
+        barrier()
+    return (monotonic_s() - started_s) / (trips * _BARRIERS)
 
 
 def readable(value: Any) -> Any:

@@ -29,10 +29,7 @@ class Peer(Watching):
         self, role: str | None = None, vhost: str | None = None, container_id: str | None = None
     ) -> Self:
         """A second connection, not yet opened: another principal, host, or the same container once more."""
-        peer = type(self)(self.context, self.lines)
-        peer.claimed = self.claimed
-        login = self.context.principal(role) if role else self.context.login
-        peer.login = login if vhost is None else self.context.in_vhost(vhost)
+        peer = self.introduced(type(self)(self.context, self.lines), role, vhost)
         peer.container_id = container_id or peer.container_id
         return peer
 

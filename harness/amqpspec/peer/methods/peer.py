@@ -42,11 +42,7 @@ class Peer(Connection):
 
     def another(self, role: str | None = None, vhost: str | None = None) -> Self:
         """A second connection, not yet opened, as the default or another principal, to a vhost by name."""
-        peer = type(self)(self.context, self.lines)
-        peer.claimed = self.claimed
-        login = self.context.principal(role) if role else self.context.login
-        peer.login = login if vhost is None else self.context.in_vhost(vhost)
-        return peer
+        return self.introduced(type(self)(self.context, self.lines), role, vhost)
 
     # --- opening and closing
 

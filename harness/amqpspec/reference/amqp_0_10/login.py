@@ -134,16 +134,9 @@ def tune_ok(connection: Connection, order: Order) -> None:
 @_handles("connection.open")
 def open_(connection: Connection, order: Order) -> None:
     """A virtual host was chosen."""
-    name = order["virtual_host"]
-    vhost = connection.core.vhosts.get(name)
-    if vhost is None:
-        connection.refuse("connection/close-code/invalid-path", f"no virtual host {name!r}")
-        vhost = connection.core.vhosts["/"]
-    elif connection.user is not None and name not in connection.user.vhosts:
-        connection.refuse(
-            "connection/open/virtual-host/security", f"{connection.user.name} may not open {name!r}"
-        )
-    connection.vhost = vhost
+    connection.choose_vhost(
+        order["virtual_host"], "connection/close-code/invalid-path", "connection/open/virtual-host/security"
+    )
     connection.phase = Phase.OPEN
     connection.established()
     if order["insist"] and connection.faulty("insisting-is-answered-by-redirect"):

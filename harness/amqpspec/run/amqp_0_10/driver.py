@@ -8,12 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from amqpspec.net.clock import monotonic_s
 from amqpspec.peer.amqp_0_10.peer import Peer
 from amqpspec.peer.context import Context, Login, Unmet
 from amqpspec.peer.events import Quiet
 from amqpspec.peer.sasl import conversation
-from amqpspec.run.driver import Entity, Identity, ProbeFailed, Recognised, readable, text
+from amqpspec.run.driver import Entity, Identity, Recognised, probing, readable, round_trip_s, text
 from amqpspec.spec.amqp_0_10 import DIALECT
 from amqpspec.wire.amqp_0_10.direction import AssemblyDirection
 from amqpspec.wire.amqp_0_10.frames import encode_assembly
@@ -21,9 +20,7 @@ from amqpspec.wire.amqp_0_10.instructions import Instruction
 from amqpspec.wire.amqp_0_10.reader import FrameReader
 from amqpspec.wire.direction import Direction
 from amqpspec.wire.errors import WireError
-from amqpspec.wire.transport import StreamEnded
 
-_ROUND_TRIPS = 5
 _SHARE_OF_PATIENCE = 0.2
 _STAR = ord("*")
 
@@ -49,39 +46,24 @@ def recognise(context: Context) -> Recognised:
 def probe(context: Context) -> Identity:
     """Log in, attach a session, measure round trips, pass a message, close; raises ProbeFailed."""
     peer = Peer(context)
-    step = "reach the target"
-    try:
+    with probing(peer) as step:
         peer.connect()
-        step = f"start the handshake of {peer.dialect.id}"
+        step.now = f"start the handshake of {peer.dialect.id}"
         peer.greet()
-        step = f"log in as {context.login.user!r} and open virtual host {context.login.vhost!r}"
+        step.now = f"log in as {context.login.user!r} and open virtual host {context.login.vhost!r}"
         peer.start_ok()
         peer.tune()
         peer.call_control("connection.open", virtual_host=context.login.vhost)
         peer.opened = True
-        step = "attach a session"
+        step.now = "attach a session"
         peer.open_session()
-        round_trip_s = _round_trip(peer)
-        step = "pass a message through a queue"
+        trip_s = round_trip_s(peer.barrier, trips=2)
+        step.now = "pass a message through a queue"
         _pass_a_message(peer)
         peer.close()
-    except StreamEnded as ended:
-        why = str(ended.__cause__ or f"connection {ended.how}")
-        raise ProbeFailed(f"could not {step}: {why}") from ended
-    except Unmet as unmet:
-        raise ProbeFailed(f"could not {step}: {unmet}") from unmet
-    finally:
-        peer.hang_up()
     properties = peer.server_properties
     announced = readable(properties)
-    return Identity(text(properties.get("product")), text(properties.get("version")), announced, round_trip_s)
-
-
-def _round_trip(peer: Peer) -> float:
-    started_s = monotonic_s()
-    for _ in range(_ROUND_TRIPS):
-        peer.barrier()
-    return (monotonic_s() - started_s) / (2 * _ROUND_TRIPS)
+    return Identity(text(properties.get("product")), text(properties.get("version")), announced, trip_s)
 
 
 def _pass_a_message(peer: Peer) -> None:

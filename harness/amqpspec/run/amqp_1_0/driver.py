@@ -8,18 +8,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 
 from amqpspec.net.clock import monotonic_s
 from amqpspec.peer.amqp_1_0.peer import Peer
-from amqpspec.peer.context import LINKS, Context, Login, MissingHook, OutOfReach, Unmet
+from amqpspec.peer.context import LINKS, Context, Login, OutOfReach, Unmet
 from amqpspec.peer.sasl import conversation
 from amqpspec.run.amqp_1_0 import nodes
-from amqpspec.run.driver import Entity, Identity, ProbeFailed, Recognised, readable, text
+from amqpspec.run.driver import Entity, Identity, Recognised, probing, readable, text
 from amqpspec.wire.amqp_1_0.direction import TypedDirection
 from amqpspec.wire.amqp_1_0.frames import HEADER_OCTETS, TypedFrame, TypedReader, performative_frame
 from amqpspec.wire.direction import Direction
 from amqpspec.wire.errors import WireError
-from amqpspec.wire.transport import StreamEnded
 
 _ROUND_TRIPS = 5
 _STAR = ord("*")
@@ -47,27 +47,20 @@ def recognise(context: Context) -> Recognised:
 def probe(context: Context) -> Identity:
     """Log in, begin a session, pass a message, measure round trips, close; raises ProbeFailed."""
     peer = Peer(context)
-    step = "reach the target"
-    try:
+    with probing(peer, partial(_hint, peer)) as step:
         peer.connect()
-        step = f"log in as {context.login.user!r} with {context.login.mechanism}"
+        step.now = f"log in as {context.login.user!r} with {context.login.mechanism}"
         peer.greet()
-        step = f"open virtual host {context.login.vhost!r}"
+        step.now = f"open virtual host {context.login.vhost!r}"
         peer.open()
         peer.context = replace(context, nodes=nodes.chosen(context.nodes, peer.opened))
-        step = "begin a session"
+        step.now = "begin a session"
         peer.begin()
-        step = "pass a message through a node"
+        step.now = "pass a message through a node"
         _pass_a_message(peer)
-        step = "measure a round trip"
+        step.now = "measure a round trip"
         round_trip_s = _round_trip(peer)
         peer.close()
-    except StreamEnded as ended:
-        raise ProbeFailed(f"could not {step}: {ended.__cause__ or f'connection {ended.how}'}") from ended
-    except (Unmet, OutOfReach, MissingHook) as unmet:
-        raise ProbeFailed(f"could not {step}: {unmet}{_hint(peer, unmet)}") from unmet
-    finally:
-        peer.hang_up()
     return _identity(peer, round_trip_s)
 
 

@@ -8,18 +8,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 
-from amqpspec.net.clock import monotonic_s
 from amqpspec.peer.amqp_fast_0_8.peer import Peer
-from amqpspec.peer.context import Context, Login, OutOfReach, Unmet
-from amqpspec.run.driver import Entity, Identity, ProbeFailed, Recognised, readable
+from amqpspec.peer.context import Context, Login, Unmet
+from amqpspec.run.driver import Entity, Identity, Recognised, probing, readable, round_trip_s
 from amqpspec.spec.amqp_fast_0_8 import DIALECT
 from amqpspec.wire.amqp_fast_0_8.direction import CommandDirection
 from amqpspec.wire.amqp_fast_0_8.frames import CommandFrame, CommandReader, command_frame
 from amqpspec.wire.direction import Direction
 from amqpspec.wire.errors import WireError
-from amqpspec.wire.transport import StreamEnded
 
-_ROUND_TRIPS = 5
 _STAR = ord("*")
 
 
@@ -44,38 +41,24 @@ def recognise(context: Context) -> Recognised:
 def probe(context: Context) -> Identity:
     """Log in, open a handle, measure round trips, pass a message, close; raises ProbeFailed."""
     peer = Peer(context)
-    step = "reach the target"
-    try:
+    with probing(peer) as step:
         peer.connect()
-        step = "start the conversation"
+        step.now = "start the conversation"
         challenge = peer.greet()
-        step = f"log in as {context.login.user!r}"
+        step.now = f"log in as {context.login.user!r}"
         peer.respond()
         peer.take_tune()
-        step = f"open virtual host {context.login.vhost!r}"
+        step.now = f"open virtual host {context.login.vhost!r}"
         peer.open()
-        step = "open a channel"
+        step.now = "open a channel"
         peer.open_channel()
-        round_trip_s = _round_trip(peer)
-        step = "pass a message through a queue"
+        trip_s = round_trip_s(peer.barrier, trips=4)
+        step.now = "pass a message through a queue"
         _pass_a_message(peer)
         peer.close()
-    except StreamEnded as ended:
-        raise ProbeFailed(f"could not {step}: {ended.__cause__ or f'connection {ended.how}'}") from ended
-    except (Unmet, OutOfReach) as unmet:
-        raise ProbeFailed(f"could not {step}: {unmet}") from unmet
-    finally:
-        peer.hang_up()
     announced = {"version": challenge["version"], "mechanisms": challenge["mechanisms"], **peer.proposed}
     # The protocol has no words for a product.
-    return Identity("", "", readable(announced), round_trip_s)
-
-
-def _round_trip(peer: Peer) -> float:
-    started_s = monotonic_s()
-    for _ in range(_ROUND_TRIPS):
-        peer.barrier()
-    return (monotonic_s() - started_s) / (4 * _ROUND_TRIPS)
+    return Identity("", "", readable(announced), trip_s)
 
 
 def _pass_a_message(peer: Peer) -> None:

@@ -8,11 +8,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from amqpspec.net.clock import monotonic_s
 from amqpspec.peer.context import Context, Login, Unmet
 from amqpspec.peer.events import Quiet
 from amqpspec.peer.methods.peer import Peer, sasl_response
-from amqpspec.run.driver import Entity, Identity, ProbeFailed, Recognised, readable, text
+from amqpspec.run.driver import (
+    Entity,
+    Identity,
+    ProbeFailed,
+    Recognised,
+    probing,
+    readable,
+    round_trip_s,
+    text,
+    why_ended,
+)
 from amqpspec.spec.dialects import deployed_as
 from amqpspec.spec.framing import Greeting
 from amqpspec.spec.methods import MethodDialect, load_methods
@@ -24,7 +33,6 @@ from amqpspec.wire.methods.direction import FrameDirection
 from amqpspec.wire.methods.frames import Frame, FrameReader, FrameWriter
 from amqpspec.wire.transport import StreamEnded
 
-_ROUND_TRIPS = 5
 _SHARE_OF_PATIENCE = 0.2
 _STAR = ord("*")
 _CAPABILITIES = {
@@ -62,7 +70,7 @@ def recognise(context: Context) -> Recognised:
     try:
         first = _first_octets(context)
     except StreamEnded as ended:
-        raise ProbeFailed(f"could not reach the target: {_why(ended)}") from ended
+        raise ProbeFailed(f"could not reach the target: {why_ended(ended)}") from ended
     dialect = load_methods(context.dialect)
     if _starts(first, dialect):
         return Recognised(context.dialect)
@@ -107,31 +115,24 @@ def _starts(octets: bytes, dialect: MethodDialect) -> bool:
 def probe(context: Context) -> Identity:
     """Log in, open a channel, measure round trips, pass a message, close; raises ProbeFailed."""
     peer = Peer(context)
-    step = "reach the target"
-    try:
+    with probing(peer) as step:
         peer.connect()
-        step = f"start the handshake of {peer.dialect.id}"
+        step.now = f"start the handshake of {peer.dialect.id}"
         peer.greet()
-        step = f"log in as {context.login.user!r} and open virtual host {context.login.vhost!r}"
+        step.now = f"log in as {context.login.user!r} and open virtual host {context.login.vhost!r}"
         peer.start_ok()
         peer.tune()
         peer.call("connection.open", channel=0, virtual_host=context.login.vhost)
-        step = "open a channel"
+        step.now = "open a channel"
         peer.call("channel.open")
-        round_trip_s = _round_trip(peer)
-        step = "pass a message through a queue"
+        trip_s = round_trip_s(peer.barrier, trips=2)
+        step.now = "pass a message through a queue"
         _pass_a_message(peer)
         peer.close()
-    except StreamEnded as ended:
-        raise ProbeFailed(f"could not {step}: {_why(ended)}") from ended
-    except Unmet as unmet:
-        raise ProbeFailed(f"could not {step}: {unmet}") from unmet
-    finally:
-        peer.hang_up()
     properties = peer.server_properties
     product, version = text(properties.get("product")), text(properties.get("version"))
     announced = readable(properties)
-    return Identity(product, version, announced, round_trip_s, _lacks(announced))
+    return Identity(product, version, announced, trip_s, _lacks(announced))
 
 
 def _lacks(announced: Mapping[str, Any]) -> dict[str, str]:
@@ -141,18 +142,6 @@ def _lacks(announced: Mapping[str, Any]) -> dict[str, str]:
         for capability, feature in _CAPABILITIES.items()
         if capabilities.get(capability) is not True
     }
-
-
-def _why(ended: StreamEnded) -> str:
-    """In the words of the socket where it has some: a name that is not known, a certificate that is not trusted."""
-    return str(ended.__cause__ or f"connection {ended.how}")
-
-
-def _round_trip(peer: Peer) -> float:
-    started_s = monotonic_s()
-    for _ in range(_ROUND_TRIPS):
-        peer.barrier()
-    return (monotonic_s() - started_s) / (2 * _ROUND_TRIPS)
 
 
 def _pass_a_message(peer: Peer) -> None:

@@ -149,16 +149,9 @@ def _interval_s(connection: Connection, wanted_s: int) -> int:
 @handles_on_connection("connection.open")
 def open_(connection: Connection, call: Call) -> None:
     """A virtual host was chosen."""
-    name = call["virtual_host"]
-    vhost = connection.core.vhosts.get(name)
-    if vhost is None:
-        connection.refuse("constant/invalid-path", f"no virtual host {name!r}")
-        vhost = connection.core.vhosts["/"]
-    elif connection.user is not None and name not in connection.user.vhosts:
-        connection.refuse(
-            "connection/open/virtual-host/security", f"{connection.user.name} may not open {name!r}"
-        )
-    connection.vhost = vhost
+    connection.choose_vhost(
+        call["virtual_host"], "constant/invalid-path", "connection/open/virtual-host/security"
+    )
     connection.phase = Phase.OPEN
     connection.established()
     if not connection.faulty("open-not-confirmed"):
