@@ -28,7 +28,7 @@ def brokers() -> None:
 
 
 @brokers.command("list")
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def list_brokers(as_json: bool) -> None:
     """Known brokers: installed version, and where each one runs."""
     from amqpspec.target.known import KNOWN, known_broker
@@ -93,7 +93,7 @@ def install(name: str, release: str | None) -> None:
 @click.argument("name")
 @_release
 @_memory_limit
-@click.option("--port", type=click.IntRange(1, 65535), help="Default: a free one.")
+@click.option("--port", type=click.IntRange(1, 65535), help="Port (default: a free one).")
 def start(name: str, release: str | None, port: int | None, memory_limit_mib: int | None) -> None:
     """Start a broker on loopback and print its URL."""
     with one_line_errors():
@@ -129,14 +129,14 @@ def restart(name: str, release: str | None, memory_limit_mib: int | None) -> Non
 @click.command(short_help="Serve the reference broker.")
 @click.argument("dialect", default="amqp-0-9-1")
 @click.option("--host", default="127.0.0.1", show_default=True)
-@click.option("--port", default=0, type=click.IntRange(0, 65535), help="Default: a free one.")
-@click.option("--fault", "faults", multiple=True, help="A named fault; may be given several times.")
+@click.option("--port", default=0, type=click.IntRange(0, 65535), help="Port (default: a free one).")
+@click.option("--fault", "faults", multiple=True, help="Enable a named fault; repeatable.")
 @click.option(
     "--late",
     "late_s",
     default=0.0,
     type=click.FloatRange(0, 10),
-    help="Deliver, requeue, return and confirm so many seconds behind the cause.",
+    help="Send deliveries, requeues, returns and confirms N seconds late.",
 )
 @click.option("--list-faults", is_flag=True, help="List the faults and what they break.")
 @click.option(

@@ -31,7 +31,7 @@ _DIALECT = click.option(
 @click.command("list", short_help="List cases.")
 @click.argument("patterns", nargs=-1, metavar="[CASE]...")
 @_DIALECT
-@click.option("--json", "as_json", is_flag=True, help="One JSON array.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON array.")
 def list_cases(patterns: tuple[str, ...], dialects: tuple[str, ...], as_json: bool) -> None:
     """List cases by id, requirement id, module, glob or @file."""
     with one_line_errors():
@@ -50,7 +50,7 @@ def list_cases(patterns: tuple[str, ...], dialects: tuple[str, ...], as_json: bo
 @click.command(short_help="Explain a case or a requirement.")
 @click.argument("name", metavar="ID")
 def explain(name: str) -> None:
-    """Say what a case does and what its requirements demand, or which cases cover a requirement."""
+    """Explain what a case does and what its requirements demand, or list the cases of a requirement."""
     found = False
     for dialect in certified_dialects():
         suite, ledger = load_suite(dialect), load_ledger(dialect)
@@ -66,8 +66,10 @@ def explain(name: str) -> None:
 
 @click.command(short_help="Requirements covered, excluded, open.")
 @_DIALECT
-@click.option("--json", "as_json", is_flag=True, help="Counts as JSON.")
-@click.option("--open", "only_open", is_flag=True, help="Only the rows without case and reason.")
+@click.option("--json", "as_json", is_flag=True, help="Print the counts as JSON.")
+@click.option(
+    "--open", "only_open", is_flag=True, help="List only requirements with neither a case nor a reason."
+)
 def coverage(dialects: tuple[str, ...], as_json: bool, only_open: bool) -> None:
     """Count testable, covered, excluded and open requirements; list the excluded ones with their reasons."""
     tables = {d: coverage_of(load_ledger(d), load_suite(d)) for d in dialects or certified_dialects()}

@@ -34,7 +34,7 @@ class _Certificate(click.Group):
 
 @click.group(cls=_Certificate, short_help="Certify a run: counts, deviations, the hash of its evidence.")
 def certificate() -> None:
-    """Issue a certificate of a finished run, or check one (``certificate RUN``, ``certificate verify FILE``)."""
+    """Issue or check the certificate of a finished run (``certificate RUN``, ``certificate verify FILE``)."""
 
 
 @certificate.command(short_help="Write the certificate of a run.")
@@ -61,11 +61,11 @@ def issue(run: Path, out: Path | None, key: Path | None) -> None:
 @certificate.command(short_help="Check a certificate against its evidence.")
 @click.argument("file", type=_PATH)
 @click.option("--run", "folder", type=_PATH, help="The run's folder (default: where the certificate is).")
-@click.option("--key", type=_PATH, help="The public key that it has to be signed with.")
-@click.option("--replay", is_flag=True, help="Run every case again, too, against URL or --target.")
+@click.option("--key", type=_PATH, help="Require a signature by this public key.")
+@click.option("--replay", is_flag=True, help="Also run every case again, against URL or --target.")
 @click.argument("url", required=False)
-@click.option("--target", "-t", "name", help="A target of targets.yaml (default: the certificate's).")
-@click.option("--targets", "targets_file", type=_PATH, help="Another targets.yaml.")
+@click.option("--target", "-t", "name", help="A target from targets.yaml (default: the certificate's).")
+@click.option("--targets", "targets_file", type=_PATH, help="Use this file in place of targets.yaml.")
 def verify(
     file: Path,
     folder: Path | None,
@@ -75,9 +75,9 @@ def verify(
     name: str | None,
     targets_file: Path | None,
 ) -> None:
-    """Check FILE against the run's folder; one line for each thing that does not fit, and exit code 1.
+    """Check FILE against the run's folder; one line for each mismatch, and exit code 1.
 
-    Every case runs again with its recorded octets in place of the target; its verdict has to come out as recorded.
+    Every case runs again with its recorded octets in place of the target and must give the recorded verdict.
     """
     from amqpspec.reports.certificate.signature import signature_complaints
     from amqpspec.reports.certificate.verify import complaints, read_certificate

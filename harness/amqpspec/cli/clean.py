@@ -13,14 +13,19 @@ import click
 from amqpspec.cli.common import one_line_errors
 
 
-@click.command(short_help="Delete what killed runs have left on a target.")
+@click.command(short_help="Delete what killed runs left on a target.")
 @click.argument("name", metavar="TARGET")
-@click.option("--targets", "targets_file", type=click.Path(path_type=Path), help="Another targets.yaml.")
-@click.option("--dialect", "-d", default="amqp-1-0", show_default=True, help="What to speak with a URL.")
+@click.option(
+    "--targets",
+    "targets_file",
+    type=click.Path(path_type=Path),
+    help="Use this file in place of targets.yaml.",
+)
+@click.option("--dialect", "-d", default="amqp-1-0", show_default=True, help="Dialect to speak with a URL.")
 def clean(name: str, targets_file: Path | None, dialect: str) -> None:
-    """Delete the nodes that killed runs of this directory have made on TARGET, a name or a URL, and have left there.
+    """Delete the nodes that killed runs from this directory left on TARGET, a name or a URL.
 
-    Runs that are at work keep theirs. The next run against the target does the same before its first case.
+    Nodes of runs in progress stay. The next run against the target also cleans up before its first case.
     """
     from dataclasses import replace
 

@@ -59,35 +59,37 @@ class _Fuzz(click.Group):
     "fuzz",
     cls=_Fuzz,
     invoke_without_command=True,
-    short_help="Fuzz a target with bent frames; replay what was found.",
+    short_help="Fuzz a target with mutated frames; replay findings.",
 )
 @click.option(
-    "--list-cells", is_flag=True, help="List the cells: family, field role and state, with their inputs."
+    "--list-cells",
+    is_flag=True,
+    help="List the cells (family, field role, state) and their number of inputs.",
 )
 @click.option(
-    "--selftest", is_flag=True, help="Prove the oracles: planted defects are found, nothing else is."
+    "--selftest", is_flag=True, help="Check the oracles: seeded defects are found, and nothing else is."
 )
 @click.option("--dialect", "-d", "dialects", multiple=True, **one_of(fuzzed_dialects), help="Default: all.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option(
     "--out",
     "-o",
     type=click.Path(path_type=Path),
-    help="Where a self-test leaves its campaigns (default: nowhere).",
+    help="Folder that keeps the self-test's campaigns (default: keep none).",
 )
 @click.option(
     "--clean-budget",
     default="60s",
     show_default=True,
-    help="How long the self-test seeks where nothing is, in all.",
+    help="Total time that the self-test fuzzes brokers without defects.",
 )
 @click.option(
     "--blame",
     type=click.IntRange(1),
     metavar="N",
-    help="With --selftest: how often of N the right input is blamed.",
+    help="With --selftest: seed N crashes and count how many are blamed on the right input.",
 )
-@click.option("--seed", default=1, show_default=True, type=click.IntRange(0), help="Of what --blame plants.")
+@click.option("--seed", default=1, show_default=True, type=click.IntRange(0), help="Seed for --blame.")
 @click.pass_context
 def fuzz(
     context: click.Context,
@@ -100,9 +102,9 @@ def fuzz(
     blame: int | None,
     seed: int,
 ) -> None:
-    """Bend what is sent: families C1 to C14, crossed with field roles and protocol states.
+    """Fuzz with mutated frames: families C1 to C14, crossed with field roles and protocol states.
 
-    ``amqpspec fuzz URL`` leads a campaign (see ``amqpspec fuzz campaign --help``).
+    ``amqpspec fuzz URL`` runs a campaign (see ``amqpspec fuzz campaign --help``).
     """
     if context.invoked_subcommand is not None:
         return
@@ -129,7 +131,7 @@ def _list_cells(chosen: tuple[str, ...], as_json: bool) -> None:
 
 @fuzz.command(short_help="Show one input.")
 @click.argument("name", metavar="ID")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def show(name: str, as_json: bool) -> None:
     """Show the octets of one input in hex, its frames in words, the way to its state, and what is expected."""
     with one_line_errors():

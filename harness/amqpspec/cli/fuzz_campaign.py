@@ -59,54 +59,79 @@ _UNITS_S = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
 _OUT = Path("campaign")
 
 
-@click.command("campaign", short_help="Lead a campaign against a target.")
+@click.command("campaign", short_help="Run a campaign against a target.")
 @click.argument("url", required=False)
-@click.option("--target", "-t", "name", help="A target of targets.yaml.")
-@click.option("--targets", "targets_file", type=click.Path(path_type=Path), help="Another targets.yaml.")
-@click.option("--budget", default="10m", show_default=True, help="How long: 90, 90s, 10m, 8h.")
+@click.option("--target", "-t", "name", help="A target from targets.yaml.")
+@click.option(
+    "--targets",
+    "targets_file",
+    type=click.Path(path_type=Path),
+    help="Use this file in place of targets.yaml.",
+)
+@click.option(
+    "--budget", default="10m", show_default=True, help="Duration of the campaign: 90, 90s, 10m, 8h."
+)
 @click.option(
     "--out", "-o", type=click.Path(path_type=Path), help="Folder of the campaign (default: campaign)."
 )
 @click.option(
-    "--dialect", "-d", **one_of(lambda: (*fuzzed_dialects(), *deployed_dialects())), help="What to speak."
+    "--dialect", "-d", **one_of(lambda: (*fuzzed_dialects(), *deployed_dialects())), help="Dialect to speak."
 )
-@click.option("--seed", default=1, show_default=True, type=click.IntRange(0), help="Of random mutation.")
-@click.option("--shard", default="1/1", show_default=True, metavar="I/N", help="Only every Nth input.")
 @click.option(
-    "--resume", type=click.Path(path_type=Path, exists=True), help="Go on with a campaign's folder."
+    "--seed", default=1, show_default=True, type=click.IntRange(0), help="Seed for random mutation."
 )
-@click.option("--cells", multiple=True, metavar="GLOB", help="Only cells like C04/*/channel.")
-@click.option("--families-only", is_flag=True, help="No random mutation behind the families.")
+@click.option(
+    "--shard", default="1/1", show_default=True, metavar="I/N", help="Send only part I of N of the inputs."
+)
+@click.option(
+    "--resume", type=click.Path(path_type=Path, exists=True), help="Continue the campaign in this folder."
+)
+@click.option(
+    "--cells", multiple=True, metavar="GLOB", help="Only cells that match, for example C04/*/channel."
+)
+@click.option("--families-only", is_flag=True, help="Skip the random mutation that follows the families.")
 @click.option(
     "--workers", "-w", type=click.IntRange(1, 64), show_default="half of more than 2 processors, at most 4",
-    help="Processes that send.",
+    help="Number of sending processes.",
 )  # fmt: skip
 @click.option("--connections", "-n", default=128, show_default=True, type=click.IntRange(1, 512))
 @click.option(
-    "--patience", default=1.0, show_default=True, type=click.FloatRange(0.1, 20), help="Scales waits."
+    "--patience",
+    default=1.0,
+    show_default=True,
+    type=click.FloatRange(0.1, 20),
+    help="Multiply every wait by this factor.",
 )
-@click.option("--thorough", is_flag=True, help="Go on legally behind every input that was not refused.")
 @click.option(
-    "--scope", type=click.Path(path_type=Path, exists=True), help="Hosts beyond loopback, one a line."
+    "--thorough", is_flag=True, help="After each input that was not refused, continue with legal frames."
+)
+@click.option(
+    "--scope",
+    type=click.Path(path_type=Path, exists=True),
+    help="File of allowed hosts beyond loopback, one per line.",
 )
 @click.option("--baseline", "baseline_file", type=click.Path(path_type=Path), help="Known deviations (YAML).")
 @click.option("--no-baseline", is_flag=True, help="Ignore the target's baseline.")
 @click.option(
-    "--engine", default=ENGINES[0], show_default=True, type=click.Choice(ENGINES), help="Who makes inputs."
+    "--engine",
+    default=ENGINES[0],
+    show_default=True,
+    type=click.Choice(ENGINES),
+    help="The engine that generates inputs.",
 )
 @click.option(
     "--seeds", type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="A capture (pcap, pcapng) whose conversations are bent, too.",
+    help="A capture (pcap, pcapng) whose conversations are mutated as well.",
 )  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 @click.option(
-    "--json-lines", is_flag=True, help="Progress and findings as JSON, one object a line, on standard error."
+    "--json-lines", is_flag=True, help="Write progress and findings as JSON lines to standard error."
 )
-@click.option("--quiet", "-q", is_flag=True, help="Print nothing but the last line.")
+@click.option("--quiet", "-q", is_flag=True, help="Print only the last line.")
 def campaign(
     url: str | None, name: str | None, budget: str, shard: str, as_json: bool, **options: Any
 ) -> None:
-    """Lead a campaign: every cell, then random mutation until the budget ends; findings go to --out.
+    """Run a campaign: every cell, then random mutation until the budget ends. Findings go to --out.
 
     Exit codes: 0 no findings, 1 findings, 2 usage, 3 target not reached or lost for good, 4 error.
     """
@@ -152,27 +177,34 @@ def campaign(
     raise click.exceptions.Exit(code)
 
 
-@click.command("replay", short_help="Try an input again: a finding's, or one by id or octets.")
+@click.command("replay", short_help="Send an input again: a finding's, or one by id or octets.")
 @click.argument("what", metavar="FOLDER|ID|OCTETS")
 @click.argument("url", required=False)
-@click.option("--target", "-t", "name", help="A target of targets.yaml (default: the finding's).")
-@click.option("--targets", "targets_file", type=click.Path(path_type=Path), help="Another targets.yaml.")
-@click.option("--state", metavar="STATE", help="Where to send OCTETS: hex, steps parted by commas.")
+@click.option("--target", "-t", "name", help="A target from targets.yaml (default: the finding's).")
+@click.option(
+    "--targets",
+    "targets_file",
+    type=click.Path(path_type=Path),
+    help="Use this file in place of targets.yaml.",
+)
+@click.option("--state", metavar="STATE", help="State in which to send OCTETS (hex; commas separate steps).")
 @click.option(
     "--oracle", "oracles", multiple=True, type=click.Choice([oracle.value for oracle in Oracle]),
-    help="Of an id or octets: ask only this oracle (default: every one).",
+    help="With an id or octets: use only this oracle (default: all).",
 )  # fmt: skip
 @click.option(
-    "--scope", type=click.Path(path_type=Path, exists=True), help="Hosts beyond loopback, one a line."
+    "--scope",
+    type=click.Path(path_type=Path, exists=True),
+    help="File of allowed hosts beyond loopback, one per line.",
 )
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def replay(
     what: str, url: str | None, name: str | None, state: str | None, oracles: tuple[str, ...], as_json: bool,
     **options: Any,
 ) -> None:  # fmt: skip
-    """Send an input again, and ask its oracle; exit code 1 where it happens again.
+    """Send an input again and check its oracle; exit code 1 if the finding happens again.
 
-    FOLDER is a finding. An ID, or OCTETS with --state, is sent once to a URL or --target, and every oracle is asked.
+    FOLDER is a finding. An ID, or OCTETS with --state, is sent once to URL or --target and judged by every oracle.
     """
     if state is not None or what.startswith("g:"):
         _replay_one(what, url, name, state, oracles, as_json, options)

@@ -25,7 +25,11 @@ ENGINES = ("amqpspec", "boofuzz")
 @click.command("export-boofuzz", short_help="Write a dialect as one boofuzz script.")
 @click.argument("url", required=False)
 @click.option(
-    "--dialect", "-d", required=True, **one_of(fuzzed_dialects), help="Whose grammar and states it has."
+    "--dialect",
+    "-d",
+    required=True,
+    **one_of(fuzzed_dialects),
+    help="Dialect whose grammar and states the script uses.",
 )
 @click.option(
     "--out",
@@ -36,7 +40,7 @@ ENGINES = ("amqpspec", "boofuzz")
 def export_boofuzz(url: str | None, dialect: str, out: Path | None) -> None:
     """Write one runnable Python script: every production as a boofuzz Request, the states as its session graph.
 
-    It needs nothing but boofuzz. URL says where it looks for its target by itself; a password in it is not written.
+    The script needs only boofuzz. URL sets its default target; a password in URL is not written.
     """
     from amqpspec.fuzz.interop.boofuzz_script import ScriptTarget, script
     from amqpspec.target.url import UrlError, parse_url
@@ -59,7 +63,7 @@ def export_boofuzz(url: str | None, dialect: str, out: Path | None) -> None:
 
 
 def run_boofuzz(order: CampaignOrder, options: dict[str, Any]) -> BoofuzzRun:
-    """Lead boofuzz' session instead of a campaign; raises ConfigError for what only a campaign can do."""
+    """Run boofuzz' session in place of a campaign; raises ConfigError for what only a campaign can do."""
     from amqpspec.fuzz.interop.boofuzz_engine import BoofuzzOrder, BoofuzzRun
 
     campaigns_only = ("resume", "cells", "families_only", "seeds")

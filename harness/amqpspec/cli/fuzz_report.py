@@ -14,12 +14,12 @@ from amqpspec.record.journal import JournalError
 from amqpspec.run.results import Exit
 
 
-@click.command("report", short_help="Make the reports of a campaign anew.")
+@click.command("report", short_help="Write the reports of a campaign again.")
 @click.argument("folder", type=click.Path(path_type=Path, exists=True, file_okay=False))
 def report(folder: Path) -> None:
     """Write summary.json, summary.md, campaign.html, junit.xml and findings.sarif of a campaign's folder.
 
-    A campaign that was killed wrote none of them: what its journal and its findings say is taken instead.
+    A campaign that was killed wrote none of them; they are derived from its journal and findings.
     """
     from amqpspec.fuzz.campaign.report import summary_of
 

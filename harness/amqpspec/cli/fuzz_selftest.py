@@ -19,7 +19,7 @@ from amqpspec.run.results import Exit
 
 
 def run_selftest(dialects: Sequence[str], as_json: bool, out: Path | None, clean_budget: str) -> NoReturn:
-    """Seek every planted defect; exit code 1 where one is not found, wrongly blamed or not replayed, or else."""
+    """Look for every seeded defect; exit code 1 if one is missed, blamed wrongly or not replayed."""
     from amqpspec.fuzz.selftest.selftest import selftest
 
     with one_line_errors(), terminable(), tempfile.TemporaryDirectory(prefix="amqpspec-") as scratch:
@@ -40,7 +40,7 @@ def run_selftest(dialects: Sequence[str], as_json: bool, out: Path | None, clean
 
 
 def run_blame(dialects: Sequence[str], as_json: bool, out: Path | None, blames: int, seed: int) -> NoReturn:
-    """Plant defects at drawn spots and count whom they are blamed on; exit code 1 below 99 of 100."""
+    """Seed defects at random places and count which inputs are blamed; exit code 1 below 99 of 100."""
     from amqpspec.fuzz.selftest.blame import blame_many
 
     with one_line_errors(), terminable(), tempfile.TemporaryDirectory(prefix="amqpspec-") as scratch:

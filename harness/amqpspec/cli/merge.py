@@ -26,11 +26,11 @@ from amqpspec.target.config import ConfigError, Target
 _PATH = click.Path(path_type=Path)
 
 
-@click.command(short_help="Make one run of the shards of a run.")
+@click.command(short_help="Combine the shards of a run into one run.")
 @click.argument("runs", nargs=-1, required=True, type=_PATH)
-@click.option("--out", "-o", required=True, type=_PATH, help="Folder of the merged run.")
+@click.option("--out", "-o", required=True, type=_PATH, help="Folder for the merged run.")
 @click.option("--baseline", "baseline_file", type=_PATH, help="Known deviations (YAML).")
-@click.option("--strict", is_flag=True, help="A SHOULD not kept is a failure.")
+@click.option("--strict", is_flag=True, help="Treat a violated SHOULD as a failure.")
 @click.option("--junit", type=_PATH, help="Also write the JUnit file here.")
 @click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
 def merge(
@@ -41,7 +41,7 @@ def merge(
     junit: Path | None,
     as_json: bool,
 ) -> None:
-    """Merge the folders of several shards into one run with all reports; the exit code is that of the whole."""
+    """Merge the folders of several shards into one run with all reports. The exit code is that of the merged run."""
     with one_line_errors():
         row, complete = _one_run(runs)
         if out.exists() and any(out.iterdir()):

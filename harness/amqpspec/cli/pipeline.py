@@ -19,40 +19,43 @@ from amqpspec.run.results import Exit
 
 _PATH = click.Path(path_type=Path)
 _LAKE = click.option("--lake", required=True, type=_PATH, help="The lake's folder.")
-_JSON = click.option("--json", "as_json", is_flag=True, help="For a machine.")
-_SKIP_BAD = click.option(
-    "--skip-bad", is_flag=True, help="Leave damaged files of the lake out, and name them."
-)
+_JSON = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+_SKIP_BAD = click.option("--skip-bad", is_flag=True, help="Skip damaged files of the lake and list them.")
 
 
 def _engine(command: Callable[..., None]) -> Callable[..., None]:
     """The options that say where Spark runs."""
     for option in (
-        click.option("--memory", default="1g", show_default=True, help="Heap of the driver."),
-        click.option("--remote", help="A Spark Connect server, sc://HOST:PORT."),
-        click.option("--master", default="local[*]", show_default=True, help="Or spark://HOST:PORT."),
+        click.option("--memory", default="1g", show_default=True, help="Heap size of the Spark driver."),
+        click.option("--remote", help="Use a Spark Connect server, sc://HOST:PORT."),
+        click.option(
+            "--master",
+            default="local[*]",
+            show_default=True,
+            help="Spark master: local[*] or spark://HOST:PORT.",
+        ),
     ):
         command = option(command)
     return command
 
 
-@click.group(short_help="Bring runs and campaigns into a lake and make marts of it.")
+@click.group(short_help="Collect runs and campaigns in a lake and build marts from it.")
 def pipeline() -> None:
-    """From journals to knowledge. ``ingest`` needs no Spark; ``build`` brings its own, and a Java where there is none.
+    """Build history from runs. ``ingest`` needs no Spark; ``build`` installs Java if it is missing.
 
-    Exit codes: 0 done, 2 a journal was refused, the lake or Spark is not as needed, 4 it could not be written.
+    Exit codes: 0 done, 2 a journal, the lake or Spark is not usable, 4 the result could not be written.
     """
 
 
-@pipeline.command(short_help="Bring runs and campaigns into a lake.")
+@pipeline.command(short_help="Add runs and campaigns to a lake.")
 @click.argument("folders", nargs=-1, required=True, type=_PATH, metavar="RUN_OR_CAMPAIGN…")
 @_LAKE
 @click.option(
-    "--landing", is_flag=True, help="LAKE is a landing folder for `pipeline stream`: files are only added."
+    "--landing", is_flag=True, help="LAKE is a landing folder for `pipeline stream`: only add files."
 )
 @_JSON
 def ingest(folders: tuple[Path, ...], lake: Path, landing: bool, as_json: bool) -> None:
-    """Turn journals into Parquet. A journal that is in changes nothing; of one that has grown, what is new goes in."""
+    """Add journals to the lake as Parquet. Only the new part of a journal that has grown is added."""
     from amqpspec.reports.pipeline.ingest import ingest as bring_in
 
     with one_line_errors():
@@ -75,13 +78,13 @@ def ingest(folders: tuple[Path, ...], lake: Path, landing: bool, as_json: bool) 
         stop(Exit.USAGE, f"refused: {done.refused[0]}{rest}")
 
 
-@pipeline.command(short_help="Put a lake's small files together.")
+@pipeline.command(short_help="Combine the small files of a lake.")
 @_LAKE
 @click.option(
-    "--files", default=1, show_default=True, type=click.IntRange(1), help="Leave days with so many alone."
+    "--files", default=1, show_default=True, type=click.IntRange(1), help="Skip days with at most N files."
 )
 def compact(lake: Path, files: int) -> None:
-    """Put the small files of each day together; what is in the lake stays the same."""
+    """Combine the small files of each day; the lake's content stays the same."""
     from amqpspec.reports.pipeline.compact import compact as put_together
 
     with one_line_errors():
@@ -89,11 +92,11 @@ def compact(lake: Path, files: int) -> None:
     click.echo(f"{lake}: {fewer} files fewer")
 
 
-@pipeline.command(short_help="What is in a lake, and whether it is sound.")
+@pipeline.command(short_help="Show what a lake holds and whether it is intact.")
 @_LAKE
 @_JSON
 def status(lake: Path, as_json: bool) -> None:
-    """Count days, files and rows; name files that are damaged, and strangers. Exit code 2 where one is damaged."""
+    """Count days, files and rows; list damaged and unknown files. Exit code 2 if one is damaged."""
     from amqpspec.reports.pipeline.lake import open_lake, strangers
 
     damaged: list[str] = []
@@ -118,14 +121,12 @@ def status(lake: Path, as_json: bool) -> None:
         stop(Exit.USAGE, damaged[0].removeprefix("left out: "))
 
 
-@pipeline.command(short_help="Take in what other machines have put into a landing folder.")
+@pipeline.command(short_help="Add what other machines put into a landing folder.")
 @_LAKE
-@click.option(
-    "--from", "landing", required=True, type=_PATH, help="The landing folder: another lake's, or a copy."
-)
+@click.option("--from", "landing", required=True, type=_PATH, help="The landing folder, or a copy of it.")
 @_engine
 def stream(landing: Path, lake: Path, master: str, remote: str | None, memory: str) -> None:
-    """Take each new file of a landing folder once, by Spark's file source with a checkpoint, then stop."""
+    """Add each new file of a landing folder once, by Spark's file source with a checkpoint, then stop."""
     from amqpspec.reports.pipeline.session import session
     from amqpspec.reports.pipeline.stream import take_in
 
@@ -134,11 +135,13 @@ def stream(landing: Path, lake: Path, master: str, remote: str | None, memory: s
     click.echo(f"{lake}: {rows} observations from {landing}")
 
 
-@pipeline.command(short_help="Make rollups and marts of a lake.")
+@pipeline.command(short_help="Build rollups and marts from a lake.")
 @_LAKE
-@click.option("--out", required=True, type=_PATH, help="The folder of the marts.")
+@click.option("--out", required=True, type=_PATH, help="Folder for the marts.")
 @click.option(
-    "--as-of", type=click.DateTime(["%Y-%m-%d"]), help="As known at the end of this day (UTC); else the last."
+    "--as-of",
+    type=click.DateTime(["%Y-%m-%d"]),
+    help="Build what was known at the end of this day in UTC (default: the latest day).",
 )
 @_SKIP_BAD
 @_JSON
@@ -153,7 +156,7 @@ def build(
     remote: str | None,
     memory: str,
 ) -> None:
-    """Write each mart as Parquet, CSV and JSON; days that did not change since the last build are not read again."""
+    """Write each mart as Parquet, CSV and JSON. Days that did not change since the last build are not read again."""
     from amqpspec.reports.pipeline.build import build as make
     from amqpspec.reports.pipeline.lake import open_lake
     from amqpspec.reports.pipeline.session import session
@@ -174,13 +177,13 @@ def build(
     )
 
 
-@pipeline.command(short_help="Write static pages of marts.")
-@click.option("--marts", required=True, type=_PATH, help="The folder of `pipeline build`.")
-@click.option("--out", default=Path("site"), show_default=True, type=_PATH, help="The folder of the pages.")
+@pipeline.command(short_help="Write static pages from marts.")
+@click.option("--marts", required=True, type=_PATH, help="The folder that `pipeline build` wrote.")
+@click.option("--out", default=Path("site"), show_default=True, type=_PATH, help="Folder for the pages.")
 def pages(marts: Path, out: Path) -> None:
-    """Write an index, a page for each target, and what differs between them, with the marts as CSV and JSON.
+    """Write an index, a page for each target and a page of differences, with the marts as CSV and JSON.
 
-    The pages need no script and no network. An older site in the folder is replaced as a whole.
+    The pages need no script and no network. They replace an older site in the folder.
     """
     from amqpspec.reports.site.folder import write_site
 
@@ -192,7 +195,7 @@ def pages(marts: Path, out: Path) -> None:
 @pipeline.command(short_help="Write the package as a zip for spark-submit --py-files.")
 @click.option("--out", default=Path("amqpspec.zip"), show_default=True, type=_PATH)
 def package(out: Path) -> None:
-    """Write what ``spark-submit --py-files`` wants: the packages of this installation, and nothing else."""
+    """Write the zip for ``spark-submit --py-files``: the packages of this installation and nothing else."""
     from amqpspec.reports.pipeline.package import write_package
 
     with one_line_errors():

@@ -26,19 +26,19 @@ def _is_term(arg: str) -> bool:
     return arg.startswith("-") and not arg.startswith("--") and arg != "-h"
 
 
-@click.command(cls=_Query, short_help="Ask the marts: 'status:fail target:rabbitmq is:different'.")
+@click.command(cls=_Query, short_help="Query the marts: 'status:fail target:rabbitmq is:different'.")
 @click.argument("terms", nargs=-1)
 @click.option("--marts", type=click.Path(path_type=Path), default=Path("marts"), show_default=True)
-@click.option("--mart", default="verdicts", show_default=True, help="Which mart is asked.")
+@click.option("--mart", default="verdicts", show_default=True, help="The mart to query.")
 @click.option(
     "--format", "form", type=click.Choice(["table", "json", "csv"]), default="table", show_default=True
 )
-@click.option("--all-versions", is_flag=True, help="Older versions of a target, too.")
+@click.option("--all-versions", is_flag=True, help="Include older versions of a target.")
 def query(terms: tuple[str, ...], marts: Path, mart: str, form: str, all_versions: bool) -> None:
-    """Print the rows of a mart that answer: COLUMN:VALUE (globs, a,b for either), COLUMN:>N, is:FLAG, words; terms side
-    by side all hold; or, not or -, parentheses, quotes.
+    """Print the rows of a mart that match all terms.
 
-    Exit codes: 0 some answer, 1 none, 2 a question that cannot be understood.
+    A term is COLUMN:VALUE (globs; a,b for either), COLUMN:>N, is:FLAG, or a word. Combine terms with or, not (or -),
+    parentheses and quotes. Exit codes: 0 rows found, 1 none, 2 the query is not valid.
     """
     from amqpspec.reports.query.evaluate import compile_query
     from amqpspec.reports.query.marts import open_mart

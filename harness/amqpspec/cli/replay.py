@@ -16,15 +16,20 @@ from amqpspec.run.results import Exit
 @click.command(short_help="Send a transcript again.")
 @click.argument("evidence", type=click.Path(path_type=Path))
 @click.argument("url", required=False)
-@click.option("--target", "-t", "name", help="A target of targets.yaml (default: reference).")
-@click.option("--targets", "targets_file", type=click.Path(path_type=Path), help="Another targets.yaml.")
+@click.option("--target", "-t", "name", help="A target from targets.yaml (default: reference).")
 @click.option(
-    "--pcap", type=click.Path(path_type=Path), help="Write the transcript as pcapng here; sends nothing."
+    "--targets",
+    "targets_file",
+    type=click.Path(path_type=Path),
+    help="Use this file in place of targets.yaml.",
+)
+@click.option(
+    "--pcap", type=click.Path(path_type=Path), help="Write the transcript to this pcapng file; send nothing."
 )
 def replay(
     evidence: Path, url: str | None, name: str | None, targets_file: Path | None, pcap: Path | None
 ) -> None:
-    """Send the octets of EVIDENCE again and show what is answered; exit code 1 where it differs from the record."""
+    """Send the octets of EVIDENCE again and show the answers; exit code 1 if they differ from the record."""
     with one_line_errors():
         if pcap is not None:
             from amqpspec.record.capture import write_capture

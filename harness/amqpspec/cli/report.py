@@ -31,10 +31,10 @@ _RUN = click.Path(path_type=Path)
     type=click.Choice(["all", "deviations", "links"]),
     default="all",
     show_default=True,
-    help="Transcripts in the page: all; those of deviations, for a page to publish; or links to the files.",
+    help="Transcripts to embed: all, only those of deviations, or links to the files.",
 )
 def report(runs: tuple[Path, ...], out: Path | None, evidence: str) -> None:
-    """Render one run's reports anew, or several runs as one matrix with a column each."""
+    """Write the reports of one run again, or several runs as one matrix with a column for each."""
     from amqpspec.reports.html.page import Evidence, write_matrix
     from amqpspec.reports.load import load_run
     from amqpspec.reports.render import render_all
@@ -56,7 +56,7 @@ def report(runs: tuple[Path, ...], out: Path | None, evidence: str) -> None:
     "--format", "form", type=click.Choice(["text", "markdown", "json"]), default="text", show_default=True
 )
 def compare(before: Path, after: Path, form: str) -> None:
-    """List cases whose verdict differs, or write a note for a pull request; exit code 1 where one got worse."""
+    """List cases whose verdict differs, or write a note for a pull request; exit code 1 if a verdict got worse."""
     from amqpspec.reports.compare import compare_runs, lines, markdown
     from amqpspec.reports.load import load_run
 
@@ -73,21 +73,19 @@ def compare(before: Path, after: Path, form: str) -> None:
 @click.command(short_help="Write a baseline from a run's deviations.")
 @click.argument("run", type=_RUN)
 @click.option("--out", "-o", type=_RUN, help="The file (default: standard output).")
-@click.option("--update", type=_RUN, help="Bring this baseline up to date; reasons, links and dates stay.")
-@click.option("--prune", is_flag=True, help="With --update: drop what the run does not show any more.")
-@click.option(
-    "--reason", default="to be verified", show_default=True, help="Reason for entries that have none yet."
-)
-@click.option("--link", default="to be added", show_default=True, help="Link for entries that have none yet.")
+@click.option("--update", type=_RUN, help="Update this baseline; keep reasons, links and dates.")
+@click.option("--prune", is_flag=True, help="With --update: drop entries that the run no longer shows.")
+@click.option("--reason", default="to be verified", show_default=True, help="Reason for new entries.")
+@click.option("--link", default="to be added", show_default=True, help="Link for new entries.")
 @click.option(
     "--days", default=180, show_default=True, type=click.IntRange(1), help="Days until the entries expire."
 )
 def baseline(
     run: Path, out: Path | None, update: Path | None, prune: bool, reason: str, link: str, days: int
 ) -> None:
-    """Turn a run's deviations into a baseline; look at each and write its reason before you keep it.
+    """Turn a run's deviations into a baseline. Verify each entry and write its reason before you use it.
 
-    An entry holds what was observed: scope and code of a refusal, or the text with a star where runs differ.
+    An entry holds what was observed: scope and code of a refusal, or the text, with * where runs differ.
     """
     from amqpspec.reports.load import load_run
     from amqpspec.run import baselining

@@ -24,13 +24,18 @@ from amqpspec.target.find import find_target, is_target
 
 @click.command(short_help="Certify a target.")
 @click.argument("arguments", nargs=-1, metavar="[URL] [CASE]...")
-@click.option("--target", "-t", "name", help="A target of targets.yaml (default: reference).")
-@click.option("--targets", "targets_file", type=click.Path(path_type=Path), help="Another targets.yaml.")
+@click.option("--target", "-t", "name", help="A target from targets.yaml (default: reference).")
+@click.option(
+    "--targets",
+    "targets_file",
+    type=click.Path(path_type=Path),
+    help="Use this file in place of targets.yaml.",
+)
 @click.option(
     "--dialect",
     "-d",
     **one_of(),
-    help="What to speak with a URL (default: what the target answers to).",
+    help="Dialect to speak with a URL (default: the one the target answers).",
 )
 @click.option(
     "--out", "-o", type=click.Path(path_type=Path), help="Folder of the run (default: out/TIME-TARGET)."
@@ -38,32 +43,41 @@ from amqpspec.target.find import find_target, is_target
 @click.option("--junit", type=click.Path(path_type=Path), help="Also write the JUnit file here.")
 @click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
 @click.option(
-    "--connections", "-n", type=click.IntRange(1, 512), help="Cases at once (default: the target's, else 16)."
+    "--connections",
+    "-n",
+    type=click.IntRange(1, 512),
+    help="Number of cases that run at once (default: the target's setting, or 16).",
 )
 @click.option(
-    "--patience", default=1.0, show_default=True, type=click.FloatRange(0.01, 100), help="Scales every wait."
+    "--patience",
+    default=1.0,
+    show_default=True,
+    type=click.FloatRange(0.01, 100),
+    help="Multiply every wait by this factor.",
 )
 @click.option(
-    "--repeat", default=1, show_default=True, type=click.IntRange(1, 10_000), help="Run each case so often."
+    "--repeat", default=1, show_default=True, type=click.IntRange(1, 10_000), help="Run each case N times."
 )
-@click.option("--strict", is_flag=True, help="A SHOULD not kept is a failure.")
+@click.option("--strict", is_flag=True, help="Treat a violated SHOULD as a failure.")
 @click.option("--baseline", "baseline_file", type=click.Path(path_type=Path), help="Known deviations (YAML).")
 @click.option("--no-baseline", is_flag=True, help="Ignore the target's baseline.")
-@click.option("--exclude", multiple=True, metavar="CASE", help="Leave cases out (ids, globs, @file).")
-@click.option("--shard", metavar="I/N", help="Run one of N parts; amqpspec merge makes one run of them.")
+@click.option("--exclude", multiple=True, metavar="CASE", help="Exclude cases (ids, globs, @file).")
+@click.option("--shard", metavar="I/N", help="Run part I of N; `amqpspec merge` combines the parts.")
 @click.option(
     "--durations",
     type=click.Path(path_type=Path, exists=True),
-    help="An earlier run: balance the shards by how long each case took in it.",
+    help="An earlier run whose recorded durations balance the shards.",
 )
-@click.option("--shared-target", is_flag=True, help="Leave out what could hurt a broker that others use.")
+@click.option("--shared-target", is_flag=True, help="Exclude cases that could harm a broker that others use.")
 @click.option("--fault", "faults", multiple=True, help="Run the reference broker with a named fault.")
 @click.option(
-    "--resume", type=click.Path(path_type=Path, exists=True), help="Go on with an unfinished run's folder."
+    "--resume",
+    type=click.Path(path_type=Path, exists=True),
+    help="Continue the unfinished run in this folder.",
 )
-@click.option("--pcap", is_flag=True, help="Write each case's conversation as pcapng, too.")
+@click.option("--pcap", is_flag=True, help="Also write each case's conversation as pcapng.")
 @click.option(
-    "--quiet", "-q", is_flag=True, help="Print only the counts and where the report is, on standard error."
+    "--quiet", "-q", is_flag=True, help="Print only the counts and the path of the report, on standard error."
 )
 def run(arguments: tuple[str, ...], as_json: bool, **options: Any) -> None:
     """Run cases against a target and write evidence and reports.

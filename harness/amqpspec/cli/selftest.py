@@ -33,21 +33,27 @@ _LATE_S = 0.2
     help="Default: amqp-0-9-1; with --mutants all.",
 )
 @click.option(
-    "--repeat", default=1, show_default=True, type=click.IntRange(1), help="How often on the clean broker."
+    "--repeat",
+    default=1,
+    show_default=True,
+    type=click.IntRange(1),
+    help="How many times to run each case on the clean broker.",
 )
-@click.option("--full", is_flag=True, help="Let every fault meet every case, not only those it is tied to.")
+@click.option(
+    "--full", is_flag=True, help="Run every case against every fault, not only the cases tied to it."
+)
 @click.option("--fault", "faults", multiple=True, help="Only these faults.")
 @click.option(
     "--late",
     is_flag=True,
-    help="Against brokers that say by themselves what they say 0.2 s behind its cause.",
+    help="Use reference brokers that send deliveries and other events 0.2 s late.",
 )
 @click.option(
     "--mutants",
     type=click.IntRange(1),
-    help="Test this many random changes of the reference brokers' code instead of the named faults.",
+    help="Test this many random changes to the reference brokers' code instead of the named faults.",
 )
-@click.option("--seed", default=0, show_default=True, help="Seed of the sample of mutants.")
+@click.option("--seed", default=0, show_default=True, help="Seed for the sample of mutants.")
 @click.option("--module", default="", help="Only mutants of modules whose name contains this text.")
 @click.option("--out", "-o", default="out/selftest", type=click.Path(path_type=Path), show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="Print the matrix as JSON.")
@@ -65,9 +71,9 @@ def selftest(
 ) -> None:
     """Run every case against the clean reference broker and against its named faults.
 
-    Exit code 0 when the clean broker passes every case, every case is killed and every fault is found, else 1.
-    With --mutants: change the code of the reference brokers at random places and run the cases against each change.
-    Exit code 0 when at least 95 % of the mutants that are not equivalent make a run fail, else 1.
+    Exit code 0 if the clean broker passes every case, every case is killed and every fault is found, else 1.
+    With --mutants: change the reference brokers' code at random places and run the cases against each change.
+    Exit code 0 if at least 95 % of the non-equivalent mutants make a run fail, else 1.
     """
     if mutants is not None:
         dialects = certified_dialects() if dialect is None else (dialect,)
