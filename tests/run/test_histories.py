@@ -14,10 +14,12 @@ from amqpspec.record.rows import CaseRow, Outcome
 from amqpspec.run.case import Case, load_suite
 from amqpspec.run.execute import World, execute
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites import walking
 from amqpspec.suites.amqp_1_0 import _histories_search as search
-from amqpspec.suites.amqp_1_0._histories_model import Mismatch, Model
+from amqpspec.suites.amqp_1_0._histories_model import Model
 from amqpspec.suites.amqp_1_0._histories_steps import OPENING, Kind, Menu, Powers, Step, Style
 from amqpspec.suites.amqp_1_0._histories_walk import Walk
+from amqpspec.suites.histories import Mismatch
 from amqpspec.target.config import Target
 from amqpspec.target.live import live
 
@@ -29,7 +31,7 @@ SHORT = Kind(verbs=MIX, seed=1)
 
 @pytest.fixture(autouse=True)
 def few_and_short(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(search, "_STAGES", ((10, 25),))
+    monkeypatch.setattr(walking, "_STAGES", ((10, 25),))
 
 
 def walk(folder: Path, *faults: str, kind: Kind = SHORT) -> CaseRow:
@@ -87,7 +89,7 @@ def test_a_mismatch_is_told_in_few_steps(
 def test_a_mismatch_that_does_not_come_again_is_inconclusive(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(search.Search, "again", lambda self, steps, why: None)
+    monkeypatch.setattr(walking.Search, "again", lambda self, steps, why: None)
     row = walk(tmp_path, "credit-one-too-many")
     assert row.verdict is Outcome.INCONCLUSIVE
     assert "once, and not again: after 1. begin channel 0" in row.observed

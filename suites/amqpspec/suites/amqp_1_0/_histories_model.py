@@ -26,17 +26,10 @@ from amqpspec.peer.amqp_1_0.books import (
     serial,
 )
 from amqpspec.peer.context import Unmet, owed
+from amqpspec.suites.histories import Mismatch
 
 SETTLED_MODE, UNSETTLED_MODE, SECOND_MODE = 0x1, 0x0, 0x1
 _MODES = {"settled": SETTLED_MODE, "unsettled": UNSETTLED_MODE}
-
-
-class Mismatch(Exception):
-    """The target did what the model does not allow, or not what it owes."""
-
-    def __init__(self, expected: str, actual: str) -> None:
-        super().__init__(f"expected {expected}, actual {actual}")
-        self.expected, self.actual = expected, actual
 
 
 # SENT goes to WAITING by the outcome accepted, to LOOSE by others; WAITING to HELD or GONE by an

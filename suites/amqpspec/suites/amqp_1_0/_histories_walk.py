@@ -18,12 +18,12 @@ from amqpspec.suites.amqp_1_0._histories_model import (
     Course,
     Fate,
     Message,
-    Mismatch,
     Model,
     Reach,
     body_of,
 )
 from amqpspec.suites.amqp_1_0._histories_steps import NODES, Menu, Powers, Step, Style
+from amqpspec.suites.histories import Mismatch
 from amqpspec.wire.amqp_1_0.message import encode_message
 from amqpspec.wire.transport import StreamEnded
 
