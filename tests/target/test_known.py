@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import pytest
 
 from amqpspec.net.ports import LOOPBACK, free_port, is_listening
-from amqpspec.spec.dialects import certified_dialects
+from amqpspec.spec.dialects import runnable_dialects
 from amqpspec.target.known import KNOWN, BrokerError, Tls, known_broker, process
 from amqpspec.target.known.base import Command, KnownBroker, Options, Ports
 from amqpspec.target.known.install import copy_maven_jars, install_package, java_command
@@ -312,7 +312,7 @@ def test_known_brokers_keep_their_state_below_the_working_directory(name: str) -
     assert broker.state_dir == Path.cwd() / ".brokers" / name
     assert broker.users["default"] == ("guest", "guest")
     assert broker.vhosts["default"] == "/"
-    assert set(broker.dialects) <= set(certified_dialects())
+    assert set(broker.dialects) <= set(runnable_dialects())
 
 
 @pytest.mark.parametrize("options", [{"plugins": ("x",)}, {"tls": Tls(Path("a"), Path("b"), Path("c"))}])

@@ -81,7 +81,7 @@ class QpidBrokerJ(KnownBroker):
 
     name = "qpid-broker-j"
     ready_mark = b"BRK-1004"
-    dialects = ("amqp-0-9-1", "amqp-wire-9-1", "amqp-1-0")
+    dialects = ("amqp-0-9-1", "amqp-wire-9-1", "amqp-0-10", "amqp-1-0")
     takes_tls = True
     takes_release = True
     users: ClassVar = {

@@ -270,7 +270,7 @@ def unknown_structs_are_passed_on(peer: Peer) -> Verdict:
     return equals(peer, seen, unknown, "structs")
 
 
-@case("encoding.segments.unexpected", covers=["encoding/segments/unexpected"])
+@case("encoding.segments.unexpected", covers=["encoding/segments/unexpected"], destructive=True)
 def unexpected_segments(peer: Peer) -> Verdict:
     """Header and body segments where none are defined, or in another order, are refused."""
     sync = encode_instruction("execution.sync", {}, sync=True)

@@ -89,7 +89,7 @@ def malformed_maps(peer: Peer) -> Verdict:
     return each_judged(peer, [_transferring(value) for value in _malformed_maps().values()])
 
 
-@case("encoding.map.nested", covers=["encoding/map/malformed"])
+@case("encoding.map.nested", covers=["encoding/map/malformed"], destructive=True)
 def deep_maps(peer: Peer) -> Verdict:
     """A map that holds 10,000 lists in one another is refused or taken, and the server lives on."""
     act = _transferring(malformed.counted("map", b"\x01a\xa9" + malformed.nested(5_000), 1))

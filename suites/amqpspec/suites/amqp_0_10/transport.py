@@ -169,7 +169,7 @@ def frame_that_continues_nothing(peer: Peer) -> Verdict:
     return each_judged(peer, map(octets_of, wrong), barrier=False)
 
 
-@case("transport.frame.segment-type", covers=["transport/frame/segment-type"])
+@case("transport.frame.segment-type", covers=["transport/frame/segment-type"], destructive=True)
 def type_changes_within_segment(peer: Peer) -> Verdict:
     """All frames of a segment have its type."""
     _, octets = declaring(peer)
