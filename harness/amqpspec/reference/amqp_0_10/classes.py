@@ -1,8 +1,34 @@
-"""The modules of handlers, one for each class of commands.
+"""The modules of handlers, one for each class of commands, and what they share.
 
 Knows: their names. Must not know: what they do.
 """
 
-from amqpspec.reference.amqp_0_10 import exchanges, execution, queues, transfers
+from amqpspec.reference.amqp_0_10 import (
+    coordinating,
+    credit,
+    dtx,
+    exchanges,
+    execution,
+    fragments,
+    outcomes,
+    publishing,
+    queues,
+    subscribing,
+    taking,
+    transactions,
+)
 
-CLASSES = (execution, transfers, exchanges, queues)
+CLASSES = (
+    execution,
+    publishing,
+    fragments,
+    taking,
+    subscribing,
+    coordinating,
+    credit,
+    dtx,
+    outcomes,
+    transactions,
+    exchanges,
+    queues,
+)

@@ -28,7 +28,6 @@ from amqpspec.wire.values import Raw
 CLOSE_OK_S = 5.0
 CONNECTION_FORCED, FRAMING_ERROR = 320, 501
 _DETACH_CODES = {c.name: int(c.value) for c in DIALECT.choices("session.detach-code")}
-_REJECT_CODES = {c.name: int(c.value) for c in DIALECT.choices("message.reject-code")}
 
 
 class Channel:
@@ -94,8 +93,6 @@ class Connection(BrokerConnection):
             self.end_socket()
         elif refusal.scope is Scope.CONNECTION or self.phase in BEFORE_OPEN or self.current is None:
             self.close(refusal.code if isinstance(refusal.code, int) else FRAMING_ERROR, refused.text)
-        elif refusal.scope is Scope.DELIVERY:
-            self._reject(self.current, refusal.code, refused.text)
         else:
             self._refuse_on(self.current, refusal.code, refused.text)
 
@@ -118,17 +115,16 @@ class Connection(BrokerConnection):
                 channel.session = None
         channel.tracks.clear()
 
-    def _reject(self, channel: Channel, code: int | str | None, text: str) -> None:
-        """Refuse a transfer alone."""
-        session = channel.session
-        if session is not None and session.order is not None:
-            number = session.order.id
-            session.command(
-                "message.reject",
-                transfers=((number, number),),
-                code=_REJECT_CODES[str(code)],
-                text=text[:255],
-            )
+    def refuse_session(self, session: Session, rule: str, text: str) -> None:
+        """End a session for what no command of its own brought about."""
+
+        def step() -> bool:
+            self.current = self.channels[session.channel]
+            session.order = None
+            session.refuse(rule, text)
+            return True
+
+        self.guarded(step)
 
     def close(self, code: int, text: str) -> None:
         """Refuse at the scope of the connection: say why, then wait for close-ok."""

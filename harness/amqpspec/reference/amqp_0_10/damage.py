@@ -16,6 +16,7 @@ from amqpspec.wire.amqp_0_10.writing import encode_struct
 from amqpspec.wire.values import Raw
 
 Faulty = Callable[[str], bool]
+_LEAST_OCTETS = 12
 _COMPOUND = ("map", "list", "array")
 
 
@@ -27,6 +28,15 @@ def header(entries: Iterable[Any], faulty: Faulty) -> list[Any]:
 def body(octets: bytes, faulty: Faulty) -> bytes:
     """The body segment."""
     return octets[: 1 << 16] if faulty("bodies-cut-at-64k") else octets
+
+
+def pieces(structs: list[Any], octets: bytes, faulty: Faulty) -> list[tuple[list[Any], bytes]]:
+    """The transfers that a message takes: one."""
+    if not faulty("fragments-carry-all-properties") or len(octets) < _LEAST_OCTETS:
+        return [(structs, octets)]
+    half = len(octets) // 2
+    first, last = (Packed("message.fragment-properties", {key: True}) for key in ("first", "last"))
+    return [([*structs, first], octets[:half]), ([*structs, last], octets[half:])]
 
 
 def _is_dropped(entry: Any, faulty: Faulty) -> bool:
@@ -81,6 +91,8 @@ def _boolean(value: Value, faulty: Faulty) -> Value:
 
 
 FAULTS = fault_table("""
+fragments-carry-all-properties: a message goes out in two fragments that both carry its properties
+    [message/fragment-properties/first-only]
 bodies-cut-at-64k: bodies end after 65,536 octets [encoding/body-segment/opaque]
 unknown-structs-dropped: structs of unknown codes are not passed on [encoding/header-segment/unknown-entry]
 empty-fields-left-out: fields that are empty are not passed on [encoding/packing/present]

@@ -73,7 +73,21 @@ _ROWS = """
     execution/error-code/not-found execution/error-code/not-implemented
     message/transfer/destination/nonexistent-exchange message/reject-code/unroutable
     message/subscribe/queue-not-found message/subscribe/destination/unique-subscriber-destination
-    message/cancel/destination/subscription-not-found
+    message/cancel/destination/subscription-not-found message/subscribe/queue-deletion
+    message/subscribe/exclusive/alone message/subscribe/exclusive/in-use message/set-flow-mode/mode-switching
+    message/reject-code/immediate message/message-properties/user-id/authentication message/accept/acquisition
+    message/resume/destination/destination-not-found
+    tx/select/exactly-once tx/select/no-dtx tx/select/explicit-accepts/subscribe tx/select/explicit-accepts/select
+    tx/commit/select-required tx/rollback/select-required
+    dtx/select/required dtx/start/illegal-state dtx/start/already-known dtx/start/join-and-resume
+    dtx/start/xid/unknown-xid dtx/start/join/unsupported dtx/end/illegal-state dtx/end/suspend-and-fail
+    dtx/end/xid/not-associated dtx/end/suspend/resume
+    dtx/commit/illegal-state dtx/commit/xid/unknown-xid dtx/commit/xid/not-disassociated
+    dtx/commit/one-phase/one-phase dtx/commit/one-phase/two-phase
+    dtx/forget/illegal-state dtx/forget/xid/unknown-xid dtx/forget/xid/not-disassociated
+    dtx/get-timeout/xid/unknown-xid dtx/set-timeout/xid/unknown-xid
+    dtx/prepare/illegal-state dtx/prepare/xid/unknown-xid dtx/prepare/xid/not-disassociated
+    dtx/rollback/illegal-state dtx/rollback/xid/unknown-xid dtx/rollback/xid/not-disassociated
     exchange/declare/exchange/reserved-names exchange/declare/exchange/exchange-name-required
     exchange/declare/type/typed exchange/declare/type/exchange-type-not-found
     exchange/declare/alternate-exchange/pre-existing-exchange exchange/declare/passive/not-found
@@ -92,6 +106,9 @@ _ROWS = """
     queue/purge/queue/empty-name queue/purge/queue/queue-exists/refused
 """
 _ALSO = word_table("""
+message/reject-code/unroutable: message/delivery-properties/discard-unroutable/unset
+message/reject-code/immediate: message/delivery-properties/immediate/unroutable
+tx/select/exactly-once: tx/select/first
 exchange/declare/exchange/exchange-name-required: exchange/default-access/publish-only
 queue/delete/queue/queue-exists: execution/error-code/not-found
 exchange/delete/exchange/exchange-name-required: exchange/default-access/refused

@@ -36,6 +36,9 @@ class Carrier(Protocol):
     def send(self, channel: int, name: str, /, **args: Any) -> None:
         """Send a control or a command; ``sync``, ``header`` and ``body`` are not arguments but what they say."""
 
+    def refuse_session(self, session: Session, rule: str, text: str) -> None:
+        """End a session for what no command of its own brought about."""
+
 
 class Taker(Protocol):
     """What the message class keeps for a session."""

@@ -76,6 +76,8 @@ class Queue:
         self.name, self.durable, self.auto_delete, self.owner = name, durable, auto_delete, owner
         self.arguments: Mapping[str, Any] = arguments or {}
         self.consumers: list[Consumer] = []
+        self.watchers: dict[int, Callable[[], object]] = {}
+        """Who looks at messages without taking them, to be told when something may have changed."""
         self.unacked: set[Entry] = set()
         self.had_consumer = self.deleted = False
         self.faulty = on.faulty
@@ -201,6 +203,8 @@ class Queue:
                 self._hand_over(*pair)
         finally:
             self._dispatching = False
+        for look in tuple(self.watchers.values()):
+            look()
 
     def _next_pair(self) -> tuple[Entry, Consumer] | None:
         if not self.consumers:

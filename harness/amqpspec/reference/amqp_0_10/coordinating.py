@@ -1,0 +1,189 @@
+"""What becomes of branches: prepared, committed, rolled back, recovered; timeouts.
+
+Knows: the order that XA has for it. Must not know: who works on a branch, but for whether somebody does.
+There are no decisions by heuristics here, so that nothing is ever to be forgotten.
+"""
+
+from __future__ import annotations
+
+from amqpspec.reference.amqp_0_10.branches import (
+    OK,
+    READ_ONLY,
+    ROLLED_BACK,
+    TIMED_OUT,
+    Branch,
+    branches_of,
+    xid_of,
+)
+from amqpspec.reference.amqp_0_10.dtx import told
+from amqpspec.reference.amqp_0_10.handlers import executes
+from amqpspec.reference.amqp_0_10.orders import Order
+from amqpspec.reference.amqp_0_10.session import Session
+from amqpspec.reference.fault import fault_table
+from amqpspec.wire.amqp_0_10.values import Packed
+
+
+def _known(session: Session, order: Order) -> Branch | None:
+    """The branch that a command names; a rule of that command is broken where there is none."""
+    branch = branches_of(session.vhost).find(xid_of(order["xid"]))
+    if branch is None:
+        session.refuse(f"{order.name.replace('.', '/')}/xid/unknown-xid", "no such branch", "xid")
+    return branch
+
+
+def _free(session: Session, order: Order) -> Branch | None:
+    """The branch that a command names, where nobody works on it any more."""
+    branch, name = _known(session, order), order.name.replace(".", "/")
+    if branch is None:
+        return None
+    if branch.active:
+        session.refuse(f"{name}/xid/not-disassociated", "a session works on the branch", "xid")
+    elif branch.suspended:
+        rule = f"{name}/xid/not-disassociated" if order.name == "dtx.forget" else f"{name}/illegal-state"
+        session.refuse(rule, "the branch is suspended", "xid")
+    return branch
+
+
+def _roll_back(session: Session, branch: Branch) -> None:
+    if session.faulty("branches-commit-always"):
+        branch.work.commit()
+    elif session.faulty("branch-rollback-drops-all"):
+        for held in branch.work.accepted:
+            held.settle()
+    else:
+        branch.work.give_back()
+    branches_of(session.vhost).forget(branch)
+
+
+@executes("dtx.prepare")
+def prepare(session: Session, order: Order) -> Packed | None:
+    """Promise that the branch can be committed; one that did nothing is complete by that."""
+    branch = _free(session, order)
+    if branch is None:
+        return None
+    if branch.prepared:
+        session.refuse("dtx/prepare/illegal-state", "the branch is prepared already")
+    if branch.doomed != OK:
+        _roll_back(session, branch)
+        return told(branch.doomed)
+    if session.faulty("prepare-tells-heuristics"):
+        return told(ROLLED_BACK + 2)
+    if branch.work.is_empty:
+        branches_of(session.vhost).forget(branch)
+        return told(READ_ONLY)
+    branch.prepared = not session.faulty("prepare-promises-nothing")
+    branch.stop_timer()
+    if session.faulty("prepare-forgets-the-branch"):
+        branches_of(session.vhost).forget(branch)
+    elif session.faulty("prepare-commits"):
+        branch.work.commit()
+    return told(OK)
+
+
+@executes("dtx.commit")
+def commit(session: Session, order: Order) -> Packed | None:
+    """Everything takes effect, and the branch is complete."""
+    branch = _free(session, order)
+    if branch is None:
+        return None
+    if branch.prepared and order["one_phase"]:
+        session.refuse("dtx/commit/one-phase/two-phase", "the branch is prepared", "one_phase")
+    elif not branch.prepared and not order["one_phase"]:
+        session.refuse("dtx/commit/one-phase/one-phase", "the branch is not prepared", "one_phase")
+    if branch.doomed != OK and not session.faulty("doomed-branches-commit"):
+        _roll_back(session, branch)
+        return told(branch.doomed)
+    if session.faulty("branch-commit-publishes-only"):
+        for held in branch.work.accepted:
+            held.give_back(redelivered=True)
+        branch.work.accepted.clear()
+    elif session.faulty("branch-commit-drops-only"):
+        branch.work.publishes.clear()
+    branch.work.commit()
+    if not session.faulty("committed-branches-stay-known"):
+        branches_of(session.vhost).forget(branch)
+    branch.prepared = False
+    return told(READ_ONLY if session.faulty("commit-tells-read-only") else OK)
+
+
+@executes("dtx.rollback")
+def rollback(session: Session, order: Order) -> Packed | None:
+    """Everything is forgotten, what was consumed goes back, and the branch is complete."""
+    branch = _free(session, order)
+    if branch is None:
+        return None
+    _roll_back(session, branch)
+    if session.faulty("rollback-tells-read-only"):
+        return told(READ_ONLY)
+    return told(TIMED_OUT if branch.doomed == TIMED_OUT else OK)
+
+
+@executes("dtx.forget")
+def forget(session: Session, order: Order) -> None:
+    """Nothing was ever decided by heuristics."""
+    if _free(session, order) is not None:
+        session.refuse("dtx/forget/illegal-state", "nothing was decided by heuristics")
+
+
+@executes("dtx.recover")
+def recover(session: Session, order: Order) -> Packed:
+    """The branches that are prepared."""
+    known = branches_of(session.vhost)
+    found = known.every() if session.faulty("recover-tells-all-branches") else known.prepared()
+    if session.faulty("recover-tells-nothing"):
+        found = []
+    fields = [
+        {"format": format, "global_id": global_id, "branch_id": branch_id}
+        for format, global_id, branch_id in (branch.xid for branch in found)
+    ]
+    if session.faulty("recover-mixes-up-the-parts-of-xids"):
+        fields = [{**one, "branch_id": one["global_id"]} for one in fields]
+    return Packed("dtx.recover-result", {"in_doubt": fields})
+
+
+# --- timeouts
+
+
+@executes("dtx.set-timeout")
+def set_timeout(session: Session, order: Order) -> None:
+    """How long a branch may take."""
+    branch = _known(session, order)
+    if branch is not None and not session.faulty("timeouts-not-set"):
+        reset = order["timeout"] or not session.faulty("zero-is-a-timeout")
+        branch.set_timeout(order["timeout"] if reset else 1)
+        if session.faulty("branches-never-take-too-long"):
+            branch.stop_timer()
+
+
+@executes("dtx.get-timeout")
+def get_timeout(session: Session, order: Order) -> Packed | None:
+    """How long it may take."""
+    branch = _known(session, order)
+    if branch is None:
+        return None
+    timeout_s = branch.timeout_s * (1000 if session.faulty("timeouts-in-milliseconds") else 1)
+    return Packed("dtx.get-timeout-result", {"timeout": timeout_s})
+
+
+FAULTS = fault_table("""
+branches-commit-always: a rollback of a branch commits it [dtx/rollback/effect]
+branch-rollback-drops-all: a rollback of a branch drops what was consumed [dtx/rollback/effect]
+prepare-tells-heuristics: prepare results in xa-heurhaz [dtx/prepare/result]
+prepare-promises-nothing: prepare leaves its branch as it is [dtx/prepare/obligation-1]
+prepare-forgets-the-branch: a branch is not known behind prepare [dtx/prepare/obligation-2]
+prepare-commits: prepare puts everything into effect [dtx/commit/effect]
+doomed-branches-commit: a branch that can only be rolled back can be committed
+    [dtx/end/session-closed dtx/commit/result dtx/end/fail/failure/marked]
+branch-commit-publishes-only: a commit of a branch puts back what was consumed [dtx/commit/effect]
+branch-commit-drops-only: a commit of a branch publishes nothing [dtx/commit/effect]
+committed-branches-stay-known: a branch is known behind its commit [dtx/commit/xid/unknown-xid]
+commit-tells-read-only: commit results in xa-rdonly [dtx/commit/result]
+rollback-tells-read-only: rollback results in xa-rdonly [dtx/rollback/result]
+recover-tells-all-branches: recover lists branches that are not prepared [dtx/recover/in-doubt]
+recover-tells-nothing: recover lists no branch [dtx/recover/in-doubt]
+recover-mixes-up-the-parts-of-xids: recover tells the global id in place of the branch id [dtx/recover/in-doubt]
+timeouts-not-set: set-timeout changes nothing [dtx/set-timeout/effective dtx/get-timeout/value]
+zero-is-a-timeout: a timeout of zero is one of a second [dtx/set-timeout/reset]
+timeouts-in-milliseconds: get-timeout tells milliseconds [dtx/get-timeout/value]
+branches-never-take-too-long: a timeout is kept and nothing comes of it [dtx/set-timeout/effective]
+""")

@@ -1,0 +1,156 @@
+"""Work on branches: sessions that start and end it.
+
+Knows: what may follow what on a session. Must not know: outcomes of branches (``coordinating`` does).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from weakref import WeakKeyDictionary
+
+from amqpspec.reference.amqp_0_10.branches import OK, ROLLED_BACK, Branch, branches_of, xid_of
+from amqpspec.reference.amqp_0_10.handlers import executes
+from amqpspec.reference.amqp_0_10.orders import Order
+from amqpspec.reference.amqp_0_10.session import Session
+from amqpspec.reference.amqp_0_10.taking import taker_of
+from amqpspec.reference.amqp_0_10.transactions import is_local
+from amqpspec.reference.fault import fault_table
+from amqpspec.wire.amqp_0_10.values import Packed
+
+
+@dataclass(slots=True, eq=False)
+class _Mode:
+    """A session that has selected dtx: the branch at hand, and those that are suspended."""
+
+    active: Branch | None = None
+    suspended: list[Branch] = field(default_factory=list)
+
+
+_MODES: WeakKeyDictionary[Session, _Mode] = WeakKeyDictionary()
+
+
+def told(status: int) -> Packed:
+    """A result."""
+    return Packed("dtx.xa-result", {"status": status})
+
+
+@executes("dtx.select")
+def select(session: Session, order: Order) -> None:
+    """Branches from here on; once more changes nothing."""
+    if session not in _MODES:
+        _MODES[session] = _Mode()
+        session.at_end.append(lambda: _closed(session))
+
+
+@executes("dtx.start")
+def start(session: Session, order: Order) -> Packed | None:
+    """Work on a branch: on a new one, with others (join), or on one that was suspended (resume)."""
+    mode = _MODES.get(session)
+    if mode is None:
+        session.refuse("dtx/select/required", "dtx was not selected")
+        return None
+    if order["join"] and order["resume"]:
+        session.refuse("dtx/start/join-and-resume", "join and resume", "join")
+    if mode.active is not None or is_local(taker_of(session)):
+        session.refuse("dtx/start/illegal-state", "the session works on something already")
+        return None
+    branch = _branch(session, order, mode)
+    if branch is None:
+        return None
+    if branch.doomed != OK and not session.faulty("doomed-branches-go-on"):
+        return told(branch.doomed)
+    mode.active = branch
+    branch.suspended.discard(session.key)
+    branch.active.add(session.key)
+    if not session.faulty("work-belongs-to-no-branch"):
+        taker_of(session).work = branch.work
+    return told(OK + session.faulty("every-start-is-rolled-back"))
+
+
+def _branch(session: Session, order: Order, mode: _Mode) -> Branch | None:
+    known, xid = branches_of(session.vhost).find(xid_of(order["xid"])), xid_of(order["xid"])
+    if known is None:
+        if order["join"] or order["resume"]:
+            session.refuse("dtx/start/xid/unknown-xid", "no such branch", "xid")
+        return branches_of(session.vhost).begin(xid)
+    if order["resume"]:
+        return _resumed(session, known, mode)
+    if not order["join"]:
+        session.refuse("dtx/start/already-known", "the branch is known", "xid")
+        return None
+    if session.faulty("join-not-served"):
+        session.core.refuse("dtx/start/already-known", "join is not served")
+    if known.prepared:
+        session.refuse("dtx/start/illegal-state", "the branch is prepared", "xid")
+    return known
+
+
+def _resumed(session: Session, known: Branch, mode: _Mode) -> Branch | None:
+    if session.faulty("resume-not-served"):
+        session.core.refuse("dtx/start/already-known", "resume is not served")
+    if known not in mode.suspended:
+        session.refuse("dtx/start/illegal-state", "the branch was not suspended here", "resume")
+        return None
+    mode.suspended.remove(known)
+    return known
+
+
+@executes("dtx.end")
+def end(session: Session, order: Order) -> Packed | None:
+    """Work on a branch ends, or rests (suspend), or has failed (fail)."""
+    mode, known = _MODES.get(session), branches_of(session.vhost).find(xid_of(order["xid"]))
+    if mode is None:
+        session.refuse("dtx/select/required", "dtx was not selected")
+        return None
+    if order["fail"] and order["suspend"]:
+        session.refuse("dtx/end/suspend-and-fail", "suspend and fail", "fail")
+    if mode.active is None or known is not mode.active:
+        _refuse_end(session, known, mode)
+        return None
+    taker_of(session).work = None if not session.faulty("work-goes-on-behind-its-end") else known.work
+    mode.active = None
+    known.active.discard(session.key)
+    if order["suspend"]:
+        mode.suspended.append(known)
+        known.suspended.add(session.key)
+    if order["fail"] and known.doomed == OK and not session.faulty("failure-ignored-in-part"):
+        known.doomed = ROLLED_BACK
+    if order["fail"] and session.faulty("failure-not-told"):
+        return told(OK)
+    return told(known.doomed if not session.faulty("every-end-is-rolled-back") else ROLLED_BACK)
+
+
+def _refuse_end(session: Session, known: Branch | None, mode: _Mode) -> None:
+    if known is not None and known in mode.suspended:
+        session.refuse("dtx/end/suspend/resume", "the branch is suspended", "xid")
+    elif mode.active is None:
+        session.refuse("dtx/end/illegal-state", "the session works on no branch")
+    else:
+        session.refuse("dtx/end/xid/not-associated", "the session works on another branch", "xid")
+
+
+def _closed(session: Session) -> None:
+    """The session is over: its branches can only be rolled back."""
+    mode = _MODES.pop(session)
+    for branch in (*([mode.active] if mode.active is not None else []), *mode.suspended):
+        branch.active.discard(session.key)
+        branch.suspended.discard(session.key)
+        if branch.doomed == OK and not session.faulty("lost-sessions-leave-branches-fit"):
+            branch.doomed = ROLLED_BACK
+
+
+FAULTS = fault_table("""
+doomed-branches-go-on: a branch that can only be rolled back can be started again [dtx/start/result]
+work-belongs-to-no-branch: what lies between start and end takes effect at once [dtx/transactionality/managed]
+every-start-is-rolled-back: start results in xa-rbrollback [dtx/start/result]
+join-not-served: a start with join is refused like one without [dtx/start/join/unsupported]
+resume-not-served: a start with resume is refused like one without [dtx/end/suspend/resume]
+work-goes-on-behind-its-end: what comes behind an end belongs to the branch still [dtx/transactionality/outside]
+failure-ignored-in-part: an end with fail leaves its branch fit for commit, and says so
+    [dtx/end/fail/failure/marked]
+failure-not-told: an end with fail results in xa-ok, and its branch can only be rolled back
+    [dtx/end/fail/failure/result]
+every-end-is-rolled-back: end results in xa-rbrollback, and its branch is as before [dtx/end/result dtx/end/success]
+lost-sessions-leave-branches-fit: a branch outlives the session that worked on it and can be committed
+    [dtx/end/session-closed]
+""")

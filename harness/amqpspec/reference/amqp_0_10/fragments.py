@@ -1,0 +1,133 @@
+"""Messages that come in fragments, and transfers that are resumed where they broke off.
+
+Knows: which fragment ends a message, what of one is kept for its sender. Must not know: routing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from amqpspec.reference.amqp_0_10.handlers import executes
+from amqpspec.reference.amqp_0_10.orders import Order
+from amqpspec.reference.amqp_0_10.session import Session
+from amqpspec.reference.amqp_0_10.taking import DELIVERY, FRAGMENT
+from amqpspec.reference.core import Core
+from amqpspec.reference.fault import fault_table
+from amqpspec.wire.amqp_0_10.values import Packed
+
+_KEEP_S, _LONGEST_KEEP_S = 60.0, 600.0
+_MOST_KEPT = 1024
+
+
+@dataclass(slots=True, eq=False)
+class Whole:
+    """A message, or what has come of it so far."""
+
+    header: tuple[Any, ...]
+    body: bytes
+
+    def struct(self, name: str) -> Mapping[str, Any]:
+        """The fields of a struct in the header; none where it is not there."""
+        found = (e.fields for e in self.header if isinstance(e, Packed) and e.name == name)
+        return next(found, {})
+
+
+@dataclass(slots=True, eq=False)
+class _Begun:
+    """The messages of one session that have begun and not ended, by their destination."""
+
+    by_destination: dict[str, Whole] = field(default_factory=dict)
+
+
+_BEGUN: WeakKeyDictionary[Session, _Begun] = WeakKeyDictionary()
+_KEPT: WeakKeyDictionary[Core, dict[tuple[str, str], Whole]] = WeakKeyDictionary()
+
+
+def joined(session: Session, order: Order) -> Whole | None:
+    """The message that a transfer completes; None where more is to come.
+
+    Without the struct a transfer is one whole fragment.
+    """
+    header = tuple(order.header or ())
+    piece = Whole(header, order.body or b"")
+    flags = piece.struct(FRAGMENT)
+    has_flags = any(isinstance(e, Packed) and e.name == FRAGMENT for e in header)
+    if not has_flags or session.faulty("fragments-are-messages"):
+        return piece
+    begun, name = _begun(session), order["destination"] or ""
+    first = begun.get(name)
+    if flags.get("first") or first is None:
+        whole = piece
+    elif session.faulty("properties-of-the-last-fragment-count"):
+        whole = Whole(piece.header, first.body + piece.body)
+    else:
+        whole = Whole(first.header, first.body + piece.body)
+    begun[name] = whole
+    if not flags.get("last"):
+        return None
+    return begun.pop(name)
+
+
+def _begun(session: Session) -> dict[str, Whole]:
+    if session not in _BEGUN:
+        _BEGUN[session] = _Begun()
+        session.at_end.append(lambda: _keep(session))
+    return _BEGUN[session].by_destination
+
+
+# --- resuming
+
+
+def _kept(session: Session) -> dict[tuple[str, str], Whole]:
+    return _KEPT.setdefault(session.core, {})
+
+
+def _keep(session: Session) -> None:
+    """The session ends: what has a resume-id waits for its sender, for as long as that asked for, within a limit."""
+    for whole in _begun(session).values():
+        delivery = whole.struct(DELIVERY)
+        name = delivery.get("resume_id")
+        if name is None or len(_kept(session)) >= _MOST_KEPT or session.faulty("broken-transfers-lost"):
+            continue
+        key = (session.user.name, name)
+        _kept(session)[key] = whole
+        keep_s = min(delivery.get("resume_ttl", _KEEP_S * 1000) / 1000, _LONGEST_KEEP_S)
+        asyncio.get_running_loop().call_later(keep_s, _forget, _kept(session), key, whole)
+
+
+def _forget(kept: dict[tuple[str, str], Whole], key: tuple[str, str], whole: Whole) -> None:
+    if kept.get(key) is whole:
+        del kept[key]
+
+
+@executes("message.resume")
+def resume(session: Session, order: Order) -> Packed:
+    """Tell how much of a transfer has come; the rest of it belongs to this session."""
+    name = order["destination"] or ""
+    if name not in session.vhost.exchanges:
+        rule = "message/resume/destination/destination-not-found"
+        session.refuse(rule, f"no exchange {name!r}", "destination")
+    whole = _kept(session).pop((session.user.name, order["resume_id"]), None)
+    offset = 0 if whole is None else len(whole.body) + session.faulty("one-octet-too-many")
+    if whole is not None:
+        _begun(session)[name] = whole
+    elif session.faulty("unknown-transfers-have-an-offset"):
+        offset = 1
+    return Packed("message.message-resume-result", {"offset": offset})
+
+
+FAULTS = fault_table("""
+fragments-are-messages: every fragment is a message of its own
+    [message/fragment-properties/one-client message/fragment-properties/whole-first
+    message/fragment-properties/first-only]
+properties-of-the-last-fragment-count: a message in fragments has the properties of the last one
+    [message/fragment-properties/first-only]
+broken-transfers-lost: nothing is kept of a transfer that breaks off [message/resume/amount]
+unknown-transfers-have-an-offset: a resume of what is not known tells offset 1
+    [message/resume/resume-id/unknown-resume-id]
+one-octet-too-many: a resume tells one octet more than has come [message/resume/amount]
+""")

@@ -1,0 +1,129 @@
+"""What becomes of transfers to a client: accepted, rejected, released, acquired.
+
+Knows: the states of a transfer. Must not know: subscriptions, credit: no outcome changes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from amqpspec.reference.amqp_0_10.handlers import executes
+from amqpspec.reference.amqp_0_10.orders import Order
+from amqpspec.reference.amqp_0_10.session import Session
+from amqpspec.reference.amqp_0_10.taking import Taker, taker_of
+from amqpspec.reference.amqp_0_10.work import Held
+from amqpspec.reference.fault import fault_table
+from amqpspec.wire.amqp_0_10.serial import SerialSet
+from amqpspec.wire.amqp_0_10.values import Packed
+
+
+@executes("message.accept")
+def accept(session: Session, order: Order) -> None:
+    """Transfers are taken over, within a transaction once that commits."""
+    taker = taker_of(session)
+    named = taker.named(order["transfers"])
+    if any(not held.acquired for held in named):
+        session.refuse("message/accept/acquisition", "not acquired", "transfers")
+    for held in named:
+        if not held.acquired and not session.faulty("accept-acquires"):
+            continue
+        held.acquire()
+        del taker.held[held.number]
+        if taker.work is not None and not session.faulty("accepts-are-not-transacted"):
+            taker.work.accepted.append(held)
+        else:
+            held.settle()
+        if session.faulty("accept-gives-credit"):
+            _give_credit(taker, held)
+    if session.faulty("accepted-ids-live-on"):
+        taker.held.update({held.number: held for held in named})
+
+
+@executes("message.reject")
+def reject(session: Session, order: Order) -> None:
+    """Transfers are refused: they leave their queue for its alternate exchange; what is not acquired stays."""
+    taker = taker_of(session)
+    for held in taker.named(order["transfers"]):
+        if session.faulty("reject-acquires"):
+            held.acquire()
+        if not held.acquired:
+            continue
+        del taker.held[held.number]
+        if session.faulty("rejected-message-stays"):
+            held.queue.give_back([held.entry])
+        else:
+            held.queue.discard(held.entry)
+            held.entry.deliveries = 0
+        if session.faulty("rejected-ids-live-on"):
+            held.queue.unacked.add(held.entry)
+            taker.held[held.number] = held
+        if session.faulty("accept-gives-credit"):
+            _give_credit(taker, held)
+
+
+@executes("message.release")
+def release(session: Session, order: Order) -> None:
+    """Transfers are given back; acquired messages return to their places."""
+    taker = taker_of(session)
+    flag = bool(order["set_redelivered"])
+    if session.faulty("release-always-sets-redelivered"):
+        flag = True
+    named = taker.named(order["transfers"])
+    for held in named if not session.faulty("released-messages-are-lost") else ():
+        del taker.held[held.number]
+        if session.faulty("released-messages-go-to-the-end") and held.acquired:
+            held.entry.position = 1 << 40 | held.entry.position
+        held.give_back(redelivered=flag)
+        if session.faulty("released-messages-count-as-new"):
+            held.entry.deliveries = int(flag)
+        if session.faulty("accept-gives-credit"):
+            _give_credit(taker, held)
+    for queue in {id(held.queue): held.queue for held in named}.values():
+        queue.wake()
+
+
+@executes("message.acquire")
+def acquire(session: Session, order: Order) -> Packed | None:
+    """Take messages that were shown; the result names those that were still there."""
+    taker = taker_of(session)
+    named = taker.named(order["transfers"])
+    found = [held for held in named if held.acquire()]
+    if session.faulty("everything-can-be-acquired"):
+        found = named
+    if not found and session.faulty("empty-acquires-not-answered"):
+        return None
+    return Packed("message.acquired", {"transfers": _ids(found)})
+
+
+def _ids(found: Iterable[Held]) -> tuple[tuple[int, int], ...]:
+    return SerialSet.of((held.number, held.number) for held in found).ranges
+
+
+def _give_credit(taker: Taker, held: Held) -> None:
+    subscription, octets = taker.in_windows.get(held.number, (None, 0))
+    if subscription is not None:
+        taker.gives_back(subscription, octets)
+
+
+FAULTS = fault_table("""
+accept-acquires: what was only shown can be accepted [message/accept/acquisition]
+accepts-are-not-transacted: an accept within a transaction takes effect at once [tx/rollback/effect dtx/rollback/effect]
+accept-gives-credit: accept, reject and release give credit back as completion does
+    [message/set-flow-mode/completion-only]
+accepted-ids-live-on: what was accepted can be answered once more [message/accept/reference]
+reject-acquires: what was only shown can be rejected
+    [message/reject/acquisition/ignored message/reject/acquisition/required]
+rejected-message-stays: what is rejected goes back to its queue
+    [queue/declare/alternate-exchange/removed queue/declare/alternate-exchange/routed
+    message/reject/alternate-exchange/delivered]
+rejected-ids-live-on: what was rejected can be answered once more [message/reject/reference]
+release-always-sets-redelivered: what is released always comes again as redelivered
+    [message/release/set-redelivered/unset]
+released-messages-count-as-new: release without set-redelivered clears the flag
+    [message/release/set-redelivered/unset]
+released-messages-are-lost: what is released does not come again [message/release/available]
+released-messages-go-to-the-end: what is released stands behind all others [message/release/ordering/position]
+everything-can-be-acquired: an acquire names what somebody else has, too
+    [message/acquire/one-to-one message/acquire-mode/not-acquired message/accept-mode/none]
+empty-acquires-not-answered: an acquire of nothing has no result [message/acquire/one-to-one]
+""")

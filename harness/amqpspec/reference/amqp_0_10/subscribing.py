@@ -1,0 +1,156 @@
+"""Subscriptions: who is sent messages of which queue, and how many.
+
+Knows: subscribe, cancel, flow modes, credit. Must not know: what a transfer looks like.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from amqpspec.reference.amqp_0_10.credit import MESSAGES, OCTETS, Credit
+from amqpspec.reference.amqp_0_10.handlers import executes
+from amqpspec.reference.amqp_0_10.orders import Order
+from amqpspec.reference.amqp_0_10.owning import check_owner
+from amqpspec.reference.amqp_0_10.session import Session
+from amqpspec.reference.amqp_0_10.taking import EXPLICIT, NOT_ACQUIRED, PRE_ACQUIRED, Subscription, taker_of
+from amqpspec.reference.amqp_0_10.transactions import check_accept_mode
+from amqpspec.reference.fault import fault_table
+from amqpspec.reference.model import Consumer, Queue
+
+_ROOM = 16
+
+
+@executes("message.subscribe")
+def subscribe(session: Session, order: Order) -> None:
+    """Begin a subscription; it has no credit yet."""
+    taker, name = taker_of(session), order["destination"] or ""
+    queue = session.vhost.queues.get(order["queue"])
+    if queue is None:
+        session.refuse("message/subscribe/queue-not-found", f"no queue {order['queue']!r}", "queue")
+        return
+    check_owner(session, queue)
+    check_accept_mode(session, order["accept_mode"])
+    if name in taker.subscriptions:
+        rule = "message/subscribe/destination/unique-subscriber-destination"
+        session.refuse(rule, f"{name!r} is taken", "destination")
+        return
+    _check_alone(session, queue, exclusive=bool(order["exclusive"]))
+    acquire_mode = order["acquire_mode"]
+    takes_at_once = order["accept_mode"] != EXPLICIT and acquire_mode == PRE_ACQUIRED
+    consumer = Consumer(name, queue, taker, no_ack=takes_at_once, exclusive=bool(order["exclusive"]))
+    subscription = Subscription(name, consumer, order["accept_mode"], acquire_mode, Credit(session.faulty))
+    taker.subscriptions[name] = subscription
+    session.vhost.add_consumer(consumer)
+    if acquire_mode == NOT_ACQUIRED and not session.faulty("everything-acquired"):
+        queue.watchers[id(subscription)] = partial(taker.browse, subscription)
+    queue.dispatch()
+
+
+def _check_alone(session: Session, queue: Queue, *, exclusive: bool) -> None:
+    consumers, taker = queue.consumers, taker_of(session)
+    if session.faulty("sessions-share-what-is-exclusive"):
+        consumers = [consumer for consumer in consumers if consumer.taker is not taker]
+    if any(consumer.exclusive for consumer in consumers):
+        session.refuse(
+            "message/subscribe/exclusive/alone", f"{queue.name!r} has an exclusive subscriber", "queue"
+        )
+    elif exclusive and consumers:
+        session.refuse("message/subscribe/exclusive/in-use", f"{queue.name!r} has subscribers", "exclusive")
+    if len(consumers) >= _ROOM - 1 and session.faulty("fifteen-subscriptions-at-most"):
+        session.core.refuse("message/subscribe/exclusive/in-use", "no room for another subscription")
+
+
+@executes("message.cancel")
+def cancel(session: Session, order: Order) -> None:
+    """End a subscription; its transfers stay."""
+    subscription = _subscription(session, order, "message/cancel/destination/subscription-not-found")
+    if subscription is None or session.faulty("cancel-does-nothing"):
+        return
+    taker = taker_of(session)
+    taker.leave(subscription)
+    mine = [held for held in taker.held.values() if held.queue is subscription.consumer.queue]
+    if session.faulty("cancel-releases-transfers"):
+        for held in mine:
+            del taker.held[held.number]
+            held.give_back(redelivered=True)
+    elif session.faulty("cancel-forgets-transfers"):
+        for held in mine:
+            del taker.held[held.number]
+
+
+def _subscription(session: Session, order: Order, rule: str) -> Subscription | None:
+    name = order["destination"] or ""
+    found = taker_of(session).subscriptions.get(name)
+    if found is None:
+        session.refuse(rule, f"no subscription {name!r}", "destination")
+    return found
+
+
+# --- flow
+
+
+@executes("message.set-flow-mode")
+def set_flow_mode(session: Session, order: Order) -> None:
+    """Choose between balance and window, while there is no credit."""
+    subscription = _subscription(session, order, "execution/error-code/not-found")
+    if subscription is None or order["flow_mode"] == subscription.credit.mode:
+        return
+    if not subscription.credit.is_zero:
+        session.refuse("message/set-flow-mode/mode-switching", "there is credit left", "flow_mode")
+    if not session.faulty("flow-mode-stays"):
+        subscription.credit.mode = order["flow_mode"]
+
+
+@executes("message.flow")
+def flow(session: Session, order: Order) -> None:
+    """Give credit."""
+    subscription = _subscription(session, order, "execution/error-code/not-found")
+    if subscription is not None:
+        unit = OCTETS if order["unit"] != MESSAGES else MESSAGES
+        subscription.credit.add(unit, order["value"])
+        subscription.consumer.queue.dispatch()
+
+
+@executes("message.flush")
+def flush(session: Session, order: Order) -> None:
+    """Send what there is as far as credit goes, however full the socket is; nothing of the credit is left."""
+    subscription = _subscription(session, order, "execution/error-code/not-found")
+    if subscription is None:
+        return
+    taker = taker_of(session)
+    taker.flushing = True
+    if not session.faulty("flush-sends-nothing"):
+        subscription.consumer.queue.dispatch()
+    taker.flushing = False
+    if not session.faulty("flush-leaves-credit"):
+        subscription.credit.take_all()
+
+
+@executes("message.stop")
+def stop(session: Session, order: Order) -> None:
+    """Take all credit."""
+    subscription = _subscription(session, order, "execution/error-code/not-found")
+    if subscription is None or session.faulty("stop-does-nothing"):
+        return
+    octets = subscription.credit.octets
+    subscription.credit.take_all()
+    if session.faulty("stop-takes-messages-only"):
+        subscription.credit.octets = octets
+
+
+FAULTS = fault_table("""
+sessions-share-what-is-exclusive: next to an exclusive subscription its own session may have others
+    [message/subscribe/exclusive/alone message/subscribe/exclusive/in-use]
+fifteen-subscriptions-at-most: a queue has room for fifteen subscriptions
+    [message/subscribe/simultaneous-subscriptions]
+cancel-does-nothing: a subscription goes on behind its cancel [message/cancel/no-more message/subscribe/lifetime]
+cancel-releases-transfers: cancel gives back what is neither accepted nor released
+    [message/cancel/post-cancel-transfer-resolution/unaffected]
+cancel-forgets-transfers: transfers from before a cancel can be answered no more
+    [message/cancel/post-cancel-transfer-resolution/resolvable]
+flow-mode-stays: set-flow-mode changes nothing [message/set-flow-mode/credit]
+flush-sends-nothing: flush takes the credit and sends nothing [message/flush/exhausts]
+flush-leaves-credit: flush leaves what credit there is [message/flush/exhausts]
+stop-does-nothing: stop leaves the credit as it is [message/stop/zero message/stop/completion]
+stop-takes-messages-only: stop leaves credit in octets [message/stop/zero]
+""")

@@ -1,0 +1,85 @@
+"""Local transactions of one session.
+
+Knows: select, commit, rollback. Must not know: what a transfer does.
+"""
+
+from __future__ import annotations
+
+from amqpspec.reference.amqp_0_10.handlers import executes
+from amqpspec.reference.amqp_0_10.orders import Order
+from amqpspec.reference.amqp_0_10.session import Session
+from amqpspec.reference.amqp_0_10.taking import EXPLICIT, Taker, taker_of
+from amqpspec.reference.amqp_0_10.work import Work
+from amqpspec.reference.fault import fault_table
+
+
+def is_local(taker: Taker) -> bool:
+    """Whether the session has selected local transactions."""
+    return taker.work is not None and taker.work.ends_with_session
+
+
+def check_accept_mode(session: Session, accept_mode: int) -> None:
+    """With transactions, every subscription is in explicit mode."""
+    if accept_mode != EXPLICIT and is_local(taker_of(session)):
+        session.refuse("tx/select/explicit-accepts/subscribe", "the session has transactions", "accept_mode")
+
+
+@executes("tx.select")
+def select(session: Session, order: Order) -> None:
+    """Transactions from here on."""
+    taker = taker_of(session)
+    if is_local(taker):
+        session.refuse("tx/select/exactly-once", "the session has transactions already")
+    elif taker.work is not None:
+        session.refuse("tx/select/no-dtx", "the session works on a branch")
+    if any(subscription.accept_mode != EXPLICIT for subscription in taker.subscriptions.values()):
+        session.refuse("tx/select/explicit-accepts/select", "there is a subscription with accept-mode none")
+    if not is_local(taker):
+        taker.work = Work()
+
+
+@executes("tx.commit")
+def commit(session: Session, order: Order) -> None:
+    """Everything takes effect, and the next transaction begins."""
+    taker = taker_of(session)
+    if not is_local(taker) or taker.work is None:
+        session.refuse("tx/commit/select-required", "no transactions were selected")
+        return
+    if session.faulty("commit-does-nothing"):
+        taker.work.hold_again()
+        return
+    if session.faulty("commit-forgets-accepts"):
+        taker.work.accepted.clear()
+    if session.faulty("commit-forgets-transfers"):
+        taker.work.publishes.clear()
+    taker.work.commit()
+    if session.faulty("commit-ends-transactions"):
+        taker.work = None
+
+
+@executes("tx.rollback")
+def rollback(session: Session, order: Order) -> None:
+    """Everything is forgotten, and the next transaction begins; what was acquired stays with the client."""
+    taker = taker_of(session)
+    if not is_local(taker) or taker.work is None:
+        session.refuse("tx/rollback/select-required", "no transactions were selected")
+        return
+    if session.faulty("rollback-commits"):
+        taker.work.commit()
+    elif session.faulty("rollback-gives-everything-back"):
+        taker.work.give_back()
+    else:
+        taker.work.hold_again()
+    if session.faulty("rollback-ends-transactions"):
+        taker.work = None
+
+
+FAULTS = fault_table("""
+commit-does-nothing: a commit has the effect of a rollback [tx/commit/effect]
+commit-forgets-accepts: a commit does not drop what was accepted in it [tx/commit/effect]
+commit-forgets-transfers: a commit does not publish [tx/commit/effect tx/commit/publishing]
+commit-ends-transactions: behind a commit there are no transactions [tx/commit/effect]
+rollback-commits: a rollback has the effect of a commit [tx/rollback/effect]
+rollback-gives-everything-back: a rollback puts back what the client had accepted [tx/rollback/still-acquired]
+rollback-ends-transactions: behind a rollback there are no transactions [tx/rollback/effect]
+""")
