@@ -6,6 +6,8 @@ There are no decisions by heuristics here, so that nothing is ever to be forgott
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from amqpspec.reference.amqp_0_10.branches import (
     OK,
     READ_ONLY,
@@ -23,24 +25,50 @@ from amqpspec.reference.fault import fault_table
 from amqpspec.wire.amqp_0_10.values import Packed
 
 
+@dataclass(frozen=True, slots=True)
+class _Rules:
+    """What a command about a branch breaks where there is no such branch, and where somebody works on it."""
+
+    unknown: str
+    associated: str = ""
+    suspended: str = ""
+
+
+_RULES = {
+    "dtx.prepare": _Rules(
+        "dtx/prepare/xid/unknown-xid", "dtx/prepare/xid/not-disassociated", "dtx/prepare/illegal-state"
+    ),
+    "dtx.commit": _Rules(
+        "dtx/commit/xid/unknown-xid", "dtx/commit/xid/not-disassociated", "dtx/commit/illegal-state"
+    ),
+    "dtx.rollback": _Rules(
+        "dtx/rollback/xid/unknown-xid", "dtx/rollback/xid/not-disassociated", "dtx/rollback/illegal-state"
+    ),
+    "dtx.forget": _Rules(
+        "dtx/forget/xid/unknown-xid", "dtx/forget/xid/not-disassociated", "dtx/forget/xid/not-disassociated"
+    ),
+    "dtx.set-timeout": _Rules("dtx/set-timeout/xid/unknown-xid"),
+    "dtx.get-timeout": _Rules("dtx/get-timeout/xid/unknown-xid"),
+}
+
+
 def _known(session: Session, order: Order) -> Branch | None:
     """The branch that a command names; a rule of that command is broken where there is none."""
     branch = branches_of(session.vhost).find(xid_of(order["xid"]))
     if branch is None:
-        session.refuse(f"{order.name.replace('.', '/')}/xid/unknown-xid", "no such branch", "xid")
+        session.refuse(_RULES[order.name].unknown, "no such branch", "xid")
     return branch
 
 
 def _free(session: Session, order: Order) -> Branch | None:
     """The branch that a command names, where nobody works on it any more."""
-    branch, name = _known(session, order), order.name.replace(".", "/")
+    branch = _known(session, order)
     if branch is None:
         return None
     if branch.active:
-        session.refuse(f"{name}/xid/not-disassociated", "a session works on the branch", "xid")
+        session.refuse(_RULES[order.name].associated, "a session works on the branch", "xid")
     elif branch.suspended:
-        rule = f"{name}/xid/not-disassociated" if order.name == "dtx.forget" else f"{name}/illegal-state"
-        session.refuse(rule, "the branch is suspended", "xid")
+        session.refuse(_RULES[order.name].suspended, "the branch is suspended", "xid")
     return branch
 
 
