@@ -66,5 +66,6 @@ AMQP_FAST_0_8 = Entry(
     reference=_reference,
     faults=_faults,
     layers=_layers,
+    dissected=False,
     suite=_suite,
 )

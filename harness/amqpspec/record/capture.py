@@ -1,6 +1,6 @@
 """A transcript as pcapng, so that Wireshark opens and dissects the conversation.
 
-Knows: transcripts' lines and the capture writer. Must not know: cases, targets.
+Knows: transcripts' lines, the capture writer, which dialects Wireshark reads. Must not know: cases, targets.
 """
 
 from __future__ import annotations
@@ -10,26 +10,37 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from amqpspec.wire.capture import Segment, write_pcapng
+from amqpspec.spec.dialects import entries
+from amqpspec.wire.capture import AMQP_PORT, PLAIN_PORT, Segment, write_pcapng
 
 
 def write_capture(transcript: Path, path: Path | None = None) -> Path:
-    """Write the octets of a transcript beside it (or to ``path``); gives the capture's path."""
+    """Write the octets of a transcript beside it (or to ``path``); gives the capture's path.
+
+    A dialect that Wireshark cannot read becomes plain TCP.
+    """
     path = path or transcript.with_suffix(".pcapng")
-    write_pcapng(path, _segments(transcript))
+    with transcript.open(encoding="utf-8") as lines:
+        parsed = map(json.loads, lines)
+        first: dict[str, Any] = next(parsed, {})
+        write_pcapng(path, _segments(parsed), port=_port(first))
     return path
 
 
-def _segments(transcript: Path) -> Iterator[Segment]:
+def _port(first: dict[str, Any]) -> int:
+    entry = entries().get(first.get("dialect", ""))
+    return AMQP_PORT if entry is None or entry.dissected else PLAIN_PORT
+
+
+def _segments(lines: Iterator[dict[str, Any]]) -> Iterator[Segment]:
     ends: dict[int, tuple[tuple[str, int], tuple[str, int]]] = {}
-    with transcript.open(encoding="utf-8") as lines:
-        for line in map(json.loads, lines):
-            if line["kind"] == "open":
-                ends[line["conn"]] = _ends(line)
-            elif line["kind"] == "octets" and line["conn"] in ends:
-                local, remote = ends[line["conn"]]
-                octets = bytes.fromhex(line["hex"])
-                yield Segment(line["t_ns"], line["conn"], line["dir"], octets, local, remote)
+    for line in lines:
+        if line["kind"] == "open":
+            ends[line["conn"]] = _ends(line)
+        elif line["kind"] == "octets" and line["conn"] in ends:
+            local, remote = ends[line["conn"]]
+            octets = bytes.fromhex(line["hex"])
+            yield Segment(line["t_ns"], line["conn"], line["dir"], octets, local, remote)
 
 
 def _ends(line: dict[str, Any]) -> tuple[tuple[str, int], tuple[str, int]]:

@@ -50,6 +50,8 @@ class Entry:
     spoken_as: str = ""
     deployed_as: str = ""
     parts: tuple[str, ...] = ()
+    dissected: bool = True
+    """Whether Wireshark reads it on AMQP's port; it would take one that it cannot read for another dialect."""
     finished: bool = True
     """Whether its suite covers its ledger: until then it can be run by name, and is certified by nobody."""
     driver: Part = None

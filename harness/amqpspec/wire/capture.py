@@ -4,8 +4,8 @@ Knows: scapy's TCP/IP, the ports by which Wireshark finds AMQP. Must not know: w
 
 The harness sees octets, not packets, so the packets are made up: a handshake when a connection is first seen, then
 each segment in its place with sequence numbers that fit. In the capture every target listens on 5672, where
-Wireshark expects AMQP; where it really was, the comment of each connection's first packet says. There is no FIN
-or RST: how a connection ended stands in the transcript.
+Wireshark expects AMQP, or on a port where it expects nothing; where it really was, the comment of each connection's
+first packet says. There is no FIN or RST: how a connection ended stands in the transcript.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-AMQP_PORT = 5672
+AMQP_PORT, PLAIN_PORT = 5672, 56_720
 MAX_SEGMENT_OCTETS = 65_000
 _NS_PER_S = 10**9
 _NO_MAC = "00:00:00:00:00:00"
@@ -46,12 +46,13 @@ class _Flow:
     local: Address
     remote: Address
     source: Address
+    port: int
     sent: dict[str, int] = field(default_factory=lambda: {"out": 0, "in": 0})
 
     @property
     def target(self) -> Address:
         """The target as the capture shows it."""
-        return self.remote[0], AMQP_PORT
+        return self.remote[0], self.port
 
     @property
     def comment(self) -> str:
@@ -60,15 +61,17 @@ class _Flow:
         return f"connection {self.conn} from {here} port {here_port} to {there} port {there_port}"
 
 
-def write_pcapng(path: Path | str, segments: Iterable[Segment], *, epoch_ns: int = 0) -> None:
-    """Write segments as a capture; ``epoch_ns`` is the UTC time at which ``t_ns`` is zero."""
+def write_pcapng(
+    path: Path | str, segments: Iterable[Segment], *, epoch_ns: int = 0, port: int = AMQP_PORT
+) -> None:
+    """Write segments as a capture; ``epoch_ns`` is the UTC time at which ``t_ns`` is zero, ``port`` the targets'."""
     from scapy.utils import PcapNgWriter
 
     flows: dict[int, _Flow] = {}
     with PcapNgWriter(str(path)) as writer:
         writer.write_header(_ether())
         for segment in map(Segment._make, segments):
-            for packet in _packets(flows, segment):
+            for packet in _packets(flows, segment, port):
                 packet.time = (epoch_ns + segment.t_ns) / _NS_PER_S
                 writer.write_packet(packet)
 
@@ -85,10 +88,10 @@ def read_pcapng(path: Path | str) -> list[Segment]:
 # --- writing
 
 
-def _packets(flows: dict[int, _Flow], segment: Segment) -> Iterator[Any]:
+def _packets(flows: dict[int, _Flow], segment: Segment, port: int) -> Iterator[Any]:
     flow = flows.get(segment.conn)
     if flow is None:
-        flow = _Flow(segment.conn, segment.local, segment.remote, _free_source(flows, segment))
+        flow = _Flow(segment.conn, segment.local, segment.remote, _free_source(flows, segment, port), port)
         flows[segment.conn] = flow
         yield from _handshake(flow)
     for at in range(0, len(segment.octets), MAX_SEGMENT_OCTETS):
@@ -97,14 +100,14 @@ def _packets(flows: dict[int, _Flow], segment: Segment) -> Iterator[Any]:
         flow.sent[segment.direction] += len(octets)
 
 
-def _free_source(flows: dict[int, _Flow], segment: Segment) -> Address:
+def _free_source(flows: dict[int, _Flow], segment: Segment, port: int) -> Address:
     """The local address, with another port where one connection of the capture already has it."""
     taken = {(flow.source, flow.target) for flow in flows.values()}
-    host, port = segment.local
-    target = (segment.remote[0], AMQP_PORT)
-    while ((host, port), target) in taken:
-        port = port % 65_535 + 1
-    return host, port
+    host, source = segment.local
+    target = (segment.remote[0], port)
+    while ((host, source), target) in taken:
+        source = source % 65_535 + 1
+    return host, source
 
 
 def _handshake(flow: _Flow) -> Iterator[Any]:
@@ -175,6 +178,6 @@ def _segments(flows: dict[tuple[Address, Address], _Flow], packet: Any) -> Itera
 def _flow(packet: Any, number: int, source: Address, target: Address) -> _Flow:
     ends = _COMMENT.fullmatch((packet.comment or b"").decode())
     if ends is None:
-        return _Flow(number, source, target, source)
+        return _Flow(number, source, target, source, target[1])
     conn, here, here_port, there, there_port = ends.groups()
-    return _Flow(int(conn), (here, int(here_port)), (there, int(there_port)), source)
+    return _Flow(int(conn), (here, int(here_port)), (there, int(there_port)), source, target[1])

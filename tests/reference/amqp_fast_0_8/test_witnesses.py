@@ -6,6 +6,7 @@ them, which takes the sources of openamq, gsl and a JDK.
 
 from __future__ import annotations
 
+import os
 import shutil
 import socket
 import subprocess
@@ -108,6 +109,14 @@ def test_the_java_client_differs_in_handle_open_only(broker: ReferenceBroker) ->
 
 
 # --- the clients themselves
+
+
+def test_where_the_sources_cannot_be_had_is_told_at_once(tmp_path: Path) -> None:
+    nowhere = {**os.environ, "OPENAMQ_GIT": "http://127.0.0.1:1/none"}
+    command = [ROOT / ".ci/witnesses-fast", tmp_path]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=20, env=nowhere)
+    said = (done.returncode, done.stdout, done.stderr)
+    assert said == (CANNOT_BE_HAD, "cannot reach http://127.0.0.1:1/none\n", "")
 
 
 def test_the_perl_client_converses(broker: ReferenceBroker, witnesses: Path) -> None:
