@@ -149,7 +149,8 @@ class Connection(BrokerConnection):
 
     def pause(self) -> None:
         """An error before OPEN: pause, and end the socket without a word (connection-error-handling)."""
-        self.phase = Phase.PAUSE
+        if not self.faulty("logins-can-be-repeated"):
+            self.phase = Phase.PAUSE
         if self.faulty("refused-logins-end-at-once"):
             self.end_socket()
         else:
@@ -165,7 +166,8 @@ class Connection(BrokerConnection):
         if handle is None:
             self.write(command_frame("handle.close", **fields))
             return
-        handle.stop()
+        if not self.faulty("handle-in-error-reads-on"):
+            handle.stop()
         handle.channel.say("handle.close", **fields)
         if self.faulty("error-on-handle-closes-other-channels"):
             for other in [id for id in self.channels if id != handle.channel.id]:
@@ -190,7 +192,8 @@ class Connection(BrokerConnection):
 
     def close_channel(self, id: int, code: int, text: str) -> None:
         """Close a channel with all its handles, and wait for the other CLOSE."""
-        self._write_out()
+        if not self.faulty("channel-in-error-drops-replies"):
+            self._write_out()
         self.drop_channel(id)
         self.closing_channels.add(id)
         self.write(command_frame("channel.close", channel_id=id, reply_code=code, reply_text=text[:255]))
@@ -318,6 +321,12 @@ login-not-pipelined: what comes in one read with a command of the login is lost
 commands-in-one-read-lost: of an incomplete command, the part that came first is lost
     [frames/size-first]
 refused-logins-end-at-once: an error of the negotiation ends the socket without a pause [connection/errors/pause]
+logins-can-be-repeated: in the pause behind an error of the negotiation, commands are still heard
+    [connection/errors/pause]
+handle-in-error-reads-on: a handle that is closed for an error keeps its queue from others
+    [scenarios/receiving/close]
+channel-in-error-drops-replies: where a channel is closed for an error, what came before it is not confirmed
+    [channel/confirmation/asked]
 error-on-handle-closes-its-neighbours: an error on a handle closes all handles of its channel
     [errors/destination scenarios/errors/detected]
 closed-handle-reads-on: a handle that was closed still receives messages

@@ -182,7 +182,8 @@ class Handle:
                 consumer.queue.consumers.remove(consumer)
             if consumer in self.topics:
                 self.carrier.destinations.unsubscribe(consumer)
-        if self.channel.download is not None and self.channel.download.handle == self.id:
+        kept = self.faulty("closed-handle-keeps-its-download")
+        if self.channel.download is not None and self.channel.download.handle == self.id and not kept:
             self.channel.download = None
 
 
@@ -228,6 +229,8 @@ whole-message-behind-ready: behind READY, the whole message is sent
 recovery-not-marked: behind READY, NOTIFY is not marked as a recovery [handle/notify/recovery]
 prepare-with-half-a-head: the head in PREPARE is cut short [handle/prepare/carries restartable/question]
 prepares-in-batches: a second PREPARE follows before the READY to the first [handle/prepare/not-batched]
+closed-handle-keeps-its-download: a handle that closes between PREPARE and READY stops its channel
+    [handle/close/ended]
 query-means-greater: QUERY lists numbers greater than its own [handle/query/from]
 query-number-ignored: QUERY lists everything, whatever its number [handle/query/from]
 query-zero-means-none: QUERY with number zero lists nothing

@@ -13,8 +13,24 @@ from amqpspec.peer.amqp_fast_0_8.watching import Barrier
 from amqpspec.peer.events import Arrival, Reaction
 from amqpspec.peer.line import Line
 from amqpspec.record.rows import Outcome
-from amqpspec.run.oracles import holds, judge_reaction, requirement_of, verdict_on
+from amqpspec.run.oracles import holds, requirement_of, verdict_on
+from amqpspec.run.oracles import judge_reaction as _judge_reaction
 from amqpspec.run.verdict import Verdict
+from amqpspec.spec.amqp_fast_0_8 import DIALECT
+
+_INTERNAL_ERROR = next(code.value for code in DIALECT.reply_codes if code.name == "internal-error")
+
+
+def judge_reaction(peer: Line, reaction: Reaction, row: str = "") -> Verdict:
+    """Like the neutral oracle; where any code will do, 541 will not.
+
+    By it a target says that it has failed itself: the violation was not refused, it broke something.
+    """
+    if reaction.code == _INTERNAL_ERROR:
+        return verdict_on(
+            peer, Outcome.FAIL, "a refusal that does not call the target itself broken", reaction
+        )
+    return _judge_reaction(peer, reaction, row)
 
 
 def rejects_violation(

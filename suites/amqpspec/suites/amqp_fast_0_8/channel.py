@@ -117,6 +117,20 @@ def channel_commands_are_confirmed_where_asked(peer: Peer) -> Verdict:
     return equals(peer, found, [0x7F02, 0x7F03, 0x7F04], "tags")
 
 
+@case("channel.confirmation.before-an-error", covers=["channel/confirmation/asked"])
+def what_came_before_an_error_is_confirmed(peer: Peer) -> Verdict:
+    """Of two commands in one write, the first is confirmed although the second closes the channel."""
+    peer.open_channel(1)
+    peer.open_channel(2)
+    tag = peer.fresh_tag()
+    peer.claim("the REPLY to ACK, then CHANNEL CLOSE")
+    sound = peer.octets("channel.ack", channel_id=2, message_nbr=1, confirm_tag=tag)
+    peer.send_octets(sound + peer.octets("channel.commit", channel_id=2))
+    reply = peer.expect("channel.reply", "handle.reply")
+    closed = peer.reaction(2, barrier="ping").refusal is not None
+    return equals(peer, (reply["confirm_tag"], closed), (tag, True), "tag, and whether the channel closes")
+
+
 # --- CLOSE
 
 

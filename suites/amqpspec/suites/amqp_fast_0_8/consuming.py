@@ -22,6 +22,23 @@ def service_types_of_consume(peer: Peer) -> Verdict:
     return worst(verdicts)
 
 
+@case("handle.consume.prefetch.acked-twice", covers=["handle/consume/prefetch"])
+def an_ack_makes_room_once(peer: Peer) -> Verdict:
+    """In a transaction, with a prefetch of 2, two ACKs of one message make room for one, at the ACK or at COMMIT."""
+    peer.open_handle(1)
+    name = peer.queue()
+    peer.publish_all(name, [b"%d" % n for n in range(6)], 1)
+    peer.open_channel(2, transacted=True)
+    peer.claim("at most two messages more than were acknowledged")
+    peer.reader(name, 2, 2, prefetch=2)
+    first, _ = peer.deliveries(2, 2)
+    for _ in range(2):
+        peer.ack(first.number, 2)
+    peer.barrier(2)
+    more = len(peer.received(2))
+    return holds(peer, more <= 1, f"{more} more")
+
+
 @case("handle.consume.prefetch", covers=["handle/consume/prefetch"])
 def prefetch_limits_what_is_sent(peer: Peer) -> Verdict:
     """With a prefetch of 3, three messages come; each ACK makes room; another reader's window is its own."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from amqpspec.peer.amqp_fast_0_8.arrivals import CommandArrived
 from amqpspec.peer.amqp_fast_0_8.peer import Peer
-from amqpspec.run.amqp_fast_0_8.oracles import rejects_violation
+from amqpspec.run.amqp_fast_0_8.oracles import judge_reaction, rejects_violation
 from amqpspec.run.case import case
-from amqpspec.run.oracles import equals, holds, judge_reaction, worst
+from amqpspec.run.oracles import equals, holds, worst
 from amqpspec.run.verdict import Verdict
 
 _LOGIN_FRAME_OCTETS = 4096

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from amqpspec.peer.amqp_fast_0_8.peer import Peer
-from amqpspec.run.amqp_fast_0_8.oracles import rejects_violation
+from amqpspec.run.amqp_fast_0_8.oracles import judge_reaction, rejects_violation
 from amqpspec.run.case import case
-from amqpspec.run.oracles import equals, holds, judge_reaction, worst
+from amqpspec.run.oracles import equals, holds, worst
 from amqpspec.run.verdict import Verdict
 from amqpspec.wire.amqp_fast_0_8.malformed import counted, table_field
 from amqpspec.wire.values import Raw
@@ -153,3 +153,15 @@ def a_pause_before_the_end(peer: Peer) -> Verdict:
     verdict = judge_reaction(peer, reaction)
     how = "behind a pause" if passed_s >= _PAUSE_S else "with hardly a pause"
     return worst([verdict, holds(peer, passed_s >= _PAUSE_S, f"the end, {how}", seen=reaction)])
+
+
+@case("login.errors.pause.deaf", covers=["connection/errors/pause"], slow=True)
+def nothing_is_heard_in_the_pause(peer: Peer) -> Verdict:
+    """Behind a login that is wrong, one that is right is not answered: there is one attempt for a connection."""
+    peer.greet()
+    peer.respond("PLAIN", {"LOGIN": peer.login.user, "PASSWORD": peer.login.password + "x"})
+    peer.respond()
+    peer.claim("the end, and no TUNE before it")
+    verdict = judge_reaction(peer, peer.reaction(barrier=None))
+    tuned = bool(peer.stashed(lambda a: a.kind == "connection.tune"))
+    return worst([verdict, holds(peer, not tuned, "TUNE" if tuned else "no TUNE")])

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from amqpspec.peer.amqp_fast_0_8.peer import Peer
-from amqpspec.run.amqp_fast_0_8.oracles import borne
+from amqpspec.run.amqp_fast_0_8.oracles import borne, judge_reaction
 from amqpspec.run.case import case
-from amqpspec.run.oracles import equals, holds, judge_reaction, observed_either_way, worst
+from amqpspec.run.oracles import equals, holds, observed_either_way, worst
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_fast_0_8._transfers import (
     BODY,

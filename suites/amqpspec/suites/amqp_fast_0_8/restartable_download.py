@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from amqpspec.peer.amqp_fast_0_8.peer import Peer
+from amqpspec.peer.context import Unmet
 from amqpspec.run.case import case
 from amqpspec.run.oracles import does_not_apply, equals, holds, observed_either_way
 from amqpspec.run.verdict import Verdict
@@ -10,6 +11,7 @@ from amqpspec.suites.amqp_fast_0_8._steps import LEAST_FRAME_MAX
 from amqpspec.suites.amqp_fast_0_8._transfers import BODY, restartable
 from amqpspec.wire.amqp_fast_0_8.message import decode_opening
 
+_WAYS = ("handle.prepare", "handle.notify")
 _NO_PREPARE = "the target does not use PREPARE for this message, which is only recommended"
 
 
@@ -18,8 +20,11 @@ def _downloads(peer: Peer, bodies: list[bytes] | None = None) -> bool:
     name = restartable(peer)
     for body in bodies or [BODY]:
         peer.store(name, body, 1, identifier="id")
+    peer.claim("the message, by PREPARE or by NOTIFY")
     peer.reader(name, 2)
-    arrival = peer.wait(lambda a: a.kind in ("handle.prepare", "handle.notify"), peer.patience_s)
+    arrival = peer.wait(lambda a: a.kind in _WAYS, peer.patience_s)
+    if arrival.kind not in _WAYS:
+        raise Unmet("PREPARE or NOTIFY", arrival.describe(peer.dialect), arrival)
     peer.keep(arrival)
     return arrival.kind == "handle.prepare"
 
@@ -102,6 +107,21 @@ def a_download_of_everything(peer: Peer) -> Verdict:
     message = peer.delivery(2)
     peer.ack(message.number)
     return equals(peer, message.body, BODY, "body")
+
+
+@case("restartable.download.closed-handle", covers=["handle/close/ended"])
+def a_handle_that_closes_amid_a_download(peer: Peer) -> Verdict:
+    """Between PREPARE and READY the handle is closed: its channel serves another handle, and the message goes there."""
+    if not _downloads(peer):
+        return does_not_apply(peer, _NO_PREPARE)
+    peer.expect("handle.prepare", handle=2)
+    peer.open_handle(3)
+    name = peer.queue()
+    peer.claim("the message for the other handle of the channel")
+    peer.close_handle(2)
+    peer.reader(name, 4)
+    peer.store(name, b"other", 3)
+    return equals(peer, peer.delivery(4).body, b"other", "body")
 
 
 @case("handle.prepare.one-at-a-time", covers=["handle/prepare/not-batched"])

@@ -133,6 +133,20 @@ def nothing_behind_close(peer: Peer) -> Verdict:
     return equals(peer, seen, ([[b"before"]] * 2, [b"a", b"b"], []), "bodies")
 
 
+@case("scenarios.receiving.close.by-error", covers=["scenarios/receiving/close"])
+def a_handle_in_error_reads_no_more(peer: Peer) -> Verdict:
+    """A handle that the target closed for an error reads no more: of two messages, the next reader gets both."""
+    peer.open_handle(9)
+    name = peer.queue()
+    peer.reader(name, 2)
+    peer.publish(peer.name("nowhere"), b"lost", 2)
+    peer.expect("handle.close", handle=2)
+    peer.claim("both messages for the reader that is left")
+    peer.reader(name, 3)
+    peer.publish_all(name, [b"a", b"b"], 9)
+    return equals(peer, peer.bodies(2, 3), [b"a", b"b"], "bodies")
+
+
 @case("scenarios.errors.detected", covers=["scenarios/errors/detected"])
 def an_error_closes_the_handle(peer: Peer) -> Verdict:
     """A message for a queue that is not there closes the handle, or its channel."""
