@@ -21,7 +21,8 @@ from amqpspec.wire.amqp_1_0.message import Message, decode_message
 from amqpspec.wire.errors import WireError
 
 SERIAL = 1 << 32
-WINDOW = (1 << 31) - 1
+# Open in practice. A target reckons with ids ahead of it: half of the serial numbers, or more, is undefined (RFC 1982).
+WINDOW = 1 << 30
 HANDLE_MAX = SERIAL - 1
 _CLOSES = {"close": Scope.CONNECTION, "end": Scope.SESSION, "detach": Scope.LINK}
 SCOPES = {**_CLOSES, "disposition": Scope.DELIVERY}

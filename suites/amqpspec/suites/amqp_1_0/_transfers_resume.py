@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from amqpspec.peer.amqp_1_0.books import Delivery, Link
+from amqpspec.peer.amqp_1_0.books import TERMINAL, Delivery, Link
 from amqpspec.peer.amqp_1_0.peer import Peer
 from amqpspec.peer.context import OutOfReach, Unmet, owed
 from amqpspec.suites.amqp_1_0._links import left_out
@@ -50,6 +50,12 @@ def resume(peer: Peer, link: Link, unsettled: Mapping[bytes, Any], **fields: Any
 def reported_unsettled(link: Link) -> Mapping[Any, Any]:
     """The unsettled map in the target's attach."""
     return owed(link.attached, "attach")["unsettled"] or {}
+
+
+def outcomes_told(link: Link) -> dict[Any, str]:
+    """By tag, the outcome in the target's unsettled map; empty for none, or a state that leaves it open."""
+    names = {tag: getattr(state, "name", "") for tag, state in reported_unsettled(link).items()}
+    return {tag: name if name in TERMINAL else "" for tag, name in names.items()}
 
 
 def is_incomplete(link: Link) -> bool:

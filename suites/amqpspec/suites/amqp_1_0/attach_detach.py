@@ -19,7 +19,6 @@ from amqpspec.suites.amqp_1_0._links import (
     RECEIVER,
     SECOND,
     SENDER,
-    arrived,
     asked,
     exactly,
     fill,
@@ -102,11 +101,17 @@ def lowest_handle(peer: Peer) -> Verdict:
 
 @case("attach.snd-settle-mode.respected", covers=["performatives/attach/snd-settle-mode/respected"])
 def sender_settles_as_it_says(peer: Peer) -> Verdict:
-    """Asked for any sender settle mode, the target tells the one that it uses, and keeps to it."""
-    address = filled(peer, 3)
-    peer.begin()
-    peer.claim("deliveries settled as the target's attach says")
-    return worst(_sent_as_told(peer, address, mode) for mode in (_UNSETTLED, _SETTLED, _MIXED))
+    """Links side by side have the sender settle mode that each asks for, where the target has it, and keep to it."""
+    modes = (_UNSETTLED, _SETTLED, _MIXED)
+    links = [_attached_in(peer, mode) for mode in modes]
+    peer.claim("the modes asked for where the target has them, deliveries settled as its attaches say")
+    told = [owed(link.attached, "attach")["snd_settle_mode"] for link in links]
+    # A mode that it tells on one of the links it has: on the link that asks for that mode, too (amqp-1.0 §2.7.3).
+    if others := [mode for mode, own in zip(modes, told, strict=True) if mode != own and mode in told]:
+        return holds(
+            peer, False, f"asked for {list(modes)}, attached with {told}: {others[0]} on another link only"
+        )
+    return worst([_sent_as_told(peer, link) for link in links])
 
 
 @case("attach.rcv-settle-mode.respected", covers=["performatives/attach/rcv-settle-mode/respected"])
@@ -291,40 +296,43 @@ def _three_links(peer: Peer) -> list[Link]:
     return [peer.receiver(address, handle=handle) for handle in _HANDLES]
 
 
-def _sent_as_told(peer: Peer, address: str, mode: int) -> Verdict:
-    link, reaction = asked(peer, RECEIVER, address, snd_settle_mode=mode)
+def _attached_in(peer: Peer, mode: int) -> Link:
+    """A link to receive two messages that asks for a sender settle mode."""
+    link, reaction = asked(peer, RECEIVER, filled(peer, 2), snd_settle_mode=mode)
     must_attach(peer, link, reaction, f"snd-settle-mode {mode} is refused")
-    reported = owed(link.attached, "attach")["snd_settle_mode"]
-    peer.credit(link, 1)
-    arrived(peer, link, 1)
-    delivery = peer.delivery(link)
-    if not delivery.settled:
-        peer.disposition(delivery)
-    peer.detach(link)
-    kept = reported == _MIXED or delivery.settled is (reported == _SETTLED)
-    how = "settled" if delivery.settled else "unsettled"
-    return holds(peer, kept, f"asked for {mode}, attached with {reported}, sent {how}")
+    return link
+
+
+def _sent_as_told(peer: Peer, link: Link) -> Verdict:
+    told = owed(link.attached, "attach")["snd_settle_mode"]
+    peer.credit(link, 2)
+    settled = [delivery.settled for delivery in peer.deliveries(link, 2)]
+    kept = told == _MIXED or settled == [told == _SETTLED] * 2
+    return holds(peer, kept, f"attached with {told}, sent settled: {settled}")
 
 
 def _received_as_told(peer: Peer, mode: int) -> Verdict:
-    address = peer.node()
-    link, reaction = asked(peer, SENDER, address, rcv_settle_mode=mode)
+    """A message on a link that asks for a receiver settle mode, and one on a link of mode first beside it."""
+    beside = peer.sender(peer.node())
+    peer.credit_for(beside)
+    link, reaction = asked(peer, SENDER, peer.node(), rcv_settle_mode=mode)
     if reaction.refusal is not None or link.attached is None:
         return holds(
             peer, True, f"rcv-settle-mode {mode} is refused: {reaction.describe(peer.dialect)}", seen=reaction
         )
     reported = link.attached["rcv_settle_mode"]
     peer.credit_for(link)
-    peer.claim("a disposition settled as the target's attach says")
-    sent = peer.outcome(peer.transfer(link, b"x"))
+    peer.claim("dispositions settled as the target's attaches say")
+    sent, other = peer.transfer(link, b"x"), peer.transfer(beside, b"beside")
+    for outgoing in (sent, other):
+        peer.outcome(outgoing)
     peer.barrier()
-    settled = sent.settled_by_target
+    settled = [outgoing.settled_by_target for outgoing in (sent, other)]
     # The peer plays its part as sender, or the delivery would stay open.
-    if reported == SECOND and not settled:
+    if reported == SECOND and not sent.settled_by_target:
         peer.disposition(sent, role="sender", state=OMIT)
-    kept = settled is (reported != SECOND)
-    how = "settled" if settled else "not settled"
-    return holds(peer, kept, f"asked for {mode}, attached with {reported}, {how} by itself")
+    told = f"asked for {mode}, attached with {reported}, settled by itself: {settled}"
+    return equals(peer, settled, [reported != SECOND, True], f"{told};")
 
 
 def _room_in_window(peer: Peer, link: Link, octets: int) -> None:

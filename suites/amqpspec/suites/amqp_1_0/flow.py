@@ -26,6 +26,7 @@ _MANDATORY = ("incoming_window", "next_outgoing_id", "outgoing_window")
 _INITIAL_COUNT = 7
 _HALF_OF_MANY_CREDITS = 60
 _ECHOES = 5
+_CREDIT = 2
 
 # --- what there has to be
 
@@ -341,13 +342,22 @@ def _refused_without(peer: Peer, field: str) -> Verdict:
 
 
 def _of_no_link(peer: Peer, field: str, value: Any) -> Verdict:
-    """The target's own flows of the session do without a field; then a flow of the peer's that has it."""
-    peer.begin()
+    """The target's own flows of the session do without a field; then a flow of the peer's that has it.
+
+    Where that is borne, the links of the session are as before: one without credit, one that waits with a credit.
+    """
+    resting, waiting = peer.receiver(filled(peer, 2)), peer.receiver(peer.node(), credit=_CREDIT)
     own = [flow for flow in flows_of_session(peer) if field in flow.given and flow[field] is not False]
     if own:
         return holds(peer, False, f"{field} {own[0][field]!r} in a flow without handle")
     peer.flow(**{field: value})
-    return borne(peer, peer.reaction())
+    reaction = peer.reaction()
+    if reaction.refusal is not None or reaction.closing is not None:
+        return borne(peer, reaction)
+    peer.claim(f"{_CREDIT} transfers on the link that had so much credit, none on the other")
+    fill(peer, waiting.address, *bodies(_CREDIT + 1))
+    found = worst((exactly(peer, _CREDIT, waiting), exactly(peer, 0, resting)))
+    return borne(peer, reaction) if found.outcome is Outcome.PASS else found
 
 
 def _answered(peer: Peer, link: Link, **fields: Any) -> FrameArrived:

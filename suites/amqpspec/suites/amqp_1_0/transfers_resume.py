@@ -31,6 +31,7 @@ from amqpspec.suites.amqp_1_0._transfers_resume import (
     is_incomplete,
     known,
     nothing_received,
+    outcomes_told,
     reported_unsettled,
     resume,
     resumed_delivery,
@@ -50,11 +51,33 @@ _SEVERAL = 10
 def map_of_the_target(peer: Peer) -> Verdict:
     """When a link is resumed, the target's attach tells everything that it holds unsettled."""
     link, deliveries = unsettled(peer, peer.node(), b"1", b"2", b"3")
-    peer.claim("three delivery-tags in the target's unsettled map")
+    other, beside = unsettled(peer, peer.node("other"), b"4", b"5")
+    peer.claim("what is unsettled of each link in its map, without an outcome, and nothing else")
+    peer.disposition(deliveries[1])
+    found = []
+    for one, held in ((link, (deliveries[0], deliveries[2])), (other, beside)):
+        suspend(peer, one)
+        # What the peer tells of a delivery that it has settled means nothing: it is not in its own map either.
+        found.append(outcomes_told(resume(peer, one, nothing_received(held))))
+    wanted = [{one.tag: "" for one in held} for held in ((deliveries[0], deliveries[2]), beside)]
+    return equals(peer, found, wanted, "outcomes by tag")
+
+
+@case("transfers.resuming.unsettled-map.receiver", covers=["transfers/resuming/unsettled-map"], needs=_NEEDS)
+def map_of_the_target_as_receiver(peer: Peer) -> Verdict:
+    """As a receiver, the target tells the outcome of what came whole, and none of what did not."""
+    link = in_mode_second(peer, "sender", peer.node())
+    whole = [peer.outcome(peer.transfer(link, body)) for body in (b"1", b"2")]
+    if any(sent.settled_by_target for sent in whole):
+        raise Unmet("unsettled dispositions", "a settled one")
+    begun = piece(peer, link, octets_of(b"begun")[:3], more=True)
+    peer.barrier()
+    peer.claim("the outcomes as they were told before, and none of the delivery that has begun")
     suspend(peer, link)
-    again = resume(peer, link, nothing_received(deliveries))
-    reported = sum(delivery.tag in reported_unsettled(again) for delivery in deliveries)
-    return equals(peer, reported, 3, "of the unsettled deliveries, told")
+    tags = {sent.tag: NOTHING_RECEIVED for sent in (*whole, begun)}
+    again = resume(peer, link, tags, rcv_settle_mode="second")
+    wanted = {**{sent.tag: sent.outcome for sent in whole}, begun.tag: ""}
+    return equals(peer, outcomes_told(again), wanted, "outcomes by tag")
 
 
 @case(
