@@ -141,14 +141,15 @@ class Nodes:
 
     def connection_ended(self, connection: object) -> None:
         """Termini that live as long as their connection go."""
+        all_go = self.faulty("termini-of-all-connections-end")
         for terminus in tuple(self.termini.values()):
-            if terminus.connection is connection and terminus.endpoint is None:
+            if (terminus.connection is connection or all_go) and terminus.endpoint is None:
                 terminus.connection = None
                 if terminus.expiry == _CONNECTION_CLOSE:
                     self._expire_later(terminus, terminus.timeout_s)
 
     def _expire_later(self, terminus: Terminus, timeout_s: int) -> None:
-        if timeout_s <= 0:
+        if timeout_s <= 0 or self.faulty("timeout-of-terminus-ignored"):
             self._expire(terminus)
         else:
             loop = asyncio.get_running_loop()
@@ -199,7 +200,12 @@ dynamic-node-stays: a node made on request outlives its link [definitions/condit
 links-to-deleted-node-stay: links to a node that is deleted stay up [definitions/condition/resource-deleted]
 terminus-ends-with-detach: a terminus lives as long as its link [links/detaching/by-delivery-id
     performatives/disposition/detached-links performatives/disposition/detached-links/applied model/terminus-outlives
-    transfers/resuming/unsettled-map links/establishing/unsettled-state]
+    transfers/resuming/unsettled-map links/establishing/unsettled-state messaging/terminus/expiry-policy]
 terminus-ends-with-session: a terminus lives as long as its session
-    [model/terminus-outlives transfers/resuming/unsettled-map transfers/resuming/both links/recovering/full-state]
+    [model/terminus-outlives transfers/resuming/unsettled-map transfers/resuming/both links/recovering/full-state
+    messaging/terminus/expiry-policy]
+termini-of-all-connections-end: where a connection ends, the termini of all connections end
+    [messaging/terminus/expiry-policy]
+timeout-of-terminus-ignored: a terminus goes as soon as its time has come, whatever its timeout
+    [messaging/terminus/timeout]
 """)

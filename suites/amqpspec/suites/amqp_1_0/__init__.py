@@ -35,6 +35,7 @@ ORDER = (
     "definitions_conditions",
     "edges",
     "messaging",
+    "messaging_termini",
     "security",
     "security_login",
     "histories",
