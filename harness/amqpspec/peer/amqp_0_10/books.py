@@ -5,10 +5,9 @@ Knows: serial numbers, sets of them. Must not know: octets, sockets, what a comm
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from amqpspec.wire.amqp_0_10.serial import SerialSet, add
+from amqpspec.wire.amqp_0_10.serial import SerialSet, add, latest
 
 
 @dataclass(slots=True, eq=False)
@@ -41,18 +40,5 @@ class Session:
         number = self.next_in
         if number is not None:
             self.next_in = add(number, 1)
-            self.received = joined(self.received, ((number, number),))
+            self.received = latest(self.received, ((number, number),))
         return number
-
-
-def joined(known: SerialSet, ranges: Iterable[tuple[int, int]]) -> SerialSet:
-    """Both together; what a target says last stands alone where no set can hold both (RFC 1982)."""
-    ranges = tuple(ranges)
-    try:
-        return SerialSet.of(known.ranges + ranges)
-    except ValueError:
-        pass
-    try:
-        return SerialSet.of(ranges)
-    except ValueError:
-        return known

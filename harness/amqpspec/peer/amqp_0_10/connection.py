@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from amqpspec.peer.amqp_0_10.arrivals import AssemblyArrived
-from amqpspec.peer.amqp_0_10.books import Session, joined
+from amqpspec.peer.amqp_0_10.books import Session
 from amqpspec.peer.amqp_0_10.listening import AssemblyListener
 from amqpspec.peer.context import Context
 from amqpspec.peer.events import Arrival
@@ -22,7 +22,7 @@ from amqpspec.spec.assemblies import AssemblyDialect
 from amqpspec.wire.amqp_0_10.frames import encode_assembly
 from amqpspec.wire.amqp_0_10.instructions import COMMAND, HeaderEntry, kind_of
 from amqpspec.wire.amqp_0_10.problems import Problem
-from amqpspec.wire.amqp_0_10.serial import SerialSet
+from amqpspec.wire.amqp_0_10.serial import SerialSet, latest
 from amqpspec.wire.values import Raw
 
 NORMAL = 0
@@ -96,7 +96,7 @@ class Connection(Line):
     def complete(self, ids: Iterable[int], channel: int = 0, timely: bool = False) -> None:
         """Tell that commands of the target are completed: these, and those that were before."""
         session = self.sessions[channel]
-        session.finished = joined(session.finished, ((number, number) for number in ids))
+        session.finished = latest(session.finished, ((number, number) for number in ids))
         self.send("session.completed", channel, commands=session.finished.ranges, timely_reply=timely)
 
     # --- noticing
@@ -122,7 +122,7 @@ class Connection(Line):
         if arrival.name == "session.command-point" and not arrival["command_offset"]:
             session.next_in = arrival["command_id"]
         elif arrival.name == "session.completed":
-            session.done = joined(session.done, arrival["commands"] or ())
+            session.done = latest(session.done, arrival["commands"] or ())
         elif arrival.name in ("session.detached", "session.detach"):
             session.attached = False
         instruction = arrival.assembly.instruction
@@ -144,7 +144,7 @@ class Connection(Line):
             self._answer_flush(session, arrival)
         elif session is not None and arrival.id is not None and arrival.name != "message.transfer":
             # Nothing waits for a window but transfers: the rest is done once it is read.
-            session.finished = joined(session.finished, ((arrival.id, arrival.id),))
+            session.finished = latest(session.finished, ((arrival.id, arrival.id),))
 
     def _answer_flush(self, session: Session, arrival: AssemblyArrived) -> None:
         if arrival["expected"]:

@@ -169,6 +169,13 @@ class Opening(Connection):
         self.call_attach(session, force)
         return session
 
+    def reattach(self, session: Session, channel: int = 0, *, force: bool = True) -> Session:
+        """Attach a session that was lost, on this connection, with its books; raises Unmet where it is refused."""
+        session.channel, session.attached = channel, True
+        self.sessions[channel] = session
+        self.call_attach(session, force)
+        return session
+
     def call_attach(self, session: Session, force: bool = False) -> AssemblyArrived:
         """Send session.attach and take session.attached."""
         self.send("session.attach", session.channel, name=session.name, force=force)

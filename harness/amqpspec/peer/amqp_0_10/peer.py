@@ -204,6 +204,17 @@ class Peer(Opening):
             acquire_mode=PRE_ACQUIRED,
         )
 
+    def transferring(self, routing_key: str, body: bytes, channel: int = 0) -> bytes:
+        """The octets of a transfer like that of ``publish``, which can be sent more than once."""
+        return self.encoded(
+            "message.transfer",
+            channel,
+            header=entries(routing_key),
+            body=body,
+            accept_mode=NONE,
+            acquire_mode=PRE_ACQUIRED,
+        )
+
     def subscribe(
         self,
         queue: str,

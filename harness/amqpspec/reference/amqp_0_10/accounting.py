@@ -1,4 +1,4 @@
-"""Controls about commands: where ids begin, what is expected, confirmed, completed.
+"""Controls about commands: where ids begin, what is expected, confirmed, completed, and what will never come.
 
 Knows: sets of command ids. Must not know: what any command does.
 """
@@ -6,24 +6,37 @@ Knows: sets of command ids. Must not know: what any command does.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
+from amqpspec.reference.amqp_0_10.assembling import Building
 from amqpspec.reference.amqp_0_10.attaching import request_timeout
 from amqpspec.reference.amqp_0_10.connection import Channel
 from amqpspec.reference.amqp_0_10.orders import Order
+from amqpspec.reference.amqp_0_10.outgoing import ids_of
 from amqpspec.reference.amqp_0_10.session import Session
 from amqpspec.reference.fault import fault_table
-from amqpspec.wire.amqp_0_10.serial import SerialSet
+from amqpspec.spec.amqp_0_10 import DIALECT
+from amqpspec.wire.amqp_0_10.serial import SerialSet, add
 
 Handler: TypeAlias = Callable[[Session, Channel, Order], None]
+_COMMANDS = DIALECT.layout.tracks["command"]
+_COMMAND_INVALID = 503
+_LAST_OFFSET = (1 << 64) - 1
+_NOTHING = SerialSet()
 
 
 def command_point(session: Session, channel: Channel, order: Order) -> None:
-    """The next command has this id."""
-    session.next_in = order["command_id"]
+    """The next command has this id, and goes on at this offset where a part of it has come."""
+    number, offset = order["command_id"], order["command_offset"]
     if session.faulty("command-ids-read-backwards"):
-        session.next_in = int.from_bytes(session.next_in.to_bytes(4, "little"), "big")
-    channel.pointed = True
+        number = int.from_bytes(number.to_bytes(4, "little"), "big")
+    partial, session.partial = session.partial, None
+    if offset and partial is not None and (number, offset) == (session.next_in, partial.octets):
+        channel.tracks[_COMMANDS] = partial
+    session.next_in, session.pointed, channel.point = number, True, offset
+
+
+# --- what flush asks for
 
 
 def flush(session: Session, channel: Channel, order: Order) -> None:
@@ -31,53 +44,131 @@ def flush(session: Session, channel: Channel, order: Order) -> None:
     if session.faulty("flush-ignored"):
         return
     if order["expected"]:
-        session.control("session.expected", commands=_expected(session).ranges)
+        session.control("session.expected", **_expected(session, channel))
     if order["confirmed"]:
-        session.control("session.confirmed", commands=session.completed.ranges)
+        session.control("session.confirmed", **_confirmed(session))
     if order["completed"]:
         session.tell_completed()
 
 
-def _expected(session: Session) -> SerialSet:
-    """The id behind the highest one that came; none where none came."""
-    if session.next_in is None or not session.received:
-        return SerialSet()
-    return SerialSet.single(session.next_in)
+def _expected(session: Session, channel: Channel) -> dict[str, Any]:
+    """The id behind the highest one that came, and the rest of that one where a part of it came; of nothing, none."""
+    partial = session.partial or channel.tracks.get(_COMMANDS)
+    under_way = partial if partial is not None and partial.begun else None
+    following = session.next_in
+    if following is None or not (session.has_state or under_way or session.faulty("new-sessions-expect")):
+        return {"commands": ()}
+    if session.faulty("next-command-not-expected"):
+        following = add(following, 1)
+    if under_way is None and session.faulty("whole-commands-expected-as-fragments"):
+        return {"commands": ((add(following, 1),) * 2,), "fragments": [_rest_of(following, 0)]}
+    if under_way is None:
+        return {"commands": ((following, following),)}
+    first = following if session.faulty("fragments-expected-as-commands") else add(following, 1)
+    return {"commands": ((first, add(following, 1)),), "fragments": [_of(under_way, following)]}
+
+
+def _of(partial: Building, number: int) -> dict[str, Any]:
+    return _rest_of(number, partial.octets)
+
+
+def _rest_of(number: int, offset: int) -> dict[str, Any]:
+    return {"command_id": number, "byte_ranges": ((offset, _LAST_OFFSET),)}
+
+
+def _confirmed(session: Session) -> dict[str, Any]:
+    """What is completed: nothing is confirmed before, and nothing in part."""
+    ranges = session.completed.ranges
+    if not ranges:
+        return {"commands": ()}
+    if session.faulty("confirmed-fragments-overlap"):
+        return {"commands": ranges, "fragments": [_rest_of(ranges[0][0], 0)]}
+    if session.faulty("whole-commands-confirmed-as-fragments"):
+        return {"commands": (), "fragments": [_rest_of(number, 0) for number in session.completed]}
+    return {"commands": ranges}
+
+
+# --- what either side has done
 
 
 def completed(session: Session, channel: Channel, order: Order) -> None:
     """Commands of the broker are done."""
-    ids = SerialSet.of(order["commands"] or ())
-    session.sent = session.sent - ids
-    unanswered = session.faulty("timely-reply-ignored") if order["timely_reply"] else False
+    ids = ids_of(order["commands"])
+    session.outgoing.has(ids)
+    unanswered = session.faulty("completed-never-answered") or (
+        order["timely_reply"] and session.faulty("timely-reply-ignored")
+    )
     if not unanswered:
-        session.control("session.known-completed", commands=ids.ranges)
+        known = _NOTHING if session.faulty("known-completed-empty") else ids
+        session.control("session.known-completed", commands=known.ranges)
     for listener in session.on_completed:
         listener(ids)
+    _told(session, order)
+
+
+def confirmed(session: Session, channel: Channel, order: Order) -> None:
+    """Commands of the broker will be done, and need not be sent again."""
+    session.outgoing.has(ids_of(order["commands"]))
+    _told(session, order)
+
+
+def expected(session: Session, channel: Channel, order: Order) -> None:
+    """What the client waits for is what it has neither confirmed nor completed."""
+    _told(session, order)
+
+
+def _told(session: Session, order: Order) -> None:
+    if order["fragments"] and session.faulty("fragments-not-understood"):
+        session.fail(_COMMAND_INVALID, "fragments")
+    session.outgoing.told(order.name, session.carrier, session.channel)
 
 
 def known_completed(session: Session, channel: Channel, order: Order) -> None:
     """The client knows of completions: they need not be told again."""
-    if session.faulty("known-completed-forgotten"):
+    ids = ids_of(order["commands"])
+    if session.faulty("ends-of-ranges-not-read"):
+        ids = ids_of((first, first) for first, _ in order["commands"] or ())
+    if not session.faulty("known-completed-forgotten"):
+        session.completed, session.told = session.completed - ids, session.told - ids
+
+
+def gap(session: Session, channel: Channel, order: Order) -> None:
+    """Commands that will never come count as completed; one that came in part is given up."""
+    if session.faulty("gap-ignored"):
         return
-    ids = SerialSet.of(order["commands"] or ())
-    session.completed, session.told = session.completed - ids, session.told - ids
+    ids = ids_of(order["commands"])
+    if session.faulty("gap-undoes-completion"):
+        session.completed = session.completed - ids
+    elif not session.faulty("gap-not-completed"):
+        session.note(ids)
+    session.has_state = session.has_state or bool(ids)
+    if session.next_in is not None and session.next_in in ids:
+        if not session.faulty("gap-keeps-what-came-in-part"):
+            channel.tracks.pop(_COMMANDS, None)
+            session.partial = None
+        session.next_in = next(
+            add(last, 1) for first, last in ids.ranges if session.next_in in _one(first, last)
+        )
+
+
+def _one(first: int, last: int) -> SerialSet:
+    return SerialSet(((first, last),))
 
 
 def pass_over(session: Session, channel: Channel, order: Order) -> None:
-    """What the client says of commands of ours changes nothing here."""
+    """What the client grants changes nothing here: the broker asks for no timeout."""
 
 
 CONTROLS: dict[str, Handler] = {
     "session.request-timeout": lambda session, _, order: request_timeout(session, order),
     "session.timeout": pass_over,
     "session.command-point": command_point,
-    "session.expected": pass_over,
-    "session.confirmed": pass_over,
+    "session.expected": expected,
+    "session.confirmed": confirmed,
     "session.completed": completed,
     "session.known-completed": known_completed,
     "session.flush": flush,
-    "session.gap": pass_over,
+    "session.gap": gap,
 }
 """The controls that need a session on their channel."""
 
@@ -86,8 +177,33 @@ command-ids-read-backwards: the id of a command-point is read with its lowest oc
     [encoding/byte-order type/sequence-no]
 flush-ignored: flush is not answered
     [session/flush/earliest session/expected/response session/confirmed/on-request]
+new-sessions-expect: a session to which nothing has come yet expects a command all the same
+    [session/expected/commands-empty-means-new-session]
+next-command-not-expected: expected begins two behind the highest id that came
+    [session/expected/include-next-command]
+whole-commands-expected-as-fragments: the next command is expected as fragments [session/expected/minimal-fragments]
+fragments-expected-as-commands: a command that came in part is expected as a whole, too
+    [session/expected/no-overlaps type/byte-ranges]
+confirmed-fragments-overlap: a command that is confirmed stands among the fragments, too
+    [session/confirmed/no-overlaps]
+whole-commands-confirmed-as-fragments: commands are confirmed as fragments from their beginning to their end
+    [session/confirmed/minimal-fragments session/confirmed/as-completed]
+completed-never-answered: completed is never answered
+    [session/completed/known-completed-reply session/completed/timely-reply/no-delay
+    session/completed/delayed-reply session/completed/merged-reply]
 timely-reply-ignored: completed is not answered where a timely reply is asked for
     [session/completed/timely-reply/no-delay]
+known-completed-empty: known-completed names no ids [session/known-completed/stateless
+    session/completed/known-completed-reply session/completed/merged-reply]
+ends-of-ranges-not-read: of a range of ids the first one counts only [type/sequence-set/layout]
 known-completed-forgotten: completions are told again after they are known
     [session/completed/commands/exclude-known-complete session/confirmed/commands/exclude-known-complete]
+fragments-not-understood: controls with fragments end the session [type/byte-ranges]
+gap-ignored: gap changes nothing [session/gap/gap-confirmation-and-completion session/gap/next-commands
+    session/gap/aborted-commands]
+gap-not-completed: ids in a gap do not count as completed [session/gap/gap-confirmation-and-completion]
+gap-undoes-completion: a command in a gap is not completed any more
+    [session/gap/completed-or-confirmed-commands]
+gap-keeps-what-came-in-part: a command that came in part stays under way behind a gap
+    [session/gap/aborted-commands]
 """)

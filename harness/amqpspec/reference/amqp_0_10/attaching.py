@@ -42,16 +42,22 @@ def attach(connection: Connection, channel: Channel, order: Order) -> None:
         connection.refuse("session/attach/one-session-per-transport", "another session is attached here")
         channel.session.end(NORMAL)
         channel.session = None
-    if known is not None and known.carrier is not None and known is not channel.session:
+    attached_here = known is not None and known is channel.session
+    if attached_here and connection.faulty("attached-again-is-busy"):
+        connection.refuse("session/attach/one-transport-per-session", "the session is attached already")
+    if known is not None and known.carrier is not None and not attached_here:
         known = _taken_over(connection, known, order)
     if known is None:
         known = Session(connection.core, connection.user, connection.vhost, name)
         sessions_of(connection.core).add(known)
-    if known is not channel.session:
+    if not attached_here:
         known.attach(connection, channel.number)
-        channel.session, channel.pointed = known, False
+        channel.session, channel.point = known, None
     answered_on = 0 if connection.faulty("responses-on-channel-zero") else channel.number
-    connection.send(answered_on, "session.attached", name=name)
+    told = b"" if connection.faulty("attached-without-a-name") else name
+    connection.send(answered_on, "session.attached", name=told)
+    if not attached_here:
+        known.resume()
 
 
 def _taken_over(connection: Connection, known: Session, order: Order) -> Session | None:
@@ -60,9 +66,10 @@ def _taken_over(connection: Connection, known: Session, order: Order) -> Session
         connection.refuse("session/attach/one-transport-per-session", "the session is attached elsewhere")
     other, number = known.carrier, known.channel
     assert isinstance(other, Connection)
+    if connection.faulty("force-leaves-the-other-channel"):
+        return known
     known.control("session.detached", name=known.name, code=NORMAL)
-    known.detach()
-    other.channels[number].session = None
+    other.channels[number].leave()
     return known
 
 
@@ -92,29 +99,30 @@ def detached(connection: Connection, channel: Channel, order: Order) -> None:
 
 
 def _leave(connection: Connection, channel: Channel, session: Session) -> None:
-    channel.session = None
-    channel.tracks.clear()
-    session.detach()
-    if session.timeout_s:
-        session.wait(session.timeout_s)
-    else:
-        session.release()
+    channel.leave()
+    session.linger()
 
 
 def request_timeout(session: Session, order: Order) -> None:
     """How long the session is to outlive its channel: as long as was asked for, up to a limit."""
     wanted = order["timeout"]
     session.timeout_s = MAX_TIMEOUT_S if wanted is None else min(wanted, MAX_TIMEOUT_S)
+    granted = MAX_TIMEOUT_S if session.faulty("timeout-always-the-longest") else session.timeout_s
     if not session.faulty("timeout-not-told"):
-        session.control("session.timeout", timeout=session.timeout_s)
+        session.control("session.timeout", timeout=granted)
 
 
 FAULTS = fault_table("""
 channel-zero-refused: no session can be attached to channel 0 [transport/channels/zero]
 one-channel-only: a second channel closes the connection [transport/channels/several]
 responses-on-channel-zero: attached comes on channel 0 [encoding/response/channel session/attach/answered]
+attached-without-a-name: attached does not say which session [session/attach/answered]
+attached-again-is-busy: a session that is attached here already is refused [session/attach/idempotence]
+force-leaves-the-other-channel: a session that is taken by force stays where it was, too [session/attach/force]
 force-ignored: attach by force is refused like any other [session/attach/force]
 detach-not-confirmed: detach is not answered [session/detach/confirmed]
+timeout-always-the-longest: the timeout told is the longest that there is
+    [session/request-timeout/maximum-granted-timeout/granted]
 timeout-not-told: request-timeout is not answered
     [session/request-timeout/maximum-granted-timeout/conveyed session/timeout]
 """)

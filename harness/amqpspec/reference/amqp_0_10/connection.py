@@ -39,8 +39,17 @@ class Channel:
         self.tracks: dict[int, Building] = {}
         self.name = b""
         """The session name of the control at hand, which a refusal repeats."""
-        self.pointed = False
-        """Whether command-point has come and no command yet."""
+        self.point: int | None = None
+        """The offset of a command-point behind which nothing has come yet."""
+
+    def leave(self, *, keeping: bool = True) -> Session | None:
+        """The session leaves, with what has come of a command; ``keeping`` is off where it is over."""
+        session, self.session, self.point = self.session, None, None
+        under_way = self.tracks.pop(DIALECT.layout.tracks["command"], None)
+        self.tracks.clear()
+        if session is not None:
+            session.detach(under_way if under_way is not None and under_way.begun and keeping else None)
+        return session
 
 
 class Connection(BrokerConnection):
@@ -175,14 +184,9 @@ class Connection(BrokerConnection):
     def release(self) -> None:
         """Every session loses its channel; those without a timeout end."""
         channels, self.channels = self.channels, {}
-        left = [channel.session for channel in channels.values() if channel.session is not None]
-        for session in left:
-            session.detach()
-        for session in left:
-            if session.timeout_s:
-                session.wait(session.timeout_s)
-            else:
-                session.release()
+        for session in [channel.leave() for channel in channels.values()]:
+            if session is not None:
+                session.linger()
 
     def shut_down(self, text: str) -> None:
         """The broker goes down, and no session outlives it."""

@@ -15,6 +15,8 @@ from amqpspec.spec.assemblies import Command
 
 def execute(session: Session, order: Order) -> None:
     """Carry out one command that could be read; a result goes out before it is complete."""
+    if not (session.user.may_work or order.row.class_name == "execution"):
+        session.refuse("execution/error-code/unauthorized-access", f"{session.user.name} may not work here")
     handler = COMMANDS.get(order.name)
     if handler is None:
         session.refuse("execution/error-code/not-implemented", f"{order.name} is not served here")
@@ -23,6 +25,8 @@ def execute(session: Session, order: Order) -> None:
     result = handler(session, order)
     if order.name == "message.transfer" and session.faulty("transfers-executed-twice"):
         handler(session, order)
+    if result is not None and session.faulty("results-behind-completion"):
+        session.complete(order)
     if result is not None:
         number = order.id + session.faulty("results-of-the-next-command")
         session.command("execution.result", command_id=number, value=result)
@@ -33,5 +37,6 @@ def execute(session: Session, order: Order) -> None:
 
 FAULTS = fault_table("""
 transfers-executed-twice: a transfer is carried out twice [encoding/command/exactly-once]
+results-behind-completion: a command is told complete before its result comes [session-layer/result/always]
 results-of-the-next-command: a result carries the id of the command after its own [execution/result]
 """)

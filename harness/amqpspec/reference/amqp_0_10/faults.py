@@ -22,6 +22,7 @@ from amqpspec.reference.amqp_0_10 import (
     heartbeats,
     inbox,
     login,
+    outgoing,
     owning,
     session,
     wire,
@@ -44,6 +45,7 @@ _MODULES = (
     attaching,
     accounting,
     session,
+    outgoing,
     owning,
     executing,
     damage,
@@ -70,7 +72,10 @@ _ROWS = """
     connection/open/virtual-host/security
     session/attachment/discarded session/attachment/commands session/attach/one-transport-per-session
     session/attach/one-session-per-transport session/command-point/before-commands
+    session/command-point/zero-offset/framing-error session/command-point/nonzero-offset/framing-error
+    type/sequence-set/disjoint byte-ranges/ascending byte-ranges/disjoint
     execution/error-code/not-found execution/error-code/not-implemented
+    execution/error-code/unauthorized-access execution/error-code/illegal-argument
     message/transfer/destination/nonexistent-exchange message/reject-code/unroutable
     message/subscribe/queue-not-found message/subscribe/destination/unique-subscriber-destination
     message/cancel/destination/subscription-not-found message/subscribe/queue-deletion
@@ -114,9 +119,18 @@ queue/delete/queue/queue-exists: execution/error-code/not-found
 exchange/delete/exchange/exchange-name-required: exchange/default-access/refused
 exchange/bind/exchange/exchange-name-required: exchange/default-access/refused
 exchange/unbind/exchange/exchange-name-required: exchange/default-access/refused
-queue/declare/exclusive/in-use: queue/declare/exclusive/one-session
+queue/declare/exclusive/in-use: queue/declare/exclusive/one-session execution/error-code/resource-locked
+queue/declare/arguments/unknown-argument: execution/error-code/not-implemented
+queue/declare/queue/reserved-prefix: execution/error-code/not-allowed
+queue/delete/queue/empty-name: execution/error-code/invalid-argument
+session/command-point/before-commands: session/command-point/newly-attached-transports/detached
+session/command-point/zero-offset/framing-error: session/command-point/zero-offset/next-frame
+session/command-point/nonzero-offset/framing-error: session/command-point/nonzero-offset/next-frame
+session/attach/one-transport-per-session: session/detach-code/session-busy
+session/attach/one-session-per-transport: session/detach-code/transport-busy
+session/attachment/discarded: session/attachment/attached-first
 queue/purge/queue/queue-exists/refused: queue/purge/queue/queue-exists/known
-encoding/command/truncated: struct32/first-six-octets
+encoding/command/truncated: struct32/first-six-octets execution/error-code/command-invalid
 connection/close-code/invalid-path: connection/open/insist/behavior/close
 connection/tune-ok/channel-max/available-channels: connection/tune/channel-max/limit
 transport/frame/version: connection/close-code/framing-error

@@ -9,9 +9,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from amqpspec.reference.amqp_0_10 import accounting, login
-from amqpspec.reference.amqp_0_10.assembling import Building, Segments
+from amqpspec.reference.amqp_0_10.assembling import FIRST_FRAME, FIRST_SEGMENT, Building, Segments
 from amqpspec.reference.amqp_0_10.attaching import ATTACHMENTS
 from amqpspec.reference.amqp_0_10.connection import FRAMING_ERROR, Channel, Connection
+from amqpspec.reference.amqp_0_10.domains import Breach, breaches
 from amqpspec.reference.amqp_0_10.executing import execute
 from amqpspec.reference.amqp_0_10.orders import Order
 from amqpspec.reference.amqp_0_10.phases import BEFORE_OPEN, Phase
@@ -36,6 +37,8 @@ from amqpspec.wire.errors import WireError
 
 HEADER_OCTETS = 8
 _LARGE_OCTETS = 1 << 20
+_COMMANDS = DIALECT.layout.tracks["command"]
+_BEGINNING = FIRST_SEGMENT | FIRST_FRAME
 _CLOSES = ("connection.close", "connection.close-ok")
 
 
@@ -45,6 +48,8 @@ class Inbox(Connection):
     def __init__(self, core: Core) -> None:
         super().__init__(core)
         self.overtaken: list[Incoming] = []
+        self.previous: Order | None = None
+        """The last control of a session."""
 
     def take(self, data: bytes) -> None:
         """Handle the protocol header, then every frame that is whole."""
@@ -85,6 +90,7 @@ class Inbox(Connection):
             return True
         channel = self.current = self.channels.setdefault(frame.channel, Channel(frame.channel))
         channel.name = b""
+        self._check_point(channel, frame)
         building = self._tracks(channel).setdefault(frame.track, Building(self.faulty))
         if channel.session is not None:
             channel.session.order = None
@@ -94,6 +100,17 @@ class Inbox(Connection):
         elif segments is not None:
             self._on_assembly(channel, frame.track, segments)
         return True
+
+    def _check_point(self, channel: Channel, frame: Incoming) -> None:
+        """Behind a command-point without an offset a command begins, behind one with an offset none does."""
+        if frame.track != _COMMANDS or channel.point is None:
+            return
+        offset, channel.point = channel.point, None
+        begins = frame.flags & _BEGINNING == _BEGINNING
+        if not offset and not begins:
+            self.refuse("session/command-point/zero-offset/framing-error", "no command begins")
+        elif offset and begins:
+            self.refuse("session/command-point/nonzero-offset/framing-error", "a command begins")
 
     def _in_turn(self) -> Incoming | None:
         """The next frame, in the order of the wire."""
@@ -154,6 +171,9 @@ class Inbox(Connection):
         elif channel.session is None:
             self.refuse("session/attachment/discarded", f"{order.name} on a channel without a session")
         else:
+            again, self.previous = order == self.previous, order
+            if again and self.faulty("controls-refused-when-they-come-again"):
+                self.close(FRAMING_ERROR, "the same control again")
             accounting.CONTROLS[order.name](channel.session, channel, order)
 
     def _on_connection_control(self, order: Order) -> None:
@@ -178,7 +198,16 @@ class Inbox(Connection):
         if missing:
             self._refuse_of(instruction, "encoding/struct/required-field", f"{row.name} without {missing[0]}")
             return None
+        for breach in breaches(row, instruction.args):
+            self._blame(breach)
         return Order(row, self._without_bits(row, instruction.args), instruction.sync)
+
+    def _blame(self, breach: Breach) -> None:
+        session = None if self.current is None else self.current.session
+        if session is None:
+            self.refuse(breach.rule, breach.text)
+        else:
+            session.refuse(breach.rule, breach.text, breach.field)
 
     def _without_bits(self, row: Control, args: Mapping[str, Any]) -> Mapping[str, Any]:
         if not self.faulty("bits-not-read"):
@@ -225,10 +254,9 @@ class Inbox(Connection):
         if session is None:
             self.refuse("session/attachment/commands", "a command on a channel without a session")
             return
-        if session.next_in is None:
+        if not session.pointed:
             self.refuse("session/command-point/before-commands", "a command before command-point")
-            session.next_in = 0
-        channel.pointed = False
+            session.pointed, session.next_in = True, session.next_in or 0
         order = self._command(session, segments)
         if order is not None:
             execute(session, order)
@@ -236,6 +264,10 @@ class Inbox(Connection):
     def _command(self, session: Session, segments: Segments) -> Order | None:
         instruction = decode_instruction(COMMAND, segments[0][1])
         number = session.number()
+        if session.knows(number):
+            if instruction.sync:
+                session.tell_completed()
+            return None
         if instruction.row is not None:
             session.order = Order(instruction.row, instruction.args, instruction.sync, number)
         order = self._read(instruction)
@@ -314,6 +346,8 @@ structs-read-in-one-order: header structs before the delivery properties hide th
     [encoding/header-segment/any-order]
 unknown-types-end-the-connection: a map with a value of an unknown type closes the connection
     [encoding/type-codes/skipping]
+controls-refused-when-they-come-again: a control that comes twice in a row closes the connection
+    [session-layer/controls/idempotence]
 large-assemblies-refused: a segment of more than a megaoctet closes the connection [transport/assemblies/no-limit]
 controls-overtake-commands: of what comes in one read, controls are handled first [transport/tracks/order]
 control-ends-command-under-way: a control throws away the command that is on its way

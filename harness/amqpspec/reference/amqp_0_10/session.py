@@ -10,14 +10,17 @@ from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 from weakref import WeakKeyDictionary
 
+from amqpspec.reference.amqp_0_10.assembling import Building
 from amqpspec.reference.amqp_0_10.orders import Order
+from amqpspec.reference.amqp_0_10 import outgoing
+from amqpspec.reference.amqp_0_10.outgoing import Outgoing
 from amqpspec.reference.core import Core
 from amqpspec.reference.fault import fault_table
 from amqpspec.reference.model import Queue, User, VirtualHost
 from amqpspec.spec.amqp_0_10 import DIALECT
 from amqpspec.spec.assemblies import Command
 from amqpspec.wire.amqp_0_10.instructions import HeaderEntry
-from amqpspec.wire.amqp_0_10.serial import SerialSet, add
+from amqpspec.wire.amqp_0_10.serial import SerialSet, add, latest
 from amqpspec.wire.values import Raw
 
 MAX_TIMEOUT_S = 600
@@ -27,14 +30,8 @@ _DETACH_CODES = {c.name: int(c.value) for c in DIALECT.choices("session.detach-c
 NORMAL = _DETACH_CODES["normal"]
 
 
-class Carrier(Protocol):
+class Carrier(outgoing.Carrier, Protocol):
     """The connection to which a session is attached."""
-
-    core: Core
-    congested: bool
-
-    def send(self, channel: int, name: str, /, **args: Any) -> None:
-        """Send a control or a command; ``sync``, ``header`` and ``body`` are not arguments but what they say."""
 
     def refuse_session(self, session: Session, rule: str, text: str) -> None:
         """End a session for what no command of its own brought about."""
@@ -61,12 +58,15 @@ class Session:
         self.released = False
         self.next_in: int | None = None
         """The id of the next command in; None before command-point."""
-        self.next_out = 0
-        self.point_told = False
-        self.received, self.completed, self.told = SerialSet(), SerialSet(), SerialSet()
-        """Commands in: all of them, those completed and not yet known to be, those of them that were told."""
-        self.sent = SerialSet()
-        """Commands out that are not known to be completed."""
+        self.pointed = False
+        """Whether a command-point has come on this channel."""
+        self.has_state = False
+        """Whether any command, or a gap in their place, has ever come."""
+        self.partial: Building | None = None
+        """What came of a command before its channel was lost."""
+        self.completed, self.told = SerialSet(), SerialSet()
+        """Commands in: those completed and not yet known to be, and those of them that were told."""
+        self.outgoing = Outgoing(core.faulty, self.control)
         self.deferred: dict[int, Order] = {}
         """Orders that were handled and are not complete yet."""
         self.order: Order | None = None
@@ -109,16 +109,8 @@ class Session:
         **args: Any,
     ) -> int:
         """Send a command, behind a command-point where none was sent on this channel yet; gives its id."""
-        if not self.point_told:
-            self.point_told = True
-            if not self.faulty("own-commands-without-a-point"):
-                self.control("session.command-point", command_id=self.next_out, command_offset=0)
-        number = self.next_out
-        self.next_out = add(number, 1)
-        self.sent = self.sent | SerialSet.single(number)
-        if self.carrier is not None:
-            self.carrier.send(self.channel, name, sync=sync, header=header, body=body, **args)
-        return number
+        args |= {"sync": sync, "header": None if header is None else tuple(header), "body": body}
+        return self.outgoing.send(self.carrier, self.channel, name, bool(self.timeout_s), args)
 
     # --- commands in
 
@@ -126,22 +118,39 @@ class Session:
         """The id of one more command in."""
         assert self.next_in is not None
         number = self.next_in
-        self.next_in = add(number, 1)
-        self.received = self.received | SerialSet.single(number)
+        self.next_in = number if self.faulty("commands-not-counted") else add(number, 1)
+        self.has_state = True
         return number
+
+    def knows(self, number: int) -> bool:
+        """Whether a command was received before: it is not carried out again (3.5.2)."""
+        return (number in self.completed or number in self.deferred) and not self.faulty("replays-executed")
 
     def complete(self, order: Order) -> None:
         """A command is complete: note it, and tell it where that was asked for."""
         self.deferred.pop(order.id, None)
-        self.completed = self.completed | SerialSet.single(order.id)
+        self.note(SerialSet.single(order.id))
+        if self.faulty("expected-unasked"):
+            self.control("session.expected", commands=((self.next_in, self.next_in),))
+        if self.faulty("confirms-what-never-came"):
+            self.control("session.confirmed", commands=((add(order.id, 1 << 16),) * 2,))
         untold = len(self.completed) - len(self.told)
-        if (order.sync and not self.faulty("sync-flag-ignored")) or untold >= _TELL_AFTER:
+        if order.sync and order.name == "execution.sync" and self.faulty("sync-completes-alone"):
+            self.control("session.completed", commands=((order.id, order.id),))
+        elif (order.sync and not self.faulty("sync-flag-ignored")) or untold >= _TELL_AFTER:
             self.tell_completed()
+
+    def note(self, ids: SerialSet) -> None:
+        """Commands are complete; what is half of all numbers away from them is long known to be."""
+        self.completed = latest(self.completed, ids.ranges)
 
     def tell_completed(self) -> None:
         """Say which commands are completed, but for those that are known to be."""
         self.told = self.completed
-        self.control("session.completed", commands=self.completed.ranges)
+        ranges = self.completed.ranges
+        if self.faulty("ranges-that-touch"):
+            ranges = tuple((number, number) for number in self.completed)
+        self.control("session.completed", commands=ranges)
 
     # --- the end of it
 
@@ -155,7 +164,8 @@ class Session:
 
     def _exception(self, code: int, text: str) -> dict[str, Any]:
         order = self.order
-        args: dict[str, Any] = {"error_code": code, "description": text}
+        described = "" if self.faulty("exceptions-without-text") else text
+        args: dict[str, Any] = {"error_code": code, "description": described}
         if order is None or not isinstance(order.row, Command):
             return args
         args |= {"class_code": order.row.class_code, "command_code": order.row.code}
@@ -173,17 +183,29 @@ class Session:
         self.detach()
         self.release()
 
-    def detach(self) -> None:
-        """Leave the channel."""
-        self.carrier = None
-        self.point_told = False
-        self.next_in = None if not self.timeout_s else self.next_in
+    def detach(self, partial: Building | None = None) -> None:
+        """Leave the channel, with what has come of a command that is under way."""
+        self.carrier, self.pointed = None, False
+        self.partial = partial
+
+    def linger(self) -> None:
+        """Live on without a channel for as long as the timeout grants; without one, end."""
+        keeps = self.timeout_s or self.faulty("sessions-outlive-timeout-zero")
+        if keeps and not self.faulty("state-lost-on-detaching"):
+            self.wait(keeps)
+        else:
+            self.release()
 
     def attach(self, carrier: Carrier, channel: int) -> None:
         """Come to a channel."""
         self.wait(None)
-        self.carrier, self.channel = carrier, channel
-        self.point_told = False
+        self.carrier, self.channel, self.pointed = carrier, channel, False
+
+    def resume(self) -> None:
+        """Go on behind attached: with commands that the client lacks, then with whatever waited."""
+        self.outgoing.attached()
+        for queue in self.queues():
+            queue.dispatch()
 
     def wait(self, delay_s: float | None) -> None:
         """Live on without a channel for so long; None: no longer."""
@@ -211,21 +233,26 @@ class Session:
 class Sessions:
     """The sessions of one broker, by user and name."""
 
-    def __init__(self) -> None:
+    def __init__(self, faulty: Callable[[str], bool]) -> None:
         self._known: dict[tuple[str, bytes], Session] = {}
+        self._shared = faulty("session-names-of-all-users")
+
+    def _key(self, user: User, name: bytes) -> tuple[str, bytes]:
+        return "" if self._shared else user.name, name
 
     def find(self, user: User, name: bytes) -> Session | None:
         """The session of that name; names of one user are not those of another."""
-        return self._known.get((user.name, name))
+        return self._known.get(self._key(user, name))
 
     def add(self, session: Session) -> None:
         """A session begins."""
-        self._known[session.user.name, session.name] = session
+        self._known[self._key(session.user, session.name)] = session
 
     def forget(self, session: Session) -> None:
         """A session has ended."""
-        if self._known.get((session.user.name, session.name)) is session:
-            del self._known[session.user.name, session.name]
+        key = self._key(session.user, session.name)
+        if self._known.get(key) is session:
+            del self._known[key]
 
 
 _OF_CORES: WeakKeyDictionary[Core, Sessions] = WeakKeyDictionary()
@@ -233,16 +260,27 @@ _OF_CORES: WeakKeyDictionary[Core, Sessions] = WeakKeyDictionary()
 
 def sessions_of(core: Core) -> Sessions:
     """The sessions of one broker."""
-    return _OF_CORES.setdefault(core, Sessions())
+    return _OF_CORES.setdefault(core, Sessions(core.faulty))
 
 
 FAULTS = fault_table("""
-own-commands-without-a-point: the broker's own commands come without a command-point
-    [session/command-point/numbering]
+commands-not-counted: every command has the id that command-point said [session/command-point/numbering]
+replays-executed: a command that was received before is carried out again [session-layer/replay/known-commands]
+state-lost-on-detaching: sessions end as they lose their channel, whatever timeout was granted
+    [session/request-timeout/preserved]
+sessions-outlive-timeout-zero: a session without a timeout lives on without a channel [session-layer/timeout/zero]
+session-names-of-all-users: a session name means one session for all users [session/name session/attach/scoping]
+ranges-that-touch: completed lists each id as a range of its own
+    [type/sequence-set/layout]
+expected-unasked: expected comes with every completion [session/expected/never-spontaneous]
+confirms-what-never-came: confirmed comes unasked, for commands that were never sent
+    [session/confirmed/spontaneous]
 sync-flag-ignored: the sync flag of a command changes nothing [session/header/sync execution/sync]
+sync-completes-alone: where sync is complete, nothing is said of the commands before it [execution/sync]
 exceptions-on-channel-zero: exceptions come on channel 0, whatever the session's is [encoding/exception/channel]
 exception-without-detaching: a session stays attached behind its exception [encoding/exception/channel]
 exception-without-its-command: an exception does not say which command it is about
     [execution/exception/command-id]
 fields-counted-from-one: the field that an exception names is counted from one [execution/exception/field-index]
+exceptions-without-text: the description of an exception is empty [execution/exception/description]
 """)

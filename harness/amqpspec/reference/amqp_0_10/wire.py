@@ -83,9 +83,9 @@ class Splitter:
             self._refuse("transport/frame/version", f"flags 0x{flags:02x}")
         if flags & _RESERVED or reserved_1 or track & 0xF0 or reserved_2:
             self._refuse("transport/frame/reserved-bits", "reserved bits are set")
-        if track & 0x0F >= _TRACKS:
+        if track & 0x0F >= _TRACKS and not self.faulty("reserved-tracks-executed"):
             self._refuse("transport/tracks/reserved", f"track {track & 0x0F}")
-            return self.faulty("reserved-tracks-executed")
+            return False
         return True
 
 

@@ -92,6 +92,19 @@ class SerialSet:
         return in_words(self.ranges)
 
 
+def latest(known: SerialSet, ranges: Iterable[tuple[int, int]]) -> SerialSet:
+    """Both together; what came last stands alone where no set can hold both (RFC 1982)."""
+    ranges = tuple(ranges)
+    try:
+        return SerialSet.of(known.ranges + ranges)
+    except ValueError:
+        pass
+    try:
+        return SerialSet.of(ranges)
+    except ValueError:
+        return known
+
+
 def in_words(ranges: Iterable[tuple[int, int]]) -> str:
     """Ranges as people write them: ``0-2, 5-6, 15``."""
     return ", ".join(str(lower) if lower == upper else f"{lower}-{upper}" for lower, upper in ranges)

@@ -8,8 +8,10 @@ from __future__ import annotations
 from amqpspec.peer.amqp_0_10.peer import Peer
 from amqpspec.run.amqp_0_10.oracles import rejects_violation
 from amqpspec.run.case import case
-from amqpspec.run.oracles import equals, holds
+from amqpspec.run.oracles import borne, equals, holds
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_10._wire import command_of, each_judged, send_command
+from amqpspec.wire.amqp_0_10.instructions import encode_instruction
 
 
 @case("execution.error-code.not-found", covers=["execution/error-code/not-found"])
@@ -18,6 +20,108 @@ def not_found(peer: Peer) -> Verdict:
     peer.open_session()
     peer.send("queue.delete", queue=peer.name("missing"))
     return rejects_violation(peer)
+
+
+@case(
+    "execution.error-code.unauthorized-access",
+    covers=["execution/error-code/unauthorized-access"],
+    hooks=["limited-user"],
+)
+def not_permitted(peer: Peer) -> Verdict:
+    """A user who may log in and nothing else cannot declare a queue."""
+    limited = peer.another("limited")
+    limited.open_session()
+    limited.send("queue.declare", queue=limited.will_clean("queue", limited.name("q")), exclusive=True)
+    return rejects_violation(limited)
+
+
+@case("execution.error-code.resource-locked", covers=["execution/error-code/resource-locked"])
+def held_by_another(peer: Peer) -> Verdict:
+    """The exclusive queue of another connection cannot be bound."""
+    peer.open_session()
+    queue = peer.queue(exclusive=True)
+    other = peer.another()
+    other.open_session()
+    other.send("exchange.bind", queue=queue, exchange="amq.fanout", binding_key="k")
+    return rejects_violation(other)
+
+
+@case("execution.error-code.command-invalid", covers=["execution/error-code/command-invalid"])
+def cannot_be_decoded(peer: Peer) -> Verdict:
+    """A command that ends in the middle of an argument cannot be decoded."""
+    peer.open_session()
+    octets = encode_instruction("queue.declare", {"queue": peer.name("q"), "alternate_exchange": "x"})
+    send_command(peer, octets[:-3])
+    return rejects_violation(peer)
+
+
+@case("execution.error-code.not-allowed", covers=["execution/error-code/not-allowed"])
+def against_the_rules(peer: Peer) -> Verdict:
+    """A queue of a name that is reserved cannot be declared."""
+    peer.open_session()
+    peer.send("queue.declare", queue=f"amq.{peer.name('q')}", exclusive=True)
+    return rejects_violation(peer)
+
+
+@case("execution.error-code.illegal-argument", covers=["execution/error-code/illegal-argument"])
+def outside_of_the_domain(peer: Peer) -> Verdict:
+    """Modes that no table has may end the session; each of three is tried in a session of its own."""
+    accept = {"queue": "q", "destination": "d", "accept_mode": 7, "acquire_mode": 0}
+    acquire = {**accept, "accept_mode": 0, "acquire_mode": 7}
+    wrong = [
+        encode_instruction("message.subscribe", accept),
+        encode_instruction("message.subscribe", acquire),
+        encode_instruction("message.flow", {"destination": "d", "unit": 9, "value": 1}),
+    ]
+    return each_judged(peer, [command_of(octets) for octets in wrong], borne)
+
+
+@case("execution.error-code.not-implemented", covers=["execution/error-code/not-implemented"])
+def not_there(peer: Peer) -> Verdict:
+    """Arguments of a declare that no server has are not implemented."""
+    peer.open_session()
+    name = peer.will_clean("queue", peer.name("q"))
+    peer.send("queue.declare", queue=name, exclusive=True, arguments={"amqpspec-nowhere": 1})
+    return rejects_violation(peer)
+
+
+@case("execution.error-code.invalid-argument", covers=["execution/error-code/invalid-argument"])
+def does_not_fit_here(peer: Peer) -> Verdict:
+    """An empty name is a name, and no queue to be deleted has it."""
+    peer.open_session()
+    peer.send("queue.delete", queue="")
+    return rejects_violation(peer)
+
+
+# --- sync and results
+
+
+@case("execution.sync", covers=["execution/sync"])
+def sync_is_last(peer: Peer) -> Verdict:
+    """Once each of two syncs is told complete, so are all commands before it."""
+    peer.open_session()
+    peer.claim("all commands before a sync among those that are told completed with it")
+    found = []
+    for _ in "12":
+        before = [peer.send("queue.query", queue=peer.name("none")) for _ in range(3)]
+        last = peer.send("execution.sync", sync=True)
+        peer.completion(last)
+        found += [number in peer.sessions[0].done for number in (*before, last) if number is not None]
+    return equals(peer, found, [True] * 8, "told completed")
+
+
+@case("execution.result.before-completion", covers=["session-layer/result/always"])
+def result_before_completion(peer: Peer) -> Verdict:
+    """Queries that find nothing bring a result like those that find something, each before it is told complete."""
+    peer.open_session()
+    peer.claim("a result for each query, before its completion")
+    numbers = []
+    for name in (peer.queue(), peer.name("missing")):
+        number = peer.send("queue.query", queue=name, sync=True)
+        arrival = peer.expect("execution.result", "session.completed")
+        numbers.append((arrival.name, arrival["command_id"] == number))
+        peer.completion(number)
+    return equals(peer, numbers, [("execution.result", True)] * 2, "first arrivals")
 
 
 @case("execution.result", covers=["execution/result"])
@@ -49,6 +153,20 @@ def exception_names_its_field(peer: Peer) -> Verdict:
     peer.claim("field 0, or no field")
     index = peer.expect("execution.exception")["field_index"]
     return holds(peer, index in (None, 0), f"field {index}")
+
+
+@case("execution.exception.description", covers=["execution/exception/description"])
+def exception_says_why(peer: Peer) -> Verdict:
+    """Each of two exceptions has no text, or one that can be read."""
+    peer.claim("no description, or words in UTF-8")
+    texts = []
+    for command in ("queue.delete", "queue.purge"):
+        peer.open_session()
+        peer.send(command, queue=peer.name("missing"), sync=True)
+        texts.append(peer.expect("execution.exception")["description"])
+        peer.expect("session.detached", "session.detach")
+    sound = all(text is None or (isinstance(text, str) and text.strip()) for text in texts)
+    return holds(peer, sound, f"descriptions {texts}")
 
 
 @case(

@@ -5,11 +5,14 @@ Knows: controls and the books of a session. Must not know: targets.
 
 from __future__ import annotations
 
+from amqpspec.peer.amqp_0_10.arrivals import AssemblyArrived
 from amqpspec.peer.amqp_0_10.peer import Peer
-from amqpspec.run.amqp_0_10.oracles import rejects_violation
+from amqpspec.run.amqp_0_10.oracles import judge_arrival, rejects_violation
 from amqpspec.run.case import case
-from amqpspec.run.oracles import equals, holds
+from amqpspec.run.oracles import equals, holds, judge_reaction
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_10._sessions import fails, state
+from amqpspec.suites.amqp_0_10._wire import queues_there
 
 
 @case("session.attach.answered", covers=["session/attach/answered", "encoding/response/channel"])
@@ -34,15 +37,6 @@ def session_busy(peer: Peer) -> Verdict:
     session = peer.open_session()
     peer.send("session.attach", 1, name=session.name)
     return rejects_violation(peer, 1, barrier=False, within_s=peer.patience_s)
-
-
-@case("session.command-point.before-commands", covers=["session/command-point/before-commands"])
-def command_without_point(peer: Peer) -> Verdict:
-    """A command on a newly attached channel without a command-point detaches the session."""
-    peer.open_connection()
-    peer.attach()
-    peer.send("execution.sync", sync=True)
-    return rejects_violation(peer, barrier=False, within_s=peer.patience_s)
 
 
 @case("session.header.sync", covers=["session/header/sync"])
@@ -72,10 +66,15 @@ def control_without_session(peer: Peer) -> Verdict:
 
 @case("session.attachment.commands", covers=["session/attachment/commands"])
 def command_without_session(peer: Peer) -> Verdict:
-    """A command on a channel without a session is refused."""
+    """A command on a channel without a session is refused, and not carried out."""
     peer.open_connection()
-    peer.send("execution.sync", sync=True)
-    return rejects_violation(peer, barrier=False, within_s=peer.patience_s)
+    name = peer.will_clean("queue", peer.name("none"))
+    peer.send("queue.declare", queue=name, sync=True)
+    reaction = peer.reaction(barrier=False, within_s=peer.patience_s)
+    other = peer.another()
+    other.open_session()
+    there = bool(queues_there(other, [name]))
+    return holds(peer, False, f"queue {name!r} was declared") if there else judge_reaction(peer, reaction)
 
 
 @case(
@@ -98,13 +97,86 @@ def detach_is_answered(peer: Peer) -> Verdict:
     return holds(peer, answer["name"] == session.name and answer["code"] is not None, answer)
 
 
+@case("session.detach.unknown", covers=["session/attachment/discarded"])
+def detach_of_another_session(peer: Peer) -> Verdict:
+    """Detach of a session that is not on the channel is answered by detached, not-attached, and nothing is detached."""
+    peer.open_session()
+    peer.claim("detached, not-attached, with the name that was sent, and the session works on")
+    name = peer.name("other").encode()
+    peer.send("session.detach", name=name)
+    answer = peer.arrival("session.detached")
+    if not isinstance(answer, AssemblyArrived) or answer["name"] != name:
+        return judge_arrival(peer, answer)
+    verdict = judge_arrival(peer, answer)
+    peer.barrier()
+    return verdict
+
+
 @case("session.attach.force", covers=["session/attach/force"])
 def attached_by_force(peer: Peer) -> Verdict:
-    """With force, a session that is attached elsewhere comes along."""
+    """With force, a session moves to another channel of its connection, and leaves the first one free."""
     session = peer.open_session()
-    peer.claim("attached on the second channel")
+    peer.claim("attached on the second channel, detached on the first, which takes another session")
     peer.attach(1, session.name, force=True)
-    return holds(peer, True, "attached on the second channel")
+    peer.expect("session.detached")
+    peer.point(1)
+    peer.barrier(1)
+    peer.open_session(0)
+    peer.barrier(0)
+    return holds(peer, True, "detached there, attached here, both work")
+
+
+@case("session.attach.force.other-connection", covers=["session/attach/force"])
+def attached_by_force_elsewhere(peer: Peer) -> Verdict:
+    """With force, a session moves to another connection, and leaves its channel on the first one free."""
+    session = peer.open_session()
+    other = peer.another()
+    other.open_connection()
+    peer.claim("attached on the second connection, detached on the first, and both work")
+    other.attach(0, session.name, force=True)
+    other.point()
+    other.barrier()
+    peer.expect("session.detached")
+    peer.open_session()
+    peer.barrier()
+    return holds(peer, True, "detached there, attached here, both work")
+
+
+@case("session.attach.busy.other-connection", covers=["session/attach/one-transport-per-session"])
+def busy_on_another_connection(peer: Peer) -> Verdict:
+    """A session that is attached on one connection is not attached on another one."""
+    session = peer.open_session()
+    other = peer.another()
+    other.open_connection()
+    other.send("session.attach", name=session.name)
+    return rejects_violation(other, barrier=False, within_s=peer.patience_s)
+
+
+@case("session.attach.idempotence", covers=["session/attach/idempotence"])
+def attached_twice(peer: Peer) -> Verdict:
+    """A session that is attached where it is already is attached, and goes on counting."""
+    session = peer.open_session()
+    peer.barrier()
+    peer.claim("attached, and the next command has the next id")
+    for force in (False, True):
+        peer.call_attach(session, force)
+    number = session.next_id
+    return equals(peer, fails(peer), number, "command")
+
+
+@case("session.attach.scoping", covers=["session/attach/scoping", "session/name"], hooks=["second-user"])
+def one_name_for_two_users(peer: Peer) -> Verdict:
+    """Sessions of one name are attached for two users at once, and they are two sessions."""
+    name = peer.name("shared").encode()
+    users = [peer, peer.another("second")]
+    for user in users:
+        user.open_connection()
+    peer.claim("attached for both; each counts its own commands")
+    for start, user in zip((0, 100), users, strict=True):
+        user.attach(0, name)
+        user.point(0, start)
+        user.barrier()
+    return equals(peer, [fails(user) for user in users], [2, 102], "commands")
 
 
 @case(
@@ -138,3 +210,15 @@ def flush_is_answered(peer: Peer) -> Verdict:
     for name in ("session.expected", "session.confirmed", "session.completed"):
         peer.expect(name)
     return holds(peer, True, "all three sets")
+
+
+@case("session-layer.timeout.zero", covers=["session-layer/timeout/zero"])
+def nothing_kept(peer: Peer) -> Verdict:
+    """With timeout 0 a session that was detached is a new one when it is attached again."""
+    session = peer.open_session(timeout_s=0)
+    peer.barrier()
+    peer.detach()
+    peer.claim("a new session: nothing expected, confirmed or completed")
+    peer.attach(0, session.name)
+    told = state(peer)
+    return equals(peer, (told.expected, told.confirmed, told.completed), ((), (), ()), "sets")

@@ -1,0 +1,58 @@
+"""Arguments that can be read and still break a rule: ranges without an order, numbers that their domain does not have.
+
+Knows: the types of fields. Must not know: what any control or command does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from amqpspec.spec.amqp_0_10 import DIALECT
+from amqpspec.spec.assemblies import Command, Control, PackedField
+from amqpspec.wire.amqp_0_10.serial import disorder
+from amqpspec.wire.amqp_0_10.values import Array, Packed
+
+
+class Breach(NamedTuple):
+    """The rule that an argument breaks, how, and which argument it is."""
+
+    rule: str
+    text: str
+    field: str
+
+
+def breaches(row: Control, args: Mapping[str, Any]) -> Iterator[Breach]:
+    """What is wrong with arguments that could be read, in the order of their fields."""
+    for field in row.fields:
+        if field.key in args:
+            yield from _of_field(row, field, args[field.key])
+
+
+def _of_field(row: Control, field: PackedField, value: Any) -> Iterator[Breach]:
+    base = DIALECT.base(field.type)
+    if base == "sequence-set" and (wrong := disorder(value)):
+        yield Breach("type/sequence-set/disjoint", wrong, field.key)
+    elif isinstance(value, Array):
+        structs = (item for item in value.items if isinstance(item, Packed))
+        yield from (breach for item in structs for breach in _of_ranges(item.fields.get("byte_ranges", ())))
+    elif isinstance(row, Command) and _is_foreign(field, value):
+        yield Breach("execution/error-code/illegal-argument", f"{field.name} {value}", field.key)
+
+
+def _of_ranges(ranges: Sequence[tuple[int, int]]) -> Iterator[Breach]:
+    least = 0
+    for lower, upper in ranges:
+        if upper < lower or lower + 1 < least:
+            yield Breach("byte-ranges/ascending", f"{lower}-{upper}", "fragments")
+            return
+        if lower < least:
+            yield Breach("byte-ranges/disjoint", f"{lower}-{upper}", "fragments")
+            return
+        # Those that touch are one range (type byte-ranges).
+        least = upper + 2
+
+
+def _is_foreign(field: PackedField, value: Any) -> bool:
+    choices = [choice.value for choice in DIALECT.choices(field.type)]
+    return bool(choices) and value not in choices

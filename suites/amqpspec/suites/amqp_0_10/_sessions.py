@@ -1,0 +1,116 @@
+"""Steps that cases about sessions share: what a session tells of itself, how it goes on elsewhere, halves of commands.
+
+Knows: the peer's verbs, octets of commands. Must not know: verdicts, targets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from amqpspec.peer.amqp_0_10.arrivals import AssemblyArrived
+from amqpspec.peer.amqp_0_10.books import Session
+from amqpspec.peer.amqp_0_10.peer import Peer
+from amqpspec.peer.context import OutOfReach, Unmet
+from amqpspec.wire.amqp_0_10.frames import FIRST_FRAME, FIRST_SEGMENT, LAST_FRAME, LAST_SEGMENT, encode_frame
+from amqpspec.wire.amqp_0_10.instructions import COMMAND, encode_instruction
+from amqpspec.wire.amqp_0_10.serial import Ranges, SerialSet
+from amqpspec.wire.amqp_0_10.values import Packed
+
+LAST_OFFSET = (1 << 64) - 1
+LONG_S = 60
+_PLACE = FIRST_SEGMENT | LAST_SEGMENT
+_CUT = 10
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What a target tells of the commands that came to it; ``*_parts`` are fragments: ids with their ranges."""
+
+    expected: Ranges
+    confirmed: Ranges
+    completed: Ranges
+    expected_parts: Mapping[int, Ranges]
+    confirmed_parts: Mapping[int, Ranges]
+
+
+def state(peer: Peer, channel: int = 0) -> State:
+    """Ask for all sets that flush can ask for; raises Unmet."""
+    peer.send("session.flush", channel, expected=True, confirmed=True, completed=True)
+    expected, confirmed, completed = (
+        peer.expect(f"session.{name}", channel=channel) for name in ("expected", "confirmed", "completed")
+    )
+    sets = [tuple(told["commands"] or ()) for told in (expected, confirmed, completed)]
+    return State(sets[0], sets[1], sets[2], _parts(expected), _parts(confirmed))
+
+
+def completed_now(peer: Peer, channel: int = 0) -> Ranges:
+    """The completed commands that are not known to be; raises Unmet."""
+    peer.send("session.flush", channel, completed=True)
+    return tuple(peer.expect("session.completed", channel=channel)["commands"] or ())
+
+
+def _parts(told: AssemblyArrived) -> Mapping[int, Ranges]:
+    fragments = getattr(told["fragments"], "items", ())
+    found = (entry.fields for entry in fragments if isinstance(entry, Packed))
+    return {fields.get("command_id", -1): tuple(fields.get("byte_ranges", ())) for fields in found}
+
+
+def among(ranges: Ranges, ids: Iterable[int]) -> list[bool]:
+    """For each id whether it is in ranges; those of a set that has no order hold nothing."""
+    try:
+        held = SerialSet.of(ranges)
+    except ValueError:
+        held = SerialSet()
+    return [number in held for number in ids]
+
+
+# --- sessions that go on
+
+
+def lasting(peer: Peer, *, point: int = 0, timeout_s: int = LONG_S) -> Session:
+    """A session that outlives its channel; OutOfReach where the target grants no timeout."""
+    if not peer.opened:
+        peer.open_connection()
+    session = peer.attach()
+    granted = peer.call_control("session.request-timeout", timeout=timeout_s)
+    if granted["timeout"] == 0:
+        raise OutOfReach("the target grants no timeout above zero, as it may (3.5.3)", granted)
+    peer.point(0, point)
+    return session
+
+
+def elsewhere(peer: Peer, session: Session) -> Peer:
+    """Lose the connection, and attach the session on another one; no command-point is sent yet. Raises Unmet."""
+    peer.hang_up()
+    other: Peer = peer.another()
+    other.open_connection()
+    # The target may still take the old channel for alive (3.6.2).
+    other.reattach(session)
+    return other
+
+
+# --- halves of commands
+
+
+def halves(octets: bytes, channel: int = 0) -> tuple[bytes, bytes]:
+    """Two frames of a command segment, the first with its first ten octets."""
+    first = encode_frame(octets[:_CUT], type=COMMAND, channel=channel, flags=_PLACE | FIRST_FRAME)
+    return first, encode_frame(octets[_CUT:], type=COMMAND, channel=channel, flags=_PLACE | LAST_FRAME)
+
+
+def half_a_declare(peer: Peer) -> tuple[str, bytes, bytes]:
+    """The name of a queue of the case's own, and two frames that declare it."""
+    name = peer.will_clean("queue", peer.name("half"))
+    args: Mapping[str, Any] = {"queue": name, "exclusive": True}
+    return name, *halves(encode_instruction("queue.declare", args, sync=True))
+
+
+def fails(peer: Peer, channel: int = 0) -> int | None:
+    """Send a command that cannot be carried out; the id that the exception names. Raises Unmet."""
+    peer.send("queue.delete", channel, queue=peer.name("missing"), sync=True)
+    exception = peer.expect("execution.exception", channel=channel)
+    if exception["command_id"] is None:
+        raise Unmet("an exception with the id of its command", exception.describe(peer.dialect), exception)
+    return int(exception["command_id"])

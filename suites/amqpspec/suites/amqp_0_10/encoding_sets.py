@@ -1,0 +1,93 @@
+"""Encoding: sets of command ids, in controls and in commands (type sequence-set).
+
+Knows: ranges of ids, octets of commands. Must not know: targets.
+"""
+
+from __future__ import annotations
+
+import struct
+
+from amqpspec.peer.amqp_0_10.peer import Peer
+from amqpspec.run.amqp_0_10.oracles import allows, well_formed
+from amqpspec.run.case import case
+from amqpspec.run.oracles import borne, equals
+from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_10._sessions import among, completed_now
+from amqpspec.suites.amqp_0_10._wire import command_of, control_of, each_judged
+from amqpspec.wire.amqp_0_10.instructions import encode_instruction
+from amqpspec.wire.values import Raw
+
+_MOST = 0xFFFFFFFF
+_OUT_OF_ORDER = (((5, 6), (1, 2)), ((1, 4), (3, 6)), ((1, 2), (3, 4)), ((4, 1),))
+"""Descending, overlapping, touching ranges, and one that ends before it begins."""
+
+
+def _worked(peer: Peer, commands: int, start: int = 0) -> None:
+    peer.open_session(point=start)
+    for _ in range(commands - 1):
+        peer.send("execution.sync")
+    peer.call("execution.sync")
+
+
+@case("type.sequence-set.sent", covers=["type/sequence-set/layout"])
+def sets_of_ours(peer: Peer) -> Verdict:
+    """Ranges that we send are read with both of their ends: of seven ids, 1 to 2 and 5 are known, the rest is not."""
+    _worked(peer, 7)
+    peer.claim("ids 0, 3, 4 and 6")
+    peer.send("session.known-completed", commands=((1, 2), (5, 5)))
+    found = among(completed_now(peer), range(7))
+    return equals(peer, found, [True, False, False, True, True, False, True], "told completed")
+
+
+@case("type.sequence-set.told", covers=["type/sequence-set/layout"])
+def sets_of_the_target(peer: Peer) -> Verdict:
+    """A set that the target tells, with a hole and over the end of 32 bits, is in order, and no ranges touch."""
+    _worked(peer, 5, _MOST - 1)
+    peer.send("session.known-completed", commands=((0, 0),))
+    peer.claim("ranges in ascending order that do not touch: 4294967294 to 4294967295 and 1 to 2")
+    told = completed_now(peer)
+    verdict = well_formed(peer)
+    return equals(peer, told, ((_MOST - 1, _MOST), (1, 2)), "ranges") if not peer.problems else verdict
+
+
+@case("type.sequence-set.empty", covers=["type/sequence-set/layout"])
+def empty_sets(peer: Peer) -> Verdict:
+    """A set without ranges is read as such, and changes nothing."""
+    _worked(peer, 3)
+    peer.claim("ids 0 to 2")
+    peer.send("session.known-completed", commands=())
+    return equals(peer, among(completed_now(peer), range(4)), [True, True, True, False], "told completed")
+
+
+@case("type.sequence-set.wide", covers=["type/sequence-set/layout"])
+def wide_sets(peer: Peer) -> Verdict:
+    """A range of nearly half of all numbers is a range like any other, and the session works on."""
+    peer.open_session()
+    peer.claim("no refusal")
+    peer.send("session.known-completed", commands=((0x80000001, _MOST),))
+    return allows(peer)
+
+
+def _known(ranges: tuple[tuple[int, int], ...]) -> bytes:
+    return encode_instruction("session.known-completed", {"commands": ranges})
+
+
+@case("type.sequence-set.disjoint.control", covers=["type/sequence-set/disjoint"])
+def disorder_in_controls(peer: Peer) -> Verdict:
+    """Ranges without order in a control break a rule of types: whether they are refused is recorded."""
+    return each_judged(peer, [control_of(_known(ranges)) for ranges in _OUT_OF_ORDER], borne)
+
+
+@case("type.sequence-set.disjoint.command", covers=["type/sequence-set/disjoint"])
+def disorder_in_commands(peer: Peer) -> Verdict:
+    """Ranges without order in a command break a rule of types: whether they are refused is recorded."""
+    wrong = [encode_instruction("message.accept", {"transfers": ranges}) for ranges in _OUT_OF_ORDER]
+    return each_judged(peer, [command_of(octets) for octets in wrong], borne)
+
+
+@case("type.sequence-set.cut", covers=["encoding/command/truncated", "type/sequence-set/layout"])
+def cut_sets(peer: Peer) -> Verdict:
+    """A set whose size is no number of pairs cannot be read."""
+    sizes = [struct.pack(">H", size) + bytes(size) for size in (1, 4, 12)]
+    wrong = [encode_instruction("message.accept", {"transfers": Raw(octets)}) for octets in sizes]
+    return each_judged(peer, [command_of(octets) for octets in wrong])

@@ -1,0 +1,76 @@
+"""Class session: commands that will never come (gap).
+
+Knows: sets of ids, halves of commands. Must not know: targets.
+"""
+
+from __future__ import annotations
+
+from amqpspec.peer.amqp_0_10.peer import Peer
+from amqpspec.run.case import case
+from amqpspec.run.oracles import equals
+from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_10._sessions import among, half_a_declare, state
+from amqpspec.suites.amqp_0_10._wire import queues_there
+
+_NEEDS = ("gap",)
+
+
+def _goes_on(peer: Peer, at: int) -> None:
+    """The next command is the one behind the gap, whether a target counts it so by itself or not."""
+    peer.point(0, at)
+
+
+@case("session.gap.next-commands", covers=["session/gap/next-commands"], needs=_NEEDS)
+def commands_behind_a_gap(peer: Peer) -> Verdict:
+    """The commands behind a gap are carried out."""
+    peer.open_session()
+    peer.call("execution.sync")
+    peer.claim("both queues")
+    peer.send("session.gap", commands=((1, 5),))
+    _goes_on(peer, 6)
+    queues = [peer.queue() for _ in "12"]
+    return equals(peer, queues_there(peer, queues), queues, "queues")
+
+
+@case(
+    "session.gap.completed",
+    covers=["session/gap/gap-confirmation-and-completion", "session/gap/next-commands"],
+    needs=_NEEDS,
+)
+def gap_is_complete(peer: Peer) -> Verdict:
+    """All ids in the two ranges of a gap are told completed and confirmed, those between and behind them are not."""
+    peer.open_session()
+    peer.call("execution.sync")
+    peer.claim("ids 0, 1 to 3 and 6 in both sets")
+    peer.send("session.gap", commands=((1, 3), (6, 6)))
+    told = state(peer)
+    wanted = [True, True, True, True, False, False, True, False]
+    found = [among(ranges, range(8)) for ranges in (told.completed, told.confirmed)]
+    return equals(peer, found, [wanted, wanted], "told")
+
+
+@case("session.gap.aborted", covers=["session/gap/aborted-commands"], needs=_NEEDS)
+def gap_over_half_a_command(peer: Peer) -> Verdict:
+    """A command of which a half came is given up where a gap has its id; the next one is carried out."""
+    peer.open_session()
+    peer.call("execution.sync")
+    lost, first, _ = half_a_declare(peer)
+    peer.send_octets(first)
+    peer.claim("the queue behind the gap, and not the one in it")
+    peer.send("session.gap", commands=((1, 1),))
+    _goes_on(peer, 2)
+    kept = peer.queue()
+    return equals(peer, queues_there(peer, [lost, kept]), [kept], "queues")
+
+
+@case("session.gap.stays-completed", covers=["session/gap/completed-or-confirmed-commands"], needs=_NEEDS)
+def gap_over_completed_commands(peer: Peer) -> Verdict:
+    """Commands that were completed stay so where a gap has their ids; what they did stays done."""
+    peer.open_session()
+    queues = [peer.queue() for _ in "12"]
+    peer.barrier()
+    peer.claim("ids 0 to 3 completed, and both queues")
+    peer.send("session.gap", commands=((0, 1),))
+    told = among(state(peer).completed, range(4))
+    found = (told, queues_there(peer, queues))
+    return equals(peer, found, ([True] * 4, queues), "completed, queues")

@@ -1,0 +1,139 @@
+"""Class session: which ids commands have, and where a command goes on (command-point).
+
+Knows: ids, offsets, frames of commands. Must not know: targets.
+"""
+
+from __future__ import annotations
+
+from amqpspec.peer.amqp_0_10.peer import Peer
+from amqpspec.run.amqp_0_10.oracles import rejects_violation
+from amqpspec.run.case import case
+from amqpspec.run.oracles import equals
+from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_10._sessions import among, completed_now, fails, half_a_declare
+from amqpspec.suites.amqp_0_10._wire import each_judged
+from amqpspec.wire.amqp_0_10.frames import FIRST_FRAME, LAST_FRAME, LAST_SEGMENT, encode_frame
+from amqpspec.wire.amqp_0_10.instructions import BODY
+
+_LAST_IDS = 0xFFFFFFFE
+
+
+@case("session.command-point.before-commands", covers=["session/command-point/before-commands"])
+def command_without_point(peer: Peer) -> Verdict:
+    """A command on a newly attached channel without a command-point detaches the session."""
+    peer.open_connection()
+    peer.attach()
+    peer.send("execution.sync", sync=True)
+    return rejects_violation(peer, barrier=False, within_s=peer.patience_s)
+
+
+@case(
+    "session.command-point.attached-again",
+    covers=["session/command-point/newly-attached-transports/detached"],
+)
+def command_without_another_point(peer: Peer) -> Verdict:
+    """A command-point holds for one attachment: behind another attach of the session a command needs one again."""
+    session = peer.open_session(timeout_s=60)
+    peer.barrier()
+    peer.detach()
+    peer.attach(0, session.name)
+    peer.send("execution.sync", sync=True)
+    return rejects_violation(peer, barrier=False, within_s=peer.patience_s)
+
+
+@case("session.command-point.numbering", covers=["session/command-point/numbering"])
+def numbers_of_commands(peer: Peer) -> Verdict:
+    """Commands are counted from the id of the command-point on, over the end of 32 bits: 4294967294 to 1."""
+    peer.open_session(point=_LAST_IDS)
+    peer.claim("ids 4294967294 to 1 completed, and an exception for command 2")
+    for _ in range(3):
+        peer.send("execution.sync")
+    peer.call("execution.sync")
+    told = among(completed_now(peer), [_LAST_IDS - 1, _LAST_IDS, _LAST_IDS + 1, 0, 1, 2])
+    wanted = ([False, True, True, True, True, False], 2)
+    return equals(peer, (told, fails(peer)), wanted, "told completed, failed")
+
+
+@case("session.command-point.again", covers=["session/command-point/numbering"])
+def another_point(peer: Peer) -> Verdict:
+    """A second command-point on the same attachment numbers what comes behind it."""
+    peer.open_session()
+    peer.barrier()
+    peer.claim("an exception for command 1001")
+    peer.point(0, 1000)
+    peer.call("execution.sync")
+    return equals(peer, fails(peer), 1001, "command")
+
+
+@case("session.command-point.own", covers=["session/command-point/numbering"])
+def points_of_the_target(peer: Peer) -> Verdict:
+    """The target's own commands come behind a command-point of its own, and are numbered one by one."""
+    peer.open_session()
+    names = [peer.queue() for _ in "123"]
+    peer.claim("a command-point before the first result, and ids one behind the other")
+    for name in names:
+        peer.send("queue.query", queue=name)
+    ids = [peer.expect("execution.result").id for _ in names]
+    first = ids[0]
+    wanted = None if first is None else [first, first + 1, first + 2]
+    return equals(peer, ids, wanted or "three numbers", "ids")
+
+
+# --- where a command goes on
+
+
+def _points(peer: Peer, offset: int) -> None:
+    peer.point(0, peer.sessions[0].next_id or 0, offset)
+
+
+@case(
+    "session.command-point.zero-offset.segment",
+    covers=[
+        "session/command-point/zero-offset/framing-error",
+        "session/command-point/zero-offset/next-frame",
+    ],
+    destructive=True,
+)
+def body_behind_a_point(peer: Peer) -> Verdict:
+    """Behind a command-point without an offset, a segment that begins no command is a framing error."""
+
+    def act(one: Peer) -> None:
+        _points(one, 0)
+        flags = FIRST_FRAME | LAST_FRAME | LAST_SEGMENT
+        one.send_octets(encode_frame(b"body", type=BODY, flags=flags))
+
+    return each_judged(peer, [act], barrier=False)
+
+
+@case(
+    "session.command-point.zero-offset.frame",
+    covers=["session/command-point/zero-offset/framing-error"],
+    destructive=True,
+)
+def rest_behind_a_point(peer: Peer) -> Verdict:
+    """Behind a command-point without an offset, the second half of a command is a framing error."""
+
+    def act(one: Peer) -> None:
+        _, _, second = half_a_declare(one)
+        _points(one, 0)
+        one.send_octets(second)
+
+    return each_judged(peer, [act], barrier=False)
+
+
+@case(
+    "session.command-point.nonzero-offset",
+    covers=[
+        "session/command-point/nonzero-offset/framing-error",
+        "session/command-point/nonzero-offset/next-frame",
+    ],
+    needs=["session-resume"],
+)
+def command_behind_an_offset(peer: Peer) -> Verdict:
+    """Behind a command-point with an offset, a frame that begins a command is a framing error."""
+
+    def act(one: Peer) -> None:
+        _points(one, 10)
+        one.send("execution.sync", sync=True)
+
+    return each_judged(peer, [act], barrier=False)

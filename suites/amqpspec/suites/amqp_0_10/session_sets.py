@@ -1,0 +1,280 @@
+"""Class session: what both ends say of commands (expected, confirmed, completed, known-completed, flush).
+
+Knows: controls and the books of a session. Must not know: targets.
+"""
+
+from __future__ import annotations
+
+from amqpspec.peer.amqp_0_10.peer import Peer
+from amqpspec.run.case import case
+from amqpspec.run.oracles import equals, holds, observed_either_way
+from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_10._sessions import LAST_OFFSET, State, among, half_a_declare, state
+from amqpspec.wire.amqp_0_10.serial import MODULUS, SerialSet, in_words
+
+_MANY = 70
+_WHOLE = (0, LAST_OFFSET)
+
+
+def _worked(peer: Peer, commands: int, start: int = 0) -> None:
+    """A session with so many commands, all of them told completed."""
+    peer.open_session(point=start)
+    for _ in range(commands - 1):
+        peer.send("execution.sync")
+    peer.call("execution.sync")
+
+
+# --- expected
+
+
+@case("session.expected.never-spontaneous", covers=["session/expected/never-spontaneous"])
+def expected_unasked(peer: Peer) -> Verdict:
+    """Expected does not come while a session is attached, works, and flushes other sets."""
+    peer.open_session()
+    peer.claim("no expected without a flush that asks for it")
+    queue = peer.queue()
+    for at in range(_MANY):
+        peer.publish(queue, b"%d" % at, sync=at % 2 == 0)
+    peer.send("session.flush", confirmed=True, completed=True)
+    peer.barrier()
+    found = peer.pending("session.expected", channel=None)
+    return holds(peer, not found, f"{len(found)} times expected")
+
+
+@case("session.expected.new", covers=["session/expected/commands-empty-means-new-session"])
+def expected_of_a_new_session(peer: Peer) -> Verdict:
+    """Nothing is expected of a new session, before its command-point and behind it; something is once it has worked."""
+    peer.open_connection()
+    peer.attach()
+    peer.claim("no ids, no ids, some ids")
+    before = state(peer).expected
+    peer.point()
+    behind = state(peer).expected
+    peer.call("execution.sync")
+    found = [bool(ranges) for ranges in (before, behind, state(peer).expected)]
+    return equals(peer, found, [False, False, True], "ids expected")
+
+
+@case("session.expected.next", covers=["session/expected/include-next-command"])
+def expected_next(peer: Peer) -> Verdict:
+    """The id after the highest one seen is expected, also where that one is 0 again."""
+    _worked(peer, 3)
+    _worked_again = peer.another()
+    _worked(_worked_again, 2, MODULUS - 2)
+    peer.claim("3 among the ids, and 0")
+    told = [state(peer).expected, state(_worked_again).expected]
+    found = [among(ranges, [number])[0] for ranges, number in zip(told, (3, 0), strict=True)]
+    return holds(peer, all(found), " and ".join(in_words(ranges) or "none" for ranges in told))
+
+
+def _overlaps(told: State) -> list[int]:
+    """The ids that a set lists among the commands and among the fragments."""
+    pairs = ((told.expected, told.expected_parts), (told.confirmed, told.confirmed_parts))
+    return [number for ranges, parts in pairs for number in parts if among(ranges, [number])[0]]
+
+
+def _wholes(told: State) -> list[int]:
+    """The ids of fragments that are whole commands."""
+    parts = (*told.expected_parts.items(), *told.confirmed_parts.items())
+    return [number for number, ranges in parts if _WHOLE in ranges]
+
+
+def _half_way(peer: Peer) -> State:
+    """What is told while the half of a third command has come."""
+    _worked(peer, 2)
+    _, first, _ = half_a_declare(peer)
+    peer.number()
+    peer.send_octets(first)
+    return state(peer)
+
+
+@case(
+    "session.expected.fragments",
+    covers=["session/expected/no-overlaps", "session/expected/include-next-command"],
+    needs=["session-resume"],
+)
+def expected_half_way(peer: Peer) -> Verdict:
+    """Where the half of a command has come, no id stands among commands and fragments, and some id is expected."""
+    peer.open_connection()
+    peer.claim("the rest of command 2, or all of it, but not both")
+    told = _half_way(peer)
+    waited_for = among(told.expected, [2])[0] or 2 in told.expected_parts
+    return holds(peer, waited_for and not _overlaps(told), str(told))
+
+
+@case("session.expected.fragments.minimal", covers=["session/expected/minimal-fragments"])
+def expected_whole(peer: Peer) -> Verdict:
+    """What is expected as a whole does not stand among the fragments."""
+    _worked(peer, 2)
+    peer.claim("no fragments")
+    told = state(peer)
+    return holds(peer, not told.expected_parts, str(told))
+
+
+# --- confirmed
+
+
+@case(
+    "session.confirmed.fragments",
+    covers=["session/confirmed/no-overlaps", "session/confirmed/minimal-fragments"],
+)
+def confirmed_half_way(peer: Peer) -> Verdict:
+    """No id is confirmed as a command and in fragments, and no command as a fragment of all its octets."""
+    peer.open_connection()
+    peer.claim("no id twice, no whole command among the fragments")
+    told = _half_way(peer)
+    return holds(peer, not _overlaps(told) and not _wholes(told), str(told))
+
+
+@case("session.confirmed.as-completed", covers=["session/confirmed/as-completed"])
+def confirmed_and_completed(peer: Peer) -> Verdict:
+    """What is completed is confirmed; whether more than that is confirmed is recorded."""
+    _worked(peer, 3)
+    peer.claim("commands 0 to 2 completed and confirmed")
+    told = state(peer)
+    ids = [0, 1, 2]
+    if among(told.completed, ids) != [True] * 3 or among(told.confirmed, ids) != [True] * 3:
+        return holds(peer, False, str(told))
+    same = told.completed == told.confirmed
+    return observed_either_way(peer, "the same sets" if same else "more is confirmed than completed")
+
+
+@case("session.confirmed.spontaneous", covers=["session/confirmed/spontaneous"])
+def confirmed_unasked(peer: Peer) -> Verdict:
+    """Confirmed may come without a flush; what it names are commands that were sent."""
+    peer.open_session()
+    queue = peer.queue()
+    peer.claim("no confirmed, or ids of commands that were sent")
+    for at in range(_MANY):
+        peer.publish(queue, b"%d" % at)
+    peer.barrier()
+    sent = SerialSet.of([(0, (peer.sessions[0].next_id or 1) - 1)])
+    told = peer.pending("session.confirmed")
+    foreign = [list(a["commands"] or ()) for a in told if not _within(a["commands"] or (), sent)]
+    if foreign:
+        return holds(peer, False, f"{foreign[0]} of {sent}")
+    return observed_either_way(peer, "spontaneously" if told else "on request only")
+
+
+def _within(ranges: tuple[tuple[int, int], ...], sent: SerialSet) -> bool:
+    return all(lower in sent and upper in sent for lower, upper in ranges)
+
+
+@case("session.confirmed.durability", covers=["session/confirmed/durability"], restarts=True)
+def confirmed_and_stored(peer: Peer) -> Verdict:
+    """What was confirmed of persistent messages in a durable queue is there after a restart."""
+    peer.open_session()
+    queue = peer.queue(durable=True)
+    ids = {peer.publish(queue, b"%d" % at, delivery={"delivery_mode": 2}): b"%d" % at for at in range(3)}
+    peer.barrier()
+    confirmed = state(peer).confirmed
+    promised = [body for number, body in ids.items() if number is not None and among(confirmed, [number])[0]]
+    peer.context.restart()
+    after = peer.another()
+    after.open_session()
+    after.claim("every message that was confirmed")
+    found = [transfer.body for transfer in after.drain(queue)]
+    return equals(after, [body for body in promised if body not in found], [], "lost of what was confirmed")
+
+
+# --- completed, and known to be
+
+
+@case(
+    "session.exclude-known-complete",
+    covers=[
+        "session/completed/commands/exclude-known-complete",
+        "session/confirmed/commands/exclude-known-complete",
+    ],
+)
+def known_completed(peer: Peer) -> Verdict:
+    """What known-completed named is left out of completed and confirmed; the rest, and what comes later, is in."""
+    _worked(peer, 4)
+    peer.send("session.known-completed", commands=((0, 1), (3, 3)))
+    peer.call("execution.sync")
+    peer.claim("ids 2 and 4 in both sets, ids 0, 1 and 3 in none")
+    told = state(peer)
+    found = [among(ranges, range(5)) for ranges in (told.completed, told.confirmed)]
+    return equals(peer, found, [[False, False, True, False, True]] * 2, "told")
+
+
+@case("session.exclude-known-complete.wrapped", covers=["session/completed/commands/exclude-known-complete"])
+def known_completed_over_the_end(peer: Peer) -> Verdict:
+    """Sets run over the end of 32 bits: of 4294967294 to 1, the two in the middle are known."""
+    _worked(peer, 4, MODULUS - 2)
+    peer.send("session.known-completed", commands=((MODULUS - 1, 0),))
+    peer.call("execution.sync")
+    peer.claim("ids 4294967294, 1 and 2")
+    found = among(state(peer).completed, [MODULUS - 2, MODULUS - 1, 0, 1, 2])
+    return equals(peer, found, [True, False, False, True, True], "told completed")
+
+
+def _results(peer: Peer, count: int) -> list[int]:
+    """The ids of so many commands of the target."""
+    peer.open_session()
+    queue = peer.queue()
+    for _ in range(count):
+        peer.send("queue.query", queue=queue)
+    ids = [peer.expect("execution.result").id for _ in range(count)]
+    return [number for number in ids if number is not None]
+
+
+@case(
+    "session.completed.timely",
+    covers=["session/completed/timely-reply/no-delay", "session/completed/known-completed-reply"],
+)
+def timely_replies(peer: Peer) -> Verdict:
+    """Each of two completed that wants a timely reply is answered by known-completed, which covers it."""
+    ids = _results(peer, 2)
+    peer.claim("known-completed, twice, with the ids that were told")
+    found = []
+    for number in ids:
+        peer.complete([number], timely=True)
+        found.append(among(peer.expect("session.known-completed")["commands"] or (), [number])[0])
+    return equals(peer, found, [True, True], "covered")
+
+
+@case("session.completed.delayed", covers=["session/completed/delayed-reply"])
+def delayed_replies(peer: Peer) -> Verdict:
+    """Known-completed may wait where no timely reply is wanted, and comes when one is."""
+    ids = _results(peer, 2)
+    peer.claim("both ids in known-completed, behind the second completed at the latest")
+    peer.complete(ids[:1])
+    peer.barrier()
+    early = peer.pending("session.known-completed")
+    peer.complete(ids, timely=True)
+    late = peer.expect("session.known-completed")
+    known = [tuple(a["commands"] or ()) for a in (*early, late)]
+    if not all(any(among(ranges, [number])[0] for ranges in known) for number in ids):
+        return holds(peer, False, f"known-completed for {' and '.join(map(in_words, known))} of {ids}")
+    return observed_either_way(peer, "at once" if early else "put off")
+
+
+@case("session.completed.merged", covers=["session/completed/merged-reply"])
+def merged_replies(peer: Peer) -> Verdict:
+    """Several completed may be answered by one known-completed, which covers all of them."""
+    ids = _results(peer, 3)
+    peer.claim("all ids in what is known to be completed")
+    for number in ids[:-1]:
+        peer.send("session.completed", commands=((number, number),))
+    peer.send("session.completed", commands=((ids[-1], ids[-1]),), timely_reply=True)
+    replies = [peer.expect("session.known-completed")]
+    peer.barrier()
+    replies += peer.pending("session.known-completed")
+    known = [among(reply["commands"] or (), ids) for reply in replies]
+    if not all(any(column) for column in zip(*known, strict=True)):
+        return holds(peer, False, f"known-completed for {known} of {ids}")
+    return observed_either_way(peer, "one for each" if len(replies) == len(ids) else "one for several")
+
+
+@case("session.known-completed.stateless", covers=["session/known-completed/stateless"])
+def echoed_ids(peer: Peer) -> Verdict:
+    """Known-completed may name the very ids of completed, or others besides; it covers them."""
+    ids = _results(peer, 2)
+    told = ((ids[0], ids[1]),)
+    peer.claim("known-completed that covers the ids")
+    peer.send("session.completed", commands=told, timely_reply=True)
+    reply = tuple(peer.expect("session.known-completed")["commands"] or ())
+    if among(reply, ids) != [True, True]:
+        return holds(peer, False, f"{in_words(reply) or 'no ids'} for {in_words(told)}")
+    return observed_either_way(peer, "the very ids" if reply == told else "others besides")
