@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 from weakref import WeakKeyDictionary
 
+from amqpspec.reference.amqp_0_10 import outgoing
 from amqpspec.reference.amqp_0_10.assembling import Building
 from amqpspec.reference.amqp_0_10.orders import Order
-from amqpspec.reference.amqp_0_10 import outgoing
 from amqpspec.reference.amqp_0_10.outgoing import Outgoing
 from amqpspec.reference.core import Core
 from amqpspec.reference.fault import fault_table
@@ -83,6 +83,11 @@ class Session:
     def queues(self) -> list[Queue]:
         """The queues that it may be sent messages from."""
         return [] if self.taker is None else self.taker.queues()
+
+    @property
+    def next_out(self) -> int:
+        """The id of the next command out."""
+        return self.outgoing.next
 
     # --- refusing
 
