@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from amqpspec.record.rows import BlockedBy, CaseRow, Outcome
+from amqpspec.reference.amqp_1_0 import dispositions
 from amqpspec.reference.methods.classes import queue
 from amqpspec.reference.model import routing
 from amqpspec.run.case import load_suite
@@ -19,6 +20,7 @@ from amqpspec.run.mutants.surgery import can_be_put_in
 from amqpspec.run.mutants.survey import EQUIVALENTS, Survey, equivalents
 from amqpspec.run.mutants.trial import Fate, Trial, exit_code_of
 from amqpspec.run.results import Exit
+from amqpspec.spec.dialects import dialect_ids
 
 WIRE = "amqp-wire-9-1"
 CASES = ("channels.support", "content.bodies", "amq_wlp_frame_02")
@@ -43,6 +45,7 @@ def wrong(source: str) -> list[str]:
         ("self.x = y", ["pass"]),
         ("x = y", []),
         ("swap(a, b)", ["pass", "swap(b, a)"]),
+        ("x = wire.plus(a, b)", []),
         ("kept.append(x)", ["pass", "if not kept:\n    kept.append(x)"]),
         ("[x for x in y if x.z]", ["[x for x in y]"]),
         ("for x in y:\n    pass", ["for x in __mutant_first__(y):\n    pass"]),
@@ -65,6 +68,11 @@ def test_what_asks_for_a_named_fault_is_left_alone() -> None:
     found = mutants_of(queue)
     assert [mutant for mutant in found if mutant.what.startswith("if ")]
     assert not [mutant for mutant in found if mutant.what.startswith("if ") and "faulty(" in mutant.what]
+
+
+def test_a_variable_that_holds_whether_a_fault_is_on_is_left_alone() -> None:
+    assert "    again = session.faulty(" in Path(str(dispositions.__file__)).read_text(encoding="utf-8")
+    assert not [mutant for mutant in mutants_of(dispositions) if "again" in mutant.what]
 
 
 def test_every_mutant_of_a_module_compiles_and_most_can_be_put_in() -> None:
@@ -124,6 +132,8 @@ def test_a_survey_adds_up() -> None:
 def test_equivalent_mutants_have_a_reason() -> None:
     assert EQUIVALENTS.exists()
     assert all(len(reason.split()) > 3 for reason in equivalents().values())
+    dialects = {id.partition(" ")[0] for id in equivalents() if " " in id}
+    assert dialects <= set(dialect_ids())
 
 
 def test_a_module_that_does_not_exist_is_one_line() -> None:

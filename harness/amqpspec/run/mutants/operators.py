@@ -43,6 +43,7 @@ _ARITHMETIC: dict[type[ast.operator], type[ast.operator]] = {
     ast.RShift: ast.LShift,
 }
 _STORING = frozenset({"add", "append", "appendleft"})
+_COMMUTATIVE = frozenset({"max", "min", "plus"})
 
 
 def changes(node: ast.AST) -> Iterator[Change]:
@@ -145,6 +146,8 @@ def _returned(node: ast.Return) -> Iterator[Change]:
 
 def _arguments_swapped(node: ast.Call) -> Iterator[Change]:
     if len(node.args) < 2 or any(isinstance(argument, ast.Starred) for argument in node.args[:2]):
+        return
+    if ast.unparse(node.func).rpartition(".")[2] in _COMMUTATIVE:
         return
     changed = copy.deepcopy(node)
     changed.args[:2] = [changed.args[1], changed.args[0]]

@@ -3,7 +3,8 @@
 Knows: how functions are found in a source, what is not to be touched. Must not know: how a mutant is put to work.
 
 Only bodies of functions are changed: what a module does when it is imported is done before any case begins. Conditions
-that ask for a named fault, and functions that only serve one, are left alone: what they do wrong is named already.
+that ask for a named fault, by its name or by a variable that holds the answer, and functions that only serve one, are
+left alone: what they do wrong is named already.
 """
 
 from __future__ import annotations
@@ -112,12 +113,20 @@ def _functions(body: list[ast.stmt], prefix: str = "") -> Iterator[tuple[str, _F
 def _nodes(function: _Function) -> Iterator[ast.AST]:
     """Every node of a function's body that may be changed, in the order of the source."""
     body = function.body[1:] if ast.get_docstring(function) is not None else function.body
+    answers = frozenset(_answers(function))
     for statement in body:
-        yield from _below(statement)
+        yield from _below(statement, answers)
 
 
-def _below(node: ast.AST) -> Iterator[ast.AST]:
-    if _asks_for_a_fault(node):
+def _answers(function: _Function) -> Iterator[str]:
+    """Variables that hold whether a fault is on, and nothing else."""
+    for node in ast.walk(function):
+        if isinstance(node, ast.Assign) and _is_a_question(node.value):
+            yield from (target.id for target in node.targets if isinstance(target, ast.Name))
+
+
+def _below(node: ast.AST, answers: frozenset[str]) -> Iterator[ast.AST]:
+    if _asks_for_a_fault(node, answers):
         return
     yield node
     for name, value in ast.iter_fields(node):
@@ -127,12 +136,19 @@ def _below(node: ast.AST) -> Iterator[ast.AST]:
             continue
         for child in value if isinstance(value, list) else [value]:
             if isinstance(child, ast.AST) and not isinstance(child, ast.JoinedStr):
-                yield from _below(child)
+                yield from _below(child, answers)
 
 
-def _asks_for_a_fault(node: ast.AST) -> bool:
+def _asks_for_a_fault(node: ast.AST, answers: frozenset[str]) -> bool:
     """Whether a condition asks whether a named fault is on."""
+    if isinstance(node, ast.Return) and node.value is not None and _is_a_question(node.value):
+        return True
     test = node.test if isinstance(node, ast.If | ast.IfExp) else node
     return isinstance(test, ast.expr) and any(
-        isinstance(part, ast.Call) and _ASKS in ast.unparse(part.func) for part in ast.walk(test)
+        _is_a_question(part) or (isinstance(part, ast.Name) and part.id in answers) for part in ast.walk(test)
     )
+
+
+def _is_a_question(node: ast.AST) -> bool:
+    """Whether an expression is the question whether a fault is on, and nothing else."""
+    return isinstance(node, ast.Call) and _ASKS in ast.unparse(node.func)

@@ -3,7 +3,9 @@
 Knows: sampling by seed, processes, time. Must not know: how a trial judges, how results are printed.
 
 Equivalent mutants behave as the clean broker does, or differ in what no specification says: they are listed in
-``equivalents.yaml`` by id, each with a reason that a reader can check, and are not tried.
+``equivalents.yaml`` by id, each with a reason that a reader can check, and are not tried. Where brokers share code, a
+dialect before the id says by whose specification alone the mutant is equivalent. What holds faults and carries octets
+is no broker: it is not mutated.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from __future__ import annotations
 import random
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -34,6 +36,7 @@ from amqpspec.run.mutants.trial import Fate, Near, Trial, be_tried
 EQUIVALENTS = Path(__file__).with_name("equivalents.yaml")
 _TRIAL_S = 180.0
 _ROWS_SHOWN = 3
+_MACHINERY = frozenset({"deviations", "fault", "faults", "memory", "refusals"})
 
 
 Reach = Mapping[str, Mapping[str, frozenset[Line]]]
@@ -108,7 +111,9 @@ def equivalents() -> Mapping[str, str]:
 
 def _sample(reach: Reach, count: int, seed: int, module: str) -> list[Mutant]:
     executed = {line for by_case in reach.values() for lines in by_case.values() for line in lines}
-    names = sorted(name for name in {module_name(file) for file, _ in executed} if module in name)
+    reached = {module_name(file) for file, _ in executed}
+    brokers = {name for name in reached if name.rpartition(".")[2] not in _MACHINERY}
+    names = sorted(name for name in brokers if module in name)
     if not names:
         raise LookupError(f"expected part of the name of a module that the suites execute, actual {module!r}")
     modules = [import_module(name) for name in names]
@@ -123,15 +128,21 @@ def _sample(reach: Reach, count: int, seed: int, module: str) -> list[Mutant]:
     return sample
 
 
+def _is_equivalent(mutant: Mutant, dialects: Iterable[str]) -> bool:
+    known = equivalents()
+    return mutant.id in known or all(f"{dialect} {mutant.id}" in known for dialect in dialects)
+
+
 def _trials(sample: Sequence[Mutant], reach: Reach, workers: int) -> Iterator[Trial]:
     waiting = iter(sample)
     running: dict[Connection, _Running] = {}
     while True:
         while len(running) < workers and (mutant := next(waiting, None)) is not None:
-            if mutant.id in equivalents():
+            near = _near(mutant, reach)
+            if _is_equivalent(mutant, near):
                 yield Trial(mutant, Fate.EQUIVALENT)
                 continue
-            started = _Running.start(mutant, _near(mutant, reach))
+            started = _Running.start(mutant, near)
             running[started.answer] = started
         if not running:
             return

@@ -52,10 +52,20 @@ def reported_unsettled(link: Link) -> Mapping[Any, Any]:
     return owed(link.attached, "attach")["unsettled"] or {}
 
 
-def outcomes_told(link: Link) -> dict[Any, str]:
-    """By tag, the outcome in the target's unsettled map; empty for none, or a state that leaves it open."""
-    names = {tag: getattr(state, "name", "") for tag, state in reported_unsettled(link).items()}
-    return {tag: name if name in TERMINAL else "" for tag, name in names.items()}
+def outcomes_told(link: Link, begun_octets: int = 0) -> dict[Any, str]:
+    """By tag, the outcome in the target's unsettled map; empty for none, or a state that leaves it open.
+
+    A state received that says more than ``begun_octets`` is shown as it is: no more of any delivery has gone anywhere.
+    """
+    return {tag: _told(state, begun_octets) for tag, state in reported_unsettled(link).items()}
+
+
+def _told(state: Any, begun_octets: int) -> str:
+    name: str = getattr(state, "name", "")
+    if name != "received":
+        return name if name in TERMINAL else ""
+    section, octets = state["section_number"], state["section_offset"]
+    return "" if section == 0 and octets <= begun_octets else f"received {section}:{octets}"
 
 
 def is_incomplete(link: Link) -> bool:

@@ -29,7 +29,8 @@ from amqpspec.wire.amqp_1_0.values import Described, Map, Symbol
 
 _ROLES = (SENDER, RECEIVER)
 _UNHEARD_OF = Symbol("amqpspec:unheard-of")
-_FILTER = Map({_UNHEARD_OF: Described(_UNHEARD_OF, "whatever")})
+# Unknown by its descriptor; what it says would be a selector under one that is known.
+_FILTER = Map({_UNHEARD_OF: Described(_UNHEARD_OF, "colour = 'red'")})
 _ASKED = ("filter", "capabilities", "durable", "expiry_policy")
 
 

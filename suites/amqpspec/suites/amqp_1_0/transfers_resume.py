@@ -43,6 +43,7 @@ _NEEDS = ("resume",)
 _UNKNOWN = b"nobody knows it"
 # More credit than anything is owed for: what should not come could.
 _SEVERAL = 10
+_BEGUN_OCTETS = 3
 
 # --- 2.6.13: what each side holds
 
@@ -70,14 +71,14 @@ def map_of_the_target_as_receiver(peer: Peer) -> Verdict:
     whole = [peer.outcome(peer.transfer(link, body)) for body in (b"1", b"2")]
     if any(sent.settled_by_target for sent in whole):
         raise Unmet("unsettled dispositions", "a settled one")
-    begun = piece(peer, link, octets_of(b"begun")[:3], more=True)
+    begun = piece(peer, link, octets_of(b"begun")[:_BEGUN_OCTETS], more=True)
     peer.barrier()
     peer.claim("the outcomes as they were told before, and none of the delivery that has begun")
     suspend(peer, link)
     tags = {sent.tag: NOTHING_RECEIVED for sent in (*whole, begun)}
     again = resume(peer, link, tags, rcv_settle_mode="second")
     wanted = {**{sent.tag: sent.outcome for sent in whole}, begun.tag: ""}
-    return equals(peer, outcomes_told(again), wanted, "outcomes by tag")
+    return equals(peer, outcomes_told(again, _BEGUN_OCTETS), wanted, "outcomes by tag")
 
 
 @case(
