@@ -20,7 +20,7 @@ from amqpspec.wire.amqp_0_10.serial import SerialSet, add
 
 Handler: TypeAlias = Callable[[Session, Channel, Order], None]
 _COMMANDS = DIALECT.layout.tracks["command"]
-_COMMAND_INVALID = 503
+_COMMAND_INVALID, _FEW = 503, 1 << 16
 _LAST_OFFSET = (1 << 64) - 1
 _NOTHING = SerialSet()
 
@@ -65,11 +65,11 @@ def _expected(session: Session, channel: Channel) -> dict[str, Any]:
     if under_way is None:
         return {"commands": ((following, following),)}
     first = following if session.faulty("fragments-expected-as-commands") else add(following, 1)
-    return {"commands": ((first, add(following, 1)),), "fragments": [_of(under_way, following)]}
+    return {"commands": ((first, add(following, 1)),), "fragments": [_of(session, under_way, following)]}
 
 
-def _of(partial: Building, number: int) -> dict[str, Any]:
-    return _rest_of(number, partial.octets)
+def _of(session: Session, partial: Building, number: int) -> dict[str, Any]:
+    return _rest_of(number, partial.octets + 12 * session.faulty("fragments-count-frame-headers"))
 
 
 def _rest_of(number: int, offset: int) -> dict[str, Any]:
@@ -128,6 +128,10 @@ def known_completed(session: Session, channel: Channel, order: Order) -> None:
     ids = ids_of(order["commands"])
     if session.faulty("ends-of-ranges-not-read"):
         ids = ids_of((first, first) for first, _ in order["commands"] or ())
+    if not ids and session.faulty("no-ids-mean-all"):
+        ids = session.completed
+    if len(ids) > _FEW and session.faulty("wide-ranges-refused"):
+        session.fail(_COMMAND_INVALID, "too many ids")
     if not session.faulty("known-completed-forgotten"):
         session.completed, session.told = session.completed - ids, session.told - ids
 
@@ -142,6 +146,7 @@ def gap(session: Session, channel: Channel, order: Order) -> None:
     elif not session.faulty("gap-not-completed"):
         session.note(ids)
     session.has_state = session.has_state or bool(ids)
+    session.stalled = session.faulty("nothing-behind-a-gap")
     if session.next_in is not None and session.next_in in ids:
         if not session.faulty("gap-keeps-what-came-in-part"):
             channel.tracks.pop(_COMMANDS, None)
@@ -184,6 +189,8 @@ next-command-not-expected: expected begins two behind the highest id that came
 whole-commands-expected-as-fragments: the next command is expected as fragments [session/expected/minimal-fragments]
 fragments-expected-as-commands: a command that came in part is expected as a whole, too
     [session/expected/no-overlaps type/byte-ranges]
+fragments-count-frame-headers: what came of a command counts the headers of its frames
+    [type/byte-ranges session/command-point/nonzero-offset/next-frame]
 confirmed-fragments-overlap: a command that is confirmed stands among the fragments, too
     [session/confirmed/no-overlaps]
 whole-commands-confirmed-as-fragments: commands are confirmed as fragments from their beginning to their end
@@ -195,12 +202,15 @@ timely-reply-ignored: completed is not answered where a timely reply is asked fo
     [session/completed/timely-reply/no-delay]
 known-completed-empty: known-completed names no ids [session/known-completed/stateless
     session/completed/known-completed-reply session/completed/merged-reply]
+no-ids-mean-all: an empty set of ids stands for all there are [type/sequence-set/layout]
+wide-ranges-refused: a set of more than 65,536 ids ends the session [type/sequence-set/layout]
 ends-of-ranges-not-read: of a range of ids the first one counts only [type/sequence-set/layout]
 known-completed-forgotten: completions are told again after they are known
     [session/completed/commands/exclude-known-complete session/confirmed/commands/exclude-known-complete]
 fragments-not-understood: controls with fragments end the session [type/byte-ranges]
 gap-ignored: gap changes nothing [session/gap/gap-confirmation-and-completion session/gap/next-commands
     session/gap/aborted-commands]
+nothing-behind-a-gap: no command behind a gap is carried out [session/gap/next-commands]
 gap-not-completed: ids in a gap do not count as completed [session/gap/gap-confirmation-and-completion]
 gap-undoes-completion: a command in a gap is not completed any more
     [session/gap/completed-or-confirmed-commands]

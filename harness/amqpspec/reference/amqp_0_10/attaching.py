@@ -36,7 +36,8 @@ def attach(connection: Connection, channel: Channel, order: Order) -> None:
     ):
         connection.close(FRAMING_ERROR, "not on this channel")
         return
-    assert connection.user is not None and connection.vhost is not None
+    if connection.user is None or connection.vhost is None:
+        return  # only a fault lets it come before open
     known = sessions_of(connection.core).find(connection.user, name)
     if channel.session is not None and channel.session is not known:
         connection.refuse("session/attach/one-session-per-transport", "another session is attached here")
@@ -82,13 +83,13 @@ def attached(connection: Connection, channel: Channel, order: Order) -> None:
 def detach(connection: Connection, channel: Channel, order: Order) -> None:
     """A session leaves its channel."""
     name = channel.name = order["name"]
-    session = channel.session
-    if session is None or session.name != name:
+    session, answers = channel.session, not connection.faulty("detach-not-confirmed")
+    if answers and (session is None or session.name != name):
         connection.refuse("session/attachment/discarded", "no such session is attached here")
-        return
-    _leave(connection, channel, session)
-    if not connection.faulty("detach-not-confirmed"):
-        connection.send(channel.number, "session.detached", name=name, code=NORMAL)
+    elif session is not None and session.name == name:
+        _leave(connection, channel, session)
+        if answers:
+            connection.send(channel.number, "session.detached", name=name, code=NORMAL)
 
 
 @_handles("session.detached")

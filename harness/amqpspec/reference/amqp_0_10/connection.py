@@ -20,7 +20,7 @@ from amqpspec.reference.fault import fault_table
 from amqpspec.reference.refusing import RefusedError
 from amqpspec.reference.sasl import Login
 from amqpspec.spec.amqp_0_10 import DIALECT
-from amqpspec.spec.model import Scope
+from amqpspec.spec.model import Refusal, Scope
 from amqpspec.wire.amqp_0_10.frames import encode_assembly, encode_frame
 from amqpspec.wire.amqp_0_10.instructions import CONTROL, HeaderEntry
 from amqpspec.wire.values import Raw
@@ -100,10 +100,16 @@ class Connection(BrokerConnection):
             self.end_socket()
         elif refusal.scope is Scope.SOCKET:
             self.end_socket()
-        elif refusal.scope is Scope.CONNECTION or self.phase in BEFORE_OPEN or self.current is None:
+        elif refusal.scope is Scope.CONNECTION:
             self.close(refusal.code if isinstance(refusal.code, int) else FRAMING_ERROR, refused.text)
+        elif self.current is None or self.phase in BEFORE_OPEN or self._has_no_session(refusal):
+            self.close(FRAMING_ERROR, refused.text)
         else:
             self._refuse_on(self.current, refusal.code, refused.text)
+
+    def _has_no_session(self, refusal: Refusal) -> bool:
+        """Whether an exception is due where there is no session that it could end."""
+        return isinstance(refusal.code, int) and self.current is not None and self.current.session is None
 
     def _refuse_on(self, channel: Channel, code: int | str | None, text: str) -> None:
         """End a session by exception, or say detached where the code is one of its own."""
@@ -114,11 +120,7 @@ class Connection(BrokerConnection):
             if code == "unknown-ids" and session is not None:
                 session.end()
                 channel.session = None
-        elif session is None:
-            self.send(
-                channel.number, "session.detached", name=channel.name, code=_DETACH_CODES["not-attached"]
-            )
-        else:
+        elif session is not None:
             session.fail(code or 541, text)
             if session.carrier is None:
                 channel.session = None

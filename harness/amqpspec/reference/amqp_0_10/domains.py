@@ -41,16 +41,16 @@ def _of_field(row: Control, field: PackedField, value: Any) -> Iterator[Breach]:
 
 
 def _of_ranges(ranges: Sequence[tuple[int, int]]) -> Iterator[Breach]:
-    least = 0
+    start, least = -1, 0
     for lower, upper in ranges:
-        if upper < lower or lower + 1 < least:
+        if upper < lower or lower <= start:
             yield Breach("byte-ranges/ascending", f"{lower}-{upper}", "fragments")
             return
         if lower < least:
             yield Breach("byte-ranges/disjoint", f"{lower}-{upper}", "fragments")
             return
         # Those that touch are one range (type byte-ranges).
-        least = upper + 2
+        start, least = lower, upper + 2
 
 
 def _is_foreign(field: PackedField, value: Any) -> bool:

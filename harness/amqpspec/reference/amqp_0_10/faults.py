@@ -63,7 +63,7 @@ _ROWS = """
     encoding/struct/required-field encoding/command/unknown-class encoding/command/unknown-command
     encoding/command/truncated encoding/command/trailing encoding/command/wrong-side
     encoding/header-segment/one-of-each encoding/segments/required-header encoding/segments/unexpected
-    connection/grammar connection/close-code/invalid-path connection/close-code/framing-error
+    connection/grammar connection/close-code/invalid-path
     connection/start-ok/mechanism/validity connection/start-ok/locale connection/secure
     connection/tune-ok/channel-max/upper-limit connection/tune-ok/channel-max/available-channels
     connection/tune-ok/max-frame-size/minimum/chosen
@@ -141,6 +141,7 @@ transport/negotiation/unparseable: connection/start/protocol-name
 _SPOKEN_AS = word_table("""
 auto-delete-without-a-consumer-ever: queue/declare/auto-delete/last-consumer
 dead-letters-dropped: queue/declare/alternate-exchange/routed queue/delete/messages
+persistent-message-lost: session/confirmed/durability
 no-default-binding: exchange/default-exchange
 one-binding-per-destination: exchange/bind/binding-key/identity
 """)

@@ -90,7 +90,8 @@ class Inbox(Connection):
             return True
         channel = self.current = self.channels.setdefault(frame.channel, Channel(frame.channel))
         channel.name = b""
-        self._check_point(channel, frame)
+        if not self._is_at_point(channel, frame):
+            return True
         building = self._tracks(channel).setdefault(frame.track, Building(self.faulty))
         if channel.session is not None:
             channel.session.order = None
@@ -101,16 +102,18 @@ class Inbox(Connection):
             self._on_assembly(channel, frame.track, segments)
         return True
 
-    def _check_point(self, channel: Channel, frame: Incoming) -> None:
+    def _is_at_point(self, channel: Channel, frame: Incoming) -> bool:
         """Behind a command-point without an offset a command begins, behind one with an offset none does."""
         if frame.track != _COMMANDS or channel.point is None:
-            return
+            return True
         offset, channel.point = channel.point, None
         begins = frame.flags & _BEGINNING == _BEGINNING
         if not offset and not begins:
             self.refuse("session/command-point/zero-offset/framing-error", "no command begins")
-        elif offset and begins:
+            return False
+        if offset and begins:
             self.refuse("session/command-point/nonzero-offset/framing-error", "a command begins")
+        return True
 
     def _in_turn(self) -> Incoming | None:
         """The next frame, in the order of the wire."""
@@ -170,7 +173,7 @@ class Inbox(Connection):
             ATTACHMENTS[order.name](self, channel, order)
         elif channel.session is None:
             self.refuse("session/attachment/discarded", f"{order.name} on a channel without a session")
-        else:
+        elif order.name in accounting.CONTROLS:
             again, self.previous = order == self.previous, order
             if again and self.faulty("controls-refused-when-they-come-again"):
                 self.close(FRAMING_ERROR, "the same control again")
@@ -178,7 +181,7 @@ class Inbox(Connection):
 
     def _on_connection_control(self, order: Order) -> None:
         if self.phase is Phase.OPEN and order.name in {phase.value for phase in BEFORE_OPEN}:
-            self.refuse("connection/close-code/framing-error", f"{order.name} on an open connection")
+            self.refuse("connection/grammar", f"{order.name} on an open connection")
         else:
             login.CONTROLS[order.name](self, order)
 
@@ -189,7 +192,7 @@ class Inbox(Connection):
             self._unknown(instruction)
             return None
         if row.sent_by is Side.SERVER:
-            self._refuse_server_only(instruction, f"{row.name} comes from servers only")
+            self._refuse_of(instruction, "encoding/command/wrong-side", f"{row.name} comes from servers only")
             return None
         if instruction.error is not None and not self.faulty("broken-commands-carried-out-in-part"):
             self._refuse_of(instruction, _rule_of(instruction.error), str(instruction.error))
@@ -227,23 +230,11 @@ class Inbox(Connection):
             self._refuse_of(instruction, "encoding/command/unknown-class", f"no class {instruction.code[0]}")
 
     def _refuse_of(self, instruction: Instruction, rule: str, text: str) -> None:
-        """Refuse by a rule of sessions; where there is none that could end, it is framing that is wrong."""
-        if self.phase in BEFORE_OPEN:
-            rule = "connection/grammar"
-        elif self._concerns_connection(instruction):
-            rule = "connection/close-code/framing-error"
-        self.refuse(rule, text)
-
-    def _refuse_server_only(self, instruction: Instruction, text: str) -> None:
-        if self.current is not None and self.current.session is not None:
-            self.refuse("encoding/command/wrong-side", text)
-        else:
-            self._refuse_of(instruction, "encoding/command/wrong-side", text)
-
-    def _concerns_connection(self, instruction: Instruction) -> bool:
+        """Refuse what cannot be read; controls of connections concern no session, whatever their channel has."""
         row = instruction.row
-        of_connection = row is not None and row.class_name == "connection"
-        return of_connection or self.current is None or self.current.session is None
+        if row is not None and row.class_name == "connection":
+            self.current = None
+        self.refuse("connection/grammar" if self.phase in BEFORE_OPEN else rule, text)
 
     # --- commands
 

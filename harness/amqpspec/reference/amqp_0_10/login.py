@@ -69,6 +69,8 @@ def start_ok(connection: Connection, order: Order) -> None:
     assert login is not None
     if order["mechanism"] not in login.offered:
         connection.refuse("connection/start-ok/mechanism/validity", f"mechanism {order['mechanism']!r}")
+        _logged_in(connection, connection.core.users["guest"])
+        return
     locales = LOCALES[:1] if connection.faulty("second-locale-refused") else LOCALES
     if order["locale"] not in locales:
         connection.refuse("connection/start-ok/locale", f"locale {order['locale']!r}")

@@ -66,6 +66,8 @@ class Session:
         """What came of a command before its channel was lost."""
         self.completed, self.told = SerialSet(), SerialSet()
         """Commands in: those completed and not yet known to be, and those of them that were told."""
+        self.stalled = False
+        """Whether a fault keeps it from carrying out anything more."""
         self.outgoing = Outgoing(core.faulty, self.control)
         self.deferred: dict[int, Order] = {}
         """Orders that were handled and are not complete yet."""
@@ -129,7 +131,8 @@ class Session:
 
     def knows(self, number: int) -> bool:
         """Whether a command was received before: it is not carried out again (3.5.2)."""
-        return (number in self.completed or number in self.deferred) and not self.faulty("replays-executed")
+        known = number in self.completed or number in self.deferred
+        return self.stalled or (known and not self.faulty("replays-executed"))
 
     def complete(self, order: Order) -> None:
         """A command is complete: note it, and tell it where that was asked for."""

@@ -22,10 +22,11 @@ from amqpspec.suites.amqp_0_10._wire import (
     each_judged,
     octets_of,
 )
-from amqpspec.wire.amqp_0_10.frames import FIRST_SEGMENT, LAST_SEGMENT
+from amqpspec.wire.amqp_0_10.frames import FIRST_SEGMENT, LAST_SEGMENT, cut, encode_frame
 from amqpspec.wire.amqp_0_10.instructions import (
     BODY,
     COMMAND,
+    CONTROL,
     HEADER,
     encode_header,
     encode_instruction,
@@ -196,6 +197,27 @@ def truncated(peer: Peer) -> Verdict:
     wrong = [command_of(command[:size]) for size in (0, 1, 2, 3, 5, 7, len(command) - 1)]
     wrong += [control_of(control[:size]) for size in (1, 3, 5, len(control) - 1)]
     return each_judged(peer, wrong)
+
+
+@case("encoding.segments.required-header", covers=["encoding/segments/required-header"], needs=["stream"])
+def without_a_header(peer: Peer) -> Verdict:
+    """A command that has to have a header segment is refused without it, with a body and without one."""
+    octets = encode_instruction("stream.publish", {"exchange": "amq.direct", "routing_key": "none"})
+    bare = b"".join(cut([(COMMAND, octets)]))
+    return each_judged(
+        peer, [octets_of(bare), octets_of(b"".join(cut([(COMMAND, octets), (BODY, b"body")])))]
+    )
+
+
+@case("encoding.command.truncated.connection", covers=["encoding/command/truncated"])
+def truncated_controls_of_connections(peer: Peer) -> Verdict:
+    """Controls of the connection that end too early are refused on channels with a session and without one."""
+    close = encode_instruction("connection.close", {"reply_code": 200, "reply_text": "done"})
+
+    def on(channel: int) -> Act:
+        return lambda one: one.send_octets(encode_frame(close[:-2], type=CONTROL, channel=channel))
+
+    return each_judged(peer, [on(0), on(1)], barrier=False)
 
 
 @case("encoding.command.trailing", covers=["encoding/command/trailing"])

@@ -58,8 +58,8 @@ def numbers_of_commands(peer: Peer) -> Verdict:
 def another_point(peer: Peer) -> Verdict:
     """A second command-point on the same attachment numbers what comes behind it."""
     peer.open_session()
-    peer.barrier()
     peer.claim("an exception for command 1001")
+    peer.call("execution.sync")
     peer.point(0, 1000)
     peer.call("execution.sync")
     return equals(peer, fails(peer), 1001, "command")

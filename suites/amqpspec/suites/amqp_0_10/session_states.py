@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from amqpspec.peer.amqp_0_10.books import Session
 from amqpspec.peer.amqp_0_10.peer import Peer
 from amqpspec.run.amqp_0_10.oracles import allows, rejects_violation
 from amqpspec.run.case import case
-from amqpspec.run.oracles import equals, holds
+from amqpspec.run.oracles import equals
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_0_10._sessions import fails
 
@@ -126,10 +127,12 @@ for _control in CONTROLS:
 def _declare_attaches(state: str) -> None:
     def body(peer: Peer) -> Verdict:
         WITHOUT[state](peer)
-        peer.claim("attached, and the session works")
-        peer.open_session()
+        peer.claim("attached with the name that was sent, and the session works")
+        session = peer.sessions[0] = Session(peer.name("s").encode(), 0)
+        answer = peer.call_attach(session)
+        peer.point()
         peer.barrier()
-        return holds(peer, True, "attached, and it works")
+        return equals(peer, answer["name"], session.name, "name")
 
     body.__module__ = __name__
     body.__doc__ = f"Attach on a channel without a session ({state}) is answered by attached."

@@ -12,6 +12,7 @@ from amqpspec.run.case import case
 from amqpspec.run.oracles import borne, equals, holds, without_effect
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_0_10._wire import (
+    Act,
     declaring,
     each_judged,
     in_pieces,
@@ -162,11 +163,16 @@ def contradicting_flags(peer: Peer) -> Verdict:
 def frame_that_continues_nothing(peer: Peer) -> Verdict:
     """A frame that goes on with a segment which nobody began is refused."""
     octets = encode_instruction("execution.sync", {}, sync=True)
-    wrong = [
-        encode_frame(octets, type=COMMAND, flags=FIRST_SEGMENT | LAST_SEGMENT | flags)
-        for flags in (LAST_FRAME, 0)
-    ]
-    return each_judged(peer, map(octets_of, wrong), barrier=False)
+
+    def act(flags: int) -> Act:
+        def send(one: Peer) -> None:
+            # What comes right behind a command-point is a matter of its own.
+            one.barrier()
+            one.send_octets(encode_frame(octets, type=COMMAND, flags=FIRST_SEGMENT | LAST_SEGMENT | flags))
+
+        return send
+
+    return each_judged(peer, map(act, (LAST_FRAME, 0)), barrier=False)
 
 
 @case("transport.frame.segment-type", covers=["transport/frame/segment-type"], destructive=True)
