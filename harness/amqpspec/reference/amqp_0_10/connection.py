@@ -162,6 +162,8 @@ class Connection(BrokerConnection):
         limit = self.max_frame_octets
         if self.faulty("frames-larger-than-agreed"):
             limit = MAX_FRAME_OCTETS
+        if name == "session.detached" and self.faulty("detached-without-a-name"):
+            args["name"] = b""
         octets = encode_assembly(
             name, channel, sync=sync, header=header, body=body, max_frame_octets=limit, **args
         )
@@ -201,6 +203,7 @@ class Connection(BrokerConnection):
 FAULTS = fault_table("""
 frames-larger-than-agreed: the broker's own frames are as large as can be
     [connection/tune-ok/max-frame-size/max-frame-size/sent min-max-frame-size/agreed min-max-frame-size/value]
+detached-without-a-name: detached does not say which session [session/detach/confirmed]
 reasons-left-out: close has no text [connection/close/reason]
 octets-behind-controls: a control has an octet behind its arguments
     [encoding/control/layout encoding/command/layout]
