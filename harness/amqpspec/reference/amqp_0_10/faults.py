@@ -85,7 +85,7 @@ _ROWS = """
     tx/select/exactly-once tx/select/no-dtx tx/select/explicit-accepts/subscribe tx/select/explicit-accepts/select
     tx/commit/select-required tx/rollback/select-required
     dtx/select/required dtx/start/illegal-state dtx/start/already-known dtx/start/join-and-resume
-    dtx/start/xid/unknown-xid dtx/start/join/unsupported dtx/end/illegal-state dtx/end/suspend-and-fail
+    dtx/start/xid/unknown-xid dtx/end/illegal-state dtx/end/suspend-and-fail
     dtx/end/xid/not-associated dtx/end/suspend/resume
     dtx/commit/illegal-state dtx/commit/xid/unknown-xid dtx/commit/xid/not-disassociated
     dtx/commit/one-phase/one-phase dtx/commit/one-phase/two-phase
@@ -139,6 +139,10 @@ connection/tune-ok/heartbeat/permitted-range: connection/tune-ok/heartbeat/no-he
 transport/negotiation/unparseable: connection/start/protocol-name
 """)
 _SPOKEN_AS = word_table("""
+priority-ignored: message/min-priority-levels message/delivery-properties/priority/order
+low-priority-first: message/min-priority-levels
+priority-five-is-low: message/priority-level-implementation
+persistent-message-lost: message/delivery-mode/persistent/stored message/delivery-mode/persistent/more-than-once
 auto-delete-without-a-consumer-ever: queue/declare/auto-delete/last-consumer
 dead-letters-dropped: queue/declare/alternate-exchange/routed queue/delete/messages
 persistent-message-lost: session/confirmed/durability

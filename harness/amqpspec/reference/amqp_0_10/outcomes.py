@@ -6,6 +6,7 @@ Knows: the states of a transfer. Must not know: subscriptions, credit: no outcom
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 
 from amqpspec.reference.amqp_0_10.handlers import executes
 from amqpspec.reference.amqp_0_10.orders import Order
@@ -35,6 +36,9 @@ def accept(session: Session, order: Order) -> None:
             held.settle()
         if session.faulty("accept-gives-credit"):
             _give_credit(taker, held)
+        if session.faulty("accepted-messages-come-again"):
+            held.queue.unacked.add(held.entry)
+            held.queue.give_back([held.entry])
     if session.faulty("accepted-ids-live-on"):
         taker.held.update({held.number: held for held in named})
 
@@ -69,17 +73,27 @@ def release(session: Session, order: Order) -> None:
     if session.faulty("release-always-sets-redelivered"):
         flag = True
     named = taker.named(order["transfers"])
-    for held in named if not session.faulty("released-messages-are-lost") else ():
+    if session.faulty("released-messages-are-lost"):
+        return
+    for held in named:
         del taker.held[held.number]
-        if session.faulty("released-messages-go-to-the-end") and held.acquired:
-            held.entry.position = 1 << 40 | held.entry.position
-        held.give_back(redelivered=flag)
-        if session.faulty("released-messages-count-as-new"):
-            held.entry.deliveries = int(flag)
         if session.faulty("accept-gives-credit"):
             _give_credit(taker, held)
-    for queue in {id(held.queue): held.queue for held in named}.values():
-        queue.wake()
+        if held.acquired:
+            session.core.later(partial(_return, session, held, flag))
+
+
+def _return(session: Session, held: Held, flag: bool) -> None:
+    """A message returns to its place; who had it is the first to get it (delivery-properties.redelivered)."""
+    queue, taker = held.queue, session.taker
+    if session.faulty("released-messages-go-to-the-end"):
+        held.entry.position |= 1 << 40
+    held.give_back(redelivered=flag)
+    if session.faulty("released-messages-count-as-new"):
+        held.entry.deliveries = int(flag)
+    others_first = session.faulty("others-come-first")
+    queue.consumers.sort(key=lambda consumer: (consumer.taker is taker) is others_first)
+    queue.dispatch()
 
 
 @executes("message.acquire")
@@ -108,6 +122,10 @@ def _give_credit(taker: Taker, held: Held) -> None:
 FAULTS = fault_table("""
 accept-acquires: what was only shown can be accepted [message/accept/acquisition]
 accepts-are-not-transacted: an accept within a transaction takes effect at once [tx/rollback/effect dtx/rollback/effect]
+accepted-messages-come-again: what was accepted goes back to its queue
+    [message/delivery-mode/non-persistent/at-most-once]
+others-come-first: what is released goes to others than the one who had it
+    [message/delivery-properties/redelivered/implementation/recipient]
 accept-gives-credit: accept, reject and release give credit back as completion does
     [message/set-flow-mode/completion-only]
 accepted-ids-live-on: what was accepted can be answered once more [message/accept/reference]

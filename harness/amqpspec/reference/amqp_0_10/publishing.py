@@ -171,7 +171,8 @@ def _with_marks(session: Session, fields: dict[str, Any], exchange: str, arrived
     if not session.faulty("origin-not-told"):
         fields["exchange"] = exchange
     if not session.faulty("arrivals-not-stamped"):
-        fields["timestamp"] = arrived_s + 3600 * session.faulty("stamps-are-an-hour-off")
+        kept = fields.get("timestamp") if session.faulty("publishers-set-timestamps") else None
+        fields["timestamp"] = arrived_s if kept is None else kept
     if "ttl" in fields and not session.faulty("expiration-not-set"):
         fields["expiration"] = min(arrived_s + fields["ttl"] // 1000, (1 << 64) - 1)
     return fields
@@ -239,7 +240,7 @@ expiry-takes-neighbours: with a message that has grown too old all others of its
     [message/delivery-properties/ttl/expired]
 origin-not-told: deliveries do not name the exchange [message/delivery-properties/exchange/by-broker]
 arrivals-not-stamped: no timestamp is set [message/delivery-properties/timestamp/by-broker]
-stamps-are-an-hour-off: timestamps are an hour ahead [message/delivery-properties/timestamp/by-broker]
+publishers-set-timestamps: a timestamp that was published stays [message/delivery-properties/timestamp/by-broker]
 expiration-not-set: no expiration is set [message/delivery-properties/expiration/by-broker]
 message-ids-assigned-anew: messages get other ids [message/message-properties/message-id/immutable]
 correlation-ids-dropped: correlation-id is not passed on [message/message-properties/correlation-id/ignored]

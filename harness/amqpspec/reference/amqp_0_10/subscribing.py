@@ -35,7 +35,7 @@ def subscribe(session: Session, order: Order) -> None:
         session.refuse(rule, f"{name!r} is taken", "destination")
         return
     _check_alone(session, queue, exclusive=bool(order["exclusive"]))
-    acquire_mode = order["acquire_mode"]
+    acquire_mode = NOT_ACQUIRED if session.faulty("nothing-acquired") else order["acquire_mode"]
     takes_at_once = order["accept_mode"] != EXPLICIT and acquire_mode == PRE_ACQUIRED
     consumer = Consumer(name, queue, taker, no_ack=takes_at_once, exclusive=bool(order["exclusive"]))
     subscription = Subscription(name, consumer, order["accept_mode"], acquire_mode, Credit(session.faulty))
@@ -139,6 +139,7 @@ def stop(session: Session, order: Order) -> None:
 
 
 FAULTS = fault_table("""
+nothing-acquired: mode pre-acquired is passed over, and messages are only shown [message/acquire-mode/pre-acquired]
 sessions-share-what-is-exclusive: next to an exclusive subscription its own session may have others
     [message/subscribe/exclusive/alone message/subscribe/exclusive/in-use]
 fifteen-subscriptions-at-most: a queue has room for fifteen subscriptions

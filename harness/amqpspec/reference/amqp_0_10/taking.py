@@ -91,7 +91,9 @@ class Taker:
         """Send a message that was taken out of its queue."""
         subscription = self.subscriptions[consumer.tag]
         number = self._send(subscription, entry, redelivered)
-        if subscription.accept_mode == EXPLICIT:
+        if self.faulty("transferred-is-accepted"):
+            consumer.queue.settle(entry)
+        elif subscription.accept_mode == EXPLICIT:
             self.held[number] = Held(number, self.held, consumer.queue, entry, redelivered)
 
     def browse(self, subscription: Subscription) -> None:
@@ -217,6 +219,7 @@ def _header(message: Message, redelivered: bool, taker: Taker) -> list[Any]:
 FAULTS = fault_table("""
 everything-acquired: mode not-acquired is passed over, and every message is taken out of its queue
     [message/acquire-mode/not-acquired message/accept/acquisition]
+transferred-is-accepted: in explicit mode a message is gone once it was sent [message/accept-mode/explicit]
 mode-none-can-be-acquired: what was shown with accept-mode none can be acquired [message/accept-mode/none]
 busy-channel-starves-others: a channel that delivers goes on until all is sent [transport/channels/fair]
 headers-cost-no-credit: credit in octets counts bodies only [message/set-flow-mode/byte-accounting]

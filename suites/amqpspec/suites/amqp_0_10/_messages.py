@@ -1,0 +1,82 @@
+"""Steps that cases about messages share.
+
+Knows: the peer's verbs. Must not know: verdicts, targets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from amqpspec.peer.amqp_0_10.arrivals import AssemblyArrived
+from amqpspec.peer.amqp_0_10.peer import EXPLICIT, NOT_ACQUIRED, UNLIMITED, Peer
+from amqpspec.suites.amqp_0_10._entities import send
+from amqpspec.wire.amqp_0_10.values import Packed
+
+Ids = tuple[tuple[int, int], ...]
+SHARED = {"exclusive": False}
+"""A queue that other sessions use, too."""
+
+
+def fill(peer: Peer, queue: str, *bodies: bytes) -> str:
+    """Put messages into a queue; gives its name."""
+    for body in bodies:
+        send(peer, None, queue, body)
+    return queue
+
+
+def ids(transfers: Iterable[AssemblyArrived]) -> Ids:
+    """The ids of transfers, each as a range."""
+    return tuple((transfer.id, transfer.id) for transfer in transfers if transfer.id is not None)
+
+
+def answer(
+    peer: Peer, name: str, transfers: Sequence[AssemblyArrived], channel: int = 0, **args: Any
+) -> Packed | None:
+    """Send message.accept, reject, release or acquire about transfers, and take what answers it; raises Unmet."""
+    if name == "reject":
+        args.setdefault("code", 0)
+    return peer.call(f"message.{name}", channel, transfers=ids(transfers), **args)  # type: ignore[no-any-return]
+
+
+def acquired(peer: Peer, transfers: Sequence[AssemblyArrived], channel: int = 0) -> Ids:
+    """What message.acquire says that it has acquired."""
+    result = answer(peer, "acquire", transfers, channel)
+    assert result is not None
+    return tuple(result.fields.get("transfers") or ())
+
+
+def deliveries(peer: Peer, destination: str, channel: int = 0) -> list[AssemblyArrived]:
+    """What has arrived for a subscription and was not taken yet."""
+    found = peer.pending("message.transfer", channel=channel)
+    for other in found:
+        if other["destination"] != destination:
+            peer.keep(other)
+    return [transfer for transfer in found if transfer["destination"] == destination]
+
+
+def flushed(peer: Peer, destination: str, channel: int = 0) -> list[AssemblyArrived]:
+    """All that the credit of a subscription brings: flush is complete when that has gone out, and leaves none."""
+    peer.call("message.flush", channel, destination=destination)
+    return deliveries(peer, destination, channel)
+
+
+def looked_at(
+    peer: Peer, queue: str, channel: int = 0, *, accept_mode: int = EXPLICIT
+) -> list[AssemblyArrived]:
+    """Everything in a queue that can be had, as it is shown to who does not acquire."""
+    destination = peer.subscribe(
+        queue, channel, messages=None, octets=None, acquire_mode=NOT_ACQUIRED, accept_mode=accept_mode
+    )
+    peer.flow(destination, channel, messages=UNLIMITED, octets=UNLIMITED)
+    return flushed(peer, destination, channel)
+
+
+def contents(transfers: Iterable[AssemblyArrived]) -> list[bytes]:
+    """The bodies of transfers."""
+    return [transfer.body for transfer in transfers]
+
+
+def count_of(peer: Peer, queue: str, channel: int = 0) -> int:
+    """How many messages wait in a queue."""
+    return int(peer.call("queue.query", channel, queue=queue).fields.get("message_count") or 0)

@@ -1,0 +1,315 @@
+"""Class message: persistence, priorities, modes of acceptance and acquisition (amqp-0-10 class message).
+
+Knows: what modes and priorities promise. Must not know: targets.
+"""
+
+from __future__ import annotations
+
+from amqpspec.peer.amqp_0_10.peer import EXPLICIT, NONE, NOT_ACQUIRED, Peer
+from amqpspec.run.amqp_0_10.oracles import rejects_violation
+from amqpspec.run.case import case
+from amqpspec.run.oracles import equals, holds, observed_either_way
+from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_10._entities import bodies, holds_soon, send
+from amqpspec.suites.amqp_0_10._messages import (
+    acquired,
+    answer,
+    contents,
+    count_of,
+    deliveries,
+    fill,
+    flushed,
+    ids,
+    looked_at,
+)
+
+PERSISTENT = 2
+
+# --- persistence
+
+
+def _persistent(peer: Peer, queue: str, *contents: bytes) -> None:
+    for body in contents:
+        peer.publish(queue, body, delivery={"delivery_mode": PERSISTENT})
+        peer.barrier()
+
+
+@case(
+    "message.persistent.restart",
+    covers=[
+        "message/persistent-message/storage",
+        "message/persistent-message/respected",
+        "message/delivery-mode/persistent/stored",
+    ],
+    restarts=True,
+)
+def restart(peer: Peer) -> Verdict:
+    """Persistent messages of durable queues outlive a restart, in their order and in the queues that had them."""
+    peer.open_session()
+    queues = [peer.queue(durable=True, exclusive=False) for _ in "12"]
+    for queue, names in zip(queues, ((b"1", b"2"), (b"3",)), strict=True):
+        _persistent(peer, queue, *names)
+    peer.context.restart()
+    after = peer.another()
+    after.open_session()
+    after.claim("the persistent messages")
+    return equals(after, [bodies(after, queue) for queue in queues], [[b"1", b"2"], [b"3"]], "bodies")
+
+
+@case("message.persistent.unaccepted", covers=["message/delivery-mode/persistent/stored"], restarts=True)
+def restart_with_a_delivery(peer: Peer) -> Verdict:
+    """A persistent message that was delivered and not accepted outlives a restart; one that was accepted is gone."""
+    peer.open_session()
+    queue = peer.queue(durable=True, exclusive=False)
+    _persistent(peer, queue, b"accepted", b"pending", b"waiting")
+    peer.subscribe(queue, messages=2)
+    peer.accept(peer.transfers(2)[:1])
+    peer.context.restart()
+    after = peer.another()
+    after.open_session()
+    after.claim("the messages that were not accepted")
+    return equals(after, sorted(contents(after.drain(queue))), [b"pending", b"waiting"], "bodies")
+
+
+@case(
+    "message.persistent.more-than-once",
+    covers=["message/delivery-mode/persistent/more-than-once"],
+    restarts=True,
+)
+def delivered_over_again(peer: Peer) -> Verdict:
+    """Whether a persistent message that was delivered and not accepted comes once more is recorded."""
+    peer.open_session()
+    queue = peer.queue(durable=True, exclusive=False)
+    _persistent(peer, queue, b"pending")
+    peer.subscribe(queue, messages=1)
+    peer.transfer()
+    peer.context.restart()
+    after = peer.another()
+    after.open_session()
+    after.claim("the message once more, or not")
+    again = bodies(after, queue)
+    if again not in ([], [b"pending"]):
+        return equals(after, again, [b"pending"], "bodies")
+    return observed_either_way(after, "delivered once more" if again else "not delivered once more")
+
+
+@case("message.non-persistent.once", covers=["message/delivery-mode/non-persistent/at-most-once"])
+def at_most_once(peer: Peer) -> Verdict:
+    """Of messages that are not persistent, each is delivered to one of two subscribers, once."""
+    peer.open_session()
+    queue = peer.queue()
+    consumers = [peer.subscribe(queue) for _ in "12"]
+    fill(peer, queue, b"1", b"2", b"3")
+    peer.claim("each message once")
+    found = peer.transfers(3)
+    peer.accept(found)
+    rest = [transfer for name in consumers for transfer in flushed(peer, name)]
+    told = (sorted(contents(found)), contents(rest), count_of(peer, queue))
+    return equals(peer, told, ([b"1", b"2", b"3"], [], 0), "bodies, once more, left")
+
+
+# --- priorities
+
+
+def _by_priority(peer: Peer, priorities: list[int]) -> list[int]:
+    """The places of messages of these priorities in the order in which they come out of a queue."""
+    queue = peer.queue()
+    for place, priority in enumerate(priorities):
+        peer.publish(queue, b"%d" % place, delivery={"priority": priority})
+    peer.barrier()
+    return [int(body or b"-1") for body in bodies(peer, queue)]
+
+
+@case("message.priority.two", covers=["message/min-priority-levels"])
+def two_priorities(peer: Peer) -> Verdict:
+    """Messages of priority 9 go before those of priority 0."""
+    peer.open_session()
+    peer.claim("priority 9 before priority 0, each in its order")
+    return equals(peer, _by_priority(peer, [0, 9, 0, 9]), [1, 3, 0, 2], "order")
+
+
+@case("message.priority.levels", covers=["message/priority-level-implementation"])
+def levels_of_priority(peer: Peer) -> Verdict:
+    """However many levels there are, they lie around the middle of the ten."""
+    peer.open_session()
+    priorities = [3, 8, 0, 5, 9, 4, 1, 7, 2, 6]
+    found = _by_priority(peer, priorities)
+    orders = {levels: _in_levels(priorities, levels) for levels in range(2, 11)}
+    told = [levels for levels, order in orders.items() if order == found]
+    observed = f"{told[0]} levels" if told else f"priorities {[priorities[place] for place in found]}"
+    return holds(peer, bool(told), observed, "the order of two to ten levels, as the rule lays them out")
+
+
+def _in_levels(priorities: list[int], levels: int) -> list[int]:
+    """The order for so many levels: the lowest ends at 5 - ceiling(n/2), the highest begins at 4 + floor(n/2)."""
+    low, high = 5 - (levels + 1) // 2, 4 + levels // 2
+    return sorted(range(len(priorities)), key=lambda place: -min(max(priorities[place], low), high))
+
+
+@case("message.priority.order", covers=["message/priority-delivery"])
+def order_of_one_priority(peer: Peer) -> Verdict:
+    """Messages of one priority keep their order, whether they are persistent or not."""
+    peer.open_session()
+    queue = peer.queue()
+    for number, mode in enumerate((1, 2, 2, 1, 2, 1)):
+        peer.publish(queue, b"%d" % number, delivery={"delivery_mode": mode})
+    peer.barrier()
+    peer.claim("the order in which they were published")
+    return equals(peer, bodies(peer, queue), [b"%d" % number for number in range(6)], "bodies")
+
+
+@case("message.priority.higher", covers=["message/delivery-properties/priority/order"])
+def higher_priority(peer: Peer) -> Verdict:
+    """Whether a message of priority 5 overtakes one of priority 4 is recorded."""
+    peer.open_session()
+    peer.claim("both messages, in either order")
+    found = _by_priority(peer, [4, 5])
+    if sorted(found) != [0, 1]:
+        return equals(peer, found, [1, 0], "order")
+    return observed_either_way(peer, "overtakes" if found == [1, 0] else "waits its turn")
+
+
+# --- accept-mode
+
+
+@case("message.accept-mode.explicit", covers=["message/accept-mode/explicit"])
+def explicit(peer: Peer) -> Verdict:
+    """In explicit mode a message that was sent and not accepted is there still when its session has ended."""
+    peer.open_session()
+    peer.open_session(1)
+    queue = fill(peer, peer.queue(exclusive=False), b"accepted", b"pending")
+    peer.subscribe(queue)
+    peer.accept(peer.transfers(2)[:1])
+    peer.claim("the message that was not accepted")
+    peer.detach()
+    holds_soon(peer, queue, 1, 1)
+    return equals(peer, bodies(peer, queue, 1), [b"pending"], "bodies")
+
+
+@case("message.accept-mode.none", covers=["message/accept-mode/none"])
+def none_and_shown(peer: Peer) -> Verdict:
+    """What was shown with accept-mode none cannot be acquired, and stays; in explicit mode it can."""
+    peer.open_session()
+    queue = fill(peer, peer.queue(), b"1", b"2")
+    shown = looked_at(peer, queue, accept_mode=NONE)
+    peer.claim("two messages shown, none of them acquired, both in the queue")
+    found = (contents(shown), acquired(peer, shown), count_of(peer, queue))
+    free = looked_at(peer, queue)
+    then = acquired(peer, free[:1]) == ids(free[:1])
+    return equals(peer, (*found, then), ([b"1", b"2"], (), 2, True), "shown, acquired, left, then acquired")
+
+
+@case("message.accept-mode.none.taken", covers=["message/accept-mode/none"])
+def none_and_taken(peer: Peer) -> Verdict:
+    """With accept-mode none and acquire-mode pre-acquired, what was sent has left its queue for good."""
+    peer.open_session()
+    peer.open_session(1)
+    queue = fill(peer, peer.queue(exclusive=False), b"1", b"2")
+    peer.subscribe(queue, messages=1, accept_mode=NONE)
+    found = peer.transfer().body
+    peer.claim("the first message sent, and gone with its session; the second one in its queue")
+    peer.detach()
+    return equals(peer, (found, bodies(peer, queue, 1)), (b"1", [b"2"]), "sent, left")
+
+
+# --- acquire-mode
+
+
+@case("message.acquire-mode.pre-acquired", covers=["message/acquire-mode/pre-acquired"])
+def pre_acquired(peer: Peer) -> Verdict:
+    """In pre-acquired mode a message is its recipient's from the start: nobody else is sent it."""
+    peer.open_session()
+    queue = fill(peer, peer.queue(), b"1", b"2")
+    peer.subscribe(queue, messages=1)
+    mine = peer.transfer()
+    peer.claim("the first message for the first subscriber only")
+    left = count_of(peer, queue)
+    others = contents(looked_at(peer, queue))
+    answer(peer, "accept", [mine])
+    found = (mine.body, mine["acquire_mode"], left, others, count_of(peer, queue))
+    return equals(
+        peer, found, (b"1", 0, 1, [b"2"], 1), "sent, mode, left, others see, left behind the accept"
+    )
+
+
+@case("message.acquire-mode.not-acquired", covers=["message/acquire-mode/not-acquired"])
+def not_acquired(peer: Peer) -> Verdict:
+    """In not-acquired mode two subscribers see a message, and whoever acquires it first has it."""
+    peer.open_session()
+    queue = fill(peer, peer.queue(), b"1", b"2")
+    shown, again = looked_at(peer, queue), looked_at(peer, queue)
+    peer.claim("both messages shown twice; acquired once each")
+    seen = (contents(shown), contents(again), {one["acquire_mode"] for one in shown}, count_of(peer, queue))
+    first = acquired(peer, shown[:1]) == ids(shown[:1])
+    second = acquired(peer, again) == ids(again[1:])
+    both = [b"1", b"2"]
+    wanted = (both, both, {NOT_ACQUIRED}, 2, True, True, 0)
+    return equals(peer, (*seen, first, second, count_of(peer, queue)), wanted, "seen, acquired, left")
+
+
+@case("message.acquire-mode.not-acquired.later", covers=["message/acquire-mode/not-acquired"])
+def shown_as_they_come(peer: Peer) -> Verdict:
+    """A subscription that does not acquire is shown messages that come later, as far as its credit goes."""
+    peer.open_session()
+    queue = fill(peer, peer.queue(), b"1")
+    destination = peer.subscribe(queue, messages=2, acquire_mode=NOT_ACQUIRED)
+    peer.claim("two messages shown, and the third one with more credit; all of them still there")
+    first = peer.transfer()
+    fill(peer, queue, b"2", b"3")
+    found = [first.body, peer.transfer().body]
+    more = deliveries(peer, destination)
+    peer.flow(destination, messages=1)
+    found.append(peer.transfer().body)
+    told = (found, contents(more), count_of(peer, queue))
+    return equals(peer, told, ([b"1", b"2", b"3"], [], 3), "shown, without credit, left")
+
+
+# --- reject codes
+
+
+@case("message.reject-code.unroutable", covers=["message/reject-code/unroutable"])
+def unroutable(peer: Peer) -> Verdict:
+    """A message that no queue gets is rejected as unroutable, where acceptance is explicit."""
+    peer.open_session()
+    peer.publish(peer.name("missing"), b"lost", accept_mode=EXPLICIT)
+    return rejects_violation(peer)
+
+
+@case("message.reject-code.which", covers=["message/reject-code/unroutable"])
+def the_unroutable_one(peer: Peer) -> Verdict:
+    """Of two messages, the one without a queue is rejected, the other one is accepted; the session goes on."""
+    peer.open_session()
+    queue = peer.queue()
+    lost = peer.publish(peer.name("missing"), b"lost", accept_mode=EXPLICIT, sync=True)
+    kept = peer.publish(queue, b"kept", accept_mode=EXPLICIT, sync=True)
+    peer.claim("a reject of the first one, an accept of the second one")
+    rejected, accepted = peer.expect("message.reject"), peer.expect("message.accept")
+    peer.completion(lost)
+    peer.completion(kept)
+    found = (rejected["transfers"], accepted["transfers"], bodies(peer, queue))
+    return equals(peer, found, (((lost, lost),), ((kept, kept),), [b"kept"]), "rejected, accepted, bodies")
+
+
+@case("message.reject-code.immediate", covers=["message/reject-code/immediate"])
+def immediate(peer: Peer) -> Verdict:
+    """An immediate message whose queue has no subscriber is rejected, where acceptance is explicit."""
+    peer.open_session()
+    queue = peer.queue()
+    send(peer, None, queue, b"waiting")
+    peer.publish(queue, b"at once", accept_mode=EXPLICIT, delivery={"immediate": True})
+    return rejects_violation(peer)
+
+
+@case("message.accept.order", covers=["message/accept-mode/explicit"])
+def accepted_out_of_order(peer: Peer) -> Verdict:
+    """Of three transfers the second one is accepted: the others come back, in their order."""
+    peer.open_session()
+    peer.open_session(1)
+    queue = fill(peer, peer.queue(exclusive=False), b"1", b"2", b"3")
+    peer.subscribe(queue)
+    found = peer.transfers(3)
+    peer.claim("the first and the third message")
+    answer(peer, "accept", found[1:2])
+    peer.detach()
+    holds_soon(peer, queue, 2, 1)
+    return equals(peer, bodies(peer, queue, 1), [b"1", b"3"], "bodies")

@@ -1,0 +1,319 @@
+"""Class message: delivery-properties and message-properties (amqp-0-10 message.delivery-properties).
+
+Knows: what a broker makes of properties, and what it leaves alone. Must not know: targets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from amqpspec.peer.amqp_0_10.peer import EXPLICIT, Peer
+from amqpspec.run.amqp_0_10.oracles import rejects_violation
+from amqpspec.run.case import case
+from amqpspec.run.oracles import equals, holds, observed_either_way
+from amqpspec.run.verdict import Verdict
+from amqpspec.spec.model import Scope
+from amqpspec.suites.amqp_0_10._entities import bodies, bound_to, holds_soon, send
+from amqpspec.suites.amqp_0_10._messages import answer, contents, count_of, fill
+
+_HOUR_MS = 3_600_000
+_IDS = (UUID(int=0x1234_5678), UUID(int=0x9ABC_DEF0))
+
+
+def _passed(
+    peer: Peer, delivery: Mapping[str, Any] | None = None, message: Mapping[str, Any] | None = None
+) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    """The properties with which a message comes out of a queue; raises Unmet."""
+    queue = peer.queue()
+    peer.publish(queue, b"m", delivery=delivery, message=message)
+    peer.barrier()
+    peer.subscribe(queue)
+    found = peer.transfer()
+    return found.delivery, found.message
+
+
+# --- discard-unroutable, immediate
+
+
+@case("message.discard-unroutable.set", covers=["message/delivery-properties/discard-unroutable/set"])
+def discarded(peer: Peer) -> Verdict:
+    """With discard-unroutable, a message without a queue may be dropped or rejected; the session goes on."""
+    peer.open_session()
+    missing = peer.name("missing")
+    peer.publish(missing, b"lost", accept_mode=EXPLICIT, delivery={"discard_unroutable": True})
+    peer.claim("dropped or rejected, and nothing worse")
+    reaction = peer.reaction()
+    if reaction.refusal is not None and reaction.refusal.scope is not Scope.DELIVERY:
+        return holds(peer, False, reaction)
+    return observed_either_way(peer, "dropped" if reaction.refusal is None else "rejected")
+
+
+@case("message.discard-unroutable.unset", covers=["message/delivery-properties/discard-unroutable/unset"])
+def not_discarded(peer: Peer) -> Verdict:
+    """Without discard-unroutable, a message without a queue is rejected in explicit mode."""
+    peer.open_session()
+    exchange = peer.exchange("direct")
+    bound_to(peer, exchange, ["k"])
+    peer.publish("nowhere", b"lost", exchange=exchange, accept_mode=EXPLICIT)
+    return rejects_violation(peer)
+
+
+@case("message.discard-unroutable.alternate", covers=["message/delivery-properties/discard-unroutable/unset"])
+def sent_to_the_alternate(peer: Peer) -> Verdict:
+    """Without discard-unroutable, a message without a queue goes to the alternate exchange in mode none."""
+    peer.open_session()
+    alternate = peer.exchange("fanout")
+    (orphans,) = bound_to(peer, alternate, [""])
+    exchange = peer.exchange("direct", alternate_exchange=alternate)
+    peer.claim("the message at the alternate exchange")
+    send(peer, exchange, "nowhere", b"orphan")
+    return equals(peer, bodies(peer, orphans), [b"orphan"], "bodies")
+
+
+@case("message.immediate.one-unable", covers=["message/delivery-properties/immediate/unroutable"])
+def one_queue_without_a_subscriber(peer: Peer) -> Verdict:
+    """An immediate message is rejected where one of its two queues has no subscriber."""
+    peer.open_session()
+    exchange = peer.exchange("fanout")
+    able, _ = bound_to(peer, exchange, ["k", "k"])
+    peer.subscribe(able)
+    peer.publish("k", b"m", exchange=exchange, accept_mode=EXPLICIT, delivery={"immediate": True})
+    return rejects_violation(peer)
+
+
+@case("message.immediate.nowhere", covers=["message/delivery-properties/immediate/unroutable"])
+def delivered_to_no_queue(peer: Peer) -> Verdict:
+    """An immediate message that one of its queues has no able subscriber for is delivered to neither of them."""
+    peer.open_session()
+    exchange = peer.exchange("fanout")
+    queues = bound_to(peer, exchange, ["k", "k"])
+    peer.subscribe(queues[0])
+    peer.subscribe(queues[1], messages=None)
+    peer.claim("the message nowhere; one that is not immediate everywhere")
+    for immediate in (True, False):
+        body = b"at once" if immediate else b"later"
+        peer.publish("k", body, exchange=exchange, delivery={"immediate": immediate})
+    found = [peer.transfer().body, *bodies(peer, queues[1])]
+    return equals(peer, found, [b"later", b"later"], "bodies")
+
+
+@case("message.immediate.able", covers=["message/delivery-properties/immediate/unroutable"])
+def both_queues_with_subscribers(peer: Peer) -> Verdict:
+    """An immediate message is delivered where each of its queues has a subscriber with credit."""
+    peer.open_session()
+    exchange = peer.exchange("fanout")
+    for queue in bound_to(peer, exchange, ["k", "k"]):
+        peer.subscribe(queue, messages=1)
+    peer.claim("an accept, and the message twice")
+    delivery = {"immediate": True}
+    number = peer.publish("k", b"m", exchange=exchange, accept_mode=EXPLICIT, delivery=delivery)
+    told = peer.expect("message.accept")["transfers"]
+    found = (told, contents(peer.transfers(2)))
+    return equals(peer, found, (((number, number),), [b"m", b"m"]), "accepted, bodies")
+
+
+# --- redelivered
+
+
+@case("message.redelivered.flag", covers=["message/delivery-properties/redelivered/implementation/flag"])
+def redelivered(peer: Peer) -> Verdict:
+    """What a session had and did not accept comes with redelivered to the next one; what nobody had comes without."""
+    peer.open_session()
+    queue = fill(peer, peer.queue(exclusive=False), b"1", b"2")
+    peer.subscribe(queue, messages=1)
+    first = bool(peer.transfer().delivery.get("redelivered"))
+    peer.open_session(1)
+    peer.claim("redelivered for the first message only, and only the second time")
+    peer.detach()
+    holds_soon(peer, queue, 2, 1)
+    again = {transfer.body: bool(transfer.delivery.get("redelivered")) for transfer in peer.drain(queue, 1)}
+    return equals(peer, (first, again), (False, {b"1": True, b"2": False}), "redelivered")
+
+
+@case(
+    "message.redelivered.recipient",
+    covers=["message/delivery-properties/redelivered/implementation/recipient"],
+)
+def first_recipient(peer: Peer) -> Verdict:
+    """What a recipient gives back comes to it again, although another one waits."""
+    peer.open_session()
+    peer.open_session(1)
+    queue = fill(peer, peer.queue(exclusive=False), b"1", b"2")
+    peer.subscribe(queue)
+    found = peer.transfers(2)
+    peer.subscribe(queue, 1)
+    peer.claim("both messages once more for the one who had them")
+    answer(peer, "release", found, set_redelivered=True)
+    return equals(peer, sorted(contents(peer.transfers(2))), [b"1", b"2"], "bodies")
+
+
+@case("message.redelivered.published", covers=["message/delivery-properties/redelivered/kept"])
+def published_as_redelivered(peer: Peer) -> Verdict:
+    """What was published as redelivered is delivered as redelivered, and nothing else is."""
+    peer.open_session()
+    queue = peer.queue()
+    flags = [True, False, True]
+    for flag in flags:
+        peer.publish(queue, b"m", delivery={"redelivered": flag})
+    peer.barrier()
+    peer.claim("the flags as they were published")
+    found = [bool(transfer.delivery.get("redelivered")) for transfer in peer.drain(queue)]
+    return equals(peer, found, flags, "redelivered")
+
+
+# --- time
+
+
+@case("message.ttl", covers=["message/delivery-properties/ttl/expired"])
+def too_old(peer: Peer) -> Verdict:
+    """A message that outlives its ttl is not delivered; those beside it are, with a long ttl and without one."""
+    peer.open_session()
+    queue = peer.queue()
+    for body, delivery in ((b"plain", {}), (b"short", {"ttl": 50}), (b"long", {"ttl": _HOUR_MS})):
+        peer.publish(queue, body, delivery=delivery)
+    peer.barrier()
+    peer.claim("the two messages that are not too old")
+    holds_soon(peer, queue, 2)
+    return equals(peer, bodies(peer, queue), [b"plain", b"long"], "bodies")
+
+
+@case("message.timestamp", covers=["message/delivery-properties/timestamp/by-broker"])
+def timestamp(peer: Peer) -> Verdict:
+    """A broker sets the timestamp of a message, whatever its publisher says."""
+    peer.open_session()
+    peer.claim("a timestamp of the broker's own, one like the other")
+    given: tuple[Mapping[str, Any], ...] = ({}, {"timestamp": 1})
+    found = [_passed(peer, delivery)[0].get("timestamp", -1) for delivery in given]
+    close = found[0] > 1 and 0 <= found[1] - found[0] <= peer.patience_s
+    return holds(peer, close, "as claimed" if close else f"timestamps {found}")
+
+
+@case("message.expiration", covers=["message/delivery-properties/expiration/by-broker"])
+def expiration(peer: Peer) -> Verdict:
+    """Expiration is the timestamp and the ttl, in seconds."""
+    peer.open_session()
+    peer.claim("timestamp and ttl together, a second more or less")
+    told = []
+    for hours in (1, 5):
+        delivery, _ = _passed(peer, {"ttl": hours * _HOUR_MS})
+        told.append(delivery.get("expiration", -1) - delivery.get("timestamp", -1) - hours * 3600)
+    right = all(abs(off) <= 1 for off in told)
+    return holds(peer, right, "as claimed" if right else f"off by {told} seconds")
+
+
+# --- where it came from, where it goes
+
+
+@case("message.exchange", covers=["message/delivery-properties/exchange/by-broker"])
+def origin(peer: Peer) -> Verdict:
+    """A delivery names the exchange that the message was published to, whatever its publisher says."""
+    peer.open_session()
+    names = [peer.exchange(type) for type in ("fanout", "direct")]
+    queues = [bound_to(peer, name, ["k"])[0] for name in names]
+    for name, lie in zip(names, ({}, {"exchange": names[0]}), strict=True):
+        peer.publish("k", b"m", exchange=name, delivery=lie)
+    peer.barrier()
+    peer.claim("each message with its exchange")
+    found = [transfer.delivery.get("exchange") for queue in queues for transfer in peer.drain(queue)]
+    return equals(peer, found, names, "exchanges")
+
+
+@case("message.routing-key", covers=["message/delivery-properties/routing-key/direct"])
+def routing_key(peer: Peer) -> Verdict:
+    """A direct exchange routes by the very routing-key, to every queue that is bound with it; it is passed on."""
+    peer.open_session()
+    exchange = peer.exchange("direct")
+    queues = bound_to(peer, exchange, ["key", "key", "Key", "key.more"])
+    peer.claim("the message in both queues that are bound with its key, and nowhere else")
+    send(peer, exchange, "key", b"m")
+    found = [[one.delivery.get("routing_key") for one in peer.drain(queue)] for queue in queues]
+    return equals(peer, found, [["key"], ["key"], [], []], "keys")
+
+
+# --- message-id, correlation-id, user-id
+
+
+@case("message.message-id.duplicate", covers=["message/message-properties/message-id/duplicate"])
+def duplicates(peer: Peer) -> Verdict:
+    """Whether the second message with one message-id is dropped is recorded; one with another id is not."""
+    peer.open_session()
+    queue = peer.queue()
+    for body, message_id in ((b"1", _IDS[0]), (b"2", _IDS[0]), (b"3", _IDS[1])):
+        peer.publish(queue, body, message={"message_id": message_id})
+    peer.barrier()
+    peer.claim("the first and the third message, and perhaps the second one")
+    found = bodies(peer, queue)
+    if found not in ([b"1", b"2", b"3"], [b"1", b"3"]):
+        return equals(peer, found, [b"1", b"2", b"3"], "bodies")
+    return observed_either_way(peer, "delivered" if b"2" in found else "dropped")
+
+
+@case("message.message-id.accepted", covers=["message/message-properties/message-id/duplicate-accepted"])
+def duplicates_are_accepted(peer: Peer) -> Verdict:
+    """In explicit mode two messages with one message-id are both accepted."""
+    peer.open_session()
+    queue = peer.queue()
+    message = {"message_id": _IDS[0]}
+    wanted = [peer.publish(queue, b"m", accept_mode=EXPLICIT, message=message) for _ in "12"]
+    peer.claim("an accept for each of them")
+    accepted: set[int] = set()
+    while not accepted.issuperset(wanted):
+        for lower, upper in peer.expect("message.accept")["transfers"]:
+            accepted.update((lower, upper))
+    return equals(peer, sorted(accepted), wanted, "accepted")
+
+
+@case("message.message-id.immutable", covers=["message/message-properties/message-id/immutable"])
+def message_id(peer: Peer) -> Verdict:
+    """A message keeps its id in each of its queues, and when it comes once more."""
+    peer.open_session()
+    exchange = peer.exchange("fanout")
+    queues = bound_to(peer, exchange, ["", ""])
+    for number in _IDS:
+        peer.publish("", b"m", exchange=exchange, message={"message_id": number})
+    peer.barrier()
+    destination = peer.subscribe(queues[0], messages=2)
+    first = peer.transfers(2)
+    peer.claim("both ids, every time")
+    answer(peer, "release", first, set_redelivered=True)
+    peer.call("message.cancel", destination=destination)
+    holds_soon(peer, queues[0], 2)
+    found = [[one.message.get("message_id") for one in took] for took in (first, *map(peer.drain, queues))]
+    return equals(peer, found, [list(_IDS)] * 3, "ids")
+
+
+@case("message.correlation-id", covers=["message/message-properties/correlation-id/ignored"])
+def correlation_id(peer: Peer) -> Verdict:
+    """A correlation-id is passed on as it is, and messages that have the same one are delivered all the same."""
+    peer.open_session()
+    queue = peer.queue()
+    given = [b"c", b"c", b"\x00\xff", b""]
+    for value in given:
+        peer.publish(queue, b"m", message={"correlation_id": value})
+    peer.barrier()
+    peer.claim("every message with its correlation-id")
+    return equals(peer, [one.message.get("correlation_id") for one in peer.drain(queue)], given, "ids")
+
+
+@case("message.user-id.foreign", covers=["message/message-properties/user-id/authentication"])
+def foreign_user(peer: Peer) -> Verdict:
+    """A message with the user-id of somebody else is refused."""
+    peer.open_session()
+    queue = peer.queue()
+    peer.publish(queue, b"m", message={"user_id": f"not-{peer.context.login.user}".encode()})
+    return rejects_violation(peer)
+
+
+@case("message.user-id.own", covers=["message/message-properties/user-id/authentication"])
+def own_user(peer: Peer) -> Verdict:
+    """A message with the user-id of its publisher passes, and so does one without."""
+    peer.open_session()
+    queue, user = peer.queue(), peer.context.login.user.encode()
+    peer.claim("both messages, the user-id as it was set")
+    for message in ({"user_id": user}, {"app_id": b"a"}):
+        peer.publish(queue, b"m", message=message)
+    peer.barrier()
+    found = [one.message.get("user_id") for one in peer.drain(queue)]
+    return equals(peer, (found, count_of(peer, queue)), ([user, None], 0), "user-ids, left")
