@@ -85,7 +85,7 @@ def release(session: Session, order: Order) -> None:
 
 def _return(session: Session, held: Held, flag: bool) -> None:
     """A message returns to its place; who had it is the first to get it (delivery-properties.redelivered)."""
-    queue, taker = held.queue, session.taker
+    queue, taker = held.queue, taker_of(session)
     if session.faulty("released-messages-go-to-the-end"):
         held.entry.position |= 1 << 40
     held.give_back(redelivered=flag)

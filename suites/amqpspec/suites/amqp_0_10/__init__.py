@@ -23,6 +23,8 @@ ORDER = (
     "message",
     "message_properties",
     "message_outcomes",
+    "message_subscribe",
+    "message_flow",
     "exchange",
     "exchange_declare",
     "exchange_bind",

@@ -1,0 +1,369 @@
+"""Class message: flow modes, credit, flush, stop (amqp-0-10 message.set-flow-mode).
+
+Knows: what credit allows in messages and octets. Must not know: targets.
+
+What credit brings is counted by flush: it is complete when that has gone out.
+"""
+
+from __future__ import annotations
+
+from amqpspec.peer.amqp_0_10.arrivals import AssemblyArrived
+from amqpspec.peer.amqp_0_10.peer import CREDIT, UNLIMITED, WINDOW, Peer
+from amqpspec.run.case import case
+from amqpspec.run.oracles import borne, equals
+from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_10._entities import bodies, holds_soon
+from amqpspec.suites.amqp_0_10._messages import answer, contents, count_of, deliveries, fill, flushed
+
+_SIX = tuple(b"%d" % number for number in range(6))
+_PLENTY = 1 << 20
+
+
+def _subscribed(
+    peer: Peer,
+    queue: str,
+    mode: int | None = CREDIT,
+    *,
+    messages: int | None = None,
+    octets: int | None = UNLIMITED,
+) -> str:
+    """A subscription in a flow mode, with credit."""
+    name = peer.subscribe(queue, messages=None, octets=None)
+    if mode is not None:
+        peer.call("message.set-flow-mode", destination=name, flow_mode=mode)
+    peer.flow(name, messages=messages, octets=octets)
+    return name
+
+
+def _complete(peer: Peer, transfers: list[AssemblyArrived]) -> None:
+    peer.complete([transfer.id for transfer in transfers if transfer.id is not None])
+
+
+def _cost(peer: Peer, body: bytes) -> int:
+    """The octets that a message of this body costs: what header and body frames carry, as it was seen on the wire."""
+    queue = fill(peer, peer.queue(), body)
+    name = peer.subscribe(queue, messages=1)
+    transfer = peer.transfer()
+    answer(peer, "accept", [transfer])
+    peer.call("message.cancel", destination=name)
+    return sum(len(segment.octets) for segment in transfer.assembly.segments[1:])
+
+
+# --- credit
+
+
+@case("message.flow-mode.credit", covers=["message/set-flow-mode/credit"])
+def credit_in_messages(peer: Peer) -> Verdict:
+    """In credit mode each transfer takes a message of credit, and completion gives none back."""
+    peer.open_session()
+    queue = fill(peer, peer.queue(), *_SIX)
+    name = _subscribed(peer, queue, messages=2)
+    peer.claim("two messages, and no more when they are complete; then one more for one of credit")
+    first = peer.transfers(2)
+    _complete(peer, first)
+    peer.barrier()
+    more = deliveries(peer, name)
+    peer.flow(name, messages=1)
+    found = (contents([*first, *more]), contents(flushed(peer, name)), count_of(peer, queue))
+    return equals(peer, found, ([b"0", b"1"], [b"2"], 3), "first, then, left")
+
+
+@case("message.flow-mode.credit.octets", covers=["message/set-flow-mode/credit"])
+def credit_in_octets(peer: Peer) -> Verdict:
+    """Credit in octets is taken, too: with enough for two messages, two of three come."""
+    peer.open_session()
+    body = b"x" * 100
+    cost = _cost(peer, body)
+    queue = fill(peer, peer.queue(), body, body, body)
+    name = _subscribed(peer, queue, messages=UNLIMITED, octets=2 * cost)
+    peer.claim("two messages; none for nothing")
+    found = (len(flushed(peer, name)), count_of(peer, queue))
+    return equals(peer, found, (2, 1), "messages, left")
+
+
+@case("message.flow-mode.credit.either", covers=["message/set-flow-mode/credit"])
+def either_credit_ends_it(peer: Peer) -> Verdict:
+    """Where either credit is used up nothing comes, however much there is of the other one."""
+    peer.open_session()
+    queue = fill(peer, peer.queue(), *_SIX)
+    names = [_subscribed(peer, queue, messages=3, octets=None), _subscribed(peer, queue, octets=_PLENTY)]
+    peer.claim("nothing for a credit of one unit only; three messages with both")
+    before = [contents(flushed(peer, name)) for name in names]
+    peer.flow(names[0], messages=3, octets=_PLENTY)
+    found = (before, contents(flushed(peer, names[0])), count_of(peer, queue))
+    return equals(peer, found, ([[], []], [b"0", b"1", b"2"], 3), "before, then, left")
+
+
+@case("message.flow-mode.octets.exact", covers=["message/set-flow-mode/byte-accounting"])
+def octets_of_header_and_body(peer: Peer) -> Verdict:
+    """A message costs the octets of its header and body frames: with just as many it comes, with one less it waits."""
+    peer.open_session()
+    body = b"y" * 60
+    cost = _cost(peer, body)
+    queue = fill(peer, peer.queue(), body, body)
+    name = _subscribed(peer, queue, messages=UNLIMITED, octets=cost - 1)
+    peer.claim("nothing for one octet less, a message for the last octet")
+    # Flush would take the credit away: a barrier stands behind the flow, and the count says whether anything went out.
+    peer.barrier()
+    before = count_of(peer, queue)
+    peer.flow(name, octets=1)
+    found = (before, len(flushed(peer, name)), count_of(peer, queue))
+    return equals(peer, found, (2, 1, 1), "left before, messages, left")
+
+
+@case("message.flow-mode.whole-assemblies", covers=["message/set-flow-mode/whole-assemblies"])
+def whole_messages_only(peer: Peer) -> Verdict:
+    """Credit never cuts a message short: one that is too large waits, or comes in fragments that are whole."""
+    peer.open_session()
+    body = b"z" * 3000
+    queue = fill(peer, peer.queue(), body)
+    name = _subscribed(peer, queue, messages=UNLIMITED, octets=1000)
+    peer.claim("no more octets than there is credit, and the whole message with more")
+    first = flushed(peer, name)
+    within = sum(len(one.body) for one in first) <= 1000
+    peer.flow(name, messages=UNLIMITED, octets=_PLENTY)
+    found = first + flushed(peer, name)
+    return equals(peer, (within, b"".join(contents(found)) == body), (True, True), "within credit, whole")
+
+
+# --- windows
+
+
+@case("message.flow-mode.window", covers=["message/set-flow-mode/window"])
+def window_of_messages(peer: Peer) -> Verdict:
+    """In window mode each completed transfer gives back a message of credit, whichever it is."""
+    peer.open_session()
+    queue = fill(peer, peer.queue(), *_SIX)
+    name = _subscribed(peer, queue, WINDOW, messages=2)
+    first = peer.transfers(2)
+    peer.claim("a third message for the second one, and a fourth for the first one; no more")
+    _complete(peer, first[1:])
+    third = peer.transfer()
+    _complete(peer, first)
+    fourth = peer.transfer()
+    found = ([third.body, fourth.body], contents(flushed(peer, name)), count_of(peer, queue))
+    return equals(peer, found, ([b"2", b"3"], [], 2), "then, more, left")
+
+
+@case("message.flow-mode.window.octets", covers=["message/set-flow-mode/window"])
+def window_of_octets(peer: Peer) -> Verdict:
+    """In window mode a completed transfer gives back its octets."""
+    peer.open_session()
+    body = b"w" * 80
+    cost = _cost(peer, body)
+    queue = fill(peer, peer.queue(), body, body, body)
+    name = _subscribed(peer, queue, WINDOW, messages=UNLIMITED, octets=cost)
+    first = peer.transfer()
+    peer.claim("the second message once the first one is complete, and not the third one")
+    _complete(peer, [first])
+    second = peer.transfer()
+    found = (len(second.body), len(flushed(peer, name)), count_of(peer, queue))
+    return equals(peer, found, (80, 0, 1), "octets, more, left")
+
+
+@case("message.flow-mode.default", covers=["message/set-flow-mode/default-flow-mode"])
+def window_without_set_flow_mode(peer: Peer) -> Verdict:
+    """Without set-flow-mode a destination is in window mode."""
+    peer.open_session()
+    queue = fill(peer, peer.queue(), *_SIX)
+    name = _subscribed(peer, queue, None, messages=2)
+    first = peer.transfers(2)
+    peer.claim("two more messages when two are complete")
+    _complete(peer, first)
+    found = (contents(peer.transfers(2)), contents(flushed(peer, name)), count_of(peer, queue))
+    return equals(peer, found, ([b"2", b"3"], [], 2), "then, more, left")
+
+
+@case("message.flow-mode.completion-only", covers=["message/set-flow-mode/completion-only"])
+def outcomes_give_no_credit(peer: Peer) -> Verdict:
+    """In window mode accept, reject and release give no credit back; completion does."""
+    peer.open_session()
+    queue = fill(peer, peer.queue(), *_SIX)
+    name = _subscribed(peer, queue, WINDOW, messages=3)
+    first = peer.transfers(3)
+    peer.claim("nothing more behind the three outcomes; a message for each that is complete")
+    for outcome, transfer in zip(("accept", "reject", "release"), first, strict=True):
+        answer(peer, outcome, [transfer])
+    holds_soon(peer, queue, 4)
+    before = contents(deliveries(peer, name))
+    _complete(peer, first[:2])
+    then = len(peer.transfers(2))
+    found = (before, then, len(flushed(peer, name)), count_of(peer, queue))
+    return equals(peer, found, ([], 2, 0, 2), "before, then, more, left")
+
+
+@case("message.flow-mode.completion-only.tx", covers=["message/set-flow-mode/completion-only"])
+def transactions_give_no_credit(peer: Peer) -> Verdict:
+    """In window mode commit and rollback give no credit back."""
+    peer.open_session()
+    queue = fill(peer, peer.queue(), *_SIX)
+    peer.call("tx.select")
+    name = _subscribed(peer, queue, WINDOW, messages=2)
+    first = peer.transfers(2)
+    peer.claim("nothing more behind commit and rollback")
+    for outcome, transfer in zip(("tx.rollback", "tx.commit"), first, strict=True):
+        answer(peer, "accept", [transfer])
+        peer.call(outcome)
+    peer.barrier()
+    found = (contents(deliveries(peer, name)), contents(flushed(peer, name)), count_of(peer, queue))
+    return equals(peer, found, ([], [], 4), "more, flushed, left")
+
+
+@case("message.flow-mode.switch", covers=["message/set-flow-mode/mode-switching"])
+def switch_with_credit(peer: Peer) -> Verdict:
+    """The mode may not change while there is credit: whether a server refuses that is recorded."""
+    peer.open_session()
+    name = peer.subscribe(peer.queue(), messages=1, octets=1)
+    peer.barrier()
+    peer.send("message.set-flow-mode", destination=name, flow_mode=CREDIT)
+    return borne(peer, peer.reaction())
+
+
+@case("message.flow-mode.switch.stopped", covers=["message/set-flow-mode/mode-switching"])
+def switch_behind_stop(peer: Peer) -> Verdict:
+    """Behind stop, and behind flush, the mode can change, and holds from then on."""
+    peer.open_session()
+    queue = fill(peer, peer.queue(), *_SIX)
+    name = peer.subscribe(queue, messages=1)
+    first = peer.transfer()
+    peer.claim("one message and no more in credit mode, one for each completed one in window mode")
+    peer.call("message.stop", destination=name)
+    peer.call("message.set-flow-mode", destination=name, flow_mode=CREDIT)
+    peer.flow(name, messages=1, octets=UNLIMITED)
+    second = peer.transfer()
+    _complete(peer, [first, second])
+    more = contents(flushed(peer, name))
+    peer.call("message.set-flow-mode", destination=name, flow_mode=WINDOW)
+    peer.flow(name, messages=1, octets=UNLIMITED)
+    third = peer.transfer()
+    _complete(peer, [third])
+    found = (more, peer.transfer().body, contents(flushed(peer, name)), count_of(peer, queue))
+    return equals(peer, found, ([], b"3", [], 2), "in credit mode, in window mode, more, left")
+
+
+# --- flow
+
+
+@case("message.flow.adds", covers=["message/flow/adds"])
+def credit_adds_up(peer: Peer) -> Verdict:
+    """Flow adds to the credit that is there, of its destination only."""
+    peer.open_session()
+    queue = peer.queue()
+    name, other = _subscribed(peer, queue, messages=1), _subscribed(peer, queue)
+    peer.flow(name, messages=2)
+    peer.claim("three messages for one destination, none for the other one")
+    fill(peer, queue, *_SIX)
+    found = [contents(flushed(peer, one)) for one in (name, other)]
+    return equals(peer, (found, count_of(peer, queue)), ([[b"0", b"1", b"2"], []], 3), "bodies, left")
+
+
+@case("message.flow.adds.octets", covers=["message/flow/adds"])
+def octets_add_up(peer: Peer) -> Verdict:
+    """Flow adds octets to those that are there, and not to the messages."""
+    peer.open_session()
+    body = b"v" * 40
+    cost = _cost(peer, body)
+    queue = peer.queue()
+    name = _subscribed(peer, queue, messages=2, octets=cost)
+    peer.flow(name, octets=2 * cost)
+    peer.claim("two messages")
+    fill(peer, queue, *[body] * 4)
+    return equals(peer, (len(flushed(peer, name)), count_of(peer, queue)), (2, 2), "messages, left")
+
+
+@case("message.flow.without-value", covers=["message/flow/value/unset"])
+def flow_without_a_value(peer: Peer) -> Verdict:
+    """A flow without a value gives credit without end."""
+    peer.open_session()
+    queue = fill(peer, peer.queue(), *_SIX)
+    name = _subscribed(peer, queue, octets=None)
+    for unit in (0, 1):
+        peer.send("message.flow", destination=name, unit=unit)
+    peer.claim("all messages, and those that come later")
+    before = contents(peer.transfers(6))
+    fill(peer, queue, *_SIX)
+    return equals(peer, (before, contents(flushed(peer, name))), (list(_SIX), list(_SIX)), "bodies")
+
+
+@case("message.flow.infinite", covers=["message/flow/infinite"])
+def credit_without_end(peer: Peer) -> Verdict:
+    """Credit of 0xFFFFFFFF has no end, and more credit on top of it changes nothing, until stop takes it."""
+    peer.open_session()
+    queue = fill(peer, peer.queue(), *_SIX)
+    name = _subscribed(peer, queue, messages=UNLIMITED)
+    peer.flow(name, messages=1, octets=1)
+    peer.claim("all messages; none behind stop")
+    before = contents(peer.transfers(6))
+    fill(peer, queue, *_SIX)
+    again = contents(peer.transfers(6))
+    peer.call("message.stop", destination=name)
+    fill(peer, queue, b"late")
+    found = (before, again, contents(flushed(peer, name)))
+    return equals(peer, found, (list(_SIX), list(_SIX), []), "first, then, behind stop")
+
+
+# --- flush, stop
+
+
+@case("message.flush", covers=["message/flush/exhausts"])
+def flush(peer: Peer) -> Verdict:
+    """Flush sends as much as there is and credit allows, before it is complete, and takes the rest of the credit."""
+    peer.open_session()
+    queue = fill(peer, peer.queue(), *_SIX)
+    few, many = _subscribed(peer, queue, messages=2), _subscribed(peer, queue, octets=None)
+    peer.claim("as many as the credit allows; all; then nothing")
+    found = [contents(flushed(peer, few))]
+    peer.flow(many, messages=UNLIMITED, octets=UNLIMITED)
+    found.append(contents(flushed(peer, many)))
+    fill(peer, queue, b"late", b"later")
+    found += [contents(flushed(peer, name)) for name in (few, many)]
+    wanted = [[b"0", b"1"], [b"2", b"3", b"4", b"5"], [], []]
+    return equals(peer, (found, count_of(peer, queue)), (wanted, 2), "bodies, left")
+
+
+@case("message.flush.again", covers=["message/flush/exhausts"])
+def flush_takes_both_credits(peer: Peer) -> Verdict:
+    """Behind flush neither credit is left: each has to be given anew."""
+    peer.open_session()
+    queue = peer.queue()
+    name = _subscribed(peer, queue, messages=5, octets=_PLENTY)
+    peer.call("message.flush", destination=name)
+    fill(peer, queue, *_SIX)
+    peer.claim("nothing for messages alone, nothing for octets alone; one message for both")
+    found = []
+    for messages, octets in ((1, None), (None, _PLENTY), (1, _PLENTY)):
+        peer.flow(name, messages=messages, octets=octets)
+        found.append(contents(flushed(peer, name)))
+    return equals(peer, (found, count_of(peer, queue)), ([[], [], [b"0"]], 5), "bodies, left")
+
+
+@case("message.stop", covers=["message/stop/zero"])
+def stop(peer: Peer) -> Verdict:
+    """Stop takes both credits of its destination, and of no other one."""
+    peer.open_session()
+    queue = peer.queue()
+    names = [_subscribed(peer, queue, messages=5, octets=_PLENTY) for _ in "123"]
+    for name in names[:2]:
+        peer.call("message.stop", destination=name)
+    peer.flow(names[0], messages=1)
+    peer.flow(names[1], octets=_PLENTY)
+    peer.claim("messages for the destination that was not stopped only")
+    fill(peer, queue, b"1", b"2")
+    found = [contents(flushed(peer, name)) for name in names]
+    return equals(peer, found, [[], [], [b"1", b"2"]], "bodies")
+
+
+@case("message.stop.completion", covers=["message/stop/completion"])
+def nothing_behind_stop(peer: Peer) -> Verdict:
+    """Once stop is complete nothing more comes; with new credit it goes on."""
+    peer.open_session()
+    queue = fill(peer, peer.queue(), b"before")
+    name = _subscribed(peer, queue, messages=UNLIMITED)
+    first = peer.transfer()
+    peer.claim("nothing behind stop; the messages with new credit")
+    peer.call("message.stop", destination=name)
+    fill(peer, queue, b"1", b"2")
+    between = contents(flushed(peer, name))
+    peer.flow(name, messages=UNLIMITED, octets=UNLIMITED)
+    found = (first.body, between, contents(flushed(peer, name)), bodies(peer, queue))
+    return equals(peer, found, (b"before", [], [b"1", b"2"], []), "before, behind, then, left")

@@ -1,0 +1,339 @@
+"""Class message: subscribe and cancel (amqp-0-10 message.subscribe).
+
+Knows: destinations, exclusive subscriptions, what a cancel leaves. Must not know: targets.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from amqpspec.peer.amqp_0_10.peer import UNLIMITED, Peer
+from amqpspec.run.amqp_0_10.oracles import rejects_violation
+from amqpspec.run.case import case
+from amqpspec.run.oracles import equals
+from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_10._entities import bodies, bound_to, has_queue, holds_soon, send
+from amqpspec.suites.amqp_0_10._messages import (
+    acquired,
+    answer,
+    contents,
+    count_of,
+    deliveries,
+    fill,
+    flushed,
+    ids,
+    looked_at,
+)
+
+_ROOM = 16
+
+
+def _subscribers(peer: Peer, queue: str, channel: int = 0) -> int:
+    return int(peer.call("queue.query", channel, queue=queue).fields.get("subscriber_count") or 0)
+
+
+def _subscribe(peer: Peer, queue: str, channel: int = 0, destination: str = "d", **args: Any) -> None:
+    given: dict[str, Any] = {"accept_mode": 0, "acquire_mode": 0, **args}
+    peer.send("message.subscribe", channel, queue=queue, destination=destination, **given)
+
+
+# --- how long, how many
+
+
+@case("message.subscribe.lifetime", covers=["message/subscribe/lifetime"])
+def lifetime(peer: Peer) -> Verdict:
+    """A subscription lasts while its session does, message after message, and no longer."""
+    peer.open_session()
+    peer.open_session(1)
+    queue = peer.queue(exclusive=False)
+    peer.subscribe(queue)
+    peer.subscribe(queue, 1, messages=None)
+    peer.claim("three messages one by one; then the other session's subscription only")
+    found = []
+    for body in (b"1", b"2", b"3"):
+        fill(peer, queue, body)
+        transfer = peer.transfer()
+        peer.accept([transfer])
+        found.append(transfer.body)
+    before = _subscribers(peer, queue, 1)
+    peer.detach()
+    until_s = peer.now() + peer.patience_s
+    while _subscribers(peer, queue, 1) != 1 and peer.now() < until_s:
+        pass
+    told = (found, before, _subscribers(peer, queue, 1))
+    return equals(peer, told, ([b"1", b"2", b"3"], 2, 1), "bodies, subscribers before and behind")
+
+
+@case("message.subscribe.sixteen", covers=["message/subscribe/simultaneous-subscriptions"])
+def sixteen(peer: Peer) -> Verdict:
+    """A queue has room for 16 subscriptions, and each of them gets a message."""
+    peer.open_session()
+    queue = peer.queue()
+    peer.claim("16 subscriptions, a message for each")
+    names = [peer.subscribe(queue, messages=1) for _ in range(_ROOM)]
+    fill(peer, queue, *(b"%d" % number for number in range(_ROOM)))
+    found = {transfer["destination"] for transfer in peer.transfers(_ROOM)}
+    return equals(
+        peer, (found == set(names), _subscribers(peer, queue)), (True, _ROOM), "all served, subscribers"
+    )
+
+
+@case("message.subscribe.initial-credit", covers=["message/subscribe/initial-credit"])
+def initial_credit(peer: Peer) -> Verdict:
+    """A new subscription has neither credit in messages nor in octets: nothing comes before both are given."""
+    peer.open_session()
+    queue = fill(peer, peer.queue(), b"1", b"2")
+    names = [peer.subscribe(queue, messages=None, octets=None) for _ in "123"]
+    peer.flow(names[1], messages=UNLIMITED)
+    peer.flow(names[2], octets=UNLIMITED)
+    peer.claim("nothing for any of the three subscriptions")
+    found = [contents(flushed(peer, name)) for name in names]
+    return equals(peer, (found, count_of(peer, queue)), ([[]] * 3, 2), "bodies, left")
+
+
+@case("message.subscribe.default-flow-mode", covers=["message/subscribe/default-flow-mode"])
+def window_by_default(peer: Peer) -> Verdict:
+    """A new subscription is in window mode: one more message comes for each that is completed."""
+    peer.open_session()
+    queue = fill(peer, peer.queue(), b"1", b"2", b"3")
+    destination = peer.subscribe(queue, messages=1)
+    first = peer.transfer()
+    peer.claim("the second message once the first one is complete, and no further one")
+    peer.complete([first.id or 0])
+    second = peer.transfer()
+    found = (second.body, contents(flushed(peer, destination)), count_of(peer, queue))
+    return equals(peer, found, (b"2", [], 1), "second, further, left")
+
+
+# --- queues that are not there, or not any more
+
+
+@case("message.subscribe.no-queue", covers=["message/subscribe/queue-not-found"])
+def missing_queue(peer: Peer) -> Verdict:
+    """A subscription to a queue that does not exist is refused."""
+    peer.open_session()
+    _subscribe(peer, peer.name("missing"))
+    return rejects_violation(peer)
+
+
+@case("message.subscribe.queue-deleted", covers=["message/subscribe/queue-deletion"])
+def deleted_queue(peer: Peer) -> Verdict:
+    """When its queue is deleted, the session of a subscription is closed."""
+    peer.open_session()
+    peer.open_session(1)
+    queue = peer.queue(exclusive=False)
+    peer.subscribe(queue, 1)
+    peer.call("queue.delete", queue=queue)
+    return rejects_violation(peer, 1)
+
+
+@case("message.subscribe.queue-deleted.others", covers=["message/subscribe/queue-deletion"])
+def deleted_queue_of_others(peer: Peer) -> Verdict:
+    """When a queue is deleted, sessions without a subscription to it go on, with theirs."""
+    peer.open_session()
+    peer.open_session(1)
+    gone, stays = peer.queue(exclusive=False), peer.queue(exclusive=False)
+    peer.subscribe(stays, 1)
+    peer.call("message.cancel", 1, destination=peer.subscribe(gone, 1))
+    peer.claim("the message of the other queue, and both sessions as they were")
+    peer.call("queue.delete", queue=gone)
+    fill(peer, stays, b"m")
+    found = peer.transfer(1).body
+    peer.barrier(1)
+    return equals(peer, (found, has_queue(peer, stays)), (b"m", True), "body, queue there")
+
+
+# --- destinations
+
+
+@case(
+    "message.subscribe.destination.taken",
+    covers=["message/subscribe/destination/unique-subscriber-destination"],
+)
+def destination_in_use(peer: Peer) -> Verdict:
+    """A destination that a subscription of the session has cannot be given to a second one, on any queue."""
+    peer.open_session()
+    queue, other = peer.queue(), peer.queue()
+    destination = peer.subscribe(queue)
+    _subscribe(peer, other, destination=destination)
+    return rejects_violation(peer)
+
+
+@case(
+    "message.subscribe.destination.free",
+    covers=["message/subscribe/destination/unique-subscriber-destination"],
+)
+def destination_behind_cancel(peer: Peer) -> Verdict:
+    """A destination is free again once its subscription is cancelled."""
+    peer.open_session()
+    queues = [fill(peer, peer.queue(), body) for body in (b"1", b"2")]
+    peer.claim("the message of the second queue by the same destination")
+    destination = peer.subscribe(queues[0], messages=None)
+    peer.call("message.cancel", destination=destination)
+    peer.subscribe(queues[1], destination=destination)
+    found = peer.transfer()
+    told = (found["destination"] == destination, found.body, bodies(peer, queues[0]))
+    return equals(peer, told, (True, b"2", [b"1"]), "destination, body, left")
+
+
+@case("message.subscribe.destination.session", covers=["message/subscribe/destination/session-local"])
+def destination_of_a_session(peer: Peer) -> Verdict:
+    """Two sessions have subscriptions of one destination: each gets its own queue's messages, and a cancel is its own."""
+    peer.open_session()
+    peer.open_session(1)
+    queues = [peer.queue(channel) for channel in (0, 1)]
+    peer.claim("each session its own messages; behind the cancel of one, the other goes on")
+    for channel, queue in enumerate(queues):
+        peer.subscribe(queue, channel, destination="d")
+    for channel, queue in enumerate(queues):
+        send(peer, None, queue, b"%d" % channel, channel)
+    found = [peer.transfer(channel).body for channel in (0, 1)]
+    peer.call("message.cancel", destination="d")
+    send(peer, None, queues[1], b"more", 1)
+    return equals(peer, [*found, peer.transfer(1).body], [b"0", b"1", b"more"], "bodies")
+
+
+# --- exclusive subscriptions
+
+
+def _refused_second(peer: Peer, row: str, first: bool, second: bool, channel: int = 1) -> Verdict:
+    """What a second subscription to a queue is met with, by whether each of them is exclusive."""
+    peer.open_session()
+    if channel:
+        peer.open_session(channel)
+    queue = peer.queue(exclusive=False)
+    peer.subscribe(queue, exclusive=first)
+    _subscribe(peer, queue, channel, exclusive=second)
+    return rejects_violation(peer, channel, row=row)
+
+
+_ALONE, _IN_USE = "message/subscribe/exclusive/alone", "message/subscribe/exclusive/in-use"
+
+
+@case("message.subscribe.exclusive.alone", covers=[_ALONE])
+def next_to_an_exclusive_one(peer: Peer) -> Verdict:
+    """Nobody else can subscribe to a queue that has an exclusive subscription."""
+    return _refused_second(peer, _ALONE, first=True, second=False)
+
+
+@case("message.subscribe.exclusive.own-session", covers=[_ALONE])
+def next_to_ones_own(peer: Peer) -> Verdict:
+    """The session that has the exclusive subscription cannot subscribe once more, either."""
+    return _refused_second(peer, _ALONE, first=True, second=False, channel=0)
+
+
+@case("message.subscribe.exclusive.in-use", covers=[_IN_USE])
+def exclusive_where_others_are(peer: Peer) -> Verdict:
+    """An exclusive subscription to a queue that has a subscription is refused."""
+    return _refused_second(peer, _IN_USE, first=False, second=True)
+
+
+@case("message.subscribe.exclusive.other-connection", covers=[_IN_USE])
+def exclusive_on_another_connection(peer: Peer) -> Verdict:
+    """An exclusive subscription is refused where another connection has subscribed to the queue."""
+    peer.open_session()
+    queue = peer.queue(exclusive=False)
+    peer.subscribe(queue)
+    other = peer.another()
+    other.open_session()
+    _subscribe(other, queue, exclusive=True)
+    return rejects_violation(other)
+
+
+@case("message.subscribe.exclusive.free", covers=[_IN_USE, _ALONE])
+def exclusive_behind_cancel(peer: Peer) -> Verdict:
+    """A queue whose subscription was cancelled grants an exclusive one; once that is cancelled, a shared one."""
+    peer.open_session()
+    queue = fill(peer, peer.queue(), b"1", b"2")
+    peer.claim("a message for each subscription")
+    found = []
+    for exclusive in (False, True, False):
+        destination = peer.subscribe(queue, messages=None, exclusive=exclusive)
+        found.append(_subscribers(peer, queue))
+        peer.call("message.cancel", destination=destination)
+    return equals(peer, (found, bodies(peer, queue)), ([1, 1, 1], [b"1", b"2"]), "subscribers, bodies")
+
+
+# --- cancel
+
+
+@case("message.cancel.no-more", covers=["message/cancel/no-more"])
+def cancelled(peer: Peer) -> Verdict:
+    """Once cancel is complete nothing more comes for the subscription; another one goes on."""
+    peer.open_session()
+    queue, other = peer.queue(), peer.queue()
+    first, second = peer.subscribe(queue), peer.subscribe(other)
+    fill(peer, queue, b"before")
+    before = peer.transfer()
+    peer.claim("the message from before the cancel, and those of the other subscription")
+    peer.call("message.cancel", destination=first)
+    fill(peer, queue, b"behind")
+    fill(peer, other, b"other")
+    found = (before.body, contents(flushed(peer, second)), contents(deliveries(peer, first)))
+    answer(peer, "accept", [before])
+    told = (*found, bodies(peer, queue))
+    return equals(peer, told, (b"before", [b"other"], [], [b"behind"]), "before, other, behind, left")
+
+
+@case("message.cancel.pending", covers=["message/cancel/post-cancel-transfer-resolution/unaffected"])
+def pending_behind_cancel(peer: Peer) -> Verdict:
+    """A cancel leaves pending transfers with their recipient: nobody else gets them before its session ends."""
+    peer.open_session()
+    peer.open_session(1)
+    queue = fill(peer, peer.queue(exclusive=False), b"1", b"2", b"3")
+    destination = peer.subscribe(queue, messages=2)
+    peer.transfers(2)
+    peer.call("message.cancel", destination=destination)
+    peer.claim("the third message only; all that was pending behind the end of the session")
+    found = bodies(peer, queue, 1)
+    peer.detach()
+    holds_soon(peer, queue, 2, 1)
+    return equals(peer, (found, bodies(peer, queue, 1)), ([b"3"], [b"1", b"2"]), "before, behind")
+
+
+@case("message.cancel.resolved", covers=["message/cancel/post-cancel-transfer-resolution/resolvable"])
+def resolved_behind_cancel(peer: Peer) -> Verdict:
+    """What came before a cancel can be accepted, rejected, released and acquired behind it."""
+    peer.open_session()
+    peer.open_session(1)
+    alternate = peer.exchange("fanout")
+    (orphans,) = bound_to(peer, alternate, [""])
+    queue = peer.queue(exclusive=False, alternate_exchange=alternate)
+    fill(peer, queue, b"accepted", b"rejected", b"released", b"acquired")
+    destination = peer.subscribe(queue, messages=3)
+    found = peer.transfers(3)
+    peer.call("message.cancel", destination=destination)
+    shown = looked_at(peer, queue)
+    peer.call("message.cancel", destination=shown[0]["destination"])
+    peer.claim("each message where its outcome puts it")
+    took = acquired(peer, shown) == ids(shown)
+    for outcome, transfer in zip(("accept", "reject", "release"), found, strict=True):
+        answer(peer, outcome, [transfer])
+    answer(peer, "accept", shown)
+    holds_soon(peer, queue, 1, 1)
+    left = bodies(peer, queue, 1)
+    peer.detach()
+    peer.barrier(1)
+    return equals(
+        peer, (took, left, count_of(peer, queue, 1)), (True, [b"released"], 0), "acquired, left, then"
+    )
+
+
+@case("message.cancel.missing", covers=["message/cancel/destination/subscription-not-found"])
+def cancel_of_nothing(peer: Peer) -> Verdict:
+    """A cancel of a subscription that the session does not have is refused; another session has one of that name."""
+    peer.open_session()
+    peer.open_session(1)
+    destination = peer.subscribe(peer.queue(1), 1)
+    peer.send("message.cancel", destination=destination)
+    return rejects_violation(peer)
+
+
+@case("message.cancel.twice", covers=["message/cancel/destination/subscription-not-found"])
+def cancel_once_more(peer: Peer) -> Verdict:
+    """A second cancel of a subscription is refused."""
+    peer.open_session()
+    destination = peer.subscribe(peer.queue())
+    peer.call("message.cancel", destination=destination)
+    peer.send("message.cancel", destination=destination)
+    return rejects_violation(peer)
