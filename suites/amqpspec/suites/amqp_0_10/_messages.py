@@ -18,10 +18,10 @@ SHARED = {"exclusive": False}
 """A queue that other sessions use, too."""
 
 
-def fill(peer: Peer, queue: str, *bodies: bytes) -> str:
+def fill(peer: Peer, queue: str, *bodies: bytes, channel: int = 0) -> str:
     """Put messages into a queue; gives its name."""
     for body in bodies:
-        send(peer, None, queue, body)
+        send(peer, None, queue, body, channel)
     return queue
 
 

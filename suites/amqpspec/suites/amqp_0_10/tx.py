@@ -1,0 +1,274 @@
+"""Class tx: transactions of one session (amqp-0-10 class tx).
+
+Knows: select, commit, rollback, and what they cover. Must not know: targets.
+"""
+
+from __future__ import annotations
+
+from amqpspec.peer.amqp_0_10.peer import EXPLICIT, NONE, PRE_ACQUIRED, Peer
+from amqpspec.run.amqp_0_10.oracles import rejects_violation
+from amqpspec.run.case import case
+from amqpspec.run.oracles import equals
+from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_10._branches import xid
+from amqpspec.suites.amqp_0_10._entities import bodies, holds_soon
+from amqpspec.suites.amqp_0_10._messages import SHARED, answer, contents, count_of, fill
+
+# --- select
+
+
+@case("tx.select.first", covers=["tx/select/first"])
+def select_first(peer: Peer) -> Verdict:
+    """Select comes once: behind it commit and rollback are there; a second select behind a commit is refused."""
+    peer.open_session()
+    peer.call("tx.select")
+    peer.call("tx.commit")
+    peer.call("tx.rollback")
+    peer.send("tx.select")
+    return rejects_violation(peer)
+
+
+@case("tx.select.twice", covers=["tx/select/exactly-once"])
+def select_twice(peer: Peer) -> Verdict:
+    """A second select is refused; another session may select by itself."""
+    peer.open_session()
+    peer.open_session(1)
+    for channel in (0, 1):
+        peer.call("tx.select", channel)
+    peer.send("tx.select")
+    return rejects_violation(peer)
+
+
+@case("tx.select.dtx", covers=["tx/select/no-dtx"])
+def select_on_a_branch(peer: Peer) -> Verdict:
+    """A session that works on a branch of dtx cannot select tx."""
+    peer.open_session()
+    peer.call("dtx.select")
+    peer.call("dtx.start", xid=xid(peer))
+    peer.send("tx.select")
+    return rejects_violation(peer)
+
+
+def _subscribe_in_mode_none(peer: Peer) -> None:
+    peer.send(
+        "message.subscribe", queue=peer.queue(), destination="d", accept_mode=NONE, acquire_mode=PRE_ACQUIRED
+    )
+
+
+@case("tx.select.subscribe", covers=["tx/select/explicit-accepts/subscribe"])
+def subscribe_in_mode_none(peer: Peer) -> Verdict:
+    """With transactions, a subscription with accept-mode none is refused; one in explicit mode is not."""
+    peer.open_session()
+    peer.call("tx.select")
+    peer.subscribe(peer.queue())
+    _subscribe_in_mode_none(peer)
+    return rejects_violation(peer)
+
+
+@case("tx.select.subscribed", covers=["tx/select/explicit-accepts/select"])
+def select_with_mode_none(peer: Peer) -> Verdict:
+    """Select is refused where the session has a subscription with accept-mode none, beside one in explicit mode."""
+    peer.open_session()
+    for mode in (EXPLICIT, NONE):
+        peer.subscribe(peer.queue(), accept_mode=mode)
+    peer.send("tx.select")
+    return rejects_violation(peer)
+
+
+@case("tx.select.cancelled", covers=["tx/select/explicit-accepts/select"])
+def select_behind_cancel(peer: Peer) -> Verdict:
+    """A subscription with accept-mode none that was cancelled, or is another session's, is no bar to select."""
+    peer.open_session()
+    peer.open_session(1)
+    queue = peer.queue(**SHARED)
+    peer.subscribe(queue, 1, messages=None, accept_mode=NONE)
+    peer.call("message.cancel", destination=peer.subscribe(queue, messages=None, accept_mode=NONE))
+    peer.claim("transactions: a message that is there behind commit only")
+    peer.call("tx.select")
+    fill(peer, queue, b"m")
+    before = count_of(peer, queue)
+    peer.call("tx.commit")
+    return equals(peer, (before, holds_soon(peer, queue, 1)), (0, True), "before, behind")
+
+
+# --- commit
+
+
+@case("tx.commit", covers=["tx/commit/effect"])
+def commit(peer: Peer) -> Verdict:
+    """Commit publishes what was transferred and drops what was accepted, each time: a transaction follows the other."""
+    peer.open_session()
+    peer.open_session(1)
+    queue = fill(peer, peer.queue(**SHARED), b"1", b"2")
+    target = peer.queue(**SHARED)
+    peer.subscribe(queue)
+    found = peer.transfers(2)
+    peer.call("tx.select")
+    peer.claim("nothing before commit, everything behind it, twice over")
+    seen = []
+    for transfer, body in zip(found, (b"a", b"b"), strict=True):
+        answer(peer, "accept", [transfer])
+        fill(peer, target, body)
+        seen.append(bodies(peer, target, 1))
+        peer.call("tx.commit")
+        holds_soon(peer, target, 1, 1)
+        seen.append(bodies(peer, target, 1))
+    peer.detach()
+    wanted = ([[], [b"a"], [], [b"b"]], 0)
+    return equals(peer, (seen, count_of(peer, queue, 1)), wanted, "before and behind, left")
+
+
+@case("tx.commit.not-accepted", covers=["tx/commit/effect"])
+def commit_of_one_of_two(peer: Peer) -> Verdict:
+    """Commit drops what was accepted; what was delivered and not accepted stays with its recipient."""
+    peer.open_session()
+    peer.open_session(1)
+    queue = fill(peer, peer.queue(**SHARED), b"1", b"2")
+    peer.subscribe(queue)
+    found = peer.transfers(2)
+    peer.call("tx.select")
+    peer.claim("the message that was not accepted, once the session has ended")
+    answer(peer, "accept", found[:1])
+    peer.call("tx.commit")
+    peer.detach()
+    holds_soon(peer, queue, 1, 1)
+    return equals(peer, bodies(peer, queue, 1), [b"2"], "bodies")
+
+
+@case("tx.commit.completion", covers=["tx/commit/completion"])
+def completion_of_commit(peer: Peer) -> Verdict:
+    """When commit is complete, so are all commands that it covers."""
+    peer.open_session()
+    queue = fill(peer, peer.queue(**SHARED), b"1")
+    peer.subscribe(queue)
+    (transfer,) = peer.transfers(1)
+    peer.call("tx.select")
+    covered = [peer.publish(queue, body) for body in (b"a", b"b")]
+    assert transfer.id is not None
+    covered.append(peer.send("message.accept", transfers=((transfer.id, transfer.id),)))
+    peer.claim("all commands complete with the commit")
+    number = peer.send("tx.commit", sync=True)
+    peer.completion(number)
+    done = [one is not None and one in peer.sessions[0].done for one in covered]
+    return equals(peer, done, [True] * 3, "complete")
+
+
+@case("tx.commit.accept-modes", covers=["tx/commit/publishing"])
+def publishing_in_every_mode(peer: Peer) -> Verdict:
+    """A transaction may publish in both accept-modes."""
+    peer.open_session()
+    peer.open_session(1)
+    queue = peer.queue(**SHARED)
+    peer.call("tx.select")
+    peer.claim("both messages behind commit")
+    for mode, body in ((EXPLICIT, b"explicit"), (NONE, b"none")):
+        peer.publish(queue, body, accept_mode=mode)
+    peer.call("tx.commit")
+    holds_soon(peer, queue, 2, 1)
+    return equals(peer, bodies(peer, queue, 1), [b"explicit", b"none"], "bodies")
+
+
+@case("tx.commit.no-select", covers=["tx/commit/select-required"])
+def commit_without_select(peer: Peer) -> Verdict:
+    """A session without transactions cannot commit, though another one has them."""
+    peer.open_session()
+    peer.open_session(1)
+    peer.call("tx.select", 1)
+    peer.send("tx.commit")
+    return rejects_violation(peer)
+
+
+# --- rollback
+
+
+@case("tx.rollback", covers=["tx/rollback/effect"])
+def rollback(peer: Peer) -> Verdict:
+    """Rollback forgets transfers and accepts, and the next transaction begins."""
+    peer.open_session()
+    peer.open_session(1)
+    queue = fill(peer, peer.queue(**SHARED), b"1", b"2")
+    target = peer.queue(**SHARED)
+    peer.subscribe(queue)
+    found = peer.transfers(2)
+    peer.call("tx.select")
+    peer.claim("nothing published but by the second transaction, both messages back behind the session")
+    answer(peer, "accept", found)
+    fill(peer, target, b"forgotten")
+    peer.call("tx.rollback")
+    fill(peer, target, b"kept")
+    before = bodies(peer, target, 1)
+    peer.call("tx.commit")
+    holds_soon(peer, target, 1, 1)
+    behind = bodies(peer, target, 1)
+    peer.detach()
+    holds_soon(peer, queue, 2, 1)
+    told = (before, behind, bodies(peer, queue, 1))
+    return equals(peer, told, ([], [b"kept"], [b"1", b"2"]), "before, behind, back")
+
+
+@case("tx.rollback.session-end", covers=["tx/rollback/effect"])
+def session_ends_without_commit(peer: Peer) -> Verdict:
+    """A transaction whose session ends before commit has no effect."""
+    peer.open_session()
+    peer.open_session(1)
+    queue = fill(peer, peer.queue(**SHARED), b"1", b"2")
+    peer.subscribe(queue)
+    found = peer.transfers(2)
+    peer.call("tx.select")
+    peer.claim("both messages back, and nothing else")
+    answer(peer, "accept", found[:1])
+    fill(peer, queue, b"forgotten")
+    peer.detach()
+    holds_soon(peer, queue, 2, 1)
+    return equals(peer, bodies(peer, queue, 1), [b"1", b"2"], "bodies")
+
+
+@case("tx.rollback.completion", covers=["tx/rollback/completion"])
+def completion_of_rollback(peer: Peer) -> Verdict:
+    """What rollback forgets is told complete before the rollback, or with it."""
+    peer.open_session()
+    queue = fill(peer, peer.queue(), b"1")
+    peer.subscribe(queue)
+    (transfer,) = peer.transfers(1)
+    peer.call("tx.select")
+    covered = [peer.publish(queue, body) for body in (b"a", b"b")]
+    assert transfer.id is not None
+    covered.append(peer.send("message.accept", transfers=((transfer.id, transfer.id),)))
+    peer.claim("all commands complete with the rollback")
+    number = peer.send("tx.rollback", sync=True)
+    peer.completion(number)
+    done = [one is not None and one in peer.sessions[0].done for one in covered]
+    return equals(peer, done, [True] * 3, "complete")
+
+
+@case("tx.rollback.still-acquired", covers=["tx/rollback/still-acquired"])
+def still_acquired(peer: Peer) -> Verdict:
+    """Behind a rollback the client holds what it had accepted: nobody else has it, and it can be accepted again."""
+    peer.open_session()
+    peer.open_session(1)
+    queue = fill(peer, peer.queue(**SHARED), b"1", b"2", b"3")
+    peer.subscribe(queue, messages=2)
+    found = peer.transfers(2)
+    peer.call("tx.select")
+    peer.claim("the third message for others; then the one that was released; the other one is gone")
+    answer(peer, "accept", found)
+    peer.call("tx.rollback")
+    others = contents(peer.drain(queue, 1))
+    answer(peer, "accept", found[:1])
+    peer.call("tx.commit")
+    answer(peer, "release", found[1:])
+    holds_soon(peer, queue, 1, 1)
+    back = contents(peer.drain(queue, 1))
+    peer.detach()
+    told = (others, back, count_of(peer, queue, 1))
+    return equals(peer, told, ([b"3"], [b"2"], 0), "others, released, left")
+
+
+@case("tx.rollback.no-select", covers=["tx/rollback/select-required"])
+def rollback_without_select(peer: Peer) -> Verdict:
+    """A session without transactions cannot roll back, though another one has them."""
+    peer.open_session()
+    peer.open_session(1)
+    peer.call("tx.select", 1)
+    peer.send("tx.rollback")
+    return rejects_violation(peer)
