@@ -57,10 +57,10 @@ def start(session: Session, order: Order) -> Packed | None:
     branch = _branch(session, order, mode)
     if branch is None:
         return None
+    branch.suspended.discard(session.key)
     if branch.doomed != OK and not session.faulty("doomed-branches-go-on"):
         return told(branch.doomed)
     mode.active = branch
-    branch.suspended.discard(session.key)
     branch.active.add(session.key)
     if not session.faulty("work-belongs-to-no-branch"):
         taker_of(session).work = branch.work

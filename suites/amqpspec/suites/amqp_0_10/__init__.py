@@ -29,6 +29,7 @@ ORDER = (
     "tx",
     "dtx",
     "dtx_states",
+    "dtx_histories",
     "exchange",
     "exchange_declare",
     "exchange_bind",

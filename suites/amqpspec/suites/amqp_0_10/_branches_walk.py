@@ -1,0 +1,211 @@
+"""Histories of branches: how each step is driven, and compared with the model.
+
+Knows: the peer's verbs, the model. Must not know: hypothesis, requirement rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from amqpspec.peer.amqp_0_10.arrivals import AssemblyArrived
+from amqpspec.peer.amqp_0_10.peer import Peer
+from amqpspec.peer.context import Context, Unmet
+from amqpspec.peer.line import Line
+from amqpspec.suites.amqp_0_10._branches import in_doubt, key_of, selected, told, xid
+from amqpspec.suites.amqp_0_10._branches_model import CHANNELS, Branch, Model, State, Step
+from amqpspec.suites.amqp_0_10._entities import bodies, holds_soon
+from amqpspec.suites.amqp_0_10._messages import SHARED, answer, fill
+from amqpspec.suites.histories import Mismatch
+from amqpspec.wire.transport import StreamEnded
+
+_OK, _READ_ONLY = "xa-ok", "xa-rdonly"
+_ROLLED_BACK = (_OK, "xa-rbrollback", "xa-rbtimeout")
+
+
+class Walk:
+    """One history on one connection."""
+
+    def __init__(self, context: Context, lines: list[Line]) -> None:
+        self.peer = Peer(context, lines)
+        self.menu = self.model = Model()
+        self.steps: list[Step] = []
+        self.is_over = False
+        self.queue = ""
+        self.numbers = 0
+        self.xids: dict[str, Any] = {}
+        self.transfers: dict[int, list[AssemblyArrived]] = {channel: [] for channel in CHANNELS}
+
+    def open(self) -> None:
+        """Two sessions, and a queue of the walk's own."""
+        selected(self.peer, *CHANNELS)
+        self.queue = self.peer.queue(**SHARED)
+
+    def give_up(self, why: str = "") -> None:
+        """Leave the connection as it is; nothing is judged any more."""
+        self.is_over = True
+        if why:
+            self.peer.transport.note(why)
+        self.peer.hang_up()
+
+    def take(self, step: Step) -> None:
+        """Do it, and compare what it results in; raises Mismatch."""
+        self.steps.append(step)
+        self.peer.transport.note(f"step {len(self.steps)}: {step}")
+        self._judged(lambda: _DOES[step.verb](self, step))
+
+    def finish(self) -> None:
+        """Roll back what is not complete, end both sessions, and look at what the queue holds; raises Mismatch."""
+        self._judged(self._finish)
+
+    def _finish(self) -> None:
+        for name in tuple(self.model.branches):
+            for channel in CHANNELS:
+                self._set_free(Step("end", channel, name))
+            self._rollback(Step("rollback", 0, name))
+        for channel in CHANNELS:
+            self.peer.detach(channel)
+            self.model.leave(channel)
+        self.peer.open_session()
+        self._same("count at the end", holds_soon(self.peer, self.queue, len(self.model.ready)), True)
+        left = sorted(body or b"" for body in bodies(self.peer, self.queue))
+        self._same("messages at the end", left, sorted(self.model.ready))
+        self.peer.close()
+
+    def _set_free(self, step: Step) -> None:
+        branch = self.model.branches[step.branch]
+        if step.channel in branch.suspended:
+            if self.model.working_on(step.channel):
+                self._end(Step("end", step.channel))
+            self._resume(step)
+        if step.channel in branch.active:
+            self._end(step)
+
+    def _judged(self, act: Callable[[], object]) -> None:
+        try:
+            act()
+        except Unmet as unmet:
+            raise Mismatch(unmet.expected, unmet.observed) from unmet
+        except StreamEnded as ended:
+            raise Mismatch("a connection that stays", f"connection {ended.how}") from ended
+
+    def _same(self, what: str, actual: object, wanted: object) -> None:
+        if actual != wanted:
+            raise Mismatch(f"{what} {wanted!r}", f"{what} {actual!r}")
+
+    def _told(self, step: Step, command: str, *results: str, **args: Any) -> str:
+        status = told(self.peer, command, self.xids[step.branch], step.channel, **args)
+        if status not in (results or (_OK,)):
+            raise Mismatch(f"{command} with {' or '.join(results or (_OK,))}", status)
+        return status
+
+    # --- messages
+
+    def _publish(self, step: Step) -> None:
+        self.numbers += 1
+        body = b"%d" % self.numbers
+        fill(self.peer, self.queue, body, channel=step.channel)
+        self.model.publish(step.channel, body)
+
+    def _take(self, step: Step) -> None:
+        destination = self.peer.subscribe(self.queue, step.channel, messages=1)
+        transfer = self.peer.transfer(step.channel)
+        self.peer.call("message.cancel", step.channel, destination=destination)
+        if transfer.body not in self.model.ready:
+            raise Mismatch(f"one of {self.model.ready}", repr(transfer.body))
+        self.transfers[step.channel].append(transfer)
+        self.model.take(step.channel, transfer.body)
+
+    def _accept(self, step: Step) -> None:
+        answer(self.peer, "accept", [self.transfers[step.channel].pop(0)], step.channel)
+        self.model.accept(step.channel)
+
+    def _release(self, step: Step) -> None:
+        answer(self.peer, "release", [self.transfers[step.channel].pop(0)], step.channel)
+        self.model.release(step.channel)
+
+    def _look(self, step: Step) -> None:
+        wanted = len(self.model.ready)
+        if not holds_soon(self.peer, self.queue, wanted, step.channel):
+            raise Mismatch(f"{wanted} messages in the queue", "another number")
+
+    # --- sessions and branches
+
+    def _leave(self, step: Step) -> None:
+        self.peer.detach(step.channel)
+        selected(self.peer, step.channel)
+        self.transfers[step.channel] = []
+        self.model.leave(step.channel)
+
+    def _start(self, step: Step) -> None:
+        self.xids[step.branch] = xid(self.peer, step.branch.encode())
+        self._told(step, "start")
+        self.model.branches[step.branch] = Branch(active={step.channel})
+
+    def _join(self, step: Step) -> None:
+        self._told(step, "start", join=True)
+        self.model.branches[step.branch].active.add(step.channel)
+
+    def _resume(self, step: Step) -> None:
+        branch = self.model.branches[step.branch]
+        results = _ROLLED_BACK if branch.state is State.DOOMED else ()
+        status = self._told(step, "start", *results, resume=True)
+        branch.suspended.discard(step.channel)
+        if status == _OK:
+            branch.active.add(step.channel)
+
+    def _end(self, step: Step, suspend: bool = False) -> None:
+        name = self.model.working_on(step.channel)
+        branch = self.model.branches[name]
+        doomed = branch.state is State.DOOMED
+        of = Step(step.verb, step.channel, name)
+        self._told(of, "end", *(_ROLLED_BACK if doomed else ()), suspend=suspend)
+        branch.active.discard(step.channel)
+        if suspend:
+            branch.suspended.add(step.channel)
+
+    def _suspend(self, step: Step) -> None:
+        self._end(step, suspend=True)
+
+    def _prepare(self, step: Step) -> None:
+        branch = self.model.branches[step.branch]
+        idle = not (branch.published or branch.taken)
+        status = self._told(step, "prepare", *((_OK, _READ_ONLY) if idle else ()))
+        if status == _READ_ONLY:
+            self.model.complete(step.branch, committed=True)
+        else:
+            branch.state = State.PREPARED
+
+    def _commit(self, step: Step) -> None:
+        two_phases = self.model.branches[step.branch].state is State.PREPARED
+        self._told(step, "commit", **({} if two_phases else {"one_phase": True}))
+        self.model.complete(step.branch, committed=True)
+
+    def _rollback(self, step: Step) -> None:
+        self._told(step, "rollback", *_ROLLED_BACK)
+        self.model.complete(step.branch, committed=False)
+
+    def _recover(self, step: Step) -> None:
+        found = in_doubt(self.peer, step.channel)
+        mine = sorted(name for name, of in self.xids.items() if key_of(of) in found)
+        wanted = [name for name, one in self.model.branches.items() if one.state is State.PREPARED]
+        self._same("branches in doubt", mine, sorted(wanted))
+
+
+_DOES: dict[str, Callable[[Walk, Step], None]] = {
+    "publish": Walk._publish,
+    "take": Walk._take,
+    "accept": Walk._accept,
+    "release": Walk._release,
+    "look": Walk._look,
+    "leave": Walk._leave,
+    "start": Walk._start,
+    "join": Walk._join,
+    "resume": Walk._resume,
+    "end": Walk._end,
+    "suspend": Walk._suspend,
+    "prepare": Walk._prepare,
+    "commit": Walk._commit,
+    "rollback": Walk._rollback,
+    "recover": Walk._recover,
+}
