@@ -18,6 +18,7 @@ from amqpspec.peer.context import Unmet
 from amqpspec.peer.events import Arrival, Ended, Garbled, Quiet, Reaction
 from amqpspec.spec.assemblies import Command
 from amqpspec.wire.amqp_0_10.instructions import ROWS, HeaderEntry
+from amqpspec.wire.amqp_0_10.serial import SerialSet
 from amqpspec.wire.amqp_0_10.values import Packed
 from amqpspec.wire.values import Raw
 
@@ -260,7 +261,9 @@ class Peer(Opening):
     def accept(self, transfers: Iterable[AssemblyArrived], channel: int = 0) -> None:
         """Accept transfers, and complete them."""
         ids = [transfer.id for transfer in transfers if transfer.id is not None]
-        self.call("message.accept", channel, transfers=tuple((number, number) for number in ids))
+        self.call(
+            "message.accept", channel, transfers=SerialSet.of((number, number) for number in ids).ranges
+        )
         self.complete(ids, channel)
 
     def drain(self, queue: str, channel: int = 0) -> list[AssemblyArrived]:

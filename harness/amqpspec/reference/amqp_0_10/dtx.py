@@ -113,7 +113,9 @@ def end(session: Session, order: Order) -> Packed | None:
     if order["suspend"]:
         mode.suspended.append(known)
         known.suspended.add(session.key)
-    if order["fail"] and known.doomed == OK and not session.faulty("failure-ignored-in-part"):
+    if order["fail"] and session.faulty("failure-told-only"):
+        return told(ROLLED_BACK)
+    if order["fail"] and known.doomed == OK:
         known.doomed = ROLLED_BACK
     if order["fail"] and session.faulty("failure-not-told"):
         return told(OK)
@@ -146,7 +148,7 @@ every-start-is-rolled-back: start results in xa-rbrollback [dtx/start/result]
 join-not-served: a start with join is refused like one without [dtx/start/join/unsupported]
 resume-not-served: a start with resume is refused like one without [dtx/end/suspend/resume]
 work-goes-on-behind-its-end: what comes behind an end belongs to the branch still [dtx/transactionality/outside]
-failure-ignored-in-part: an end with fail leaves its branch fit for commit, and says so
+failure-told-only: an end with fail results in xa-rbrollback, and its branch can be committed
     [dtx/end/fail/failure/marked]
 failure-not-told: an end with fail results in xa-ok, and its branch can only be rolled back
     [dtx/end/fail/failure/result]

@@ -23,7 +23,7 @@ def accept(session: Session, order: Order) -> None:
     """Transfers are taken over, within a transaction once that commits."""
     taker = taker_of(session)
     named = taker.named(order["transfers"])
-    if any(not held.acquired for held in named):
+    if any(not held.acquired for held in named) and not session.faulty("accept-acquires"):
         session.refuse("message/accept/acquisition", "not acquired", "transfers")
     for held in named:
         if not held.acquired and not session.faulty("accept-acquires"):
@@ -39,8 +39,9 @@ def accept(session: Session, order: Order) -> None:
         if session.faulty("accepted-messages-come-again"):
             held.queue.unacked.add(held.entry)
             held.queue.give_back([held.entry])
-    if session.faulty("accepted-ids-live-on"):
-        taker.held.update({held.number: held for held in named})
+        if session.faulty("accepted-ids-live-on"):
+            held.queue.unacked.add(held.entry)
+            taker.held[held.number] = held
 
 
 @executes("message.reject")

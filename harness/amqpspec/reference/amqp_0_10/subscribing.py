@@ -119,8 +119,7 @@ def flush(session: Session, order: Order) -> None:
         return
     taker = taker_of(session)
     taker.flushing = True
-    if not session.faulty("flush-sends-nothing"):
-        subscription.consumer.queue.dispatch()
+    subscription.consumer.queue.dispatch()
     taker.flushing = False
     if not session.faulty("flush-leaves-credit"):
         subscription.credit.take_all()
@@ -150,7 +149,6 @@ cancel-releases-transfers: cancel gives back what is neither accepted nor releas
 cancel-forgets-transfers: transfers from before a cancel can be answered no more
     [message/cancel/post-cancel-transfer-resolution/resolvable]
 flow-mode-stays: set-flow-mode changes nothing [message/set-flow-mode/credit]
-flush-sends-nothing: flush takes the credit and sends nothing [message/flush/exhausts]
 flush-leaves-credit: flush leaves what credit there is [message/flush/exhausts]
 stop-does-nothing: stop leaves the credit as it is [message/stop/zero message/stop/completion]
 stop-takes-messages-only: stop leaves credit in octets [message/stop/zero]

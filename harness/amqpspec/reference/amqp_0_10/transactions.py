@@ -49,6 +49,7 @@ def commit(session: Session, order: Order) -> None:
         taker.work.hold_again()
         return
     if session.faulty("commit-forgets-accepts"):
+        taker.held.update({held.number: held for held in taker.work.accepted})
         taker.work.accepted.clear()
     if session.faulty("commit-forgets-transfers"):
         taker.work.publishes.clear()

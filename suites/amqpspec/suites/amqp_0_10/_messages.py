@@ -11,6 +11,7 @@ from typing import Any
 from amqpspec.peer.amqp_0_10.arrivals import AssemblyArrived
 from amqpspec.peer.amqp_0_10.peer import EXPLICIT, NOT_ACQUIRED, UNLIMITED, Peer
 from amqpspec.suites.amqp_0_10._entities import send
+from amqpspec.wire.amqp_0_10.serial import SerialSet
 from amqpspec.wire.amqp_0_10.values import Packed
 
 Ids = tuple[tuple[int, int], ...]
@@ -26,8 +27,8 @@ def fill(peer: Peer, queue: str, *bodies: bytes, channel: int = 0) -> str:
 
 
 def ids(transfers: Iterable[AssemblyArrived]) -> Ids:
-    """The ids of transfers, each as a range."""
-    return tuple((transfer.id, transfer.id) for transfer in transfers if transfer.id is not None)
+    """The ids of transfers, as ranges of a sequence-set."""
+    return SerialSet.of((one.id, one.id) for one in transfers if one.id is not None).ranges
 
 
 def answer(
