@@ -1,4 +1,4 @@
-"""Peers of AMQP 0-10 and AMQP/Fast against their reference brokers, in memory and on a clock of its own.
+"""Peers against their reference brokers, in memory and on a clock of its own.
 
 What a case drives is tried by what cases do with it: each keeps its verdict without a socket. Beside that stand the
 ways of a peer that a conforming target never shows: what is not owed, what does not come, what ends early.
@@ -16,12 +16,10 @@ from amqpspec.peer.amqp_fast_0_8.peer import Peer as FastPeer
 from amqpspec.peer.context import OutOfReach, Unmet
 from amqpspec.record.rows import Outcome
 from amqpspec.run.case import Case, load_suite
-from amqpspec.run.driver import driver_of
-from amqpspec.run.execute import verdict_of
-from tests.run.memory import MemoryTarget, still_clock
+from amqpspec.run.memory import MemoryTarget, judged_in_memory
+from amqpspec.spec.dialects import runnable_dialects
 
 ASSEMBLIES, FAST = "amqp-0-10", "amqp-fast-0-8"
-LIMIT_S, RECEIVES = 120.0, 1_000_000
 GOOD = (Outcome.PASS, Outcome.OBSERVED)
 Driven = Callable[..., Any]
 
@@ -29,26 +27,23 @@ Driven = Callable[..., Any]
 @pytest.fixture
 def target(request: pytest.FixtureRequest) -> Iterator[MemoryTarget]:
     """The reference broker of the dialect that a test names."""
-    made = MemoryTarget(request.param, limit_s=LIMIT_S, receives=RECEIVES)
-    with pytest.MonkeyPatch.context() as patch:
-        still_clock(patch, made)
-        yield made
+    made = MemoryTarget(request.param)
+    yield made
     made.close()
 
 
-def judged(target: MemoryTarget, case: Case) -> str:
-    context = target.context(requirements=case.requirements, tag=case.id)
-    verdict = verdict_of(case, driver_of(target.dialect).peer(context))
+def judged(case: Case) -> str:
+    verdict = judged_in_memory(case)
     return "" if verdict.outcome in GOOD else f"{verdict.outcome}: {verdict.expected}; {verdict.observed}"
 
 
 @pytest.mark.parametrize(
-    "target, id",
-    [(dialect, id) for dialect in (ASSEMBLIES, FAST) for id in load_suite(dialect)],
-    indirect=["target"],
+    "case",
+    [case for dialect in runnable_dialects() for case in load_suite(dialect).values()],
+    ids=lambda case: f"{case.dialect}-{case.id}",
 )
-def test_each_case_has_its_verdict_without_a_socket(target: MemoryTarget, id: str) -> None:
-    assert judged(target, load_suite(target.dialect)[id]) == ""
+def test_each_case_has_its_verdict_without_a_socket(case: Case) -> None:
+    assert judged(case) == ""
 
 
 # --- AMQP 0-10

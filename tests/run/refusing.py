@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from amqpspec.reference.memory import ClientEnd
 from amqpspec.spec.dialects import load_dialect
 from amqpspec.spec.methods import MethodDialect
 from amqpspec.wire.amqp_1_0.frames import RawReader, TypedFrame, decode_frame, performative_frame
@@ -17,7 +18,6 @@ from amqpspec.wire.greeting import ProtocolHeader
 from amqpspec.wire.methods.codec import codec_for
 from amqpspec.wire.methods.frames import Frame, FrameReader, encode_frame
 from amqpspec.wire.transport import StreamEnd
-from tests.run.memory import ClientEnd
 
 FIN, RST = "fin", "rst"
 _GONE_S = 1.0

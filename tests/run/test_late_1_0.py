@@ -10,10 +10,8 @@ import pytest
 
 from amqpspec.record.rows import Outcome
 from amqpspec.run.case import Case, load_suite
-from amqpspec.run.driver import driver_of
-from amqpspec.run.execute import verdict_of
+from amqpspec.run.memory import Conditions, judged_in_memory
 from amqpspec.run.verdict import Verdict
-from tests.run.memory import MemoryTarget, still_clock
 
 _DIALECT, _LATE_S = "amqp-1-0", 0.2
 _GOOD = (Outcome.PASS, Outcome.OBSERVED)
@@ -32,14 +30,7 @@ settlement-by-receiver-ignored      disposition.settled
 
 
 def drive(case: Case, *faults: str) -> Verdict:
-    target = MemoryTarget(_DIALECT, limit_s=30.0, faults=faults, late_s=_LATE_S)
-    with pytest.MonkeyPatch.context() as patch:
-        still_clock(patch, target)
-        try:
-            context = target.context(requirements=case.requirements, tag=case.id)
-            return verdict_of(case, driver_of(_DIALECT).peer(context))
-        finally:
-            target.close()
+    return judged_in_memory(case, Conditions(faults, _LATE_S))
 
 
 def test_no_case_fails_a_late_broker() -> None:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import platform
+import time
+from collections.abc import Callable
 from functools import cache
 from importlib import metadata
 from itertools import count
@@ -45,6 +47,7 @@ class Core:
         host: str,
         handshake_pause_s: float | None = None,
         late_s: float = 0.0,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.dialect_id, self.on, self.host = dialect_id, on, host
         self.handshake_pause_s = handshake_pause_s
@@ -52,7 +55,7 @@ class Core:
         self.refuse = Refuser(dialect_id, on).refuse
         self.users: dict[str, User] = {user.name: user for user in DEFAULT_USERS}
         self.later = Lateness(late_s, self.flush)
-        self.vhosts = {name: VirtualHost(name, on, later=self.later) for name in DEFAULT_VHOSTS}
+        self.vhosts = {name: VirtualHost(name, on, clock, self.later) for name in DEFAULT_VHOSTS}
         if on.faulty("virtual-hosts-shared"):
             self.vhosts = dict.fromkeys(DEFAULT_VHOSTS, self.vhosts["/"])
         self.connections: set[Connected] = set()

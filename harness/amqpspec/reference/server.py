@@ -53,7 +53,7 @@ class ReferenceBroker:
         self.handshake_pause_s, self.late_s = handshake_pause_s, late_s
         self.dialect, self.host, self.port, self._tls = dialect, host, port, tls
         self.faults = check_faults(faults, dialect)
-        self._connect = _connection_of(dialect)
+        self._connect = connection_of(dialect)
         self._on = on
         self._core: Core | None = None
         self._server: asyncio.Server | None = None
@@ -148,7 +148,8 @@ class ReferenceBroker:
             self._core.flush()
 
 
-def _connection_of(dialect: str) -> Connect:
+def connection_of(dialect: str) -> Connect:
+    """Who speaks a dialect; raises UnknownDialectError."""
     return cast(Connect, part_of(dialect, "reference"))
 
 

@@ -6,7 +6,6 @@ Knows: when octets last came in and went out, how often to look. Must not know: 
 from __future__ import annotations
 
 import asyncio
-import time
 from typing import Protocol
 
 
@@ -24,6 +23,11 @@ class Watched(Protocol):
 
     def end_socket(self) -> None:
         """End the socket."""
+
+
+def _now_s() -> float:
+    """The clock of the loop that the connection is on."""
+    return asyncio.get_running_loop().time()
 
 
 class SignsOfLife:
@@ -44,7 +48,7 @@ class SignsOfLife:
 
     def begin(self) -> None:
         """Let time count from now."""
-        self._received_at_s = self._sent_at_s = time.monotonic()
+        self._received_at_s = self._sent_at_s = _now_s()
         self._again()
 
     def stop(self) -> None:
@@ -55,16 +59,16 @@ class SignsOfLife:
 
     def received(self) -> None:
         """A sign of life has come."""
-        self._received_at_s = time.monotonic()
+        self._received_at_s = _now_s()
 
     def sent(self) -> None:
         """Octets have gone out."""
-        self._sent_at_s = time.monotonic()
+        self._sent_at_s = _now_s()
 
     def _again(self) -> None:
         self._timer = asyncio.get_running_loop().call_later(self.look_every_s, self._look)
 
     def _look(self) -> None:
         self._again()
-        now_s = time.monotonic()
+        now_s = _now_s()
         self.check_silence(now_s - self._received_at_s, now_s - self._sent_at_s)

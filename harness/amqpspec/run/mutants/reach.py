@@ -3,26 +3,23 @@
 Knows: Python's trace hook, one case at a time. Must not know: mutants, verdicts.
 
 A case's lines include those of its handshake and of the broker's own timers in the meantime: more than its own
-doing, never less. The hook slows the broker down, so cases go through several processes side by side; they mostly wait.
+doing, never less. The hook slows the broker down, so cases go through several processes side by side.
 """
 
 from __future__ import annotations
 
-import threading
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from types import FrameType
 from typing import Any
 
 import amqpspec.reference
-from amqpspec.peer.context import Patience
 from amqpspec.run.case import load_suite
-from amqpspec.run.execute import World, execute
-from amqpspec.target.config import Target
-from amqpspec.target.live import TargetError, live
+from amqpspec.run.memory import judged_in_memory
+from amqpspec.target.live import TargetError
 
 Line = tuple[str, int]
 """A file of the reference broker, and a line of it."""
@@ -59,19 +56,15 @@ def lines_by_case(dialect: str, workers: int, names: Iterable[str] = ()) -> Mapp
 
 
 def _be_traced(dialect: str, names: Sequence[str], answer: Connection) -> None:
-    """The life of a process: the hook has to be there before the broker's thread is."""
+    """The life of a process."""
     tracer = _Tracer()
-    threading.settrace(tracer.call)
+    sys.settrace(tracer.call)
     suite, found = load_suite(dialect), {}
-    with (
-        TemporaryDirectory() as folder,
-        live(Target("reference", dialect, broker="reference")) as target,
-    ):
-        world = World(target, Path(folder), "mutants", Patience(), restart=target.restart)
-        for name in names:
-            tracer.lines = set()
-            execute(suite[name], world)
-            found[name] = frozenset(tracer.lines)
+    for name in names:
+        tracer.lines = set()
+        judged_in_memory(suite[name])
+        found[name] = frozenset(tracer.lines)
+    sys.settrace(None)
     answer.send(found)
 
 

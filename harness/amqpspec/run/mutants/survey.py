@@ -11,8 +11,6 @@ is no broker: it is not mutated.
 from __future__ import annotations
 
 import random
-import shutil
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -157,19 +155,17 @@ class _Running:
     mutant: Mutant
     process: BaseProcess
     answer: Connection
-    folder: Path
     until_s: float
 
     @classmethod
     def start(cls, mutant: Mutant, near: Near) -> _Running:
         """Split the trial's process off."""
         context = get_context("fork")
-        folder = Path(tempfile.mkdtemp(prefix="amqpspec-mutant-"))
         answer, theirs = context.Pipe(duplex=False)
-        process = context.Process(target=be_tried, args=(mutant, near, folder, theirs), daemon=True)
+        process = context.Process(target=be_tried, args=(mutant, near, theirs), daemon=True)
         process.start()
         theirs.close()
-        return cls(mutant, process, answer, folder, monotonic_s() + _TRIAL_S)
+        return cls(mutant, process, answer, monotonic_s() + _TRIAL_S)
 
     def end(self) -> Trial:
         """What it came to; a process that says nothing in time, or died, has hung or broken the harness."""
@@ -191,7 +187,6 @@ def _ending(trial: _Running) -> Iterator[None]:
         trial.process.kill()
         trial.process.join()
         trial.answer.close()
-        shutil.rmtree(trial.folder, ignore_errors=True)
 
 
 def _ended(running: Mapping[Connection, _Running]) -> list[Connection]:

@@ -1,40 +1,34 @@
 """One mutant meets the cases, in a process of its own: is it noticed by a run's exit code?
 
-Knows: the engine, patience, what ends a run with a non-zero exit code. Must not know: sampling, other mutants.
+Knows: cases in memory, what ends a run with a non-zero exit code. Must not know: sampling, other mutants.
 
 Cases that execute the mutated line come first, all others only if it survives those. The first case that would make the
-exit code non-zero ends the trial, once it has done so a second time with a user's patience: on a busy machine a hasty
-trial would take a late answer for a killed mutant.
+exit code non-zero ends the trial. Every case meets a broker of its own in memory, where no answer is late but one
+that the mutant puts off; a mutant that never comes back uses up the time of the process.
 """
 
 from __future__ import annotations
 
 import logging
 import os
-import threading
+import resource
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
+from itertools import chain
 from multiprocessing.connection import Connection
-from pathlib import Path
 
-from amqpspec.peer.context import Patience
-from amqpspec.record.journal import Journal
 from amqpspec.record.rows import CaseRow, Outcome
-from amqpspec.run.case import Case, load_suite
-from amqpspec.run.engine import Engine, Settings
-from amqpspec.run.execute import World
+from amqpspec.run.case import load_suite
+from amqpspec.run.execute import row_of
+from amqpspec.run.memory import judged_in_memory
 from amqpspec.run.mutants.places import Mutant
 from amqpspec.run.mutants.surgery import put_in
-from amqpspec.run.plan import make_plan
 from amqpspec.run.results import Exit, judge
-from amqpspec.target.config import Target
-from amqpspec.target.live import Live, live
 
-_HASTE = Patience(reply_s=1.5, quiet_s=0.15, ending_s=1.5)
-_CONNECTIONS = 8
+_CPU_S = 60
+_MEMORY_OCTETS = 4 << 30
 
 
 class Fate(StrEnum):
@@ -61,72 +55,37 @@ class Trial:
     verdict: str = ""
 
 
-class _NotStartedError(Exception):
-    """The mutated broker throws before it listens: a run ends with exit code 3."""
-
-    def __init__(self, dialect: str) -> None:
-        super().__init__(dialect)
-        self.dialect = dialect
-
-
-def be_tried(mutant: Mutant, near: Near, folder: Path, answer: Connection) -> None:
+def be_tried(mutant: Mutant, near: Near, answer: Connection) -> None:
     """The whole life of a trial's process; sends a ``Trial`` and ends the process."""
     logging.disable()  # what a mutant throws in the broker's loop is its own affair
+    resource.setrlimit(resource.RLIMIT_CPU, (_CPU_S, _CPU_S))
+    resource.setrlimit(resource.RLIMIT_AS, (_MEMORY_OCTETS, _MEMORY_OCTETS))
     put_in(mutant)
-    try:
-        answer.send(_tried(mutant, near, folder))
-    except _NotStartedError as error:
-        answer.send(Trial(mutant, Fate.KILLED, error.dialect, verdict="does not start"))
+    answer.send(_tried(mutant, near))
     answer.close()
-    # Threads of a mutated broker may never end by themselves.
     os._exit(0)
 
 
-def _tried(mutant: Mutant, near: Near, folder: Path) -> Trial:
+def _tried(mutant: Mutant, near: Near) -> Trial:
     far = {
-        dialect: [name for name in load_suite(dialect) if name not in first]
+        dialect: [name for name in load_suite(dialect) if name not in set(first)]
         for dialect, first in near.items()
     }
-    for dialect, names in (*near.items(), *far.items()):
-        suite = load_suite(dialect)
-        left = [suite[name] for name in names]
-        while left and (bad := _first_bad(dialect, left, folder, _HASTE)) is not None:
-            row, passed = bad
-            if (again := _first_bad(dialect, [suite[row.id]], folder, Patience())) is not None:
-                return Trial(mutant, Fate.KILLED, dialect, row.id, str(again[0].verdict))
-            left = [case for case in left if case.id != row.id and case.id not in passed]
+    for dialect, names in chain(near.items(), far.items()):
+        for name in names:
+            if verdict := _noticed(dialect, name):
+                return Trial(mutant, Fate.KILLED, dialect, name, verdict)
     return Trial(mutant, Fate.SURVIVED)
 
 
-def _first_bad(
-    dialect: str, cases: Sequence[Case], folder: Path, patience: Patience
-) -> tuple[CaseRow, set[str]] | None:
-    """The first row that would end a run with a non-zero exit code, and the cases that ended well before it."""
-    stop = threading.Event()
-    rows: dict[str, CaseRow] = {}
-    bad: list[CaseRow] = []
-
-    def see(row: CaseRow) -> None:
-        rows[row.id] = row
-        if exit_code_of(row) is not Exit.CONFORMING:
-            bad.append(row)
-            stop.set()
-
-    with ExitStack() as stack:
-        target = _started(dialect, stack)
-        journal = stack.enter_context(Journal(folder))
-        world = World(target, folder, "mutants", patience, stop)
-        engine = Engine(world, journal, Settings(connections=_CONNECTIONS), [see])
-        engine.run(make_plan(cases, target, _NOTHING_LACKS))
-    # Cases beside the first may have gone wrong before the stop reached them: they have not ended well.
-    return (bad[0], set(rows) - {row.id for row in bad}) if bad else None
-
-
-def _started(dialect: str, stack: ExitStack) -> Live:
+def _noticed(dialect: str, name: str) -> str:
+    """By which verdict a case makes the exit code non-zero; empty where it does not."""
+    case = load_suite(dialect)[name]
     try:
-        return stack.enter_context(live(Target("reference", dialect, broker="reference")))
-    except Exception as error:
-        raise _NotStartedError(dialect) from error
+        row = row_of(case, judged_in_memory(case))
+    except Exception:
+        return "does not start"
+    return "" if exit_code_of(row) is Exit.CONFORMING else str(row.verdict)
 
 
 def exit_code_of(row: CaseRow) -> Exit:
@@ -134,6 +93,3 @@ def exit_code_of(row: CaseRow) -> Exit:
     if row.verdict is Outcome.NOT_APPLICABLE or row.is_blocked_by_configuration:
         return Exit.CONFORMING
     return judge([row], None, date.min, strict=False, partial=False).exit_code
-
-
-_NOTHING_LACKS: Mapping[str, str] = {}

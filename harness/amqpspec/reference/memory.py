@@ -1,48 +1,49 @@
-"""A reference broker in memory, on a clock that waiting moves on: a case takes milliseconds, and nothing is timed.
+"""A reference broker in memory, on a clock that waiting moves on: a conversation takes milliseconds and is never timed.
 
-``Meddling`` stands between broker and case and may put other words into the broker's mouth.
+Knows: a loop that nothing comes to from outside, the two ends of a connection, what asyncio promises a protocol.
+Must not know: sockets, cases, or any protocol.
+
+``Meddling`` stands between broker and client and may put other words into the mouth of either.
 """
 
 from __future__ import annotations
 
 import asyncio
 import selectors
-import time
 from collections.abc import Callable, Collection
-from dataclasses import replace
-from types import SimpleNamespace
-from typing import Any, Protocol, cast
+from typing import Any, Protocol
 
-import pytest
-
-from amqpspec.peer.context import BudgetSpent, Context, Login
-from amqpspec.reference import signs
 from amqpspec.reference.core import Core
 from amqpspec.reference.deviations import Deviations
-from amqpspec.spec.dialects import part_of, widest
-from amqpspec.target.live import REFERENCE_LOGINS, REFERENCE_VHOSTS
+from amqpspec.reference.server import connection_of
+from amqpspec.spec.dialects import widest
 from amqpspec.wire.transport import StreamEnd, StreamEnded
 
 _STEP_S = 0.0001
+_RESTART_S = 0.1
+_HIGH_WATER = 1 << 22
+"""How much the broker may have written that nobody has read, as between two sockets of one machine."""
 
 
 class Meddling(Protocol):
     """What happens to octets between the two ends of one connection."""
 
     def from_broker(self, octets: bytes, end: ClientEnd) -> bytes:
-        """What the case gets in place of what the broker said."""
+        """What the client gets in place of what the broker said."""
 
     def from_case(self, octets: bytes, end: ClientEnd) -> bytes:
-        """What the broker gets in place of what the case said."""
+        """What the broker gets in place of what the client said."""
 
 
 class Plain:
     """Nothing happens to octets."""
 
     def from_broker(self, octets: bytes, end: ClientEnd) -> bytes:
+        """The same octets."""
         return octets
 
     def from_case(self, octets: bytes, end: ClientEnd) -> bytes:
+        """The same octets."""
         return octets
 
 
@@ -82,21 +83,40 @@ class _Loop(asyncio.SelectorEventLoop):
             timer.cancel()
 
 
+class _NoSocket:
+    """Takes options, and does nothing with them."""
+
+    def setsockopt(self, *option: Any) -> None:
+        pass
+
+
 class _BrokerEnd(asyncio.Transport):
     """The broker's transport: what it writes is there at once."""
 
     def __init__(self, client: ClientEnd) -> None:
-        super().__init__()
+        super().__init__({"socket": _NoSocket()})
         self.client = client
-        self.closing = False
+        self.closing = self.paused = self._mute = False
 
     def write(self, data: Any) -> None:
+        if self._mute:
+            raise RuntimeError("Cannot call write() after write_eof()")  # as asyncio does
         self.client.come(bytes(data))
+        if self.client.unread > _HIGH_WATER and not self.paused:
+            self.paused = True
+            self.client.protocol.pause_writing()
+
+    def drained(self) -> None:
+        """What was written is read."""
+        if self.paused and not self.closing:
+            self.paused = False
+            self.client.protocol.resume_writing()
 
     def can_write_eof(self) -> bool:
         return True
 
     def write_eof(self) -> None:
+        self._mute = True
         self.client.end(StreamEnd.FIN)
 
     def is_closing(self) -> bool:
@@ -116,59 +136,81 @@ class _BrokerEnd(asyncio.Transport):
 
 
 class ClientEnd:
-    """The case's transport."""
+    """The client's transport (``amqpspec.wire.transport.Transport``)."""
 
-    def __init__(self, target: MemoryTarget, meddling: Meddling) -> None:
-        self.loop, self.target, self.meddling = target.loop, target, meddling
+    def __init__(self, broker: MemoryBroker) -> None:
+        self.loop, self._check, self._meddling = broker.loop, broker.check, broker.meddle()
         self.ended: StreamEnd | None = None
         self.closed = False
         self._inbox = bytearray()
         self._broker = _BrokerEnd(self)
-        self.protocol = target.connect(target.core)
+        self.protocol = broker.connect(broker.core)
         self.loop.call_soon(self.protocol.connection_made, self._broker)
 
     # --- the broker's side
 
+    @property
+    def unread(self) -> int:
+        """How many octets wait to be received."""
+        return len(self._inbox)
+
     def come(self, octets: bytes) -> None:
+        """Octets from the broker."""
         if self.ended is None:
-            self._inbox += self.meddling.from_broker(octets, self)
+            self._inbox += self._meddling.from_broker(octets, self)
             self.loop.stop()
 
     def end(self, how: StreamEnd) -> None:
+        """The broker has ended its side."""
         self.ended = self.ended or how
         self.loop.stop()
 
     def tell_broker(self, octets: bytes) -> None:
-        """Octets to the broker that the case knows nothing of."""
+        """Octets to the broker that the client knows nothing of."""
         if octets and not self._broker.closing:
-            self.loop.call_soon(self.protocol.data_received, octets)
+            self.loop.call_soon(self._reach_broker, octets)
 
-    # --- the case's side
+    def _reach_broker(self, octets: bytes) -> None:
+        if self._broker.closing:
+            return
+        try:
+            self.protocol.data_received(octets)
+        except Exception:
+            self._broker.close()  # asyncio does so with a protocol that throws
+            raise
+
+    # --- the client's side
 
     def now(self) -> float:
+        """The broker's clock, in seconds."""
         return self.loop.time()
 
     def note(self, text: str) -> None:
         """Nothing is written down."""
 
     def send(self, octets: bytes) -> bool:
-        self.target.check()
+        """Send; False where nobody takes it."""
+        self._check()
         if self.closed or self._broker.closing:
             return False
-        self.tell_broker(self.meddling.from_case(octets, self))
+        self.tell_broker(self._meddling.from_case(octets, self))
         return True
 
     def receive(self, until_s: float) -> bytes:
-        self.target.check()
+        """What has come, or comes until then; raises StreamEnded."""
+        self._check()
         self.loop.still.clock_s += _STEP_S
         self.loop.run_until(until_s, lambda: bool(self._inbox) or self.ended is not None)
         octets = bytes(self._inbox)
         self._inbox.clear()
+        if self._broker.paused:
+            self.loop.call_soon(self._broker.drained)
         if not octets and self.ended is not None:
             raise StreamEnded(self.ended)
         return octets
 
     def half_close(self, last: bytes = b"") -> None:
+        """End the client's side of the stream."""
         self.send(last)
         self.loop.call_soon(self._eof)
 
@@ -177,64 +219,46 @@ class ClientEnd:
             self._broker.close()
 
     def close(self) -> None:
+        """Hang up."""
         if not self.closed:
             self.closed = True
             self.end(StreamEnd.FIN)
             self.loop.call_soon(self._eof)
 
 
-class MemoryTarget:
-    """One broker for one case.
+def _unchecked() -> None:
+    pass
 
-    ``meddle`` makes what stands in each connection, ``limit_s`` and ``receives`` bound real time, ``faults`` and
-    ``late_s`` are those of a reference broker.
+
+class MemoryBroker:
+    """A broker without a socket.
+
+    ``faults`` and ``late_s`` are those of a ``ReferenceBroker``, ``meddle`` makes what stands in each connection,
+    ``check`` is called before each step of a client and may raise.
     """
 
     def __init__(
         self,
         dialect: str,
-        meddle: Callable[[], Meddling] = Plain,
-        limit_s: float = 5.0,
-        receives: int = 20_000,
         faults: Collection[str] = (),
         late_s: float = 0.0,
+        meddle: Callable[[], Meddling] = Plain,
+        check: Callable[[], None] = _unchecked,
     ) -> None:
-        self.loop, self.meddle, self.dialect = _Loop(), meddle, dialect
-        self.core = Core(widest(dialect), Deviations(faults), "127.0.0.1", late_s=late_s)
-        self.connect = cast(Callable[[Core], asyncio.Protocol], part_of(widest(dialect), "reference"))
-        for vhost in self.core.vhosts.values():
-            vhost._clock = self.loop.time
-        self._until_s, self._left = time.monotonic() + limit_s, receives
-
-    def check(self) -> None:
-        """Raises BudgetSpent."""
-        self._left -= 1
-        if self._left < 0 or time.monotonic() > self._until_s:
-            raise BudgetSpent
+        self.loop, self.meddle, self.check = _Loop(), meddle, check
+        spoken = widest(dialect)
+        self.core = Core(spoken, Deviations(faults), "127.0.0.1", late_s=late_s, clock=self.loop.time)
+        self.connect = connection_of(spoken)
 
     def dial(self) -> ClientEnd:
-        return ClientEnd(self, self.meddle())
+        """A new connection."""
+        return ClientEnd(self)
 
     def restart(self) -> None:
+        """Drop every connection and whatever is not durable."""
         self.loop.call_soon(self.core.restart)
-        self.loop.run_until(self.loop.time() + 0.1, lambda: False)
-
-    def context(self, **facts: Any) -> Context:
-        """The world of one case."""
-        context = Context(
-            dialect=widest(self.dialect),
-            requirements=(),
-            dial=self.dial,
-            logins={role: Login(user, word) for role, (user, word) in REFERENCE_LOGINS.items()},
-            vhosts=REFERENCE_VHOSTS,
-            restart_hook=self.restart,
-        )
-        return replace(context, **facts)
+        self.loop.run_until(self.loop.time() + _RESTART_S, lambda: False)
 
     def close(self) -> None:
+        """Let go of the loop; no connection can be used any more."""
         self.loop.close()
-
-
-def still_clock(patch: pytest.MonkeyPatch, target: MemoryTarget) -> None:
-    """Have the broker's signs of life keep the target's time."""
-    patch.setattr(signs, "time", SimpleNamespace(monotonic=target.loop.time))
