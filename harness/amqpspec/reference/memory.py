@@ -23,6 +23,8 @@ _STEP_S = 0.0001
 _RESTART_S = 0.1
 _HIGH_WATER = 1 << 22
 """How much the broker may have written that nobody has read, as between two sockets of one machine."""
+_PIECE = 16
+"""So few octets reach the broker by themselves; what is longer comes together with what waits."""
 
 
 class Meddling(Protocol):
@@ -143,6 +145,7 @@ class ClientEnd:
         self.ended: StreamEnd | None = None
         self.closed = False
         self._inbox = bytearray()
+        self._waiting: list[bytes] = []
         self._broker = _BrokerEnd(self)
         self.protocol = broker.connect(broker.core)
         self.loop.call_soon(self.protocol.connection_made, self._broker)
@@ -167,10 +170,16 @@ class ClientEnd:
 
     def tell_broker(self, octets: bytes) -> None:
         """Octets to the broker that the client knows nothing of."""
-        if octets and not self._broker.closing:
-            self.loop.call_soon(self._reach_broker, octets)
+        if not octets or self._broker.closing:
+            return
+        if self._waiting and len(octets) > _PIECE:
+            self._waiting[-1] += octets
+        else:
+            self._waiting.append(octets)
+            self.loop.call_soon(self._reach_broker)
 
-    def _reach_broker(self, octets: bytes) -> None:
+    def _reach_broker(self) -> None:
+        octets = self._waiting.pop(0)
         if self._broker.closing:
             return
         try:

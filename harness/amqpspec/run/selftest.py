@@ -3,30 +3,28 @@
 Knows: cases, faults, what ties them (requirement ids). Must not know: how it is printed.
 A fault is found when a case that passes on the clean broker comes to another verdict, or observes another way, with
 the fault switched on. Each fault meets the cases that cover a requirement it breaks; ``full`` lets it meet all of them.
+The clean broker is met over sockets, faults in memory, and over sockets where that shows nothing.
 """
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from amqpspec.peer.context import Patience
 from amqpspec.record.journal import Journal
 from amqpspec.record.rows import CaseRow, Outcome
 from amqpspec.reference.faults import Fault, all_faults
 from amqpspec.run.case import Case, load_suite
 from amqpspec.run.engine import Engine, Settings
-from amqpspec.run.execute import World
+from amqpspec.run.execute import World, row_of
+from amqpspec.run.memory import Conditions, judged_in_memory
 from amqpspec.run.plan import make_plan
 from amqpspec.target.config import Target
 from amqpspec.target.live import live
 
 GREEN = frozenset({Outcome.PASS, Outcome.OBSERVED})
-_PATIENCE = Patience(reply_s=1.5, quiet_s=0.15, ending_s=1.5)
 # What kills must be a judgement: a case that was merely blocked or ran out of time has judged nothing.
 _KILLING = frozenset({Outcome.FAIL, Outcome.NONSTRICT, Outcome.OBSERVED})
 
@@ -88,7 +86,6 @@ def selftest(
     *,
     repeat: int = 1,
     full: bool = False,
-    workers: int = 6,
     only: Iterable[str] = (),
     late_s: float = 0.0,
     tell: Callable[[str, int, int], None] = lambda fault, done, of: None,
@@ -99,36 +96,29 @@ def selftest(
     """
     suite = load_suite(dialect)
     run = partial(_run, dialect, late_s=late_s)
-    clean = run(list(suite.values()), folder / "clean", (), Patience(), repeat)
+    clean = run(list(suite.values()), folder / "clean", (), repeat)
+    quick = _in_memory(suite.values(), Conditions(late_s=late_s))
     faults = [f for f in all_faults(dialect).values() if not only or f.name in set(only)]
     kills: dict[str, list[str]] = {}
     errors: list[str] = []
-    lock = threading.Lock()
 
-    def meet(fault: Fault, cases: Iterable[Case], patience: Patience) -> None:
-        rows = run(list(cases), folder / _folder_name(fault.name), (fault.name,), patience, 1)
-        with lock:
-            known = kills.setdefault(fault.name, [])
-            known += [name for name, row in rows.items() if _kills(clean[name], row) and name not in known]
-            errors.extend(
-                f"{fault.name}: {name}: {row.observed}"
-                for name, row in rows.items()
-                if row.verdict is Outcome.ERROR
-            )
-            tell(fault.name, len(kills), len(faults))
+    def meet(fault: Fault, unbroken: Mapping[str, CaseRow], rows: Mapping[str, CaseRow]) -> None:
+        known = kills.setdefault(fault.name, [])
+        known += [name for name, row in rows.items() if _kills(unbroken[name], row) and name not in known]
+        broken = {name: row for name, row in rows.items() if row.verdict is Outcome.ERROR}
+        errors.extend(f"{fault.name}: {name}: {row.observed}" for name, row in broken.items())
 
     def meant_for(fault: Fault) -> list[Case]:
         return [c for c in suite.values() if full or set(c.covers) & set(fault.breaks)]
 
-    with ThreadPoolExecutor(workers) as pool:
-        list(pool.map(lambda fault: meet(fault, meant_for(fault), _PATIENCE), faults))
-    for (
-        fault
-    ) in faults:  # on a busy machine an answer may come too late for haste; those are met again, alone
+    for done, fault in enumerate(faults, 1):
+        meet(fault, quick, _in_memory(meant_for(fault), Conditions((fault.name,), late_s)))
+        tell(fault.name, done, len(faults))
+    for fault in faults:  # what takes a socket to be seen
         living = set(suite) - {name for names in kills.values() for name in names}
         missed = [c for c in meant_for(fault) if not kills[fault.name] or (not only and c.id in living)]
         if missed:
-            meet(fault, missed, Patience())
+            meet(fault, clean, run(missed, folder / _folder_name(fault.name), (fault.name,), 1))
     return Matrix(dialect, clean, {f.name: kills[f.name] for f in faults}, errors)
 
 
@@ -145,7 +135,6 @@ def _run(
     cases: Sequence[Case],
     folder: Path,
     faults: Sequence[str],
-    patience: Patience,
     repeat: int,
     late_s: float,
 ) -> dict[str, CaseRow]:
@@ -161,10 +150,15 @@ def _run(
         live(Target("reference", dialect, broker="reference"), faults=faults, late_s=late_s) as target,
         Journal(folder) as journal,
     ):
-        world = World(target, folder, "selftest", patience)
+        world = World(target, folder, "selftest")
         engine = Engine(world, journal, Settings(connections=8, repeat=repeat), [keep])
         engine.run(make_plan(cases, target, {}))
     return rows
+
+
+def _in_memory(cases: Iterable[Case], conditions: Conditions) -> dict[str, CaseRow]:
+    """The row of each case against a reference broker of its own that has no socket."""
+    return {case.id: row_of(case, judged_in_memory(case, conditions)) for case in cases}
 
 
 def _folder_name(fault: str) -> str:

@@ -173,6 +173,7 @@ class Connection(BrokerConnection):
         self.write(header[:-1] + b"\x63" if self.faulty("unspoken-header-answered") else header)
         if self.faulty("socket-kept-after-header"):
             self.phase = Phase.MUTE
+            self.after(None)
             self.flush()
         else:
             self.end_socket()

@@ -27,8 +27,8 @@ from amqpspec.run.mutants.places import Mutant
 from amqpspec.run.mutants.surgery import put_in
 from amqpspec.run.results import Exit, judge
 
-_CPU_S = 60
-_MEMORY_OCTETS = 4 << 30
+_CPU_S = 30
+_MEMORY_OCTETS = 2 << 30
 
 
 class Fate(StrEnum):

@@ -167,7 +167,13 @@ def close(connection: Connection, call: Call) -> None:
     connection.release()
     if not connection.faulty("connection-close-not-confirmed"):
         connection.send(0, "connection.close-ok")
-    if not connection.faulty("socket-kept-after-close-ok"):
+    _end(connection)
+
+
+def _end(connection: Connection) -> None:
+    if connection.faulty("socket-kept-after-close-ok"):
+        connection.after(None)
+    else:
         connection.end_socket()
 
 
@@ -176,8 +182,8 @@ def close_ok(connection: Connection, call: Call) -> None:
     """The client has read why we end."""
     if connection.phase is not Phase.CLOSING:
         connection.refuse("constant/command-invalid", "close-ok without close")
-    elif not connection.faulty("socket-kept-after-close-ok"):
-        connection.end_socket()
+    else:
+        _end(connection)
 
 
 @handles_on_connection("connection.update-secret")
