@@ -108,7 +108,8 @@ def test_a_trial_tells_a_broken_broker_from_a_whole_one() -> None:
     fate, dialect, case, verdict = judged.split(",")
     assert (fate, dialect) == ("killed", WIRE)
     assert case in load_suite(WIRE) and verdict in ("fail", "blocked")
-    assert stillborn == f"killed,{WIRE},,does not start"
+    fate, dialect, _, verdict = stillborn.split(",")
+    assert (fate, dialect, verdict) == ("killed", WIRE, "does not start")
 
 
 def test_a_survey_adds_up() -> None:

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import pytest
 
-from amqpspec.record.rows import Outcome
+from amqpspec.record.rows import CaseRow, Outcome
 from amqpspec.run import selftest as module
-from amqpspec.run.case import load_suite
+from amqpspec.run.case import Case, load_suite
+from amqpspec.run.memory import Conditions
 from amqpspec.run.selftest import Matrix, selftest
 from tests.run.test_baseline import row
 
@@ -34,12 +36,28 @@ def test_faults_are_found_by_the_cases_that_they_are_tied_to(tmp_path: Path) -> 
 
 
 @pytest.mark.usefixtures("tiny")
-def test_every_fault_may_meet_every_case(tmp_path: Path) -> None:
+def test_every_fault_may_meet_every_case(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    met: list[tuple[str, ...]] = []
+    in_memory = module._in_memory
+
+    def seen(cases: Iterable[Case], conditions: Conditions) -> Mapping[str, CaseRow]:
+        met.append(tuple(case.id for case in cases))
+        return in_memory(cases, conditions)
+
+    monkeypatch.setattr(module, "_in_memory", seen)
     found = selftest("amqp-0-9-1", tmp_path, only=FAULTS[:1], full=True)
     assert found.kills == {FAULTS[0]: ["channel.open.twice"]}
-    assert (
-        tmp_path / "not-refused_channel_open_state" / "evidence" / "queue.declare.durable.restart.jsonl"
-    ).exists()
+    assert met == [("channel.open.twice", "queue.declare.durable.restart")] * 2
+
+
+@pytest.mark.usefixtures("tiny")
+def test_what_memory_does_not_show_is_met_over_sockets(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clean = {name: row(name, Outcome.PASS) for name in load_suite("amqp-0-9-1")}
+    monkeypatch.setattr(module, "_in_memory", lambda cases, conditions: clean)
+    found = selftest("amqp-0-9-1", tmp_path, only=FAULTS)
+    assert found.kills == {fault: ["channel.open.twice"] for fault in FAULTS}
 
 
 def test_a_case_that_fails_on_the_clean_broker_kills_nothing() -> None:

@@ -130,7 +130,8 @@ def undefined_type_before_start_ok(peer: Peer) -> Verdict:
     """A frame of an undefined type in the place of start-ok ends the socket with nothing more sent."""
     peer.greet()
     peer.send_frame(UNDEFINED_FRAME_TYPE, b"no such type", 0)
-    # Before connection.open no channel can carry a barrier.
+    # Before connection.open no channel can carry a barrier. start-ok behind it makes a server that read on show so.
+    peer.start_ok()
     return rejects_violation(peer, 0, barrier=False)
 
 
