@@ -17,7 +17,6 @@ from types import FrameType
 from typing import Any
 
 import amqpspec.reference
-from amqpspec.reference import memory
 from amqpspec.run.case import load_suite
 from amqpspec.run.memory import judged_in_memory
 from amqpspec.target.live import TargetError
@@ -26,8 +25,6 @@ Line = tuple[str, int]
 """A file of the reference broker, and a line of it."""
 
 _ROOM = str(Path(amqpspec.reference.__path__[0]))
-_NO_BROKER = str(memory.__file__)
-"""What carries octets to and fro in a trial, and is no part of a broker."""
 
 
 def lines_by_case(dialect: str, workers: int, names: Iterable[str] = ()) -> Mapping[str, frozenset[Line]]:
@@ -79,8 +76,7 @@ class _Tracer:
 
     def call(self, frame: FrameType, event: str, argument: Any) -> Callable[..., Any] | None:
         """A function is entered."""
-        file = frame.f_code.co_filename
-        return self._line if file.startswith(_ROOM) and file != _NO_BROKER else None
+        return self._line if frame.f_code.co_filename.startswith(_ROOM) else None
 
     def _line(self, frame: FrameType, event: str, argument: Any) -> Callable[..., Any]:
         if event == "line":
