@@ -121,7 +121,7 @@ exchange/bind/exchange/exchange-name-required: exchange/default-access/refused
 exchange/unbind/exchange/exchange-name-required: exchange/default-access/refused
 queue/declare/exclusive/in-use: queue/declare/exclusive/one-session execution/error-code/resource-locked
 queue/declare/arguments/unknown-argument: execution/error-code/not-implemented
-queue/declare/queue/reserved-prefix: execution/error-code/not-allowed
+exchange/declare/type/typed: execution/error-code/not-allowed
 queue/delete/queue/empty-name: execution/error-code/invalid-argument
 session/command-point/before-commands: session/command-point/newly-attached-transports/detached
 session/command-point/zero-offset/framing-error: session/command-point/zero-offset/next-frame

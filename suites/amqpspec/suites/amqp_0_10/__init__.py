@@ -35,4 +35,5 @@ ORDER = (
     "exchange_bind",
     "queue",
     "queue_delete",
+    "histories",
 )

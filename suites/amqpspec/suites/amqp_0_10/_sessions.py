@@ -36,19 +36,37 @@ class State:
 
 
 def state(peer: Peer, channel: int = 0) -> State:
-    """Ask for all sets that flush can ask for; raises Unmet."""
-    peer.send("session.flush", channel, expected=True, confirmed=True, completed=True)
-    expected, confirmed, completed = (
-        peer.expect(f"session.{name}", channel=channel) for name in ("expected", "confirmed", "completed")
-    )
+    """Everything that flush can ask for; raises Unmet."""
+    confirmed, completed = (told_now(peer, name, channel) for name in ("confirmed", "completed"))
+    expected = told_now(peer, "expected", channel)
     sets = [tuple(told["commands"] or ()) for told in (expected, confirmed, completed)]
     return State(sets[0], sets[1], sets[2], _parts(expected), _parts(confirmed))
 
 
+def told_now(peer: Peer, name: str, channel: int = 0) -> AssemblyArrived:
+    """What a flush for one of the sets is answered by, and not what came of it before; raises Unmet."""
+    wanted = f"session.{name}"
+    asked: Mapping[str, Any] = {name: True}
+    peer.send("session.flush", channel, **asked)
+    if name == "expected":
+        return peer.expect(wanted, channel=channel)
+    # Completed may come unasked at any time. Expected never does: what came before it is the last word.
+    peer.send("session.flush", channel, expected=True)
+    peer.expect("session.expected", channel=channel)
+    found = peer.pending(wanted, channel=channel)
+    if not found:
+        raise Unmet(f"{wanted} behind a flush that asks for it", "session.expected behind the next flush")
+    return found[-1]
+
+
+def expected_now(peer: Peer, channel: int = 0) -> Ranges:
+    """The ids that are expected; raises Unmet."""
+    return tuple(told_now(peer, "expected", channel)["commands"] or ())
+
+
 def completed_now(peer: Peer, channel: int = 0) -> Ranges:
     """The completed commands that are not known to be; raises Unmet."""
-    peer.send("session.flush", channel, completed=True)
-    return tuple(peer.expect("session.completed", channel=channel)["commands"] or ())
+    return tuple(told_now(peer, "completed", channel)["commands"] or ())
 
 
 def _parts(told: AssemblyArrived) -> Mapping[int, Ranges]:

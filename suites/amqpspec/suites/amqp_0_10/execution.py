@@ -37,12 +37,12 @@ def not_permitted(peer: Peer) -> Verdict:
 
 @case("execution.error-code.resource-locked", covers=["execution/error-code/resource-locked"])
 def held_by_another(peer: Peer) -> Verdict:
-    """The exclusive queue of another connection cannot be bound."""
+    """The exclusive queue of another connection cannot be declared."""
     peer.open_session()
     queue = peer.queue(exclusive=True)
     other = peer.another()
     other.open_session()
-    other.send("exchange.bind", queue=queue, exchange="amq.fanout", binding_key="k")
+    other.send("queue.declare", queue=queue, exclusive=True)
     return rejects_violation(other)
 
 
@@ -57,9 +57,9 @@ def cannot_be_decoded(peer: Peer) -> Verdict:
 
 @case("execution.error-code.not-allowed", covers=["execution/error-code/not-allowed"])
 def against_the_rules(peer: Peer) -> Verdict:
-    """A queue of a name that is reserved cannot be declared."""
+    """An exchange cannot be declared once more with another type."""
     peer.open_session()
-    peer.send("queue.declare", queue=f"amq.{peer.name('q')}", exclusive=True)
+    peer.send("exchange.declare", exchange=peer.exchange("fanout"), type="direct")
     return rejects_violation(peer)
 
 

@@ -10,7 +10,7 @@ from amqpspec.run.amqp_0_10.oracles import rejects_violation
 from amqpspec.run.case import case
 from amqpspec.run.oracles import equals
 from amqpspec.run.verdict import Verdict
-from amqpspec.suites.amqp_0_10._sessions import among, completed_now, fails, half_a_declare
+from amqpspec.suites.amqp_0_10._sessions import among, completed_now, fails, half_a_declare, lasting
 from amqpspec.suites.amqp_0_10._wire import each_judged
 from amqpspec.wire.amqp_0_10.frames import FIRST_FRAME, LAST_FRAME, LAST_SEGMENT, encode_frame
 from amqpspec.wire.amqp_0_10.instructions import BODY
@@ -131,9 +131,7 @@ def rest_behind_a_point(peer: Peer) -> Verdict:
 )
 def command_behind_an_offset(peer: Peer) -> Verdict:
     """Behind a command-point with an offset, a frame that begins a command is a framing error."""
-
-    def act(one: Peer) -> None:
-        _points(one, 10)
-        one.send("execution.sync", sync=True)
-
-    return each_judged(peer, [act], barrier=False)
+    lasting(peer)
+    _points(peer, 10)
+    peer.send("execution.sync", sync=True)
+    return rejects_violation(peer, barrier=False, within_s=peer.patience_s)

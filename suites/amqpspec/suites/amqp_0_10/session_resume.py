@@ -15,6 +15,7 @@ from amqpspec.suites.amqp_0_10._sessions import (
     LAST_OFFSET,
     among,
     elsewhere,
+    expected_now,
     half_a_declare,
     lasting,
     state,
@@ -57,7 +58,7 @@ def state_is_kept_behind_detach(peer: Peer) -> Verdict:
     peer.detach()
     peer.claim("the next id expected, and the queue")
     peer.reattach(session, 1, force=False)
-    found = among(state(peer, 1).expected, [session.next_id or 0])
+    found = among(expected_now(peer, 1), [session.next_id or 0])
     peer.point(1, session.next_id or 0)
     return equals(peer, (found, queues_there(peer, [queue], 1)), ([True], [queue]), "expected, queues")
 
@@ -71,7 +72,7 @@ def timeout_taken_back(peer: Peer) -> Verdict:
     peer.detach()
     peer.claim("a new session")
     peer.attach(0, session.name)
-    return equals(peer, state(peer).expected, (), "expected")
+    return equals(peer, expected_now(peer), (), "expected")
 
 
 # --- commands of the client
@@ -190,7 +191,7 @@ def target_sends_again(peer: Peer) -> Verdict:
 @case("type.byte-ranges", covers=["type/byte-ranges"], needs=_NEEDS)
 def fragments_of_ours(peer: Peer) -> Verdict:
     """Ranges of octets of the whole width of 64 bits are read, and the session works on."""
-    peer.open_session()
+    lasting(peer)
     peer.claim("no refusal of expected and confirmed with fragments")
     ranges = ((0, 9), (1 << 32, (1 << 63) + 1), (LAST_OFFSET - 1, LAST_OFFSET))
     parts = [{"command_id": MODULUS - 1, "byte_ranges": ranges}, {"command_id": 0, "byte_ranges": ()}]
@@ -214,7 +215,7 @@ def fragments_of_the_target(peer: Peer) -> Verdict:
 
 
 def _ranges_refused(peer: Peer, ranges: tuple[tuple[int, int], ...]) -> Verdict:
-    peer.open_session()
+    lasting(peer)
     parts = [{"command_id": 0, "byte_ranges": ranges}]
     send_control(peer, encode_instruction("session.confirmed", {"commands": (), "fragments": parts}))
     return borne(peer, peer.reaction(barrier=True, within_s=peer.patience_s))

@@ -1,0 +1,91 @@
+"""Long legal histories of sessions: walks that hypothesis chooses, each compared with a model, step by step.
+
+Sessions send, lose their connections, are attached again, send again what was on its way, and tell what is completed.
+A case walks the same histories each time; see ``amqpspec.suites.walking``.
+"""
+
+from __future__ import annotations
+
+from amqpspec.peer.amqp_0_10.peer import Peer
+from amqpspec.peer.context import Context
+from amqpspec.peer.line import Line
+from amqpspec.run.case import case
+from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_10._histories_walk import STARTS, Walk
+
+_BUDGET_S = 240.0
+# Fixed, as a verdict has to be the same in every run; each case has a seed of its own.
+_SEED = 20080227
+
+
+def _walked(peer: Peer, verbs: str, seed: int, start: int) -> Verdict:
+    """Hypothesis is imported here: listing cases has no need of it."""
+    from amqpspec.suites.walking import Plan, walked
+
+    def begin(context: Context, lines: list[Line]) -> Walk:
+        return Walk(context, lines, start)
+
+    return walked(peer, Plan(verbs, seed, begin))
+
+
+@case(
+    "histories.replay",
+    covers=[
+        "session-layer/replay/known-commands",
+        "session/request-timeout/preserved",
+        "session/expected/include-next-command",
+        "session/completed/commands/exclude-known-complete",
+        "session/command-point/numbering",
+    ],
+    needs=["session-resume"],
+    slow=True,
+    budget_s=_BUDGET_S,
+)
+def replay(peer: Peer) -> Verdict:
+    """Sessions lose their connections again and again: every message is there once, and the sets tell what was done."""
+    return _walked(peer, "send send look know lose lose lose drain leave", _SEED, STARTS[0])
+
+
+@case(
+    "histories.wrapping",
+    covers=[
+        "session/completed/commands/exclude-known-complete",
+        "session/expected/include-next-command",
+        "session/command-point/numbering",
+        "type/sequence-set/layout",
+    ],
+    needs=["session-resume"],
+    slow=True,
+    budget_s=_BUDGET_S,
+)
+def wrapping(peer: Peer) -> Verdict:
+    """The same where ids pass the end of 32 bits."""
+    return _walked(peer, "send know know look lose leave", _SEED + 1, STARTS[1])
+
+
+@case(
+    "histories.commands-of-the-target",
+    covers=["session/request-timeout/preserved", "execution/result", "session/command-point/numbering"],
+    needs=["session-resume"],
+    slow=True,
+    budget_s=_BUDGET_S,
+)
+def commands_of_the_target(peer: Peer) -> Verdict:
+    """Results that were not completed come again on another connection, by their ids, in their order."""
+    return _walked(peer, "ask ask complete lose leave send", _SEED + 2, STARTS[0])
+
+
+@case(
+    "histories.gaps",
+    covers=[
+        "session/gap/gap-confirmation-and-completion",
+        "session/gap/next-commands",
+        "session/gap/completed-or-confirmed-commands",
+    ],
+    needs=["session-resume", "gap"],
+    slow=True,
+    budget_s=_BUDGET_S,
+)
+def gaps(peer: Peer) -> Verdict:
+    """Commands are left out here and there: they count as completed, and what comes behind them is carried out."""
+    return _walked(peer, "gap gap send know look lose", _SEED + 3, STARTS[1])
