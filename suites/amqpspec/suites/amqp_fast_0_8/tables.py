@@ -121,6 +121,19 @@ def strings_are_compared_whole(peer: Peer) -> Verdict:
     return equals(peer, peer.bodies(1, 2), [b"1"], "bodies")
 
 
+@case("tables.decimals.by-value", covers=["tables/decimals"], needs=["selectors"])
+def decimals_are_compared_whole(peer: Peer) -> Verdict:
+    """A selector tells decimals that differ in their places, and decimals that differ in their sign."""
+    peer.open_handle(1)
+    name = topic(peer)
+    peer.reader(name, 2, service_type=TOPIC, selector={"K": Typed("D", (3, -7))})
+    peer.claim("the message whose field is equal")
+    for places, number in ((2, -7), (3, 7), (3, -7)):
+        value = Typed("D", (places, number))
+        peer.store(name, b"%d %d" % value.value, 1, service=TOPIC, headers={"K": value})
+    return equals(peer, peer.bodies(1, 2), [b"3 -7"], "bodies")
+
+
 @case("tables.duplicates", covers=["tables/duplicates"])
 def the_first_of_two_equal_names_counts(peer: Peer) -> Verdict:
     """Of two FRAME_MAX in one TUNE the first counts: fragments keep to it."""
