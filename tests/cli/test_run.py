@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from amqpspec.cli.certify import only_run_in
+from amqpspec.cli.place import only_run_in
 from amqpspec.net.ports import free_port
 from amqpspec.record.journal import read_cases, read_journal
 from amqpspec.reference.server import ReferenceBroker
@@ -95,7 +95,7 @@ def test_a_baseline_is_met(tmp_path: Path) -> None:
     known = baseline(tmp_path, "channel.open.twice")
     run = ("run", "reference", *SMALL, "--fault", FAULT, "-o", tmp_path / "run", "--baseline", known)
     assert "(1 known)" in amqpspec(*run, code=0).output
-    amqpspec(*run, "--no-baseline", code=1)
+    amqpspec(*run, "--no-baseline", "--force", code=1)
 
 
 @pytest.mark.parametrize(("facts", "why"), [
@@ -198,7 +198,7 @@ def test_without_a_folder_the_run_is_the_latest(tmp_path: Path, monkeypatch: pyt
 
 def test_a_finished_run_gives_way_with_all_its_evidence(tmp_path: Path) -> None:
     amqpspec("run", "reference", *SMALL, "-o", tmp_path, code=0)
-    amqpspec("run", "reference", SMALL[0], "-o", tmp_path, code=0)
+    amqpspec("run", "reference", SMALL[0], "-o", tmp_path, "--force", code=0)
     assert document(tmp_path)["planned"] == 1
     assert {path.stem for path in (tmp_path / "evidence").iterdir()} >= {SMALL[0], "probe"}
     assert not (tmp_path / "evidence" / f"{SMALL[1]}.jsonl").exists()
@@ -317,11 +317,11 @@ def test_sigterm_leaves_a_partial_report_that_adds_up(tmp_path: Path) -> None:
 
 
 def test_sigterm_before_the_first_case(tmp_path: Path) -> None:
-    from tests.run.hostile import nothing
+    from tests.run.hostile import drip
 
     run = tmp_path / "run"
     with (
-        hostile(nothing) as port,
+        hostile(drip) as port,
         process(command("run", f"amqp://127.0.0.1:{port}", *SMALL, "-o", run)) as running,
     ):
         while not (run / "evidence" / "probe.jsonl").exists():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from amqpspec.reference.server import ReferenceBroker
-from amqpspec.run.detect import detect, offered
+from amqpspec.run.detect import Detected, detect, offered
 from amqpspec.spec.dialects import certified_dialects, load_dialect, widest
 from amqpspec.target.config import Target
 from amqpspec.target.url import parse_url
@@ -33,10 +33,10 @@ def test_other_answers_tell_nothing(answer: bytes) -> None:
 @pytest.mark.parametrize("dialect", [d for d in certified_dialects() if d != "amqp-fast-0-8"])
 def test_a_broker_of_one_dialect_is_spoken_to_in_it(dialect: str) -> None:
     with ReferenceBroker(widest(dialect)) as broker:
-        assert detect(Target("it", url=parse_url(broker.url))) == dialect
+        assert detect(Target("it", url=parse_url(broker.url))).dialect == dialect
 
 
 def test_a_target_that_nobody_serves_keeps_its_dialect() -> None:
     with ReferenceBroker("amqp-0-9-1") as broker:
         url = parse_url(broker.url)
-    assert detect(Target("gone", url=url)) == "amqp-0-9-1"
+    assert detect(Target("gone", url=url)) == Detected("amqp-0-9-1")

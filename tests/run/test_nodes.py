@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from amqpspec.cli.certify import only_run_in
+from amqpspec.cli.place import only_run_in
 from amqpspec.peer.amqp_1_0.books import FrameArrived
 from amqpspec.peer.context import Context, Nodes, Unmet
 from amqpspec.peer.methods.peer import Peer

@@ -51,7 +51,7 @@ class Connection(BrokerConnection):
         if content:
             self._answer(content[0], content[1:])
         else:
-            self.core.refuse("frame/size", "size 0")
+            self.refuse("frame/size", "size 0")
         return True
 
     def _greeted(self) -> bool:
@@ -59,7 +59,7 @@ class Connection(BrokerConnection):
             return False
         greeting, self._read = self._read[:2], self._read[2:]
         if greeting != _GREETING:
-            self.core.refuse("greeting/other-version", "another version")
+            self.refuse("greeting/other-version", "another version")
         self.phase = _Phase.OPEN
         self.established()
         if not self.faulty("greeting-unanswered"):
@@ -68,12 +68,16 @@ class Connection(BrokerConnection):
 
     def _answer(self, kind: int, payload: bytes) -> None:
         if kind != _ASK:
-            return self.core.refuse("frame/type", f"type {kind}")
+            return self.refuse("frame/type", f"type {kind}")
         if not payload:
-            self.core.refuse("ask/empty", "nothing asked")
+            self.refuse("ask/empty", "nothing asked")
         told = payload[::-1] if self.faulty("answer-backwards") else payload
         self.write(bytes((1 + len(told), _ANSWER)) + told)
         return None
+
+    def refuse(self, rule: str, text: str) -> None:
+        """Raise for a broken rule; return if a fault lets it pass."""
+        self.core.refuse(rule, text)
 
     def send_refusal(self, refused: RefusedError) -> None:
         """Tell the client what was refused."""

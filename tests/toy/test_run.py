@@ -108,6 +108,6 @@ def test_a_run_is_compared_certified_and_taken_into_the_lake(tmp_path: Path, run
 
 def test_it_is_told_by_its_greeting() -> None:
     with ReferenceBroker("echo-1") as broker:
-        assert detect(Target("it", dialect="echo-1", url=parse_url(broker.url))) == "echo-1"
+        assert detect(Target("it", dialect="echo-1", url=parse_url(broker.url))).dialect == "echo-1"
     assert offered(b"E\x01") == "echo-1"
     assert offered(b"E") is None

@@ -17,6 +17,7 @@ from amqpspec.run.results import Exit
 from amqpspec.run.select import select
 from amqpspec.spec.dialects import certified_dialects, load_dialect, load_ledger, widest
 from amqpspec.spec.model import Requirement
+from amqpspec.spec.names import did_you_mean
 
 _DIALECT = click.option(
     "--dialect",
@@ -51,9 +52,10 @@ def list_cases(patterns: tuple[str, ...], dialects: tuple[str, ...], as_json: bo
 @click.argument("name", metavar="ID")
 def explain(name: str) -> None:
     """Explain what a case does and what its requirements demand, or list the cases of a requirement."""
-    found = False
+    found, known = False, set[str]()
     for dialect in certified_dialects():
         suite, ledger = load_suite(dialect), load_ledger(dialect)
+        known |= {*suite, *ledger}
         if name in suite:
             _explain_case(suite[name])
             found = True
@@ -61,7 +63,8 @@ def explain(name: str) -> None:
             _explain_requirement(ledger[name], dialect, suite.values())
             found = True
     if not found:
-        stop(Exit.USAGE, f"{name!r} is neither a case nor a requirement; try: amqpspec list")
+        hint = did_you_mean(name, known) or "; try: amqpspec list"
+        stop(Exit.USAGE, f"{name!r} is neither a case nor a requirement{hint}")
 
 
 @click.command(short_help="Requirements covered, excluded, open.")

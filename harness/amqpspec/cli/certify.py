@@ -5,25 +5,25 @@ Knows: the steps and their order. Must not know: how a step works, nor the comma
 
 from __future__ import annotations
 
-import fcntl
-import os
 import platform
 import shutil
 import signal
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import click
+
 from amqpspec.cli.hosted import tell_host
+from amqpspec.cli.place import make_room, only_run_in, recorded_target, usual_place
 from amqpspec.cli.progress import Progress
 from amqpspec.net.clock import today, utc_now
 from amqpspec.peer.context import Patience
-from amqpspec.record import evidence
-from amqpspec.record.journal import JOURNAL, Journal, JournalError, read_cases, read_journal, read_run
+from amqpspec.record.journal import Journal, read_cases, read_run
 from amqpspec.record.rows import BlockedBy, CaseRow, Outcome, RunRow, TargetRow
 from amqpspec.reports.json_report import ledger_json, write_results
 from amqpspec.reports.load import load_run
@@ -43,7 +43,6 @@ from amqpspec.target.config import ConfigError, Target
 from amqpspec.target.known import BrokerError
 from amqpspec.target.live import TargetError, live
 
-_REPORTS = ("results.json", "matrix.html", "junit.xml", "summary.md", "badge.svg", "deviations.sarif")
 _UNRUN = "the run was stopped before this case"
 
 
@@ -67,8 +66,11 @@ class RunRequest:
     shared_target: bool = False
     faults: Sequence[str] = ()
     resume: Path | None = None
+    force: bool = False
     pcap: bool = False
     quiet: bool = False
+    amiss: str = ""
+    """Why the target is known not to be reached, before anything is tried; empty where it is not."""
 
 
 def certify(request: RunRequest) -> dict[str, Any]:
@@ -87,6 +89,8 @@ def certify(request: RunRequest) -> dict[str, Any]:
         stack.enter_context(_stopping(stop))
         row = _run_row(request, folder)
         try:
+            if request.amiss:
+                raise ProbeFailed(request.amiss)
             target = stack.enter_context(live(request.target, faults=request.faults))
             row = replace(row, target=replace(row.target, url=target.url.redacted))
             journal = stack.enter_context(Journal(folder))
@@ -105,9 +109,26 @@ def certify(request: RunRequest) -> dict[str, Any]:
         scale = request.patience * request.target.patience
         patience = Patience.measured(identity.round_trip_s, scale, request.target.ending_s)
         plan = make_plan(cases, target, identity.lacks, limits)
-        complete = _run(request, replace(world, patience=patience), journal, plan)
+        with _broken_off(request, folder, plan, baseline):
+            complete = _run(request, replace(world, patience=patience), journal, plan)
         journal.end(complete=complete)
-        return finish(request, folder, plan, baseline, partial=not complete)
+        document = finish(request, folder, plan, baseline, partial=not complete)
+        if not complete:
+            click.echo(f"stopped: go on with the same command and --resume {folder}", err=True)
+        return document
+
+
+@contextmanager
+def _broken_off(
+    request: RunRequest, folder: Path, plan: Sequence[Planned], baseline: Baseline | None
+) -> Iterator[None]:
+    """What nobody foresaw ends the run as a stop would: its reports are written, marked partial."""
+    try:
+        yield
+    except Exception:
+        with suppress(Exception):
+            finish(request, folder, plan, baseline, partial=True)
+        raise
 
 
 def _run(request: RunRequest, world: World, journal: Journal, plan: Sequence[Planned]) -> bool:
@@ -240,67 +261,23 @@ def _is_done(row: CaseRow, repeat: int) -> bool:
 
 def _place(request: RunRequest) -> Path:
     """The folder of the run."""
-    stamp = utc_now().replace(":", "").replace("-", "")
-    name = "".join(c if c.isalnum() or c in "-." else "-" for c in request.target.name)
-    return request.resume or request.out or Path("out") / f"{stamp}-{name}"
+    return request.resume or request.out or usual_place(request.target.name)
 
 
 def _prepare(folder: Path, request: RunRequest) -> None:
     if request.resume is not None:
         _check_same_target(folder, request.target)
-    elif (folder / JOURNAL).exists():
-        _make_room(folder)
-
-
-@contextmanager
-def only_run_in(folder: Path) -> Iterator[None]:
-    """Keep other runs out of a folder for as long as the block lasts; the lock ends with the process."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        handle = os.open(folder, os.O_RDONLY)
-    except OSError as error:
-        raise JournalError(f"cannot write {folder / JOURNAL}: {error.strerror}") from error
-    try:
-        _lock(folder, handle)
-        yield
-    finally:
-        os.close(handle)
-
-
-def _lock(folder: Path, handle: int) -> None:
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
-        raise ConfigError(f"{folder}: another run is at work there; choose another --out") from error
-    except OSError:
-        return  # a file system without locks: two runs in one folder are then the user's own care
+    else:
+        make_room(folder, force=request.force)
 
 
 def _check_same_target(folder: Path, target: Target) -> None:
-    try:
-        known = read_run(folder).target
-    except JournalError as error:
-        raise ConfigError(str(error)) from error
+    known = recorded_target(folder)
     if (known.name, known.dialect) != (target.name, target.dialect):
         raise ConfigError(
             f"{folder} is a run against {known.name} ({known.dialect}): expected the same target (its URL, or"
             f" --target), actual {target.name} ({target.dialect})"
         )
-
-
-def _make_room(folder: Path) -> None:
-    """An older run in the same folder gives way if it was finished; an unfinished one is not thrown away."""
-    try:
-        kinds = {line.get("kind") for line in read_journal(folder)}
-    except JournalError as error:
-        raise ConfigError(str(error)) from error
-    if "case" in kinds and "end" not in kinds:
-        raise ConfigError(
-            f"{folder} holds an unfinished run: go on with --resume {folder}, or choose another --out"
-        )
-    for name in (JOURNAL, *_REPORTS):
-        (folder / name).unlink(missing_ok=True)
-    shutil.rmtree(folder / evidence.FOLDER, ignore_errors=True)
 
 
 def _run_row(request: RunRequest, folder: Path) -> RunRow:

@@ -5,6 +5,7 @@ Knows: targets.yaml's place, exit codes. Must not know: what verbs do.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -86,5 +87,5 @@ _CODES = {
 
 
 def interactive() -> bool:
-    """Whether progress may be drawn."""
-    return sys.stderr.isatty()
+    """Whether progress may be drawn: on a terminal that can move its cursor."""
+    return sys.stderr.isatty() and os.environ.get("TERM") != "dumb"

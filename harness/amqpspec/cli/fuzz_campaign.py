@@ -44,6 +44,7 @@ from amqpspec.fuzz.triage.triage import Status, Triage
 from amqpspec.peer.context import Login
 from amqpspec.reports.text import visible
 from amqpspec.run.detect import detect
+from amqpspec.run.driver import ProbeFailed
 from amqpspec.run.results import Exit
 from amqpspec.spec.dialects import deployed_as
 from amqpspec.target.config import ConfigError, Target
@@ -271,7 +272,10 @@ def _target(url: str | None, name: str | None, options: dict[str, Any]) -> Targe
         return replace(target, dialect=options["dialect"])
     if url is not None and target.url is not None:
         check_scope(target.url.host, options["scope"])
-        target = replace(target, dialect=detect(target))
+        found = detect(target)
+        if found.amiss:
+            raise ProbeFailed(f"{target.name}: {found.amiss}")
+        target = replace(target, dialect=found.dialect)
     if target.broker != "reference" and deployed_as(target.dialect) in deployed_dialects():
         return replace(target, dialect=str(deployed_as(target.dialect)))
     return target

@@ -5,11 +5,17 @@ Knows: which module has which verb, and that a user's error is one line. Must no
 
 from __future__ import annotations
 
+import os
 import sys
+import tempfile
+import traceback
+from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
 import click
+
+from amqpspec.spec.names import did_you_mean
 
 _VERBS = {
     "run": ("amqpspec.cli.run", "run", "Certify a target: run cases, keep the evidence, write the reports."),
@@ -45,7 +51,7 @@ class _Verbs(click.Group):
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
         """Import one verb."""
         if name not in _VERBS:
-            return None
+            raise click.UsageError(f"No such command {name!r}{did_you_mean(name, _VERBS)}.", context)
         module, attribute, _ = _VERBS[name]
         command = getattr(import_module(module), attribute)
         assert isinstance(command, click.Command)
@@ -83,7 +89,7 @@ def cli() -> None:
 def main() -> None:
     """The console script."""
     try:
-        code = cli.main(prog_name="amqpspec", standalone_mode=False)
+        code = cli.main(prog_name="amqpspec", standalone_mode=False, **_colour(os.environ))
     except click.Abort as end:
         # Click takes the end of a file for an interrupt; what is damaged has to be told.
         click.echo(f"amqpspec: {str(end.__cause__ or '') or 'stopped'}", err=True)
@@ -91,7 +97,33 @@ def main() -> None:
     except click.ClickException as error:
         error.show()
         sys.exit(2)
+    except BrokenPipeError:
+        # Whoever read the output has gone; what Python flushes at its end goes nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(4)
+    except Exception as error:
+        click.echo(f"amqpspec: {_unforeseen(error)}", err=True)
+        sys.exit(4)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _colour(environment: Mapping[str, str]) -> dict[str, Any]:
+    """What tells click to leave colours out, where somebody wants none or the terminal knows none."""
+    plain = environment.get("NO_COLOR") or environment.get("TERM") == "dumb"
+    return {"color": False} if plain else {}
+
+
+def _unforeseen(error: Exception) -> str:
+    """One line on what nobody foresaw, and the file with the rest of it."""
+    what = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+    try:
+        with tempfile.NamedTemporaryFile(
+            "w", encoding="utf-8", prefix="amqpspec-error-", suffix=".txt", delete=False
+        ) as report:
+            report.write("".join(traceback.format_exception(error)))
+    except OSError:
+        return f"unforeseen error: {what}"
+    return f"unforeseen error: {what}; please report it with {report.name}"
 
 
 if __name__ == "__main__":

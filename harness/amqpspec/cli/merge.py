@@ -13,8 +13,9 @@ from pathlib import Path
 
 import click
 
-from amqpspec.cli.certify import RunRequest, finish, only_run_in
+from amqpspec.cli.certify import RunRequest, finish
 from amqpspec.cli.common import one_line_errors
+from amqpspec.cli.place import only_run_in
 from amqpspec.record import evidence
 from amqpspec.record.journal import Journal, JournalError, read_cases, read_journal, read_run
 from amqpspec.record.rows import RunRow

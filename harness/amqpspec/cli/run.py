@@ -15,10 +15,12 @@ import click
 
 from amqpspec.cli.certify import RunRequest, certify
 from amqpspec.cli.common import one_line_errors, one_of, stop
+from amqpspec.cli.place import recorded_target
 from amqpspec.run.detect import detect
 from amqpspec.run.results import Exit
 from amqpspec.run.select import SelectionError
 from amqpspec.run.shard import Shard
+from amqpspec.target.config import Target
 from amqpspec.target.find import find_target, is_target
 
 
@@ -75,6 +77,7 @@ from amqpspec.target.find import find_target, is_target
     type=click.Path(path_type=Path, exists=True),
     help="Continue the unfinished run in this folder.",
 )
+@click.option("--force", is_flag=True, help="Replace the run that --out holds.")
 @click.option("--pcap", is_flag=True, help="Also write each case's conversation as pcapng.")
 @click.option(
     "--quiet", "-q", is_flag=True, help="Print only the counts and the path of the report, on standard error."
@@ -94,18 +97,30 @@ def run(arguments: tuple[str, ...], as_json: bool, **options: Any) -> None:
         stop(Exit.USAGE, "--dialect goes with a URL; a target of targets.yaml has its own")
     with one_line_errors():
         options["shard"] = Shard.parse(options["shard"]) if options["shard"] else None
-        target = find_target(url or ("reference" if name is None else name), targets_file)
+        target = _target(url, name, targets_file, options["resume"])
+        amiss = ""
         if target.url is not None and url is not None:
-            target = replace(target, dialect=dialect or detect(target))
-        elif dialect:
-            target = replace(target, dialect=dialect)
+            found = detect(replace(target, dialect=dialect or target.dialect), options["patience"])
+            target, amiss = replace(target, dialect=dialect or found.dialect), found.amiss
         request = RunRequest(
-            target=target, patterns=patterns, quiet=options.pop("quiet") or as_json, **options
+            target=target, patterns=patterns, quiet=options.pop("quiet") or as_json, amiss=amiss, **options
         )
         document = _certify(request, named=url is not None or name is not None)
     if as_json:
         click.echo(json.dumps(document, indent=1))
     raise click.exceptions.Exit(document["exit_code"])
+
+
+def _target(url: str | None, name: str | None, targets_file: Path | None, resume: Path | None) -> Target:
+    """The target that was named; of a run that is resumed its own, unless one is named; raises ConfigError."""
+    if resume is None or url is not None or name is not None:
+        return find_target(url or ("reference" if name is None else name), targets_file)
+    row = recorded_target(resume)
+    if row.name == "reference":
+        return find_target(f"reference:{row.dialect}", targets_file)
+    if row.url and row.name == find_target(row.url).name:
+        return replace(find_target(row.url), dialect=row.dialect)
+    return find_target(row.name, targets_file)
 
 
 def _certify(request: RunRequest, *, named: bool) -> dict[str, Any]:

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import click
 
-from amqpspec.cli.common import interactive, one_line_errors, one_of, stop
+from amqpspec.cli.common import one_line_errors, one_of, stop
+from amqpspec.cli.progress import Ticker
 from amqpspec.reference.faults import all_faults
 from amqpspec.run.mutants.survey import Survey, survey
 from amqpspec.run.mutants.trial import Fate, Trial
@@ -84,11 +85,10 @@ def selftest(
             stop(Exit.USAGE, f"no fault {fault!r}; try: amqpspec reference --list-faults")
     folder = out / (f"{dialect}-late" if late else dialect)
     shutil.rmtree(folder, ignore_errors=True)
-    tell = _tell if interactive() and not as_json else _silent
     with one_line_errors():
         late_s = _LATE_S if late else 0.0
         matrix = run_selftest(
-            dialect, folder, repeat=repeat, full=full, only=faults, late_s=late_s, tell=tell
+            dialect, folder, repeat=repeat, full=full, only=faults, late_s=late_s, tell=Ticker(as_json)
         )
         document = matrix.to_json()
         (folder / "kill-matrix.json").write_text(json.dumps(document, indent=1), encoding="utf-8")
@@ -115,7 +115,11 @@ def _text(matrix: Matrix, survived: Sequence[str], folder: Path) -> str:
 
 def _survey(dialects: Sequence[str], count: int, seed: int, module: str, as_json: bool) -> Exit:
     with one_line_errors():
-        tell = _tell_trial if interactive() and not as_json else _silent_trial
+        tick = Ticker(as_json)
+
+        def tell(trial: Trial, done: int, of: int) -> None:
+            tick(f"{trial.fate} {trial.mutant.id}", done, of)
+
         try:
             found = survey(dialects, count, seed, module=module, tell=tell)
         except LookupError as error:
@@ -134,19 +138,3 @@ def _survey_text(found: Survey) -> str:
             f"           {', '.join(found.rows[m.id])} [{m.id}]",
         ]
     return "\n".join(lines)
-
-
-def _tell_trial(trial: Trial, done: int, of: int) -> None:
-    _tell(f"{trial.fate} {trial.mutant.id}", done, of)
-
-
-def _silent_trial(trial: Trial, done: int, of: int) -> None:
-    pass
-
-
-def _tell(fault: str, done: int, of: int) -> None:
-    click.echo(f"\r{done}/{of} {fault:60.60}", nl=done == of, err=True)
-
-
-def _silent(fault: str, done: int, of: int) -> None:
-    pass

@@ -1,33 +1,50 @@
 """Which dialect a target speaks, told by what it answers to the protocol header of the usual one.
 
-Knows: the protocol headers of all dialects. Must not know: anything that is said after them.
+Knows: the protocol headers of all dialects, what HTTP answers. Must not know: anything that is said after them.
 """
 
 from __future__ import annotations
 
-from amqpspec.net.stream import ConnectError, Stream
+from dataclasses import dataclass
+
+from amqpspec.net.stream import ConnectError, Endpoint, Stream
 from amqpspec.spec.dialects import certified_dialects, load_dialect, widest
 from amqpspec.spec.framing import Greeting
 from amqpspec.target.config import Target
 from amqpspec.target.live import endpoint_of
 from amqpspec.wire.transport import StreamEnded
 
-_PATIENCE_S = 5.0
+_PATIENCE_S, _HTTP_AFTER_S = 3.0, 1.0
+_ASK_FOR_HTTP = b"GET / HTTP/1.0\r\n\r\n"
 _VERSION_OCTETS = 3
 """Protocol headers end with the version: the answer may be of another protocol id or instance of the same version."""
 
 
-def detect(target: Target) -> str:
+@dataclass(frozen=True, slots=True)
+class Detected:
+    """The dialect to speak; ``amiss`` says in one phrase why there is no speaking with it, empty otherwise."""
+
+    dialect: str
+    amiss: str = ""
+
+
+def detect(target: Target, patience: float = 1.0) -> Detected:
     """The dialect to speak with a target that is given by its URL: its own, unless the target offers another one.
 
-    Where nothing can be told (no connection, no answer), it is the target's own: the run then says what is wrong.
+    A target that says nothing, or speaks HTTP, is found out within three seconds, times ``patience``. Where there is no
+    connection, or one that ends, nothing is told: the run then says what is wrong.
     """
     assert target.url is not None
     try:
-        answer = _answer(target)
+        answer = _answer(target, patience)
     except (ConnectError, StreamEnded):
-        return target.dialect
-    return offered(answer) or target.dialect
+        return Detected(target.dialect)
+    if answer is None:
+        waited = f"nothing within {_PATIENCE_S * patience:g} s of a protocol header"
+        return Detected(target.dialect, f"expected AMQP, actual: {waited} (--patience waits longer)")
+    if answer.startswith(b"HTTP/"):
+        return Detected(target.dialect, "expected AMQP, actual: it speaks HTTP")
+    return Detected(offered(answer) or target.dialect)
 
 
 def offered(answer: bytes) -> str | None:
@@ -57,18 +74,35 @@ def _is_undecided(octets: bytes) -> bool:
     return any(len(octets) < g.length_octets for g in begun)
 
 
-def _answer(target: Target) -> bytes:
-    """The first octets that the target sends after the header of its dialect."""
+def _answer(target: Target, patience: float) -> bytes | None:
+    """The first octets behind the header of its dialect, HTTP's where it answers to that only; None for silence."""
     assert target.url is not None
-    stream = Stream(endpoint_of(target.url))
+    endpoint = endpoint_of(target.url)
+    stream = Stream(endpoint)
     octets = b""
     try:
         stream.send(load_dialect(widest(target.dialect)).protocol_header)
-        until_s = stream.now() + _PATIENCE_S
+        until_s = stream.now() + _PATIENCE_S * patience
+        octets = stream.receive(stream.now() + _HTTP_AFTER_S) or _http(endpoint) or stream.receive(until_s)
+        if not octets:
+            return None
         while _is_undecided(octets) and (more := stream.receive(until_s)):
             octets += more
         return octets
     except StreamEnded:
         return octets
+    finally:
+        stream.close()
+
+
+def _http(endpoint: Endpoint) -> bytes:
+    """What a target that has been silent for a while answers to HTTP, if it is that; empty otherwise."""
+    stream = Stream(endpoint)
+    try:
+        stream.send(_ASK_FOR_HTTP)
+        octets = stream.receive(stream.now() + _HTTP_AFTER_S)
+        return octets if octets.startswith(b"HTTP/") else b""
+    except StreamEnded:
+        return b""
     finally:
         stream.close()

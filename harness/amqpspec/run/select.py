@@ -10,6 +10,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from amqpspec.run.case import Case, load_file
+from amqpspec.spec.names import did_you_mean
 
 
 class SelectionError(ValueError):
@@ -82,4 +83,6 @@ def _named(cases: Mapping[str, Case], pattern: str) -> list[str]:
         found = [c.id for c in cases.values() if any(fnmatchcase(name, pattern) for name in names(c))]
         if found:
             return found
-    raise SelectionError(f"{pattern!r} names no case; try: amqpspec list")
+    known = {name.rpartition(" ")[2] for case in cases.values() for names in by for name in names(case)}
+    hint = did_you_mean(pattern, known) or "; try: amqpspec list"
+    raise SelectionError(f"{pattern!r} names no case{hint}")

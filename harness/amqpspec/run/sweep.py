@@ -5,8 +5,6 @@ Knows: notes of runs, locks on their folders, drivers. Must not know: cases, how
 
 from __future__ import annotations
 
-import fcntl
-import os
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
@@ -15,6 +13,7 @@ from pathlib import Path
 
 from amqpspec.net.clock import monotonic_s
 from amqpspec.peer.context import BudgetSpent, Unmet
+from amqpspec.record.lock import locked_folder
 from amqpspec.run.execute import World
 from amqpspec.run.made import Node, Notes
 from amqpspec.run.recorded import NO_TRANSCRIPT, Budget, Streams
@@ -43,16 +42,11 @@ def sweep(world: World, notes: Notes, own: Path) -> int:
 
 def _is_at_work(folder: Path) -> bool:
     """Whether a run holds the lock of its folder."""
-    handle = os.open(folder, os.O_RDONLY)
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        with locked_folder(folder):
+            return False
     except BlockingIOError:
         return True
-    except OSError:
-        return False
-    finally:
-        os.close(handle)
-    return False
 
 
 def _delete(world: World, nodes: Sequence[Node]) -> None:

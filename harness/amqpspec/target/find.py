@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from amqpspec.spec.names import did_you_mean
 from amqpspec.target.config import ConfigError, Target, read_targets, target_of_url
 from amqpspec.target.known import is_known
 
@@ -42,5 +43,6 @@ def find_target(text: str, file: Path | None = None) -> Target:
     plain, _, release = text.partition("@")
     broker = targets[plain].broker if release and plain in targets else ""
     if not is_known(f"{broker}@{release}"):
-        raise ConfigError(f"{path}: no target {text!r}, expected one of {sorted(targets)}")
+        hint = did_you_mean(text, targets)
+        raise ConfigError(f"{path}: no target {text!r}, expected one of {sorted(targets)}{hint}")
     return replace(read_targets(path, plain)[plain], name=text, broker=f"{broker}@{release}")

@@ -36,8 +36,24 @@ def judge_reaction(peer: Line, reaction: Reaction, row: str = "") -> Verdict:
 def rejects_violation(
     peer: Peer, channel: int = 1, handle: int = 1, *, barrier: Barrier = "channel", row: str = ""
 ) -> Verdict:
-    """The violation that was sent last is refused with the code and on the level that the row states."""
-    return judge_reaction(peer, peer.reaction(channel, handle, barrier=barrier), row)
+    """The violation that was sent last is refused with the code and on the level that the row states.
+
+    Before OPEN, the target has to refuse it in place of the next step: an end behind that is one of impatience.
+    """
+    reaction = peer.reaction(channel, handle, barrier=barrier)
+    onward = [] if peer.is_open else _steps_taken(peer)
+    if onward:
+        return verdict_on(peer, Outcome.FAIL, "a refusal", Reaction((*onward, *reaction.arrivals)))
+    return judge_reaction(peer, reaction, row)
+
+
+def _steps_taken(peer: Peer) -> list[Arrival]:
+    """Steps of the login that nobody has waited for; a further CHALLENGE asks the last question again."""
+    challenges = sum(frame.name == "connection.challenge" for frame in peer.listener.frames)
+    kinds = {"connection.tune", "connection.reply 200"} | (
+        {"connection.challenge"} if challenges == 1 else set()
+    )
+    return peer.stashed(lambda arrival: arrival.kind in kinds)
 
 
 def judge_arrival(peer: Line, arrival: Arrival, row: str = "") -> Verdict:

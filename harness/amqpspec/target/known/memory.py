@@ -8,10 +8,14 @@ The limit is on private writable memory and not on addresses: runtimes reserve f
 from __future__ import annotations
 
 import re
-import resource
 from dataclasses import replace
 
 from amqpspec.target.known.process import Command
+
+try:
+    import resource
+except ImportError:  # Windows: nothing is limited there
+    resource = None  # type: ignore[assignment]
 
 _MIB = 1 << 20
 _UNITS = {"k": 1 << 10, "m": _MIB, "g": 1 << 30}

@@ -7,7 +7,6 @@ Must not know: how brokers start and stop.
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
 import os
 from collections.abc import Iterator
@@ -15,6 +14,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from amqpspec.record.lock import take
 from amqpspec.target.known.process import Process, is_alive
 
 
@@ -103,7 +103,7 @@ class StateFile:
         self._directory.mkdir(parents=True, exist_ok=True)
         handle = os.open(self._directory / "lock", os.O_CREAT | os.O_RDWR, 0o600)
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX)
+            take(handle, wait=True)
             yield
         finally:
             os.close(handle)

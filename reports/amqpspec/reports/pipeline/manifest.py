@@ -9,7 +9,6 @@ calls ``dropped`` and the next writer removes.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 from collections.abc import Iterator, Mapping
@@ -18,6 +17,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from amqpspec.record.lock import take
 from amqpspec.reports.files import atomic_text
 from amqpspec.reports.pipeline.schema import SCHEMA, LakeError
 
@@ -105,11 +105,9 @@ def writing(root: Path) -> Iterator[Snapshot]:
     fd = os.open(root / ".writer", os.O_RDWR | os.O_CREAT, 0o644)
     try:
         try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            take(fd)
         except BlockingIOError as error:
             raise LakeError(f"{root}: expected no other writer, actual: one is at work") from error
-        except OSError:
-            pass  # a file system without locks: two writers are then the user's own care
         snapshot = read_snapshot(root)
         _tidy(root, snapshot)
         yield snapshot

@@ -167,6 +167,22 @@ def close_releases_everything(peer: Peer) -> Verdict:
     return equals(peer, other.left_in(name), [b"read"], "messages")
 
 
+@case("close.released.every-channel", covers=["connection/close/released"])
+def close_releases_every_channel(peer: Peer) -> Verdict:
+    """Once CLOSE is answered, messages that were delivered on two channels and not acknowledged are back."""
+    other = peer.another().open_channel()
+    names = [other.queue(), other.queue()]
+    other.open_handle(1)
+    for number, name in enumerate(names, start=1):
+        other.store(name, b"read")
+        peer.open_channel(number)
+        peer.reader(name, number, number)
+        peer.delivery(number)
+    peer.claim("both messages for another connection")
+    peer.close()
+    return equals(peer, [other.left_in(name) for name in names], [[b"read"]] * 2, "messages")
+
+
 @case("close.physical", covers=["connection/summary/server/physical-close"])
 def the_end_of_the_socket_releases_everything(peer: Peer) -> Verdict:
     """When the socket ends, a message that was not acknowledged comes again elsewhere, and a transaction is void."""

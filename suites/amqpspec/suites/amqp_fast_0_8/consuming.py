@@ -85,6 +85,30 @@ def the_ends_of_prefetch(peer: Peer) -> Verdict:
     return equals(peer, seen, [1, 4], "messages")
 
 
+@case("handle.consume.several", covers=["handle/consume/prefetch", "scenarios/receiving/close"])
+def a_handle_that_reads_two_queues(peer: Peer) -> Verdict:
+    """An ACK opens the windows of both queues that a handle reads, and behind CLOSE it reads neither."""
+    peer.open_channel(1)
+    peer.open_channel(2)
+    peer.open_handle(1)
+    names = [peer.queue(), peer.queue()]
+    for name in names:
+        peer.publish_all(name, [b"1", b"2"], 1)
+    peer.open_handle(2, 2)
+    peer.claim("one message of each queue, one more of each behind ACK, then none")
+    for name in names:
+        peer.consume(name, 2, prefetch=1)
+    first = peer.deliveries(2, 2)
+    peer.ack(max(message.number for message in first), 2)
+    second = peer.deliveries(2, 2)
+    peer.ack(max(message.number for message in second), 2)
+    peer.close_handle(2)
+    for name in names:
+        peer.store(name, b"behind", 1)
+    seen = ([m.body for m in (*first, *second)], [peer.left_in(name) for name in names])
+    return equals(peer, seen, ([b"1", b"1", b"2", b"2"], [[b"behind"]] * 2), "messages, and what is left")
+
+
 @case("handle.consume.no-local", covers=["handle/consume/no-local"])
 def no_local(peer: Peer) -> Verdict:
     """With no-local, a subscriber gets messages of another connection, not of its own; without, it gets both."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from amqpspec.peer.amqp_fast_0_8.arrivals import CommandArrived
 from amqpspec.peer.amqp_fast_0_8.peer import Peer
-from amqpspec.run.amqp_fast_0_8.oracles import judge_reaction, rejects_violation
+from amqpspec.run.amqp_fast_0_8.oracles import rejects_violation
 from amqpspec.run.case import case
 from amqpspec.run.oracles import equals, holds, worst
 from amqpspec.run.verdict import Verdict
@@ -60,7 +60,7 @@ def reserved_protocol_ids(peer: Peer) -> Verdict:
     for id in (129, 160):
         line = peer.another()
         line.send_header(bytes((id, 1)))
-        verdicts.append(judge_reaction(line, line.reaction(barrier=None)))
+        verdicts.append(rejects_violation(line, barrier=None))
     return worst(verdicts)
 
 
@@ -71,7 +71,7 @@ def no_protocol_at_all(peer: Peer) -> Verdict:
     for octets in (b"\x00\x01", b"\x7f\x01", b"\x01\x80"):
         line = peer.another()
         line.send_header(octets)
-        verdicts.append(judge_reaction(line, line.reaction(barrier=None)))
+        verdicts.append(rejects_violation(line, barrier=None))
     return worst(verdicts)
 
 

@@ -126,8 +126,8 @@ def decimals_are_compared_whole(peer: Peer) -> Verdict:
     """A selector tells decimals that differ in their places, and decimals that differ in their sign."""
     peer.open_handle(1)
     name = topic(peer)
-    peer.reader(name, 2, service_type=TOPIC, selector={"K": Typed("D", (3, -7))})
     peer.claim("the message whose field is equal")
+    peer.reader(name, 2, service_type=TOPIC, selector={"K": Typed("D", (3, -7))})
     for places, number in ((2, -7), (3, 7), (3, -7)):
         value = Typed("D", (places, number))
         peer.store(name, b"%d %d" % value.value, 1, service=TOPIC, headers={"K": value})

@@ -157,6 +157,21 @@ def rollback_cancels_sends(peer: Peer) -> Verdict:
     return equals(peer, peer.left_in(name, 1), [b"c"], "messages")
 
 
+@case("channel.rollback.prefetch", covers=["channel/rollback/extent"])
+def rollback_opens_the_window(peer: Peer) -> Verdict:
+    """With a prefetch of 1, ROLLBACK brings the one message that was delivered, and then the next, twice over."""
+    name = _transacted(peer)
+    peer.publish_all(name, [b"a", b"b"], 1)
+    peer.claim("the message again, and the other one behind its COMMIT")
+    peer.consume(name, 2, prefetch=1)
+    seen = peer.bodies(1, 2)
+    peer.call("channel.rollback", channel_id=2)
+    seen += peer.bodies(1, 2)
+    peer.call("channel.commit", channel_id=2)
+    seen += peer.bodies(1, 2)
+    return equals(peer, seen, [b"a", b"a", b"b"], "messages")
+
+
 @case("channel.rollback.deliveries", covers=["channel/rollback/extent"])
 def rollback_brings_messages_back(peer: Peer) -> Verdict:
     """ROLLBACK cancels NOTIFYs and ACKs: a message that was acknowledged, and one that was not, come again."""

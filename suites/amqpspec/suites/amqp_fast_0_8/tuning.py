@@ -61,6 +61,12 @@ def the_dictionary_of_the_target(peer: Peer) -> Verdict:
     return equals(peer, list(peer.log_in()["dictionary"].names()), [], "names")
 
 
+def _ask_to_open(peer: Peer) -> None:
+    """Send OPEN behind what should be refused: a target that goes on confirms it."""
+    path, name = peer.login.vhost, peer.client_name
+    peer.send("connection.open", virtual_path=path, client_name=name, confirm_tag=peer.fresh_tag())
+
+
 @case(
     "tune.values",
     covers=["connection/tune/values", "connection/tune/refused", "connection/summary/server/tune-invalid"],
@@ -77,6 +83,7 @@ def a_frame_max_above_the_proposed_one(peer: Peer) -> Verdict:
     equal.open()
     peer.log_in()
     peer.tune(FRAME_MAX=proposed + 1)
+    _ask_to_open(peer)
     return rejects_violation(peer, barrier=None)
 
 
@@ -90,6 +97,7 @@ def a_frame_max_below_the_least(peer: Peer) -> Verdict:
     for line, size in zip(lines, (LEAST_FRAME_MAX - 1, 0, -1), strict=True):
         line.log_in()
         line.tune(FRAME_MAX=size)
+        _ask_to_open(line)
     verdicts += [rejects_violation(line, barrier=None) for line in lines]
     return worst(verdicts)
 
@@ -101,6 +109,7 @@ def a_tune_that_is_too_large(peer: Peer) -> Verdict:
     within = peer.listener.largest_frame_octets <= _LOGIN_FRAME_OCTETS
     peer.send("connection.tune", dictionary={"A": b"a" * 4000})
     peer.send("connection.tune", dictionary={"A": b"a" * 4100})
+    _ask_to_open(peer)
     return worst([rejects_violation(peer, barrier=None), holds(peer, within, "the target's frames")])
 
 

@@ -8,7 +8,6 @@ written, so that a killed refresh goes on with the days that are missing.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import shutil
@@ -24,6 +23,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 
+from amqpspec.record.lock import take
 from amqpspec.record.observation import key
 from amqpspec.reports.files import atomic_text
 from amqpspec.reports.pipeline.beside import side_by_side
@@ -199,7 +199,7 @@ def open_store(lake: Lake) -> Iterator[Store]:
     root.mkdir(parents=True, exist_ok=True)
     fd = os.open(root / ".writer", os.O_RDWR | os.O_CREAT, 0o644)
     try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        take(fd)
         store = Store(lake, _read_manifest(root / MANIFEST))
         store.tidy()
         try:

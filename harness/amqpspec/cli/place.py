@@ -1,0 +1,82 @@
+"""The folder of a run: which it is, that one run has it at a time, and that no results in it are lost.
+
+Knows: folders, journals, what a run leaves in its folder. Must not know: targets, cases, how a run goes.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from amqpspec.net.clock import utc_now
+from amqpspec.record import evidence
+from amqpspec.record.journal import JOURNAL, JournalError, read_journal, read_run
+from amqpspec.record.lock import locked_folder
+from amqpspec.record.rows import TargetRow
+from amqpspec.target.config import ConfigError
+
+_REPORTS = ("results.json", "matrix.html", "junit.xml", "summary.md", "badge.svg", "deviations.sarif")
+
+
+def usual_place(target: str) -> Path:
+    """A folder that no run has had: by time and target."""
+    stamp = utc_now().replace(":", "").replace("-", "")
+    name = "".join(c if c.isalnum() or c in "-." else "-" for c in target)
+    return Path("out") / f"{stamp}-{name}"
+
+
+@contextmanager
+def only_run_in(folder: Path) -> Iterator[None]:
+    """Keep other runs out of a folder for as long as the block lasts; raises ConfigError and JournalError."""
+    with ExitStack() as stack:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            stack.enter_context(locked_folder(folder))
+        except BlockingIOError as error:
+            raise ConfigError(f"{folder}: another run is at work there; choose another --out") from error
+        except OSError as error:
+            raise JournalError(f"cannot write {folder / JOURNAL}: {error.strerror}") from error
+        yield
+
+
+def recorded_target(folder: Path) -> TargetRow:
+    """What a run says of its target; raises ConfigError."""
+    try:
+        return read_run(folder).target
+    except JournalError as error:
+        raise ConfigError(str(error)) from error
+
+
+def make_room(folder: Path, *, force: bool) -> None:
+    """Clear a folder for a new run; raises ConfigError where that would cost results, or mix with others' files.
+
+    ``force`` gives up an older run's results. Files that no run of ours wrote are never deleted.
+    """
+    if not force:
+        _check(folder)
+    for name in (JOURNAL, *_REPORTS):
+        (folder / name).unlink(missing_ok=True)
+    shutil.rmtree(folder / evidence.FOLDER, ignore_errors=True)
+
+
+def _check(folder: Path) -> None:
+    if not (folder / JOURNAL).exists():
+        foreign = next((path.name for path in sorted(folder.iterdir()) if path.name[0] != "."), None)
+        if foreign is not None:
+            raise ConfigError(
+                f"{folder}: expected a new or empty folder, actual: {foreign} in it (or --force)"
+            )
+        return
+    try:
+        kinds = {line.get("kind") for line in read_journal(folder)}
+    except JournalError as error:
+        raise ConfigError(str(error)) from error
+    if "case" not in kinds:
+        return
+    if "end" in kinds:
+        raise ConfigError(f"{folder} holds a finished run: choose another --out, or --force to replace it")
+    raise ConfigError(
+        f"{folder} holds an unfinished run: go on with --resume {folder}, or choose another --out"
+    )
