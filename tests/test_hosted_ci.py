@@ -66,7 +66,7 @@ def test_inputs_become_options_that_run_knows(action: ModuleType, declared: dict
     })  # fmt: skip
     assert line == [
         "--target=reference", "--baseline=known.yaml", "--strict", "--out=amqpspec-run",
-        "--", "channel.open.twice", "queue.*",
+        "--force", "--", "channel.open.twice", "queue.*",
     ]  # fmt: skip
     known = {option for parameter in run.params for option in parameter.opts}
     assert {f"--{name}" for name in action.OPTIONS} | {"--strict", "--out"} <= known
@@ -79,6 +79,8 @@ def test_a_green_and_a_red_step(tmp_path: Path, declared: dict[str, Any]) -> Non
     assert code == 0 and told.keys() == declared["outputs"].keys()
     assert told["folder"] == "green" and (tmp_path / "green" / "deviations.sarif").exists()
     assert [told[name] for name in ("planned", "pass", "fail", "blocked")] == ["1", "1", "0", "0"]
+    code, told = ran(tmp_path, target="nobody", cases="channel.open.twice", out="green")
+    assert code == 2 and told == {"exit-code": "2"}, "counts of the run before are not told again"
     code, told = ran(tmp_path, url="amqp://127.0.0.1:1/", dialect="amqp-0-9-1", out="red", cases=cases)
     assert code == int(told["exit-code"]) != 0
 
