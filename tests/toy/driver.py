@@ -45,6 +45,11 @@ def probe(context: Context) -> Identity:
         peer.hang_up()
 
 
+def lacking(context: Context) -> dict[str, str]:
+    """It has no optional parts."""
+    return {}
+
+
 def delete(context: Context, entities: Sequence[Entity]) -> None:
     """There is nothing to delete."""
 

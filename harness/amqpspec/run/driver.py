@@ -69,6 +69,13 @@ class Driver(Protocol):
         """Log in, pass a message, measure round trips, close; raises ProbeFailed."""
         ...
 
+    def lacking(self, context: Context) -> Mapping[str, str]:
+        """Optional parts that the target turns out not to have when it is asked for them, with its answer.
+
+        Asked once for a run, beside what the probe finds announced. Raises ProbeFailed.
+        """
+        ...
+
     def delete(self, context: Context, entities: Sequence[Entity]) -> None:
         """Delete what a case made: (kind, name) in the virtual host of the context's login. Raises Unmet."""
         ...

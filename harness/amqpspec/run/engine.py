@@ -14,7 +14,7 @@ raise.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from typing import TypeVar
@@ -121,6 +121,10 @@ class Engine:
     def recognise(self) -> Recognised:
         """What the target speaks, with evidence of its own; raises ProbeFailed."""
         return self._asked("recognise", self._world.driver.recognise)
+
+    def lacking(self) -> Mapping[str, str]:
+        """The optional parts that the target was asked for and does not have; raises ProbeFailed."""
+        return self._asked("parts", self._world.driver.lacking)
 
     def _asked(self, name: str, ask: Callable[[Context], _T]) -> _T:
         streams = self._world.streams(name, _PROBE_BUDGET_S)
@@ -317,6 +321,7 @@ def meet(world: World, journal: Journal) -> tuple[World, Identity]:
     known = replace(world, recognised=spoken)
     identity = Engine(known, journal, Settings()).probe("probe")
     known = replace(known, nodes=identity.nodes)
+    identity = replace(identity, lacks={**identity.lacks, **Engine(known, journal, Settings()).lacking()})
     if spoken == world.dialect:
         return known, identity
     note = (

@@ -12,6 +12,7 @@ from amqpspec.peer.amqp_0_10.peer import Peer
 from amqpspec.peer.context import Context, Login, Unmet
 from amqpspec.peer.events import Quiet
 from amqpspec.peer.sasl import conversation
+from amqpspec.run.amqp_0_10.lacking import lacking
 from amqpspec.run.driver import Entity, Identity, Recognised, probing, readable, round_trip_s, text
 from amqpspec.spec.amqp_0_10 import DIALECT
 from amqpspec.wire.amqp_0_10.direction import AssemblyDirection
@@ -20,6 +21,8 @@ from amqpspec.wire.amqp_0_10.instructions import Instruction
 from amqpspec.wire.amqp_0_10.reader import FrameReader
 from amqpspec.wire.direction import Direction
 from amqpspec.wire.errors import WireError
+
+__all__ = ["delete", "direction", "lacking", "peer", "probe", "recognise", "with_login"]
 
 _SHARE_OF_PATIENCE = 0.2
 _STAR = ord("*")

@@ -64,6 +64,11 @@ def probe(context: Context) -> Identity:
     return _identity(peer, round_trip_s)
 
 
+def lacking(context: Context) -> dict[str, str]:
+    """Nothing is asked for: targets.yaml tells."""
+    return {}
+
+
 def _identity(peer: Peer, round_trip_s: float) -> Identity:
     assert peer.opened is not None
     opened = peer.opened

@@ -61,6 +61,11 @@ def probe(context: Context) -> Identity:
     return Identity("", "", readable(announced), trip_s)
 
 
+def lacking(context: Context) -> dict[str, str]:
+    """It has no optional parts that could be asked for."""
+    return {}
+
+
 def _pass_a_message(peer: Peer) -> None:
     name = peer.queue()
     peer.reader(name)

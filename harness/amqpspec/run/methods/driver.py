@@ -135,6 +135,11 @@ def probe(context: Context) -> Identity:
     return Identity(product, version, announced, trip_s, _lacks(announced))
 
 
+def lacking(context: Context) -> dict[str, str]:
+    """Nothing beside what is announced."""
+    return {}
+
+
 def _lacks(announced: Mapping[str, Any]) -> dict[str, str]:
     capabilities = announced.get("capabilities") or {}
     return {
