@@ -4,15 +4,18 @@ Knows: their names. Must not know: what they do.
 """
 
 from amqpspec.reference.amqp_0_10 import (
+    contents,
     coordinating,
     credit,
     dtx,
     exchanges,
     execution,
+    files,
     fragments,
     outcomes,
     publishing,
     queues,
+    streams,
     subscribing,
     taking,
     transactions,
@@ -31,4 +34,7 @@ CLASSES = (
     transactions,
     exchanges,
     queues,
+    contents,
+    files,
+    streams,
 )

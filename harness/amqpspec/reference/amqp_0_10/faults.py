@@ -109,11 +109,21 @@ _ROWS = """
     queue/delete/queue/empty-name queue/delete/queue/queue-exists
     queue/delete/if-unused/if-unused-flag queue/delete/if-empty/not-empty
     queue/purge/queue/empty-name queue/purge/queue/queue-exists/refused
+    file/consume/queue/queue-exists-if-empty file/consume/consumer-tag/not-existing-consumer/refused
+    file/consume/consumer-tag/not-empty-consumer-tag file/consume/exclusive/in-use
+    file/open/content-size/content-size file/publish/exchange/must-exist file/publish/identifier/staged
+    file/ack/delivery-tag/session-local file/ack/multiple/validation/refused file/reject/delivery-tag/session-local
+    stream/consume/queue/queue-exists-if-empty stream/consume/consumer-tag/not-existing-consumer/refused
+    stream/consume/consumer-tag/not-empty-consumer-tag stream/consume/exclusive/in-use
+    stream/publish/exchange/must-exist
 """
 _ALSO = word_table("""
 message/reject-code/unroutable: message/delivery-properties/discard-unroutable/unset
 message/reject-code/immediate: message/delivery-properties/immediate/unroutable
 tx/select/exactly-once: tx/select/first
+file/consume/consumer-tag/not-existing-consumer/refused: file/consume/consumer-tag/not-existing-consumer/unique
+stream/consume/consumer-tag/not-existing-consumer/refused: stream/consume/consumer-tag/not-existing-consumer/unique
+file/ack/multiple/validation/refused: file/ack/multiple/validation/checked
 exchange/declare/exchange/exchange-name-required: exchange/default-access/publish-only
 queue/delete/queue/queue-exists: execution/error-code/not-found
 exchange/delete/exchange/exchange-name-required: exchange/default-access/refused
@@ -139,13 +149,35 @@ connection/tune-ok/heartbeat/permitted-range: connection/tune-ok/heartbeat/no-he
 transport/negotiation/unparseable: connection/start/protocol-name
 """)
 _SPOKEN_AS = word_table("""
-priority-ignored: message/min-priority-levels message/delivery-properties/priority/order
-low-priority-first: message/min-priority-levels
-priority-five-is-low: message/priority-level-implementation
-persistent-message-lost: message/delivery-mode/persistent/stored message/delivery-mode/persistent/more-than-once
+priority-ignored: file/priority-levels/two file/priority-levels/ten
+    stream/priority-levels/two stream/priority-levels/ten
+    message/min-priority-levels message/delivery-properties/priority/order
+low-priority-first: file/priority-levels/two stream/priority-levels/two message/min-priority-levels
+priority-five-is-low: file/priority-levels/two stream/priority-levels/two message/priority-level-implementation
+persistent-message-lost: file/reliable-storage session/confirmed/durability
+    message/delivery-mode/persistent/stored message/delivery-mode/persistent/more-than-once
+no-local-ignored: file/consume/no-local stream/consume/no-local
+no-local-blocks-all: file/consume/no-local stream/consume/no-local
+consumer-ends-with-first-message: file/consume/lifetime stream/consume/lifetime
+deliveries-not-counted: file/deliver/redelivery-tracking/poison
+rejected-goes-back-to-rejecter:
+    file/reject/requeue/requeue-strategy/same-client file/reject/requeue/requeue-strategy/alternative
+immediate-ignored: file/publish/immediate/return file/publish/immediate/implementation
+    stream/publish/immediate/return stream/publish/immediate/implementation
+prefetch-one-too-many: file/qos/prefetch-count/prefetch-discretion/no-more file/qos/prefetch-count/windows
+    stream/qos/prefetch-count/windows
+prefetch-one-too-few: file/qos/prefetch-count/prefetch-discretion/less
+prefetch-size-ignored: file/qos/prefetch-count/windows
+zero-octets-is-a-limit: file/qos/prefetch-size
+window-never-reopens: file/qos/session stream/qos/session
+delivery-tags-start-at-zero: file/deliver/delivery-tag/non-zero
+multiple-leaves-last: file/ack/multiple/up-to
+multiple-takes-one-more: file/ack/multiple/up-to
+multiple-means-one: file/ack/multiple/up-to
+multiple-always-meant: file/ack/multiple/up-to
+tag-zero-means-none: file/ack/multiple/up-to
 auto-delete-without-a-consumer-ever: queue/declare/auto-delete/last-consumer
 dead-letters-dropped: queue/declare/alternate-exchange/routed queue/delete/messages
-persistent-message-lost: session/confirmed/durability
 no-default-binding: exchange/default-exchange
 one-binding-per-destination: exchange/bind/binding-key/identity
 """)

@@ -38,7 +38,7 @@ class Carrier(outgoing.Carrier, Protocol):
 
 
 class Taker(Protocol):
-    """What the message class keeps for a session."""
+    """What a class of contents keeps for a session."""
 
     def queues(self) -> list[Queue]:
         """The queues of its subscriptions."""
@@ -80,11 +80,14 @@ class Session:
         """Who wants to hear which of the broker's commands are completed."""
         self.taker: Taker | None = None
         """What it holds of messages, once it does."""
+        self.feeds: list[Taker] = []
+        """What the other classes keep for it that can be consumed from."""
         self._timer: asyncio.TimerHandle | None = None
 
     def queues(self) -> list[Queue]:
         """The queues that it may be sent messages from."""
-        return [] if self.taker is None else self.taker.queues()
+        takers = self.feeds if self.taker is None else [self.taker, *self.feeds]
+        return [queue for taker in takers for queue in taker.queues()]
 
     @property
     def next_out(self) -> int:

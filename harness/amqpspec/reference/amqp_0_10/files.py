@@ -1,0 +1,237 @@
+"""The file class: staging both ways, publishing what is staged, delivering, acknowledging.
+
+Knows: the order open, open-ok, stage, deliver. Must not know: how queues pick a consumer.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from amqpspec.reference.amqp_0_10 import contents
+from amqpspec.reference.amqp_0_10.contents import Feed
+from amqpspec.reference.amqp_0_10.handlers import executes
+from amqpspec.reference.amqp_0_10.orders import Order
+from amqpspec.reference.amqp_0_10.session import Session
+from amqpspec.reference.amqp_0_10.staging import Outgoing, Staged, Stages, area_of, begin
+from amqpspec.reference.amqp_0_10.taking import taker_of
+from amqpspec.reference.fault import fault_table
+from amqpspec.reference.model import Consumer, Entry
+from amqpspec.reference.model.deliveries import Delivery
+from amqpspec.wire.amqp_0_10.instructions import decode_header
+
+_PROPERTIES = "file.file-properties"
+
+
+class Files(Feed):
+    """One session's consumers of files, and what it is staging."""
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session, "file")
+        self.stages = Stages()
+        self.hand_over = self._announce
+
+    def _announce(self, consumer: Consumer, entry: Entry, redelivered: bool) -> None:
+        """Announce a file to the client; it is sent once the client is ready for it."""
+        queue = consumer.queue
+        limited = None if consumer.tag in self.automatic else consumer
+        tag = self.deliveries.hold(entry, queue, limited)
+        identifier = f"{queue.name}.{entry.position}"
+        if self.session.faulty("identifiers-made-anew"):
+            identifier += f".{entry.deliveries}"
+        out = Outgoing(tag, consumer, entry, redelivered, identifier, automatic=limited is None)
+        if self.session.faulty("files-delivered-unstaged"):
+            self.send(out)
+            return
+        self.stages.outgoing.append(out)
+        self.session.command("file.open", identifier=identifier, content_size=len(entry.message.body))
+
+    def send(self, out: Outgoing, staged: int | None = None) -> None:
+        """Send what the client lacks of a file, and deliver it; ``staged`` None: it is not to be staged."""
+        session, message = self.session, out.entry.message
+        if staged is not None:
+            start = 0 if session.faulty("staging-begins-anew") else staged
+            body = message.body[start:]
+            session.command("file.stage", header=decode_header(message.header), body=body)
+        if out.dropped:
+            return
+        session.command(
+            "file.deliver",
+            consumer_tag=out.consumer.tag,
+            delivery_tag=out.tag,
+            redelivered=out.redelivered,
+            exchange=message.exchange,
+            routing_key=message.routing_key,
+            identifier=out.identifier,
+        )
+        if out.automatic:
+            settle(self, [self.deliveries.outstanding[out.tag]])
+
+    def drop(self, consumer: Consumer) -> None:
+        """A consumer is cancelled: what it was not sent yet goes back to its queue."""
+        for out in self.stages.outgoing:
+            if out.consumer is consumer and not out.dropped:
+                out.dropped = True
+                delivery = self.deliveries.outstanding.get(out.tag)
+                if delivery is not None:
+                    self.deliveries.release(delivery)
+                    delivery.queue.give_back([delivery.entry])
+
+
+def files_of(session: Session) -> Files:
+    """What a session has to do with files; made on first use."""
+    return next((feed for feed in session.feeds if isinstance(feed, Files)), None) or Files(session)
+
+
+@executes("file.qos")
+def qos(session: Session, order: Order) -> None:
+    """Set a window."""
+    contents.qos(session, files_of(session), order)
+
+
+@executes("file.consume")
+def consume(session: Session, order: Order) -> None:
+    """Begin a consumer."""
+    contents.consume(session, files_of(session), order)
+
+
+@executes("file.cancel")
+def cancel(session: Session, order: Order) -> None:
+    """End a consumer."""
+    feed = files_of(session)
+    consumer = feed.consumers.get(order["consumer_tag"] or "")
+    contents.cancel(session, feed, order)
+    if consumer is not None and consumer.tag not in feed.consumers:
+        feed.drop(consumer)
+
+
+# --- in
+
+
+@executes("file.open")
+def open_(session: Session, order: Order) -> None:
+    """A client wants to stage a file."""
+    staged = begin(session, order["identifier"] or "", order["content_size"] or 0)
+    files_of(session).stages.incoming.append(staged)
+    told = len(staged.body) + session.faulty("one-octet-too-many-staged")
+    if not session.faulty("opens-not-answered"):
+        session.command("file.open-ok", staged_size=told)
+
+
+@executes("file.stage")
+def stage(session: Session, order: Order) -> None:
+    """A file, or the rest of one; what is short of its size waits for the rest."""
+    incoming = files_of(session).stages.incoming
+    if not incoming:
+        session.core.refuse("execution/error-code/not-found", "a stage without an open")
+        return
+    staged = incoming.popleft()
+    body = staged.body + (order.body or b"")
+    if len(body) > staged.size_octets:
+        rule = "file/open/content-size/content-size"
+        session.refuse(rule, f"{len(body)} octets where {staged.size_octets} were announced")
+        return
+    staged.body, staged.come = body, True
+    staged.header, staged.properties = order.header_octets, order.struct(_PROPERTIES)
+    if staged.whole:
+        waiting, staged.waiting = staged.waiting, []
+        for publish_now in waiting:
+            publish_now()
+
+
+@executes("file.publish")
+def publish(session: Session, order: Order) -> None:
+    """Publish a file that is staged, or is being staged."""
+    contents.check_exchange(session, order, "file")
+    identifier = order["identifier"] or ""
+    key = (session.user.name, identifier)
+    staged = area_of(session).get(key)
+    if staged is None:
+        session.refuse("file/publish/identifier/staged", f"nothing staged as {identifier!r}", "identifier")
+    elif staged.whole:
+        _publish(session, order, staged)
+    elif not session.faulty("early-publishes-dropped"):
+        staged.waiting.append(partial(_publish, session, order, staged))
+
+
+def _publish(session: Session, order: Order, staged: Staged) -> None:
+    area_of(session).pop((session.user.name, order["identifier"] or ""), None)
+    body = staged.body[:-1] if session.faulty("staged-files-cut") else staged.body
+    contents.publish(
+        session,
+        order,
+        contents.content_of(session, order, "file", staged.header, body, staged.properties),
+    )
+
+
+# --- out
+
+
+@executes("file.open-ok")
+def open_ok(session: Session, order: Order) -> None:
+    """The client is ready for the file that was announced first."""
+    feed = files_of(session)
+    if feed.stages.outgoing:
+        feed.send(feed.stages.outgoing.popleft(), order["staged_size"] or 0)
+
+
+@executes("file.ack")
+def ack(session: Session, order: Order) -> None:
+    """Files are the client's."""
+    feed = files_of(session)
+    found = _named(session, order, bool(order["multiple"]), "file/ack")
+    work = taker_of(session).work
+    if work is not None:
+        work.publishes.append(lambda: settle(feed, found))
+    else:
+        settle(feed, found)
+
+
+def settle(feed: Files, found: list[Delivery]) -> None:
+    """Files are over and done with: they leave their queues, and windows open again."""
+    for delivery in found:
+        feed.deliveries.release(delivery)
+        delivery.queue.settle(delivery.entry)
+    for queue in {id(delivery.queue): delivery.queue for delivery in found}.values():
+        queue.wake()
+
+
+@executes("file.reject")
+def reject(session: Session, order: Order) -> None:
+    """A file is refused: it leaves its queue, or waits there for somebody else."""
+    feed = files_of(session)
+    back = order["requeue"] and not session.faulty("rejected-files-always-leave")
+    for delivery in _named(session, order, False, "file/reject"):
+        feed.deliveries.release(delivery)
+        delivery.entry.refused_by.add(session.key)
+        if back or session.faulty("rejected-files-always-return"):
+            delivery.queue.give_back([delivery.entry])
+        else:
+            delivery.queue.discard(delivery.entry)
+        delivery.queue.wake()
+
+
+def _named(session: Session, order: Order, multiple: bool, what: str) -> list[Delivery]:
+    tag = order["delivery_tag"] or 0
+    deliveries = files_of(session).deliveries
+    found = deliveries.select(tag, multiple)
+    if found is None:
+        handed_out = 0 < tag <= deliveries.last_tag
+        unknown = what == "file/ack" and (deliveries.last_tag or handed_out)
+        rule = "file/ack/multiple/validation/refused" if unknown else f"{what}/delivery-tag/session-local"
+        session.refuse(rule, f"no file under tag {tag}", "delivery_tag")
+    return found or []
+
+
+FAULTS = fault_table("""
+identifiers-made-anew: a file that comes again has another identifier [file/open/identifier/same]
+files-delivered-unstaged: files are delivered without having been staged [file/deliver/identifier/staged]
+staging-begins-anew: every file is sent from its first octet [file/open-ok/staged-size/behavior]
+staged-parts-forgotten: a file that was staged in part begins anew [file/open-ok/staged-size/staging/hold]
+one-octet-too-many-staged: open-ok tells one octet more than there is [file/open-ok/staged]
+opens-not-answered: open is not answered [file/open-ok/staged-size/staging/supported]
+early-publishes-dropped: what is published while it is being staged is lost [file/publish/identifier/staged]
+staged-files-cut: the last octet of a file is lost
+    [file/open-ok/staged-size/staging/discard file/open-ok/staged-size/staging/supported]
+rejected-files-always-leave: requeue means nothing [file/reject/requeue/flag]
+rejected-files-always-return: every file that is rejected goes back to its queue [file/reject/requeue/flag]
+""")

@@ -1,0 +1,77 @@
+"""Staging: files that clients send in before they publish them, files on their way to a client.
+
+Knows: what is staged how far, in both directions. Must not know: routing, acknowledgements.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from amqpspec.reference.amqp_0_10.session import Session
+from amqpspec.reference.core import Core
+from amqpspec.reference.model import Consumer, Entry
+
+MOST_STAGED = 64
+"""So many files are kept for one broker; the oldest one goes first (staged-size#staging lets a recipient drop any)."""
+
+
+@dataclass(slots=True, eq=False)
+class Staged:
+    """A file that a client is sending in; ``waiting`` are publishes that came before the last of it."""
+
+    size_octets: int
+    header: bytes = b""
+    properties: Mapping[str, Any] = field(default_factory=dict)
+    body: bytes = b""
+    come: bool = False
+    waiting: list[Callable[[], None]] = field(default_factory=list)
+
+    @property
+    def whole(self) -> bool:
+        """Whether all of it is there."""
+        return self.come and len(self.body) >= self.size_octets
+
+
+_AREAS: WeakKeyDictionary[Core, dict[tuple[str, str], Staged]] = WeakKeyDictionary()
+
+
+def area_of(session: Session) -> dict[tuple[str, str], Staged]:
+    """What is staged at a broker, by user and identifier: it outlives sessions."""
+    return _AREAS.setdefault(session.core, {})
+
+
+def begin(session: Session, identifier: str, size_octets: int) -> Staged:
+    """A file is announced; one that was staged in part goes on."""
+    area, key = area_of(session), (session.user.name, identifier)
+    known = area.pop(key, None)
+    if known is None or known.size_octets != size_octets or session.faulty("staged-parts-forgotten"):
+        known = Staged(size_octets)
+    area[key] = known
+    while len(area) > MOST_STAGED:
+        del area[next(iter(area))]
+    return known
+
+
+@dataclass(slots=True, eq=False)
+class Outgoing:
+    """A file that was announced to a client and not sent yet."""
+
+    tag: int
+    consumer: Consumer
+    entry: Entry
+    redelivered: bool
+    identifier: str
+    automatic: bool = False
+    dropped: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class Stages:
+    """What one session has announced and not sent, in either direction and in order: open-ok and stage name nothing."""
+
+    incoming: deque[Staged] = field(default_factory=deque)
+    outgoing: deque[Outgoing] = field(default_factory=deque)
