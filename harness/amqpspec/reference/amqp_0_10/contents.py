@@ -65,8 +65,7 @@ class Feed:
         carrier = self.session.carrier
         if getattr(message, "kind", "") != self.kind or carrier is None or carrier.congested:
             return False
-        unlimited = consumer.tag in self.automatic and not self.session.faulty("prefetch-limits-no-ack")
-        return unlimited or self.deliveries.admits(message.size_octets)
+        return consumer.tag in self.automatic or self.deliveries.admits(message.size_octets)
 
     def deliver(self, consumer: Consumer, entry: Entry, redelivered: bool) -> None:
         """Send a content."""
@@ -239,7 +238,6 @@ def _send_back(session: Session, content: Content, code: int, text: str) -> None
 
 
 FAULTS = fault_table("""
-prefetch-limits-no-ack: windows limit a consumer of files without acknowledgements, too [file/qos/prefetch-size]
 content-consumers-outlive-sessions: consumers keep their place at the queue when their session ends
     [file/consume/lifetime stream/consume/lifetime]
 global-window-means-session: qos with global is for its session only
@@ -249,7 +247,8 @@ second-window-without-effect: qos changes nothing for consumers that there are [
 nowait-answered: consume with nowait is answered [file/consume/nowait stream/consume/nowait]
 fifteen-content-consumers-at-most: a queue has room for fifteen consumers
     [file/consume/min-consumers stream/consume/min-consumers]
-every-file-waits-for-an-ack: no-ack means nothing [file/acknowledgement-support file/consume/no-ack]
+every-file-waits-for-an-ack: no-ack means nothing
+    [file/acknowledgement-support file/consume/no-ack file/qos/prefetch-size]
 no-file-waits-for-an-ack: every file has left its queue once it was sent
     [file/acknowledgement-support file/qos/prefetch-count/prefetch-discretion/no-more file/qos/prefetch-count/windows]
 packets-stay-in-the-books: a packet goes back to its queue when its session ends [stream/acknowledgement-support]

@@ -33,17 +33,18 @@ class Files(Feed):
     def _announce(self, consumer: Consumer, entry: Entry, redelivered: bool) -> None:
         """Announce a file to the client; it is sent once the client is ready for it."""
         queue = consumer.queue
-        limited = None if consumer.tag in self.automatic else consumer
-        tag = self.deliveries.hold(entry, queue, limited)
+        automatic = consumer.tag in self.automatic
+        tag = self.deliveries.hold(entry, queue, None if automatic else consumer)
         identifier = f"{queue.name}.{entry.position}"
         if self.session.faulty("identifiers-made-anew"):
             identifier += f".{entry.deliveries}"
-        out = Outgoing(tag, consumer, entry, redelivered, identifier, automatic=limited is None)
+        out = Outgoing(tag, consumer, entry, redelivered, identifier, automatic=automatic)
         if self.session.faulty("files-delivered-unstaged"):
             self.send(out)
             return
         self.stages.outgoing.append(out)
-        self.session.command("file.open", identifier=identifier, content_size=len(entry.message.body))
+        size_octets = len(entry.message.body) + self.session.faulty("content-size-of-one-more")
+        self.session.command("file.open", identifier=identifier, content_size=size_octets)
 
     def send(self, out: Outgoing, staged: int | None = None) -> None:
         """Send what the client lacks of a file, and deliver it; ``staged`` None: it is not to be staged."""
@@ -224,6 +225,7 @@ def _named(session: Session, order: Order, multiple: bool, what: str) -> list[De
 
 FAULTS = fault_table("""
 identifiers-made-anew: a file that comes again has another identifier [file/open/identifier/same]
+content-size-of-one-more: open tells one octet more than there are [file/open/content-size/content-size]
 files-delivered-unstaged: files are delivered without having been staged [file/deliver/identifier/staged]
 staging-begins-anew: every file is sent from its first octet [file/open-ok/staged-size/behavior]
 staged-parts-forgotten: a file that was staged in part begins anew [file/open-ok/staged-size/staging/hold]

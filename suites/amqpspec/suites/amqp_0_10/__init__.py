@@ -35,5 +35,8 @@ ORDER = (
     "exchange_bind",
     "queue",
     "queue_delete",
+    "file",
+    "file_publish",
+    "stream",
     "histories",
 )

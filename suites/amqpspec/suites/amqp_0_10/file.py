@@ -1,0 +1,281 @@
+"""Class file, from consumers to windows (amqp-0-10 class file).
+
+Knows: what consumers, qos and priorities promise. Must not know: targets.
+"""
+
+from __future__ import annotations
+
+from amqpspec.peer.amqp_0_10.peer import Peer
+from amqpspec.run.amqp_0_10.oracles import rejects_violation
+from amqpspec.run.case import case
+from amqpspec.run.oracles import equals, holds, observed_either_way
+from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_10 import _contents
+from amqpspec.suites.amqp_0_10._contents import FILE, bodies, consume, got, left, put, qos
+
+_NEEDS = ("file",)
+
+
+@case("file.reliable-storage", covers=["file/reliable-storage"], needs=_NEEDS, restarts=True)
+def files_survive(peer: Peer) -> Verdict:
+    """Files in a durable queue are there after a restart, in their order."""
+    peer.open_session()
+    queue = peer.queue(durable=True, exclusive=False)
+    put(peer, FILE, queue, [b"one", b"two"])
+    peer.context.restart()
+    after = peer.another()
+    after.open_session()
+    after.claim("both files after the restart")
+    consume(after, FILE, queue)
+    return equals(after, bodies(after, FILE, 2), [b"one", b"two"], "files")
+
+
+@case("file.priority.two", covers=["file/priority-levels/two"], needs=_NEEDS)
+def two_levels(peer: Peer) -> Verdict:
+    """Files of priorities 5 to 9 come before those of 0 to 4."""
+    return _contents.two_priorities(peer, FILE)
+
+
+@case("file.priority.ten", covers=["file/priority-levels/ten"], needs=_NEEDS)
+def ten_levels(peer: Peer) -> Verdict:
+    """Whether all ten priorities of files are told apart is recorded."""
+    return _contents.ten_priorities(peer, FILE)
+
+
+@case(
+    "file.consume.no-ack",
+    covers=["file/consume/no-ack", "file/acknowledgement-support"],
+    needs=_NEEDS,
+)
+def with_acknowledgement_and_without(peer: Peer) -> Verdict:
+    """With no-ack a file is gone once it was sent; else it comes again when its session ends without an ack."""
+    peer.open_session()
+    queues = [peer.queue(exclusive=False) for _ in "12"]
+    for queue, automatic in zip(queues, (True, False), strict=True):
+        consume(peer, FILE, queue, no_ack=automatic)
+        put(peer, FILE, queue, [b"first", b"second"])
+    peer.claim("both files of the queue with acknowledgement once more, and none of the other one")
+    sent = sorted(body or b"" for body in bodies(peer, FILE, 4))
+    peer.detach()
+    again = [left(peer, FILE, queues[0]), left(peer, FILE, queues[1], 2, channel=2)]
+    wanted = ([b"first", b"first", b"second", b"second"], [[], [b"first", b"second"]])
+    return equals(peer, (sent, again), wanted, "sent, and again")
+
+
+# --- windows
+
+
+@case("file.qos.session", covers=["file/qos/session"], needs=_NEEDS)
+def for_its_session(peer: Peer) -> Verdict:
+    """A window is that of its session: another one on the same connection has none, and an ack opens it again."""
+    queues = []
+    for channel in (0, 1):
+        peer.open_session(channel)
+        queues.append(peer.queue(channel))
+    qos(peer, FILE, prefetch_count=1)
+    for channel, queue in enumerate(queues):
+        put(peer, FILE, queue, [b"1", b"2", b"3"], channel)
+        consume(peer, FILE, queue, channel)
+    peer.claim("one file in the session with a window, then the next; three in the other one")
+    first = got(peer, FILE, 1)
+    all_three = bodies(peer, FILE, 3, 1)
+    for one in first:
+        peer.call("file.ack", delivery_tag=one.tag)
+    found = ([one.body for one in first], bodies(peer, FILE, 1), all_three)
+    return equals(peer, found, ([b"1"], [b"2"], [b"1", b"2", b"3"]), "files")
+
+
+@case("file.qos.prefetch-size", covers=["file/qos/prefetch-size"], needs=_NEEDS)
+def no_limit(peer: Peer) -> Verdict:
+    """A size of zero is no limit, and windows mean nothing to a consumer with no-ack."""
+    found = []
+    peer.open_session()
+    peer.open_session(1)
+    peer.claim("two files of any size, and all three with no-ack")
+    for channel, window, automatic in ((0, (2, 0), False), (1, (1, 1), True)):
+        queue = peer.queue(channel)
+        put(peer, FILE, queue, [b"a" * 5000, b"b", b"c"], channel)
+        qos(peer, FILE, channel, prefetch_count=window[0], prefetch_size=window[1])
+        consume(peer, FILE, queue, channel, no_ack=automatic)
+        found.append(len(bodies(peer, FILE, (2, 3)[channel], channel)))
+    return equals(peer, found, [2, 3], "files")
+
+
+@case("file.qos.windows", covers=["file/qos/prefetch-count/windows"], needs=_NEEDS)
+def the_narrower_window(peer: Peer) -> Verdict:
+    """Of two windows the narrower one counts, be it that of octets or that of files."""
+    found = []
+    for channel, (count, size) in enumerate(((3, 8), (1, 100))):
+        peer.open_session(channel)
+        queue = peer.queue(channel)
+        put(peer, FILE, queue, [b"1234", b"5678", b"9"], channel)
+        qos(peer, FILE, channel, prefetch_count=count, prefetch_size=size)
+        consume(peer, FILE, queue, channel)
+        found.append(len(bodies(peer, FILE, 1, channel)))
+    peer.claim("no more than 8 octets, and no more than one file")
+    return holds(peer, 1 <= found[0] <= 2 and found[1] == 1, f"{found} files")
+
+
+@case("file.qos.no-more", covers=["file/qos/prefetch-count/prefetch-discretion/no-more"], needs=_NEEDS)
+def no_more(peer: Peer) -> Verdict:
+    """Never are there more unacknowledged files than the window has room for, and all of them come in the end."""
+    peer.open_session()
+    queue = peer.queue()
+    put(peer, FILE, queue, [b"%d" % number for number in range(5)])
+    qos(peer, FILE, prefetch_count=2)
+    consume(peer, FILE, queue)
+    peer.claim("two files at most at a time, five in all")
+    most, seen = 0, list[bytes | None]()
+    while found := got(peer, FILE, 1 if len(seen) < 5 else 0):
+        most = max(most, len(found))
+        seen += [one.body for one in found]
+        peer.call("file.ack", delivery_tag=max(one.tag for one in found), multiple=True)
+    return equals(peer, (most <= 2, seen), (True, [b"%d" % number for number in range(5)]), "kept, files")
+
+
+@case("file.qos.less", covers=["file/qos/prefetch-count/prefetch-discretion/less"], needs=_NEEDS)
+def less(peer: Peer) -> Verdict:
+    """Whether as many files go ahead as the window has room for is recorded."""
+    peer.open_session()
+    queue = peer.queue()
+    put(peer, FILE, queue, [b"%d" % number for number in range(5)])
+    qos(peer, FILE, prefetch_count=3)
+    consume(peer, FILE, queue)
+    ahead = len(bodies(peer, FILE, 3))
+    peer.claim("at least one file")
+    if not ahead:
+        return holds(peer, False, "no file")
+    return observed_either_way(peer, f"{ahead} files where there was room for 3")
+
+
+@case("file.qos.global", covers=["file/qos/global/connection"], needs=_NEEDS)
+def for_the_connection(peer: Peer) -> Verdict:
+    """With global, the sessions of a connection share a window; another connection has none."""
+    found = []
+    other = peer.another()
+    for one, channel in ((peer, 0), (peer, 1), (other, 0)):
+        one.open_session(channel)
+    qos(peer, FILE, prefetch_count=2, **{"global": True})
+    for one, channel in ((peer, 0), (peer, 1), (other, 0)):
+        queue = one.queue(channel)
+        put(one, FILE, queue, [b"1", b"2", b"3"], channel)
+        consume(one, FILE, queue, channel)
+        found.append(len(bodies(one, FILE, 0 if one is peer else 3, channel)))
+    peer.claim("two files at most on the connection with a window, three on the other one")
+    return holds(peer, 1 <= found[0] + found[1] <= 2 and found[2] == 3, f"{found} files")
+
+
+@case("file.qos.until-next", covers=["file/qos-ok/until-next"], needs=_NEEDS)
+def until_the_next(peer: Peer) -> Verdict:
+    """A second qos takes the place of the first one, for consumers that there are."""
+    peer.open_session()
+    queue = peer.queue()
+    put(peer, FILE, queue, [b"1", b"2", b"3", b"4"])
+    qos(peer, FILE, prefetch_count=1)
+    consume(peer, FILE, queue)
+    peer.claim("one file, then two more")
+    first = bodies(peer, FILE, 1)
+    qos(peer, FILE, prefetch_count=3)
+    return equals(peer, (first, bodies(peer, FILE, 2)), ([b"1"], [b"2", b"3"]), "files")
+
+
+# --- consumers
+
+
+@case("file.consume.lifetime", covers=["file/consume/lifetime"], needs=_NEEDS)
+def lifetime(peer: Peer) -> Verdict:
+    """A consumer of files lives until it is cancelled or its session ends."""
+    return _contents.lifetime(peer, FILE)
+
+
+@case("file.consume.min-consumers", covers=["file/consume/min-consumers"], needs=_NEEDS)
+def sixteen(peer: Peer) -> Verdict:
+    """A queue has room for sixteen consumers of files."""
+    return _contents.sixteen_consumers(peer, FILE)
+
+
+@case("file.consume.queue.empty", covers=["file/consume/queue/queue-exists-if-empty"], needs=_NEEDS)
+def no_queue(peer: Peer) -> Verdict:
+    """A consumer without a queue is refused."""
+    peer.open_session()
+    peer.send("file.consume", queue="", consumer_tag="c")
+    return rejects_violation(peer)
+
+
+@case(
+    "file.consume.tag.twice",
+    covers=[
+        "file/consume/consumer-tag/not-existing-consumer/refused",
+        "file/consume/consumer-tag/not-existing-consumer/unique",
+    ],
+    needs=_NEEDS,
+)
+def tag_in_use(peer: Peer) -> Verdict:
+    """A tag in use cannot be given to a second consumer; another connection may use it as well."""
+    peer.open_session()
+    queue, other = peer.queue(exclusive=False), peer.another()
+    other.open_session()
+    for one in (peer, other):
+        consume(one, FILE, queue, consumer_tag="same")
+    peer.send("file.consume", queue=queue, consumer_tag="same")
+    return rejects_violation(peer)
+
+
+@case("file.consume.tag.empty", covers=["file/consume/consumer-tag/not-empty-consumer-tag"], needs=_NEEDS)
+def no_tag(peer: Peer) -> Verdict:
+    """A consumer without a tag is refused."""
+    peer.open_session()
+    peer.send("file.consume", queue=peer.queue(), consumer_tag="")
+    return rejects_violation(peer)
+
+
+@case("file.consume.no-local", covers=["file/consume/no-local"], needs=_NEEDS)
+def no_local(peer: Peer) -> Verdict:
+    """With no-local, a file that its own connection published does not come."""
+    return _contents.no_local(peer, FILE)
+
+
+@case("file.consume.exclusive.in-use", covers=["file/consume/exclusive/in-use"], needs=_NEEDS)
+def exclusive_access(peer: Peer) -> Verdict:
+    """Exclusive access to a queue that has a consumer is refused; to one that has none, it is not."""
+    peer.open_session()
+    peer.open_session(1)
+    used, free = peer.queue(exclusive=False), peer.queue(exclusive=False)
+    consume(peer, FILE, used)
+    consume(peer, FILE, free, 1, exclusive=True)
+    peer.send("file.consume", 1, queue=used, consumer_tag="c", exclusive=True)
+    return rejects_violation(peer, 1)
+
+
+@case("file.consume.nowait", covers=["file/consume/nowait"], needs=_NEEDS)
+def nowait(peer: Peer) -> Verdict:
+    """With nowait, consume is not answered, and works."""
+    return _contents.nowait(peer, FILE)
+
+
+@case("file.consume.nowait.refused", covers=["file/consume/queue/queue-exists-if-empty"], needs=_NEEDS)
+def nowait_refused(peer: Peer) -> Verdict:
+    """With nowait, a consume that fails still ends in an exception."""
+    peer.open_session()
+    peer.send("file.consume", queue="", consumer_tag="c", nowait=True)
+    return rejects_violation(peer)
+
+
+@case("file.cancel", covers=["file/cancel/no-more"], needs=_NEEDS)
+def cancelled(peer: Peer) -> Verdict:
+    """After cancel nothing more comes for that consumer; what came before can be acknowledged, or is kept."""
+    peer.open_session()
+    queue, other = peer.queue(exclusive=False), peer.queue()
+    tag = consume(peer, FILE, queue)
+    consume(peer, FILE, other)
+    put(peer, FILE, queue, [b"acknowledged", b"held"])
+    first, second = got(peer, FILE, 2)
+    peer.claim("nothing behind cancel but what is for the other consumer")
+    peer.call("file.cancel", consumer_tag=tag)
+    put(peer, FILE, queue, [b"late"])
+    put(peer, FILE, other, [b"other"])
+    behind = bodies(peer, FILE, 1)
+    peer.call("file.ack", delivery_tag=first.tag)
+    waiting = left(peer, FILE, queue, 1)
+    peer.call("file.ack", delivery_tag=second.tag)
+    return equals(peer, (behind, waiting), ([b"other"], [b"late"]), "behind cancel, waiting")

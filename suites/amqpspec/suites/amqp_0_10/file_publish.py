@@ -1,0 +1,383 @@
+"""Class file: staging, publishing, delivering, acknowledging (amqp-0-10 class file).
+
+Knows: the order open, open-ok, stage, publish, deliver. Must not know: targets.
+"""
+
+from __future__ import annotations
+
+from amqpspec.peer.amqp_0_10.peer import Peer
+from amqpspec.run.amqp_0_10.oracles import rejects_violation
+from amqpspec.run.case import case
+from amqpspec.run.oracles import borne, equals, holds, observed_either_way, worst
+from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_10 import _contents
+from amqpspec.suites.amqp_0_10._contents import (
+    FILE,
+    bodies,
+    consume,
+    got,
+    left,
+    open_file,
+    publish,
+    put,
+    stage,
+)
+from amqpspec.wire.amqp_0_10.values import Packed
+
+_NEEDS = ("file",)
+_DELIVERIES = 20
+_NO_PROPERTIES = [Packed("file.file-properties", {})]
+
+# --- staging
+
+
+@case("file.open.identifier", covers=["file/open/identifier/same"], needs=_NEEDS)
+def same_identifier(peer: Peer) -> Verdict:
+    """A file that is announced a second time has the identifier of the first time; two files have two."""
+    peer.open_session()
+    queue = peer.queue(exclusive=False)
+    put(peer, FILE, queue, [b"one", b"two"])
+    told = []
+    peer.claim("the same two identifiers")
+    for channel in (1, 2):
+        peer.open_session(channel)
+        consume(peer, FILE, queue, channel)
+        opened = [peer.expect("file.open", channel=channel)["identifier"] for _ in "12"]
+        told.append(opened)
+        peer.detach(channel)
+    same = told[0] == told[1] and len(set(told[0])) == 2
+    return holds(peer, same, f"identifiers {told}", f"identifiers {[told[0]] * 2}, two of them")
+
+
+@case("file.open.content-size", covers=["file/open/content-size/content-size"], needs=_NEEDS)
+def size_is_told(peer: Peer) -> Verdict:
+    """Open tells the size of the content, which may be zero."""
+    peer.open_session()
+    queue, sent = peer.queue(), [b"", b"1", b"x" * 70_000]
+    put(peer, FILE, queue, sent)
+    consume(peer, FILE, queue)
+    peer.claim("sizes 0, 1 and 70000, and files of these sizes")
+    opened = [peer.expect("file.open") for _ in sent]
+    for _ in opened:
+        peer.send("file.open-ok", staged_size=0)
+    staged = [len(peer.expect("file.stage").body) for _ in sent]
+    sizes = [a["content_size"] or 0 for a in opened]
+    return equals(peer, (sizes, staged), ([0, 1, 70_000],) * 2, "sizes told, sizes sent")
+
+
+@case("file.open.content-size.exceeded", covers=["file/open/content-size/content-size"], needs=_NEEDS)
+def more_than_announced(peer: Peer) -> Verdict:
+    """More octets than were announced: whether the server bears with it is recorded."""
+    peer.open_session()
+    open_file(peer, peer.name("f"), 3)
+    peer.send("file.stage", header=_NO_PROPERTIES, body=b"four")
+    return borne(peer, peer.reaction())
+
+
+@case("file.open-ok.new", covers=["file/open-ok/staged"], needs=_NEEDS)
+def nothing_is_staged(peer: Peer) -> Verdict:
+    """Of new files nothing is staged."""
+    peer.open_session()
+    peer.claim("a staged size of zero for each")
+    sizes = [open_file(peer, peer.name("f"), size)["staged_size"] or 0 for size in (10, 0)]
+    return equals(peer, sizes, [0, 0], "staged sizes")
+
+
+@case("file.open-ok.behavior", covers=["file/open-ok/staged-size/behavior"], needs=_NEEDS)
+def from_the_offset(peer: Peer) -> Verdict:
+    """A server sends a file from the octet that open-ok tells."""
+    peer.open_session()
+    queue, body = peer.queue(), b"0123456789"
+    peer.claim("the rest of each file")
+    rests = []
+    for offset in (0, 3, 10):
+        put(peer, FILE, queue, [body])
+        tag = consume(peer, FILE, queue)
+        rests += [one.body for one in got(peer, FILE, 1, staged=offset)]
+        peer.call("file.cancel", consumer_tag=tag)
+    return equals(peer, rests, [body, body[3:], b""], "octets sent")
+
+
+@case(
+    "file.open-ok.staging.partial",
+    covers=["file/open-ok/staged-size/staging/hold", "file/open-ok/staged-size/staging/discard"],
+    needs=_NEEDS,
+)
+def staged_in_part(peer: Peer) -> Verdict:
+    """Whether what was staged in part is kept is recorded; a file that is staged on from there is whole."""
+    peer.open_session()
+    identifier, body = peer.name("f"), b"0123456789"
+    open_file(peer, identifier, len(body))
+    peer.send("file.stage", header=_NO_PROPERTIES, body=body[:4])
+    peer.barrier()
+    peer.detach()
+    peer.open_session(1)
+    queue = peer.queue(1)
+    peer.claim("a whole file, staged from where open-ok says")
+    offset = open_file(peer, identifier, len(body), 1)["staged_size"] or 0
+    peer.send("file.stage", 1, header=_NO_PROPERTIES, body=body[offset:])
+    peer.send("file.publish", 1, routing_key=queue, identifier=identifier)
+    consume(peer, FILE, queue, 1)
+    found = bodies(peer, FILE, 1, 1)
+    if offset not in (0, 4) or found != [body]:
+        return holds(peer, False, f"staged from {offset}, files {found}")
+    return observed_either_way(peer, "kept" if offset else "dropped")
+
+
+@case(
+    "file.staging",
+    covers=["file/open-ok/staged-size/staging/supported", "file/open-ok/staged-size/staging/discard"],
+    needs=_NEEDS,
+)
+def staged_both_ways(peer: Peer) -> Verdict:
+    """A file is staged, published, staged and delivered with its octets and its properties."""
+    peer.open_session()
+    queue, body = peer.queue(), bytes(range(256)) * 400
+    properties = {"content_type": "text/plain", "filename": "a file", "priority": 3, "message_id": "m"}
+    peer.claim("two files with their octets and properties")
+    put(peer, FILE, queue, [body], properties=properties)
+    put(peer, FILE, queue, [b"short"], properties={"filename": "another"})
+    consume(peer, FILE, queue)
+    found = {one.properties.get("filename"): one for one in got(peer, FILE, 2)}
+    told = {name: (dict(one.properties), one.body) for name, one in found.items()}
+    wanted = {"a file": (properties, body), "another": ({"filename": "another"}, b"short")}
+    return holds(
+        peer, told == wanted, f"files {sorted(map(str, told))}, {'the same' if told == wanted else 'others'}"
+    )
+
+
+# --- publishing
+
+
+@case("file.publish.distributed", covers=["file/publish/distributed"], needs=[*_NEEDS, "tx"])
+def with_its_transaction(peer: Peer) -> Verdict:
+    """A file goes by its exchange to every queue that is bound, and to consumers when its transaction commits."""
+    peer.open_session()
+    peer.open_session(1)
+    exchange = peer.exchange("fanout")
+    queues = [peer.queue(1) for _ in "123"]
+    for queue in queues[:2]:
+        peer.call("exchange.bind", 1, exchange=exchange, queue=queue, binding_key="")
+    tags = [consume(peer, FILE, queue, 1) for queue in queues]
+    peer.call("tx.select")
+    peer.claim("nothing before the commit, then the file for both queues that are bound")
+    put(peer, FILE, "", [b"file"], exchange=exchange)
+    before = bodies(peer, FILE, 0, 1)
+    peer.call("tx.commit")
+    after = sorted(tags.index(one.deliver["consumer_tag"]) for one in got(peer, FILE, 2, 1))
+    return equals(peer, (before, after), ([], [0, 1]), "before, and whose after")
+
+
+@case("file.publish.exchange.missing", covers=["file/publish/exchange/must-exist"], needs=_NEEDS)
+def no_exchange(peer: Peer) -> Verdict:
+    """A file cannot be published to an exchange that does not exist."""
+    peer.open_session()
+    publish(peer, FILE, "key", b"file", exchange=peer.name("missing"))
+    return rejects_violation(peer)
+
+
+@case("file.publish.exchange.default", covers=["file/publish/exchange/default"], needs=_NEEDS)
+def default_exchange(peer: Peer) -> Verdict:
+    """A blank exchange stands for the default exchange."""
+    return _contents.default_exchange(peer, FILE)
+
+
+@case(
+    "file.publish.mandatory",
+    covers=["file/publish/mandatory/return", "file/publish/mandatory/implementation"],
+    needs=_NEEDS,
+)
+def mandatory(peer: Peer) -> Verdict:
+    """A mandatory file that no queue takes comes back; one that is not vanishes."""
+    return _contents.mandatory(peer, FILE)
+
+
+@case(
+    "file.publish.immediate",
+    covers=["file/publish/immediate/return", "file/publish/immediate/implementation"],
+    needs=_NEEDS,
+)
+def immediate(peer: Peer) -> Verdict:
+    """An immediate file without a ready consumer comes back; one that is not waits."""
+    return _contents.immediate(peer, FILE)
+
+
+@case("file.publish.identifier.unknown", covers=["file/publish/identifier/staged"], needs=_NEEDS)
+def never_staged(peer: Peer) -> Verdict:
+    """A file that nobody staged cannot be published."""
+    peer.open_session()
+    queue = peer.queue()
+    stage(peer, b"another")
+    peer.send("file.publish", routing_key=queue, identifier=peer.name("nothing"))
+    return rejects_violation(peer)
+
+
+@case("file.publish.identifier.early", covers=["file/publish/identifier/staged"], needs=_NEEDS)
+def published_while_it_is_staged(peer: Peer) -> Verdict:
+    """A file may be published before the last of it has been staged."""
+    peer.open_session()
+    queue, identifier = peer.queue(), peer.name("f")
+    consume(peer, FILE, queue)
+    peer.claim("the file once it is staged")
+    open_file(peer, identifier, 4)
+    peer.send("file.publish", routing_key=queue, identifier=identifier)
+    before = bodies(peer, FILE)
+    peer.send("file.stage", header=_NO_PROPERTIES, body=b"file")
+    return equals(peer, (before, bodies(peer, FILE, 1)), ([], [b"file"]), "before, and after")
+
+
+# --- deliveries
+
+
+@case("file.deliver.poison", covers=["file/deliver/redelivery-tracking/poison"], needs=_NEEDS)
+def poison(peer: Peer) -> Verdict:
+    """A file that keeps coming back unacknowledged is not delivered for ever."""
+    peer.open_session()
+    queue = peer.queue(exclusive=False)
+    put(peer, FILE, queue, [b"poison"])
+    peer.claim(f"an end within {_DELIVERIES} deliveries")
+    for number in range(_DELIVERIES):
+        peer.open_session(1)
+        consume(peer, FILE, queue, 1)
+        if not bodies(peer, FILE, 0, 1):
+            return holds(peer, number > 0, f"no more after {number}")
+        peer.detach(1)
+    return holds(peer, False, f"{_DELIVERIES} deliveries, and it still comes")
+
+
+@case("file.deliver.tag", covers=["file/deliver/delivery-tag/non-zero"], needs=_NEEDS)
+def tags(peer: Peer) -> Verdict:
+    """No delivery has the tag zero, and no two have the same."""
+    peer.open_session()
+    queue = peer.queue()
+    put(peer, FILE, queue, [b"1", b"2", b"3"])
+    consume(peer, FILE, queue)
+    peer.claim("three tags that are not zero")
+    found = [one.tag for one in got(peer, FILE, 3)]
+    return holds(peer, len({tag for tag in found if tag}) == 3, f"tags {found}")
+
+
+@case("file.deliver.identifier", covers=["file/deliver/identifier/staged"], needs=_NEEDS)
+def delivered_is_staged(peer: Peer) -> Verdict:
+    """What is delivered has been staged under the identifier that deliver bears."""
+    peer.open_session()
+    queue = peer.queue()
+    put(peer, FILE, queue, [b"one", b"two"])
+    consume(peer, FILE, queue)
+    peer.claim("two files that were staged")
+    return equals(peer, bodies(peer, FILE, 2), [b"one", b"two"], "files")
+
+
+@case("file.deliver.redelivered", covers=["file/acknowledgement-support"], needs=_NEEDS)
+def redelivered(peer: Peer) -> Verdict:
+    """A file that was not acknowledged comes again, one that was does not."""
+    peer.open_session()
+    queue = peer.queue(exclusive=False)
+    put(peer, FILE, queue, [b"acknowledged", b"forgotten"])
+    consume(peer, FILE, queue)
+    first, _ = got(peer, FILE, 2)
+    peer.claim("the file that was not acknowledged")
+    peer.call("file.ack", delivery_tag=first.tag)
+    peer.detach()
+    return equals(peer, left(peer, FILE, queue, 1), [b"forgotten"], "files")
+
+
+# --- acknowledgements
+
+
+def _used_elsewhere(peer: Peer, name: str) -> Verdict:
+    """A tag of one session is used in another one, which has had nothing."""
+    peer.open_session()
+    peer.open_session(1)
+    queue = peer.queue()
+    put(peer, FILE, queue, [b"file"])
+    consume(peer, FILE, queue)
+    (one,) = got(peer, FILE, 1)
+    peer.send(name, 1, delivery_tag=one.tag)
+    return rejects_violation(peer, 1)
+
+
+@case("file.ack.session-local", covers=["file/ack/delivery-tag/session-local"], needs=_NEEDS)
+def acknowledged_elsewhere(peer: Peer) -> Verdict:
+    """A file cannot be acknowledged in another session than its own."""
+    return _used_elsewhere(peer, "file.ack")
+
+
+@case("file.reject.session-local", covers=["file/reject/delivery-tag/session-local"], needs=_NEEDS)
+def rejected_elsewhere(peer: Peer) -> Verdict:
+    """A file cannot be rejected in another session than its own."""
+    return _used_elsewhere(peer, "file.reject")
+
+
+@case("file.ack.multiple", covers=["file/ack/multiple/up-to"], needs=_NEEDS)
+def up_to(peer: Peer) -> Verdict:
+    """Multiple means all files up to the tag, with tag zero all there are; without it, one is meant."""
+    peer.claim("what was not acknowledged, and no more")
+    again = []
+    for at, multiple in ((2, True), (2, False), (None, True)):
+        one = peer.another()
+        one.open_session()
+        queue = one.queue(exclusive=False)
+        put(one, FILE, queue, [b"0", b"1", b"2", b"3"])
+        consume(one, FILE, queue)
+        tags = [each.tag for each in got(one, FILE, 4)]
+        one.call("file.ack", delivery_tag=0 if at is None else tags[at], multiple=multiple)
+        one.detach()
+        again.append(left(one, FILE, queue, {2: 1, None: 0}[at] if multiple else 3))
+    return equals(peer, again, [[b"3"], [b"0", b"1", b"3"], []], "files that come again")
+
+
+@case(
+    "file.ack.unknown",
+    covers=["file/ack/multiple/validation/refused", "file/ack/multiple/validation/checked"],
+    needs=_NEEDS,
+)
+def unknown_tags(peer: Peer) -> Verdict:
+    """A tag that was never handed out cannot be acknowledged, alone or with all before it."""
+    verdicts = []
+    for multiple in (False, True):
+        one = peer.another()
+        one.open_session()
+        queue = one.queue()
+        put(one, FILE, queue, [b"file"])
+        consume(one, FILE, queue)
+        (known,) = got(one, FILE, 1)
+        one.send("file.ack", delivery_tag=known.tag + 1, multiple=multiple)
+        verdicts.append(rejects_violation(one))
+    return worst(verdicts)
+
+
+@case("file.reject.requeue", covers=["file/reject/requeue/flag"], needs=_NEEDS)
+def back_or_away(peer: Peer) -> Verdict:
+    """With requeue a rejected file is in its queue again, without it, it is not."""
+    peer.open_session()
+    queue = peer.queue(exclusive=False)
+    put(peer, FILE, queue, [b"back", b"away"])
+    consume(peer, FILE, queue)
+    first, second = got(peer, FILE, 2)
+    peer.claim("the file with requeue only")
+    peer.call("file.reject", delivery_tag=first.tag, requeue=True)
+    peer.call("file.reject", delivery_tag=second.tag)
+    peer.detach()
+    return equals(peer, left(peer, FILE, queue, 1), [b"back"], "files")
+
+
+@case(
+    "file.reject.requeue.strategy",
+    covers=[
+        "file/reject/requeue/requeue-strategy/same-client",
+        "file/reject/requeue/requeue-strategy/alternative",
+    ],
+    needs=_NEEDS,
+)
+def to_somebody_else(peer: Peer) -> Verdict:
+    """A rejected file does not come back to its session; it goes to another consumer."""
+    peer.open_session()
+    queue = peer.queue(exclusive=False)
+    put(peer, FILE, queue, [b"file"])
+    consume(peer, FILE, queue)
+    (one,) = got(peer, FILE, 1)
+    peer.claim("nothing more in the session that rejected it, and the file in the other one")
+    peer.call("file.reject", delivery_tag=one.tag, requeue=True)
+    back = bodies(peer, FILE)
+    return equals(peer, (back, left(peer, FILE, queue, 1)), ([], [b"file"]), "back, and elsewhere")

@@ -1,0 +1,253 @@
+"""Class stream: packets that nobody acknowledges (amqp-0-10 class stream).
+
+Knows: what consumers, windows and priorities promise. Must not know: targets.
+
+A server may take no notice of windows (stream.qos.consume-rate#ignore-prefetch): then all packets come at once. One
+that does keep to them sends no more than they allow, and the rest once the client has told the first ones completed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from amqpspec.peer.amqp_0_10.peer import Peer
+from amqpspec.run.amqp_0_10.oracles import rejects_violation
+from amqpspec.run.case import case
+from amqpspec.run.oracles import equals, holds, observed_either_way
+from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_10 import _contents
+from amqpspec.suites.amqp_0_10._contents import STREAM, bodies, consume, left, publish, put, qos
+
+_NEEDS = ("stream",)
+_PACKETS = [b"%d" % number for number in range(5)]
+
+
+@case("stream.priority.two", covers=["stream/priority-levels/two"], needs=_NEEDS)
+def two_levels(peer: Peer) -> Verdict:
+    """Packets of priorities 5 to 9 come before those of 0 to 4."""
+    return _contents.two_priorities(peer, STREAM)
+
+
+@case("stream.priority.ten", covers=["stream/priority-levels/ten"], needs=_NEEDS)
+def ten_levels(peer: Peer) -> Verdict:
+    """Whether all ten priorities of packets are told apart is recorded."""
+    return _contents.ten_priorities(peer, STREAM)
+
+
+@case("stream.acknowledgement", covers=["stream/acknowledgement-support"], needs=_NEEDS)
+def gone_once_delivered(peer: Peer) -> Verdict:
+    """A packet has left its queue once it was delivered: it does not come again when the session ends."""
+    peer.open_session()
+    queue = peer.queue(exclusive=False)
+    put(peer, STREAM, queue, [b"first", b"second"])
+    consume(peer, STREAM, queue)
+    peer.claim("both packets once, and an empty queue")
+    sent = bodies(peer, STREAM, 2)
+    peer.detach()
+    return equals(peer, (sent, left(peer, STREAM, queue)), ([b"first", b"second"], []), "sent, and again")
+
+
+# --- windows
+
+
+def _rest(peer: Peer, seen: Sequence[bytes | None], channel: int = 0) -> list[bytes | None]:
+    """All packets of a session in the end: those that were seen, and what completing them brings."""
+    found = list(seen)
+    while len(found) < len(_PACKETS):
+        peer.complete([], channel)
+        more = bodies(peer, STREAM, 1, channel)
+        if not more:
+            break
+        found += more
+    return found
+
+
+@case("stream.qos.windows", covers=["stream/qos/prefetch-count/windows"], needs=_NEEDS)
+def the_narrower_window(peer: Peer) -> Verdict:
+    """Of two windows the narrower one counts, or none does; all packets come in the end."""
+    peer.open_session()
+    queue = peer.queue()
+    put(peer, STREAM, queue, _PACKETS)
+    qos(peer, STREAM, prefetch_count=2, prefetch_size=100)
+    consume(peer, STREAM, queue)
+    ahead = bodies(peer, STREAM, 1)
+    peer.claim("two packets at most, or all of them, and all in the end")
+    if not (0 < len(ahead) <= 2 or len(ahead) == len(_PACKETS)):
+        return holds(peer, False, f"{len(ahead)} packets ahead")
+    if (found := _rest(peer, ahead)) != _PACKETS:
+        return holds(peer, False, f"packets {found}")
+    return observed_either_way(peer, "a window" if len(ahead) <= 2 else "no window")
+
+
+@case("stream.qos.session", covers=["stream/qos/session"], needs=_NEEDS)
+def for_its_session(peer: Peer) -> Verdict:
+    """A window is that of its session: another one on the same connection gets all packets."""
+    peer.open_session()
+    peer.open_session(1)
+    qos(peer, STREAM, prefetch_count=1)
+    found = []
+    for channel in (0, 1):
+        queue = peer.queue(channel)
+        put(peer, STREAM, queue, _PACKETS, channel)
+        consume(peer, STREAM, queue, channel)
+        found.append(bodies(peer, STREAM, (1, len(_PACKETS))[channel], channel))
+    peer.claim("all packets in the session without a window, and all in the end in the other one")
+    limited, free = found
+    if free != _PACKETS or _rest(peer, limited) != _PACKETS:
+        return holds(peer, False, f"packets {limited} and {free}")
+    return observed_either_way(peer, "a window" if len(limited) == 1 else "no window")
+
+
+@case("stream.qos.global", covers=["stream/qos/global/connection"], needs=_NEEDS)
+def for_the_connection(peer: Peer) -> Verdict:
+    """With global, the sessions of a connection share a window, or there is none."""
+    peer.open_session()
+    peer.open_session(1)
+    qos(peer, STREAM, prefetch_count=2, **{"global": True})
+    ahead = []
+    for channel in (0, 1):
+        queue = peer.queue(channel)
+        put(peer, STREAM, queue, _PACKETS, channel)
+        consume(peer, STREAM, queue, channel)
+        ahead.append(len(bodies(peer, STREAM, 0, channel)))
+    peer.claim("two packets at most on the connection, or all of them")
+    kept = 0 < sum(ahead) <= 2
+    if not kept and ahead != [len(_PACKETS)] * 2:
+        return holds(peer, False, f"{ahead} packets ahead")
+    return observed_either_way(peer, "a window" if kept else "no window")
+
+
+# --- consumers
+
+
+@case("stream.consume.lifetime", covers=["stream/consume/lifetime"], needs=_NEEDS)
+def lifetime(peer: Peer) -> Verdict:
+    """A consumer of packets lives until it is cancelled or its session ends."""
+    return _contents.lifetime(peer, STREAM)
+
+
+@case("stream.consume.min-consumers", covers=["stream/consume/min-consumers"], needs=_NEEDS)
+def sixteen(peer: Peer) -> Verdict:
+    """A queue has room for sixteen consumers of packets."""
+    return _contents.sixteen_consumers(peer, STREAM)
+
+
+@case("stream.consume.queue.empty", covers=["stream/consume/queue/queue-exists-if-empty"], needs=_NEEDS)
+def no_queue(peer: Peer) -> Verdict:
+    """A consumer without a queue is refused."""
+    peer.open_session()
+    peer.send("stream.consume", queue="", consumer_tag="c")
+    return rejects_violation(peer)
+
+
+@case(
+    "stream.consume.tag.twice",
+    covers=[
+        "stream/consume/consumer-tag/not-existing-consumer/refused",
+        "stream/consume/consumer-tag/not-existing-consumer/unique",
+    ],
+    needs=_NEEDS,
+)
+def tag_in_use(peer: Peer) -> Verdict:
+    """A tag in use cannot be given to a second consumer; another connection may use it as well."""
+    peer.open_session()
+    queue, other = peer.queue(exclusive=False), peer.another()
+    other.open_session()
+    for one in (peer, other):
+        consume(one, STREAM, queue, consumer_tag="same")
+    peer.send("stream.consume", queue=queue, consumer_tag="same")
+    return rejects_violation(peer)
+
+
+@case("stream.consume.tag.empty", covers=["stream/consume/consumer-tag/not-empty-consumer-tag"], needs=_NEEDS)
+def no_tag(peer: Peer) -> Verdict:
+    """A consumer without a tag is refused."""
+    peer.open_session()
+    peer.send("stream.consume", queue=peer.queue(), consumer_tag="")
+    return rejects_violation(peer)
+
+
+@case("stream.consume.no-local", covers=["stream/consume/no-local"], needs=_NEEDS)
+def no_local(peer: Peer) -> Verdict:
+    """With no-local, a packet that its own connection published does not come."""
+    return _contents.no_local(peer, STREAM)
+
+
+@case("stream.consume.exclusive.in-use", covers=["stream/consume/exclusive/in-use"], needs=_NEEDS)
+def exclusive_access(peer: Peer) -> Verdict:
+    """Exclusive access to a queue that has a consumer is refused; to one that has none, it is not."""
+    peer.open_session()
+    peer.open_session(1)
+    used, free = peer.queue(exclusive=False), peer.queue(exclusive=False)
+    consume(peer, STREAM, used)
+    consume(peer, STREAM, free, 1, exclusive=True)
+    peer.send("stream.consume", 1, queue=used, consumer_tag="c", exclusive=True)
+    return rejects_violation(peer, 1)
+
+
+@case("stream.consume.nowait", covers=["stream/consume/nowait"], needs=_NEEDS)
+def nowait(peer: Peer) -> Verdict:
+    """With nowait, consume is not answered, and works."""
+    return _contents.nowait(peer, STREAM)
+
+
+@case("stream.consume.nowait.refused", covers=["stream/consume/queue/queue-exists-if-empty"], needs=_NEEDS)
+def nowait_refused(peer: Peer) -> Verdict:
+    """With nowait, a consume that fails still ends in an exception."""
+    peer.open_session()
+    peer.send("stream.consume", queue="", consumer_tag="c", nowait=True)
+    return rejects_violation(peer)
+
+
+@case("stream.cancel", covers=["stream/cancel/tail"], needs=_NEEDS)
+def cancelled(peer: Peer) -> Verdict:
+    """What is published after cancel does not come to that consumer; to another one it does."""
+    peer.open_session()
+    queue, other = peer.queue(exclusive=False), peer.queue()
+    tag = consume(peer, STREAM, queue)
+    consume(peer, STREAM, other)
+    put(peer, STREAM, queue, [b"before"])
+    before = bodies(peer, STREAM, 1)
+    peer.claim("nothing behind cancel but what is for the other consumer")
+    peer.call("stream.cancel", consumer_tag=tag)
+    put(peer, STREAM, queue, [b"late"])
+    put(peer, STREAM, other, [b"other"])
+    found = (before, bodies(peer, STREAM, 1), left(peer, STREAM, queue, 1))
+    return equals(peer, found, ([b"before"], [b"other"], [b"late"]), "before, behind, waiting")
+
+
+# --- publishing
+
+
+@case("stream.publish.exchange.missing", covers=["stream/publish/exchange/must-exist"], needs=_NEEDS)
+def no_exchange(peer: Peer) -> Verdict:
+    """A packet cannot be published to an exchange that does not exist."""
+    peer.open_session()
+    publish(peer, STREAM, "key", b"packet", exchange=peer.name("missing"))
+    return rejects_violation(peer)
+
+
+@case("stream.publish.exchange.default", covers=["stream/publish/exchange/default"], needs=_NEEDS)
+def default_exchange(peer: Peer) -> Verdict:
+    """A blank exchange stands for the default exchange."""
+    return _contents.default_exchange(peer, STREAM)
+
+
+@case(
+    "stream.publish.mandatory",
+    covers=["stream/publish/mandatory/return", "stream/publish/mandatory/implementation"],
+    needs=_NEEDS,
+)
+def mandatory(peer: Peer) -> Verdict:
+    """A mandatory packet that no queue takes comes back; one that is not vanishes."""
+    return _contents.mandatory(peer, STREAM)
+
+
+@case(
+    "stream.publish.immediate",
+    covers=["stream/publish/immediate/return", "stream/publish/immediate/implementation"],
+    needs=_NEEDS,
+)
+def immediate(peer: Peer) -> Verdict:
+    """An immediate packet without a ready consumer comes back; one that is not waits."""
+    return _contents.immediate(peer, STREAM)
