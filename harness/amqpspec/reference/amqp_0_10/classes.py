@@ -15,6 +15,7 @@ from amqpspec.reference.amqp_0_10 import (
     outcomes,
     publishing,
     queues,
+    staging,
     streams,
     subscribing,
     taking,
@@ -35,6 +36,7 @@ CLASSES = (
     exchanges,
     queues,
     contents,
+    staging,
     files,
     streams,
 )

@@ -5,7 +5,7 @@ Knows: the rules that both classes share, by the name of the class. Must not kno
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -21,6 +21,22 @@ from amqpspec.wire.amqp_0_10.instructions import decode_header
 from amqpspec.wire.amqp_0_10.values import Map
 
 _NO_ROUTE, _NO_CONSUMERS = 312, 313
+_RULES: Mapping[str, Mapping[str, str]] = {
+    "file": {
+        "tag": "file/consume/consumer-tag/not-empty-consumer-tag",
+        "second": "file/consume/consumer-tag/not-existing-consumer/refused",
+        "in-use": "file/consume/exclusive/in-use",
+        "queue": "file/consume/queue/queue-exists-if-empty",
+        "exchange": "file/publish/exchange/must-exist",
+    },
+    "stream": {
+        "tag": "stream/consume/consumer-tag/not-empty-consumer-tag",
+        "second": "stream/consume/consumer-tag/not-existing-consumer/refused",
+        "in-use": "stream/consume/exclusive/in-use",
+        "queue": "stream/consume/queue/queue-exists-if-empty",
+        "exchange": "stream/publish/exchange/must-exist",
+    },
+}
 _WINDOWS: WeakKeyDictionary[object, dict[str, Window]] = WeakKeyDictionary()
 """The windows that qos sets for a whole connection, by class."""
 
@@ -107,11 +123,9 @@ def consume(session: Session, feed: Feed, order: Order) -> None:
     """Begin a consumer."""
     tag, kind = order["consumer_tag"] or "", feed.kind
     if not tag:
-        rule = f"{kind}/consume/consumer-tag/not-empty-consumer-tag"
-        session.refuse(rule, "a consumer without a tag", "consumer_tag")
+        session.refuse(_RULES[kind]["tag"], "a consumer without a tag", "consumer_tag")
     if tag in feed.consumers:
-        rule = f"{kind}/consume/consumer-tag/not-existing-consumer/refused"
-        session.refuse(rule, f"tag {tag!r} is in use", "consumer_tag")
+        session.refuse(_RULES[kind]["second"], f"tag {tag!r} is in use", "consumer_tag")
     queue = _queue(session, kind, order)
     if queue is not None:
         _join(session, feed, order, queue, tag)
@@ -124,7 +138,7 @@ def consume(session: Session, feed: Feed, order: Order) -> None:
 def _join(session: Session, feed: Feed, order: Order, queue: Queue, tag: str) -> None:
     others = bool(queue.consumers)
     if any(c.exclusive for c in queue.consumers) or (order["exclusive"] and others):
-        session.refuse(f"{feed.kind}/consume/exclusive/in-use", f"{queue.name!r} has consumers", "exclusive")
+        session.refuse(_RULES[feed.kind]["in-use"], f"{queue.name!r} has consumers", "exclusive")
     if len(queue.consumers) >= 15 and session.faulty("fifteen-content-consumers-at-most"):
         session.core.refuse("file/consume/exclusive/in-use", "too many consumers")
     no_ack = order["no_ack"] and not session.faulty("every-file-waits-for-an-ack")
@@ -147,7 +161,7 @@ def _queue(session: Session, kind: str, order: Order) -> Queue | None:
     name = order["queue"] or ""
     queue = session.vhost.queues.get(name)
     if not name:
-        session.refuse(f"{kind}/consume/queue/queue-exists-if-empty", "no name of a queue", "queue")
+        session.refuse(_RULES[kind]["queue"], "no name of a queue", "queue")
     elif queue is None:
         session.refuse("execution/error-code/not-found", f"no queue {name!r}", "queue")
     else:
@@ -195,7 +209,7 @@ def check_exchange(session: Session, order: Order, kind: str) -> None:
     name = order["exchange"] or ""
     blank = not name and session.faulty("blank-exchange-takes-no-contents")
     if name not in session.vhost.exchanges or blank:
-        session.refuse(f"{kind}/publish/exchange/must-exist", f"no exchange {name!r}", "exchange")
+        session.refuse(_RULES[kind]["exchange"], f"no exchange {name!r}", "exchange")
 
 
 def publish(session: Session, order: Order, content: Content) -> None:

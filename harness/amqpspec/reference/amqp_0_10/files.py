@@ -179,7 +179,7 @@ def open_ok(session: Session, order: Order) -> None:
 def ack(session: Session, order: Order) -> None:
     """Files are the client's."""
     feed = files_of(session)
-    found = _named(session, order, bool(order["multiple"]), "file/ack")
+    found = _named(session, order, bool(order["multiple"]), "file/ack/delivery-tag/session-local")
     work = taker_of(session).work
     if work is not None:
         work.publishes.append(lambda: settle(feed, found))
@@ -201,7 +201,7 @@ def reject(session: Session, order: Order) -> None:
     """A file is refused: it leaves its queue, or waits there for somebody else."""
     feed = files_of(session)
     back = order["requeue"] and not session.faulty("rejected-files-always-leave")
-    for delivery in _named(session, order, False, "file/reject"):
+    for delivery in _named(session, order, False, "file/reject/delivery-tag/session-local"):
         feed.deliveries.release(delivery)
         delivery.entry.refused_by.add(session.key)
         if back or session.faulty("rejected-files-always-return"):
@@ -211,14 +211,15 @@ def reject(session: Session, order: Order) -> None:
         delivery.queue.wake()
 
 
-def _named(session: Session, order: Order, multiple: bool, what: str) -> list[Delivery]:
+def _named(session: Session, order: Order, multiple: bool, elsewhere: str) -> list[Delivery]:
+    """The deliveries that a tag means; one that means none here is of another session, or was never handed out."""
     tag = order["delivery_tag"] or 0
     deliveries = files_of(session).deliveries
     found = deliveries.select(tag, multiple)
     if found is None:
-        handed_out = 0 < tag <= deliveries.last_tag
-        unknown = what == "file/ack" and (deliveries.last_tag or handed_out)
-        rule = "file/ack/multiple/validation/refused" if unknown else f"{what}/delivery-tag/session-local"
+        # Where nothing was handed out at all, the tag is another session's.
+        handed_out = deliveries.last_tag and order.name == "file.ack"
+        rule = "file/ack/multiple/validation/refused" if handed_out else elsewhere
         session.refuse(rule, f"no file under tag {tag}", "delivery_tag")
     return found or []
 
@@ -228,7 +229,6 @@ identifiers-made-anew: a file that comes again has another identifier [file/open
 content-size-of-one-more: open tells one octet more than there are [file/open/content-size/content-size]
 files-delivered-unstaged: files are delivered without having been staged [file/deliver/identifier/staged]
 staging-begins-anew: every file is sent from its first octet [file/open-ok/staged-size/behavior]
-staged-parts-forgotten: a file that was staged in part begins anew [file/open-ok/staged-size/staging/hold]
 one-octet-too-many-staged: open-ok tells one octet more than there is [file/open-ok/staged]
 opens-not-answered: open is not answered [file/open-ok/staged-size/staging/supported]
 early-publishes-dropped: what is published while it is being staged is lost [file/publish/identifier/staged]

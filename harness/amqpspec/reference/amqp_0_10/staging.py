@@ -13,6 +13,7 @@ from weakref import WeakKeyDictionary
 
 from amqpspec.reference.amqp_0_10.session import Session
 from amqpspec.reference.core import Core
+from amqpspec.reference.fault import fault_table
 from amqpspec.reference.model import Consumer, Entry
 
 MOST_STAGED = 64
@@ -75,3 +76,8 @@ class Stages:
 
     incoming: deque[Staged] = field(default_factory=deque)
     outgoing: deque[Outgoing] = field(default_factory=deque)
+
+
+FAULTS = fault_table("""
+staged-parts-forgotten: a file that was staged in part begins anew [file/open-ok/staged-size/staging/hold]
+""")
