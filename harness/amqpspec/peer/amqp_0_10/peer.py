@@ -51,6 +51,12 @@ class Peer(Opening):
         number = self.send(name, channel, sync=True, **args)
         return self.result(number, channel) if row.result else self.completion(number, channel)
 
+    def query(self, name: str, /, channel: int = 0, **args: Any) -> Mapping[str, Any]:
+        """The fields of a command's result; raises Unmet."""
+        result = self.call(name, channel, **args)
+        assert isinstance(result, Packed)
+        return result.fields
+
     def completion(
         self, number: int | None, channel: int = 0, within_s: float | None = None
     ) -> AssemblyArrived | None:

@@ -124,6 +124,8 @@ tx/select/exactly-once: tx/select/first
 file/consume/consumer-tag/not-existing-consumer/refused: file/consume/consumer-tag/not-existing-consumer/unique
 stream/consume/consumer-tag/not-existing-consumer/refused: stream/consume/consumer-tag/not-existing-consumer/unique
 file/ack/multiple/validation/refused: file/ack/multiple/validation/checked
+tx/commit/select-required: execution/error-code/illegal-state
+message/subscribe/queue-deletion: execution/error-code/resource-deleted
 exchange/declare/exchange/exchange-name-required: exchange/default-access/publish-only
 queue/delete/queue/queue-exists: execution/error-code/not-found
 exchange/delete/exchange/exchange-name-required: exchange/default-access/refused

@@ -17,7 +17,7 @@ Route = tuple[str, Mapping[str, Any]]
 
 def exchange_of(peer: Peer, name: str, channel: int = 0) -> Mapping[str, Any]:
     """What exchange.query tells."""
-    return peer.call("exchange.query", channel, name=name).fields  # type: ignore[no-any-return]
+    return peer.query("exchange.query", channel, name=name)
 
 
 def has_exchange(peer: Peer, name: str, channel: int = 0) -> bool:
@@ -27,7 +27,7 @@ def has_exchange(peer: Peer, name: str, channel: int = 0) -> bool:
 
 def has_queue(peer: Peer, name: str, channel: int = 0) -> bool:
     """Whether there is such a queue."""
-    return peer.call("queue.query", channel, queue=name).fields.get("queue") == name  # type: ignore[no-any-return]
+    return bool(peer.query("queue.query", channel, queue=name).get("queue") == name)
 
 
 def vanishes(peer: Peer, kind: str, name: str, channel: int = 0) -> bool:

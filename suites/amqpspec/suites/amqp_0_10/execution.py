@@ -8,7 +8,7 @@ from __future__ import annotations
 from amqpspec.peer.amqp_0_10.peer import Peer
 from amqpspec.run.amqp_0_10.oracles import rejects_violation
 from amqpspec.run.case import case
-from amqpspec.run.oracles import borne, equals, holds
+from amqpspec.run.oracles import borne, equals, holds, judge_reaction
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_0_10._wire import command_of, each_judged, send_command
 from amqpspec.wire.amqp_0_10.instructions import encode_instruction
@@ -44,6 +44,26 @@ def held_by_another(peer: Peer) -> Verdict:
     other.open_session()
     other.send("queue.declare", queue=queue, exclusive=True)
     return rejects_violation(other)
+
+
+@case("execution.error-code.resource-deleted", covers=["execution/error-code/resource-deleted"])
+def deleted_under_a_subscription(peer: Peer) -> Verdict:
+    """Where the queue of a subscription is deleted by another session, its session is told so."""
+    for channel in (0, 1):
+        peer.open_session(channel)
+    queue, other = (peer.queue(exclusive=False) for _ in "12")
+    for name in (queue, other):
+        peer.subscribe(name)
+    peer.send("queue.delete", 1, queue=queue)
+    return judge_reaction(peer, peer.reaction(within_s=peer.patience_s))
+
+
+@case("execution.error-code.illegal-state", covers=["execution/error-code/illegal-state"], needs=["tx"])
+def out_of_order(peer: Peer) -> Verdict:
+    """A session without transactions has nothing to commit."""
+    peer.open_session()
+    peer.send("tx.commit")
+    return rejects_violation(peer)
 
 
 @case("execution.error-code.command-invalid", covers=["execution/error-code/command-invalid"])
