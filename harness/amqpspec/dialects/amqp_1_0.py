@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from amqpspec.wire.layers import Layers
 
 _FOLDER = Path(amqpspec.spec.__path__[0]) / "amqp_1_0"
-_BEYOND = ("transport", "messaging", "security")
+_BEYOND = ("transport", "messaging", "transactions", "security", "extensions")
 
 
 def _tables() -> Dialect:

@@ -12,7 +12,7 @@ from amqpspec.reference.amqp_1_0.nodes import DYNAMIC_PREFIX, SentDelivery, Term
 from amqpspec.reference.amqp_1_0.selecting import SELECTOR_CODES, SELECTOR_NAMES, Selector, selector_of
 from amqpspec.reference.amqp_1_0.session import Session
 from amqpspec.reference.fault import fault_table
-from amqpspec.reference.model import Entry, Message, Queue
+from amqpspec.reference.model import Entry, Message, Queue, VirtualHost
 from amqpspec.wire.amqp_1_0.values import Described, Map, Symbol
 
 _QUEUE_PREFIXES = ("/queue/", "/queues/", "queue://")
@@ -28,15 +28,20 @@ def node_of(session: Session, fields: dict[str, Any], terminus: Terminus) -> Que
         fields["address"] = terminus.queue.name
         return terminus.queue
     address = fields.get("address")
-    name = _plain(address)
     vhost = session.connection.vhost
+    made = _plain(address) not in vhost.queues
+    node = None if made and session.faulty("nodes-not-made") else named_node(vhost, address)
+    if node is None:
+        session.refuse("definitions/condition/not-found", f"there is no node {address!r}")
+    return node or vhost.declare_queue(_plain(address), durable=True)
+
+
+def named_node(vhost: VirtualHost, address: Any) -> Queue | None:
+    """The node of an address, made where an attach would make it; None for an address that names nothing."""
+    name = _plain(address)
     if name in vhost.queues:
         return vhost.queues[name]
-    if not isinstance(address, str) or _names_nothing(name):
-        session.refuse("definitions/condition/not-found", f"there is no node {address!r}")
-    if session.faulty("nodes-not-made"):
-        session.refuse("definitions/condition/not-found", f"there is no node {address!r}")
-    return vhost.declare_queue(name, durable=True)
+    return None if _names_nothing(name) else vhost.declare_queue(name, durable=True)
 
 
 def _plain(address: Any) -> str:

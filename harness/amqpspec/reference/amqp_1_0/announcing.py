@@ -15,6 +15,7 @@ from amqpspec.reference.fault import fault_table
 from amqpspec.wire.amqp_1_0.values import Symbol, Value
 
 CONTAINER = "amqpspec-reference"
+CAPABILITIES = (Symbol("ANONYMOUS-RELAY"), Symbol("sole-connection-for-container"))
 _LONG_TEXT = "x" * 600
 _TOO_SMALL_OCTETS = 256
 
@@ -27,6 +28,7 @@ def open_fields(faulty: Callable[[str], bool]) -> dict[str, Any]:
         "max_frame_size": _TOO_SMALL_OCTETS if small else limits.MAX_FRAME_OCTETS,
         "channel_max": limits.CHANNEL_MAX,
         "idle_time_out": None if faulty("silent-clients-dropped") else OWN_IDLE_MS,
+        "offered_capabilities": CAPABILITIES,
         "properties": _properties(faulty),
     }
 

@@ -10,11 +10,13 @@ from typing import Any
 
 from amqpspec.reference.amqp_1_0 import addresses, limits
 from amqpspec.reference.amqp_1_0.answering import answer_attach, reject_attach
+from amqpspec.reference.amqp_1_0.coordinating import ControlEndpoint, coordinator_of
 from amqpspec.reference.amqp_1_0.dispositions import OUTCOMES, apply
 from amqpspec.reference.amqp_1_0.endpoints import STOLEN, LinkEndpoint
 from amqpspec.reference.amqp_1_0.errors import fitting
 from amqpspec.reference.amqp_1_0.nodes import SentDelivery, Terminus, fields_of
 from amqpspec.reference.amqp_1_0.receiving import ReceivingEndpoint
+from amqpspec.reference.amqp_1_0.relaying import RelayEndpoint
 from amqpspec.reference.amqp_1_0.sending import SendingEndpoint
 from amqpspec.reference.amqp_1_0.session import Session
 from amqpspec.reference.fault import fault_table
@@ -155,6 +157,9 @@ def _recover(session: Session, terminus: Terminus, we_send: bool) -> None:
 
 
 def _make(session: Session, wanted: Any, terminus: Terminus, ours: str) -> None:
+    if isinstance(wanted, Composed) and wanted.name == "coordinator" and ours == "target":
+        _coordinate(session, terminus)
+        return
     if not (isinstance(wanted, Composed) and wanted.name == ours):
         session.refuse("definitions/condition/not-implemented", f"a {ours} of another kind than {ours}")
         return
@@ -168,10 +173,16 @@ def _make(session: Session, wanted: Any, terminus: Terminus, ours: str) -> None:
         and addresses.selector_in(fields) is None
     ):
         session.refuse("definitions/condition/not-implemented", "a filter that is not understood")
-    terminus.queue = addresses.node_of(session, fields, terminus)
+    relays = ours == "target" and fields.get("address") is None and not fields.get("dynamic")
+    terminus.queue = None if relays else addresses.node_of(session, fields, terminus)
     terminus.expiry = str(wanted["expiry_policy"])
     terminus.timeout_s = wanted["timeout"]
     setattr(terminus, ours, addresses.as_created(session, fields))
+
+
+def _coordinate(session: Session, terminus: Terminus) -> None:
+    """The terminus of a control link, which lives no longer than its link: such links are not resumed (1.0 §4.2)."""
+    terminus.target, terminus.expiry = coordinator_of(session.faulty), "link-detach"
 
 
 def _check_fields(session: Session, attach: Composed, we_send: bool) -> None:
@@ -238,10 +249,18 @@ def _compare(session: Session, attach: Composed, endpoint: SendingEndpoint) -> N
     endpoint.lost = lost
 
 
+def _receiver(attach: Composed) -> type[ReceivingEndpoint]:
+    target = attach.get("target")
+    if isinstance(target, Composed) and target.name == "coordinator":
+        return ControlEndpoint
+    anonymous = isinstance(target, Composed) and target.get("address") is None and not target.get("dynamic")
+    return RelayEndpoint if anonymous else ReceivingEndpoint
+
+
 def _start_receiving(
     session: Session, attach: Composed, own_handle: int, terminus: Terminus
 ) -> ReceivingEndpoint:
-    endpoint = ReceivingEndpoint(session, attach.get("handle", 0), own_handle, terminus)
+    endpoint = _receiver(attach)(session, attach.get("handle", 0), own_handle, terminus)
     endpoint.snd_settle_mode = attach["snd_settle_mode"]
     endpoint.rcv_settle_mode = attach["rcv_settle_mode"]
     return endpoint

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 from amqpspec.reference.amqp_1_0.nodes import Nodes
+from amqpspec.reference.amqp_1_0.transactions import Transactions
 from amqpspec.reference.core import Core
 from amqpspec.reference.model import User, VirtualHost
 
@@ -22,6 +23,7 @@ class Carrier(Protocol):
     max_frame_octets: int
     congested: bool
     last_id: int
+    transactions: Transactions
 
     @property
     def nodes(self) -> Nodes:

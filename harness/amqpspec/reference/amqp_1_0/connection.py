@@ -19,6 +19,7 @@ from amqpspec.reference.amqp_1_0.logins import FaultyLogin
 from amqpspec.reference.amqp_1_0.nodes import Nodes, nodes_of
 from amqpspec.reference.amqp_1_0.phases import DEAF, HEADERS, Phase
 from amqpspec.reference.amqp_1_0.session import Session
+from amqpspec.reference.amqp_1_0.transactions import Transactions
 from amqpspec.reference.connection import BrokerConnection
 from amqpspec.reference.core import Core
 from amqpspec.reference.fault import fault_table
@@ -26,6 +27,7 @@ from amqpspec.reference.model import VirtualHost
 from amqpspec.reference.refusing import RefusedError
 from amqpspec.spec.amqp_1_0 import HEADERS as PROTOCOL_HEADERS
 from amqpspec.spec.model import Scope
+from amqpspec.wire.amqp_1_0.values import Symbol
 
 CLOSE_S, KEPT_S = 3.0, 30.0
 
@@ -63,7 +65,9 @@ class Connection(BrokerConnection):
         self.user = core.users["guest"]
         self.vhost: VirtualHost = core.vhosts["/"]
         self.container, self.last_id = "", 0
+        self.sole: int | None = None
         self.opened = self.greeted = self.just_opened = False
+        self.transactions = Transactions(self.faulty)
         self.signs = self.idle = Idle(self)
         self._inbox = reader(self)
 
@@ -237,8 +241,8 @@ class Connection(BrokerConnection):
 
     # --- open
 
-    def open(self) -> None:
-        """Say who the broker is and what it takes; once."""
+    def open(self, **properties: Any) -> None:
+        """Say who the broker is and what it takes; once. ``properties`` are more of them."""
         if self.opened:
             return
         self.opened = True
@@ -249,11 +253,17 @@ class Connection(BrokerConnection):
         channel = 1 if self.faulty("open-on-channel-one") else 0
         if self.faulty("begin-before-open"):
             self.send(0, "begin", {"next_outgoing_id": 0, "incoming_window": 1, "outgoing_window": 1})
-        self.send(channel, "open", open_fields(self.faulty))
+        fields = open_fields(self.faulty)
+        if properties:
+            fields["properties"] = {
+                **fields["properties"],
+                **{Symbol(key): v for key, v in properties.items()},
+            }
+        self.send(channel, "open", fields)
 
     # --- the end
 
-    def close(self, condition: str, text: str) -> None:
+    def close(self, condition: str, text: str, info: Any = None) -> None:
         """Refuse at the scope of the connection: say why, then wait for the other close.
 
         An open goes first where none is out: there is no close of what was never opened. Before the headers are
@@ -269,7 +279,7 @@ class Connection(BrokerConnection):
         if not self.faulty("connection-works-on-after-close"):
             self.release()
         if not self.faulty("errors-end-the-socket-bare"):
-            self._send_close(error_of(self.faulty, condition, text, "close"))
+            self._send_close(error_of(self.faulty, condition, text, "close", info))
         self.phase = Phase.CLOSING
         if self.faulty("no-waiting-for-the-other-close"):
             self.core.flush()

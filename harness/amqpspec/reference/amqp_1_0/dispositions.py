@@ -10,6 +10,7 @@ from typing import Any
 
 from amqpspec.reference.amqp_1_0 import wire
 from amqpspec.reference.amqp_1_0.nodes import SentDelivery
+from amqpspec.reference.amqp_1_0.retiring import retire
 from amqpspec.reference.amqp_1_0.sending import SendingEndpoint
 from amqpspec.reference.amqp_1_0.session import Session
 from amqpspec.reference.fault import fault_table
@@ -69,6 +70,12 @@ def _by_receiver(session: Session, first: int, last: int, frame: Composed) -> No
         numbers = [number for number in numbers if session.unsettled[number].terminus.endpoint is not None]
     if session.faulty("ranges-mean-their-first"):
         numbers = numbers[:1]
+    named, transaction = session.connection.transactions.named_by(frame.get("state"))
+    if transaction is not None:
+        retire(session, numbers, transaction, frame, apply)
+        return
+    if named:
+        session.refuse("transactions/unknown-id", "an outcome in a transaction that is not there")
     settled = bool(frame["settled"]) and not session.faulty("settlement-by-receiver-ignored")
     for number in numbers:
         _dispose(session, number, frame.get("state"), settled=settled)

@@ -104,12 +104,12 @@ class LinkEndpoint:
 
     # --- the end
 
-    def fail(self, condition: str, text: str, *, closed: bool = False) -> None:
+    def fail(self, condition: str, text: str, *, closed: bool = False, info: Any = None) -> None:
         """Refuse at the scope of the link: say why, destroy the endpoint, wait for the other detach."""
         if not self.attached:
             return
         shown = "amqp:link:detach-forced" if self._misnamed(condition) else condition
-        error = error_of(self.faulty, shown, text, "detach")
+        error = error_of(self.faulty, shown, text, "detach", info)
         if not self.faulty("failed-endpoint-works-on"):
             self.session.destroy(self, closed=closed, stolen=condition == STOLEN)
         self.send_detach(closed=closed, error=error)

@@ -29,14 +29,17 @@ def fitting(refused: RefusedError) -> str:
     return code if isinstance(code, str) else _FITTING.get(refused.rule, ANY)
 
 
-def error_of(faulty: Callable[[str], bool], condition: str, text: str, frame: str) -> dict[str, Any] | None:
-    """An error for a detach, an end or a close."""
+def error_of(
+    faulty: Callable[[str], bool], condition: str, text: str, frame: str, info: Any = None
+) -> dict[str, Any] | None:
+    """An error for a detach, an end or a close; ``info`` is a map of what is more to say."""
     if faulty("errors-without-error"):
         return None
     description = None if _lacks_description(faulty, frame) else text
     if faulty("condition-as-string"):
         return {"condition": Value("string", condition), "description": description}
-    return {"condition": condition, "description": description}
+    more = {} if info is None else {"info": info}
+    return {"condition": condition, "description": description, **more}
 
 
 def _lacks_description(faulty: Callable[[str], bool], frame: str) -> bool:

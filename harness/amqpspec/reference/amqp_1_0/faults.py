@@ -15,6 +15,7 @@ from amqpspec.reference.amqp_1_0 import (
     attaching,
     beginning,
     connection,
+    coordinating,
     dispositions,
     endpoints,
     errors,
@@ -29,9 +30,13 @@ from amqpspec.reference.amqp_1_0 import (
     opening,
     outgoing,
     receiving,
+    relaying,
+    retiring,
     securing,
     sending,
     session,
+    transactions,
+    uniqueness,
     wire,
 )  # fmt: skip
 from amqpspec.reference.fault import word_table
@@ -42,6 +47,7 @@ from amqpspec.spec.model import Refusal, Requirement, Scope
 _MODULES = (
     wire, inbox, logins, securing, announcing, opening, connection, idle, errors, beginning, session, flow_state, flows,
     attaching, answering, addresses, nodes, endpoints, sending, outgoing, receiving, incoming, messages, dispositions,
+    transactions, coordinating, retiring, relaying, uniqueness,
 )  # fmt: skip
 
 _ROWS = """
@@ -75,6 +81,7 @@ _ROWS = """
     definitions/condition/window-violation definitions/condition/unattached-handle
     definitions/condition/transfer-limit-exceeded definitions/min-max-frame-size/lower-bound
     sasl/frame/empty
+    transactions/unknown-id transactions/control/settled transactions/acquisition
 """
 _ALSO = word_table("""
 version/highest-not-above: version/mismatch/outgoing-closed version/unsupported version/single-version

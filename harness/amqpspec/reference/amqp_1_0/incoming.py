@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from amqpspec.reference.amqp_1_0 import limits
 from amqpspec.reference.amqp_1_0.endpoints import LinkEndpoint
+from amqpspec.reference.amqp_1_0.transactions import Transaction
 from amqpspec.reference.fault import fault_table
 from amqpspec.wire.amqp_1_0.performatives import Composed
 from amqpspec.wire.amqp_1_0.values import Value
@@ -27,6 +28,7 @@ class IncomingDelivery:
     resume: bool
     octets: bytearray
     frames: int = 0
+    transaction: Transaction | None = None
 
 
 def continues(endpoint: LinkEndpoint, frame: Composed, partial: IncomingDelivery) -> bool:

@@ -58,7 +58,7 @@ class Terminus:
 
     key: Key
     source: dict[str, Any] = field(default_factory=dict)
-    target: dict[str, Any] = field(default_factory=dict)
+    target: Any = field(default_factory=dict)
     queue: Queue | None = None
     expiry: str = _SESSION_END
     timeout_s: int = 0

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ipaddress
 import socket
 
-from amqpspec.reference.amqp_1_0 import limits, wire
+from amqpspec.reference.amqp_1_0 import limits, uniqueness, wire
 from amqpspec.reference.amqp_1_0.connection import Connection
 from amqpspec.reference.amqp_1_0.idle import LEAST_MS
 from amqpspec.reference.amqp_1_0.phases import Phase
@@ -31,6 +31,8 @@ def on_open(connection: Connection, channel: int, frame: Composed) -> None:
     if connection.phase is not Phase.OPENING or not _take_host(connection, frame):
         return
     connection.container = frame.get("container_id", "")
+    if not uniqueness.admits(connection, frame):
+        return
     connection.open()
     connection.splitter.max_frame_octets = limits.MAX_FRAME_OCTETS
     connection.splitter.opened = True

@@ -12,7 +12,9 @@ from amqpspec.reference.amqp_1_0 import limits, messages, wire
 from amqpspec.reference.amqp_1_0.endpoints import FIRST, SECOND, SETTLED, UNSETTLED, LinkEndpoint, LinkHost
 from amqpspec.reference.amqp_1_0.incoming import IncomingDelivery, continues, grow, is_one_octet
 from amqpspec.reference.amqp_1_0.nodes import Terminus
+from amqpspec.reference.amqp_1_0.transactions import Transaction
 from amqpspec.reference.fault import fault_table
+from amqpspec.reference.model import Queue
 from amqpspec.wire.amqp_1_0.performatives import Composed
 
 _TAG_OCTETS = 32
@@ -21,7 +23,9 @@ ACCEPTED = "accepted"
 
 
 class ReceivingEndpoint(LinkEndpoint):
-    """One link whose sender is the partner."""
+    """One link whose sender is the partner; ``targeted`` where its messages go somewhere without a node of its own."""
+
+    targeted = False
 
     def __init__(self, session: LinkHost, handle: int, own_handle: int, terminus: Terminus) -> None:
         super().__init__(session, handle, own_handle, terminus)
@@ -39,7 +43,7 @@ class ReceivingEndpoint(LinkEndpoint):
 
     def renew_credit(self) -> bool:
         """Fill up the credit where half of it is used; whether there is something to tell."""
-        if self.credit > limits.CREDIT_MESSAGES // 2 or self.terminus.queue is None:
+        if self.credit > limits.CREDIT_MESSAGES // 2 or not (self.targeted or self.terminus.queue):
             return False
         self.credit = limits.CREDIT_MESSAGES
         return True
@@ -63,7 +67,7 @@ class ReceivingEndpoint(LinkEndpoint):
 
     def on_transfer(self, frame: Composed, payload: bytes) -> None:
         """A transfer has come: it begins a delivery, continues one, ends one, or takes it back (1.0 §2.6.14)."""
-        if self.terminus.queue is None:
+        if not (self.targeted or self.terminus.queue):
             self.session.refuse("performatives/attach/target/none", "a transfer on a link without target")
         if self._faulty_refusal(frame, payload):
             return
@@ -78,8 +82,8 @@ class ReceivingEndpoint(LinkEndpoint):
             payload = b""
         grow(self, partial, frame, payload)
         if not frame["more"]:
-            self.partial = None
-            self._complete(partial, frame)
+            self._taken_off()
+            self._complete(partial)
 
     def _faulty_refusal(self, frame: Composed, payload: bytes) -> bool:
         """Whether a fault has refused what is legal."""
@@ -97,7 +101,7 @@ class ReceivingEndpoint(LinkEndpoint):
     def _abort(self, frame: Composed, payload: bytes) -> None:
         if self.faulty("aborted-delivery-goes-on"):
             return
-        partial, self.partial = self.partial, None
+        partial = self._taken_off()
         if partial is not None and payload and self.faulty("payload-of-abort-kept"):
             partial.octets[:] = payload
             self._store(partial)
@@ -121,8 +125,25 @@ class ReceivingEndpoint(LinkEndpoint):
         begun = IncomingDelivery(
             frame.get("delivery_id", 0), tag, frame.get("message_format", 0), False, mode, resume, bytearray()
         )
+        begun.transaction = self._transaction(frame)
         self.session.latest = begun
         return begun
+
+    def _transaction(self, frame: Composed) -> Transaction | None:
+        """The transaction in which a delivery is posted (1.0 §4.4.1)."""
+        named, found = self.session.connection.transactions.named_by(frame.get("state"))
+        if found is not None:
+            found.partial += 1
+        elif named:
+            self.session.refuse("transactions/unknown-id", "a delivery in a transaction that is not there")
+        return found
+
+    def _taken_off(self) -> IncomingDelivery | None:
+        """The delivery on its way in, which is none any more."""
+        partial, self.partial = self.partial, None
+        if partial is not None and partial.transaction is not None:
+            partial.transaction.partial -= 1
+        return partial
 
     def _check_first(self, frame: Composed, tag: bytes, *, resume: bool) -> None:
         """What the first transfer has to say, and later ones may leave out (1.0 §2.7.5)."""
@@ -186,7 +207,7 @@ class ReceivingEndpoint(LinkEndpoint):
 
     # --- whole deliveries
 
-    def _complete(self, partial: IncomingDelivery, frame: Composed) -> None:
+    def _complete(self, partial: IncomingDelivery) -> None:
         if not_understood := messages.misunderstanding(partial.octets, self.faulty):
             self.session.fail("amqp:internal-error", not_understood)
             return
@@ -213,13 +234,22 @@ class ReceivingEndpoint(LinkEndpoint):
             )
 
     def _store(self, partial: IncomingDelivery) -> None:
-        queue = self.terminus.queue
+        queue = self._node_for(partial)
         if queue is None or queue.deleted:
             return
         if self.faulty("settled-messages-dropped") and partial.settled:
             return
         octets = messages.stored_octets(bytes(partial.octets), self.faulty)
-        queue.enqueue(messages.message_of(queue.name, octets, self.session.connection))
+        message = messages.message_of(queue.name, octets, self.session.connection)
+        transaction = partial.transaction
+        if transaction is None or self.faulty("transactional-posts-at-once"):
+            queue.enqueue(message)
+        elif not (partial.settled and self.faulty("settled-posts-lost-in-transactions")):
+            transaction.on_commit.append(lambda: queue.enqueue(message))
+
+    def _node_for(self, partial: IncomingDelivery) -> Queue | None:
+        """Where a message goes."""
+        return self.terminus.queue
 
     def _tell(self, partial: IncomingDelivery) -> None:
         """Say what became of a delivery, as its settle mode wants it (1.0 §2.7.5).
@@ -247,12 +277,19 @@ class ReceivingEndpoint(LinkEndpoint):
         fields: dict[str, Any] = {"role": role, "first": partial.delivery_id, "settled": settled or None}
         if self.faulty("disposition-without-first"):
             fields["first"] = None
-        told = {**fields, "state": ACCEPTED}
+        told = {**fields, "state": self._state(partial)}
         self.session.connection.core.later(lambda: self.session.send("disposition", told))
+
+    def _state(self, partial: IncomingDelivery) -> Any:
+        """The outcome, a provisional one in a transaction (1.0 §4.4.1)."""
+        if partial.transaction is None or self.faulty("posting-outcome-without-its-transaction"):
+            return ACCEPTED
+        outcome = None if self.faulty("posting-outcome-left-open") else ACCEPTED
+        return partial.transaction.state(outcome)
 
     def forget_partial(self) -> None:
         """Throw away what has come of a delivery that is not whole."""
-        self.partial = None
+        self._taken_off()
 
     def settled_by_sender(self, tag: bytes) -> None:
         """The sender has settled: so does the broker."""
@@ -264,10 +301,18 @@ class ReceivingEndpoint(LinkEndpoint):
         super().unhook()
         if self.partial is not None and not self.partial.settled:
             self.terminus.incoming.setdefault(self.partial.tag, "")
-        self.partial = None
+        self._taken_off()
 
 
 FAULTS = fault_table("""
+transactional-posts-at-once: what is posted in a transaction is available at once
+    [transactions/posting/available transactions/posting/rollback transactions/posting/settled
+    transactions/control/closed]
+settled-posts-lost-in-transactions: what is posted settled in a transaction is lost [transactions/posting/settled]
+posting-outcome-without-its-transaction: the outcome of a delivery posted in a transaction names no transaction
+    [transactions/posting/outcome]
+posting-outcome-left-open: the state of a delivery posted in a transaction has no outcome
+    [transactions/posting/outcome]
 last-credit-not-honoured: the last message that there is credit for detaches the link [links/flow/credit-exact]
 tags-shared-by-links: a tag that is unsettled on one link is refused on another [transfers/delivery-tag/unique]
 delivery-ids-of-a-link-have-to-follow: the deliveries on a link have to have numbers without gaps

@@ -175,6 +175,8 @@ class SendingEndpoint(LinkEndpoint):
         What was sent since is taken off; without a count, it knew the first one. Credit is set, never added up.
         """
         self.announced_empty = False
+        if "txn-id" in (flow.get("properties") or {}):
+            self.session.refuse("transactions/acquisition", "acquisition in a transaction")
         counted = flow.get("delivery_count")
         if counted is None:
             counted = (

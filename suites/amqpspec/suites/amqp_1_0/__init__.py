@@ -38,5 +38,7 @@ ORDER = (
     "messaging_termini",
     "security",
     "security_login",
+    "transactions",
+    "extensions",
     "histories",
 )

@@ -1,0 +1,78 @@
+"""The anonymous terminus: a link without address, whose messages say themselves where they go (anonymous terminus 1.0).
+
+Knows: how a message is routed by ``to``, how one that cannot be is told. Must not know: links with an address.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from amqpspec.reference.amqp_1_0.addresses import named_node
+from amqpspec.reference.amqp_1_0.errors import error_of
+from amqpspec.reference.amqp_1_0.incoming import IncomingDelivery
+from amqpspec.reference.amqp_1_0.receiving import ReceivingEndpoint
+from amqpspec.reference.fault import fault_table
+from amqpspec.reference.model import Queue
+from amqpspec.wire.amqp_1_0.message import decode_message
+from amqpspec.wire.amqp_1_0.performatives import encode_composite
+from amqpspec.wire.amqp_1_0.values import Map, Symbol
+from amqpspec.wire.errors import WireError
+
+_REJECTED = "amqp:rejected:list"
+
+
+class RelayEndpoint(ReceivingEndpoint):
+    """One link to the anonymous terminus."""
+
+    targeted = True
+    _first_node: Queue | None = None
+
+    def _complete(self, partial: IncomingDelivery) -> None:
+        if self._node_for(partial) is None:
+            self._unroutable(partial)
+        else:
+            super()._complete(partial)
+
+    def _node_for(self, partial: IncomingDelivery) -> Queue | None:
+        found = named_node(self.session.connection.vhost, _to(partial))
+        if self.faulty("relay-keeps-to-its-first-node"):
+            self._first_node = self._first_node or found
+            return self._first_node
+        return found
+
+    def _unroutable(self, partial: IncomingDelivery) -> None:
+        """Tell the error that an attach there would have met: rejected where that can be said, else detach."""
+        if self.faulty("unroutable-messages-accepted"):
+            self._tell(partial)
+            return
+        condition = "amqp:illegal-state" if self.faulty("unroutable-misnamed") else "amqp:not-found"
+        text = f"there is no node {_to(partial)!r}"
+        outcomes = self.terminus.source.get("outcomes")
+        silent = partial.settled and self.faulty("settled-unroutable-passed-over")
+        if silent:
+            return
+        detaches = partial.settled or not (outcomes is None or _REJECTED in outcomes)
+        if detaches or self.faulty("unroutable-ends-the-link"):
+            self.fail(condition, text, info=Map({Symbol("delivery-tag"): partial.tag}))
+            return
+        state = encode_composite("rejected", error=error_of(self.faulty, condition, text, "detach"))
+        fields = {"role": "receiver", "first": partial.delivery_id, "settled": True, "state": state}
+        self.session.connection.core.later(lambda: self.session.send("disposition", fields))
+
+
+def _to(partial: IncomingDelivery) -> Any:
+    try:
+        properties = decode_message(bytes(partial.octets)).properties
+    except (WireError, ValueError, TypeError):
+        return None
+    return None if properties is None else properties.get("to")
+
+
+FAULTS = fault_table("""
+relay-keeps-to-its-first-node: all messages of an anonymous link go where its first one went [anonymous/to]
+unroutable-messages-accepted: a message to nowhere over an anonymous link is accepted [anonymous/unroutable]
+unroutable-misnamed: a message to nowhere is refused with another condition than an attach to nowhere
+    [anonymous/unroutable anonymous/unroutable/settled]
+unroutable-ends-the-link: a message to nowhere ends the anonymous link [anonymous/unroutable]
+settled-unroutable-passed-over: a settled message to nowhere is passed over in silence [anonymous/unroutable/settled]
+""")

@@ -1,0 +1,135 @@
+"""Steps of transactions: control links, declare and discharge, work in a transaction.
+
+Knows: the messages of the coordinator, how its answers are read. Must not know: single cases.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from amqpspec.peer.amqp_1_0.books import Delivery, Link, Outgoing
+from amqpspec.peer.amqp_1_0.peer import Peer
+from amqpspec.peer.context import OutOfReach, Unmet, owed
+from amqpspec.peer.events import Reaction
+from amqpspec.suites.amqp_1_0._links import own_terminus
+from amqpspec.wire.amqp_1_0.composites import Composed
+from amqpspec.wire.amqp_1_0.message import encode_message
+from amqpspec.wire.amqp_1_0.performatives import encode_composite
+from amqpspec.wire.amqp_1_0.values import Raw, Symbol
+
+LOCAL = "amqp:local-transactions"
+ACCEPTED, REJECTED = Symbol("amqp:accepted:list"), Symbol("amqp:rejected:list")
+_LEFT_OUT = ("amqp:not-implemented", "amqp:not-found", "amqp:not-allowed", "amqp:precondition-failed")
+_UNHEARD_OF = b"\xfe\xdc\xba\x98"
+STATE = "transactional-state"
+
+
+# --- the control link
+
+
+def control(peer: Peer, channel: int = 0, *, outcomes: tuple[Symbol, ...] = (ACCEPTED, REJECTED)) -> Link:
+    """A link to the coordinator with credit; raises OutOfReach where the target refuses such a link by name."""
+    target = encode_composite("coordinator", capabilities=(Symbol(LOCAL),))
+    try:
+        link = peer.attach("sender", "", channel, target=target, source={"outcomes": outcomes})
+    except Unmet as unmet:
+        # Part 4 is an option: whoever has no coordinator says so in refusing the link, in one of several words.
+        if unmet.code in _LEFT_OUT or str(unmet.code).startswith("amqp:decode"):
+            raise OutOfReach(f"no coordinator: {unmet.observed}", unmet.seen) from unmet
+        raise
+    if getattr(own_terminus(link), "name", "") == "target":
+        raise OutOfReach("no coordinator: the attach names a node in its place", link.attached)
+    peer.credit_for(link)
+    return link
+
+
+def capabilities(link: Link) -> tuple[str, ...]:
+    """What the coordinator of a control link can do, as the target's attach tells."""
+    told = owed(own_terminus(link), "a coordinator in attach")["capabilities"] or ()
+    return tuple(map(str, (told,) if isinstance(told, str) else told))
+
+
+def able(link: Link, capability: str) -> None:
+    """A prerequisite: the coordinator announces a capability; raises OutOfReach."""
+    if capability not in capabilities(link):
+        raise OutOfReach(f"the coordinator does not announce {capability}", link.attached)
+
+
+def declare(peer: Peer, link: Link) -> Any:
+    """A new transaction; gives its id as it came. Raises Unmet for another outcome than declared."""
+    outgoing = told(peer, declaring(peer, link))
+    if outgoing.outcome != "declared":
+        raise Unmet("declared", outgoing.outcome or "no state")
+    return owed(outgoing.state, "a state")["txn_id"]
+
+
+def declaring(peer: Peer, link: Link, **fields: Any) -> Outgoing:
+    """Send a declare."""
+    return peer.transfer(link, message=encode_message(value=encode_composite("declare")), **fields)
+
+
+def discharging(peer: Peer, link: Link, txn_id: Any, *, fail: bool, **fields: Any) -> Outgoing:
+    """Send a discharge."""
+    body = encode_composite("discharge", txn_id=txn_id, fail=fail)
+    return peer.transfer(link, message=encode_message(value=body), **fields)
+
+
+def discharge(peer: Peer, link: Link, txn_id: Any, *, fail: bool = False) -> str:
+    """End a transaction; gives the outcome. Raises Unmet where none comes."""
+    return told(peer, discharging(peer, link, txn_id, fail=fail)).outcome
+
+
+def must_discharge(peer: Peer, link: Link, txn_id: Any, *, fail: bool = False) -> None:
+    """End a transaction; raises Unmet where that is not accepted."""
+    outcome = discharge(peer, link, txn_id, fail=fail)
+    if outcome not in ("accepted", ""):
+        raise Unmet("a discharge that is accepted", outcome)
+
+
+def told(peer: Peer, outgoing: Outgoing) -> Outgoing:
+    """Wait until the target has told a state of a delivery, of any kind, or settled it; raises Unmet."""
+    peer.until(
+        lambda: outgoing.state is not None or outgoing.settled_by_target,
+        "an outcome of the delivery",
+        link=outgoing.link,
+    )
+    return outgoing
+
+
+def unknown_id() -> bytes:
+    """An id that no target has given."""
+    return _UNHEARD_OF
+
+
+def refusal_of(peer: Peer, link: Link, outgoing: Outgoing) -> Reaction:
+    """What the target does about a delivery of which a refusal is owed."""
+    return peer.reaction(link.session.channel, link=link, delivery=outgoing)
+
+
+# --- work
+
+
+def within(txn_id: Any, outcome: str | None = None) -> Raw:
+    """The state of a delivery in a transaction, with its provisional outcome."""
+    fields: dict[str, Any] = {} if outcome is None else {"outcome": encode_composite(outcome)}
+    return encode_composite(STATE, txn_id=txn_id, **fields)
+
+
+def post(peer: Peer, link: Link, txn_id: Any, body: bytes, **fields: Any) -> Outgoing:
+    """Post a message in a transaction; waits for its state where it goes unsettled."""
+    outgoing = peer.transfer(link, body, state=within(txn_id), **fields)
+    return outgoing if outgoing.settled else told(peer, outgoing)
+
+
+def provisional(outgoing: Outgoing) -> tuple[Any, str]:
+    """The id and the outcome in the state of a delivery that was posted; none and its own name for another state."""
+    state = outgoing.state
+    if state is None or state.name != STATE:
+        return None, outgoing.outcome
+    outcome = state.get("outcome")
+    return state["txn_id"], outcome.name if isinstance(outcome, Composed) else ""
+
+
+def retire(peer: Peer, delivery: Delivery, txn_id: Any, outcome: str, *, settled: bool) -> None:
+    """Give a delivery an outcome in a transaction."""
+    peer.disposition(delivery, state=within(txn_id, outcome), settled=settled)

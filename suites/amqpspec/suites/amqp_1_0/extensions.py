@@ -1,0 +1,147 @@
+"""Extensions that an open announces: the anonymous terminus, and one connection for each container."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from amqpspec.peer.amqp_1_0.books import Link, Outgoing
+from amqpspec.peer.amqp_1_0.peer import Peer
+from amqpspec.peer.context import OutOfReach, Unmet, owed
+from amqpspec.run.case import case
+from amqpspec.run.oracles import equals, holds, worst
+from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_1_0._links import look, refused_attach
+from amqpspec.suites.amqp_1_0._sole import (
+    CLOSE_EXISTING,
+    REFUSE,
+    closed_for,
+    offers,
+    refused,
+    replacing,
+    sole,
+    still_there,
+    wishes,
+)
+from amqpspec.wire.amqp_1_0.message import encode_message
+from amqpspec.wire.amqp_1_0.values import Symbol
+
+_RELAY = "ANONYMOUS-RELAY"
+_OUTCOMES = (Symbol("amqp:accepted:list"), Symbol("amqp:rejected:list"), Symbol("amqp:released:list"))
+
+
+# --- the anonymous terminus
+
+
+@case("anonymous.attach", covers=["anonymous/attach"])
+def anonymous_link(peer: Peer) -> Verdict:
+    """A link whose target has no address is taken: the target's attach has a target, and credit comes."""
+    _announced(peer)
+    peer.claim("a link with a target, and credit")
+    link = _anonymous(peer)
+    peer.credit_for(link)
+    return holds(peer, not link.refused, "a target, and credit", seen=link.attached)
+
+
+@case("anonymous.to", covers=["anonymous/to"])
+def routed_by_to(peer: Peer) -> Verdict:
+    """Of messages on one link, each goes to the node that it names, and to no other."""
+    _announced(peer)
+    addresses = [peer.node(), peer.node()]
+    link = _anonymous(peer)
+    peer.claim("two messages in the first node, one in the second")
+    outcomes = [
+        peer.outcome(_addressed(peer, link, addresses[number], body)).outcome
+        for number, body in ((0, b"one"), (1, b"two"), (0, b"three"))
+    ]
+    wanted = [[b"one", b"three"], [b"two"]]
+    found = [look(peer, address, own) for address, own in zip(addresses, wanted, strict=True)]
+    return equals(peer, (outcomes, found), (["accepted"] * 3, wanted), "outcomes, and messages by node")
+
+
+@case("anonymous.unroutable", covers=["anonymous/unroutable"])
+def unroutable_message(peer: Peer) -> Verdict:
+    """A message to nowhere is rejected with what an attach to nowhere meets; the link goes on."""
+    nowhere, condition = _nowhere(peer)
+    link, address = _anonymous(peer), peer.node()
+    peer.claim(f"rejected with {condition}, and the next message accepted")
+    outgoing = peer.outcome(_addressed(peer, link, nowhere, b"lost"))
+    error = None if outgoing.state is None else outgoing.state.get("error")
+    seen = (outgoing.outcome, None if error is None else str(error["condition"]))
+    after = peer.outcome(_addressed(peer, link, address, b"found")).outcome
+    return equals(
+        peer, (*seen, after), ("rejected", condition, "accepted"), "outcome, condition, next outcome"
+    )
+
+
+@case("anonymous.unroutable.settled", covers=["anonymous/unroutable/settled"])
+def unroutable_settled_message(peer: Peer) -> Verdict:
+    """A settled message to nowhere cannot be rejected: the link is detached with what an attach to nowhere meets."""
+    nowhere, condition = _nowhere(peer)
+    link = _anonymous(peer)
+    peer.claim(f"detach with {condition}")
+    _addressed(peer, link, nowhere, b"lost", settled=True)
+    reaction = peer.reaction(link=link)
+    told = link.detached_by is not None and link.detached_by.condition == condition
+    return holds(peer, told, reaction)
+
+
+# --- one connection for each container
+
+
+@case("sole-connection.refused", covers=["sole-connection/refused"])
+def second_connection_is_refused(peer: Peer) -> Verdict:
+    """Of two connections of a container that is to have one, the second fails; another container opens."""
+    sole(peer, REFUSE)
+    peer.claim("open that tells a failure, close with invalid-field on container-id; all others go on")
+    second = peer.another(container_id=peer.container_id)
+    second.greet()
+    second.send("open", **wishes(REFUSE))
+    wanted = ("amqp:invalid-field", "container-id", True)
+    verdict = equals(peer, refused(second), wanted, "condition, field, failure told")
+    seen = (still_there(peer), still_there(peer.another().open_connection()))
+    others = equals(peer, seen, (True, True), "the first connection, another container's")
+    return worst((verdict, others))
+
+
+@case("sole-connection.replaced", covers=["sole-connection/replaced"])
+def first_connection_is_replaced(peer: Peer) -> Verdict:
+    """Where the first connection is to give way, a second one of its container opens, and the first is closed."""
+    beside = peer.another().open_connection()
+    sole(peer, CLOSE_EXISTING)
+    peer.claim(
+        "the first connection closed with resource-locked, the second one open, another container's untouched"
+    )
+    second = replacing(peer)
+    seen = (closed_for(peer), still_there(second), still_there(beside))
+    return equals(peer, seen, ("amqp:resource-locked", True, True), "condition, second, beside")
+
+
+# --- steps of this module
+
+
+def _announced(peer: Peer) -> None:
+    """A prerequisite: the target offers the anonymous terminus; raises OutOfReach."""
+    if peer.opened is None:
+        peer.open_connection()
+    opened = owed(peer.opened, "open")
+    if not offers(opened, _RELAY):
+        raise OutOfReach(f"the target does not offer {_RELAY}", opened)
+
+
+def _anonymous(peer: Peer, channel: int = 0) -> Link:
+    return peer.attach("sender", "", channel, target={}, source={"outcomes": _OUTCOMES})
+
+
+def _addressed(peer: Peer, link: Link, to: str, body: bytes, **fields: Any) -> Outgoing:
+    return peer.transfer(link, message=encode_message(properties={"to": to}, data=body), **fields)
+
+
+def _nowhere(peer: Peer) -> tuple[str, str]:
+    """An address that names nothing, and what an attach to it meets; raises OutOfReach where there is none."""
+    _announced(peer)
+    other = peer.another()
+    link, reaction = refused_attach(other, "sender")
+    refusal = reaction.refusal
+    if refusal is None or refusal.code is None:
+        raise Unmet("a refusal with a condition", reaction.describe(peer.dialect), reaction)
+    return link.address, str(refusal.code)
