@@ -133,6 +133,26 @@ def reject_attach(session: Session, attach: Composed, own_handle: int, condition
     session.rejected.add(attach.get("handle", 0))
 
 
+def answer_crossing(session: Session, endpoint: LinkEndpoint) -> None:
+    """A closing detach has crossed the broker's, which did not close: attach once more, and close (1.0 §2.6.6)."""
+    key = (endpoint.is_sender, endpoint.name)
+    if session.faulty("crossing-detach-ends-session"):
+        session.fail("amqp:session:errant-link", "a detach that crosses")
+    handle = session.free_handle()
+    if handle is None or session.faulty("crossing-detach-not-answered"):
+        return
+    if not session.faulty("crossing-detach-answered-without-attach"):
+        terminus = endpoint.terminus
+        fields = {"name": endpoint.name, "handle": handle, "role": not endpoint.is_sender}
+        fields |= {"source": terminus.source, "target": terminus.target}
+        if endpoint.is_sender:
+            fields["initial_delivery_count"] = endpoint.delivery_count
+        session.send("attach", fields)
+    session.send("detach", {"handle": handle, "closed": not session.faulty("crossing-detach-left-open")})
+    session.failed_names.discard(key)
+    session.nodes.detached(endpoint, closed=True)
+
+
 def _after_receiving(session: Session, attach: Composed, endpoint: ReceivingEndpoint) -> None:
     """Once the map is told, what only this side holds is settled: the sender has forgotten it (1.0 §2.6.13)."""
     theirs = attach.get("unsettled") or {}
@@ -146,6 +166,13 @@ def _after_receiving(session: Session, attach: Composed, endpoint: ReceivingEndp
 
 
 FAULTS = fault_table("""
+crossing-detach-ends-session: a closing detach that crosses one of the broker's ends the session
+    [links/closing/crossing links/closing/crossing-answer]
+crossing-detach-not-answered: a closing detach that crosses one of the broker's that does not close is not answered
+    [links/closing/crossing-answer]
+crossing-detach-answered-without-attach: it is answered by a detach without an attach before it
+    [links/closing/crossing-answer]
+crossing-detach-left-open: it is answered by attach and a detach that does not close [links/closing/crossing-answer]
 attach-under-another-name: the broker's attach has another name [links/establishing/answer links/names/length]
 attach-answered-in-the-same-role: the broker's attach has the role of the partner [links/establishing/answer]
 attach-without-handle: the broker's attach lacks the handle [performatives/attach/mandatory]

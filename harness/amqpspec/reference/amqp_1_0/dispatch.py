@@ -5,6 +5,7 @@ Knows: which performative is whose. Must not know: what any of them does.
 
 from __future__ import annotations
 
+from amqpspec.reference.amqp_1_0.answering import answer_crossing
 from amqpspec.reference.amqp_1_0.attaching import on_attach
 from amqpspec.reference.amqp_1_0.dispositions import on_disposition
 from amqpspec.reference.amqp_1_0.flows import on_flow
@@ -52,8 +53,10 @@ def _on_detach(session: Session, frame: Composed) -> None:
     """Detach a link; for one that the broker has refused, this is the answer that frees its handle."""
     handle = frame["handle"]
     if handle in session.failed or handle in session.rejected:
-        session.failed.pop(handle, None)
+        failed = session.failed.pop(handle, None)
         session.rejected.discard(handle)
+        if failed is not None and frame["closed"] and not failed.closed:
+            answer_crossing(session, failed)
         return
     endpoint = session.endpoints.get(handle)
     if endpoint is None:

@@ -95,7 +95,7 @@ class LinkEndpoint:
         self.attached = True
         self.delivery_count = self.credit = 0
         self.snd_settle_mode, self.rcv_settle_mode = MIXED, FIRST
-        self.only_resumes = False
+        self.only_resumes = self.closed = False
 
     @property
     def name(self) -> str:
@@ -110,6 +110,7 @@ class LinkEndpoint:
             return
         shown = "amqp:link:detach-forced" if self._misnamed(condition) else condition
         error = error_of(self.faulty, shown, text, "detach", info)
+        self.closed = closed
         if not self.faulty("failed-endpoint-works-on"):
             self.session.destroy(self, closed=closed, stolen=condition == STOLEN)
         self.send_detach(closed=closed, error=error)

@@ -45,8 +45,17 @@ class RelayEndpoint(ReceivingEndpoint):
         if self.faulty("unroutable-messages-accepted"):
             self._tell(partial)
             return
-        condition = "amqp:illegal-state" if self.faulty("unroutable-misnamed") else "amqp:not-found"
-        text = f"there is no node {_to(partial)!r}"
+        condition, text = "amqp:not-found", f"there is no node {_to(partial)!r}"
+        if _to(partial) is None:
+            condition, text = (
+                "amqp:precondition-failed",
+                "a message on a link without address has to say where it goes",
+            )
+            if self.faulty("messages-to-nobody-accepted"):
+                self._tell(partial)
+                return
+        if self.faulty("unroutable-misnamed"):
+            condition = "amqp:illegal-state"
         outcomes = self.terminus.source.get("outcomes")
         silent = partial.settled and self.faulty("settled-unroutable-passed-over")
         if silent:
@@ -69,6 +78,8 @@ def _to(partial: IncomingDelivery) -> Any:
 
 
 FAULTS = fault_table("""
+messages-to-nobody-accepted: a message that does not say where it goes is accepted on an anonymous link
+    [definitions/condition/precondition-failed]
 relay-keeps-to-its-first-node: all messages of an anonymous link go where its first one went [anonymous/to]
 unroutable-messages-accepted: a message to nowhere over an anonymous link is accepted [anonymous/unroutable]
 unroutable-misnamed: a message to nowhere is refused with another condition than an attach to nowhere

@@ -37,8 +37,6 @@ def control(peer: Peer, channel: int = 0, *, outcomes: tuple[Symbol, ...] = (ACC
         if unmet.code in _LEFT_OUT or str(unmet.code).startswith("amqp:decode"):
             raise OutOfReach(f"no coordinator: {unmet.observed}", unmet.seen) from unmet
         raise
-    if getattr(own_terminus(link), "name", "") == "target":
-        raise OutOfReach("no coordinator: the attach names a node in its place", link.attached)
     peer.credit_for(link)
     return link
 

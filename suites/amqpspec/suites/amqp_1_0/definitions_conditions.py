@@ -10,8 +10,9 @@ from amqpspec.peer.amqp_1_0.peer import Peer
 from amqpspec.peer.context import OutOfReach, Unmet
 from amqpspec.run.amqp_1_0.oracles import borne, rejects_violation
 from amqpspec.run.case import case
-from amqpspec.run.oracles import judge_reaction, observed_either_way, worst
+from amqpspec.run.oracles import equals, judge_reaction, observed_either_way, worst
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_1_0._anonymous import addressed, anonymous
 from amqpspec.suites.amqp_1_0._links import (
     RECEIVER,
     SENDER,
@@ -23,6 +24,7 @@ from amqpspec.suites.amqp_1_0._links import (
     refused_attach,
 )
 from amqpspec.suites.amqp_1_0._sessions import LARGEST_TRY, UNATTACHED
+from amqpspec.suites.amqp_1_0._sole import CLOSE_EXISTING, closed_for, replacing, sole, still_there
 from amqpspec.wire.amqp_1_0.values import Described, Symbol, Value
 from amqpspec.wire.values import Raw
 
@@ -271,6 +273,30 @@ def link_that_is_attached_elsewhere(peer: Peer) -> Verdict:
         raise OutOfReach(f"the target refuses the second attach: {reaction.describe(peer.dialect)}", reaction)
     peer.claim("detach with stolen, or two links that live")
     return _gone(peer, first)
+
+
+@case("definitions.condition.resource-locked", covers=["definitions/condition/resource-locked"])
+def held_by_another(peer: Peer) -> Verdict:
+    """A connection whose container is held by a newer one, as both asked for, is closed with resource-locked."""
+    beside = peer.another().open_connection()
+    sole(peer, CLOSE_EXISTING)
+    peer.claim("close with resource-locked, and nobody else's connection closed")
+    second = replacing(peer)
+    seen = (closed_for(peer), still_there(second), still_there(beside))
+    return equals(peer, seen, ("amqp:resource-locked", True, True), "condition, second, beside")
+
+
+@case("definitions.condition.precondition-failed", covers=["definitions/condition/precondition-failed"])
+def message_without_to(peer: Peer) -> Verdict:
+    """On a link without address, a message that names no node either is refused; one that names a node is taken."""
+    link = anonymous(peer)
+    address = peer.node()
+    outgoing = peer.transfer(link, b"to nobody")
+    verdict = judge_reaction(peer, peer.reaction(link=link, delivery=outgoing))
+    if not link.is_attached:
+        return verdict
+    sent = peer.outcome(addressed(peer, link, address, b"to a node"))
+    return worst((verdict, equals(peer, sent.outcome, "accepted", "outcome of the next one")))
 
 
 # --- steps of this module

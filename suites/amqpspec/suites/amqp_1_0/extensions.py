@@ -2,32 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from amqpspec.peer.amqp_1_0.books import Link, Outgoing
 from amqpspec.peer.amqp_1_0.peer import Peer
-from amqpspec.peer.context import OutOfReach, Unmet, owed
+from amqpspec.peer.context import Unmet
 from amqpspec.run.case import case
 from amqpspec.run.oracles import equals, holds, worst
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_1_0._anonymous import addressed, announced, anonymous
 from amqpspec.suites.amqp_1_0._links import look, refused_attach
 from amqpspec.suites.amqp_1_0._sole import (
     CLOSE_EXISTING,
     REFUSE,
     closed_for,
-    offers,
     refused,
     replacing,
     sole,
     still_there,
     wishes,
 )
-from amqpspec.wire.amqp_1_0.message import encode_message
-from amqpspec.wire.amqp_1_0.values import Symbol
-
-_RELAY = "ANONYMOUS-RELAY"
-_OUTCOMES = (Symbol("amqp:accepted:list"), Symbol("amqp:rejected:list"), Symbol("amqp:released:list"))
-
 
 # --- the anonymous terminus
 
@@ -35,9 +26,9 @@ _OUTCOMES = (Symbol("amqp:accepted:list"), Symbol("amqp:rejected:list"), Symbol(
 @case("anonymous.attach", covers=["anonymous/attach"])
 def anonymous_link(peer: Peer) -> Verdict:
     """A link whose target has no address is taken: the target's attach has a target, and credit comes."""
-    _announced(peer)
+    announced(peer)
     peer.claim("a link with a target, and credit")
-    link = _anonymous(peer)
+    link = anonymous(peer)
     peer.credit_for(link)
     return holds(peer, not link.refused, "a target, and credit", seen=link.attached)
 
@@ -45,12 +36,12 @@ def anonymous_link(peer: Peer) -> Verdict:
 @case("anonymous.to", covers=["anonymous/to"])
 def routed_by_to(peer: Peer) -> Verdict:
     """Of messages on one link, each goes to the node that it names, and to no other."""
-    _announced(peer)
+    announced(peer)
     addresses = [peer.node(), peer.node()]
-    link = _anonymous(peer)
+    link = anonymous(peer)
     peer.claim("two messages in the first node, one in the second")
     outcomes = [
-        peer.outcome(_addressed(peer, link, addresses[number], body)).outcome
+        peer.outcome(addressed(peer, link, addresses[number], body)).outcome
         for number, body in ((0, b"one"), (1, b"two"), (0, b"three"))
     ]
     wanted = [[b"one", b"three"], [b"two"]]
@@ -62,12 +53,12 @@ def routed_by_to(peer: Peer) -> Verdict:
 def unroutable_message(peer: Peer) -> Verdict:
     """A message to nowhere is rejected with what an attach to nowhere meets; the link goes on."""
     nowhere, condition = _nowhere(peer)
-    link, address = _anonymous(peer), peer.node()
+    link, address = anonymous(peer), peer.node()
     peer.claim(f"rejected with {condition}, and the next message accepted")
-    outgoing = peer.outcome(_addressed(peer, link, nowhere, b"lost"))
+    outgoing = peer.outcome(addressed(peer, link, nowhere, b"lost"))
     error = None if outgoing.state is None else outgoing.state.get("error")
     seen = (outgoing.outcome, None if error is None else str(error["condition"]))
-    after = peer.outcome(_addressed(peer, link, address, b"found")).outcome
+    after = peer.outcome(addressed(peer, link, address, b"found")).outcome
     return equals(
         peer, (*seen, after), ("rejected", condition, "accepted"), "outcome, condition, next outcome"
     )
@@ -77,9 +68,9 @@ def unroutable_message(peer: Peer) -> Verdict:
 def unroutable_settled_message(peer: Peer) -> Verdict:
     """A settled message to nowhere cannot be rejected: the link is detached with what an attach to nowhere meets."""
     nowhere, condition = _nowhere(peer)
-    link = _anonymous(peer)
+    link = anonymous(peer)
     peer.claim(f"detach with {condition}")
-    _addressed(peer, link, nowhere, b"lost", settled=True)
+    addressed(peer, link, nowhere, b"lost", settled=True)
     reaction = peer.reaction(link=link)
     told = link.detached_by is not None and link.detached_by.condition == condition
     return holds(peer, told, reaction)
@@ -119,26 +110,9 @@ def first_connection_is_replaced(peer: Peer) -> Verdict:
 # --- steps of this module
 
 
-def _announced(peer: Peer) -> None:
-    """A prerequisite: the target offers the anonymous terminus; raises OutOfReach."""
-    if peer.opened is None:
-        peer.open_connection()
-    opened = owed(peer.opened, "open")
-    if not offers(opened, _RELAY):
-        raise OutOfReach(f"the target does not offer {_RELAY}", opened)
-
-
-def _anonymous(peer: Peer, channel: int = 0) -> Link:
-    return peer.attach("sender", "", channel, target={}, source={"outcomes": _OUTCOMES})
-
-
-def _addressed(peer: Peer, link: Link, to: str, body: bytes, **fields: Any) -> Outgoing:
-    return peer.transfer(link, message=encode_message(properties={"to": to}, data=body), **fields)
-
-
 def _nowhere(peer: Peer) -> tuple[str, str]:
     """An address that names nothing, and what an attach to it meets; raises OutOfReach where there is none."""
-    _announced(peer)
+    announced(peer)
     other = peer.another()
     link, reaction = refused_attach(other, "sender")
     refusal = reaction.refusal

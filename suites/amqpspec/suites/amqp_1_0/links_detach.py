@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from amqpspec.peer.amqp_1_0.books import Link
 from amqpspec.peer.amqp_1_0.peer import Peer
-from amqpspec.peer.context import OutOfReach
+from amqpspec.peer.context import OutOfReach, owed
 from amqpspec.record.rows import Outcome
 from amqpspec.run.amqp_1_0.oracles import allows, rejects_violation
 from amqpspec.run.case import case
@@ -273,7 +273,43 @@ def close_is_answered(peer: Peer) -> Verdict:
     return holds(peer, not held, f"unsettled: {', '.join(tag.hex() for tag in held) or 'nothing'}")
 
 
+@case("links.closing.crossing", covers=["links/closing/crossing"])
+def closing_detach_that_crosses(peer: Peer) -> Verdict:
+    """A closing detach that crosses one that does not close ends neither the session nor its other link."""
+    other = peer.sender()
+    _crossed(peer)
+    peer.claim("a message accepted on the other link")
+    sent = peer.outcome(peer.transfer(other, b"x"))
+    return equals(peer, sent.outcome, "accepted", "outcome")
+
+
+@case("links.closing.crossing-answer", covers=["links/closing/crossing-answer"])
+def crossing_is_answered(peer: Peer) -> Verdict:
+    """A closing detach that crosses one that does not close is answered by attach and a closing detach."""
+    link = _crossed(peer)
+    before = link.detached_by
+    peer.claim("attach of the same name, then a closing detach")
+    peer.until(lambda: link.detached_by is not before, "attach and a closing detach", session=link.session)
+    attached = peer.take(lambda a: a.name == "attach" and a.link is link)
+    closed = owed(link.detached_by, "detach")["closed"] is True
+    return equals(peer, (len(attached), closed), (1, True), "attaches, detach that closes")
+
+
 # --- steps of this module
+
+
+def _crossed(peer: Peer) -> Link:
+    """A link that fails while its closing detach is under way; raises OutOfReach where the target closes it."""
+    failed_open(once := peer.another(), once.sender())  # whether a failing link is closed
+    peer.polite = False
+    link = peer.sender()
+    peer.credit_for(link)
+    # In one write: the detach goes out before the failure could be known.
+    peer.send_octets(breach(peer, link) + peer.frame("detach", handle=link, closed=True))
+    peer.until(lambda: link.detached_by is not None, "detach", session=link.session)
+    if owed(link.detached_by, "detach")["closed"]:
+        raise OutOfReach("the target closes the link", link.detached_by)
+    return link
 
 
 def _detached_open(peer: Peer, link: Link) -> None:

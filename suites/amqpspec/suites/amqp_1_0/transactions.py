@@ -242,14 +242,16 @@ def retired_and_rolled_back(peer: Peer) -> Verdict:
     peer.claim("the first message in the node, and not the second")
     for delivery in (kept, done):
         retire(peer, delivery, txn_id, "accepted", settled=False)
-    must_discharge(peer, link, txn_id, fail=True)
-    if kept.settled_by_target or done.settled_by_target:
+    peer.barrier(kept.link.session.channel)
+    if _settled(kept, done):
         raise OutOfReach("the target settles what has an outcome in a transaction")
+    must_discharge(peer, link, txn_id, fail=True)
+    settled = _settled(kept, done)
     peer.disposition(kept, state="released")
     peer.disposition(done, state="accepted")
     peer.detach(kept.link)
     found = look(peer, address, [b"message 0"])
-    return equals(peer, found, [b"message 0"], "messages")
+    return equals(peer, (settled, found), (False, [b"message 0"]), "settled by the rollback, messages")
 
 
 @case("transactions.retirement.settled", covers=["transactions/retirement/settled"])
@@ -391,6 +393,11 @@ def _received(peer: Peer, address: str, count: int, default: str = "") -> list[D
     if any(delivery.settled for delivery in found):
         raise Unmet("unsettled deliveries", "settled ones")
     return found
+
+
+def _settled(*deliveries: Delivery) -> bool:
+    """Whether the target has settled one of what it sent unsettled."""
+    return any(delivery.settled_by_target for delivery in deliveries)
 
 
 def _acquired(transfer: FrameArrived) -> Any:
