@@ -82,7 +82,7 @@ def test_the_comment_keeps_its_limit_and_counts_what_it_left_out(harbor: LoadedR
     cases += [replace(base, id=f"known.{n}", baseline="known") for n in range(count // 3)]
     text = summary(with_cases(harbor, cases))
     assert len(text) < LIMIT
-    shown = len(re.findall(r"^- ✗ `case\.", text, re.MULTILINE))
+    shown = len(re.findall(r"`case\.\d+`", text))
     left = re.search(r"and (\d+) more in matrix.html", text)
     assert shown + int(left[1] if left else 0) == count
     if count:

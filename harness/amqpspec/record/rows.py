@@ -241,12 +241,12 @@ class Tally:
     excluded: int
     verdicts: Mapping[str, int]
 
-    @classmethod
-    def of(cls, outcomes: Iterable[Outcome]) -> Tally:
+    @staticmethod
+    def of(outcomes: Iterable[Outcome]) -> Tally:
         """Count outcomes."""
         counts = Counter(outcomes)
         ran = {str(o): counts[o] for o in Outcome if o in RAN and counts[o]}
-        return cls(
+        return Tally(
             planned=counts.total(),
             run=sum(ran.values()),
             not_applicable=counts[Outcome.NOT_APPLICABLE],

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from amqpspec.record.rows import CaseRow, Outcome
-from amqpspec.record.schema_1 import shape
+from amqpspec.record.shapes import shape
 from amqpspec.reports.text import cut_octets, plural
 from amqpspec.spec.model import Refusal
 

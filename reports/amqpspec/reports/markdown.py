@@ -12,6 +12,7 @@ from itertools import groupby
 from pathlib import Path
 
 from amqpspec.record.rows import CaseRow, Outcome
+from amqpspec.reports.causes import Cause, causes
 from amqpspec.reports.files import atomic_text
 from amqpspec.reports.load import LoadedRun
 from amqpspec.reports.outcomes import LOOKS, dialect_title
@@ -27,6 +28,7 @@ from amqpspec.reports.summary import (
 )
 from amqpspec.reports.text import one_line, plural
 
+_NAMED = 20
 LIMIT = 60_000  # characters; a comment takes 65,536
 _TEXT_LIMIT = 300
 _RESERVE = 1_000  # headings of lists whose items find no room
@@ -122,12 +124,12 @@ def _parts(run: LoadedRun) -> list[Callable[[int], str]]:
 
 
 def _case_list(run: LoadedRun, title: str, cases: Sequence[CaseRow], folded: bool) -> Callable[[int], str]:
-    heading = f"{title} ({len(cases)})"
+    heading, found = f"{title} ({len(cases)})", causes(cases)
     before, after = _frame(heading, folded)
 
     def write(room: int) -> str:
-        items = (_item(run, case) for case in cases)
-        return _within(before, items, after, len(cases), room)
+        items = [_cause(run, cause) for cause in found]
+        return _within(before, items, after, len(found), room)
 
     return write
 
@@ -149,6 +151,18 @@ def _within(before: str, items: Iterable[str], after: str, count: int, room: int
         room -= len(item)
     rest = more.format(count - len(taken)) if len(taken) < count else ""
     return before + "".join(taken) + rest + after
+
+
+def _cause(run: LoadedRun, cause: Cause) -> str:
+    """One case as it is; of several, what they have in common, their ids, and the first of them."""
+    if len(cause.cases) == 1:
+        return _item(run, cause.cases[0])
+    ids = ", ".join(code(case.id) for case in cause.cases[:_NAMED])
+    if len(cause.cases) > _NAMED:
+        ids += f" and {len(cause.cases) - _NAMED} more in matrix.html"
+    first = _item(run, cause.cases[0]).splitlines()[1:]
+    head = f"- {LOOKS[cause.verdict].symbol} **{plain(cause.headline)}**: {ids}; the first of them:"
+    return "\n".join([head, *first]) + "\n"
 
 
 def _item(run: LoadedRun, case: CaseRow) -> str:

@@ -9,10 +9,9 @@ applicable where all of its cases are, by the rules of profile and limits. All o
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
-from amqpspec.record.rows import CaseRow, Outcome
+from amqpspec.record.rows import CaseRow, Outcome, Tally
 from amqpspec.reports.load import LoadedRun
 from amqpspec.reports.outcomes import is_deviation
 from amqpspec.run.results import JUDGED
@@ -60,20 +59,13 @@ def _cases(run: LoadedRun) -> Mapping[str, set[str]]:
 
 
 @dataclass(frozen=True, slots=True)
-class Numbers:
-    """What terminal, matrix, JUnit and certificate say of one run.
+class Numbers(Tally):
+    """What terminal, matrix, JUnit and certificate say of one run: its counts, and what a baseline makes of them.
 
-    ``planned`` = ``run`` + ``not_applicable`` + ``blocked`` + ``excluded``, whatever a baseline knows. Of the cases
-    that are not green each is one of ``known``, ``unexpected``, ``undecided``, ``nonstrict`` and ``left``: blocked and
+    A case that is not green is one of ``known``, ``unexpected``, ``undecided``, ``nonstrict`` and ``left``: blocked and
     not known.
     """
 
-    planned: int
-    run: int
-    not_applicable: int
-    blocked: int
-    excluded: int
-    verdicts: Mapping[str, int]
     known: int
     unexpected: int
     undecided: int
@@ -81,10 +73,6 @@ class Numbers:
     left: int
     requirements_judged: int
     requirements: int
-
-    def to_json(self) -> dict[str, Any]:
-        """The numbers as JSON data."""
-        return asdict(self)
 
 
 def numbers(run: LoadedRun) -> Numbers:

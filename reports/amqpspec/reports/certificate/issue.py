@@ -16,6 +16,7 @@ from typing import Any
 from amqpspec.record.evidence import transcripts
 from amqpspec.record.journal import JOURNAL
 from amqpspec.record.rows import CaseRow
+from amqpspec.reports.causes import causes
 from amqpspec.reports.files import atomic_text
 from amqpspec.reports.load import RESULTS, LoadedRun, ReportError
 from amqpspec.reports.outcomes import is_deviation
@@ -47,6 +48,7 @@ def certificate(run: LoadedRun) -> dict[str, Any]:
         "numbers": numbers(run).to_json(),
         "requirements": _requirements(run),
         "deviations": [_deviation(case) for case in run.cases if _is_named(case, run.meta.strict)],
+        "causes": _causes(run),
         "verdicts": {case.id: str(case.verdict) for case in run.cases},
         "evidence": evidence(run.folder),
     }  # fmt: skip
@@ -110,6 +112,15 @@ def _requirements(run: LoadedRun) -> dict[str, Any]:
         "total": found.total, "covered": found.covered, "excluded": len(found.excluded), "open": len(found.open),
         "judged": stands.judged, "of": stands.of, "not_judged": list(stands.open),
     }  # fmt: skip
+
+
+def _causes(run: LoadedRun) -> list[dict[str, Any]]:
+    """The deviations by what they have in common, where that is told of several; their cases by id."""
+    found = causes(case for case in run.cases if _is_named(case, run.meta.strict))
+    return [
+        {"verdict": str(cause.verdict), "says": cause.says, "cases": [case.id for case in cause.cases]}
+        for cause in found
+    ]
 
 
 def _is_named(case: CaseRow, strict: bool) -> bool:

@@ -12,7 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from amqpspec.record.rows import TargetRow
+from amqpspec.record.rows import CaseRow, TargetRow
+from amqpspec.reports.causes import Cause, causes
 from amqpspec.reports.load import LoadedRun
 from amqpspec.reports.outcomes import dialect_title
 from amqpspec.reports.standing import Deviations, Numbers, numbers
@@ -35,6 +36,10 @@ class Card:
     numbers: Numbers
     facts: tuple[str, ...]
     announced: tuple[tuple[str, str], ...]
+
+    def causes(self, cases: Iterable[CaseRow]) -> list[Cause]:
+        """The causes of these cases, each with its headline."""
+        return causes(cases)
 
     @property
     def tone(self) -> str:

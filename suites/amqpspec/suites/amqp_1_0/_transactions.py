@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from amqpspec.peer.amqp_1_0.books import Delivery, Link, Outgoing
+from amqpspec.peer.amqp_1_0.books import Delivery, FrameArrived, Link, Outgoing
 from amqpspec.peer.amqp_1_0.peer import Peer
 from amqpspec.peer.context import OutOfReach, Unmet, owed
 from amqpspec.peer.events import Reaction
@@ -131,3 +131,24 @@ def provisional(outgoing: Outgoing) -> tuple[Any, str]:
 def retire(peer: Peer, delivery: Delivery, txn_id: Any, outcome: str, *, settled: bool) -> None:
     """Give a delivery an outcome in a transaction."""
     peer.disposition(delivery, state=within(txn_id, outcome), settled=settled)
+
+
+# --- what came of it
+
+
+def names_an_id(state: Any) -> tuple[str, bool]:
+    """The name of an outcome, and whether it carries an id."""
+    if state is None:
+        return "", False
+    return state.name, state.name == "declared" and state.get("txn_id") is not None
+
+
+def acquired_in(transfer: FrameArrived) -> Any:
+    """The id of the transaction in which a delivery was acquired; None for another state."""
+    state = transfer["state"]
+    return state["txn_id"] if getattr(state, "name", "") == STATE else None
+
+
+def settled_early(*deliveries: Delivery) -> bool:
+    """Whether the target has settled one of what it sent unsettled."""
+    return any(delivery.settled_by_target for delivery in deliveries)

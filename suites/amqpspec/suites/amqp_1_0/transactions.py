@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from amqpspec.peer.amqp_1_0.books import Delivery, FrameArrived, Link
+from amqpspec.peer.amqp_1_0.books import Delivery, Link
 from amqpspec.peer.amqp_1_0.peer import Peer
 from amqpspec.peer.context import OutOfReach, Unmet, owed
 from amqpspec.run.case import case
@@ -15,8 +15,8 @@ from amqpspec.suites.amqp_1_0._links import bodies, filled, look, own_terminus
 from amqpspec.suites.amqp_1_0._transactions import (
     ACCEPTED,
     LOCAL,
-    STATE,
     able,
+    acquired_in,
     capabilities,
     control,
     declare,
@@ -24,10 +24,12 @@ from amqpspec.suites.amqp_1_0._transactions import (
     discharge,
     discharging,
     must_discharge,
+    names_an_id,
     post,
     provisional,
     refusal_of,
     retire,
+    settled_early,
     told,
     unknown_id,
     within,
@@ -84,7 +86,7 @@ def declared(peer: Peer) -> Verdict:
     links.append((other, control(other)))
     peer.claim("declared, with a txn-id")
     outcomes = [told(one, declaring(one, link)) for one, link in links]
-    seen = [_declared(outgoing.state) for outgoing in outcomes]
+    seen = [names_an_id(outgoing.state) for outgoing in outcomes]
     return equals(peer, seen, [("declared", True)] * 2, "outcomes")
 
 
@@ -243,10 +245,10 @@ def retired_and_rolled_back(peer: Peer) -> Verdict:
     for delivery in (kept, done):
         retire(peer, delivery, txn_id, "accepted", settled=False)
     peer.barrier(kept.link.session.channel)
-    if _settled(kept, done):
+    if settled_early(kept, done):
         raise OutOfReach("the target settles what has an outcome in a transaction")
     must_discharge(peer, link, txn_id, fail=True)
-    settled = _settled(kept, done)
+    settled = settled_early(kept, done)
     peer.disposition(kept, state="released")
     peer.disposition(done, state="accepted")
     peer.detach(kept.link)
@@ -286,7 +288,7 @@ def acquired_in_a_transaction(peer: Peer) -> Verdict:
     if not taker.inbox:
         return judge_reaction(peer, peer.reaction(link=taker))
     (delivery,) = peer.received(taker)
-    states = [_acquired(transfer) for transfer in delivery.transfers]
+    states = [acquired_in(transfer) for transfer in delivery.transfers]
     named = bool(states) and states[0] == txn_id
     told_as = f"a delivery in the state {delivery.state or 'none'}"
     return holds(peer, named, told_as, "a delivery in the transaction, or detach with not-implemented")
@@ -371,13 +373,6 @@ def posted_in_no_transaction(peer: Peer) -> Verdict:
 # --- steps of this module
 
 
-def _declared(state: Any) -> tuple[str, bool]:
-    """The name of an outcome, and whether it carries an id."""
-    if state is None:
-        return "", False
-    return state.name, state.name == "declared" and state.get("txn_id") is not None
-
-
 def _received(peer: Peer, address: str, count: int, default: str = "") -> list[Delivery]:
     """So many unsettled deliveries; with a default outcome that the target's attach repeats, else OutOfReach."""
     source: dict[str, Any] = {"address": address}
@@ -393,14 +388,3 @@ def _received(peer: Peer, address: str, count: int, default: str = "") -> list[D
     if any(delivery.settled for delivery in found):
         raise Unmet("unsettled deliveries", "settled ones")
     return found
-
-
-def _settled(*deliveries: Delivery) -> bool:
-    """Whether the target has settled one of what it sent unsettled."""
-    return any(delivery.settled_by_target for delivery in deliveries)
-
-
-def _acquired(transfer: FrameArrived) -> Any:
-    """The id of the transaction in which a delivery was acquired; None for another state."""
-    state = transfer["state"]
-    return state["txn_id"] if getattr(state, "name", "") == STATE else None
