@@ -174,6 +174,8 @@ def _make(session: Session, wanted: Any, terminus: Terminus, ours: str) -> None:
     ):
         session.refuse("definitions/condition/not-implemented", "a filter that is not understood")
     relays = ours == "target" and fields.get("address") is None and not fields.get("dynamic")
+    if session.faulty("links-without-address-refused"):
+        relays = False
     terminus.queue = None if relays else addresses.node_of(session, fields, terminus)
     terminus.expiry = str(wanted["expiry_policy"])
     terminus.timeout_s = wanted["timeout"]
@@ -267,6 +269,7 @@ def _start_receiving(
 
 
 FAULTS = fault_table("""
+links-without-address-refused: a link whose target has no address is refused [anonymous/attach]
 attach-not-answered: an attach is not answered [links/establishing/answer]
 long-names-refused: names of more than 255 octets are refused [links/names/length]
 handles-have-to-be-alike: the broker attaches with the partner's handle
