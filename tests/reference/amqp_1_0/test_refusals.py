@@ -238,7 +238,6 @@ def test_refused_sources(talk: Talk, fields: dict[str, Any], condition: str) -> 
     ("fields", "condition"),
     [
         ({"target": None}, "amqp:invalid-field"),
-        ({"target": "accepted"}, "amqp:not-implemented"),
         ({"target": {"address": "q"}, "initial_delivery_count": None}, "amqp:invalid-field"),
     ],
 )
