@@ -1,6 +1,9 @@
 """Steps that cases about branches of distributed transactions share.
 
 Knows: the peer's verbs, the statuses of XA. Must not know: verdicts, targets.
+
+The published tables give the struct xid no code; Qpid's brokers read and write one. ``dtx.start.result`` is about that,
+every other case writes xids as its target reads them.
 """
 
 from __future__ import annotations
@@ -9,11 +12,17 @@ from collections.abc import Mapping
 from typing import Any
 
 from amqpspec.peer.amqp_0_10.peer import Peer
+from amqpspec.peer.context import Unmet
 from amqpspec.spec.amqp_0_10 import DIALECT
 from amqpspec.suites.amqp_0_10._messages import SHARED, answer, fill
-from amqpspec.wire.amqp_0_10.values import Packed
+from amqpspec.wire.amqp_0_10.values import Packed, Raw
+from amqpspec.wire.amqp_0_10.writing import encode_struct
 
 Xid = Mapping[str, Any]
+Key = tuple[int, bytes, bytes]
+_CODE = (6, 4)
+_CODED: dict[str, bool] = {}
+"""By the tags of cases, whether the target wants a code in front of the fields of an xid."""
 _STATUS = {int(choice.value): choice.name for choice in DIALECT.choices("dtx.xa-status")}
 
 
@@ -22,9 +31,40 @@ def xid(peer: Peer, branch: bytes = b"b") -> Xid:
     return {"format": 7, "global_id": peer.name("g").encode(), "branch_id": branch}
 
 
+def on_wire(peer: Peer, of: Xid) -> Any:
+    """An xid as the target reads it."""
+    if peer.context.tag not in _CODED:
+        _CODED[peer.context.tag] = False
+        plain = _reads(peer, xid(peer))
+        _CODED[peer.context.tag] = not plain and _reads(peer, _coded(xid(peer)))
+    return _coded(of) if _CODED[peer.context.tag] else of
+
+
+def _coded(of: Xid) -> Raw:
+    return Raw(encode_struct(DIALECT.structs["dtx.xid"], of, code=_CODE))
+
+
+def _reads(peer: Peer, value: Any) -> bool:
+    """Whether a target starts a branch by an xid that is written so."""
+    other = peer.another()
+    selected(other)
+    try:
+        other.call("dtx.start", xid=value)
+    except Unmet:
+        return False
+    finally:
+        other.hang_up()
+    return True
+
+
+def ask(peer: Peer, name: str, of: Xid, channel: int = 0, **args: Any) -> Any:
+    """Send a command about a branch, and take what answers it; raises Unmet."""
+    return peer.call(f"dtx.{name}", channel, xid=on_wire(peer, of), **args)
+
+
 def told(peer: Peer, name: str, of: Xid, channel: int = 0, **args: Any) -> str:
     """Send a command about a branch, and take the status that it results in, by name; raises Unmet."""
-    status = peer.call(f"dtx.{name}", channel, xid=of, **args).fields.get("status")
+    status = ask(peer, name, of, channel, **args).fields.get("status")
     return _STATUS.get(status, str(status))
 
 
@@ -38,7 +78,7 @@ def selected(peer: Peer, *channels: int) -> None:
 def started(peer: Peer, branch: bytes = b"b", channel: int = 0) -> Xid:
     """A new branch on which a session works."""
     of = xid(peer, branch)
-    peer.call("dtx.start", channel, xid=of)
+    ask(peer, "start", of, channel)
     return of
 
 
@@ -50,7 +90,7 @@ def worked(peer: Peer, branch: bytes = b"b", channel: int = 0) -> tuple[Xid, str
     of = started(peer, branch, channel)
     answer(peer, "accept", [transfer], channel)
     fill(peer, queue, b"made", channel=channel)
-    peer.call("dtx.end", channel, xid=of)
+    ask(peer, "end", of, channel)
     peer.call("message.cancel", channel, destination=destination)
     return of, queue
 
@@ -58,17 +98,22 @@ def worked(peer: Peer, branch: bytes = b"b", channel: int = 0) -> tuple[Xid, str
 def prepared(peer: Peer, branch: bytes = b"b", channel: int = 0) -> tuple[Xid, str]:
     """A branch like that of ``worked``, prepared."""
     of, queue = worked(peer, branch, channel)
-    peer.call("dtx.prepare", channel, xid=of)
+    ask(peer, "prepare", of, channel)
     return of, queue
 
 
-def in_doubt(peer: Peer, channel: int = 0) -> list[tuple[int, bytes, bytes]]:
+def in_doubt(peer: Peer, channel: int = 0) -> list[Key]:
     """The xids that recover lists, as format, global id and branch id."""
     items = peer.call("dtx.recover", channel).fields["in_doubt"].items
-    found = [item.fields for item in items if isinstance(item, Packed)]
-    return [(one["format"], one["global_id"], one["branch_id"]) for one in found]
+    return [key_of(item.fields) if isinstance(item, Packed) else _key_in(item.octets) for item in items]
 
 
-def key_of(of: Xid) -> tuple[int, bytes, bytes]:
+def _key_in(octets: bytes) -> Key:
+    """What an xid behind a struct code holds: flags, format, and both ids behind their sizes."""
+    middle = 7 + octets[6]
+    return int.from_bytes(octets[2:6], "big"), octets[7:middle], octets[middle + 1 :]
+
+
+def key_of(of: Xid) -> Key:
     """An xid as ``in_doubt`` tells it."""
     return of["format"], of["global_id"], of["branch_id"]

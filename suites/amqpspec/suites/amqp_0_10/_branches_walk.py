@@ -14,8 +14,8 @@ from amqpspec.peer.context import Context, Unmet
 from amqpspec.peer.line import Line
 from amqpspec.suites.amqp_0_10._branches import in_doubt, key_of, selected, told, xid
 from amqpspec.suites.amqp_0_10._branches_model import CHANNELS, Branch, Model, State, Step
-from amqpspec.suites.amqp_0_10._entities import bodies, holds_soon
-from amqpspec.suites.amqp_0_10._messages import SHARED, answer, fill
+from amqpspec.suites.amqp_0_10._entities import bodies
+from amqpspec.suites.amqp_0_10._messages import SHARED, answer, fill, holds_soon
 from amqpspec.suites.histories import Mismatch
 from amqpspec.wire.transport import StreamEnded
 
@@ -32,6 +32,8 @@ class Walk:
         self.steps: list[Step] = []
         self.is_over = False
         self.queue = ""
+        self.at = {channel: channel for channel in CHANNELS}
+        """The channels at which the model's sessions stand: a new session comes to a new one."""
         self.numbers = 0
         self.xids: dict[str, Any] = {}
         self.transfers: dict[int, list[AssemblyArrived]] = {channel: [] for channel in CHANNELS}
@@ -64,13 +66,15 @@ class Walk:
                 self._set_free(Step("end", channel, name))
             self._rollback(Step("rollback", 0, name))
         for channel in CHANNELS:
-            self.peer.detach(channel)
+            self.peer.detach(self.at[channel])
             self.model.leave(channel)
-        self.peer.open_session()
-        self._same("count at the end", holds_soon(self.peer, self.queue, len(self.model.ready)), True)
-        left = sorted(body or b"" for body in bodies(self.peer, self.queue))
-        self._same("messages at the end", left, sorted(self.model.ready))
         self.peer.close()
+        other = Peer(self.peer.context, self.peer.lines)
+        other.open_session()
+        self._same("count at the end", holds_soon(other, self.queue, len(self.model.ready)), True)
+        left = sorted(body or b"" for body in bodies(other, self.queue))
+        self._same("messages at the end", left, sorted(self.model.ready))
+        other.close()
 
     def _set_free(self, step: Step) -> None:
         branch = self.model.branches[step.branch]
@@ -94,7 +98,7 @@ class Walk:
             raise Mismatch(f"{what} {wanted!r}", f"{what} {actual!r}")
 
     def _told(self, step: Step, command: str, *results: str, **args: Any) -> str:
-        status = told(self.peer, command, self.xids[step.branch], step.channel, **args)
+        status = told(self.peer, command, self.xids[step.branch], self.at[step.channel], **args)
         if status not in (results or (_OK,)):
             raise Mismatch(f"{command} with {' or '.join(results or (_OK,))}", status)
         return status
@@ -104,36 +108,37 @@ class Walk:
     def _publish(self, step: Step) -> None:
         self.numbers += 1
         body = b"%d" % self.numbers
-        fill(self.peer, self.queue, body, channel=step.channel)
+        fill(self.peer, self.queue, body, channel=self.at[step.channel])
         self.model.publish(step.channel, body)
 
     def _take(self, step: Step) -> None:
-        destination = self.peer.subscribe(self.queue, step.channel, messages=1)
-        transfer = self.peer.transfer(step.channel)
-        self.peer.call("message.cancel", step.channel, destination=destination)
+        destination = self.peer.subscribe(self.queue, self.at[step.channel], messages=1)
+        transfer = self.peer.transfer(self.at[step.channel])
+        self.peer.call("message.cancel", self.at[step.channel], destination=destination)
         if transfer.body not in self.model.ready:
             raise Mismatch(f"one of {self.model.ready}", repr(transfer.body))
         self.transfers[step.channel].append(transfer)
         self.model.take(step.channel, transfer.body)
 
     def _accept(self, step: Step) -> None:
-        answer(self.peer, "accept", [self.transfers[step.channel].pop(0)], step.channel)
+        answer(self.peer, "accept", [self.transfers[step.channel].pop(0)], self.at[step.channel])
         self.model.accept(step.channel)
 
     def _release(self, step: Step) -> None:
-        answer(self.peer, "release", [self.transfers[step.channel].pop(0)], step.channel)
+        answer(self.peer, "release", [self.transfers[step.channel].pop(0)], self.at[step.channel])
         self.model.release(step.channel)
 
     def _look(self, step: Step) -> None:
         wanted = len(self.model.ready)
-        if not holds_soon(self.peer, self.queue, wanted, step.channel):
+        if not holds_soon(self.peer, self.queue, wanted, self.at[step.channel]):
             raise Mismatch(f"{wanted} messages in the queue", "another number")
 
     # --- sessions and branches
 
     def _leave(self, step: Step) -> None:
-        self.peer.detach(step.channel)
-        selected(self.peer, step.channel)
+        self.peer.detach(self.at[step.channel])
+        self.at[step.channel] += len(CHANNELS)
+        selected(self.peer, self.at[step.channel])
         self.transfers[step.channel] = []
         self.model.leave(step.channel)
 
@@ -186,7 +191,7 @@ class Walk:
         self.model.complete(step.branch, committed=False)
 
     def _recover(self, step: Step) -> None:
-        found = in_doubt(self.peer, step.channel)
+        found = in_doubt(self.peer, self.at[step.channel])
         mine = sorted(name for name, of in self.xids.items() if key_of(of) in found)
         wanted = [name for name, one in self.model.branches.items() if one.state is State.PREPARED]
         self._same("branches in doubt", mine, sorted(wanted))

@@ -66,11 +66,21 @@ def looked_at(
     peer: Peer, queue: str, channel: int = 0, *, accept_mode: int = EXPLICIT
 ) -> list[AssemblyArrived]:
     """Everything in a queue that can be had, as it is shown to who does not acquire."""
-    destination = peer.subscribe(
-        queue, channel, messages=None, octets=None, acquire_mode=NOT_ACQUIRED, accept_mode=accept_mode
+    return _shown(peer, queue, channel, peer.name("look"), accept_mode)
+
+
+def _shown(peer: Peer, queue: str, channel: int, name: str, accept_mode: int) -> list[AssemblyArrived]:
+    peer.subscribe(
+        queue,
+        channel,
+        destination=name,
+        messages=None,
+        octets=None,
+        acquire_mode=NOT_ACQUIRED,
+        accept_mode=accept_mode,
     )
-    peer.flow(destination, channel, messages=UNLIMITED, octets=UNLIMITED)
-    return flushed(peer, destination, channel)
+    peer.flow(name, channel, messages=UNLIMITED, octets=UNLIMITED)
+    return flushed(peer, name, channel)
 
 
 def contents(transfers: Iterable[AssemblyArrived]) -> list[bytes]:
@@ -79,5 +89,17 @@ def contents(transfers: Iterable[AssemblyArrived]) -> list[bytes]:
 
 
 def count_of(peer: Peer, queue: str, channel: int = 0) -> int:
-    """How many messages wait in a queue."""
-    return int(peer.call("queue.query", channel, queue=queue).fields.get("message_count") or 0)
+    """How many messages of a queue can be had: what a query counts may hold those that somebody has already."""
+    name = peer.name("count")
+    shown = _shown(peer, queue, channel, name, EXPLICIT)
+    peer.call("message.cancel", channel, destination=name)
+    return len(shown)
+
+
+def holds_soon(peer: Peer, queue: str, count: int, channel: int = 0) -> bool:
+    """Whether so many messages of a queue can be had: no text says how soon what is given back is there again."""
+    until_s = peer.now() + peer.patience_s
+    while count_of(peer, queue, channel) != count:
+        if peer.now() > until_s:
+            return False
+    return True

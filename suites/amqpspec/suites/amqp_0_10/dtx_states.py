@@ -15,7 +15,7 @@ from amqpspec.peer.amqp_0_10.peer import Peer
 from amqpspec.run.case import case
 from amqpspec.run.oracles import best, judge_reaction
 from amqpspec.run.verdict import Verdict
-from amqpspec.suites.amqp_0_10._branches import Xid, prepared, selected, started, told, worked, xid
+from amqpspec.suites.amqp_0_10._branches import Xid, on_wire, prepared, selected, started, told, worked, xid
 
 # --- states
 
@@ -180,7 +180,7 @@ def _register(state: str, command: str, flags: tuple[str, ...], rules: list[str]
         args: dict[str, Any] = {flag.replace("-", "_"): True for flag in flags}
         if command == "set-timeout":
             args["timeout"] = 3600
-        peer.send(f"dtx.{command}", xid=of, **args)
+        peer.send(f"dtx.{command}", xid=on_wire(peer, of), **args)
         reaction = peer.reaction()
         return best(judge_reaction(peer, reaction, rule) for rule in rules)
 

@@ -12,8 +12,16 @@ from amqpspec.peer.amqp_0_10.peer import CREDIT, UNLIMITED, WINDOW, Peer
 from amqpspec.run.case import case
 from amqpspec.run.oracles import borne, equals
 from amqpspec.run.verdict import Verdict
-from amqpspec.suites.amqp_0_10._entities import bodies, holds_soon
-from amqpspec.suites.amqp_0_10._messages import answer, contents, count_of, deliveries, fill, flushed
+from amqpspec.suites.amqp_0_10._entities import bodies
+from amqpspec.suites.amqp_0_10._messages import (
+    answer,
+    contents,
+    count_of,
+    deliveries,
+    fill,
+    flushed,
+    holds_soon,
+)
 
 _SIX = tuple(b"%d" % number for number in range(6))
 _PLENTY = 1 << 20
@@ -72,7 +80,7 @@ def credit_in_messages(peer: Peer) -> Verdict:
 def credit_in_octets(peer: Peer) -> Verdict:
     """Credit in octets is taken, too: with enough for two messages, two of three come."""
     peer.open_session()
-    body = b"x" * 100
+    body = b"x" * 1000
     cost = _cost(peer, body)
     queue = fill(peer, peer.queue(), body, body, body)
     name = _subscribed(peer, queue, messages=UNLIMITED, octets=2 * cost)
@@ -149,7 +157,7 @@ def window_of_messages(peer: Peer) -> Verdict:
 def window_of_octets(peer: Peer) -> Verdict:
     """In window mode a completed transfer gives back its octets."""
     peer.open_session()
-    body = b"w" * 80
+    body = b"w" * 1000
     cost = _cost(peer, body)
     queue = fill(peer, peer.queue(), body, body, body)
     name = _subscribed(peer, queue, WINDOW, messages=UNLIMITED, octets=cost)
@@ -158,7 +166,7 @@ def window_of_octets(peer: Peer) -> Verdict:
     _complete(peer, [first])
     second = peer.transfer()
     found = (len(second.body), len(flushed(peer, name)), count_of(peer, queue))
-    return equals(peer, found, (80, 0, 1), "octets, more, left")
+    return equals(peer, found, (1000, 0, 1), "octets, more, left")
 
 
 @case("message.flow-mode.default", covers=["message/set-flow-mode/default-flow-mode"])
@@ -261,7 +269,7 @@ def credit_adds_up(peer: Peer) -> Verdict:
 def octets_add_up(peer: Peer) -> Verdict:
     """Flow adds octets to those that are there, and not to the messages."""
     peer.open_session()
-    body = b"v" * 40
+    body = b"v" * 1000
     cost = _cost(peer, body)
     queue = peer.queue()
     name = _subscribed(peer, queue, messages=2, octets=cost)

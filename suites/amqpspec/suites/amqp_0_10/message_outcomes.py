@@ -10,7 +10,7 @@ from amqpspec.run.amqp_0_10.oracles import rejects_violation
 from amqpspec.run.case import case
 from amqpspec.run.oracles import equals, observed_either_way, without_effect
 from amqpspec.run.verdict import Verdict
-from amqpspec.suites.amqp_0_10._entities import bodies, bound_to, holds_soon, send
+from amqpspec.suites.amqp_0_10._entities import bodies, bound_to, send
 from amqpspec.suites.amqp_0_10._messages import (
     acquired,
     answer,
@@ -18,6 +18,7 @@ from amqpspec.suites.amqp_0_10._messages import (
     count_of,
     fill,
     flushed,
+    holds_soon,
     ids,
     looked_at,
 )

@@ -12,7 +12,7 @@ from amqpspec.run.amqp_0_10.oracles import rejects_violation
 from amqpspec.run.case import case
 from amqpspec.run.oracles import equals
 from amqpspec.run.verdict import Verdict
-from amqpspec.suites.amqp_0_10._entities import bodies, bound_to, has_queue, holds_soon, send
+from amqpspec.suites.amqp_0_10._entities import bodies, bound_to, has_queue, send
 from amqpspec.suites.amqp_0_10._messages import (
     acquired,
     answer,
@@ -21,6 +21,7 @@ from amqpspec.suites.amqp_0_10._messages import (
     deliveries,
     fill,
     flushed,
+    holds_soon,
     ids,
     looked_at,
 )

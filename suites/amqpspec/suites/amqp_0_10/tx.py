@@ -10,9 +10,9 @@ from amqpspec.run.amqp_0_10.oracles import rejects_violation
 from amqpspec.run.case import case
 from amqpspec.run.oracles import equals
 from amqpspec.run.verdict import Verdict
-from amqpspec.suites.amqp_0_10._branches import xid
-from amqpspec.suites.amqp_0_10._entities import bodies, holds_soon
-from amqpspec.suites.amqp_0_10._messages import SHARED, answer, contents, count_of, fill
+from amqpspec.suites.amqp_0_10._branches import ask, xid
+from amqpspec.suites.amqp_0_10._entities import bodies
+from amqpspec.suites.amqp_0_10._messages import SHARED, answer, contents, count_of, fill, holds_soon
 
 # --- select
 
@@ -44,7 +44,7 @@ def select_on_a_branch(peer: Peer) -> Verdict:
     """A session that works on a branch of dtx cannot select tx."""
     peer.open_session()
     peer.call("dtx.select")
-    peer.call("dtx.start", xid=xid(peer))
+    ask(peer, "start", xid(peer))
     peer.send("tx.select")
     return rejects_violation(peer)
 
