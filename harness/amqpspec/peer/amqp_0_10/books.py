@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from amqpspec.wire.amqp_0_10.serial import SerialSet, add, latest
+from amqpspec.wire.amqp_0_10.serial import Ranges, SerialSet, add, latest
 
 
 @dataclass(slots=True, eq=False)
@@ -15,8 +15,8 @@ class Session:
     """One end of a session.
 
     ``next_id`` is the id of the next command out, ``next_in`` that of the next one in; None until a command-point has
-    said it. ``done`` are commands out that the target told completed, ``known`` those that it was told are known.
-    ``received`` are commands in, ``finished`` those of them that were completed here.
+    said it. ``done`` are commands out that the target told completed. ``received`` are commands in, ``finished`` those
+    of them that were completed here, and ``known`` those that the target knows to be.
     """
 
     name: bytes
@@ -27,6 +27,12 @@ class Session:
     done: SerialSet = field(default_factory=SerialSet)
     received: SerialSet = field(default_factory=SerialSet)
     finished: SerialSet = field(default_factory=SerialSet)
+    known: SerialSet = field(default_factory=SerialSet)
+
+    @property
+    def told(self) -> Ranges:
+        """What completed has to say: all that is finished, but for what is known to be."""
+        return (self.finished - self.known).ranges
 
     def number(self) -> int | None:
         """The id of one more command out."""

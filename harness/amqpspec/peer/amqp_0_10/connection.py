@@ -2,7 +2,7 @@
 
 Knows: what was sent and what arrived on it, and the books of its sessions. Must not know: sockets, verdicts.
 Where it is ``polite`` (the usual), what has to be answered is answered: close, detach, request-timeout, flush,
-completed that wants a timely reply.
+completed that wants a timely reply (this one where it ``knows``: what is known is not told again).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Connection(Line):
     def __init__(self, context: Context, lines: list[Line] | None = None) -> None:
         self.listener = AssemblyListener()
         super().__init__(context, DIALECT, self.listener, lines)
-        self.polite = True
+        self.polite = self.knows = True
         self.max_frame_octets = DIALECT.layout.min_max_frame_size
         self.channel_max: int | None = None
         self.closed_by: AssemblyArrived | None = None
@@ -97,7 +97,7 @@ class Connection(Line):
         """Tell that commands of the target are completed: these, and those that were before."""
         session = self.sessions[channel]
         session.finished = latest(session.finished, ((number, number) for number in ids))
-        self.send("session.completed", channel, commands=session.finished.ranges, timely_reply=timely)
+        self.send("session.completed", channel, commands=session.told, timely_reply=timely)
 
     # --- noticing
 
@@ -123,6 +123,8 @@ class Connection(Line):
             session.next_in = arrival["command_id"]
         elif arrival.name == "session.completed":
             session.done = latest(session.done, arrival["commands"] or ())
+        elif arrival.name == "session.known-completed":
+            session.known = latest(session.known, arrival["commands"] or ())
         elif arrival.name in ("session.detached", "session.detach"):
             session.attached = False
         instruction = arrival.assembly.instruction
@@ -138,7 +140,7 @@ class Connection(Line):
             self.send("session.detached", channel, name=arrival["name"] or b"", code=NORMAL)
         elif arrival.name == "session.request-timeout":
             self.send("session.timeout", channel, timeout=arrival["timeout"])
-        elif arrival.name == "session.completed" and arrival["timely_reply"]:
+        elif arrival.name == "session.completed" and arrival["timely_reply"] and self.knows:
             self.send("session.known-completed", channel, commands=arrival["commands"])
         elif session is not None and arrival.name == "session.flush":
             self._answer_flush(session, arrival)
@@ -151,6 +153,6 @@ class Connection(Line):
             following = SerialSet.single(session.next_in) if session.next_in is not None else SerialSet()
             self.send("session.expected", session.channel, commands=following.ranges)
         if arrival["confirmed"]:
-            self.send("session.confirmed", session.channel, commands=session.finished.ranges)
+            self.send("session.confirmed", session.channel, commands=session.told)
         if arrival["completed"]:
-            self.send("session.completed", session.channel, commands=session.finished.ranges)
+            self.send("session.completed", session.channel, commands=session.told)

@@ -103,6 +103,7 @@ class Walk:
 
     def open(self) -> None:
         """A session that outlives its connection, with two queues of its own."""
+        self.peer.knows = False
         lasting(self.peer, point=self.start)
         self.names = {name: self.peer.queue() for name in QUEUES}
 
@@ -227,6 +228,7 @@ class Walk:
         session.finished = session.received - _ids(number for number, _ in owned)
         session.channel, self.channel = 0, 0
         self.peer = elsewhere(self.peer, session)
+        self.peer.knows = False
         told = state(self.peer)
         _same("completed", told.completed, self.model.completed.ranges)
         for before in owned:

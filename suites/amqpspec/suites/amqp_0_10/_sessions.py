@@ -47,12 +47,14 @@ def told_now(peer: Peer, name: str, channel: int = 0) -> AssemblyArrived:
     """What a flush for one of the sets is answered by, and not what came of it before; raises Unmet."""
     wanted = f"session.{name}"
     asked: Mapping[str, Any] = {name: True}
-    peer.send("session.flush", channel, **asked)
     if name == "expected":
+        peer.send("session.flush", channel, expected=True)
         return peer.expect(wanted, channel=channel)
-    # Completed may come unasked at any time. Expected never does: what came before it is the last word.
-    peer.send("session.flush", channel, expected=True)
-    peer.expect("session.expected", channel=channel)
+    # Completed may come unasked at any time, expected never does: it tells what came before the answer, and behind it.
+    told_now(peer, "expected", channel)
+    peer.pending(wanted, channel=channel)
+    peer.send("session.flush", channel, **asked)
+    told_now(peer, "expected", channel)
     found = peer.pending(wanted, channel=channel)
     if not found:
         raise Unmet(f"{wanted} behind a flush that asks for it", "session.expected behind the next flush")

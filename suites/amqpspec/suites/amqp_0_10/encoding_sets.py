@@ -23,6 +23,7 @@ _OUT_OF_ORDER = (((5, 6), (1, 2)), ((1, 4), (3, 6)), ((1, 2), (3, 4)), ((4, 1),)
 
 
 def _worked(peer: Peer, commands: int, start: int = 0) -> None:
+    peer.knows = False
     peer.open_session(point=start)
     for _ in range(commands - 1):
         peer.send("execution.sync")

@@ -44,6 +44,7 @@ def command_without_another_point(peer: Peer) -> Verdict:
 @case("session.command-point.numbering", covers=["session/command-point/numbering"])
 def numbers_of_commands(peer: Peer) -> Verdict:
     """Commands are counted from the id of the command-point on, over the end of 32 bits: 4294967294 to 1."""
+    peer.knows = False
     peer.open_session(point=_LAST_IDS)
     peer.claim("ids 4294967294 to 1 completed, and an exception for command 2")
     for _ in range(3):
