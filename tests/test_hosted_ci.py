@@ -38,6 +38,7 @@ def declared() -> dict[str, Any]:
 def ran(folder: Path, **inputs: str) -> tuple[int, dict[str, str]]:
     """The exit code of the step, and its outputs."""
     told = folder / "outputs"
+    told.unlink(missing_ok=True)
     environment = {f"AMQPSPEC_{name.upper()}": value for name, value in inputs.items()}
     command = [sys.executable, str(ROOT / ".ci" / "action.py")]
     done = subprocess.run(
