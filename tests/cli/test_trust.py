@@ -24,6 +24,7 @@ import pytest
 
 from amqpspec.cli import main
 from amqpspec.reference.server import ReferenceBroker
+from amqpspec.run.case import load_suite
 from amqpspec.run.engine import Engine
 from tests.cli.verbs import GUARD_S, SMALL, amqpspec, command, error, outside, process
 from tests.waiting import until
@@ -212,3 +213,30 @@ def _on_a_terminal(line: str) -> str:
         running.wait(GUARD_S)
     os.close(parent)
     return said.decode("utf-8", "replace")
+
+
+# --- targets that others use
+
+
+@pytest.mark.parametrize("dialect", ["amqp-0-9-1", "amqp-0-10"])
+def test_what_belongs_to_everybody_is_left_alone_on_a_shared_target(dialect: str, tmp_path: Path) -> None:
+    modules = [name for name in {case.suite for case in load_suite(dialect).values()} if "exchange" in name]
+    amqpspec("run", f"reference:{dialect}", *modules, "--shared-target", "-q", "-o", tmp_path, code=0)
+    asked = set()
+    for path in (tmp_path / "evidence").glob("*.jsonl"):
+        lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        frames = [frame for line in lines if line.get("dir") == "out" for frame in line.get("frames", ())]
+        asked |= {frame["text"].split()[0] + _exchange(frame["text"]) for frame in frames}
+    assert any(text.startswith("exchange.delete") for text in asked), "their own ones are deleted"
+    shared = (
+        "exchange.delete ''",
+        "exchange.declare ''",
+        "exchange.delete 'amq.",
+        "basic.publish 'amq.fanout'",
+    )
+    assert [text for text in asked if text.startswith(shared)] == []
+
+
+def _exchange(text: str) -> str:
+    found = re.search(r"exchange=('[^']*')", text)
+    return f" {found[1]}" if found else ""

@@ -164,6 +164,7 @@ def names(peer: Peer) -> Verdict:
 @case(
     "exchange.default-access.declare",
     covers=["exchange/declare/exchange/exchange-name-required", "exchange/default-access/publish-only"],
+    destructive=True,
 )
 def nameless_declare(peer: Peer) -> Verdict:
     """An exchange without a name cannot be declared."""
@@ -175,6 +176,7 @@ def nameless_declare(peer: Peer) -> Verdict:
 @case(
     "exchange.default-access.delete",
     covers=["exchange/delete/exchange/exchange-name-required", "exchange/default-access/refused"],
+    destructive=True,
 )
 def nameless_delete(peer: Peer) -> Verdict:
     """The default exchange cannot be deleted."""

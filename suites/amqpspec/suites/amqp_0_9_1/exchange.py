@@ -104,7 +104,8 @@ def nameless_exchange_is_there(peer: Peer) -> Verdict:
     return equals(peer, reached(peer, queues, queues[1]), [0, 1], "copies by queue")
 
 
-@case("exchange.instances.fanout", covers=["exchange/required-instances/amq-type"])
+# What goes to amq.fanout goes to everybody's queues.
+@case("exchange.instances.fanout", covers=["exchange/required-instances/amq-type"], destructive=True)
 def amq_fanout_is_there(peer: Peer) -> Verdict:
     """The exchange amq.fanout is there and routes without regard to keys."""
     peer.open_channel()
@@ -187,7 +188,7 @@ def default_exchange_routes_no_other_name(peer: Peer) -> Verdict:
     return equals(peer, received, [1, 0, 0, 0, 0, 0, 0], "copies by key")
 
 
-@case("exchange.default.declare", covers=["exchange/default-access"])
+@case("exchange.default.declare", covers=["exchange/default-access"], destructive=True)
 def default_exchange_cannot_be_declared(peer: Peer) -> Verdict:
     """The default exchange cannot be declared."""
     peer.open_channel()
@@ -203,7 +204,7 @@ def default_exchange_cannot_be_asked_for(peer: Peer) -> Verdict:
     return rejects_violation(peer)
 
 
-@case("exchange.default.delete", covers=["exchange/default-access"])
+@case("exchange.default.delete", covers=["exchange/default-access"], destructive=True)
 def default_exchange_cannot_be_deleted(peer: Peer) -> Verdict:
     """The default exchange cannot be deleted."""
     peer.open_channel()
