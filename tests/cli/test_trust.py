@@ -226,7 +226,11 @@ def test_what_belongs_to_everybody_is_left_alone_on_a_shared_target(dialect: str
     for path in (tmp_path / "evidence").glob("*.jsonl"):
         lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
         frames = [frame for line in lines if line.get("dir") == "out" for frame in line.get("frames", ())]
-        asked |= {frame["text"].split()[0] + _exchange(frame["text"]) for frame in frames}
+        asked |= {
+            frame["text"].split()[0] + _exchange(frame["text"])
+            for frame in frames
+            if "passive=True" not in frame["text"]
+        }
     assert any(text.startswith("exchange.delete") for text in asked), "their own ones are deleted"
     shared = (
         "exchange.delete ''",

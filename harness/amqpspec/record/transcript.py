@@ -19,6 +19,9 @@ from typing import Any
 from amqpspec.wire.direction import Direction, Directions
 
 MAX_OCTETS = 2 << 20
+_LEAST_OCTETS, _LEAST_PLAIN = 8, 16
+_DIGITS = frozenset({"hex", "sha256"})
+"""Octets as digits, in which a password of digits stands by chance; its own octets are starred before."""
 
 
 class TranscriptError(OSError):
@@ -34,7 +37,7 @@ class Transcript:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = path.open("w", encoding="utf-8")
         self._directions = directions
-        self._secrets = tuple(s for s in secrets if s)
+        self._secrets = distinctive(secrets)
         self._lock = threading.Lock()
         self._decoders: dict[tuple[int, str], Direction] = {}
         self._octets: Counter[str] = Counter()
@@ -108,7 +111,7 @@ class Transcript:
         if not self._secrets:
             return value
         if isinstance(value, Mapping):
-            return {key: self._starred(item) for key, item in value.items()}
+            return {key: item if key in _DIGITS else self._starred(item) for key, item in value.items()}
         if isinstance(value, list | tuple):
             return [self._starred(item) for item in value]
         return starred(value, self._secrets) if isinstance(value, str) else value
@@ -121,8 +124,21 @@ class Transcript:
             raise TranscriptError(f"cannot write {self._path}: {error.strerror}") from error
 
 
+def distinctive(secrets: Iterable[str]) -> tuple[str, ...]:
+    """Those that stand nowhere by chance: from eight octets on, from sixteen where all are letters, or digits.
+
+    A shorter one is hidden in the fields where it belongs (``amqpspec.wire.direction``), and only there: a password
+    like ``pass`` is no reason to star out half of the evidence.
+    """
+    return tuple(
+        secret
+        for secret in secrets
+        if len(secret.encode()) >= (_LEAST_PLAIN if secret.isalpha() or secret.isdecimal() else _LEAST_OCTETS)
+    )
+
+
 def starred(text: str, secrets: Iterable[str]) -> str:
-    """A text with secrets starred out."""
-    for secret in secrets:
+    """A text with secrets starred out, as far as they are distinctive."""
+    for secret in distinctive(secrets):
         text = text.replace(secret, "*" * len(secret))
     return text

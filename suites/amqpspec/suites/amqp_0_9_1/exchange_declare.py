@@ -113,7 +113,11 @@ def illegal_names(peer: Peer) -> Verdict:
     return worst(_declared_as(peer, f"{peer.name()}{extra}") for extra in (" ", "/", "*", "#", "ü"))
 
 
-@case("exchange.declare.empty-name", covers=["exchange/declare/exchange/syntax", "exchange/default-access"])
+@case(
+    "exchange.declare.empty-name",
+    covers=["exchange/declare/exchange/syntax", "exchange/default-access"],
+    destructive=True,
+)
 def empty_name(peer: Peer) -> Verdict:
     """A declare without a name does not make an exchange."""
     peer.open_channel()
