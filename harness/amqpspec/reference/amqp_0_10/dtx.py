@@ -58,7 +58,9 @@ def start(session: Session, order: Order) -> Packed | None:
     if branch is None:
         return None
     branch.suspended.discard(session.key)
-    if branch.doomed != OK and not session.faulty("doomed-branches-go-on"):
+    if branch.doomed != OK and session.faulty("doomed-branches-go-on"):
+        branch.doomed = OK
+    if branch.doomed != OK:
         return told(branch.doomed)
     mode.active = branch
     branch.active.add(session.key)
@@ -142,7 +144,7 @@ def _closed(session: Session) -> None:
 
 
 FAULTS = fault_table("""
-doomed-branches-go-on: a branch that can only be rolled back can be started again [dtx/start/result]
+doomed-branches-go-on: a branch that can only be rolled back is fit again once it is started [dtx/start/result]
 work-belongs-to-no-branch: what lies between start and end takes effect at once [dtx/transactionality/managed]
 every-start-is-rolled-back: start results in xa-rbrollback [dtx/start/result]
 join-not-served: a start with join is refused like one without [dtx/start/join/unsupported]

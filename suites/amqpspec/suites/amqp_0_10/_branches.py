@@ -2,13 +2,14 @@
 
 Knows: the peer's verbs, the statuses of XA. Must not know: verdicts, targets.
 
-The published tables give the struct xid no code; Qpid's brokers read and write one. ``dtx.start.result`` is about that,
-every other case writes xids as its target reads them.
+The published tables give the struct xid a size of two octets and no code; Qpid's brokers read and write a struct32.
+``dtx.start.result`` is about that, every other case writes xids as its target reads them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from amqpspec.peer.amqp_0_10.peer import Peer
@@ -22,7 +23,7 @@ Xid = Mapping[str, Any]
 Key = tuple[int, bytes, bytes]
 _CODE = (6, 4)
 _CODED: dict[str, bool] = {}
-"""By the tags of cases, whether the target wants a code in front of the fields of an xid."""
+"""By the tags of cases, whether the target wants an xid as a struct32 with a code."""
 _STATUS = {int(choice.value): choice.name for choice in DIALECT.choices("dtx.xa-status")}
 
 
@@ -41,7 +42,8 @@ def on_wire(peer: Peer, of: Xid) -> Any:
 
 
 def _coded(of: Xid) -> Raw:
-    return Raw(encode_struct(DIALECT.structs["dtx.xid"], of, code=_CODE))
+    bare = replace(DIALECT.structs["dtx.xid"], size_octets=4, code=_CODE)
+    return Raw(encode_struct(bare, of))
 
 
 def _reads(peer: Peer, value: Any) -> bool:

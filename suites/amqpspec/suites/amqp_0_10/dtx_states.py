@@ -125,7 +125,6 @@ active commit one-phase: commit/xid/not-disassociated
 active rollback: rollback/xid/not-disassociated
 active forget: forget/xid/not-disassociated
 elsewhere start: start/already-known
-elsewhere start resume: start/illegal-state start/xid/unknown-xid
 elsewhere end: end/xid/not-associated end/illegal-state
 elsewhere prepare: prepare/xid/not-disassociated
 elsewhere commit one-phase: commit/xid/not-disassociated
@@ -142,7 +141,6 @@ suspended rollback: rollback/illegal-state
 suspended forget: forget/xid/not-disassociated
 ended start: start/already-known
 ended start join resume: start/join-and-resume
-ended start resume: start/illegal-state start/xid/unknown-xid
 ended end: end/illegal-state end/xid/not-associated
 ended commit: commit/one-phase/one-phase
 ended forget: forget/illegal-state

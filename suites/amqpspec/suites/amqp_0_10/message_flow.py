@@ -160,7 +160,7 @@ def window_of_octets(peer: Peer) -> Verdict:
     body = b"w" * 1000
     cost = _cost(peer, body)
     queue = fill(peer, peer.queue(), body, body, body)
-    name = _subscribed(peer, queue, WINDOW, messages=UNLIMITED, octets=cost)
+    name = _subscribed(peer, queue, WINDOW, messages=UNLIMITED, octets=cost + cost // 2)
     first = peer.transfer()
     peer.claim("the second message once the first one is complete, and not the third one")
     _complete(peer, [first])
@@ -213,8 +213,8 @@ def transactions_give_no_credit(peer: Peer) -> Verdict:
         answer(peer, "accept", [transfer])
         peer.call(outcome)
     peer.barrier()
-    found = (contents(deliveries(peer, name)), contents(flushed(peer, name)), count_of(peer, queue))
-    return equals(peer, found, ([], [], 4), "more, flushed, left")
+    found = (contents(deliveries(peer, name)), contents(flushed(peer, name)))
+    return equals(peer, found, ([], []), "more, flushed")
 
 
 @case("message.flow-mode.switch", covers=["message/set-flow-mode/mode-switching"])
