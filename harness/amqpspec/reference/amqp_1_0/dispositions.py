@@ -52,6 +52,8 @@ def _refuse_errant(session: Session, receiver: bool, first: int, last: int) -> N
 
 def _forget_dead(session: Session) -> None:
     """Deliveries whose terminus has given them back are nobody's any more."""
+    if session.faulty("deliveries-of-closed-links-live"):
+        return
     dead = [n for n, held in session.unsettled.items() if held.terminus.held.get(held.tag) is not held]
     for number in dead:
         del session.unsettled[number]
@@ -190,6 +192,8 @@ undeliverable-here-not-minded: a message goes out again where it could not be de
     [messaging/modified/undeliverable-here]
 default-outcome-not-applied: what is settled without a state goes back to its node, whatever its source's default is
     [messaging/source/default-outcome]
+deliveries-of-closed-links-live: dispositions are applied to messages that a closed link has given back
+    [links/closing/stale-dispositions]
 old-delivery-ids-live: dispositions are applied to ids of a session that has ended [transfers/resuming/delivery-ids]
 outcomes-not-applied: whatever the outcome, messages go back to their node
     [performatives/disposition/detached-links/applied links/detaching/by-delivery-id

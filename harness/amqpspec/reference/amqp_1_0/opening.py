@@ -42,7 +42,8 @@ def on_open(connection: Connection, channel: int, frame: Composed) -> None:
         connection.splitter.clear()
     if "max_frame_size" not in frame.given and connection.faulty("unset-max-frame-size-is-the-least"):
         connection.max_frame_octets = connection.splitter.max_frame_octets = wire.MIN_MAX_FRAME_OCTETS
-    connection.established()
+    if not connection.faulty("handshake-timer-goes-on"):
+        connection.established()
     _take_idle(connection, frame)
 
 
@@ -108,6 +109,7 @@ unset-max-frame-size-is-the-least: without max-frame-size, the broker sends fram
     one frame [performatives/open/max-frame-size/unset]
 pipelined-frames-lost: what comes in one read with open is thrown away [connections/pipelined/desirable
     connections/pipelined/frames-before-answer connections/pipelined/same-treatment sessions/states/begin-sent]
+handshake-timer-goes-on: an open connection ends when the time for opening it is over [connections/opened-stands]
 hostname-demanded: an open without hostname is refused [performatives/open/hostname/default]
 locales-must-be-given: an open without locales is refused [performatives/open/outgoing-locales/none]
 """)

@@ -20,6 +20,7 @@ from amqpspec.suites.amqp_1_0._connections import (
     behind_close,
     closing,
     frames_of,
+    listen,
     nothing_behind_close,
     plain_frame,
 )
@@ -29,6 +30,8 @@ from amqpspec.wire.amqp_1_0.frames import HEADERS
 
 _LINKS = 3
 _MESSAGES = 40
+# Ten seconds for the handshake are usual.
+_LONG_S = 12
 
 
 @case(
@@ -179,6 +182,23 @@ def silence_behind_both(peer: Peer) -> Verdict:
     # A frame, a header, a second close: what each state before would have answered.
     peer.send_octets(plain_frame(peer, "begin", 1) + HEADERS["amqp"] + plain_frame(peer, "close"))
     return nothing_behind_close(peer, peer.expect_end(peer.context.patience.quiet_s))
+
+
+@case("connections.states.opened.stands", covers=["connections/opened-stands"], slow=True)
+def connections_that_stand(peer: Peer) -> Verdict:
+    """Connections outlive the time that a target grants for opening: one with a session, one with nothing but open."""
+    bare = peer.another()
+    bare.open_connection()
+    peer.begin()
+    peer.claim(f"a session that answers after {_LONG_S} s, on both connections")
+    # In turns: each sends signs of life while it listens.
+    for _ in range(_LONG_S):
+        for own in (peer, bare):
+            listen(own, 0.5)
+    peer.barrier()
+    bare.begin()
+    bare.barrier()
+    return holds(peer, True, "both sessions answer")
 
 
 # --- steps of this module

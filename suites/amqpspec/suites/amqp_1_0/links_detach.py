@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from amqpspec.peer.amqp_1_0.books import Link
 from amqpspec.peer.amqp_1_0.peer import Peer
-from amqpspec.peer.context import OutOfReach, owed
+from amqpspec.peer.context import OutOfReach, Unmet, owed
 from amqpspec.record.rows import Outcome
 from amqpspec.run.amqp_1_0.oracles import allows, rejects_violation
 from amqpspec.run.case import case
@@ -15,6 +15,7 @@ from amqpspec.suites.amqp_1_0._links import (
     SECOND,
     SENDER,
     asked,
+    bodies,
     breach,
     failed,
     failed_open,
@@ -293,6 +294,30 @@ def crossing_is_answered(peer: Peer) -> Verdict:
     attached = peer.take(lambda a: a.name == "attach" and a.link is link)
     closed = owed(link.detached_by, "detach")["closed"] is True
     return equals(peer, (len(attached), closed), (1, True), "attaches, detach that closes")
+
+
+@case("links.closing.stale-dispositions", covers=["links/closing/stale-dispositions"])
+def dispositions_behind_a_close(peer: Peer) -> Verdict:
+    """What is accepted behind the close of its link is left alone where another receiver has it by then."""
+    address = filled(peer, 2)
+    link = peer.receiver(address)
+    held = unsettled(peer, link, 2)
+    peer.detach(link)
+    other = peer.another()
+    try:
+        again = other.deliveries(other.receiver(address, credit=2), 2)
+    except Unmet as unmet:
+        raise OutOfReach("the messages of a closed link stay with its session") from unmet
+    if any(delivery.settled for delivery in again):
+        raise OutOfReach("the target settles what it sends")
+    peer.claim("both messages in the node, as their second receiver released them")
+    peer.disposition(held[0], held[-1])
+    peer.barrier()
+    for delivery in again:
+        other.disposition(delivery, state="released")
+    other.close()
+    other.hang_up()
+    return equals(peer, sorted(look(peer, address, bodies(2))), bodies(2), "bodies")
 
 
 # --- steps of this module
