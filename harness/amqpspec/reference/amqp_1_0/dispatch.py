@@ -12,6 +12,7 @@ from amqpspec.reference.amqp_1_0.flows import on_flow
 from amqpspec.reference.amqp_1_0.receiving import ReceivingEndpoint
 from amqpspec.reference.amqp_1_0.session import Session
 from amqpspec.reference.amqp_1_0.sound import check
+from amqpspec.reference.fault import fault_table
 from amqpspec.wire.amqp_1_0.performatives import Composed
 
 
@@ -57,6 +58,8 @@ def _on_detach(session: Session, frame: Composed) -> None:
         session.rejected.discard(handle)
         if failed is not None and frame["closed"] and not failed.closed:
             answer_crossing(session, failed)
+        if session.faulty("handle-of-refused-link-kept"):
+            session.rejected.add(handle)
         return
     endpoint = session.endpoints.get(handle)
     if endpoint is None:
@@ -64,3 +67,8 @@ def _on_detach(session: Session, frame: Composed) -> None:
         session.refuse("definitions/condition/unattached-handle", text)
         return
     endpoint.detached_by_peer(bool(frame["closed"]))
+
+
+FAULTS = fault_table("""
+handle-of-refused-link-kept: the handle of a link that was refused is not free again [links/handles/until-detach]
+""")

@@ -16,6 +16,7 @@ from amqpspec.reference.amqp_1_0 import (
     beginning,
     connection,
     coordinating,
+    dispatch,
     dispositions,
     endpoints,
     errors,
@@ -47,7 +48,7 @@ from amqpspec.spec.model import Refusal, Requirement, Scope
 _MODULES = (
     wire, inbox, logins, securing, announcing, opening, connection, idle, errors, beginning, session, flow_state, flows,
     attaching, answering, addresses, nodes, endpoints, sending, outgoing, receiving, incoming, messages, dispositions,
-    transactions, coordinating, retiring, relaying, uniqueness,
+    transactions, coordinating, retiring, relaying, uniqueness, dispatch,
 )  # fmt: skip
 
 _ROWS = """

@@ -141,15 +141,19 @@ class Nodes:
 
     def connection_ended(self, connection: object) -> None:
         """Termini that live as long as their connection go."""
-        all_go = self.faulty("termini-of-all-connections-end")
-        for terminus in tuple(self.termini.values()):
-            if (terminus.connection is connection or all_go) and terminus.endpoint is None:
+        its = [terminus for terminus in self.termini.values() if terminus.connection is connection]
+        if self.faulty("termini-of-all-connections-end"):
+            its = list(self.termini.values())
+        for terminus in its:
+            if terminus.endpoint is None:
                 terminus.connection = None
                 if terminus.expiry == _CONNECTION_CLOSE:
                     self._expire_later(terminus, terminus.timeout_s)
 
     def _expire_later(self, terminus: Terminus, timeout_s: int) -> None:
-        if timeout_s <= 0 or self.faulty("timeout-of-terminus-ignored"):
+        if self.faulty("timeout-of-terminus-ignored"):
+            timeout_s = 0
+        if timeout_s <= 0:
             self._expire(terminus)
         else:
             loop = asyncio.get_running_loop()

@@ -13,6 +13,7 @@ from amqpspec.reference.amqp_1_0.connection import Connection
 from amqpspec.reference.amqp_1_0.idle import LEAST_MS
 from amqpspec.reference.amqp_1_0.phases import Phase
 from amqpspec.reference.amqp_1_0.sound import check
+from amqpspec.reference.connection import HANDSHAKE_S
 from amqpspec.reference.fault import fault_table
 from amqpspec.wire.amqp_1_0.performatives import Composed
 
@@ -42,8 +43,9 @@ def on_open(connection: Connection, channel: int, frame: Composed) -> None:
         connection.splitter.clear()
     if "max_frame_size" not in frame.given and connection.faulty("unset-max-frame-size-is-the-least"):
         connection.max_frame_octets = connection.splitter.max_frame_octets = wire.MIN_MAX_FRAME_OCTETS
-    if not connection.faulty("handshake-timer-goes-on"):
-        connection.established()
+    connection.established()
+    if connection.faulty("handshake-timer-goes-on"):
+        connection.after(HANDSHAKE_S, connection.end_socket)
     _take_idle(connection, frame)
 
 

@@ -220,6 +220,8 @@ class Session:
             return
         if not closed:
             self.failed_names.add((endpoint.is_sender, endpoint.name))
+        if self.faulty("names-of-closed-links-stay-failed"):
+            self.failed_names.add((endpoint.is_sender, endpoint.name))
         self.nodes.detached(endpoint, closed=closed or self.faulty("failed-terminus-forgotten"))
 
     def _forget_awaited(self, endpoint: LinkEndpoint) -> None:
@@ -326,6 +328,8 @@ unattached-handles-passed-over: frames with a handle that has no link are passed
     [definitions/condition/unattached-handle links/handles/until-detach performatives/flow/handle/unattached
     sessions/errors/end]
 closed-link-remembered: the terminus of a closed link stays [performatives/detach/closed links/closing/answer]
+names-of-closed-links-stay-failed: a link that the broker has closed for an error can only be resumed
+    [performatives/detach/closed]
 failed-terminus-forgotten: a detach for an error takes the terminus with it
     [links/errors/destroyed links/errors/resume]
 """)

@@ -10,10 +10,11 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
-from amqpspec.peer.amqp_1_0.books import Delivery, FrameArrived, Link, ahead
+from amqpspec.peer.amqp_1_0.books import Delivery, FrameArrived, Link, Outgoing, ahead
 from amqpspec.peer.amqp_1_0.frames import OMIT
 from amqpspec.peer.amqp_1_0.peer import Peer
-from amqpspec.peer.context import OutOfReach, Unmet
+from amqpspec.peer.context import OutOfReach, Unmet, owed
+from amqpspec.wire.amqp_1_0.message import encode_message
 
 # No case attaches so many links in one session.
 UNATTACHED = 9
@@ -107,6 +108,18 @@ def send_many(peer: Peer, link: Link, count: int) -> None:
     peer.until(
         lambda: all(outgoing.is_decided for outgoing in sent), "an outcome of each delivery", link=link
     )
+
+
+def send_in_many(peer: Peer, link: Link, count: int) -> Outgoing:
+    """Send one message in so many transfers, as the window allows, and wait for its outcome."""
+    message, session = encode_message(data=bytes(count)), link.session
+    peer.credit_for(link)
+    while message:
+        peer.until(lambda: session.remote_incoming_window > 0, "a window", link=link)
+        burst = min(session.remote_incoming_window, LARGEST_TRY)
+        part, message = message[:burst], message[burst:]
+        peer.send_octets(peer.transfer_octets(link, message=part, chunk=1, more=bool(message)))
+    return peer.outcome(owed(link.last_outgoing, "a link that stands"))
 
 
 def _room(link: Link) -> int:

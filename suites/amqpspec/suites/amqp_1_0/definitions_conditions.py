@@ -18,10 +18,14 @@ from amqpspec.suites.amqp_1_0._links import (
     SENDER,
     asked,
     failed,
+    fill,
+    filled,
     must_attach,
     oversize,
     own_terminus,
     refused_attach,
+    unsettled,
+    unsettled_of,
 )
 from amqpspec.suites.amqp_1_0._sessions import LARGEST_TRY, UNATTACHED
 from amqpspec.suites.amqp_1_0._sole import CLOSE_EXISTING, closed_for, replacing, sole, still_there
@@ -153,6 +157,31 @@ def node_that_is_deleted(peer: Peer) -> Verdict:
     peer.claim("detach with resource-deleted on the other connection, or a node that stays")
     peer.detach(maker)
     return _gone(other, link)
+
+
+@case(
+    "definitions.condition.resource-deleted.name-free",
+    covers=["performatives/detach/closed"],
+    needs=["dynamic-nodes"],
+)
+def name_of_a_link_that_was_closed(peer: Peer) -> Verdict:
+    """A link that the target has closed with its node is gone: its name serves anew, with nothing unsettled."""
+    maker, other, name = _maker(peer), peer.another(), peer.name("link")
+    address = fill(peer, own_terminus(maker)["address"], b"unsettled")
+    link, reaction = asked(other, RECEIVER, address, name=name)
+    if reaction.refusal is not None or link.refused:
+        raise OutOfReach(f"only who made the node may use it: {reaction.describe(peer.dialect)}", reaction)
+    unsettled(other, link, 1)
+    peer.detach(maker)
+    with suppress(Unmet):
+        other.until(lambda: link.detached_by is not None, "detach", link=link)
+    if link.detached_by is None or not link.detached_by["closed"]:
+        raise OutOfReach("the target does not close the links to a node that goes")
+    other.barrier()
+    peer.claim("a link of that name to another node with nothing unsettled, and its message")
+    again = other.receiver(filled(peer, 1), name=name, credit=1)
+    found = (len(unsettled_of(again)), other.delivery(again).body)
+    return equals(peer, found, (0, b"message 0"), "unsettled, body")
 
 
 @case("definitions.condition.illegal-state", covers=["definitions/condition/illegal-state"])

@@ -13,7 +13,17 @@ from amqpspec.run.amqp_1_0.oracles import allows, rejects_violation
 from amqpspec.run.case import case
 from amqpspec.run.oracles import equals, holds, judge_reaction, worst
 from amqpspec.run.verdict import Verdict
-from amqpspec.suites.amqp_1_0._links import RECEIVER, SENDER, asked, fill, filled, look, twin
+from amqpspec.suites.amqp_1_0._links import (
+    RECEIVER,
+    SENDER,
+    asked,
+    bodies,
+    fill,
+    filled,
+    look,
+    refused_attach,
+    twin,
+)
 
 _NAME_OCTETS = (1, 255, 256, 4000)
 _HANDLES = (7, 3, 100)
@@ -154,6 +164,18 @@ def handle_until_detach(peer: Peer) -> Verdict:
     peer.send("flow", handle=4, link_credit=1, delivery_count=link.delivery_count)
     reaction = peer.reaction()
     return holds(peer, reaction.refusal is not None, reaction)
+
+
+@case("links.handles.after-refusal", covers=["links/handles/until-detach"])
+def handle_of_a_refused_link(peer: Peer) -> Verdict:
+    """The handle of a link that was refused is free for another one as soon as both sides have detached it."""
+    link, reaction = refused_attach(peer, SENDER)
+    channel = link.session.channel
+    if link.detached_by is None or not link.session.is_mapped:
+        raise OutOfReach("a link that is refused takes its session along, or stays", reaction)
+    peer.claim("an attached link with the same handle, and its message")
+    again = peer.receiver(filled(peer, 1), channel, handle=link.handle, credit=1)
+    return equals(peer, peer.delivery(again).body, bodies(1)[0], "body")
 
 
 @case("links.handles.unattached-flow", covers=["performatives/flow/handle/unattached"])

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from amqpspec.peer.amqp_1_0.peer import Peer
-from amqpspec.peer.context import OutOfReach, owed
+from amqpspec.peer.context import OutOfReach, Unmet, owed
 from amqpspec.record.rows import Outcome
 from amqpspec.run.case import case
 from amqpspec.run.oracles import equals, holds, judge_reaction, worst
@@ -28,7 +28,10 @@ from amqpspec.suites.amqp_1_0._links import (
     unsettled,
     unsettled_of,
 )
+from amqpspec.suites.amqp_1_0._transfers import NOTHING_RECEIVED, in_mode_second, octets_of, piece
+from amqpspec.suites.amqp_1_0._transfers_resume import outcomes_told, resume, suspend
 
+_BEGUN_OCTETS = 3
 _KEPT = ("address", "durable", "expiry_policy", "distribution_mode")
 
 
@@ -69,6 +72,25 @@ def unsettled_of_a_source(peer: Peer) -> Verdict:
     peer.detach(link, closed=False)
     again = resuming(peer, RECEIVER, address, name=name, unsettled=states(*tags, state="received"))
     return equals(peer, sorted(unsettled_of(again), key=str), tags, "unsettled")
+
+
+@case(
+    "transfers.resuming.unsettled-map.receiver", covers=["transfers/resuming/unsettled-map"], needs=["resume"]
+)
+def map_of_the_target_as_receiver(peer: Peer) -> Verdict:
+    """As a receiver, the target tells the outcome of what came whole, and none of what did not."""
+    link = in_mode_second(peer, "sender", peer.node())
+    whole = [peer.outcome(peer.transfer(link, body)) for body in (b"1", b"2")]
+    if any(sent.settled_by_target for sent in whole):
+        raise Unmet("unsettled dispositions", "a settled one")
+    begun = piece(peer, link, octets_of(b"begun")[:_BEGUN_OCTETS], more=True)
+    peer.barrier()
+    peer.claim("the outcomes as they were told before, and none of the delivery that has begun")
+    suspend(peer, link)
+    tags = {sent.tag: NOTHING_RECEIVED for sent in (*whole, begun)}
+    again = resume(peer, link, tags, rcv_settle_mode="second")
+    wanted = {**{sent.tag: sent.outcome for sent in whole}, begun.tag: ""}
+    return equals(peer, outcomes_told(again, _BEGUN_OCTETS), wanted, "outcomes by tag")
 
 
 @case("links.establishing.authority", covers=["links/establishing/authority"], needs=["resume"])

@@ -29,8 +29,8 @@ from amqpspec.wire.amqp_1_0.values import Described, Map, Symbol
 _SELECTOR = Symbol("apache.org:selector-filter:string")
 _MESSAGES = 5
 _LINKS = 10
-# One below and one behind the nine, 0x10 to 0x18, and one that no single octet can hold.
-_NO_PERFORMATIVES = (0x0F, 0x19, 0x53535353)
+# One below and one behind the nine, 0x10 to 0x18; an outcome, a frame of SASL, one that no single octet can hold.
+_NO_PERFORMATIVES = (0x0F, 0x19, 0x24, 0x41, 0x53535353)
 
 
 @case("model.entry-criteria", covers=["model/entry-criteria"], needs=["filter"])

@@ -19,6 +19,7 @@ from amqpspec.suites.amqp_1_0._sessions import (
     begun_and_attached,
     failed_session,
     heard_meanwhile,
+    send_in_many,
     send_many,
 )
 
@@ -82,16 +83,27 @@ def begin_comes_first(peer: Peer) -> Verdict:
 
 @case("sessions.states.mapped", covers=["sessions/states/mapped"])
 def transfers_both_ways(peer: Peer) -> Verdict:
-    """On one session, messages go both ways, and go on behind the first window."""
-    address, other = filled(peer, 2), peer.node("other")
-    sender = peer.sender(other)
-    peer.credit_for(sender)
+    """On one session, messages go both ways, and go on behind the first window, on each of two links."""
+    address = filled(peer, 2)
+    senders = [peer.sender(peer.node(name)) for name in ("one", "other")]
+    for sender in senders:
+        peer.credit_for(sender)
     peer.claim("messages both ways")
-    peer.transfer(sender, b"there")
+    peer.transfer(senders[0], b"there")
     receiver = peer.receiver(address, credit=2)
     found = [delivery.body for delivery in peer.deliveries(receiver, 2)]
-    send_many(peer, sender, _MANY)
+    for sender in senders:
+        send_many(peer, sender, _MANY)
     return equals(peer, found, bodies(2), "bodies")
+
+
+@case("sessions.states.mapped.one-message", covers=["sessions/states/mapped"])
+def message_beyond_the_first_window(peer: Peer) -> Verdict:
+    """A message goes on behind the first window, though no other message needs credit meanwhile."""
+    link = peer.sender()
+    peer.claim("an outcome of a message in many transfers")
+    outcome = send_in_many(peer, link, _MANY).outcome
+    return equals(peer, outcome, "accepted", "outcome")
 
 
 # --- a session that ends

@@ -43,7 +43,6 @@ _NEEDS = ("resume",)
 _UNKNOWN = b"nobody knows it"
 # More credit than anything is owed for: what should not come could.
 _SEVERAL = 10
-_BEGUN_OCTETS = 3
 
 # --- 2.6.13: what each side holds
 
@@ -62,23 +61,6 @@ def map_of_the_target(peer: Peer) -> Verdict:
         found.append(outcomes_told(resume(peer, one, nothing_received(held))))
     wanted = [{one.tag: "" for one in held} for held in ((deliveries[0], deliveries[2]), beside)]
     return equals(peer, found, wanted, "outcomes by tag")
-
-
-@case("transfers.resuming.unsettled-map.receiver", covers=["transfers/resuming/unsettled-map"], needs=_NEEDS)
-def map_of_the_target_as_receiver(peer: Peer) -> Verdict:
-    """As a receiver, the target tells the outcome of what came whole, and none of what did not."""
-    link = in_mode_second(peer, "sender", peer.node())
-    whole = [peer.outcome(peer.transfer(link, body)) for body in (b"1", b"2")]
-    if any(sent.settled_by_target for sent in whole):
-        raise Unmet("unsettled dispositions", "a settled one")
-    begun = piece(peer, link, octets_of(b"begun")[:_BEGUN_OCTETS], more=True)
-    peer.barrier()
-    peer.claim("the outcomes as they were told before, and none of the delivery that has begun")
-    suspend(peer, link)
-    tags = {sent.tag: NOTHING_RECEIVED for sent in (*whole, begun)}
-    again = resume(peer, link, tags, rcv_settle_mode="second")
-    wanted = {**{sent.tag: sent.outcome for sent in whole}, begun.tag: ""}
-    return equals(peer, outcomes_told(again, _BEGUN_OCTETS), wanted, "outcomes by tag")
 
 
 @case(
