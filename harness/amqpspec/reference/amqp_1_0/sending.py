@@ -166,6 +166,8 @@ class SendingEndpoint(LinkEndpoint):
             self._send(held, settled=settled, resume=True, octets=b"" if bare else None)
             if settled:
                 self.terminus.settle(held)
+            if settled and self.faulty("outcome-of-resumed-delivery-kept"):
+                self.terminus.held[held.tag] = held
 
     # --- flow
 
@@ -253,6 +255,7 @@ class SendingEndpoint(LinkEndpoint):
 
 FAULTS = fault_table("""
 filter-ignored: every message passes a filter [model/entry-criteria]
+outcome-of-resumed-delivery-kept: what is resumed with an outcome stays unsettled [transfers/resuming/unsettled-map]
 data-left-out-on-resume: a delivery of which something was received is resumed without its data
     [transfers/resuming/omit-data]
 new-deliveries-beside-incomplete-map: new deliveries go out beside an incomplete map

@@ -30,6 +30,7 @@ from amqpspec.suites.amqp_1_0._links import (
 )
 from amqpspec.suites.amqp_1_0._transfers import NOTHING_RECEIVED, in_mode_second, octets_of, piece
 from amqpspec.suites.amqp_1_0._transfers_resume import outcomes_told, resume, suspend
+from amqpspec.wire.amqp_1_0.values import Map
 
 _BEGUN_OCTETS = 3
 _KEPT = ("address", "durable", "expiry_policy", "distribution_mode")
@@ -91,6 +92,27 @@ def map_of_the_target_as_receiver(peer: Peer) -> Verdict:
     again = resume(peer, link, tags, rcv_settle_mode="second")
     wanted = {**{sent.tag: sent.outcome for sent in whole}, begun.tag: ""}
     return equals(peer, outcomes_told(again, _BEGUN_OCTETS), wanted, "outcomes by tag")
+
+
+@case(
+    "transfers.resuming.unsettled-map.settled", covers=["transfers/resuming/unsettled-map"], needs=["resume"]
+)
+def map_without_what_is_settled(peer: Peer) -> Verdict:
+    """Whose outcome the receiver has told by its map is settled, and in no map of the target's that comes later."""
+    name, address = peer.name("link"), filled(peer, 2)
+    link = peer.receiver(address, name=name)
+    decided, left = unsettled(peer, link, 2)
+    peer.detach(link, closed=False)
+    map = {**states(decided.tag), **states(left.tag, state="received")}
+    again = resuming(peer, RECEIVER, address, name=name, unsettled=Map(map))
+    if left.tag not in unsettled_of(again):
+        raise OutOfReach("the source holds nothing unsettled any more")
+    peer.credit(again, 2)
+    peer.claim("the delivery without an outcome alone in the next map")
+    peer.until(lambda: left.tag in {delivery.tag for delivery in again.inbox}, "it resumed", link=again)
+    suspend(peer, again)
+    last = resuming(peer, RECEIVER, address, name=name, unsettled=states(left.tag, state="received"))
+    return equals(peer, outcomes_told(last), {left.tag: ""}, "outcomes by tag")
 
 
 @case("links.establishing.authority", covers=["links/establishing/authority"], needs=["resume"])

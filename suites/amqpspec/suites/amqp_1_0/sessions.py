@@ -22,6 +22,8 @@ from amqpspec.suites.amqp_1_0._sessions import (
 
 _CHANNEL = 3
 _FREE_CHANNEL = 1
+# Of the patience; no target that is looked for bears less silence.
+_SILENT_SHARE = 0.5
 
 # --- links and deliveries of a session
 
@@ -160,6 +162,25 @@ def end_with_close(peer: Peer) -> Verdict:
 def end_with_the_socket(peer: Peer) -> Verdict:
     """What was unsettled when the socket ended is to be had again."""
     return _back_again(peer, lambda other: other.hang_up())
+
+
+@case("sessions.end.with-socket.waiting", covers=["sessions/end/with-connection"])
+def end_beside_one_who_waits(peer: Peer) -> Verdict:
+    """What was unsettled when a socket ended comes to a receiver that waits and says nothing meanwhile."""
+    address = filled(peer, 2)
+    other = peer.another()
+    deliveries = other.deliveries(other.receiver(address, credit=2, snd_settle_mode="unsettled"), 2)
+    if any(delivery.settled for delivery in deliveries):
+        raise OutOfReach("the target settles what it sends")
+    waiting = peer.receiver(address, credit=2)
+    peer.barrier()
+    peer.claim("both messages, though nobody says anything")
+    peer.keeps_alive = False
+    other.hang_up()
+    within_s = _SILENT_SHARE * peer.patience_s
+    found = sorted(peer.delivery(waiting, within_s=within_s).body for _ in range(2))
+    peer.keeps_alive = True
+    return equals(peer, found, bodies(2), "bodies")
 
 
 @case("sessions.end.handshake", covers=["sessions/end/handshake"])
