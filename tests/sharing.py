@@ -19,9 +19,10 @@ SHARED = {
         "tests/reports/test_browser.py", "tests/reports/test_campaign_page.py", "tests/site/test_site_browser.py",
     ),
     "npm": ("tests/reference/test_clients.py", "tests/reference/amqp_1_0/test_clients.py"),
+    "jms": ("tests/reference/test_jms.py",),
     "wheel": ("tests/test_wheel.py",),
 }  # fmt: skip
-"""The files of each dear fixture: a session of Spark, a cluster, a browser, packages of npm, an installed wheel."""
+"""The files of each dear fixture: a session of Spark, a cluster, a browser, packages of npm and Maven, an installed wheel."""
 
 
 def shares(nodeid: str) -> str | None:

@@ -17,6 +17,7 @@ from amqpspec.reference.amqp_0_10.wire import HEADER_OCTETS, MAX_FRAME_OCTETS, M
 from amqpspec.reference.connection import BrokerConnection
 from amqpspec.reference.core import Core
 from amqpspec.reference.fault import fault_table
+from amqpspec.reference.model import User
 from amqpspec.reference.refusing import RefusedError
 from amqpspec.reference.sasl import Login
 from amqpspec.spec.amqp_0_10 import DIALECT
@@ -69,6 +70,8 @@ class Connection(BrokerConnection):
         self.current: Channel | None = None
         """The channel of the frame at hand."""
         self.login: Login | None = None
+        self.proven: User | None = None
+        """Who has proven to know the password, while the client looks at the server's proof."""
         self.signs = self.heartbeats = Heartbeats(self)
         self.head = b""
 

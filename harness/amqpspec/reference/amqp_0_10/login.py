@@ -80,9 +80,17 @@ def start_ok(connection: Connection, order: Order) -> None:
 @_handles("connection.secure-ok")
 def secure_ok(connection: Connection, order: Order) -> None:
     """A challenge was answered."""
-    assert connection.login is not None
-    result = connection.login.second(order["response"])
-    _step(connection, None if connection.faulty("scram-never-believed") else result)
+    login = connection.login
+    assert login is not None
+    if connection.proven is not None:
+        _logged_in(connection, connection.proven)
+        return
+    result = login.second(order["response"])
+    result = None if connection.faulty("scram-never-believed") else result
+    if isinstance(result, User) and login.last_words:
+        # Tune has no room for the server's own proof: it is one more challenge, and the answer to it is empty.
+        connection.proven, result = result, login.last_words
+    _step(connection, result)
 
 
 def _step(connection: Connection, result: Result) -> None:
