@@ -22,7 +22,7 @@ SHARED = {
     "jms": ("tests/reference/test_jms.py",),
     "wheel": ("tests/test_wheel.py",),
 }  # fmt: skip
-"""The files of each dear fixture: a session of Spark, a cluster, a browser, packages of npm and Maven, an installed wheel."""
+"""The files of each dear fixture: a session of Spark, a cluster, a browser, clients from npm and Maven, a wheel."""
 
 
 def shares(nodeid: str) -> str | None:
