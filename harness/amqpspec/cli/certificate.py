@@ -47,6 +47,7 @@ def issue(run: Path, out: Path | None, key: Path | None) -> None:
     from amqpspec.reports.certificate.issue import short, write_certificate
     from amqpspec.reports.certificate.signature import signed
     from amqpspec.reports.load import load_run
+    from amqpspec.reports.text import one_line
 
     with one_line_errors():
         loaded = load_run(run)
@@ -54,7 +55,7 @@ def issue(run: Path, out: Path | None, key: Path | None) -> None:
         document = signed(document, key) if key else document
         write_certificate(path, document)
     for line in short(document):
-        click.echo(line)
+        click.echo(one_line(line))
     click.echo(path)
 
 
@@ -81,6 +82,7 @@ def verify(
     """
     from amqpspec.reports.certificate.signature import signature_complaints
     from amqpspec.reports.certificate.verify import complaints, read_certificate
+    from amqpspec.reports.text import one_line
     from amqpspec.run.derive import derivations
 
     with one_line_errors():
@@ -91,10 +93,10 @@ def verify(
         if replay:
             found += _again(document, url, name, targets_file)
     for line in found:
-        click.echo(line)
+        click.echo(one_line(line))
     for one in derived:
         if one.underivable:
-            click.echo(f"not derived again: {one.case}: {one.why}")
+            click.echo(one_line(f"not derived again: {one.case}: {one.why}"))
     click.echo(_conclusion(document, derived, found, replay=replay))
     raise click.exceptions.Exit(Exit.DEVIATIONS if found else Exit.CONFORMING)
 

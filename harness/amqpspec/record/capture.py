@@ -5,11 +5,11 @@ Knows: transcripts' lines, the capture writer, which dialects Wireshark reads. M
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from amqpspec.record.reading import parse_json
 from amqpspec.spec.dialects import entries
 from amqpspec.wire.capture import AMQP_PORT, PLAIN_PORT, Segment, write_pcapng
 
@@ -21,7 +21,7 @@ def write_capture(transcript: Path, path: Path | None = None) -> Path:
     """
     path = path or transcript.with_suffix(".pcapng")
     with transcript.open(encoding="utf-8") as lines:
-        parsed = map(json.loads, lines)
+        parsed = map(parse_json, lines)
         first: dict[str, Any] = next(parsed, {})
         write_pcapng(path, _segments(parsed), port=_port(first))
     return path

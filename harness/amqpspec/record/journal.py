@@ -12,10 +12,12 @@ import json
 import os
 import threading
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from amqpspec.record.reading import parse_json
 from amqpspec.record.rows import SCHEMA, CaseRow, RunRow
 
 JOURNAL = "journal.jsonl"
@@ -106,9 +108,11 @@ def read_journal(folder: Path) -> Iterator[dict[str, Any]]:
         with path.open(encoding="utf-8", errors="replace") as file:
             for line in file:
                 try:
-                    yield json.loads(line)
+                    parsed = parse_json(line)
                 except ValueError:
                     continue
+                if isinstance(parsed, dict):
+                    yield parsed
     except OSError as error:
         raise JournalError(f"cannot read {path}: {error.strerror}") from error
 
@@ -118,10 +122,29 @@ def read_cases(folder: Path) -> Iterator[CaseRow]:
     last_void: dict[str, int] = {}
     for number, line in enumerate(read_journal(folder)):
         if line.get("kind") == "void":
-            last_void |= dict.fromkeys(line["cases"], number)
+            last_void |= dict.fromkeys(_voided(folder, line), number)
     for number, line in enumerate(read_journal(folder)):
-        if line.get("kind") == "case" and number > last_void.get(line["id"], -1):
-            yield CaseRow.from_json(line)
+        if line.get("kind") == "case" and number > last_void.get(str(line.get("id")), -1):
+            yield _case(folder, line)
+
+
+def _case(folder: Path, line: dict[str, Any]) -> CaseRow:
+    with _told(folder):
+        return CaseRow.from_json(line)
+
+
+def _voided(folder: Path, line: dict[str, Any]) -> list[str]:
+    with _told(folder):
+        return [str(name) for name in line["cases"]]
+
+
+@contextmanager
+def _told(folder: Path) -> Iterator[None]:
+    """A line that is JSON and no line of ours is told in one line."""
+    try:
+        yield
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise JournalError(f"{folder / JOURNAL}: expected lines of a run, actual: {error!r}") from error
 
 
 def read_nodes(folder: Path) -> list[tuple[str, str]]:

@@ -32,6 +32,7 @@ import yaml
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import InvalidVersion, Version
 
+from amqpspec.record.reading import parse_yaml
 from amqpspec.record.rows import DEVIATIONS, BlockedBy, CaseRow, Outcome
 from amqpspec.run.likeness import is_like
 from amqpspec.target.config import yaml_complaint
@@ -100,7 +101,7 @@ class Baseline:
 def read_baseline(path: Path) -> Baseline:
     """Read a baseline file; raises BaselineError."""
     try:
-        data = yaml.safe_load(path.read_text(encoding="utf-8"))
+        data = parse_yaml(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise BaselineError(f"{path}: cannot be read: {error.strerror}") from error
     except (yaml.YAMLError, ValueError) as error:

@@ -15,6 +15,7 @@ from typing import Any
 
 import yaml
 
+from amqpspec.record.reading import parse_yaml
 from amqpspec.record.rows import CaseRow
 from amqpspec.run.baseline import BaselineError, deviates, did_not_run, entry_of, refusal_of
 
@@ -110,7 +111,7 @@ def read_items(path: Path) -> tuple[str, Item]:
     """A baseline file as data, with the comment that it begins with; raises BaselineError."""
     try:
         text = path.read_text(encoding="utf-8")
-        data = yaml.safe_load(text)
+        data = parse_yaml(text)
     except (OSError, ValueError, yaml.YAMLError) as error:
         raise BaselineError(f"{path}: cannot be read: {error}") from error
     entries = data.get("entries") if isinstance(data, dict) else None

@@ -17,6 +17,7 @@ import yaml
 
 import amqpspec
 from amqpspec.peer.context import LINKS, Login
+from amqpspec.record.reading import compose_yaml
 from amqpspec.spec.dialects import features, runnable_dialects
 from amqpspec.target.known import KNOWN, is_known
 from amqpspec.target.url import AmqpUrl, UrlError, parse_url
@@ -98,7 +99,7 @@ def read_targets(path: Path, wanted: str = "") -> dict[str, Target]:
     """Every target of a file; raises ConfigError. Credentials are looked up for the wanted target only."""
     try:
         text = path.read_text(encoding="utf-8")
-        node = yaml.compose(text, Loader=yaml.SafeLoader)
+        node = compose_yaml(text)
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
     except (yaml.YAMLError, UnicodeDecodeError) as error:

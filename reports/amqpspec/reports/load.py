@@ -6,13 +6,13 @@ Must not know: how any of it is shown.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from amqpspec.record.journal import JOURNAL
+from amqpspec.record.reading import parse_json
 from amqpspec.record.rows import SCHEMA, CaseRow, RunRow, Tally
 
 RESULTS = "results.json"
@@ -92,7 +92,7 @@ def load_run(path: Path) -> LoadedRun:
 
 def _document(file: Path) -> Mapping[str, Any]:
     try:
-        data = json.loads(file.read_text(encoding="utf-8"))
+        data = parse_json(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
         if (file.parent / JOURNAL).exists():
             unfinished = (

@@ -15,6 +15,7 @@ _UNFIT = re.compile(
 )
 _LONG = re.compile(r"(?:\b[0-9a-f]{2} ){31,}[0-9a-f]{2}\b|[^\s/]{96,}")
 _KEPT = 32
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def visible(text: str) -> str:
@@ -31,6 +32,11 @@ def one_line(text: str, limit: int = 0) -> str:
 def cut_octets(text: str) -> str:
     """The text with long stretches of octets, or of anything without a space, cut in the middle."""
     return _LONG.sub(lambda found: f"{found[0][:_KEPT]}…{found[0][-_KEPT:]}", text)
+
+
+def csv_cell(value: object) -> object:
+    """A cell for CSV: text that a spreadsheet would take for a formula has an apostrophe before it."""
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
 
 
 def plural(count: int, noun: str) -> str:

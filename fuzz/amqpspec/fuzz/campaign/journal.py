@@ -18,6 +18,7 @@ from typing import Any
 
 from amqpspec.fuzz.inputs.identity import InputId
 from amqpspec.record.journal import JournalError, read_journal
+from amqpspec.record.reading import parse_json
 
 PROGRESS = "progress.json"
 
@@ -74,7 +75,7 @@ def _ends_whole(path: Path) -> bool:
 def read_progress(folder: Path) -> dict[str, Any]:
     """Where a campaign stands; raises JournalError where there is none."""
     try:
-        data: dict[str, Any] = json.loads((folder / PROGRESS).read_text(encoding="utf-8"))
+        data: dict[str, Any] = parse_json((folder / PROGRESS).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise JournalError(f"{folder}: expected the folder of a campaign, actual: {error}") from error
     return data
@@ -85,7 +86,7 @@ def findings_in(folder: Path) -> dict[str, str]:
     found = {}
     for path in sorted((folder / "findings").glob("*/finding.json")):
         with suppress(OSError, ValueError, KeyError, TypeError):
-            found[str(json.loads(path.read_text(encoding="utf-8"))["signature"])] = path.parent.name
+            found[str(parse_json(path.read_text(encoding="utf-8"))["signature"])] = path.parent.name
     return found
 
 

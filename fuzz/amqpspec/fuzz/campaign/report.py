@@ -16,6 +16,7 @@ from amqpspec.fuzz.campaign.tally import Tally
 from amqpspec.fuzz.grammar import grammar_hash
 from amqpspec.fuzz.triage.findings import read_finding
 from amqpspec.record.journal import JournalError, read_journal
+from amqpspec.record.reading import parse_json
 
 _NAMED_CELLS = 20
 _WHAT_CHARS = 200
@@ -56,7 +57,7 @@ def summary_of(folder: Path) -> dict[str, Any]:
 
 def _read_summary(folder: Path) -> dict[str, Any] | None:
     try:
-        written = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
+        written = parse_json((folder / "summary.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
     return written if isinstance(written, dict) else None

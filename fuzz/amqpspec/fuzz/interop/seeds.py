@@ -21,6 +21,7 @@ from amqpspec.fuzz.interop.captures import client_streams
 from amqpspec.fuzz.interop.part import InteropPart, Piece, interop_part
 from amqpspec.fuzz.parts import deployed_dialects, fuzzed_dialects
 from amqpspec.fuzz.states.ways import states
+from amqpspec.record.reading import parse_json
 
 FOLDER, INDEX = "corpus", "corpus.json"
 _MAX_OCTETS = 1 << 20
@@ -163,7 +164,7 @@ def read_corpus(folder: Path) -> Seeds:
     if not (place / INDEX).exists():
         return Seeds(())
     try:
-        document = json.loads((place / INDEX).read_text(encoding="utf-8"))
+        document = parse_json((place / INDEX).read_text(encoding="utf-8"))
         entries = tuple(
             Seed(row["state"], (place / f"{row['entry']}.bin").read_bytes(), row["source"])
             for row in document["entries"]

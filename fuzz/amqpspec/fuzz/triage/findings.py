@@ -22,6 +22,7 @@ from amqpspec.fuzz.triage.exported import case_of
 from amqpspec.fuzz.triage.triage import Blame, Status
 from amqpspec.net.clock import utc_now
 from amqpspec.record.capture import write_capture
+from amqpspec.record.reading import parse_json
 from amqpspec.record.transcript import Transcript
 from amqpspec.run.driver import driver_of
 from amqpspec.spec.dialects import widest
@@ -121,7 +122,7 @@ def _write_conversation(place: Path, finding: Finding, blame: Blame, subject: Su
 def read_finding(place: Path) -> Mapping[str, Any]:
     """What a finding's folder says; raises FindingError."""
     try:
-        data = json.loads((place / "finding.json").read_text(encoding="utf-8"))
+        data = parse_json((place / "finding.json").read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise FindingError(f"{place}: expected the folder of a finding, actual: {error}") from error
     if not isinstance(data, dict) or not {"dialect", "state", "steps", "oracle", "top"} <= set(data):

@@ -5,13 +5,13 @@ Knows: the layout of a campaign's folder. Must not know: the fuzzer, how any of 
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from amqpspec.record.reading import parse_json
 from amqpspec.reports.campaign.fields import read
 from amqpspec.reports.campaign.rows import CellRow, FindingRow, Summary, cells
 from amqpspec.reports.campaign.words import ORACLES
@@ -77,7 +77,7 @@ def load_campaign(folder: Path) -> LoadedCampaign:
     """Read a campaign's folder; raises ReportError in one line."""
     path = folder / SUMMARY
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        data = parse_json(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise ReportError(f"{path}: expected the summary of a campaign, actual: {error}") from error
     if not isinstance(data, dict) or not {"dialect", "target", "inputs", "findings"} <= set(data):
@@ -111,7 +111,7 @@ def status_place(status: str) -> int:
 def _in_folder(folder: Path) -> Iterator[dict[str, Any]]:
     for path in sorted(folder.glob("findings/*/finding.json")):
         try:
-            data = json.loads(path.read_text(encoding="utf-8"))
+            data = parse_json(path.read_text(encoding="utf-8"))
         except (OSError, ValueError):
             continue
         if isinstance(data, dict) and {"oracle", "signature"} <= set(data):

@@ -5,11 +5,11 @@ Knows: what has to agree with what. Must not know: targets, sockets.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from amqpspec.record.reading import parse_json
 from amqpspec.record.rows import CaseRow, Outcome, Tally
 from amqpspec.reports.certificate.issue import SCHEMA, certificate, evidence, own_hash
 from amqpspec.reports.json_report import ledger_json
@@ -24,7 +24,7 @@ _KEYS = frozenset(
 def read_certificate(path: Path) -> dict[str, Any]:
     """A certificate; raises ReportError where the file is none."""
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
+        document = parse_json(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise ReportError(f"{path}: expected a certificate, actual: {error}") from error
     if not isinstance(document, dict) or not set(document) >= _KEYS:
@@ -118,7 +118,7 @@ def _transcript(run: LoadedRun, case: CaseRow) -> Iterator[str]:
 def _verdict(path: Path) -> str | None:
     for line in reversed(path.read_text(encoding="utf-8", errors="replace").splitlines()):
         try:
-            data = json.loads(line)
+            data = parse_json(line)
         except ValueError:
             continue
         if isinstance(data, dict) and data.get("kind") == "verdict":

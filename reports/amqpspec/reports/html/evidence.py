@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from amqpspec.record.reading import parse_json
 from amqpspec.reports.text import visible
 
 FRAMES_MAX = 200
@@ -45,7 +46,7 @@ def _parsed(lines: Iterable[str]) -> Iterator[Line | None]:
         if not text.strip():
             continue
         try:
-            line = json.loads(text)
+            line = parse_json(text)
         except ValueError:
             line = None
         yield line if isinstance(line, dict) else None

@@ -5,7 +5,6 @@ Knows: the folder that ``amqpspec pipeline build`` leaves, Parquet. Must not kno
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -13,6 +12,7 @@ from typing import Any, TypeVar
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from amqpspec.record.reading import parse_json
 from amqpspec.reports.load import ReportError
 from amqpspec.reports.marts.row import MartRow
 
@@ -26,7 +26,7 @@ def manifest(marts: Path) -> dict[str, Any]:
     """What a build says of its marts, ``marts`` and ``as_of`` among it; raises ReportError."""
     path = marts / MANIFEST
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        data = parse_json(path.read_text(encoding="utf-8"))
         sorted(data["marts"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ReportError(

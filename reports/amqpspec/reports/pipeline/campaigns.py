@@ -5,7 +5,6 @@ Knows: the files of a campaign's folder. Must not know: the fuzzer, Parquet, the
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -19,6 +18,7 @@ from amqpspec.record import observation
 from amqpspec.record.arrow_journal import observation_files, read_observations
 from amqpspec.record.journal import JOURNAL, read_journal
 from amqpspec.record.observation import FUZZ, key, utc
+from amqpspec.record.reading import parse_json
 from amqpspec.reports.campaign.rows import FindingRow
 from amqpspec.reports.pipeline.dimensions import Rows
 from amqpspec.reports.pipeline.parquet import fingerprint
@@ -139,7 +139,7 @@ def _run_row(campaign: Campaign, target: Mapping[str, Any]) -> dict[str, Any]:
 def _crashes(campaign: Campaign) -> Iterator[dict[str, Any]]:
     for path in sorted((campaign.folder / "findings").glob("*/finding.json")):
         try:
-            data = json.loads(path.read_text(encoding="utf-8"))
+            data = parse_json(path.read_text(encoding="utf-8"))
             if not data["signature"]:
                 raise ValueError("no signature")
             yield _crash(campaign, path, FindingRow.from_json(data))

@@ -14,6 +14,7 @@ from pathlib import Path
 from amqpspec.reports.files import atomic_text
 from amqpspec.reports.marts.files import columns, rows
 from amqpspec.reports.pipeline.grain import GrainError, complaint
+from amqpspec.reports.text import csv_cell
 
 
 def export(folder: Path, name: str, grain: Sequence[str]) -> int:
@@ -32,7 +33,7 @@ def export(folder: Path, name: str, grain: Sequence[str]) -> int:
             if here == before or None in here:
                 raise GrainError(complaint(name, grain, here))
             before = here
-            lines.writerow([_text(value) for value in row.values()])
+            lines.writerow([csv_cell(_text(value)) for value in row.values()])
             document.write(("," if count else "") + "\n" + json.dumps(row, ensure_ascii=False, default=_text))
             count += 1
         document.write("\n]\n")

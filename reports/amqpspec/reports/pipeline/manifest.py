@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from amqpspec.record.lock import take
+from amqpspec.record.reading import parse_json
 from amqpspec.reports.files import atomic_text
 from amqpspec.reports.pipeline.schema import SCHEMA, LakeError
 
@@ -83,7 +84,7 @@ def read_snapshot(root: Path) -> Snapshot:
     if path is None:
         return Snapshot()
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        data = parse_json(path.read_text(encoding="utf-8"))
         if data["schema"] > SCHEMA:
             raise LakeError(
                 f"{path}: written by a newer amqpspec (lake schema {data['schema']}; this one reads up to {SCHEMA})"

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import TextIO
 
 from amqpspec.reports.query.evaluate import Row, text
+from amqpspec.reports.text import csv_cell
 
 _WIDEST = 60
 
@@ -32,7 +33,7 @@ def as_csv(rows: Iterable[Row], columns: Sequence[str], file: TextIO) -> int:
     lines.writerow(columns)
     count = 0
     for row in rows:
-        lines.writerow([text(row[column]) for column in columns])
+        lines.writerow([text(csv_cell(row[column])) for column in columns])
         count += 1
     return count
 

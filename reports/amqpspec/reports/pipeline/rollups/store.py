@@ -25,6 +25,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from amqpspec.record.lock import take
 from amqpspec.record.observation import key
+from amqpspec.record.reading import parse_json
 from amqpspec.reports.files import atomic_text
 from amqpspec.reports.pipeline.beside import side_by_side
 from amqpspec.reports.pipeline.grain import GrainError, columns_of, complaint
@@ -215,7 +216,7 @@ def open_store(lake: Lake) -> Iterator[Store]:
 def _read_manifest(path: Path) -> dict[str, dict[str, Day]]:
     """What is there; rollups can be made again, so that a manifest which cannot be read counts as none."""
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        data = parse_json(path.read_text(encoding="utf-8"))
         found = {
             name: {dt: Day(day["made_of"], tuple(day["files"]), day["rows"]) for dt, day in days.items()}
             for name, days in data["rollups"].items()
