@@ -6,6 +6,7 @@ Knows: transcripts' lines, the capture writer, which dialects Wireshark reads. M
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ def write_capture(transcript: Path, path: Path | None = None) -> Path:
     with transcript.open(encoding="utf-8") as lines:
         parsed = map(parse_json, lines)
         first: dict[str, Any] = next(parsed, {})
-        write_pcapng(path, _segments(parsed), port=_port(first))
+        write_pcapng(path, _segments(chain([first], parsed)), port=_port(first))
     return path
 
 
@@ -35,9 +36,9 @@ def _port(first: dict[str, Any]) -> int:
 def _segments(lines: Iterator[dict[str, Any]]) -> Iterator[Segment]:
     ends: dict[int, tuple[tuple[str, int], tuple[str, int]]] = {}
     for line in lines:
-        if line["kind"] == "open":
+        if line.get("kind") == "open":
             ends[line["conn"]] = _ends(line)
-        elif line["kind"] == "octets" and line["conn"] in ends:
+        elif line.get("kind") == "octets" and line["conn"] in ends:
             local, remote = ends[line["conn"]]
             octets = bytes.fromhex(line["hex"])
             yield Segment(line["t_ns"], line["conn"], line["dir"], octets, local, remote)
