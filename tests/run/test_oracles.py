@@ -124,8 +124,8 @@ def test_does_not_apply_is_not_a_pass() -> None:
 
 def test_an_arrival_is_judged_like_a_reaction() -> None:
     made = peer(closing("channel", 404))
-    assert methods_oracles.judge_arrival(made, made.read(1.0)).outcome is Outcome.PASS
-    assert methods_oracles.judge_arrival(peer(), Quiet(1.0)).outcome is Outcome.FAIL
+    assert oracles.judge_arrival(made, made.read(1.0)).outcome is Outcome.PASS
+    assert oracles.judge_arrival(peer(), Quiet(1.0)).outcome is Outcome.FAIL
 
 
 def test_the_worst_of_several_is_the_first_of_its_kind() -> None:

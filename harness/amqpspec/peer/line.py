@@ -7,11 +7,11 @@ A family of dialects gives it a listener (octets in, arrivals out) and says whic
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Protocol, TypeVar
 
 from amqpspec.peer.context import Context
-from amqpspec.peer.events import Arrival, Ended, Garbled, HeaderArrived, Quiet
+from amqpspec.peer.events import Arrival, Ended, Garbled, HeaderArrived, Quiet, Reaction
 from amqpspec.spec.model import Dialect, Refusal, Scope
 from amqpspec.wire.errors import WireError
 from amqpspec.wire.transport import StreamEnd, StreamEnded, Transport
@@ -156,6 +156,16 @@ class Line:
     def closes(self, arrival: Arrival) -> bool:
         """Whether an arrival ends every wait: the target closes the connection."""
         return False
+
+    def reaction_of(self, arrivals: Sequence[Arrival]) -> Reaction:
+        """What arrivals amount to; a family says which of them refuse."""
+        return Reaction(tuple(arrivals))
+
+    def reacted(self, seen: Sequence[Arrival]) -> Reaction:
+        """What was seen as a reaction; behind a close only the end of the socket is left, and it is judged, too."""
+        if self.closes(seen[-1]):
+            seen = [*seen, self.expect_end(self.context.patience.quiet_s)]
+        return self.reaction_of(seen)
 
     def read(self, until_s: float) -> Arrival:
         """The next arrival in the order of the wire; Quiet when the clock passes ``until_s``."""

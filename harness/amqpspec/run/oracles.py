@@ -32,6 +32,11 @@ def judge_reaction(peer: Line, reaction: Reaction, row: str = "") -> Verdict:
     return verdict_on(peer, outcome, expected, reaction)
 
 
+def judge_arrival(peer: Line, arrival: Arrival, row: str = "") -> Verdict:
+    """What came in place of something that was owed, against the refusals that the row accepts and tolerates."""
+    return judge_reaction(peer, peer.reaction_of([arrival]), row)
+
+
 def verdict_on(peer: Line, outcome: Outcome, expected: str, seen: Seen) -> Verdict:
     """An outcome with what was seen, in words and as data."""
     return Verdict(outcome, expected, seen.describe(peer.dialect), facts_of(seen))

@@ -7,15 +7,15 @@ completed that wants a timely reply (this one where it ``knows``: what is known 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from amqpspec.peer.amqp_0_10.arrivals import AssemblyArrived
+from amqpspec.peer.amqp_0_10.arrivals import AssemblyArrived, refusal_of
 from amqpspec.peer.amqp_0_10.books import Session
 from amqpspec.peer.amqp_0_10.listening import AssemblyListener
 from amqpspec.peer.context import Context
-from amqpspec.peer.events import Arrival
+from amqpspec.peer.events import Arrival, Reaction
 from amqpspec.peer.line import Line
 from amqpspec.spec.amqp_0_10 import DIALECT
 from amqpspec.spec.assemblies import AssemblyDialect
@@ -117,6 +117,10 @@ class Connection(Line):
     def closes(self, arrival: Arrival) -> bool:
         """Whether it is the target's connection.close."""
         return isinstance(arrival, AssemblyArrived) and arrival.name == "connection.close"
+
+    def reaction_of(self, arrivals: Sequence[Arrival]) -> Reaction:
+        """What arrivals amount to."""
+        return Reaction(tuple(arrivals), *refusal_of(tuple(arrivals)))
 
     def _booked(self, session: Session, arrival: AssemblyArrived) -> AssemblyArrived:
         if arrival.name == "session.command-point" and not arrival["command_offset"]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from amqpspec.peer.amqp_0_10.arrivals import AssemblyArrived, refusal_of
+from amqpspec.peer.amqp_0_10.arrivals import AssemblyArrived
 from amqpspec.peer.amqp_0_10.books import Session
 from amqpspec.peer.amqp_0_10.opening import Opening, is_one
 from amqpspec.peer.context import Unmet
@@ -121,14 +121,14 @@ class Peer(Opening):
         """
         patience = self.context.patience
         if not barrier:
-            return self._reacted(self._watch(channel, None, within_s or patience.ending_s))
+            return self.reacted(self._watch(channel, None, within_s or patience.ending_s))
         # Most refusals come at once. They are waited for without the barrier, which would be one more violation on a
         # session that the target is about to end.
         seen = self._watch(channel, None, patience.quiet_s)
         if not isinstance(seen[-1], Quiet):
-            return self._reacted(seen)
+            return self.reacted(seen)
         number = self.send("execution.sync", channel, sync=True)
-        return self._reacted(seen[:-1] + self._watch(channel, number, within_s or patience.reply_s))
+        return self.reacted(seen[:-1] + self._watch(channel, number, within_s or patience.reply_s))
 
     def _watch(self, channel: int, number: int | None, within_s: float) -> list[Arrival]:
         until_s, seen = self.now() + within_s, list[Arrival]()
@@ -161,14 +161,6 @@ class Peer(Opening):
             return True
         self.keep(arrival)
         return False
-
-    def _reacted(self, seen: list[Arrival]) -> Reaction:
-        last = seen[-1]
-        # Behind close and close-ok only the end of the socket is left; it is judged, too.
-        if isinstance(last, AssemblyArrived) and last.name == "connection.close":
-            seen.append(self.expect_end(self.context.patience.quiet_s))
-        arrivals = tuple(seen)
-        return Reaction(arrivals, *refusal_of(arrivals))
 
     # --- entities and messages
 

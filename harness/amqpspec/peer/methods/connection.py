@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from amqpspec.peer.context import Context
-from amqpspec.peer.events import Arrival
+from amqpspec.peer.events import Arrival, Reaction
 from amqpspec.peer.line import Line
-from amqpspec.peer.methods.arrivals import MethodArrived
+from amqpspec.peer.methods.arrivals import MethodArrived, refusal_of
 from amqpspec.peer.methods.assembler import Assembler
 from amqpspec.spec.methods import Method, MethodDialect
 from amqpspec.wire.methods.codec import ContentHeader, codec_for
@@ -139,3 +139,7 @@ class Connection(Line):
     def closes(self, arrival: Arrival) -> bool:
         """Whether it is the target's connection.close."""
         return isinstance(arrival, MethodArrived) and arrival.name == "connection.close"
+
+    def reaction_of(self, arrivals: Sequence[Arrival]) -> Reaction:
+        """What arrivals amount to."""
+        return Reaction(tuple(arrivals), *refusal_of(tuple(arrivals)))

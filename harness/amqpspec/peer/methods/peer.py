@@ -14,7 +14,7 @@ from typing import Any, Self
 from amqpspec.peer.context import Context, Login, OutOfReach, Unmet
 from amqpspec.peer.events import Arrival, Ended, Garbled, Quiet, Reaction
 from amqpspec.peer.line import Line
-from amqpspec.peer.methods.arrivals import HeartbeatArrived, MethodArrived, refusal_of
+from amqpspec.peer.methods.arrivals import HeartbeatArrived, MethodArrived
 from amqpspec.peer.methods.connection import Connection
 from amqpspec.wire.methods.codec import Call, Codec
 from amqpspec.wire.values import Table
@@ -247,10 +247,10 @@ class Peer(Connection):
             # a channel that the target is about to close.
             seen = self._watch(channel, patience.quiet_s)
             if not isinstance(seen[-1], Quiet):
-                return self._reacted(seen)
+                return self.reacted(seen)
             self.send("exchange.declare", channel=channel, exchange="amq.direct", type="direct", passive=True)
-            return self._reacted(self._watch(channel, within_s or patience.reply_s))
-        return self._reacted(self._watch(channel, within_s or patience.ending_s))
+            return self.reacted(self._watch(channel, within_s or patience.reply_s))
+        return self.reacted(self._watch(channel, within_s or patience.ending_s))
 
     def _watch(self, channel: int, within_s: float) -> list[Arrival]:
         until_s = self.now() + within_s
@@ -276,15 +276,6 @@ class Peer(Connection):
             if self.now() >= until_s:
                 seen.append(Quiet(within_s))
                 return seen
-
-    def _reacted(self, seen: list[Arrival]) -> Reaction:
-        last = seen[-1]
-        # Behind close and close-ok only the end of the socket is left (0-9-1 connection.close); it is judged, too.
-        if isinstance(last, MethodArrived) and last.name == "connection.close":
-            seen.append(self.expect_end(self.context.patience.quiet_s))
-        arrivals = tuple(seen)
-        refusal, closing = refusal_of(arrivals)
-        return Reaction(arrivals, refusal, closing)
 
     # --- entities and messages
 

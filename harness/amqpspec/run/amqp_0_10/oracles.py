@@ -5,10 +5,8 @@ Knows: rows, reactions, verdicts. Must not know: single cases, targets' names.
 
 from __future__ import annotations
 
-from amqpspec.peer.amqp_0_10.arrivals import AssemblyArrived, refusal_of
+from amqpspec.peer.amqp_0_10.arrivals import AssemblyArrived
 from amqpspec.peer.amqp_0_10.peer import Peer
-from amqpspec.peer.events import Arrival, Reaction
-from amqpspec.peer.line import Line
 from amqpspec.run.oracles import holds, judge_reaction
 from amqpspec.run.verdict import Verdict
 
@@ -28,11 +26,6 @@ def rejects_violation(
     ``row`` names another covered row than the first; ``barrier`` and ``within_s`` go to ``Peer.reaction``.
     """
     return judge_reaction(peer, peer.reaction(channel, barrier=barrier, within_s=within_s), row)
-
-
-def judge_arrival(peer: Line, arrival: Arrival, row: str = "") -> Verdict:
-    """What came in place of something that was owed, against the refusals that the row accepts and tolerates."""
-    return judge_reaction(peer, Reaction((arrival,), *refusal_of((arrival,))), row)
 
 
 def allows(peer: Peer, channel: int = 0, row: str = "") -> Verdict:

@@ -7,15 +7,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from amqpspec.peer.amqp_0_10.arrivals import AssemblyArrived, refusal_of
+from amqpspec.peer.amqp_0_10.arrivals import AssemblyArrived
 from amqpspec.peer.amqp_0_10.peer import Peer
-from amqpspec.peer.events import Arrival, Ended, Reaction
+from amqpspec.peer.events import Arrival, Ended
 from amqpspec.run.amqp_0_10.oracles import rejects_violation
 from amqpspec.run.case import case
 from amqpspec.run.oracles import (
     borne,
     equals,
     holds,
+    judge_arrival,
     judge_reaction,
     observed_either_way,
     worst,
@@ -71,7 +72,7 @@ def other_protocol_name(peer: Peer) -> Verdict:
     seen: list[Arrival] = [peer.wait(lambda a: True, peer.patience_s)]
     if not isinstance(seen[-1], Ended):
         seen.append(peer.expect_end())
-    return judge_reaction(peer, Reaction(tuple(seen), *refusal_of(seen)))
+    return judge_reaction(peer, peer.reaction_of(seen))
 
 
 @case("connection.start.server-properties", covers=["connection/start/server-properties/required-fields"])
@@ -261,9 +262,7 @@ def close_says_why(peer: Peer) -> Verdict:
     peer.claim("close with framing-error and a text")
     peer.send_octets(encode_frame(b"", type=CONTROL, size=3))
     close = peer.expect("connection.close", channel=None)
-    verdict = judge_reaction(
-        peer, Reaction((close,), *refusal_of((close,))), row="connection/close-code/framing-error"
-    )
+    verdict = judge_arrival(peer, close, row="connection/close-code/framing-error")
     return worst([verdict, holds(peer, bool(close["reply_text"]), close)])
 
 

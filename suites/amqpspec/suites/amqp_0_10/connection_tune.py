@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from amqpspec.peer.amqp_0_10.arrivals import refusal_of
 from amqpspec.peer.amqp_0_10.peer import Peer
 from amqpspec.peer.events import Ended, Quiet, Reaction
 from amqpspec.run.amqp_0_10.oracles import rejects_violation
@@ -201,7 +200,7 @@ def heartbeat_out_of_range(peer: Peer) -> Verdict:
 
 def _until_open(peer: Peer) -> Reaction:
     arrival = peer.arrival("connection.open-ok")
-    return Reaction((arrival,), *refusal_of((arrival,)))
+    return peer.reaction_of([arrival])
 
 
 @case(

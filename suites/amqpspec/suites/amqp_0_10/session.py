@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from amqpspec.peer.amqp_0_10.arrivals import AssemblyArrived
 from amqpspec.peer.amqp_0_10.peer import Peer
-from amqpspec.run.amqp_0_10.oracles import judge_arrival, rejects_violation
+from amqpspec.run.amqp_0_10.oracles import rejects_violation
 from amqpspec.run.case import case
-from amqpspec.run.oracles import equals, holds, judge_reaction
+from amqpspec.run.oracles import equals, holds, judge_arrival, judge_reaction
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_0_10._sessions import expected_now, fails, told_now
 from amqpspec.suites.amqp_0_10._wire import queues_there

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from amqpspec.peer.amqp_0_10.peer import NONE, UNLIMITED, Peer
 from amqpspec.peer.events import Arrival, Ended, HeaderArrived, Quiet
-from amqpspec.run.amqp_0_10.oracles import judge_arrival
 from amqpspec.run.case import case
-from amqpspec.run.oracles import borne, equals, holds, without_effect
+from amqpspec.run.oracles import borne, equals, holds, judge_arrival, without_effect
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_0_10._wire import (
     Act,

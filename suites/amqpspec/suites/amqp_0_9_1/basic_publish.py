@@ -8,8 +8,8 @@ from amqpspec.peer.events import Arrival, Quiet
 from amqpspec.peer.methods.arrivals import MethodArrived
 from amqpspec.peer.methods.peer import Peer
 from amqpspec.run.case import case
-from amqpspec.run.methods.oracles import judge_arrival, rejects_violation
-from amqpspec.run.oracles import equals, holds
+from amqpspec.run.methods.oracles import rejects_violation
+from amqpspec.run.oracles import equals, holds, judge_arrival
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_0_9_1._absence import returned, settled
 from amqpspec.suites.amqp_0_9_1._messages import altered, bodies, gathered, plain, send

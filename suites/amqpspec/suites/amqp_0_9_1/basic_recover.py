@@ -6,8 +6,7 @@ from amqpspec.peer.events import Arrival
 from amqpspec.peer.methods.arrivals import MethodArrived
 from amqpspec.peer.methods.peer import Peer
 from amqpspec.run.case import case
-from amqpspec.run.methods.oracles import judge_arrival
-from amqpspec.run.oracles import equals, judge_reaction
+from amqpspec.run.oracles import equals, judge_arrival, judge_reaction
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_0_9_1._absence import settled
 from amqpspec.suites.amqp_0_9_1._messages import awaited, bodies, send

@@ -6,8 +6,8 @@ from amqpspec.peer.context import Unmet
 from amqpspec.peer.methods.arrivals import MethodArrived
 from amqpspec.peer.methods.peer import Peer
 from amqpspec.run.case import case
-from amqpspec.run.methods.oracles import judge_arrival, rejects_violation
-from amqpspec.run.oracles import does_not_apply, ends_connection, equals, holds
+from amqpspec.run.methods.oracles import rejects_violation
+from amqpspec.run.oracles import does_not_apply, ends_connection, equals, holds, judge_arrival
 from amqpspec.run.verdict import Verdict
 from amqpspec.spec.dialects import load_ledger
 from amqpspec.suites.amqp_0_9_1 import DIALECT
