@@ -177,6 +177,7 @@ class Inbox(Connection):
             again, self.previous = order == self.previous, order
             if again and self.faulty("controls-refused-when-they-come-again"):
                 self.close(FRAMING_ERROR, "the same control again")
+                return
             accounting.CONTROLS[order.name](channel.session, channel, order)
 
     def _on_connection_control(self, order: Order) -> None:
