@@ -80,13 +80,13 @@ def certify(request: RunRequest) -> dict[str, Any]:
     cases = _sharded(select(suite, patterns), request)
     excluded = {case.id for case in select(suite, request.exclude)} if request.exclude else set()
     limits = Limits(excluded, request.shared_target)
-    folder = _place(request)
+    folder = place(request)
     stop = threading.Event()
     notes = Notes(request.target.name)
     with ExitStack() as stack:
         stack.enter_context(only_run_in(folder))
-        _prepare(folder, request)
-        stack.enter_context(_stopping(stop))
+        prepare(folder, request)
+        stack.enter_context(stopping(stop))
         row = _run_row(request, folder)
         try:
             if request.amiss:
@@ -259,12 +259,13 @@ def _is_done(row: CaseRow, repeat: int) -> bool:
     return not row.evidence or row.attempt >= repeat
 
 
-def _place(request: RunRequest) -> Path:
+def place(request: RunRequest) -> Path:
     """The folder of the run."""
     return request.resume or request.out or usual_place(request.target.name)
 
 
-def _prepare(folder: Path, request: RunRequest) -> None:
+def prepare(folder: Path, request: RunRequest) -> None:
+    """Make the folder ready for a run; raises ConfigError where another run's results are in it."""
     if request.resume is not None:
         _check_same_target(folder, request.target)
     else:
@@ -300,7 +301,7 @@ def _announced(row: TargetRow, identity: Identity) -> TargetRow:
 
 
 @contextmanager
-def _stopping(stop: threading.Event) -> Iterator[None]:
+def stopping(stop: threading.Event) -> Iterator[None]:
     """SIGTERM and SIGINT end the run in order: what has a verdict keeps it, the reports are marked partial."""
     if threading.current_thread() is not threading.main_thread():
         yield

@@ -33,6 +33,8 @@ _VERBS = {
     "pipeline": ("amqpspec.cli.pipeline", "pipeline", "Collect runs in a lake; build marts and pages."),
     "query": ("amqpspec.cli.query", "query", "Query the marts: 'status:fail target:rabbitmq is:different'."),
     "brokers": ("amqpspec.cli.brokers", "brokers", "Install, start, stop and list known real brokers."),
+    "client": ("amqpspec.cli.client", "client", "Certify a client library."),
+    "agent": ("amqpspec.cli.agent", "agent", "Run one scenario as the reference agent."),
     "clean": ("amqpspec.cli.clean", "clean", "Delete what killed runs left on a target."),
     "reference": ("amqpspec.cli.brokers", "reference", "Serve the reference broker, with or without named faults."),
 }  # fmt: skip

@@ -15,12 +15,13 @@ import click
 from amqpspec.cli.common import one_line_errors, one_of, stop
 from amqpspec.cli.progress import Ticker
 from amqpspec.reference.faults import all_faults
+from amqpspec.run.clients.selftest import selftest_clients
 from amqpspec.run.mutants.survey import Survey, survey
 from amqpspec.run.mutants.trial import Fate, Trial
 from amqpspec.run.results import Exit
 from amqpspec.run.selftest import Matrix
 from amqpspec.run.selftest import selftest as run_selftest
-from amqpspec.spec.dialects import certified_dialects
+from amqpspec.spec.dialects import certified_dialects, client_dialect
 
 _ENOUGH = 0.95
 _LATE_S = 0.2
@@ -58,6 +59,13 @@ _LATE_S = 0.2
 @click.option("--module", default="", help="Only mutants of modules whose name contains this text.")
 @click.option("--out", "-o", default="out/selftest", type=click.Path(path_type=Path), show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="Print the matrix as JSON.")
+@click.option(
+    "--role",
+    default="broker",
+    show_default=True,
+    type=click.Choice(["broker", "client"]),
+    help="Test the suite for brokers or the suite for clients.",
+)
 def selftest(
     dialect: str | None,
     repeat: int,
@@ -69,6 +77,7 @@ def selftest(
     module: str,
     out: Path,
     as_json: bool,
+    role: str,
 ) -> None:
     """Run every case against the clean reference broker and against its named faults.
 
@@ -80,16 +89,22 @@ def selftest(
         dialects = certified_dialects() if dialect is None else (dialect,)
         raise click.exceptions.Exit(_survey(dialects, mutants, seed, module, as_json))
     dialect = dialect or "amqp-0-9-1"
+    if role == "client":
+        dialect = client_dialect(dialect)
     for fault in faults:
         if fault not in all_faults(dialect):
             stop(Exit.USAGE, f"no fault {fault!r}; try: amqpspec reference --list-faults")
     folder = out / (f"{dialect}-late" if late else dialect)
     shutil.rmtree(folder, ignore_errors=True)
     with one_line_errors():
-        late_s = _LATE_S if late else 0.0
-        matrix = run_selftest(
-            dialect, folder, repeat=repeat, full=full, only=faults, late_s=late_s, tell=Ticker(as_json)
-        )
+        tell = Ticker(as_json)
+        if role == "client":
+            matrix = selftest_clients(dialect, folder, faults, tell)
+        else:
+            late_s = _LATE_S if late else 0.0
+            matrix = run_selftest(
+                dialect, folder, repeat=repeat, full=full, only=faults, late_s=late_s, tell=tell
+            )
         document = matrix.to_json()
         (folder / "kill-matrix.json").write_text(json.dumps(document, indent=1), encoding="utf-8")
     survived = matrix.survivors if not faults else []

@@ -84,7 +84,8 @@ class Facts:
     ``refusal`` is the refusal that was observed; ``arrivals`` is what arrived instead or besides, each as its kind and
     code (``channel.close 404``, ``end``); ``way`` is the way that a target chose where it may choose; ``first`` is the
     first refusal of the whole conversation, of cases that are not green. ``quiet_s`` is how long nothing came, where
-    time alone tells that something does not come; 0 where counts or marks do.
+    time alone tells that something does not come; 0 where counts or marks do. ``application`` is whether the
+    application of a client learned of what happened (``reported``, ``silent``, ``hang``, ``crash``, ``memory``).
     """
 
     refusal: Refusal | None = None
@@ -92,19 +93,22 @@ class Facts:
     way: str = ""
     first: Refusal | None = None
     quiet_s: float = 0.0
+    application: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """The facts as JSON data."""
         first = {} if self.first is None else {"first": _refusal_json(self.first)}
         facts = {"refusal": _refusal_json(self.refusal), "arrivals": list(self.arrivals), "way": self.way}
-        return {**facts, "quiet_s": self.quiet_s, **first}
+        application = {"application": self.application} if self.application else {}
+        return {**facts, "quiet_s": self.quiet_s, **first, **application}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Facts:
         """Read facts back; unknown keys of a newer writer are left out."""
         refusal, first = _refusal(data.get("refusal")), _refusal(data.get("first"))
         arrivals, way = tuple(data.get("arrivals", ())), data.get("way", "")
-        return cls(refusal, arrivals, way, first, data.get("quiet_s", 0.0))
+        quiet_s, application = data.get("quiet_s", 0.0), data.get("application", "")
+        return cls(refusal, arrivals, way, first, quiet_s, application)
 
 
 def _refusal_json(refusal: Refusal | None) -> dict[str, Any] | None:

@@ -14,7 +14,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
-from typing import cast
+from typing import Protocol, cast
 
 from amqpspec.reference.fault import Fault
 from amqpspec.reference.refusals import RefusalRules
@@ -25,6 +25,26 @@ __all__ = ["Fault", "Faults", "UnknownFaultError", "all_faults", "behaviours", "
 
 class UnknownFaultError(ValueError):
     """A fault was asked for that does not exist."""
+
+
+class Named(Protocol):
+    """Faults by name: of a reference broker, or of the reference agent where clients are judged."""
+
+    @property
+    def by_name(self) -> Mapping[str, Fault]:
+        """Every fault by name."""
+
+
+@dataclass(frozen=True)
+class AgentFaults:
+    """The mistakes of one dialect's reference agent."""
+
+    acted_out: tuple[Fault, ...]
+
+    @cached_property
+    def by_name(self) -> Mapping[str, Fault]:
+        """Every mistake by name."""
+        return MappingProxyType({fault.name: fault for fault in self.acted_out})
 
 
 @dataclass(frozen=True)
@@ -57,8 +77,8 @@ def behaviours(dialect_id: str) -> Mapping[str, Fault]:
 
 
 def all_faults(dialect_id: str) -> Mapping[str, Fault]:
-    """Every fault of a dialect's broker, by name."""
-    return faults_of(dialect_id).by_name
+    """Every fault of a dialect's reference broker or agent, by name."""
+    return cast(Named, part_of(dialect_id, "faults")).by_name
 
 
 def check_faults(names: Collection[str], dialect_id: str) -> frozenset[str]:

@@ -27,6 +27,8 @@ BACKLOG = 4096
 _TURNS = 4
 Connect = Callable[[Core], asyncio.Protocol]
 """Makes the broker's end of one connection."""
+Through = Callable[[asyncio.Protocol], asyncio.Protocol]
+"""Puts something between the broker's end of a connection and its socket."""
 
 
 class ReferenceBroker:
@@ -36,6 +38,7 @@ class ReferenceBroker:
     guest/guest, second/second (may do everything, and open "forbidden") and limited/limited (may open "/" and nothing
     else). ``handshake_pause_s`` is how long a handshake that went wrong waits for its end, where the dialect's own
     measure will not do. ``late_s`` is how far what the broker says by itself comes behind its cause (``late``).
+    ``through`` stands between each connection and its socket.
     ``port`` 0 takes a free one and keeps it over restarts. Raises UnknownFaultError for a fault that is none.
     """
 
@@ -49,8 +52,10 @@ class ReferenceBroker:
         on: ReferenceHost | None = None,
         handshake_pause_s: float | None = None,
         late_s: float = 0.0,
+        through: Through | None = None,
     ) -> None:
         self.handshake_pause_s, self.late_s = handshake_pause_s, late_s
+        self._through = through
         self.dialect, self.host, self.port, self._tls = dialect, host, port, tls
         self.faults = check_faults(faults, dialect)
         self._connect = connection_of(dialect)
@@ -115,7 +120,7 @@ class ReferenceBroker:
         core = Core(self.dialect, Deviations(self.faults), self.host, self.handshake_pause_s, self.late_s)
         loop = asyncio.get_running_loop()
         self._server = await loop.create_server(
-            lambda: self._connect(core),
+            lambda: self._end_of_connection(core),
             self.host,
             self.port,
             ssl=self._tls,
@@ -124,6 +129,10 @@ class ReferenceBroker:
         )
         self.port = self._server.sockets[0].getsockname()[1]
         self._core = core
+
+    def _end_of_connection(self, core: Core) -> asyncio.Protocol:
+        own = self._connect(core)
+        return own if self._through is None else self._through(own)
 
     async def _stop(self) -> None:
         if self._server is not None and self._core is not None:

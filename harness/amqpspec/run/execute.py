@@ -258,7 +258,7 @@ def _judged(case: Case, peer: Line) -> Verdict:
     except (Stopped, TranscriptError):
         raise
     except Exception as error:
-        return Verdict(Outcome.ERROR, "a verdict", _last_line(error))
+        return Verdict(Outcome.ERROR, "a verdict", last_line(error))
 
 
 _UNJUDGED = {BlockedBy.BUDGET: Outcome.INCONCLUSIVE}
@@ -272,7 +272,8 @@ def _deviation(case: Case) -> Outcome:
     return Outcome.NONSTRICT if case.requirements[0].level == "SHOULD" else Outcome.FAIL
 
 
-def _last_line(error: BaseException) -> str:
+def last_line(error: BaseException) -> str:
+    """An exception of ours in one line, with its place."""
     frame = traceback.extract_tb(error.__traceback__)[-1]
     return f"{type(error).__name__}: {error} ({Path(frame.filename).name}:{frame.lineno})"
 

@@ -24,12 +24,14 @@ def judge_reaction(peer: Line, reaction: Reaction, row: str = "") -> Verdict:
     dialect = peer.dialect
     expected = " or ".join(refusal.describe(dialect) for refusal in requirement.accepts)
     expected = expected or peer.claimed or requirement.paraphrase
-    outcome = _broken(requirement)
-    if _among(reaction.refusal, requirement.accepts):
-        outcome = Outcome.PASS
-    elif _among(reaction.refusal, requirement.tolerates):
-        outcome = Outcome.NONSTRICT
-    return verdict_on(peer, outcome, expected, reaction)
+    return verdict_on(peer, graded(requirement, reaction.refusal), expected, reaction)
+
+
+def graded(requirement: Requirement, refusal: Refusal | None) -> Outcome:
+    """What a refusal, or None, comes to by a row: one that it accepts, one that it tolerates, or a deviation."""
+    if _among(refusal, requirement.accepts):
+        return Outcome.PASS
+    return Outcome.NONSTRICT if _among(refusal, requirement.tolerates) else broken(requirement)
 
 
 def judge_arrival(peer: Line, arrival: Arrival, row: str = "") -> Verdict:
@@ -59,7 +61,7 @@ def holds(
 
     ``observed`` is what was seen, or a sentence; beside a sentence, ``seen`` is the part of it that is data.
     """
-    outcome = Outcome.PASS if condition else _broken(requirement_of(peer, row))
+    outcome = Outcome.PASS if condition else broken(requirement_of(peer, row))
     expected = expected or peer.claimed or requirement_of(peer, row).paraphrase
     if isinstance(observed, str):
         return Verdict(outcome, expected, observed, facts_of(seen))
@@ -166,5 +168,6 @@ def _among(refusal: Refusal | None, rows: Iterable[Refusal]) -> bool:
     )
 
 
-def _broken(requirement: Requirement) -> Outcome:
+def broken(requirement: Requirement) -> Outcome:
+    """What a deviation from a row comes to."""
     return Outcome.NONSTRICT if requirement.level is Level.SHOULD else Outcome.FAIL

@@ -104,7 +104,7 @@ def selftest(
 
     def meet(fault: Fault, unbroken: Mapping[str, CaseRow], rows: Mapping[str, CaseRow]) -> None:
         known = kills.setdefault(fault.name, [])
-        known += [name for name, row in rows.items() if _kills(unbroken[name], row) and name not in known]
+        known += [name for name, row in rows.items() if is_kill(unbroken[name], row) and name not in known]
         broken = {name: row for name, row in rows.items() if row.verdict is Outcome.ERROR}
         errors.extend(f"{fault.name}: {name}: {row.observed}" for name, row in broken.items())
 
@@ -122,7 +122,8 @@ def selftest(
     return Matrix(dialect, clean, {f.name: kills[f.name] for f in faults}, errors)
 
 
-def _kills(clean: CaseRow, row: CaseRow) -> bool:
+def is_kill(clean: CaseRow, row: CaseRow) -> bool:
+    """Whether a fault shows: another verdict, or another way, than where nothing is broken."""
     if row.verdict not in _KILLING or clean.verdict not in GREEN:
         return False
     if row.verdict is Outcome.OBSERVED:

@@ -52,6 +52,8 @@ class Entry:
     parts: tuple[str, ...] = ()
     dissected: bool = True
     """Whether Wireshark reads it on AMQP's port; it would take one that it cannot read for another dialect."""
+    clients_of: str = ""
+    """The dialect whose clients its ledger binds and its suite judges; empty where they are about brokers."""
     finished: bool = True
     """Whether its suite covers its ledger: until then it can be run by name, and is certified by nobody."""
     driver: Part = None
@@ -64,6 +66,10 @@ class Entry:
     """The package of its cases."""
     fuzzing: Part = None
     """A class of ``amqpspec.fuzz.driver.FuzzDriver``, made with a dialect's id: grammar, states, judge."""
+    reading: Part = None
+    """``amqpspec.wire.conversation.Reading``: a conversation's octets as frames of both sides, for judging clients."""
+    agent: Part = None
+    """Runs a scenario of ``amqpspec client`` as the reference agent."""
     layers: Part = None
     """Makes scapy layers (``amqpspec.wire.layers.Layers``) of the dialect whose id it is given."""
 
@@ -136,8 +142,21 @@ def dialect_ids() -> tuple[str, ...]:
 
 
 def runnable_dialects() -> tuple[str, ...]:
-    """The dialects that have a ledger of requirements, hence a suite, finished or not."""
-    return tuple(entry.id for entry in entries().values() if entry.ledger is not None)
+    """The dialects that have a ledger for brokers, hence a suite, finished or not."""
+    return tuple(
+        entry.id for entry in entries().values() if entry.ledger is not None and not entry.clients_of
+    )
+
+
+def client_dialects() -> tuple[str, ...]:
+    """The dialects whose clients can be judged."""
+    return tuple(entry.id for entry in entries().values() if entry.clients_of)
+
+
+def client_dialect(dialect_id: str) -> str:
+    """The dialect under which clients of a dialect are judged; raises UnknownDialectError where there is none."""
+    found = dialect_id if dialect_id in client_dialects() else f"{dialect_id}-clients"
+    return entry_of(found).id
 
 
 def certified_dialects() -> tuple[str, ...]:

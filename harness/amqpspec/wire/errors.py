@@ -18,7 +18,8 @@ class Kind(StrEnum):
     ``TRAILING``: octets behind the last field; ``TAG``: a type tag that the tables do not have; ``BODY``: a value that
     is none of the composites that can stand there; ``BOUND``: legal, but more than the reader keeps; ``MANDATORY``: a
     field that has to be there is not; ``COUNT``: more fields than there are; ``SYMBOL_KEY``: a key that is no symbol,
-    where all keys are symbols; ``TEXT``: octets that are no UTF-8.
+    where all keys are symbols; ``TEXT``: octets that are no UTF-8; ``UNKNOWN``: a method that the tables do not have;
+    ``FRAMING``: a frame without its end octet, or of a type that the tables do not have.
     """
 
     OTHER = "other"
@@ -30,6 +31,8 @@ class Kind(StrEnum):
     COUNT = "count"
     SYMBOL_KEY = "symbol-key"
     TEXT = "text"
+    UNKNOWN = "unknown"
+    FRAMING = "framing"
 
 
 class WireError(ValueError):

@@ -12,7 +12,7 @@ from functools import cache
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from amqpspec.spec.framing import Counts, Layout
-from amqpspec.wire.errors import EncodeError, WireError, hex_window
+from amqpspec.wire.errors import EncodeError, Kind, WireError, hex_window
 from amqpspec.wire.greeting import ProtocolHeader
 
 
@@ -186,7 +186,9 @@ class Reader(Generic[F]):
         if len(buffer) < end:
             return None
         if self._end is not None and buffer[end - 1] != self._end:
-            raise self._broken(end - 1 - start, f"0x{self._end:02X}", f"end octet 0x{buffer[end - 1]:02X}")
+            raise self._broken(
+                end - 1 - start, f"0x{self._end:02X}", f"end octet 0x{buffer[end - 1]:02X}", Kind.FRAMING
+            )
         frame = self._frame(values, start, begin, end)
         self._start = end
         self.offset += end - start
@@ -259,10 +261,10 @@ class Reader(Generic[F]):
         expected = f"a data offset from {self.layout.min_doff} to {most}, for size {frame_octets}"
         return self._broken(at, expected, f"data offset {doff}")
 
-    def _broken(self, at: int, expected: str, actual: str) -> WireError:
+    def _broken(self, at: int, expected: str, actual: str, kind: Kind = Kind.OTHER) -> WireError:
         """The error at an octet of the frame that begins the buffer; from here on every ``next`` raises it."""
         window = hex_window(self._buffer[self._start :], at)
-        self._error = WireError(f"frame of {self.name}", self.offset + at, expected, actual, window)
+        self._error = WireError(f"frame of {self.name}", self.offset + at, expected, actual, window, kind)
         self._buffer.clear()
         self._start = 0
         return self._error

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from amqpspec.peer.listening import FrameListener
 from amqpspec.peer.methods.arrivals import Content, HeartbeatArrived, MethodArrived
 from amqpspec.spec.methods import MethodDialect
-from amqpspec.wire.errors import WireError
+from amqpspec.wire.errors import Kind, WireError
 from amqpspec.wire.methods.codec import Call, Codec, ContentHeader
 from amqpspec.wire.methods.frames import Frame, FrameReader
 
@@ -88,7 +88,8 @@ class Assembler(FrameListener[Frame]):
         elif kind == "trace" and frame.channel == 0:
             return  # there is nobody here whom a trace would tell something
         else:
-            raise WireError("frame type", 0, f"one of {dict(self._types)}", f"type {frame.type}")
+            expected = f"one of {dict(self._types)}"
+            raise WireError("frame type", 0, expected, f"type {frame.type}", kind=Kind.FRAMING)
 
     def _method(self, frame: Frame) -> None:
         # On its channel, nothing comes between the frames of a content; on others, anything may (0-9-1 §4.2.6).

@@ -17,7 +17,7 @@ from amqpspec.wire.amqp_fast_0_8.commands import (
     read_arguments,
     unknown_command,
 )
-from amqpspec.wire.errors import WireError
+from amqpspec.wire.errors import Kind, WireError
 from amqpspec.wire.framing import Reader, encode
 from amqpspec.wire.greeting import ProtocolHeader
 
@@ -161,6 +161,6 @@ class CommandReader(Reader[CommandFrame]):
             return error.moved(f"{command.name} {error.where}", self.offset + begin)
         return None
 
-    def _broken(self, at: int, expected: str, actual: str) -> WireError:
+    def _broken(self, at: int, expected: str, actual: str, kind: Kind = Kind.OTHER) -> WireError:
         self.lost = bytes(self._buffer[self._start : self._start + _BEGINS_OCTETS])
-        return super()._broken(at, expected, actual)
+        return super()._broken(at, expected, actual, kind)

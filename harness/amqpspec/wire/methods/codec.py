@@ -123,10 +123,11 @@ class Codec:
 
     def _unknown(self, payload: bytes) -> WireError:
         if len(payload) < _IDS.size:
-            return unreadable("method", payload, 0, "class-id and method-id", f"{len(payload)} octets")
+            found = f"{len(payload)} octets"
+            return unreadable("method", payload, 0, "class-id and method-id", found, Kind.UNKNOWN)
         class_id, method_id = _IDS.unpack_from(payload)
         expected, actual = f"a method of {self.dialect.id}", f"class {class_id} method {method_id}"
-        return unreadable("method", payload, 0, expected, actual)
+        return unreadable("method", payload, 0, expected, actual, Kind.UNKNOWN)
 
     # --- contents
 

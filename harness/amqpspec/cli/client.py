@@ -1,0 +1,135 @@
+"""``amqpspec client``: certify a client library by an agent, a small program that runs scenarios with it.
+
+Knows: the verb's syntax, the steps of a run. Must not know: what cases judge.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+import shlex
+import threading
+from collections.abc import Sequence
+from dataclasses import replace
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import click
+
+from amqpspec.cli.common import one_line_errors, stop
+from amqpspec.run.results import Exit
+from amqpspec.spec.dialects import UnknownDialectError, client_dialect, client_dialects
+
+
+@click.command(short_help="Certify a client library.")
+@click.argument("cases", nargs=-1, metavar="[CASE]...")
+@click.option("--command", "command", help="The agent's command line (default: the reference agent).")
+@click.option("--name", default="", help="Name of the client in reports (default: the command's last word).")
+@click.option("--dialect", "-d", default="amqp-0-9-1", show_default=True, help="Dialect to judge.")
+@click.option(
+    "--out", "-o", type=click.Path(path_type=Path), help="Folder of the run (default: out/TIME-NAME)."
+)
+@click.option("--junit", type=click.Path(path_type=Path), help="Also write the JUnit file here.")
+@click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
+@click.option(
+    "-n", "at_once", type=click.IntRange(1, 64), default=2, show_default=True, help="Agents at once."
+)
+@click.option(
+    "--patience",
+    default=1.0,
+    show_default=True,
+    type=click.FloatRange(0.01, 100),
+    help="Multiply every wait by this factor.",
+)
+@click.option("--baseline", "baseline_file", type=click.Path(path_type=Path), help="Known deviations (YAML).")
+@click.option("--exclude", multiple=True, metavar="CASE", help="Exclude cases (ids, globs, @file).")
+@click.option("--strict", is_flag=True, help="Treat a violated SHOULD as a failure.")
+@click.option("--quiet", "-q", is_flag=True, help="Print only the counts and the path of the report.")
+def client(cases: tuple[str, ...], command: str | None, as_json: bool, **options: Any) -> None:  # fmt: skip
+    """Run an agent against correct and hostile servers and judge what its client does.
+
+    Each scenario is one process of the agent. AMQPSPEC_URL says where to connect, AMQPSPEC_SCENARIO what to do,
+    AMQPSPEC_CONTEXT holds the numbers as JSON. Exit code 89 of an agent means that its client cannot do that.
+    """
+    try:
+        options["dialect"] = client_dialect(options["dialect"])
+    except UnknownDialectError:
+        known = ", ".join(client_dialects())
+        stop(Exit.USAGE, f"--dialect: expected one of {known}, actual {options['dialect']!r}")
+    words = _words(command, options["dialect"])
+    options["quiet"] = options["quiet"] or as_json
+    with one_line_errors():
+        document = _certify(words, cases, options, own=command is None)
+    if as_json:
+        click.echo(json.dumps(document, indent=1))
+    raise click.exceptions.Exit(document["exit_code"])
+
+
+def _words(command: str | None, dialect: str) -> Sequence[str]:
+    from amqpspec.run.clients.selftest import reference_agent
+
+    if command is None:
+        return reference_agent(dialect)
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        stop(Exit.USAGE, f"--command: expected a command line, actual: {error}")
+    if not words:
+        stop(Exit.USAGE, "--command: expected a command line, actual: nothing")
+    return words
+
+
+def _certify(
+    words: Sequence[str], patterns: Sequence[str], options: dict[str, Any], *, own: bool
+) -> dict[str, Any]:
+    from amqpspec.cli.certify import RunRequest, finish, only_run_in, place, prepare, stopping
+    from amqpspec.cli.progress import Progress
+    from amqpspec.net.clock import utc_now
+    from amqpspec.record.journal import Journal
+    from amqpspec.record.rows import BlockedBy, Outcome, RunRow, TargetRow
+    from amqpspec.run.baseline import read_baseline
+    from amqpspec.run.case import load_suite
+    from amqpspec.run.clients.agent import Limits
+    from amqpspec.run.clients.client import Arena
+    from amqpspec.run.clients.execute import run_clients
+    from amqpspec.run.plan import Planned
+    from amqpspec.run.select import select
+    from amqpspec.target.config import Target
+
+    name = options["name"] or ("reference agent" if own else Path(words[-1]).name)
+    target = Target(name, dialect=options["dialect"])
+    request = RunRequest(target, patterns, options["out"], options["junit"], strict=options["strict"],
+                         quiet=options["quiet"])  # fmt: skip
+    baseline = read_baseline(options["baseline_file"]) if options["baseline_file"] else None
+    suite = load_suite(target.dialect)
+    cases = select(suite, patterns)
+    left_out = {case.id for case in select(suite, options["exclude"])} if options["exclude"] else set()
+    plan = [
+        Planned(case, Outcome.EXCLUDED, "excluded by --exclude", BlockedBy.SELECTION)
+        if case.id in left_out
+        else Planned(case)
+        for case in cases
+    ]
+    folder = place(request)
+    halt = threading.Event()
+    row = RunRow(
+        id=folder.name,
+        target=TargetRow(name, "", target.dialect, product=name),
+        suite_version=version("amqpspec"),
+        started=utc_now(),
+        command=f"amqpspec client --command {shlex.join(words)!r} {' '.join(patterns)}".strip(),
+        platform=f"Python {platform.python_version()} on {platform.system()} {platform.machine()}",
+    )
+    scale = options["patience"]
+    limits = replace(Limits(), start_s=60.0 * scale, scenario_s=15.0 * scale)
+    with only_run_in(folder), stopping(halt):
+        prepare(folder, request)
+        with Journal(folder) as journal:
+            journal.run(row)
+            arena = Arena(words, target.dialect, folder, limits, halt)
+            progress = Progress(len(plan), request.quiet)
+            with progress:
+                complete = run_clients(plan, arena, journal, options["at_once"], [progress.saw])
+            journal.end(complete=complete)
+        return finish(request, folder, plan, baseline, partial=not complete)

@@ -1,0 +1,36 @@
+"""Hostile servers: when a server begins to misbehave, and what it does then.
+
+Knows: triggers, and what can be done to the octets of a connection. Must not know: any dialect, sockets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Act(Enum):
+    """What a hostile server does besides sending octets."""
+
+    FIN = "shuts its side"
+    RESET = "resets the connection"
+    SILENCE = "says nothing more"
+
+
+Deed = Callable[[bytes], Iterable[bytes | Act]]
+"""From the frame that triggered it to what is sent in its place; may be endless, the connection is not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hostility:
+    """After the ``nth`` server frame named ``after`` on connection number ``connection``, the deed is done once."""
+
+    after: str
+    deed: Deed
+    nth: int = 1
+    connection: int = 1
+
+    def is_meant(self, name: str, times: int, connection: int) -> bool:
+        """Whether this frame, the so-manieth of its name, is the trigger."""
+        return (name, times, connection) == (self.after, self.nth, self.connection)

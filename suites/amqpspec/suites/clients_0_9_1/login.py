@@ -1,0 +1,96 @@
+"""From the protocol header to connection.open: what a client chooses, and from what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from amqpspec.run.case import case
+from amqpspec.run.clients.client import Client
+from amqpspec.run.clients.judging import Looked, conducts
+from amqpspec.run.verdict import Verdict
+from amqpspec.wire.conversation import Conversation
+
+_NAMED = ("product", "version", "platform", "copyright", "information")
+
+
+@case("client.start-ok.properties", covers=["connection/start-ok/client-properties/required-fields"])
+def names_itself(client: Client) -> Verdict:
+    """Start-ok names product, version, platform, copyright and information."""
+
+    def rule(talk: Conversation) -> Iterator[Looked]:
+        for ok in talk.by_client("connection.start-ok"):
+            named = ok.what["client_properties"].plain()
+            missing = [name for name in _NAMED if not named.get(name)]
+            yield Looked(ok, not missing, f"missing: {', '.join(missing)}")
+
+    return conducts(client, rule, "connect")
+
+
+@case("client.start-ok.mechanism", covers=["connection/start-ok/mechanism/offered"])
+def picks_an_offered_mechanism(client: Client) -> Verdict:
+    """The mechanism in start-ok is one that start offers."""
+
+    def rule(talk: Conversation) -> Iterator[Looked]:
+        start = talk.first_of_server("connection.start")
+        for ok in talk.by_client("connection.start-ok"):
+            offered = start.what["mechanisms"].decode().split() if start else []
+            yield Looked(ok, ok.what["mechanism"] in offered, f"offered: {' '.join(offered)}")
+
+    return conducts(client, rule, "connect", "reconnect")
+
+
+@case("client.start-ok.locale", covers=["connection/start-ok/locale"])
+def picks_an_offered_locale(client: Client) -> Verdict:
+    """The locale in start-ok is one that start offers."""
+
+    def rule(talk: Conversation) -> Iterator[Looked]:
+        start = talk.first_of_server("connection.start")
+        for ok in talk.by_client("connection.start-ok"):
+            offered = start.what["locales"].decode().split() if start else []
+            yield Looked(ok, ok.what["locale"] in offered, f"offered: {' '.join(offered)}")
+
+    return conducts(client, rule, "connect", "reconnect")
+
+
+@case("client.tune-ok.frame-max.minimum", covers=["connection/tune-ok/frame-max/minimum-chosen"])
+def keeps_the_smallest_frame_max(client: Client) -> Verdict:
+    """Tune-ok never settles for a frame-max below 4096 octets."""
+
+    def rule(talk: Conversation) -> Iterator[Looked]:
+        for ok in talk.by_client("connection.tune-ok"):
+            frame_max = ok.what["frame_max"]
+            yield Looked(ok, frame_max == 0 or frame_max >= 4096, f"frame-max {frame_max}")
+
+    return conducts(client, rule, "connect", "reconnect")
+
+
+@case("client.tune-ok.within-offer", covers=["connection/tune-ok/within-offer"])
+def stays_within_the_offer(client: Client) -> Verdict:
+    """Tune-ok asks for no more channels and no larger frames than tune offers."""
+
+    def rule(talk: Conversation) -> Iterator[Looked]:
+        tune = talk.first_of_server("connection.tune")
+        if tune is None:
+            return
+        for ok in talk.by_client("connection.tune-ok"):
+            for key in ("channel_max", "frame_max"):
+                offer, chosen = tune.what[key], ok.what[key]
+                within = offer == 0 or 0 < chosen <= offer
+                yield Looked(ok, within, f"{key.replace('_', '-')}: offered {offer}, chosen {chosen}")
+
+    return conducts(client, rule, "connect", "reconnect")
+
+
+@case("client.handshake.order", covers=["connection/grammar"])
+def keeps_the_order_of_the_handshake(client: Client) -> Verdict:
+    """Header, start-ok, tune-ok and open come in this order, each once and before anything else."""
+    order = ["greeting", "connection.start-ok", "connection.tune-ok", "connection.open"]
+
+    def rule(talk: Conversation) -> Iterator[Looked]:
+        said = [s for s in talk.by_client() if s.name not in ("heartbeat", "connection.secure-ok")]
+        for at, first in enumerate(said):
+            wanted = order[at] if at < len(order) else ""
+            kept = first.name == wanted if wanted else first.name not in order
+            yield Looked(first, kept, f"expected {wanted or 'the work on channels'}")
+
+    return conducts(client, rule, "connect", "reconnect")
