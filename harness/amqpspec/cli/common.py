@@ -64,6 +64,7 @@ def _code_of(error: Exception) -> Exit | None:
 
 
 _CODES = {
+    "AgentError": Exit.USAGE,
     "ConfigError": Exit.USAGE,
     "SelectionError": Exit.USAGE,
     "BaselineError": Exit.USAGE,

@@ -211,7 +211,7 @@ channel-beyond-limit: a channel beyond channel-max is opened [connection/tune/ch
 channel-opened-twice: a channel is opened twice [channel/open/state]
 works-on-a-closed-channel: a queue is declared behind channel.close [channel/grammar]
 channel-close-not-answered: channel.close gets no close-ok [channel/close-ok]
-talks-behind-its-close: a channel is opened behind connection.close [connection/close/stability-discard]
+talks-behind-its-close: a channel is opened behind connection.close [connection/grammar]
 close-code-unknown: connection.close carries reply code 7 [connection/close/reply-code]
 leaves-without-close: the socket ends without connection.close [connection/close-ok]
 no-heartbeats: nothing is sent while idle [wire/heartbeat/interval]

@@ -114,6 +114,7 @@ class Session:
         if name == "connection.close":
             raise ScenarioError(f"the server closed the connection: {arrival['reply_code']}")
         if self.faulty("bears-anything"):
+            self.delivered += [arrival] if name == "basic.deliver" else []
             return
         if (channel == 0) is not (arrival.call.method.class_name == "connection"):
             raise Violated(_COMMAND_INVALID, f"{name} on channel {channel}")

@@ -69,15 +69,15 @@ def answers_a_channel_close(client: Client) -> Verdict:
     return conducts(client, rule, "refused")
 
 
-@case("client.connection.close", covers=["connection/close/stability-discard"])
-def says_nothing_behind_its_close(client: Client) -> Verdict:
-    """Behind the client's connection.close comes nothing of it but close-ok."""
+@case("client.connection.close", covers=["connection/grammar"])
+def works_no_more_behind_its_close(client: Client) -> Verdict:
+    """Behind the client's connection.close comes no method of it but close-ok; heartbeats may go on."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         said = list(talk.by_client())
         for at, close in enumerate(said):
             if close.name == "connection.close":
-                rest = [s for s in said[at + 1 :] if s.name != "connection.close-ok"]
+                rest = [s for s in said[at + 1 :] if s.name not in ("connection.close-ok", "heartbeat")]
                 yield Looked(rest[0] if rest else close, not rest, "behind connection.close")
 
     return conducts(client, rule, *EVERY)
