@@ -62,10 +62,10 @@ def test_what_memory_does_not_show_is_met_over_sockets(
 
 def test_a_case_that_fails_on_the_clean_broker_kills_nothing() -> None:
     clean = {"a": row("a", Outcome.FAIL), "b": row("b", Outcome.OBSERVED, observed="one way")}
-    assert not module._kills(clean["a"], row("a", Outcome.FAIL))
-    assert module._kills(clean["b"], row("b", Outcome.OBSERVED, observed="another way"))
-    assert not module._kills(clean["b"], clean["b"])
-    assert not module._kills(clean["b"], row("b", Outcome.ERROR))
+    assert not module.is_kill(clean["a"], row("a", Outcome.FAIL))
+    assert module.is_kill(clean["b"], row("b", Outcome.OBSERVED, observed="another way"))
+    assert not module.is_kill(clean["b"], clean["b"])
+    assert not module.is_kill(clean["b"], row("b", Outcome.ERROR))
     document = Matrix("d", clean, {"f": []}, ["f: a: oops"]).to_json()
     assert (document["not_clean"], document["not_found"], document["errors"]) == (
         ["a"],

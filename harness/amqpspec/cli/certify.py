@@ -80,12 +80,12 @@ def certify(request: RunRequest) -> dict[str, Any]:
     cases = _sharded(select(suite, patterns), request)
     excluded = {case.id for case in select(suite, request.exclude)} if request.exclude else set()
     limits = Limits(excluded, request.shared_target)
-    folder = place(request)
+    folder = _place(request)
     stop = threading.Event()
     notes = Notes(request.target.name)
     with ExitStack() as stack:
         stack.enter_context(only_run_in(folder))
-        prepare(folder, request)
+        _prepare(folder, request)
         stack.enter_context(stopping(stop))
         row = _run_row(request, folder)
         try:
@@ -259,13 +259,12 @@ def _is_done(row: CaseRow, repeat: int) -> bool:
     return not row.evidence or row.attempt >= repeat
 
 
-def place(request: RunRequest) -> Path:
+def _place(request: RunRequest) -> Path:
     """The folder of the run."""
     return request.resume or request.out or usual_place(request.target.name)
 
 
-def prepare(folder: Path, request: RunRequest) -> None:
-    """Make the folder ready for a run; raises ConfigError where another run's results are in it."""
+def _prepare(folder: Path, request: RunRequest) -> None:
     if request.resume is not None:
         _check_same_target(folder, request.target)
     else:

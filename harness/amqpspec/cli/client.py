@@ -10,16 +10,20 @@ import platform
 import shlex
 import threading
 from collections.abc import Sequence
-from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from amqpspec.cli.common import one_line_errors, stop
 from amqpspec.run.results import Exit
 from amqpspec.spec.dialects import UnknownDialectError, client_dialect, client_dialects
+
+if TYPE_CHECKING:
+    from amqpspec.record.rows import RunRow
+    from amqpspec.run.plan import Planned
+    from amqpspec.target.config import Target
 
 
 @click.command(short_help="Certify a client library.")
@@ -44,6 +48,7 @@ from amqpspec.spec.dialects import UnknownDialectError, client_dialect, client_d
 )
 @click.option("--baseline", "baseline_file", type=click.Path(path_type=Path), help="Known deviations (YAML).")
 @click.option("--exclude", multiple=True, metavar="CASE", help="Exclude cases (ids, globs, @file).")
+@click.option("--force", is_flag=True, help="Replace a finished run in the folder.")
 @click.option("--strict", is_flag=True, help="Treat a violated SHOULD as a failure.")
 @click.option("--quiet", "-q", is_flag=True, help="Print only the counts and the path of the report.")
 def client(cases: tuple[str, ...], command: str | None, as_json: bool, **options: Any) -> None:  # fmt: skip
@@ -83,53 +88,57 @@ def _words(command: str | None, dialect: str) -> Sequence[str]:
 def _certify(
     words: Sequence[str], patterns: Sequence[str], options: dict[str, Any], *, own: bool
 ) -> dict[str, Any]:
-    from amqpspec.cli.certify import RunRequest, finish, only_run_in, place, prepare, stopping
+    from amqpspec.cli.certify import RunRequest, finish, stopping
+    from amqpspec.cli.place import make_room, only_run_in, usual_place
     from amqpspec.cli.progress import Progress
-    from amqpspec.net.clock import utc_now
     from amqpspec.record.journal import Journal
-    from amqpspec.record.rows import BlockedBy, Outcome, RunRow, TargetRow
     from amqpspec.run.baseline import read_baseline
-    from amqpspec.run.case import load_suite
     from amqpspec.run.clients.agent import Limits
     from amqpspec.run.clients.client import Arena
     from amqpspec.run.clients.execute import run_clients
-    from amqpspec.run.plan import Planned
-    from amqpspec.run.select import select
     from amqpspec.target.config import Target
 
     name = options["name"] or ("reference agent" if own else Path(words[-1]).name)
     target = Target(name, dialect=options["dialect"])
-    request = RunRequest(target, patterns, options["out"], options["junit"], strict=options["strict"],
-                         quiet=options["quiet"])  # fmt: skip
-    baseline = read_baseline(options["baseline_file"]) if options["baseline_file"] else None
-    suite = load_suite(target.dialect)
-    cases = select(suite, patterns)
-    left_out = {case.id for case in select(suite, options["exclude"])} if options["exclude"] else set()
-    plan = [
-        Planned(case, Outcome.EXCLUDED, "excluded by --exclude", BlockedBy.SELECTION)
-        if case.id in left_out
-        else Planned(case)
-        for case in cases
-    ]
-    folder = place(request)
-    halt = threading.Event()
-    row = RunRow(
-        id=folder.name,
-        target=TargetRow(name, "", target.dialect, product=name),
-        suite_version=version("amqpspec"),
-        started=utc_now(),
-        command=f"amqpspec client --command {shlex.join(words)!r} {' '.join(patterns)}".strip(),
-        platform=f"Python {platform.python_version()} on {platform.system()} {platform.machine()}",
+    folder = options["out"] or usual_place(name)
+    request = RunRequest(
+        target, patterns, folder, options["junit"], strict=options["strict"], quiet=options["quiet"]
     )
-    scale = options["patience"]
-    limits = replace(Limits(), start_s=60.0 * scale, scenario_s=15.0 * scale)
+    baseline = read_baseline(options["baseline_file"]) if options["baseline_file"] else None
+    plan = _plan(target.dialect, patterns, options["exclude"])
+    halt = threading.Event()
+    limits = Limits().scaled(options["patience"])
     with only_run_in(folder), stopping(halt):
-        prepare(folder, request)
-        with Journal(folder) as journal:
-            journal.run(row)
+        make_room(folder, force=options["force"])
+        with Journal(folder) as journal, Progress(len(plan), request.quiet) as progress:
+            journal.run(_row(folder.name, target, [*words, *patterns]))
             arena = Arena(words, target.dialect, folder, limits, halt)
-            progress = Progress(len(plan), request.quiet)
-            with progress:
-                complete = run_clients(plan, arena, journal, options["at_once"], [progress.saw])
+            complete = run_clients(plan, arena, journal, options["at_once"], [progress.saw])
             journal.end(complete=complete)
         return finish(request, folder, plan, baseline, partial=not complete)
+
+
+def _plan(dialect: str, patterns: Sequence[str], exclude: Sequence[str]) -> list[Planned]:
+    from amqpspec.record.rows import BlockedBy, Outcome
+    from amqpspec.run.case import load_suite
+    from amqpspec.run.plan import Planned
+    from amqpspec.run.select import select
+
+    suite = load_suite(dialect)
+    left_out = {case.id for case in select(suite, exclude)} if exclude else set()
+    excluded = (Outcome.EXCLUDED, "excluded by --exclude", BlockedBy.SELECTION)
+    return [Planned(case, *(excluded if case.id in left_out else ())) for case in select(suite, patterns)]
+
+
+def _row(id: str, target: Target, words: Sequence[str]) -> RunRow:
+    from amqpspec.net.clock import utc_now
+    from amqpspec.record.rows import RunRow, TargetRow
+
+    return RunRow(
+        id=id,
+        target=TargetRow(target.name, "", target.dialect, product=target.name),
+        suite_version=version("amqpspec"),
+        started=utc_now(),
+        command=f"amqpspec client --command {shlex.join(words)}",
+        platform=f"Python {platform.python_version()} on {platform.system()} {platform.machine()}",
+    )

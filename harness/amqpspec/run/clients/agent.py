@@ -15,7 +15,7 @@ import subprocess
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import IO, Any
 
@@ -47,6 +47,10 @@ class Limits:
     start_s: float = 60.0
     scenario_s: float = 15.0
     memory_octets: int = 1 << 30
+
+    def scaled(self, factor: float) -> Limits:
+        """The same limits with more time, or less."""
+        return replace(self, start_s=self.start_s * factor, scenario_s=self.scenario_s * factor)
 
 
 @dataclass(frozen=True, slots=True)
