@@ -113,18 +113,20 @@ def test_a_trial_tells_a_broken_broker_from_a_whole_one() -> None:
 
 
 def test_a_survey_adds_up() -> None:
-    one, two, three = mutants_of(routing)[:3]
-    trials = [Trial(one, Fate.KILLED), Trial(two, Fate.SURVIVED), Trial(three, Fate.EQUIVALENT)]
+    one, two, three, four = mutants_of(routing)[:4]
+    trials = [
+        Trial(one, Fate.KILLED),
+        Trial(two, Fate.SURVIVED),
+        Trial(three, Fate.EQUIVALENT),
+        Trial(four, Fate.NONSTRICT),
+    ]
     found = Survey((WIRE,), trials, {two.id: ["a/row"]})
     assert found.share == 0.5
     document = found.to_json()
-    assert [document[key] for key in ("mutants", "killed", "survived", "equivalent", "timed_out")] == [
-        3,
-        1,
-        1,
-        1,
-        0,
-    ]
+    counts = {key: document[key] for key in ("mutants", *map(str, Fate))}
+    assert counts == {
+        "mutants": 4, "killed": 1, "nonstrict": 1, "survived": 1, "equivalent": 1, "timed_out": 0,
+    }  # fmt: skip
     assert document["survivors"] == [
         {"id": two.id, "file": two.file, "line": two.line, "what": two.what, "requirements": ["a/row"]}
     ]

@@ -55,8 +55,11 @@ class Survey:
 
     @property
     def share(self) -> float:
-        """How many of the mutants that are not equivalent were noticed, from 0 to 1; a hang is noticed, too."""
-        tried = len(self.trials) - len(self.of(Fate.EQUIVALENT))
+        """How many of the mutants that break a duty were noticed, from 0 to 1; a hang is noticed, too.
+
+        Equivalent ones break none, and whoever breaks a SHOULD alone still conforms: neither counts.
+        """
+        tried = len(self.trials) - len(self.of(Fate.EQUIVALENT)) - len(self.of(Fate.NONSTRICT))
         return 1.0 if not tried else 1 - len(self.of(Fate.SURVIVED)) / tried
 
     def to_json(self) -> dict[str, Any]:

@@ -3,8 +3,9 @@
 Knows: cases in memory, what ends a run with a non-zero exit code. Must not know: sampling, other mutants.
 
 Cases that execute the mutated line come first, all others only if it survives those. The first case that would make the
-exit code non-zero ends the trial. Every case meets a broker of its own in memory, where no answer is late but one
-that the mutant puts off; a mutant that never comes back uses up the time of the process.
+exit code non-zero ends the trial; where a SHOULD alone is broken, only ``--strict`` would do so, and that is told apart.
+Every case meets a broker of its own in memory, where no answer is late but one that the mutant puts off; a mutant that
+never comes back uses up the time of the process.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ class Fate(StrEnum):
     """What became of a mutant."""
 
     KILLED = "killed"
+    NONSTRICT = "nonstrict"
     SURVIVED = "survived"
     EQUIVALENT = "equivalent"
     TIMED_OUT = "timed_out"
@@ -71,21 +73,27 @@ def _tried(mutant: Mutant, near: Near) -> Trial:
         dialect: [name for name in load_suite(dialect) if name not in set(first)]
         for dialect, first in near.items()
     }
+    noticed = Trial(mutant, Fate.SURVIVED)
     for dialect, names in chain(near.items(), far.items()):
         for name in names:
-            if verdict := _noticed(dialect, name):
-                return Trial(mutant, Fate.KILLED, dialect, name, verdict)
-    return Trial(mutant, Fate.SURVIVED)
+            fate, verdict = _fate_by(dialect, name)
+            if fate is Fate.KILLED:
+                return Trial(mutant, fate, dialect, name, verdict)
+            if fate is Fate.NONSTRICT:
+                noticed = Trial(mutant, fate, dialect, name, verdict)
+    return noticed
 
 
-def _noticed(dialect: str, name: str) -> str:
-    """By which verdict a case makes the exit code non-zero; empty where it does not."""
+def _fate_by(dialect: str, name: str) -> tuple[Fate, str]:
+    """What becomes of the mutant by one case, and by which verdict."""
     case = load_suite(dialect)[name]
     try:
         row = row_of(case, judged_in_memory(case))
     except Exception:
-        return "does not start"
-    return "" if exit_code_of(row) is Exit.CONFORMING else str(row.verdict)
+        return Fate.KILLED, "does not start"
+    if exit_code_of(row) is not Exit.CONFORMING:
+        return Fate.KILLED, str(row.verdict)
+    return (Fate.NONSTRICT if row.verdict is Outcome.NONSTRICT else Fate.SURVIVED), str(row.verdict)
 
 
 def exit_code_of(row: CaseRow) -> Exit:
