@@ -3,7 +3,7 @@
 Knows: cases in memory, what ends a run with a non-zero exit code. Must not know: sampling, other mutants.
 
 Cases that execute the mutated line come first, all others only if it survives those. The first case that would make the
-exit code non-zero ends the trial; where a SHOULD alone is broken, only ``--strict`` would do so, and that is told apart.
+exit code non-zero ends the trial; where a SHOULD alone is broken, only ``--strict`` would, and that is told apart.
 Every case meets a broker of its own in memory, where no answer is late but one that the mutant puts off; a mutant that
 never comes back uses up the time of the process.
 """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from amqpspec.peer.methods.arrivals import MethodArrived
 from amqpspec.peer.methods.peer import Peer
 from amqpspec.run.case import case
 from amqpspec.run.methods.oracles import rejects_violation
@@ -220,19 +221,29 @@ def _stays_away(peer: Peer, method: str) -> Verdict:
 
 
 def _not_got_again(peer: Peer, method: str) -> Verdict:
-    """Reject one of two messages with requeue; judge whether basic.get gives it to the same channel."""
-    peer.open_channel()
+    """Reject one of two messages with requeue; judge whether basic.get gives it to the same channel.
+
+    Where it does not, a second channel rejects the message, too, and is judged as well.
+    """
+    peer.open_channel().open_channel(2)
     queue = peer.queue()
     send(peer, queue, (b"1", b"2"))
     first, _ = taken(peer, queue, 2)
     peer.claim("basic.get-empty on the channel that rejected the message")
-    peer.send(method, delivery_tag=first["delivery_tag"], requeue=True)
+    got = _got_after(peer, method, queue, first)
+    if got is None and (second := peer.get(queue, 2, no_ack=False)) is not None:
+        got = _got_after(peer, method, queue, second)
+    return equals(peer, got and got.body, None, "message")
+
+
+def _got_after(peer: Peer, method: str, queue: str, rejected: MethodArrived) -> MethodArrived | None:
+    """What basic.get gives to the channel that has rejected a message."""
+    peer.send(method, channel=rejected.channel, delivery_tag=rejected["delivery_tag"], requeue=True)
     # The server's own count tells when the message is back. It may never be: nobody else is there to take it.
     for _ in range(_LOOKS):
-        if counts(peer, queue)[0]:
+        if counts(peer, queue, rejected.channel)[0]:
             break
-    got = peer.get(queue, no_ack=False)
-    return equals(peer, got and got.body, None, "message")
+    return peer.get(queue, rejected.channel, no_ack=False)
 
 
 def _goes_elsewhere(peer: Peer, method: str) -> Verdict:

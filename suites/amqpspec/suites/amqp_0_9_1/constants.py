@@ -8,7 +8,7 @@ from typing import Any
 from amqpspec.peer.methods.peer import Peer
 from amqpspec.run.case import case
 from amqpspec.run.methods.oracles import rejects_violation
-from amqpspec.run.oracles import equals, holds, judge_reaction
+from amqpspec.run.oracles import equals, holds, judge_reaction, worst
 from amqpspec.run.verdict import Verdict
 
 # From 0xF000 upwards class-ids are for extensions (PDF §4.2.4).
@@ -100,9 +100,13 @@ def delivery_tag_that_never_was(peer: Peer) -> Verdict:
 @case("constants.frame-error", covers=["constant/frame-error"])
 def method_frame_without_method(peer: Peer) -> Verdict:
     """A method frame too short for the numbers of a method is refused with frame-error."""
+    # 0x0032 = 50 is class queue; of the method-id all or half is missing.
+    return worst([_refuses_method_frame(peer.another(), ids) for ids in (b"\x00\x32", b"\x00\x32\x00")])
+
+
+def _refuses_method_frame(peer: Peer, payload: bytes) -> Verdict:
     peer.open_channel()
-    # 0x0032 = 50 is class queue; the method-id is missing.
-    peer.send_frame("method", b"\x00\x32")
+    peer.send_frame("method", payload)
     return rejects_violation(peer)
 
 

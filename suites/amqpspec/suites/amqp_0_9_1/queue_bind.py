@@ -54,14 +54,15 @@ def duplicate_is_undone_once(peer: Peer) -> Verdict:
 
 @case("queue.bind.unique-topic", covers=["queue/bind/unique"])
 def overlapping_patterns(peer: Peer) -> Verdict:
-    """A message that matches several patterns of a queue at a topic exchange is in it once."""
+    """A message that matches several patterns of two queues at a topic exchange is once in each."""
     peer.open_channel()
-    queue, exchange = peer.queue(), peer.exchange("topic")
+    queues, exchange = [peer.queue(), peer.queue()], peer.exchange("topic")
     for pattern in ("a.b", "a.*", "*.b", "a.#", "#"):
-        peer.call("queue.bind", queue=queue, exchange=exchange, routing_key=pattern)
-    peer.claim("the message once")
+        for queue in queues:
+            peer.call("queue.bind", queue=queue, exchange=exchange, routing_key=pattern)
+    peer.claim("the message once in each queue")
     peer.publish("a.b", b"once", exchange=exchange)
-    return equals(peer, contents(peer, queue), [b"once"], "messages")
+    return equals(peer, [contents(peer, queue) for queue in queues], [[b"once"]] * 2, "messages")
 
 
 @case("queue.bind.unique-fanout", covers=["queue/bind/unique"])
