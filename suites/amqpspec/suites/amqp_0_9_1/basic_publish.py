@@ -9,7 +9,7 @@ from amqpspec.peer.methods.arrivals import MethodArrived
 from amqpspec.peer.methods.peer import Peer
 from amqpspec.run.case import case
 from amqpspec.run.methods.oracles import rejects_violation
-from amqpspec.run.oracles import equals, holds, judge_arrival
+from amqpspec.run.oracles import equals, holds, judge_arrival, worst
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_0_9_1._absence import returned, settled
 from amqpspec.suites.amqp_0_9_1._messages import altered, bodies, gathered, plain, send
@@ -78,6 +78,23 @@ def mandatory_unroutable_comes_back(peer: Peer) -> Verdict:
     peer.claim("basic.return with the message")
     peer.publish("nowhere", b"unroutable", exchange=exchange, mandatory=True)
     return _comes_back(peer, b"unroutable", _MANDATORY)
+
+
+@case("basic.publish.mandatory.queue-gone", covers=[_MANDATORY])
+def mandatory_for_a_deleted_queue_comes_back(peer: Peer) -> Verdict:
+    """A mandatory message comes back under each of the keys under which a queue was bound that is gone."""
+    peer.open_channel()
+    exchange, queue, keys = peer.exchange("direct"), peer.queue(), ("one", "two")
+    for key in keys:
+        peer.call("queue.bind", queue=queue, exchange=exchange, routing_key=key)
+    peer.call("queue.delete", queue=queue)
+    peer.claim("basic.return with each message")
+    return worst([_published_comes_back(peer, exchange, key) for key in keys])
+
+
+def _published_comes_back(peer: Peer, exchange: str, key: str) -> Verdict:
+    peer.publish(key, key.encode(), exchange=exchange, mandatory=True)
+    return _comes_back(peer, key.encode(), _MANDATORY)
 
 
 @case("basic.publish.mandatory.routable", covers=[_MANDATORY])

@@ -235,10 +235,10 @@ def wish_for_heartbeats_is_kept(peer: Peer) -> Verdict:
 
 @case("connection.tune-ok.heartbeat.zero", covers=["connection/tune-ok/heartbeat"], slow=True)
 def no_heartbeats_wanted(peer: Peer) -> Verdict:
-    """A client that wants no heartbeats gets none, and may be silent."""
+    """A client that wants no heartbeats gets none, and may be silent for longer than a handshake may take."""
     peer.open_connection(heartbeat=0)
     peer.claim("no heartbeat, and no end, for a client that wanted none")
-    return _stays_silent(peer)
+    return _stays_silent(peer, max(SILENCE_S, peer.context.patience.ending_s))
 
 
 @case(
@@ -331,9 +331,9 @@ def _start_ok_of(peer: Peer, octets: int) -> bytes:
     return filled(octets - len(filled(0)))
 
 
-def _stays_silent(peer: Peer) -> Verdict:
+def _stays_silent(peer: Peer, silence_s: float = SILENCE_S) -> Verdict:
     """Neither heartbeat nor end comes while nobody says anything, and the connection answers afterwards."""
-    beat = peer.heartbeat(peer.rest_on_time(SILENCE_S))
+    beat = peer.heartbeat(peer.rest_on_time(silence_s))
     peer.call("channel.open")
     peer.barrier()
     return holds(peer, beat is None, "a heartbeat" if beat else "silence, then answers")
