@@ -5,12 +5,13 @@ Knows: trees, states. Must not know: any family, what the ledger says.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from amqpspec.fuzz.grammar import Production, grammar
 from amqpspec.fuzz.states.model import State
 from amqpspec.fuzz.trees.tree import Node, Place, Way, edited, octets_at, octets_of, walk
+from amqpspec.fuzz.trees.values import boundaries
 
 
 class Bend(NamedTuple):
@@ -88,6 +89,11 @@ def numbers_of(values: Callable[[int, int], Iterable[int]]) -> Variants:
     return variants
 
 
+def edges(width_octets: int, value: int) -> list[int]:
+    """The edges of a number, without what it is."""
+    return [number for number in boundaries(width_octets) if number != value]
+
+
 def every_octet(root: Node, place: Place) -> Iterator[tuple[str, bytes]]:
     """Every other value of one octet."""
     old = octets_at(root, place.way)
@@ -108,3 +114,19 @@ def _start(root: Node, way: Way) -> int:
         at += sum(len(octets_at(root, (*way[:depth], before))) for before in range(step))
         node = node.children[step]
     return at
+
+
+def many(words: str, counts: Iterable[int], make: Callable[[int], bytes]) -> Bends:
+    """Things in growing numbers: what so many of them are on the wire."""
+    return lambda: (Bend(f"{words}: {count}", (make(count),)) for count in counts)
+
+
+def pipelined(parts: Mapping[str, bytes]) -> Iterator[Bend]:
+    """The parts of a handshake at once, in parts, without their beginning; and each many times."""
+    texts = list(parts)
+    for first in range(len(texts)):
+        for last in range(first + 1, len(texts) + 1):
+            chosen = texts[first:last]
+            yield Bend(", ".join(chosen), (b"".join(parts[text] for text in chosen),))
+    for text in texts:
+        yield Bend(f"{text} 16 times", (parts[text] * 16,))

@@ -12,6 +12,7 @@ from amqpspec.fuzz.families.base import (
     Bend,
     Location,
     bend,
+    edges,
     every_octet,
     locations_at,
     next_productions,
@@ -39,10 +40,6 @@ def _number(place: Place) -> str:
     return _NUMBERS.get(place.node.role, "")
 
 
-def _edges(width_octets: int, value: int) -> list[int]:
-    return [number for number in boundaries(width_octets) if number != value]
-
-
 def _ids(width_octets: int, value: int) -> list[int]:
     """Every neighbour of an id of the tables, and the edges."""
     return sorted({*range(130), *boundaries(width_octets), 0xEFFF, 0xF000} - {value})
@@ -51,8 +48,8 @@ def _ids(width_octets: int, value: int) -> list[int]:
 def locations(dialect_id: str, state: State) -> Iterator[Location]:
     """Where this family bends in a state."""
     yield from locations_at(dialect_id, state, _measured, numbers_of(near))
-    yield from locations_at(dialect_id, state, _octet, every_octet, rest=numbers_of(_edges))
-    yield from locations_at(dialect_id, state, _number, numbers_of(_ids), rest=numbers_of(_edges))
+    yield from locations_at(dialect_id, state, _octet, every_octet, rest=numbers_of(edges))
+    yield from locations_at(dialect_id, state, _number, numbers_of(_ids), rest=numbers_of(edges))
     yield Location("frame.cut", lambda: _cuts(dialect_id, state))
     yield Location("frame.padded", lambda: _padded(dialect_id, state))
 

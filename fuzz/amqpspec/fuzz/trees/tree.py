@@ -124,6 +124,11 @@ def count_of(width_octets: int, *of: str, extra: int = 0, kind: str = "") -> Nod
     return Node("count", Role.COUNT, measure=Measure(width_octets, of, extra, counts=True), kind=kind)
 
 
+def counted(name: str, width_octets: int, held: Node, kind: str, size_kind: str = "") -> Node:
+    """A part behind the number of its octets."""
+    return group(name, size_of(width_octets, held.name, kind=size_kind or kind), held, kind=kind)
+
+
 # --- rendering
 
 

@@ -10,7 +10,7 @@ from itertools import product
 from typing import Any
 
 from amqpspec.fuzz.amqp_1_0.kit import begin, say
-from amqpspec.fuzz.families.base import Bend, Location
+from amqpspec.fuzz.families.base import Bend, Location, pipelined
 from amqpspec.fuzz.families.material import MECHANISMS, RESPONSES
 from amqpspec.fuzz.states.model import State
 from amqpspec.fuzz.trees.values import TEXTS
@@ -120,10 +120,4 @@ def _pipelined() -> Iterator[Bend]:
         "open": say("open", container_id="amqpspec-fuzz"),
         "begin": begin(),
     }
-    texts = list(parts)
-    for first in range(len(texts)):
-        for last in range(first + 1, len(texts) + 1):
-            chosen = texts[first:last]
-            yield Bend(", ".join(chosen), (b"".join(parts[text] for text in chosen),))
-    for text in texts:
-        yield Bend(f"{text} 16 times", (parts[text] * 16,))
+    yield from pipelined(parts)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from amqpspec.fuzz.families.base import Bend, Location
+from amqpspec.fuzz.families.base import Bend, Location, pipelined
 from amqpspec.fuzz.families.material import MECHANISMS, RESPONSES
 from amqpspec.fuzz.methods.kit import Kit, kit
 from amqpspec.fuzz.states.model import State
@@ -64,13 +64,7 @@ def _pipelined(tools: Kit) -> Iterator[Bend]:
         "channel.open": tools.method("channel.open"),
         "queue.declare": tools.method("queue.declare", queue="amqpspec.fuzz.q"),
     }
-    texts = list(parts)
-    for first in range(len(texts)):
-        for last in range(first + 1, len(texts) + 1):
-            chosen = texts[first:last]
-            yield Bend(", ".join(chosen), (b"".join(parts[text] for text in chosen),))
-    for text in texts:
-        yield Bend(f"{text} 16 times", (parts[text] * 16,))
+    yield from pipelined(parts)
 
 
 def _secure(tools: Kit) -> Iterator[Bend]:

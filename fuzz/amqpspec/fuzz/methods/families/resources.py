@@ -6,8 +6,9 @@ Knows: what a target has to keep for one thing that is said. Must not know: how 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
-from amqpspec.fuzz.families.base import Bend, Location
+from amqpspec.fuzz.families.base import Location, many
 from amqpspec.fuzz.families.material import RESOURCE_COUNTS
 from amqpspec.fuzz.methods.kit import Kit, can_say, kit
 from amqpspec.fuzz.states.model import State
@@ -19,11 +20,8 @@ def locations(dialect_id: str, state: State) -> Iterator[Location]:
     """Where this family bends in a state."""
     for role, (method, make) in _ROLES.items():
         if can_say(dialect_id, state, method) and kit(dialect_id).has(method):
-            yield Location(role, _bends(kit(dialect_id), role, make), ("connection/tune/channel-max",))
-
-
-def _bends(tools: Kit, role: str, make: Callable[[Kit, int], bytes]) -> Callable[[], Iterator[Bend]]:
-    return lambda: (Bend(f"{role}: {count}", (make(tools, count),)) for count in RESOURCE_COUNTS)
+            bends = many(role, RESOURCE_COUNTS, partial(make, kit(dialect_id)))
+            yield Location(role, bends, ("connection/tune/channel-max",))
 
 
 def _channels(tools: Kit, count: int) -> bytes:

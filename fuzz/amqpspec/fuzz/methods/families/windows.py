@@ -7,26 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from amqpspec.fuzz.families.base import Bend, Location, locations_at, numbers_of
+from amqpspec.fuzz.families.base import Bend, Location, edges, locations_at, numbers_of
 from amqpspec.fuzz.methods.kit import can_say, kit
 from amqpspec.fuzz.states.model import State
 from amqpspec.fuzz.trees.tree import Place, Role
-from amqpspec.fuzz.trees.values import boundaries
 
 
 def _sequence(place: Place) -> str:
     return place.node.name if place.node.role is Role.SEQUENCE else ""
 
 
-def _edges(width_octets: int, value: int) -> list[int]:
-    return [number for number in boundaries(width_octets) if number != value]
-
-
 def locations(dialect_id: str, state: State) -> Iterator[Location]:
     """Where this family bends in a state."""
     if state.name != "tune":
         touches = ("basic/qos/prefetch-size", "basic/qos/prefetch-count")
-        yield from locations_at(dialect_id, state, _sequence, numbers_of(_edges), *touches)
+        yield from locations_at(dialect_id, state, _sequence, numbers_of(edges), *touches)
     if can_say(dialect_id, state, "basic.qos") or state.name == "consuming":
         yield Location("qos.repeated", lambda: _repeated(dialect_id), ("basic/qos/global",))
         yield Location(
