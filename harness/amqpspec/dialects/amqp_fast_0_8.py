@@ -15,6 +15,7 @@ from amqpspec.spec.dialects import Entry
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from amqpspec.fuzz.driver import FuzzDriver
     from amqpspec.reference.faults import Faults
     from amqpspec.reference.server import Connect
     from amqpspec.run.driver import Driver
@@ -52,6 +53,12 @@ def _layers() -> Callable[[str], Layers]:
     return layers_for
 
 
+def _fuzzing() -> type[FuzzDriver]:
+    from amqpspec.fuzz.amqp_fast_0_8.driver import AmqpFastDriver
+
+    return AmqpFastDriver
+
+
 def _suite() -> ModuleType:
     from amqpspec.suites import amqp_fast_0_8
 
@@ -68,4 +75,5 @@ AMQP_FAST_0_8 = Entry(
     layers=_layers,
     dissected=False,
     suite=_suite,
+    fuzzing=_fuzzing,
 )

@@ -28,7 +28,7 @@ from amqpspec.spec.model import Refusal, Scope
 ASKED_ONE_IN = 8
 """Of inputs that were answered, or end in the midst of a frame, so many are gone on behind where nothing is claimed."""
 
-_PARTIAL = frozenset({Scope.CHANNEL, Scope.SESSION, Scope.LINK})
+_PARTIAL = frozenset({Scope.CHANNEL, Scope.SESSION, Scope.LINK, Scope.HANDLE, Scope.DELIVERY})
 """Refusals behind which a connection has to go on."""
 _AT_ONCE_S = 0.5
 """What ends a connection sooner is no silence, whatever was announced."""

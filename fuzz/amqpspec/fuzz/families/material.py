@@ -6,6 +6,10 @@ Knows: values that any dialect can carry. Must not know: any dialect.
 from __future__ import annotations
 
 import zlib
+from collections.abc import Iterator
+
+from amqpspec.fuzz.trees.tree import Node, Place, octets_at
+from amqpspec.fuzz.trees.values import boundaries, single_bits
 
 DEPTHS = (2, 4, 8, 16, 32, 64, 100, 128, 200, 256, 400, 500, 512, 1000, 1024, 2000, 4000, 8000, 16_000)
 """How deep things are nested."""
@@ -54,6 +58,22 @@ RESPONSES: tuple[tuple[str, bytes], ...] = (
     ("an initial space", b" \0guest\0guest"),
 )
 
+CODINGS = (
+    "gzip",
+    "deflate",
+    "x-gzip",
+    "zlib",
+    "br",
+    "zstd",
+    "lz4",
+    "snappy",
+    "identity",
+    "gzip,gzip",
+    "utf-8",
+    "base64",
+)
+"""Codings of bodies, known ones and others."""
+
 
 def packed(octets: bytes, layers: int = 1) -> bytes:
     """Octets in gzip's format, the same on every machine: stored time and system are zero."""
@@ -63,3 +83,14 @@ def packed(octets: bytes, layers: int = 1) -> bytes:
         tail = zlib.crc32(octets).to_bytes(4, "little") + (len(octets) % 2**32).to_bytes(4, "little")
         octets = b"\x1f\x8b\x08\0\0\0\0\0\0\xff" + body + tail
     return octets
+
+
+def flipped_flags(root: Node, place: Place) -> Iterator[tuple[str, bytes]]:
+    """Flags with each bit the other way round, and at their edges."""
+    old = octets_at(root, place.way)
+    for bit, octets in single_bits(old):
+        yield f"bit {bit} flipped", octets
+    for number in boundaries(len(old)):
+        octets = number.to_bytes(len(old), "big")
+        if octets != old:
+            yield f"flags {octets.hex()}", octets

@@ -57,7 +57,7 @@ class Definition(NamedTuple):
 
     ``frame`` holds the octets before a payload, the place of the size, and what a size leaves out; ``named_by`` are the
     places of the octets by which ``names`` knows a frame; an edge holds a request, the one behind it, and the answers
-    that are waited for in between. With ``own_queue``, each case has a queue of its own.
+    that are waited for in between. With ``own_queue``, each case has a queue of its own. A size has ``size_octets``.
     """
 
     dialect: str
@@ -68,6 +68,7 @@ class Definition(NamedTuple):
     requests: dict[str, Callable[[], Any]]
     edges: tuple[tuple[str, str, tuple[str, ...]], ...]
     own_queue: bool
+    size_octets: int
 
 
 class Count(Size):  # type: ignore[misc]
@@ -137,9 +138,10 @@ class Case:
 def taken(definition: Definition, heard: bytearray) -> Iterator[tuple[str, bytes]]:
     """Whole frames and protocol headers, by name with their payload, taken out of what was heard."""
     before, size_at, left_out = definition.frame
+    width = definition.size_octets
     while len(heard) >= 8:
         header = heard[:4] == b"AMQP"
-        size = 8 if header else int.from_bytes(heard[size_at : size_at + 4], "big") + left_out
+        size = 8 if header else int.from_bytes(heard[size_at : size_at + width], "big") + left_out
         if len(heard) < size or size < before:
             return
         octets = bytes(heard[:size])

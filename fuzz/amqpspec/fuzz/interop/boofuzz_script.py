@@ -104,7 +104,7 @@ def _definition(dialect_id: str, facts: BoofuzzFacts, address: ScriptTarget) -> 
     return (
         f"NAMES = {pformat(dict(facts.names), width=110)}\n\nSLOTS = {pformat(slots, width=110)}\n\n"
         f'DEFINITION = Definition(\n    "{dialect_id}", {facts.frame!r}, {facts.named_by!r}, NAMES, SLOTS,\n'
-        f"    REQUESTS, EDGES, own_queue={facts.own_queue},\n)"
+        f"    REQUESTS, EDGES, own_queue={facts.own_queue}, size_octets={facts.size_octets},\n)"
     )
 
 

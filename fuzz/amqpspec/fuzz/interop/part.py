@@ -32,12 +32,14 @@ class BoofuzzFacts:
 
     ``frame``: octets before the payload, place of the size, what the size leaves out. ``named_by``: where those octets
     stand, from and to, by which ``names`` knows what a server says. ``own_queue``: each case has a queue of its own.
+    A size has ``size_octets``.
     """
 
     frame: tuple[int, int, int]
     named_by: tuple[tuple[int, int], ...]
     names: Mapping[bytes, str]
     own_queue: bool
+    size_octets: int = 4
 
 
 class InteropPart(Part, Protocol):

@@ -28,7 +28,6 @@ _MAX_OCTETS = 1 << 20
 _MAX_FRAMES = 24
 _UTTERANCES = 4
 _MAX_ENTRIES = 512
-_HEADER_OCTETS = 8
 
 
 class SeedError(ValueError):
@@ -105,9 +104,8 @@ def read_seeds(path: Path, dialect_id: str) -> Seeds:
 
 def dialects_of(octets: bytes) -> tuple[str, ...]:
     """The dialects whose protocol header a stream begins with."""
-    begin = octets[:_HEADER_OCTETS]
     known = (*fuzzed_dialects(), *deployed_dialects())
-    return tuple(d for d in known if begin in interop_part(d).headers())
+    return tuple(d for d in known if octets.startswith(tuple(interop_part(d).headers())))
 
 
 # --- cutting

@@ -15,14 +15,22 @@ from amqpspec.fuzz.executor.client import Client, Unanswered
 from amqpspec.fuzz.executor.heard import Heard
 from amqpspec.fuzz.executor.loop import now_s
 from amqpspec.fuzz.executor.subject import Subject
-from amqpspec.fuzz.oracles.part import PATIENCE_S, NotConsumed, token, who_is
+from amqpspec.fuzz.oracles.part import (
+    DELIVERY_S,
+    PATIENCE_S,
+    REST_S,
+    NotConsumed,
+    among,
+    stored_changed,
+    token,
+    who_is,
+)
 from amqpspec.fuzz.oracles.suspicion import Oracle, Suspicion
 from amqpspec.fuzz.states.model import Values
 from amqpspec.spec.dialects import widest
 from amqpspec.wire.methods.codec import ContentHeader, codec_for
 from amqpspec.wire.methods.frames import FrameWriter
 
-_DELIVERY_S, _REST_S = 3.0, 0.02
 _FIRST, _SECOND, _QUIET = 1, 2, 3
 """Channels: the last one hears nothing."""
 
@@ -102,13 +110,7 @@ class MethodsCanary:
         """What has become of the stored message; what came that was not sent here."""
         stored = self.client.get(self.store)
         if stored != self.expected:
-            actual = (
-                "no message" if stored is None else f"{len(stored)} octets {_around(stored, self.expected)}"
-            )
-            yield Suspicion(
-                Oracle.CANARY, "stored message changed",
-                f"{self.who}: expected the {len(self.expected)} octets that were stored, actual {actual}",
-            )  # fmt: skip
+            yield stored_changed(self.who, self.expected, stored)
         own = {channel: token(-number, f"{self.who} {channel}") for channel in self.inboxes}
         for channel, body in own.items():
             self.client.publish(self.inboxes[channel], body, channel)
@@ -125,9 +127,9 @@ class MethodsCanary:
                 )
                 yield Suspicion(Oracle.LEAK, "delivery on another channel", detail)
             elif body not in here:
-                yield Suspicion(Oracle.CANARY, "delivery changed or lost", f"{self.who}: {_among(here)}")
+                yield Suspicion(Oracle.CANARY, "delivery changed or lost", f"{self.who}: {among(here)}")
             elif len(here) != 1:
-                yield Suspicion(Oracle.LEAK, "foreign delivery", f"{self.who}: {_among(here)}")
+                yield Suspicion(Oracle.LEAK, "foreign delivery", f"{self.who}: {among(here)}")
         if strays := [at for at, _ in received if at not in own]:
             detail = f"{self.who}: expected nothing on channel {strays[0]}, actual: something came there"
             yield Suspicion(Oracle.LEAK, "answer on a channel that asked nothing", detail)
@@ -137,22 +139,13 @@ class MethodsCanary:
         received = [(said.channel, said.payload) for said in self.client.passed if self._counts(said)]
         self.client.passed.clear()
         left = set(own.values())
-        until_s = now_s() + (_DELIVERY_S if left else _REST_S)
+        until_s = now_s() + (DELIVERY_S if left else REST_S)
         while (said := self.client.next(until_s)) is not None:
             if self._counts(said):
                 received.append((said.channel, said.payload))
                 left.discard(said.payload)
-                until_s = until_s if left else min(until_s, now_s() + _REST_S)
+                until_s = until_s if left else min(until_s, now_s() + REST_S)
         return received
 
     def _counts(self, said: Heard) -> bool:
         return said.name == "content body" or said.channel not in (0, _FIRST, *self.inboxes)
-
-
-def _among(received: list[bytes]) -> str:
-    return f"expected its own message once, actual {len(received)} deliveries: {[body[:24] for body in received[:3]]}"
-
-
-def _around(actual: bytes, expected: bytes) -> str:
-    at = next((i for i, pair in enumerate(zip(actual, expected, strict=False)) if pair[0] != pair[1]), -1)
-    return f"that differ at octet {at}: {actual[at : at + 8].hex(' ')}" if at >= 0 else "(cut or grown)"

@@ -11,12 +11,14 @@ from typing import Protocol, cast
 
 from amqpspec.fuzz.executor.client import Client, Unanswered
 from amqpspec.fuzz.executor.subject import Subject
-from amqpspec.fuzz.oracles.suspicion import Suspicion
+from amqpspec.fuzz.oracles.suspicion import Oracle, Suspicion
 from amqpspec.fuzz.parts import Part, loaded_driver
 from amqpspec.fuzz.states.model import Values
 
 PATIENCE_S = 10.0
 """How long a canary waits for an answer."""
+DELIVERY_S, REST_S = 3.0, 0.02
+"""How long it waits for a delivery, and behind one for what should not come."""
 
 
 class NotConsumed(Unanswered):
@@ -72,3 +74,20 @@ def token(number: int, who: str) -> bytes:
     """A body that nobody else sends, long enough to show where it was bent."""
     seed = blake2b(f"{number} {who}".encode(), digest_size=32).digest()
     return b"amqpspec canary " + seed * 8
+
+
+def stored_changed(who: str, expected: bytes, stored: bytes | None) -> Suspicion:
+    """What is said of a stored message that is not as it was; None where it is gone."""
+    actual = "no message" if stored is None else f"{len(stored)} octets {_around(stored, expected)}"
+    detail = f"{who}: expected the {len(expected)} octets that were stored, actual {actual}"
+    return Suspicion(Oracle.CANARY, "stored message changed", detail)
+
+
+def among(received: list[bytes]) -> str:
+    """What came in place of one's own message."""
+    return f"expected its own message once, actual {len(received)} deliveries: {[body[:24] for body in received[:3]]}"
+
+
+def _around(actual: bytes, expected: bytes) -> str:
+    at = next((i for i, pair in enumerate(zip(actual, expected, strict=False)) if pair[0] != pair[1]), -1)
+    return f"that differ at octet {at}: {actual[at : at + 8].hex(' ')}" if at >= 0 else "(cut or grown)"

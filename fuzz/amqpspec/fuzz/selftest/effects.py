@@ -125,7 +125,7 @@ def _mute(connection: Connection, go_on: GoOn, seams: BrokerSeams) -> None:
 
 def _mixed_up(connection: Connection, go_on: GoOn, seams: BrokerSeams) -> None:
     """What comes later on this connection is done on the channel beside its own."""
-    _charmed[connection] = lambda incoming: replace(incoming, channel=incoming.channel + 1)
+    _charmed[connection] = seams.beside
     go_on()
 
 

@@ -6,7 +6,7 @@ Knows: the questions. Must not know: any dialect's answers.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol, cast
 
 from amqpspec.fuzz.parts import Part, loaded_driver
@@ -23,13 +23,14 @@ class BrokerSeams:
 
     ``inbox`` is the class whose ``on_frame`` takes each frame that comes in on its ``connection``; ``frame_of`` says
     which one it is. ``consumers`` are those of a connection, and ``deliver`` hands a consumer a message that nobody has
-    sent there.
+    sent there. ``beside`` gives a frame another channel: the one beside its own.
     """
 
     inbox: Any
     frame_of: Callable[[Any], ClientFrame]
     consumers: Callable[[Connection], Iterable[Consumer]]
     deliver: Callable[[Consumer, Message], None]
+    beside: Callable[[Any], Any] = lambda incoming: replace(incoming, channel=incoming.channel + 1)
 
 
 class SelftestPart(Part, Protocol):

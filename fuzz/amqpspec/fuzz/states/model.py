@@ -27,6 +27,8 @@ class Slot(StrEnum):
     FRAME_MAX = "frame-max that the target offered"
     HOSTNAME = "host name of the target"
     CONTAINER = "container id, another one for each connection"
+    USER = "user of the login"
+    PASSWORD = "password of the login"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +91,8 @@ _FILLING: dict[Slot, Callable[[Values], str | bytes | int]] = {
     Slot.FRAME_MAX: attrgetter("frame_max_octets"),
     Slot.HOSTNAME: attrgetter("hostname"),
     Slot.CONTAINER: attrgetter("container"),
+    Slot.USER: attrgetter("user"),
+    Slot.PASSWORD: attrgetter("password"),
 }
 
 Argument = object

@@ -97,10 +97,11 @@ def _follow_up(said: CaseWords, item: FuzzInput) -> str:
 def _body(said: CaseWords, oracle: Oracle, demand: str, item: FuzzInput) -> str:
     enter = said.enter[item.state]
     send = f'peer.claim("{demand}")\nfor octets in STEPS:\n    peer.send_octets(bytes.fromhex(octets))'
-    barrier = "" if item.state in said.barriers else "barrier=False"
+    none = f"barrier={said.no_barrier}"
+    barrier = "" if item.state in said.barriers else none
     if oracle is Oracle.CONFORMANCE:
         return f"{enter}\n{send}\nreturn rejects_violation({', '.join(filter(None, ('peer', barrier)))})"
-    wait = "peer.reaction(barrier=False, within_s=peer.context.patience.quiet_s)"
+    wait = f"peer.reaction({none}, within_s=peer.context.patience.quiet_s)"
     if oracle is Oracle.CANARY:
         return f"{said.store}\n{enter}\n{send}\n{wait}\n{said.fetch}"
     if oracle is Oracle.LEAK:

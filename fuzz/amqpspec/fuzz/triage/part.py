@@ -20,7 +20,7 @@ class CaseWords:
     for "lives on". ``enter`` goes into each state; in those of ``barriers`` a round trip behind the octets proves that
     nothing more comes. ``store`` puts a message aside and ``fetch`` judges what has become of it; ``listen`` lets
     another user listen and ``heard`` judges what came there; ``follow_up`` is what is legally asked on a channel of its
-    own.
+    own. ``no_barrier`` is what a peer takes for none.
     """
 
     peer: str
@@ -33,6 +33,7 @@ class CaseWords:
     listen: str
     heard: str
     follow_up: str
+    no_barrier: str = "False"
 
 
 class TriagePart(Part, Protocol):

@@ -6,6 +6,7 @@ Knows: which command may come when, and which rule is broken by one that may not
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from amqpspec.reference.amqp_fast_0_8 import channel_commands, handle_commands, opening, transfers
@@ -45,6 +46,15 @@ _UNKNOWN = (
 Args = dict[str, Any]
 
 
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """One command that could be read, with the fragment behind it."""
+
+    command: Command
+    args: Args
+    fragment: bytes
+
+
 class Inbox:
     """The way in of one connection."""
 
@@ -74,7 +84,7 @@ class Inbox:
         if fragment is None:
             return False
         self._waiting = None
-        self._take(command, args, fragment)
+        self.on_frame(Taken(command, args, fragment))
         return True
 
     # --- the greeting
@@ -150,8 +160,10 @@ class Inbox:
             self.connection.refuse("frames/size-forms", f"a fragment of {size} octets")
         return size
 
-    def _take(self, command: Command, args: Args, fragment: bytes) -> None:
+    def on_frame(self, taken: Taken) -> None:
+        """Handle one command."""
         connection, phase = self.connection, self.connection.phase
+        command, args = taken.command, taken.args
         self._remember(args)
         if command.name == "connection.close":
             connection.closed_by_peer()
@@ -164,7 +176,7 @@ class Inbox:
         elif command.tier is Tier.CONNECTION:
             opening.COMMANDS[command.name](connection, args)
         elif not self._is_closing(command):
-            self._serve(command, args, fragment)
+            self._serve(command, args, taken.fragment)
 
     def _remember(self, args: Mapping[str, Any]) -> None:
         self.confirm_tag = args.get("confirm_tag", 0)

@@ -8,27 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from amqpspec.fuzz.families.base import Bend, Location, locations_at
-from amqpspec.fuzz.families.material import packed
+from amqpspec.fuzz.families.material import CODINGS, flipped_flags, packed
 from amqpspec.fuzz.methods.kit import Kit, can_say, kit
 from amqpspec.fuzz.states.model import State
-from amqpspec.fuzz.trees.tree import Node, Place, Role, octets_at
-from amqpspec.fuzz.trees.values import TEXTS, boundaries, single_bits
+from amqpspec.fuzz.trees.tree import Place, Role
+from amqpspec.fuzz.trees.values import TEXTS, boundaries
 from amqpspec.wire.values import Raw, Typed
 
-_CODINGS = (
-    "gzip",
-    "deflate",
-    "x-gzip",
-    "zlib",
-    "br",
-    "zstd",
-    "lz4",
-    "snappy",
-    "identity",
-    "gzip,gzip",
-    "utf-8",
-    "base64",
-)
 _HEADERS = (
     "x-death", "x-delay", "x-match", "CC", "BCC", "x-opt-jms-msg-type", "x-amqp-0-9-1.type", "x-first-death-queue",
     "x-stream-filter-value", "x-received-from", "JMSType", "JMSXGroupID", "qpid.subject", "x-routes",
@@ -53,20 +39,10 @@ def _flags(place: Place) -> str:
     return "flags" if place.node.role is Role.FLAGS else ""
 
 
-def _flipped(root: Node, place: Place) -> Iterator[tuple[str, bytes]]:
-    old = octets_at(root, place.way)
-    for bit, octets in single_bits(old):
-        yield f"bit {bit} flipped", octets
-    for number in boundaries(len(old)):
-        octets = number.to_bytes(len(old), "big")
-        if octets != old:
-            yield f"flags {octets.hex()}", octets
-
-
 def locations(dialect_id: str, state: State) -> Iterator[Location]:
     """Where this family bends in a state."""
     touches = ("wire/content/malformed-header", "wire/content/property-flags", "content-header/flags")
-    yield from locations_at(dialect_id, state, _flags, _flipped, *touches)
+    yield from locations_at(dialect_id, state, _flags, flipped_flags, *touches)
     if state.name == "consuming":
         yield Location("content.unpacked", lambda: _unpacked(kit(dialect_id)), ("wire/content/unmodified",))
     if can_say(dialect_id, state, "basic.publish"):
@@ -86,7 +62,7 @@ def _packed(tools: Kit) -> Iterator[Bend]:
         ("packed", packed(b"amqpspec")), ("4 MiB of zeros packed", bomb), ("packed twice", packed(bomb)),
         ("cut", packed(b"amqpspec" * 64)[:-9]), ("not packed", b"amqpspec"), ("empty", b""),
     )  # fmt: skip
-    for coding in _CODINGS:
+    for coding in CODINGS:
         for words, body in bodies:
             sent = tools.publish(body, properties={"content_encoding": coding})
             yield Bend(f"content-encoding {coding}, body {words}", (sent,))
@@ -95,7 +71,7 @@ def _packed(tools: Kit) -> Iterator[Bend]:
 def _unpacked(tools: Kit) -> Iterator[Bend]:
     """Packed bodies for a consumer, for whom a server may unpack them: zeros in so many members, 4 MiB each."""
     member = packed(b"\0" * (1 << 22))
-    for coding in _CODINGS[:4]:
+    for coding in CODINGS[:4]:
         for count in (1, 16, 64):
             body = member * count
             header = tools.header(len(body), content_encoding=coding)

@@ -1,0 +1,184 @@
+"""The canaries of AMQP/Fast: a temporary queue that stores a message, and another one that is read all the time.
+
+Knows: handles, temporary queues, deliveries of one's own. Must not know: inputs, processes, what a complaint leads to.
+
+Both queues go with the connection. On one more channel nothing is ever asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from amqpspec.fuzz.executor.client import Client, Unanswered
+from amqpspec.fuzz.executor.heard import Heard
+from amqpspec.fuzz.executor.loop import now_s
+from amqpspec.fuzz.executor.subject import Subject
+from amqpspec.fuzz.oracles.part import (
+    DELIVERY_S,
+    PATIENCE_S,
+    REST_S,
+    NotConsumed,
+    among,
+    stored_changed,
+    token,
+    who_is,
+)
+from amqpspec.fuzz.oracles.suspicion import Oracle, Suspicion
+from amqpspec.fuzz.states.model import Values, with_names
+from amqpspec.wire.amqp_fast_0_8.frames import command_frame
+from amqpspec.wire.amqp_fast_0_8.message import decode_opening, encode_message
+from amqpspec.wire.errors import WireError
+
+_QUEUE, _TAG = 1, 0x0203
+_SENDER, _STORE, _INBOX, _QUIET = 1, 2, 3, 4
+"""Handles, each on the channel of its number; the last one hears nothing."""
+
+
+class CommandClient(Client):
+    """A client with commands and messages."""
+
+    def say(self, name: str, /, **fields: Any) -> None:
+        """One command."""
+        self.send(command_frame(name, **fields))
+
+    def call(self, name: str, /, **fields: Any) -> Heard:
+        """One command, and its confirmation. Raises Unanswered."""
+        self.say(name, confirm_tag=_TAG, **fields)
+        return self.wait(f"{name.partition('.')[0]}.reply")
+
+    def open(self, number: int) -> None:
+        """A channel, and a handle with every right on it."""
+        self.call("channel.open", channel_id=number)
+        self.open_handle(number)
+
+    def open_handle(self, number: int) -> None:
+        """A handle with every right on the channel of its number."""
+        rights = {"producer": True, "consumer": True, "browser": True}
+        self.call("handle.open", channel_id=number, handle_id=number, **rights)
+
+    def made_queue(self, handle: int) -> str:
+        """Make a temporary queue that the handle reads; gives its name."""
+        self.say(
+            "handle.consume", handle_id=handle, confirm_tag=_TAG, service_type=_QUEUE, prefetch=1, dynamic=True,
+            no_ack=True,
+        )  # fmt: skip
+        created = self.wait("handle.created")
+        self.wait("handle.reply")
+        return created.payload.decode()
+
+    def close_handle(self, handle: int) -> None:
+        """Close a handle. Raises Unanswered."""
+        self.say("handle.close", handle_id=handle, reply_code=200)
+        self.wait("handle.close")
+
+    def publish(self, queue: str, body: bytes) -> None:
+        """A message to a queue."""
+        fields = {"handle_id": _SENDER, "service_type": _QUEUE, "dest_name": queue}
+        self.say("handle.send", fragment=encode_message(body), **fields)
+
+
+class CommandCanary:
+    """One login's queues; with ``listens``, one of them is read all the time. Raises Unanswered."""
+
+    def __init__(self, subject: Subject, values: Values, number: int, *, listens: bool = True) -> None:
+        self.who = who_is(values)
+        self.store = self.inbox = ""
+        self.expected = b""
+        named = with_names(values, values.queue, f"amqpspec-canary-{number}")
+        self.client = CommandClient(subject.address, subject.dialect, named, PATIENCE_S)
+        try:
+            self._settle(listens)
+        except Unanswered:
+            self.client.close()
+            raise
+
+    def _settle(self, listens: bool) -> None:
+        """Open channels and handles, and make the queues."""
+        client = self.client
+        client.enter("handle")
+        for number in (_STORE, _INBOX, _QUIET):
+            client.open(number)
+        try:
+            self.store = client.made_queue(_STORE)
+            client.close_handle(_STORE)
+            if listens:
+                self.inbox = client.made_queue(_INBOX)
+        except Unanswered as reason:
+            raise NotConsumed(str(reason), silent=reason.silent) from reason
+
+    def place(self, number: int) -> None:
+        """Store a message."""
+        self.expected = token(number, self.who)
+        self.client.publish(self.store, self.expected)
+
+    def check(self, number: int) -> Iterator[Suspicion]:
+        """What has become of the stored message; what came that was not sent here."""
+        stored = self._fetched()
+        if stored != self.expected:
+            yield stored_changed(self.who, self.expected, stored)
+        if self.inbox:
+            own = token(-number, self.who)
+            self.client.publish(self.inbox, own)
+            yield from self._judged(own, self._until(own))
+
+    def _fetched(self) -> bytes | None:
+        """Read the store for a moment; None where nothing comes. Raises Unanswered."""
+        client = self.client
+        client.open_handle(_STORE)
+        client.call(
+            "handle.consume",
+            handle_id=_STORE,
+            service_type=_QUEUE,
+            prefetch=1,
+            no_ack=True,
+            dest_name=self.store,
+        )
+        until_s, found = now_s() + DELIVERY_S, self._passed(_STORE)
+        while not found and (said := client.next(until_s)) is not None:
+            if said.name == "handle.notify" and said.channel == _STORE:
+                found = [_body(said)]
+            else:
+                client.passed.append(said)
+        client.close_handle(_STORE)
+        return found[0] if found else None
+
+    def _passed(self, handle: int) -> list[bytes]:
+        """Bodies for a handle that came while something else was waited for."""
+        found = [s for s in self.client.passed if s.name == "handle.notify" and s.channel == handle]
+        self.client.passed[:] = [s for s in self.client.passed if s not in found]
+        return [_body(said) for said in found]
+
+    def _until(self, own: bytes) -> list[Heard]:
+        """What came up to one's own message, and right behind it."""
+        received = [said for said in self.client.passed if self._counts(said)]
+        self.client.passed.clear()
+        until_s = now_s() + DELIVERY_S
+        while (said := self.client.next(until_s)) is not None:
+            if self._counts(said):
+                received.append(said)
+                if _body(said) == own:
+                    until_s = now_s() + REST_S
+        return received
+
+    def _counts(self, said: Heard) -> bool:
+        return said.name == "handle.notify" or said.channel == _QUIET
+
+    def _judged(self, own: bytes, received: list[Heard]) -> Iterator[Suspicion]:
+        here = [_body(said) for said in received if said.channel == _INBOX]
+        elsewhere = [said.channel for said in received if said.channel != _INBOX]
+        if own not in here:
+            yield Suspicion(Oracle.CANARY, "delivery changed or lost", f"{self.who}: {among(here)}")
+        elif len(here) != 1:
+            yield Suspicion(Oracle.LEAK, "foreign delivery", f"{self.who}: {among(here)}")
+        if elsewhere:
+            detail = f"{self.who}: expected nothing on handle {elsewhere[0]}, actual: something came there"
+            yield Suspicion(Oracle.LEAK, "answer on a channel that asked nothing", detail)
+
+
+def _body(said: Heard) -> bytes:
+    """The body of a message of one fragment; all of it where it has no head."""
+    try:
+        return decode_opening(said.payload).body
+    except WireError:
+        return said.payload

@@ -1,0 +1,52 @@
+"""How a finding of AMQP/Fast is written as a case of the suites.
+
+Knows: the verbs of the peer. Must not know: findings, oracles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from amqpspec.fuzz.triage.part import CaseWords
+
+_CONSUMING = (
+    'peer.open_handle()\npeer.consume("amqpspec.fuzz.t", service_type=2)\n'
+    'peer.publish("amqpspec.fuzz.t", b"01234567", service=2)\npeer.delivery()'
+)
+_ENTER: Mapping[str, str] = {
+    "raw": "peer.connect()",
+    "greeted": "peer.send_header()",
+    "login": "peer.greet()",
+    "tuning": "peer.log_in()",
+    "tuned": "peer.log_in()\npeer.tune(FRAME_MAX=1024)",
+    "open": "peer.open_connection()",
+    "channel": "peer.open_channel()",
+    "transacted": "peer.open_channel(transacted=True)",
+    "handle": "peer.open_handle()",
+    "consuming": _CONSUMING,
+    "handle-closed": "peer.open_handle()\npeer.close_handle()",
+    "channel-closed": "peer.open_channel()\npeer.close_channel()",
+    "closing": 'peer.open_channel()\npeer.send("connection.close")',
+}
+CASE_WORDS = CaseWords(
+    peer="amqpspec.peer.amqp_fast_0_8.peer",
+    oracles="amqpspec.run.amqp_fast_0_8.oracles",
+    row="security/closing",
+    enter=_ENTER,
+    barriers=frozenset({"channel", "transacted", "handle", "consuming"}),
+    store='keeper = peer.another().open_handle()\nkept = keeper.queue()\nkeeper.store(kept, b"kept for later")',
+    fetch='return equals(peer, keeper.left_in(kept), [b"kept for later"], "stored bodies")',
+    listen='other = peer.another("second").open_handle()\nother.consume("amqpspec.fuzz.t2", service_type=2)',
+    heard=(
+        "other.barrier()\n"
+        "heard = other.received()\n"
+        'return equals(peer, len(heard), 0, "deliveries to another user")'
+    ),
+    follow_up=(
+        'peer.call("channel.open", channel_id={channel})\n'
+        'answer = peer.call("handle.open", channel_id={channel}, handle_id={channel})\n'
+        'return equals(peer, answer.name, "handle.reply", "answer on a channel of its own")'
+    ),
+    no_barrier="None",
+)
+"""The lines of which a case is made."""

@@ -1,0 +1,170 @@
+"""Texts and tables of AMQP/Fast bent: names that a target may keep, tags, selectors.
+
+Knows: where texts and tables stand. Must not know: what a target makes of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from amqpspec.fuzz.amqp_fast_0_8.grammar import TABLE
+from amqpspec.fuzz.amqp_fast_0_8.kit import fragment, may, say, send
+from amqpspec.fuzz.families.base import Bend, Location, many
+from amqpspec.fuzz.families.material import NAME_COUNTS, names
+from amqpspec.fuzz.families.tables import VALUES, TableForm, table_locations
+from amqpspec.fuzz.states.model import State
+from amqpspec.fuzz.trees.values import TEXTS
+from amqpspec.wire.amqp_fast_0_8.malformed import counted, table_field
+from amqpspec.wire.amqp_fast_0_8.message import encode_message
+
+_MAX_OCTETS = 60_000
+_FORM = TableForm(
+    TABLE,
+    lambda fields: bytes(counted("table", fields)),
+    lambda name, tag, value: bytes(table_field(name, tag, value)),
+    ord("S"),
+    lambda text: bytes(counted("longstr", text)),
+    most_octets=_MAX_OCTETS,
+)
+_HEADERS = ("tables/layout", "tables/types", "tables/names")
+
+
+def tables(dialect_id: str, state: State) -> Iterator[Location]:
+    """Tables that are none; those in the heads of messages, which a target may look into late."""
+    yield from table_locations(_FORM, dialect_id, state)
+    if state.name == "consuming":
+        yield Location("headers.delivered", _delivered, _HEADERS)
+
+
+def _delivered() -> Iterator[Bend]:
+    field = _FORM.value(b"key", b"value")
+    odd = [(f"cut after {count} octets", field[:count]) for count in range(1, len(field))]
+    odd += [(f"name: {words}", _FORM.value(name, b"v")) for words, name in TEXTS]
+    odd += [
+        (f"tag 0x{tag:02x} before {value.hex() or 'nothing'}", _FORM.field(b"k", tag, value))
+        for tag in range(256)
+        for value in VALUES[:6]
+    ]
+    for words, fields in odd:
+        yield Bend(f"headers {words}", (send(headers=counted("table", fields)),))
+
+
+# --- C6
+
+
+def interning(_: str, state: State) -> Iterator[Location]:
+    """Names of every kind, many of each."""
+    for role, (command, make) in _NAMED.items():
+        if may(state, command):
+            kind = role.partition(".")[2]
+            yield Location(role, many(f"names: {kind}", NAME_COUNTS, _made(kind, make)))
+
+
+def _made(kind: str, make: Callable[[list[str]], bytes]) -> Callable[[int], bytes]:
+    return lambda count: make(names(kind, count))
+
+
+def _keys(texts: list[str]) -> dict[str, str]:
+    return dict.fromkeys(texts, "v")
+
+
+def _aliases(texts: list[str]) -> bytes:
+    return b"".join(say("connection.tune", dictionary={text: "Expiration-Time"}) for text in texts)
+
+
+def _options(texts: list[str]) -> bytes:
+    return b"".join(
+        say("handle.open", handle_id=9, options=_keys(texts[at : at + 64])) for at in _parts(texts)
+    )
+
+
+def _parts(texts: list[str]) -> range:
+    return range(0, len(texts), 64)
+
+
+def _destinations(texts: list[str]) -> bytes:
+    return b"".join(send(b"", name=text) for text in texts)
+
+
+def _topics(texts: list[str]) -> bytes:
+    return b"".join(say("handle.consume", dest_name=text) for text in texts)
+
+
+def _queried(texts: list[str]) -> bytes:
+    return b"".join(say("handle.query", dest_name=text) for text in texts)
+
+
+def _headers(texts: list[str]) -> bytes:
+    return b"".join(send(b"", headers=_keys(texts[at : at + 64])) for at in _parts(texts))
+
+
+def _identifiers(texts: list[str]) -> bytes:
+    return b"".join(send(b"", identifier=text, mime_type=text) for text in texts)
+
+
+def _clients(texts: list[str]) -> bytes:
+    return b"".join(say("connection.open", virtual_path="/", client_name=text) for text in texts)
+
+
+def _mechanisms(texts: list[str]) -> bytes:
+    return b"".join(
+        say("connection.response", mechanism=text, responses=_keys(texts[:64])) for text in texts[:64]
+    )
+
+
+_NAMED: dict[str, tuple[str, Callable[[list[str]], bytes]]] = {
+    "name.mechanism": ("connection.response", _mechanisms),
+    "name.alias": ("connection.tune", _aliases),
+    "name.client": ("connection.open", _clients),
+    "name.option": ("handle.open", _options),
+    "name.destination": ("handle.send", _destinations),
+    "name.topic": ("handle.consume", _topics),
+    "name.queue": ("handle.query", _queried),
+    "name.header": ("handle.send", _headers),
+    "name.identifier": ("handle.send", _identifiers),
+}
+
+# --- C14
+
+_SELECTORS = (
+    "a = 1", "a = 1 AND " * 200 + "a = 1", "(" * 1000 + "a = 1" + ")" * 1000, "NOT " * 1000 + "a = 1",
+    "a LIKE '" + "%_" * 500 + "'", "a LIKE '" + "%" * 2000 + "b'", "a IN (" + ",".join(["'x'"] * 1000) + ")",
+    "a = '" + "x" * 20_000 + "'", "'", "--", "*", "#.#.#.#", "[a-", "(a+)+$", "9" * 400 + " = 1", "\0", "-",
+)  # fmt: skip
+_TOPICS = ("#", "*", "#.#", "*.#.*.#", ".", "..", "." * 255, "#" * 255, "*" * 255, "a.#.b", ".".join(["#"] * 64),
+           ".".join(["*"] * 127), "", "/", "//", "a" * 255)  # fmt: skip
+
+
+def selectors(_: str, state: State) -> Iterator[Location]:
+    """Selectors that are dear to evaluate; topics that read like patterns."""
+    if may(state, "handle.consume"):
+        yield Location("selector.query", _queries)
+        yield Location("selector.consume", _selected)
+        yield Location("topic.pattern", _patterns)
+
+
+def _queries() -> Iterator[Bend]:
+    for selector in _SELECTORS:
+        for name in ("amqpspec.fuzz.q", ""):
+            query = say("handle.query", dest_name=name, selector=selector.encode())
+            yield Bend(f"QUERY {name!r}, selector {selector[:40]!r} of {len(selector)}", (query,))
+
+
+def _selected() -> Iterator[Bend]:
+    """Readers that choose by headers, and a message for all of them."""
+    for count in (1, 64, 512):
+        for wanted in ({f"H{n}": "v" for n in range(count)}, [("H", "v")] * count, {"H": "x" * 40 * count}):
+            consume = say("handle.consume", selector=wanted)
+            for given in (wanted, {"H": "v"}, {}):
+                yield Bend(
+                    f"{count} fields to choose by", (consume + fragment(encode_message(b"x", headers=given)),)
+                )
+
+
+def _patterns() -> Iterator[Bend]:
+    for pattern in _TOPICS:
+        consume = say("handle.consume", dest_name=pattern)
+        for name in ("a", pattern, ".".join("a" * 127)):
+            yield Bend(f"topic {pattern[:40]!r}, message to {name[:20]!r}", (consume, send(name=name) * 4))
+    for count in (8, 64, 256):
+        yield Bend(f"{count} readers of a topic", (say("handle.consume") * count, send() * 4))

@@ -1,0 +1,199 @@
+"""The grammar of AMQP/Fast: each command, message and table as a tree, made from the tables.
+
+Knows: how the tables' rows lie on the wire. Must not know: states, what is illegal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+from amqpspec.fuzz.amqp_fast_0_8.samples import sample
+from amqpspec.fuzz.grammar import Production
+from amqpspec.fuzz.trees.tree import Node, Role, counted, group, leaf, number, size_of
+from amqpspec.spec.commands import Command, CommandDialect, CommandField, Payload
+from amqpspec.spec.methods import TypeTag
+
+BODY = b"amqpspec"
+TABLE = "fields"
+"""The kind of a table: sizes of two octets, and no table inside another."""
+Value = Callable[[CommandField], object]
+_ROLES = {
+    "channel-id": Role.CHANNEL, "handle-id": Role.HANDLE, "confirm-tag": Role.SEQUENCE, "prefetch": Role.SEQUENCE,
+    "message-size": Role.SEQUENCE, "message-nbr": Role.DELIVERY, "reply-code": Role.CODE, "expiration": Role.TIME,
+    "version": Role.VERSION, "fragment-size": Role.SIZE, "body-size": Role.SIZE,
+}  # fmt: skip
+_TAG_OCTETS = 4
+"""Of a number in a table."""
+
+
+def productions(dialect: CommandDialect) -> Iterator[Production]:
+    """Every production."""
+    yield Production("greeting", greeting(dialect))
+    for command in dialect.commands:
+        yield Production(f"command/{command.name}", command_tree(dialect, command), command.sent_by)
+    rows = dialect.commands_by_name
+    for name, given in _VARIANTS.items():
+        tree = command_tree(dialect, rows[name.partition("/")[0]], given)
+        yield Production(f"command/{name}", tree)
+    yield Production("message/fragments", _fragments(dialect))
+    yield Production(
+        "frame/escaped", group("escaped", frame(dialect, rows["connection.ping"], {}, long=True))
+    )
+    for tag in dialect.table_tags:
+        headers = table(dialect, "headers", [entry(dialect, "K", tag)])
+        yield Production(
+            f"table/{tag.name}", command_tree(dialect, rows["handle.send"], {}, {"headers": headers})
+        )
+
+
+_VARIANTS: Mapping[str, Mapping[str, object]] = {
+    "handle.consume/queue": {"service-type": 1, "dynamic": True, "dest-name": ""},
+    "handle.flow/pause": {"flow-pause": True},
+    "channel.open/transacted": {"channel-id": 2, "transacted": True},
+    "channel.open/restartable": {"channel-id": 2, "restartable": True},
+    "connection.ping/quiet": {"respond": False},
+    "handle.send/any": {"service-type": 3},
+}
+"""Commands that do another thing by one of their fields."""
+
+
+# --- frames
+
+
+def greeting(dialect: CommandDialect) -> Node:
+    """The two octets that begin a connection."""
+    id, version = dialect.protocol_header
+    return group("greeting", number("id", Role.VERSION, 1, id), number("version", Role.VERSION, 1, version))
+
+
+def command_tree(
+    dialect: CommandDialect,
+    command: Command,
+    given: Mapping[str, Any] | None = None,
+    head: Mapping[str, Any] | None = None,
+) -> Node:
+    """A command in its frame, and the fragment behind it; values by the names of fields, nodes as they are."""
+    parts = [frame(dialect, command, given or {})]
+    if command.payload is not Payload.NONE:
+        parts.append(group("fragment", *message(dialect, head or {})))
+    return group(command.name, *parts)
+
+
+def frame(
+    dialect: CommandDialect,
+    command: Command,
+    given: Mapping[str, Any],
+    *,
+    fragment: str = "fragment",
+    long: bool = False,
+) -> Node:
+    """One frame; ``fragment`` is the part behind it that a fragment-size counts, ``long`` escapes the size."""
+    sizes = {"fragment-size": size_of(4, f"/{fragment}", name="fragment-size", kind="fragment")}
+    values = {**sizes, **given}
+    fields = run(dialect, command.fields, lambda f: values.get(f.name, _sample(command, f)))
+    return framed(dialect, command.code, group("fields", *fields), long=long)
+
+
+def framed(dialect: CommandDialect, code: int, fields: Node, *, long: bool = False) -> Node:
+    """One frame of any code around its fields."""
+    layout = dialect.layout
+    size = size_of(layout.size_octets, "code", "fields", "end", kind="frame")
+    if long:
+        escape = number("escape", Role.FLAGS, layout.size_octets, layout.escape or 0)
+        sizes = [escape, size_of(layout.long_size_octets, "code", "fields", "end", kind="long-frame")]
+    else:
+        sizes = [size]
+    end = number("end", Role.END, 1, layout.end)
+    return group("frame", *sizes, number("code", Role.FRAME_TYPE, 1, code), fields, end, kind="frame")
+
+
+def _sample(command: Command | None, field: CommandField) -> object:
+    return {} if field.type == "table" and command is None else sample(command, field)
+
+
+def message(dialect: CommandDialect, given: Mapping[str, Any], body: bytes = BODY) -> list[Node]:
+    """Head and body of a message."""
+    size = size_of(4, "/fragment.body", name="body-size", kind="body")
+    values = {"body-size": size, "headers": {"K": b"v"}, **given}
+    fields = run(dialect, dialect.message_head, lambda f: values.get(f.name, _sample(None, f)))
+    return [group("head", *fields), leaf("body", Role.OPAQUE, body)]
+
+
+def _fragments(dialect: CommandDialect) -> Node:
+    """A message in two fragments; the size in its head counts the body in both of them."""
+    send = dialect.commands_by_name["handle.send"]
+    size = size_of(4, "/fragment.body", "/rest", name="body-size", kind="body")
+    first = group("fragment", *message(dialect, {"body-size": size}))
+    begins = frame(dialect, send, {"partial": True})
+    ends = frame(dialect, send, {}, fragment="rest")
+    return group("fragments", begins, first, ends, leaf("rest", Role.OPAQUE, BODY))
+
+
+# --- fields
+
+
+def run(dialect: CommandDialect, fields: Sequence[CommandField], value: Value) -> Iterator[Node]:
+    """Fields one after the other; neighbouring bits share octets."""
+    for is_bit, found in groupby(fields, lambda f: f.type == "bit"):
+        if is_bit:
+            bits = list(found)
+            word = sum(1 << place for place, f in enumerate(bits) if value(f))
+            octets = word.to_bytes((len(bits) + 7) // 8, "little")
+            yield leaf("+".join(f.name for f in bits), Role.FLAGS, octets, "bit")
+        else:
+            yield from (field_node(dialect, f, value(f)) for f in found)
+
+
+def field_node(dialect: CommandDialect, field: CommandField, value: Any) -> Node:
+    """One field that is no bit; a tree as it is."""
+    if isinstance(value, Node):
+        return value
+    kind = dialect.types_by_name[field.type]
+    if kind.name == "table":
+        return table(dialect, field.name, [_plain_entry(dialect, key, item) for key, item in value.items()])
+    if kind.octets:
+        octets = value if isinstance(value, bytes) else int(value).to_bytes(kind.octets, "big")
+        return leaf(field.name, _ROLES.get(field.name, Role.NUMBER), octets, kind.name)
+    return text(field.name, kind.name, kind.length_octets, value)
+
+
+def text(name: str, kind: str, width_octets: int, value: str | bytes) -> Node:
+    """A string behind its size."""
+    octets = value.encode() if isinstance(value, str) else value
+    return counted(name, width_octets, leaf("text", Role.TEXT, octets), kind)
+
+
+def table(dialect: CommandDialect, name: str, entries: Iterable[Node]) -> Node:
+    """A table of ready entries."""
+    width = dialect.types_by_name["table"].length_octets
+    return counted(name, width, group("entries", *entries), TABLE, "table")
+
+
+def entry(dialect: CommandDialect, key: str | bytes, tag: TypeTag, value: Any = None) -> Node:
+    """A name, a tag, and a value or a sample of one."""
+    octet = leaf("tag", Role.TYPE_TAG, tag.tag.encode(), "tag")
+    name = text("name", "shortstr", dialect.types_by_name["shortstr"].length_octets, key)
+    own = key if isinstance(key, str) else "entry"
+    return group(own, name, octet, value_node(dialect, tag, value), kind="entry")
+
+
+def value_node(dialect: CommandDialect, tag: TypeTag, value: Any = None) -> Node:
+    """What stands behind a tag; a sample where there is no value, octets as they are."""
+    if tag.primitive == "longstr":
+        width = dialect.types_by_name["longstr"].length_octets
+        return text("value", "longstr", width, b"long" if value is None else value)
+    if tag.primitive == "decimal":
+        octets = b"\2\0\0\0\x64" if value is None else value
+        scale, mantissa = leaf("scale", Role.NUMBER, octets[:1]), leaf("mantissa", Role.NUMBER, octets[1:])
+        return group("value", scale, mantissa, kind="decimal")
+    role = Role.TIME if tag.primitive == "time32" else Role.NUMBER
+    plain = 1 if value is None else value
+    octets = plain if isinstance(plain, bytes) else int(plain).to_bytes(_TAG_OCTETS, "big")
+    return leaf("value", role, octets, tag.primitive)
+
+
+def _plain_entry(dialect: CommandDialect, key: str, value: int | bytes) -> Node:
+    wanted = "longstr" if isinstance(value, bytes) else "int32"
+    return entry(dialect, key, next(t for t in dialect.table_tags if t.primitive == wanted), value)
