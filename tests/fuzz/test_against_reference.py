@@ -18,6 +18,7 @@ from amqpspec.spec.dialects import widest
 from amqpspec.spec.methods import load_methods
 from amqpspec.spec.model import Refusal, Scope
 from amqpspec.wire.amqp_1_0.frames import TypedFrame, TypedReader
+from amqpspec.wire.amqp_fast_0_8.frames import CommandFrame, CommandReader
 from amqpspec.wire.methods.codec import codec_for
 from amqpspec.wire.methods.frames import Frame, FrameReader
 
@@ -48,7 +49,7 @@ class Client:
 
     def __init__(self, broker: ReferenceBroker) -> None:
         self.socket = socket.create_connection((broker.host, broker.port), timeout=PATIENCE_S)
-        self._read = _typed() if broker.dialect == "amqp-1-0" else _methods(broker.dialect)
+        self._read = _READERS.get(broker.dialect, _methods)(broker.dialect)
 
     def heard(self) -> Iterator[Heard]:
         """What the broker says, then ``socket``; TimeoutError where nothing comes."""
@@ -92,7 +93,7 @@ def _methods(dialect: str) -> Callable[[bytes], Iterator[Heard]]:
     return read
 
 
-def _typed() -> Callable[[bytes], Iterator[Heard]]:
+def _typed(dialect: str) -> Callable[[bytes], Iterator[Heard]]:
     reader = TypedReader()
     scopes = {"close": Scope.CONNECTION, "end": Scope.SESSION, "detach": Scope.LINK}
 
@@ -108,7 +109,25 @@ def _typed() -> Callable[[bytes], Iterator[Heard]]:
     return read
 
 
-@pytest.mark.parametrize("dialect", ["amqp-0-9-1", "amqp-wire-9-1", "amqp-1-0"])
+def _commands(dialect: str) -> Callable[[bytes], Iterator[Heard]]:
+    reader = CommandReader()
+
+    def read(octets: bytes) -> Iterator[Heard]:
+        reader.feed(octets)
+        for item in iter(reader.next, None):
+            assert isinstance(item, CommandFrame)
+            tier, _, name = item.name.partition(".")
+            code = item.args.get("reply_code", 0)
+            scope = Scope(tier) if name == "close" else Scope.DELIVERY
+            yield item.name, Refusal(scope, code) if code >= 300 else None
+
+    return read
+
+
+_READERS = {"amqp-1-0": _typed, "amqp-fast-0-8": _commands}
+
+
+@pytest.mark.parametrize("dialect", ["amqp-0-9-1", "amqp-wire-9-1", "amqp-1-0", "amqp-fast-0-8"])
 def test_no_claim_is_refuted(dialect: str) -> None:
     inputs = claimed(dialect)
     assert len({item.expectation.requirement for item in inputs}) >= 8

@@ -85,6 +85,10 @@ def test_every_state_has_a_case_that_a_sound_broker_passes(dialect: str, tmp_pat
         ("amqp-0-9-1", "channel", "mute", Oracle.OBEDIENCE),
         ("amqp-wire-9-1", "channel", "mute", Oracle.OBEDIENCE),
         ("amqp-1-0", "session", "mute", Oracle.OBEDIENCE),
+        ("amqp-fast-0-8", "handle", "crash", Oracle.CRASH),
+        ("amqp-fast-0-8", "handle", "corrupt", Oracle.CANARY),
+        ("amqp-fast-0-8", "consuming", "wrong-user", Oracle.LEAK),
+        ("amqp-fast-0-8", "handle", "mute", Oracle.OBEDIENCE),
     ],
 )
 def test_a_case_of_a_planted_defect_fails_there_and_passes_elsewhere(
@@ -111,6 +115,7 @@ def test_a_case_of_a_planted_defect_fails_there_and_passes_elsewhere(
         ("amqp-0-9-1", "channel", "wire/content/unexpected-header"),
         ("amqp-wire-9-1", "channel", ""),
         ("amqp-1-0", "session", "definitions/condition/decode-error"),
+        ("amqp-fast-0-8", "handle", "frames/fixed-fields"),
     ],
 )
 def test_a_case_of_a_deviation_fails_where_the_rule_is_broken(

@@ -33,6 +33,20 @@ DIALECTS = fuzzed_dialects()
 
 EACH = pytest.mark.parametrize("dialect", DIALECTS)
 ROW = "wire/content/body-exceeds-size"
+TUNED = (Slot.RESPONSE, Slot.VHOST, Slot.CHANNEL_MAX, Slot.FRAME_MAX)
+SLOTS = {
+    "amqp-0-9-1": TUNED,
+    "amqp-wire-9-1": TUNED,
+    "amqp-1-0": (Slot.RESPONSE, Slot.CONTAINER, Slot.HOSTNAME),
+    "amqp-fast-0-8": (Slot.USER, Slot.PASSWORD, Slot.VHOST, Slot.CONTAINER),
+}
+SIZED = {
+    "amqp-0-9-1": ("queue_declare", 3, 4, 8),
+    "amqp-wire-9-1": ("queue_declare", 4, 4, 9),
+    "amqp-1-0": ("open", 0, 4, 0),
+    "amqp-fast-0-8": ("command_handle_query", 0, 2, 2),
+}
+"""A request with texts, the place of its frame's size, how wide it is, what it leaves out."""
 
 
 def loaded(dialect: str) -> ModuleType:
@@ -71,13 +85,7 @@ def test_a_way_in_the_graph_sends_what_the_state_sends(dialect: str) -> None:
 @EACH
 def test_slots_are_where_ways_leave_them_open(dialect: str) -> None:
     slots = [slot for request in session_graph(dialect).requests.values() for slot in request.slots.values()]
-    wanted = {Slot.RESPONSE, Slot.QUEUE}
-    wanted |= (
-        {Slot.CONTAINER, Slot.HOSTNAME}
-        if dialect == "amqp-1-0"
-        else {Slot.VHOST, Slot.CHANNEL_MAX, Slot.FRAME_MAX}
-    )
-    assert wanted <= set(slots)
+    assert {Slot.QUEUE, *SLOTS[dialect]} <= set(slots)
 
 
 # --- the script
@@ -97,14 +105,13 @@ def test_sizes_and_counts_follow_what_they_span(dialect: str) -> None:
     from boofuzz.mutation_context import MutationContext
 
     module = loaded(dialect)
-    name = "queue_declare" if dialect != "amqp-1-0" else "open"
+    name, at, width, left_out = SIZED[dialect]
     request = module.REQUESTS[name]()
     text = [n for n, part in request.names.items() if type(part).__name__ == "String"][-1]
     mutated = request.render(MutationContext(mutations={text: Mutation("x" * 60, text, 0)}))
     assert len(mutated) > len(request.render())
-    at = {"amqp-0-9-1": (3, 8), "amqp-wire-9-1": (4, 9), "amqp-1-0": (0, 0)}[dialect]
-    told = int.from_bytes(mutated[at[0] : at[0] + 4], "big")
-    assert told == len(mutated) - at[1]
+    told = int.from_bytes(mutated[at : at + width], "big")
+    assert told == len(mutated) - left_out
 
 
 def test_a_measure_of_each_kind_is_one_of_boofuzz() -> None:

@@ -45,6 +45,8 @@ def harmless(dialect: str, state: str) -> bytes:
     """Something legal that asks for nothing, and in a state with a channel for an answer."""
     if dialect == "amqp-1-0":
         return EMPTY
+    if dialect == "amqp-fast-0-8":
+        return said(dialect, Say("PING", "connection.ping", 0, (("respond", True),)))
     if states(dialect)[state].channels:
         return said(dialect, QOS)
     return HEARTBEAT if dialect == "amqp-0-9-1" else WIRE_HEARTBEAT
@@ -91,6 +93,11 @@ def test_there_are_ways_back_into_states_without_links() -> None:
         "session",
         "session-ended",
     }
+
+
+def test_there_are_ways_back_to_channels_and_handles() -> None:
+    found = {state for dialect, state in RETURNING if dialect == "amqp-fast-0-8"}
+    assert found >= {"open", "channel", "handle", "transacted"} and "consuming" not in found
 
 
 @pytest.mark.parametrize(("dialect", "state"), RETURNING)

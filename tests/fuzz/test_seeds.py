@@ -47,20 +47,25 @@ from amqpspec.fuzz.triage.findings import item_of
 from amqpspec.record.capture import write_capture
 from amqpspec.reference.server import ReferenceBroker
 from amqpspec.wire.capture import Segment, write_pcapng
+from tests.reference.amqp_fast_0_8.witnessed import PERL_SAID
 
 DIALECTS = fuzzed_dialects()
 
 EACH = pytest.mark.parametrize("dialect", DIALECTS)
 METHODS = ("method/queue.declare", "content/basic.publish", "method/basic.get", "method/queue.purge")
 TYPES = ("performative/attach", "performative/flow/bare", "performative/detach")
+COMMANDS = ("command/handle.open", "command/channel.ack")
+NAMES = {"amqp-1-0": TYPES, "amqp-fast-0-8": COMMANDS}
+WHOLE = {"amqp-1-0": "open", "amqp-fast-0-8": "open"}
+INSIDE = {"amqp-1-0": "session"}
 PASSWORD = "recorded-secret"
 
 
 def said(dialect: str, password: str = PASSWORD) -> list[bytes]:
     """What a client says in a short conversation, login first, on channel 1 or 0."""
-    state = states(dialect)["session" if dialect == "amqp-1-0" else "channel"]
+    state = states(dialect)[INSIDE.get(dialect, "channel")]
     steps = [octets_of_step(dialect, step, Values(password=password)) for step in state.steps]
-    names = TYPES if dialect == "amqp-1-0" else METHODS
+    names = NAMES.get(dialect, METHODS)
     return [*steps, *(octets_of(grammar(dialect)[name].tree) for name in names)]
 
 
@@ -193,14 +198,27 @@ def test_headers_tell_dialects(dialect: str) -> None:
 def test_entries_hold_no_handshake_and_no_login(dialect: str) -> None:
     pieces = said(dialect)
     entries = list(cut(dialect, b"".join(pieces)))
-    whole, inside = ("open", "session") if dialect == "amqp-1-0" else ("ready", "channel")
-    assert [seed.state for seed in entries] == [whole, inside]
-    names = TYPES if dialect == "amqp-1-0" else METHODS
+    assert [seed.state for seed in entries] == [WHOLE.get(dialect, "ready"), INSIDE.get(dialect, "channel")]
+    names = NAMES.get(dialect, METHODS)
     behind = b"".join(octets_of(grammar(dialect)[name].tree) for name in names)
     assert entries[1].octets == behind
     assert entries[0].octets.endswith(behind) and len(entries[0].octets) > len(behind)
     assert PASSWORD.encode() in b"".join(pieces)
     assert not [seed for seed in entries if PASSWORD.encode() in seed.octets]
+
+
+def test_the_session_of_the_perl_client_is_a_corpus(tmp_path: Path) -> None:
+    path = capture(tmp_path / "perl.pcapng", [PERL_SAID])
+    seeds = read_seeds(path, "amqp-fast-0-8")
+    whole, first, second = seeds.entries
+    assert (whole.state, first.state, second.state) == ("open", "channel", "channel")
+    assert whole.octets.startswith(bytes.fromhex("000a140001000200000000ce")) and b"hello" in whole.octets
+    assert b"guest" not in whole.octets
+    # HANDLE OPEN, CONSUME, SEND with its message, ACK; then the CLOSE of the handle.
+    assert first.octets.endswith(bytes.fromhex("000a150001000500000001ce")) and b"hello" in first.octets
+    assert second.octets == bytes.fromhex("000731000100c800ce")
+    ids = [random_id("amqp-fast-0-8", 1, n, {whole.origin: 1}) for n in range(20)]
+    assert len({random_input("amqp-fast-0-8", id, seeds.corpus).octets for id in ids}) > 15
 
 
 def test_channels_become_the_one_that_is_open() -> None:
@@ -258,7 +276,7 @@ def test_recorded_payloads_are_as_fine_as_productions(dialect: str) -> None:
         tree = tree_of(dialect, octets)
         assert octets_of(tree) == octets
         if production.name.startswith(
-            ("method/", "header/", "table/", "performative/", "section/", "type/", "state/")
+            ("method/", "header/", "table/", "performative/", "section/", "type/", "state/", "command/")
         ):
             wanted = sorted(
                 (p.node.role, p.node.octets) for p in walk(production.tree) if not p.node.is_group

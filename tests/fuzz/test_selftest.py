@@ -42,9 +42,9 @@ def finding(item: FuzzInput | None, oracle: Oracle = Oracle.CRASH) -> Finding:
 
 def test_each_oracle_over_the_target_has_a_defect_at_two_spots_of_each_dialect() -> None:
     assert set(KINDS.values()) == set(Oracle) - {Oracle.CONFORMANCE}
-    assert len(defects()) == 2 * len(KINDS) * len(DIALECTS) == 60
+    assert len(defects()) == 2 * len(KINDS) * len(DIALECTS) == 20 * len(DIALECTS)
     assert set(EFFECTS) == set(KINDS)
-    assert len({d.name for d in defects()}) == 60
+    assert len({d.name for d in defects()}) == len(defects())
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)

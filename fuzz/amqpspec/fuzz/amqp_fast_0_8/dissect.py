@@ -6,17 +6,19 @@ Knows: how the tables' rows lie on the wire. Must not know: where octets come fr
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import groupby
+from itertools import count, groupby
 
 from amqpspec.fuzz.amqp_fast_0_8.grammar import (
+    body_size,
     entry,
     field_node,
+    fragment_size,
     framed,
     greeting,
     table,
 )
 from amqpspec.fuzz.inputs.cursor import Cursor, Unreadable, at_end, sure
-from amqpspec.fuzz.trees.tree import Node, Role, group, leaf, octets_of
+from amqpspec.fuzz.trees.tree import Node, Role, group, leaf, octets_of, replaced, walk
 from amqpspec.spec.commands import CommandDialect, CommandField
 from amqpspec.wire.amqp_fast_0_8.frames import CommandFrame, CommandReader
 from amqpspec.wire.errors import WireError
@@ -34,20 +36,31 @@ def frames(dialect: CommandDialect, octets: bytes) -> Iterator[Node]:
     reader = CommandReader(max_size=_MAX_OCTETS)
     reader.feed(octets[done:])
     begin = done
-    while True:
+    for number in count():
         try:
             item = reader.next()
         except WireError:
             break
         if not isinstance(item, CommandFrame):
             break
-        done = begin + reader.offset
-        whole = octets[begin + item.offset : done - len(item.fragment)]
-        yield _frame(dialect, item, whole)
-        if item.fragment:
-            yield group("fragment", *_message(dialect, item.fragment))
+        done, name = begin + reader.offset, f"fragment-{number}"
+        tree = _frame(dialect, item, octets[begin + item.offset : done - len(item.fragment)])
+        if not item.fragment:
+            yield tree
+            continue
+        yield _measured(tree, fragment_size(name))
+        parts = _message(dialect, item.fragment)
+        held = group(name, *parts)
+        fits = len(parts) > 1 and parts[0].children[0].octets == len(parts[1].octets).to_bytes(4, "big")
+        yield _measured(held, body_size(name)) if fits else held
     if done < len(octets):
         yield leaf("rest", Role.OPAQUE, octets[done:])
+
+
+def _measured(tree: Node, size: Node) -> Node:
+    """The tree with a size in place of the number that it is; as it is where there is none."""
+    way = next((place.way for place in walk(tree) if place.node.name == size.name), None)
+    return tree if way is None else replaced(tree, way, lambda _: (size,))
 
 
 def _frame(dialect: CommandDialect, item: CommandFrame, octets: bytes) -> Node:

@@ -90,10 +90,20 @@ def frame(
     long: bool = False,
 ) -> Node:
     """One frame; ``fragment`` is the part behind it that a fragment-size counts, ``long`` escapes the size."""
-    sizes = {"fragment-size": size_of(4, f"/{fragment}", name="fragment-size", kind="fragment")}
+    sizes = {"fragment-size": fragment_size(fragment)}
     values = {**sizes, **given}
     fields = run(dialect, command.fields, lambda f: values.get(f.name, _sample(command, f)))
     return framed(dialect, command.code, group("fields", *fields), long=long)
+
+
+def fragment_size(fragment: str) -> Node:
+    """The size of a fragment, which follows it."""
+    return size_of(4, f"/{fragment}", name="fragment-size", kind="fragment")
+
+
+def body_size(fragment: str) -> Node:
+    """The size of the body in a fragment, which follows it."""
+    return size_of(4, f"/{fragment}.body", name="body-size", kind="body")
 
 
 def framed(dialect: CommandDialect, code: int, fields: Node, *, long: bool = False) -> Node:
@@ -115,17 +125,15 @@ def _sample(command: Command | None, field: CommandField) -> object:
 
 def message(dialect: CommandDialect, given: Mapping[str, Any], body: bytes = BODY) -> list[Node]:
     """Head and body of a message."""
-    size = size_of(4, "/fragment.body", name="body-size", kind="body")
-    values = {"body-size": size, "headers": {"K": b"v"}, **given}
+    values = {"body-size": body_size("fragment"), "headers": {"K": b"v"}, **given}
     fields = run(dialect, dialect.message_head, lambda f: values.get(f.name, _sample(None, f)))
     return [group("head", *fields), leaf("body", Role.OPAQUE, body)]
 
 
 def _fragments(dialect: CommandDialect) -> Node:
-    """A message in two fragments; the size in its head counts the body in both of them."""
+    """A message in two fragments; the head in the first of them knows the size of the whole body."""
     send = dialect.commands_by_name["handle.send"]
-    size = size_of(4, "/fragment.body", "/rest", name="body-size", kind="body")
-    first = group("fragment", *message(dialect, {"body-size": size}))
+    first = group("fragment", *message(dialect, {"body-size": 2 * len(BODY)}))
     begins = frame(dialect, send, {"partial": True})
     ends = frame(dialect, send, {}, fragment="rest")
     return group("fragments", begins, first, ends, leaf("rest", Role.OPAQUE, BODY))

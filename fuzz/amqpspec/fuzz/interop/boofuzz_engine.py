@@ -318,9 +318,8 @@ def load_session(subject: Subject) -> ModuleType:
 def _slots(subject: Subject) -> dict[str, Any]:
     """What stands in slots; limits come from the target, names of one's own are made for each case."""
     values = subject.values
-    slots = {
-        slot.name.lower(): values.of(slot) for slot in (Slot.RESPONSE, Slot.VHOST, Slot.QUEUE, Slot.MECHANISM)
-    }
+    own = (Slot.RESPONSE, Slot.VHOST, Slot.QUEUE, Slot.MECHANISM, Slot.USER, Slot.PASSWORD)
+    slots = {slot.name.lower(): values.of(slot) for slot in own}
     slots["hostname"] = subject.address.host
     return {name: value.decode() if isinstance(value, bytes) else value for name, value in slots.items()}
 

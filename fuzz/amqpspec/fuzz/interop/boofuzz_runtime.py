@@ -49,7 +49,7 @@ __all__ = [
 ]
 
 
-_GUEST = "\0guest\0guest"
+_GUEST = {"response": "\0guest\0guest", "user": "guest", "password": "guest"}
 
 
 class Definition(NamedTuple):
@@ -110,8 +110,8 @@ class Case:
                     self.missing = name
                     fuzz_data_logger.log_info(f"no {name}: the way was not gone to its end")
             # What is bent is kept and shown: a real login is no part of it.
-            login = _GUEST if node is session.fuzz_node else self.slots["response"]
-            test_case_context.session_variables.update({**self.slots, "response": login})
+            login = _GUEST if node is session.fuzz_node else {}
+            test_case_context.session_variables.update({**self.slots, **login})
 
         return answers
 
@@ -224,6 +224,8 @@ def main(definition: Definition, host: str, port: int) -> int:
     args = parser.parse_args()
     slots = {
         "response": f"\0{args.user}\0{args.password}",
+        "user": args.user,
+        "password": args.password,
         "vhost": args.vhost,
         "queue": args.queue,
         "hostname": args.host,

@@ -138,7 +138,7 @@ class Connection(BrokerConnection):
                 handle_id=handle,
                 confirm_tag=inbox.confirm_tag,
                 reply_code=code,
-                reply_text=text[:255],
+                reply_text=_shown(text),
             )
         elif scope in (Scope.DELIVERY, Scope.HANDLE) and handle:
             self.close_handle(handle, code, text)
@@ -162,7 +162,7 @@ class Connection(BrokerConnection):
         """Close a handle, and wait for the other CLOSE."""
         handle = self.handles.pop(id, None)
         self.closing_handles.add(id)
-        fields: dict[str, Any] = {"handle_id": id, "reply_code": code, "reply_text": text[:255]}
+        fields: dict[str, Any] = {"handle_id": id, "reply_code": code, "reply_text": _shown(text)}
         if handle is None:
             self.write(command_frame("handle.close", **fields))
             return
@@ -196,7 +196,7 @@ class Connection(BrokerConnection):
             self._write_out()
         self.drop_channel(id)
         self.closing_channels.add(id)
-        self.write(command_frame("channel.close", channel_id=id, reply_code=code, reply_text=text[:255]))
+        self.write(command_frame("channel.close", channel_id=id, reply_code=code, reply_text=_shown(text)))
 
     def drop_channel(self, id: int) -> None:
         """Stop the handles of a channel and roll it back."""
@@ -273,7 +273,7 @@ class Connection(BrokerConnection):
             self.end_socket()
 
     def _say_close(self, code: int, text: str) -> None:
-        self.reply("connection.close", reply_code=code, reply_text=text[:255])
+        self.reply("connection.close", reply_code=code, reply_text=_shown(text))
 
     def _close_again(self) -> None:
         if not self.faulty("close-not-repeated"):
@@ -311,6 +311,11 @@ class Connection(BrokerConnection):
             self.vhost.release_owner(self)
         if not self.faulty("client-names-stay-taken"):
             self.client_name = ""
+
+
+def _shown(text: str) -> bytes:
+    """What fits into a short string, of a text that may quote what a client sent."""
+    return text.encode("utf-8", "replace")[:255]
 
 
 _NARROW = (Scope.DELIVERY, Scope.HANDLE, Scope.CHANNEL)

@@ -64,10 +64,17 @@ class Splitter:
             self._refuse("frames/size-first", f"size {size}")
             return self.next()
         if size > FRAME_MAX_OCTETS:
-            self._refuse("frames/size-forms", f"size {size}")
+            self._lose(size)
         if len(self._buffer) < begin + size:
             return None
         return self._cut(begin, size)
+
+    def _lose(self, size: int) -> None:
+        """Refuse a frame that is too large; where it ends is not waited for, and what has come of it is dropped."""
+        held = bytes(self._buffer)
+        self._buffer.clear()
+        self._refuse("frames/size-forms", f"size {size}")
+        self._buffer += held
 
     def _head(self) -> tuple[int, int] | None:
         """Where the code stands, and the size; None where they have not come."""

@@ -85,6 +85,18 @@ def an_escaped_size_that_two_octets_could_hold(peer: Peer) -> Verdict:
     return borne(peer, reaction)
 
 
+@case("frames.escape.too-large", covers=["frames/size-forms", "frames/escape"])
+def an_escaped_size_beyond_every_limit(peer: Peer) -> Verdict:
+    """A frame of four gigabytes is refused before it has come, and others are still served."""
+    other = peer.another().open_connection()
+    peer.open_connection()
+    peer.claim("501, and another connection is answered")
+    peer.send_octets(encode_frame(_PING, b"\1", size=0xFFFF_FFFE, escaped=True))
+    verdict = rejects_violation(peer, barrier=None)
+    other.ping()
+    return verdict
+
+
 @case("frames.fixed-fields.short", covers=["frames/fixed-fields", "security/closing"])
 def fields_that_end_too_early(peer: Peer) -> Verdict:
     """A command whose last field is cut is refused."""
