@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Protocol, cast
 
-from amqpspec.spec.dialects import Entry, certified_dialects, deployed_as, entry_of
+from amqpspec.spec.dialects import Entry, deployed_as, entry_of, runnable_dialects
 
 
 class Part(Protocol):
@@ -35,8 +35,8 @@ def _made(entry: Entry) -> object:
 
 
 def fuzzed_dialects() -> tuple[str, ...]:
-    """The dialects with a ledger and a driver."""
-    return tuple(d for d in certified_dialects() if entry_of(d).fuzzing is not None)
+    """The dialects with a ledger and a driver, finished or not."""
+    return tuple(d for d in runnable_dialects() if entry_of(d).fuzzing is not None)
 
 
 def deployed_dialects() -> tuple[str, ...]:

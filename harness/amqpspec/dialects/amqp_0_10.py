@@ -15,6 +15,7 @@ from amqpspec.spec.dialects import Entry
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from amqpspec.fuzz.driver import FuzzDriver
     from amqpspec.reference.faults import Faults
     from amqpspec.reference.server import Connect
     from amqpspec.run.driver import Driver
@@ -52,6 +53,12 @@ def _layers() -> Callable[[str], Layers]:
     return layers_for
 
 
+def _fuzzing() -> type[FuzzDriver]:
+    from amqpspec.fuzz.amqp_0_10.driver import Amqp010Driver
+
+    return Amqp010Driver
+
+
 def _suite() -> ModuleType:
     from amqpspec.suites import amqp_0_10
 
@@ -68,4 +75,5 @@ AMQP_0_10 = Entry(
     faults=_faults,
     layers=_layers,
     suite=_suite,
+    fuzzing=_fuzzing,
 )

@@ -9,9 +9,9 @@ and only where the row lays a reaction down. What a message holds is the busines
 from __future__ import annotations
 
 from amqpspec.fuzz.amqp_1_0.states import LINKS
+from amqpspec.fuzz.judge.headers import known_headers
 from amqpspec.fuzz.states.model import State
 from amqpspec.spec.amqp_1_0 import HEADERS, LAYOUT
-from amqpspec.spec.dialects import dialect_ids, load_dialect
 from amqpspec.wire.amqp_1_0.frames import Performative, TypedFrame, TypedReader
 from amqpspec.wire.errors import Kind, WireError
 
@@ -29,11 +29,7 @@ def judge(state: State, steps: tuple[bytes, ...]) -> str:
 
 def _of_header(octets: bytes) -> str:
     begins = octets[:8]
-    known = {
-        h for d in dialect_ids() for h in (load_dialect(d).protocol_header, *load_dialect(d).accepted_headers)
-    }
-    known |= set(HEADERS.values()) | {b"AMQP\x01\x01\x00\x0a", b"AMQP\x02\x01\x00\x0a"}
-    if begins[:4] != b"AMQP" or len(begins) < 8 or begins in known:
+    if begins[:4] != b"AMQP" or len(begins) < 8 or begins in known_headers():
         return ""
     layers = {header[4] for header in HEADERS.values()}
     if begins[4] in layers:

@@ -17,18 +17,17 @@ from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.oracles.part import (
     DELIVERY_S,
     PATIENCE_S,
-    REST_S,
     NotConsumed,
-    among,
+    delivered,
+    judged,
     stored_changed,
     token,
     who_is,
 )
-from amqpspec.fuzz.oracles.suspicion import Oracle, Suspicion
+from amqpspec.fuzz.oracles.suspicion import Suspicion
 from amqpspec.fuzz.states.model import Values, with_names
 from amqpspec.wire.amqp_fast_0_8.frames import command_frame
-from amqpspec.wire.amqp_fast_0_8.message import decode_opening, encode_message
-from amqpspec.wire.errors import WireError
+from amqpspec.wire.amqp_fast_0_8.message import encode_message
 
 _QUEUE, _TAG = 1, 0x0203
 _SENDER, _STORE, _INBOX, _QUIET = 1, 2, 3, 4
@@ -117,10 +116,10 @@ class CommandCanary:
         stored = self._fetched()
         if stored != self.expected:
             yield stored_changed(self.who, self.expected, stored)
-        if self.inbox:
-            own = token(-number, self.who)
-            self.client.publish(self.inbox, own)
-            yield from self._judged(own, self._until(own))
+        own = {_INBOX: token(-number, self.who)} if self.inbox else {}
+        for body in own.values():
+            self.client.publish(self.inbox, body)
+        yield from judged(self.who, own, delivered(self.client, own, self._counts))
 
     def _fetched(self) -> bytes | None:
         """Read the store for a moment; None where nothing comes. Raises Unanswered."""
@@ -137,7 +136,7 @@ class CommandCanary:
         until_s, found = now_s() + DELIVERY_S, self._passed(_STORE)
         while not found and (said := client.next(until_s)) is not None:
             if said.name == "handle.notify" and said.channel == _STORE:
-                found = [_body(said)]
+                found = [said.payload]
             else:
                 client.passed.append(said)
         client.close_handle(_STORE)
@@ -147,38 +146,7 @@ class CommandCanary:
         """Bodies for a handle that came while something else was waited for."""
         found = [s for s in self.client.passed if s.name == "handle.notify" and s.channel == handle]
         self.client.passed[:] = [s for s in self.client.passed if s not in found]
-        return [_body(said) for said in found]
-
-    def _until(self, own: bytes) -> list[Heard]:
-        """What came up to one's own message, and right behind it."""
-        received = [said for said in self.client.passed if self._counts(said)]
-        self.client.passed.clear()
-        until_s = now_s() + DELIVERY_S
-        while (said := self.client.next(until_s)) is not None:
-            if self._counts(said):
-                received.append(said)
-                if _body(said) == own:
-                    until_s = now_s() + REST_S
-        return received
+        return [said.payload for said in found]
 
     def _counts(self, said: Heard) -> bool:
         return said.name == "handle.notify" or said.channel == _QUIET
-
-    def _judged(self, own: bytes, received: list[Heard]) -> Iterator[Suspicion]:
-        here = [_body(said) for said in received if said.channel == _INBOX]
-        elsewhere = [said.channel for said in received if said.channel != _INBOX]
-        if own not in here:
-            yield Suspicion(Oracle.CANARY, "delivery changed or lost", f"{self.who}: {among(here)}")
-        elif len(here) != 1:
-            yield Suspicion(Oracle.LEAK, "foreign delivery", f"{self.who}: {among(here)}")
-        if elsewhere:
-            detail = f"{self.who}: expected nothing on handle {elsewhere[0]}, actual: something came there"
-            yield Suspicion(Oracle.LEAK, "answer on a channel that asked nothing", detail)
-
-
-def _body(said: Heard) -> bytes:
-    """The body of a message of one fragment; all of it where it has no head."""
-    try:
-        return decode_opening(said.payload).body
-    except WireError:
-        return said.payload

@@ -42,7 +42,9 @@ def _number(place: Place) -> str:
 
 def _ids(width_octets: int, value: int) -> list[int]:
     """Every neighbour of an id of the tables, and the edges."""
-    return sorted({*range(130), *boundaries(width_octets), 0xEFFF, 0xF000} - {value})
+    top = 1 << 8 * width_octets
+    ids = {*range(130), *boundaries(width_octets), 0xEFFF, 0xF000} - {value}
+    return sorted(number for number in ids if number < top)
 
 
 def locations(dialect_id: str, state: State) -> Iterator[Location]:

@@ -74,6 +74,16 @@ CODINGS = (
 )
 """Codings of bodies, known ones and others."""
 
+TOPIC_PATTERNS = (
+    "#", "#.#", "#.#.#.#.#.#.#.#", "*.#.*.#.*.#", "#.a.#.a.#.a.#.a.#.b", ".".join(["#"] * 64), ".".join(["#.a"] * 60),
+    ".".join(["*"] * 127), "." * 255, "#" * 255, "*" * 255, "a.#b", "a#.b", "#.", ".#", "..#..",
+)  # fmt: skip
+"""Patterns of topics that can match in very many ways."""
+TOPIC_KEYS = ("a", ".".join("a" * 127), ".".join("ab" * 60), "." * 255, "", "a" * 255, ".".join(["aa"] * 80))
+"""Keys that match some of them, or just fail to."""
+MATCHES = ("all", "any", "all-with-x", "", "ALL", "none")
+"""What x-match can say."""
+
 
 def packed(octets: bytes, layers: int = 1) -> bytes:
     """Octets in gzip's format, the same on every machine: stored time and system are zero."""

@@ -8,24 +8,22 @@ ever asked.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from amqpspec.fuzz.executor.client import Client, Unanswered
 from amqpspec.fuzz.executor.heard import Heard
-from amqpspec.fuzz.executor.loop import now_s
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.oracles.part import (
-    DELIVERY_S,
     PATIENCE_S,
-    REST_S,
     NotConsumed,
-    among,
+    delivered,
+    judged,
     stored_changed,
     token,
     who_is,
 )
-from amqpspec.fuzz.oracles.suspicion import Oracle, Suspicion
+from amqpspec.fuzz.oracles.suspicion import Suspicion
 from amqpspec.fuzz.states.model import Values
 from amqpspec.spec.dialects import widest
 from amqpspec.wire.methods.codec import ContentHeader, codec_for
@@ -114,38 +112,7 @@ class MethodsCanary:
         own = {channel: token(-number, f"{self.who} {channel}") for channel in self.inboxes}
         for channel, body in own.items():
             self.client.publish(self.inboxes[channel], body, channel)
-        yield from self._judged(own, self._delivered(own))
-
-    def _judged(self, own: Mapping[int, bytes], received: Sequence[tuple[int, bytes]]) -> Iterator[Suspicion]:
-        """What was wrong with the deliveries: lost, on another channel, or of somebody else."""
-        for channel, body in own.items():
-            here = [found for at, found in received if at == channel]
-            elsewhere = [at for at, found in received if found == body and at != channel]
-            if elsewhere:
-                detail = (
-                    f"{self.who}: expected a delivery on channel {channel}, actual on channel {elsewhere[0]}"
-                )
-                yield Suspicion(Oracle.LEAK, "delivery on another channel", detail)
-            elif body not in here:
-                yield Suspicion(Oracle.CANARY, "delivery changed or lost", f"{self.who}: {among(here)}")
-            elif len(here) != 1:
-                yield Suspicion(Oracle.LEAK, "foreign delivery", f"{self.who}: {among(here)}")
-        if strays := [at for at, _ in received if at not in own]:
-            detail = f"{self.who}: expected nothing on channel {strays[0]}, actual: something came there"
-            yield Suspicion(Oracle.LEAK, "answer on a channel that asked nothing", detail)
-
-    def _delivered(self, own: Mapping[int, bytes]) -> list[tuple[int, bytes]]:
-        """Bodies by their channels: up to all of one's own, and what comes right behind them; all of other channels."""
-        received = [(said.channel, said.payload) for said in self.client.passed if self._counts(said)]
-        self.client.passed.clear()
-        left = set(own.values())
-        until_s = now_s() + (DELIVERY_S if left else REST_S)
-        while (said := self.client.next(until_s)) is not None:
-            if self._counts(said):
-                received.append((said.channel, said.payload))
-                left.discard(said.payload)
-                until_s = until_s if left else min(until_s, now_s() + REST_S)
-        return received
+        yield from judged(self.who, own, delivered(self.client, own, self._counts))
 
     def _counts(self, said: Heard) -> bool:
         return said.name == "content body" or said.channel not in (0, _FIRST, *self.inboxes)

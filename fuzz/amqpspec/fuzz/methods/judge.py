@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 
 from amqpspec.fuzz.grammar import tables
+from amqpspec.fuzz.judge.headers import known_headers
 from amqpspec.fuzz.states.model import State
 from amqpspec.spec.dialects import dialect_ids, load_dialect, widest
 from amqpspec.spec.methods import MethodDialect
@@ -52,23 +53,12 @@ def judge(dialect_id: str, rules: Mapping[str, str], state: State, steps: tuple[
 # --- the first octets
 
 
-@cache
-def _versions() -> frozenset[bytes]:
-    """What some version of the protocol begins with, TLS and SASL layers of it included."""
-    from amqpspec.spec.amqp_1_0 import HEADERS
-
-    known = {
-        h for d in dialect_ids() for h in (load_dialect(d).protocol_header, *load_dialect(d).accepted_headers)
-    }
-    return frozenset(known | set(HEADERS.values()) | {b"AMQP\x01\x01\x00\x0a", b"AMQP\x02\x01\x00\x0a"})
-
-
 def _of_header(octets: bytes) -> str:
     """Only a header of the right form whose version nobody has defined is beyond doubt: other octets may be another
     protocol, which a server is free to serve.
     """
     begins = octets[:8]
-    return "header" if begins[:4] == b"AMQP" and len(begins) == 8 and begins not in _versions() else ""
+    return "header" if begins[:4] == b"AMQP" and len(begins) == 8 and begins not in known_headers() else ""
 
 
 # --- frames

@@ -5,11 +5,13 @@ Knows: the questions. Must not know: any dialect's answers.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from typing import Protocol, cast
 
 from amqpspec.fuzz.executor.client import Client, Unanswered
+from amqpspec.fuzz.executor.heard import Heard
+from amqpspec.fuzz.executor.loop import now_s
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.oracles.suspicion import Oracle, Suspicion
 from amqpspec.fuzz.parts import Part, loaded_driver
@@ -91,3 +93,39 @@ def among(received: list[bytes]) -> str:
 def _around(actual: bytes, expected: bytes) -> str:
     at = next((i for i, pair in enumerate(zip(actual, expected, strict=False)) if pair[0] != pair[1]), -1)
     return f"that differ at octet {at}: {actual[at : at + 8].hex(' ')}" if at >= 0 else "(cut or grown)"
+
+
+# --- canaries whose messages come on channels
+
+
+def delivered(
+    client: Client, own: Mapping[int, bytes], counts: Callable[[Heard], bool]
+) -> list[tuple[int, bytes]]:
+    """Bodies by their channels: up to all of one's own, and what comes right behind them; all of other channels."""
+    received = [(said.channel, said.payload) for said in client.passed if counts(said)]
+    client.passed.clear()
+    left = set(own.values())
+    until_s = now_s() + (DELIVERY_S if left else REST_S)
+    while (said := client.next(until_s)) is not None:
+        if counts(said):
+            received.append((said.channel, said.payload))
+            left.discard(said.payload)
+            until_s = until_s if left else min(until_s, now_s() + REST_S)
+    return received
+
+
+def judged(who: str, own: Mapping[int, bytes], received: Sequence[tuple[int, bytes]]) -> Iterator[Suspicion]:
+    """What was wrong with the deliveries: lost, on another channel, or of somebody else."""
+    for channel, body in own.items():
+        here = [found for at, found in received if at == channel]
+        elsewhere = [at for at, found in received if found == body and at != channel]
+        if elsewhere:
+            detail = f"{who}: expected a delivery on channel {channel}, actual on channel {elsewhere[0]}"
+            yield Suspicion(Oracle.LEAK, "delivery on another channel", detail)
+        elif body not in here:
+            yield Suspicion(Oracle.CANARY, "delivery changed or lost", f"{who}: {among(here)}")
+        elif len(here) != 1:
+            yield Suspicion(Oracle.LEAK, "foreign delivery", f"{who}: {among(here)}")
+    if strays := [at for at, _ in received if at not in own]:
+        detail = f"{who}: expected nothing on channel {strays[0]}, actual: something came there"
+        yield Suspicion(Oracle.LEAK, "answer on a channel that asked nothing", detail)

@@ -99,9 +99,10 @@ def _body(said: CaseWords, oracle: Oracle, demand: str, item: FuzzInput) -> str:
     send = f'peer.claim("{demand}")\nfor octets in STEPS:\n    peer.send_octets(bytes.fromhex(octets))'
     none = f"barrier={said.no_barrier}"
     barrier = "" if item.state in said.barriers else none
+    where = ", ".join(filter(None, (said.channel, none)))
     if oracle is Oracle.CONFORMANCE:
-        return f"{enter}\n{send}\nreturn rejects_violation({', '.join(filter(None, ('peer', barrier)))})"
-    wait = f"peer.reaction({none}, within_s=peer.context.patience.quiet_s)"
+        return f"{enter}\n{send}\nreturn rejects_violation({', '.join(filter(None, ('peer', said.channel, barrier)))})"
+    wait = f"peer.reaction({where}, within_s=peer.context.patience.quiet_s)"
     if oracle is Oracle.CANARY:
         return f"{said.store}\n{enter}\n{send}\n{wait}\n{said.fetch}"
     if oracle is Oracle.LEAK:

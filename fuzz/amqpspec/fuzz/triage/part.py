@@ -20,7 +20,7 @@ class CaseWords:
     for "lives on". ``enter`` goes into each state; in those of ``barriers`` a round trip behind the octets proves that
     nothing more comes. ``store`` puts a message aside and ``fetch`` judges what has become of it; ``listen`` lets
     another user listen and ``heard`` judges what came there; ``follow_up`` is what is legally asked on a channel of its
-    own. ``no_barrier`` is what a peer takes for none.
+    own. ``no_barrier`` is what a peer takes for none, and ``channel`` is where it watches, if that has to be said.
     """
 
     peer: str
@@ -34,6 +34,7 @@ class CaseWords:
     heard: str
     follow_up: str
     no_barrier: str = "False"
+    channel: str = ""
 
 
 class TriagePart(Part, Protocol):

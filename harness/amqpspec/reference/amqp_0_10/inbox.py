@@ -6,6 +6,7 @@ Knows: what may come when and where, and which rule is broken by what may not. M
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from amqpspec.reference.amqp_0_10 import accounting, login
@@ -40,6 +41,15 @@ _LARGE_OCTETS = 1 << 20
 _COMMANDS = DIALECT.layout.tracks["command"]
 _BEGINNING = FIRST_SEGMENT | FIRST_FRAME
 _CLOSES = ("connection.close", "connection.close-ok")
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """One assembly that is complete: its channel, its track, its segments."""
+
+    channel: int
+    track: int
+    segments: Segments
 
 
 class Inbox(Connection):
@@ -99,7 +109,7 @@ class Inbox(Connection):
         if building.octets > _LARGE_OCTETS and self.faulty("large-assemblies-refused"):
             self.close(FRAMING_ERROR, "too large")
         elif segments is not None:
-            self._on_assembly(channel, frame.track, segments)
+            self.on_frame(Taken(frame.channel, frame.track, segments))
         return True
 
     def _is_at_point(self, channel: Channel, frame: Incoming) -> bool:
@@ -134,7 +144,15 @@ class Inbox(Connection):
             self.refuse("connection/tune-ok/channel-max/available-channels", f"channel {frame.channel}")
         return True
 
-    def _on_assembly(self, channel: Channel, track: int, segments: Segments) -> None:
+    @property
+    def connection(self) -> Connection:
+        """The connection of which it is the way in: itself."""
+        return self
+
+    def on_frame(self, taken: Taken) -> None:
+        """Handle one assembly."""
+        channel = self.current = self.channels.setdefault(taken.channel, Channel(taken.channel))
+        track, segments = taken.track, taken.segments
         kind, octets = segments[0]
         if kind not in DIALECT.layout.types.values():
             self.refuse("segment-type/values", f"a segment of type {kind}")

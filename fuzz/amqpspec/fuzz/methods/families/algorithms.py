@@ -8,16 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from amqpspec.fuzz.families.base import Bend, Location
+from amqpspec.fuzz.families.material import MATCHES, TOPIC_KEYS, TOPIC_PATTERNS
 from amqpspec.fuzz.methods.kit import Kit, can_say, kit
 from amqpspec.fuzz.states.model import State
 from amqpspec.wire.values import Typed
 
 QUEUE = "amqpspec.fuzz.q"
-_PATTERNS = (
-    "#", "#.#", "#.#.#.#.#.#.#.#", "*.#.*.#.*.#", "#.a.#.a.#.a.#.a.#.b", ".".join(["#"] * 64), ".".join(["#.a"] * 60),
-    ".".join(["*"] * 127), "." * 255, "#" * 255, "*" * 255, "a.#b", "a#.b", "#.", ".#", "..#..",
-)  # fmt: skip
-_KEYS = ("a", ".".join("a" * 127), ".".join("ab" * 60), "." * 255, "", "a" * 255, ".".join(["aa"] * 80))
 
 
 def locations(dialect_id: str, state: State) -> Iterator[Location]:
@@ -38,9 +34,9 @@ def _declare(tools: Kit) -> bytes:
 
 def _topics(tools: Kit) -> Iterator[Bend]:
     """Patterns that can match in very many ways, then keys that just fail to."""
-    for pattern in _PATTERNS:
+    for pattern in TOPIC_PATTERNS:
         bind = tools.method("queue.bind", queue=QUEUE, exchange="amq.topic", routing_key=pattern)
-        for key in _KEYS:
+        for key in TOPIC_KEYS:
             sent = tools.publish(b"", exchange="amq.topic", routing_key=key)
             yield Bend(f"pattern {pattern[:40]!r}, key {key[:20]!r}", (_declare(tools), bind, sent * 4))
 
@@ -48,7 +44,7 @@ def _topics(tools: Kit) -> Iterator[Bend]:
 def _matches(tools: Kit) -> Iterator[Bend]:
     tag = next(t.tag for t in tools.dialect.table_tags if t.primitive == "longstr")
     for count in (0, 1, 64, 512):
-        for mode in (b"all", b"any", b"all-with-x", b"", b"ALL", b"none"):
+        for mode in map(str.encode, MATCHES):
             wanted = {"x-match": Typed(tag, mode), **{f"h{n}": Typed(tag, b"v") for n in range(count)}}
             bind = tools.method("queue.bind", queue=QUEUE, exchange="amq.match", arguments=wanted)
             headers = {f"h{n}": Typed(tag, b"v" if n else b"w") for n in range(count)}

@@ -1,0 +1,1 @@
+"""The fuzzer for AMQP 0-10."""

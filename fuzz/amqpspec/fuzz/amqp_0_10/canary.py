@@ -1,0 +1,148 @@
+"""The canaries of AMQP 0-10: a queue that stores a message, and queues that are subscribed to.
+
+Knows: sessions, queues, transfers of one's own. Must not know: inputs, processes, what a complaint leads to.
+
+All queues are exclusive; two of them are subscribed to, each in a session on a channel of its own. On one more channel
+nothing is ever asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from amqpspec.fuzz.executor.client import Client, Unanswered
+from amqpspec.fuzz.executor.heard import Heard
+from amqpspec.fuzz.executor.loop import now_s
+from amqpspec.fuzz.executor.subject import Subject
+from amqpspec.fuzz.oracles.part import (
+    DELIVERY_S,
+    PATIENCE_S,
+    NotConsumed,
+    delivered,
+    judged,
+    stored_changed,
+    token,
+    who_is,
+)
+from amqpspec.fuzz.oracles.suspicion import Suspicion
+from amqpspec.fuzz.states.model import Values, with_names
+from amqpspec.wire.amqp_0_10.frames import encode_assembly
+from amqpspec.wire.amqp_0_10.values import Packed
+
+_FIRST, _SECOND, _QUIET = 1, 2, 3
+"""Channels: the last one hears nothing."""
+_UNLIMITED, _NONE = (1 << 32) - 1, 1
+_STORED = "stored"
+
+
+class AssemblyClient(Client):
+    """A client with controls, commands and messages."""
+
+    def say(self, name: str, /, channel: int = _FIRST, **args: Any) -> None:
+        """One control or command."""
+        self.send(encode_assembly(name, channel, **args))
+
+    def call(self, name: str, /, channel: int = _FIRST, **args: Any) -> None:
+        """One command, up to its completion. Raises Unanswered."""
+        self.say(name, channel, sync=True, **args)
+        self.completed(channel)
+
+    def completed(self, channel: int) -> None:
+        """Wait until something on a channel is told completed. Raises Unanswered."""
+        while (said := self.wait("session.completed")).channel != channel:
+            self.passed.append(said)
+
+    def attach(self, channel: int, name: bytes) -> None:
+        """A session, and its command-point. Raises Unanswered."""
+        self.say("session.attach", channel, name=name)
+        self.wait("session.attached")
+        self.say("session.command-point", channel, command_id=0, command_offset=0)
+
+    def subscribe(self, queue: str, destination: str, channel: int, messages: int) -> None:
+        """Be sent so many messages of a queue. Raises Unanswered."""
+        self.say(
+            "message.subscribe",
+            channel,
+            queue=queue,
+            destination=destination,
+            accept_mode=_NONE,
+            acquire_mode=0,
+        )
+        self.say("message.flow", channel, destination=destination, unit=1, value=_UNLIMITED)
+        self.call("message.flow", channel, destination=destination, unit=0, value=messages)
+
+    def publish(self, queue: str, body: bytes, channel: int = _FIRST) -> None:
+        """A message straight to a queue."""
+        properties = Packed(
+            "message.delivery-properties", {"priority": 4, "delivery_mode": 1, "routing_key": queue}
+        )
+        args = {"destination": "", "accept_mode": _NONE, "acquire_mode": 0}
+        self.say("message.transfer", channel, header=[properties], body=body, **args)
+
+
+class AssemblyCanary:
+    """One login's queues; with ``listens``, two of them are subscribed to. Raises Unanswered."""
+
+    def __init__(self, subject: Subject, values: Values, number: int, *, listens: bool = True) -> None:
+        self.who = who_is(values)
+        self.store = f"amqpspec.canary.{number}.s"
+        self.inboxes = {_FIRST: f"amqpspec.canary.{number}.i"} if listens else {}
+        self.expected = b""
+        named = with_names(values, values.queue, f"amqpspec-canary-{number}")
+        self.client = AssemblyClient(subject.address, subject.dialect, named, PATIENCE_S)
+        try:
+            self._settle(number)
+        except Unanswered:
+            self.client.close()
+            raise
+
+    def _settle(self, number: int) -> None:
+        """Attach the sessions, where the target allows so many, and declare the queues."""
+        client = self.client
+        client.enter("session")
+        if client.values.channel_max >= _QUIET:
+            if self.inboxes:
+                self.inboxes[_SECOND] = f"{self.inboxes[_FIRST]}2"
+            for channel in (_SECOND, _QUIET):
+                client.attach(channel, f"amqpspec-canary-{number}-{channel}".encode())
+        for channel, queue in ((_FIRST, self.store), *self.inboxes.items()):
+            client.call("queue.declare", channel, queue=queue, exclusive=True, auto_delete=True)
+        try:
+            for channel, queue in self.inboxes.items():
+                client.subscribe(queue, "inbox", channel, _UNLIMITED)
+        except Unanswered as reason:
+            raise NotConsumed(str(reason), silent=reason.silent) from reason
+
+    def place(self, number: int) -> None:
+        """Store a message."""
+        self.expected = token(number, self.who)
+        self.client.publish(self.store, self.expected)
+
+    def check(self, number: int) -> Iterator[Suspicion]:
+        """What has become of the stored message; what came that was not sent here."""
+        stored = self._fetched()
+        if stored != self.expected:
+            yield stored_changed(self.who, self.expected, stored)
+        own = {channel: token(-number, f"{self.who} {channel}") for channel in self.inboxes}
+        for channel, body in own.items():
+            self.client.publish(self.inboxes[channel], body, channel)
+        yield from judged(self.who, own, delivered(self.client, own, self._counts))
+
+    def _fetched(self) -> bytes | None:
+        """Take the message out of the store; None where none comes. Raises Unanswered."""
+        client, before = self.client, len(self.client.passed)
+        client.subscribe(self.store, _STORED, _FIRST, 1)
+        found = next((s for s in client.passed[before:] if s.name == "message.transfer"), None)
+        until_s = now_s() + DELIVERY_S
+        while found is None and (said := client.next(until_s)) is not None:
+            found = said if said.name == "message.transfer" and said.channel == _FIRST else None
+            if found is None:
+                client.passed.append(said)
+        client.passed[:] = [said for said in client.passed if said is not found]
+        # Its queue has to stay, which is deleted when nobody is left who reads it.
+        client.call("message.cancel", _FIRST, destination=_STORED)
+        return found.payload if found is not None else None
+
+    def _counts(self, said: Heard) -> bool:
+        return said.name == "message.transfer" or said.channel not in (0, _FIRST, *self.inboxes)

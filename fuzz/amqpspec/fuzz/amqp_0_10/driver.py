@@ -1,0 +1,175 @@
+"""AMQP 0-10 as the fuzzer knows it.
+
+Knows: which module of this package answers which question. Must not know: how any of them does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+
+from amqpspec.fuzz.amqp_0_10 import answers, dissect, interop
+from amqpspec.fuzz.amqp_0_10 import states as ways
+from amqpspec.fuzz.amqp_0_10 import traces as signs
+from amqpspec.fuzz.amqp_0_10.canary import AssemblyCanary
+from amqpspec.fuzz.amqp_0_10.case_words import case_words
+from amqpspec.fuzz.amqp_0_10.client_frames import frames_in
+from amqpspec.fuzz.amqp_0_10.grammar import productions
+from amqpspec.fuzz.amqp_0_10.judge import judge
+from amqpspec.fuzz.amqp_0_10.samples import CHANNEL
+from amqpspec.fuzz.amqp_0_10.turns import FACTS, turn_of
+from amqpspec.fuzz.driver import FuzzDriver
+from amqpspec.fuzz.executor.heard import Decode
+from amqpspec.fuzz.executor.subject import Subject
+from amqpspec.fuzz.families.base import Location
+from amqpspec.fuzz.grammar import Production, tables
+from amqpspec.fuzz.inputs.part import WordedFrames
+from amqpspec.fuzz.interop.part import BoofuzzFacts, Piece, put_channel
+from amqpspec.fuzz.selftest.frames import ClientFrame, FrameCondition
+from amqpspec.fuzz.selftest.part import BrokerSeams
+from amqpspec.fuzz.states.model import Exchange, Say, State, Step, Traces, Turn, Values
+from amqpspec.fuzz.trees.tree import Node
+from amqpspec.fuzz.triage.part import CaseWords
+from amqpspec.spec.assemblies import AssemblyDialect
+from amqpspec.wire.amqp_0_10.describe import describe_frame
+from amqpspec.wire.amqp_0_10.frames import encode_assembly
+from amqpspec.wire.amqp_0_10.reader import FrameReader
+
+
+class Amqp010Driver(FuzzDriver):
+    """AMQP 0-10."""
+
+    @cached_property
+    def tables(self) -> AssemblyDialect:
+        """The tables."""
+        found = tables(self.dialect_id)
+        assert isinstance(found, AssemblyDialect)
+        return found
+
+    # --- grammar, families, judge
+
+    def productions(self) -> Iterable[Production]:
+        """Controls, commands, transfers, structs and types."""
+        return productions(self.tables)
+
+    def locations(self, family: str, state: State) -> Iterator[Location]:
+        """Where a family bends what AMQP 0-10 has."""
+        from amqpspec.fuzz.amqp_0_10.families import LOCATIONS
+
+        if family in LOCATIONS:
+            yield from LOCATIONS[family](self.dialect_id, state)
+
+    def judge(self, state: State, steps: tuple[bytes, ...]) -> str:
+        """The one requirement that octets break."""
+        return judge(state, steps)
+
+    def frames_of(self, octets: bytes) -> Iterator[Node]:
+        """Recorded frames as trees."""
+        return dissect.frames(self.tables, octets)
+
+    def words_of(self, octets: bytes) -> WordedFrames:
+        """Frames by what they complete."""
+        reader = FrameReader()
+        reader.feed(octets)
+        return WordedFrames(reader, describe_frame)
+
+    # --- states
+
+    mechanisms = ("PLAIN", "ANONYMOUS", "EXTERNAL")
+    first_channel = CHANNEL
+    handshake = ways.HANDSHAKE
+
+    def states(self) -> Iterator[State]:
+        """From the protocol header to a closed connection."""
+        return ways.states_of()
+
+    def octets_of(self, say: Say, values: Values) -> bytes:
+        """A control, a command or a message."""
+        return ways.octets_of(say, values)
+
+    def traces(self, octets: bytes) -> Traces:
+        """What assemblies leave behind."""
+        return signs.traces(octets)
+
+    def exchange_on(self, channel: int) -> Exchange:
+        """A session is attached and asked for a result."""
+        return ways.exchange_on(channel)
+
+    def closing(self, channel: int) -> Step:
+        """A session's detach."""
+        return ways.closing(channel)
+
+    def opens_or_ends(self, name: str) -> bool:
+        """Sessions."""
+        return name in ways.OPENS_OR_ENDS
+
+    def can_be_repeated(self, steps: tuple[Step, ...]) -> bool:
+        """Steps without messages."""
+        return ways.can_be_repeated(steps)
+
+    def turn_of(self, production: str) -> Turn | None:
+        """What a production needs and gives."""
+        return turn_of(production)
+
+    def facts_in(self, state: str) -> str:
+        """What holds behind a way."""
+        return FACTS.get(state, "")
+
+    # --- what a target says
+
+    sentinel_state = "session"
+    announced_in = "start"
+    answers_where_asked = True
+    sign_of_life = encode_assembly("connection.heartbeat")
+
+    def decoder(self) -> Decode:
+        """A decoder of assemblies."""
+        return answers.decoder()
+
+    def queue_of(self, number: int, values: Values) -> str:
+        """Each connection declares a queue of its own."""
+        return f"amqpspec.fuzz.{number}"
+
+    has_canaries = True
+
+    def canary(self, subject: Subject, values: Values, number: int, *, listens: bool) -> AssemblyCanary:
+        """Exclusive queues."""
+        return AssemblyCanary(subject, values, number, listens=listens)
+
+    # --- findings, other tools, self-test
+
+    @property
+    def case_words(self) -> CaseWords:
+        """The verbs of the peer."""
+        return case_words()
+
+    cut_states = ("ready", "session")
+
+    def pieces(self, octets: bytes) -> Iterator[Piece]:
+        """Frames behind the handshake."""
+        return interop.pieces(self.tables, octets)
+
+    def on_channel(self, octets: bytes, channel: int) -> bytes:
+        """A frame on another channel."""
+        return put_channel(self.tables.layout.header, octets, channel)
+
+    def boofuzz(self) -> BoofuzzFacts:
+        """Frames by segment type and codes."""
+        return interop.boofuzz(self.tables)
+
+    def conditions(self, kind: str) -> Mapping[str, FrameCondition]:
+        """A select of transactions, and common commands."""
+        return {
+            "rare": FrameCondition(frozenset({"tx.select"})),
+            "common": FrameCondition(frozenset({"queue.query", "exchange.bound"})),
+        }
+
+    def frames_in(self, octets: bytes) -> Iterator[ClientFrame]:
+        """A client's controls and commands."""
+        return frames_in(octets)
+
+    def seams(self) -> BrokerSeams:
+        """The inside of the reference broker."""
+        from amqpspec.fuzz.amqp_0_10.seams import seams
+
+        return seams()
