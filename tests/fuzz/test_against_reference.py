@@ -13,10 +13,13 @@ from amqpspec.fuzz.inputs.catalogue import cells
 from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
 from amqpspec.fuzz.states.model import Values
 from amqpspec.fuzz.states.ways import octets_of_step, states
+from amqpspec.peer.amqp_0_10.arrivals import AssemblyArrived
 from amqpspec.reference.server import ReferenceBroker
 from amqpspec.spec.dialects import widest
 from amqpspec.spec.methods import load_methods
 from amqpspec.spec.model import Refusal, Scope
+from amqpspec.wire.amqp_0_10.frames import Frame as Frame010
+from amqpspec.wire.amqp_0_10.reader import FrameReader as FrameReader010
 from amqpspec.wire.amqp_1_0.frames import TypedFrame, TypedReader
 from amqpspec.wire.amqp_fast_0_8.frames import CommandFrame, CommandReader
 from amqpspec.wire.methods.codec import codec_for
@@ -124,10 +127,25 @@ def _commands(dialect: str) -> Callable[[bytes], Iterator[Heard]]:
     return read
 
 
-_READERS = {"amqp-1-0": _typed, "amqp-fast-0-8": _commands}
+def _assemblies(dialect: str) -> Callable[[bytes], Iterator[Heard]]:
+    reader = FrameReader010()
+
+    def read(octets: bytes) -> Iterator[Heard]:
+        reader.feed(octets)
+        for item in iter(reader.next, None):
+            if not isinstance(item, Frame010):
+                yield "header", None
+            elif item.assembly is not None:
+                arrived = AssemblyArrived(item.assembly)
+                yield arrived.name, arrived.refusal
+
+    return read
 
 
-@pytest.mark.parametrize("dialect", ["amqp-0-9-1", "amqp-wire-9-1", "amqp-1-0", "amqp-fast-0-8"])
+_READERS = {"amqp-1-0": _typed, "amqp-fast-0-8": _commands, "amqp-0-10": _assemblies}
+
+
+@pytest.mark.parametrize("dialect", ["amqp-0-9-1", "amqp-wire-9-1", "amqp-1-0", "amqp-fast-0-8", "amqp-0-10"])
 def test_no_claim_is_refuted(dialect: str) -> None:
     inputs = claimed(dialect)
     assert len({item.expectation.requirement for item in inputs}) >= 8

@@ -89,6 +89,10 @@ def test_every_state_has_a_case_that_a_sound_broker_passes(dialect: str, tmp_pat
         ("amqp-fast-0-8", "handle", "corrupt", Oracle.CANARY),
         ("amqp-fast-0-8", "consuming", "wrong-user", Oracle.LEAK),
         ("amqp-fast-0-8", "handle", "mute", Oracle.OBEDIENCE),
+        ("amqp-0-10", "session", "crash", Oracle.CRASH),
+        ("amqp-0-10", "session", "corrupt", Oracle.CANARY),
+        ("amqp-0-10", "session", "wrong-user", Oracle.LEAK),
+        ("amqp-0-10", "session", "mute", Oracle.OBEDIENCE),
     ],
 )
 def test_a_case_of_a_planted_defect_fails_there_and_passes_elsewhere(
@@ -116,6 +120,7 @@ def test_a_case_of_a_planted_defect_fails_there_and_passes_elsewhere(
         ("amqp-wire-9-1", "channel", ""),
         ("amqp-1-0", "session", "definitions/condition/decode-error"),
         ("amqp-fast-0-8", "handle", "frames/fixed-fields"),
+        ("amqp-0-10", "session", "encoding/command/unknown-class"),
     ],
 )
 def test_a_case_of_a_deviation_fails_where_the_rule_is_broken(

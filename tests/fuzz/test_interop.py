@@ -39,12 +39,14 @@ SLOTS = {
     "amqp-wire-9-1": TUNED,
     "amqp-1-0": (Slot.RESPONSE, Slot.CONTAINER, Slot.HOSTNAME),
     "amqp-fast-0-8": (Slot.USER, Slot.PASSWORD, Slot.VHOST, Slot.CONTAINER),
+    "amqp-0-10": (Slot.RESPONSE, Slot.VHOST, Slot.CHANNEL_MAX, Slot.CONTAINER),
 }
 SIZED = {
     "amqp-0-9-1": ("queue_declare", 3, 4, 8),
     "amqp-wire-9-1": ("queue_declare", 4, 4, 9),
     "amqp-1-0": ("open", 0, 4, 0),
     "amqp-fast-0-8": ("command_handle_query", 0, 2, 2),
+    "amqp-0-10": ("command_queue_query", 2, 2, 0),
 }
 """A request with texts, the place of its frame's size, how wide it is, what it leaves out."""
 

@@ -55,9 +55,10 @@ EACH = pytest.mark.parametrize("dialect", DIALECTS)
 METHODS = ("method/queue.declare", "content/basic.publish", "method/basic.get", "method/queue.purge")
 TYPES = ("performative/attach", "performative/flow/bare", "performative/detach")
 COMMANDS = ("command/handle.open", "command/channel.ack")
-NAMES = {"amqp-1-0": TYPES, "amqp-fast-0-8": COMMANDS}
+ASSEMBLIES = ("command/queue.query", "control/session.flush", "content/message.transfer")
+NAMES = {"amqp-1-0": TYPES, "amqp-fast-0-8": COMMANDS, "amqp-0-10": ASSEMBLIES}
 WHOLE = {"amqp-1-0": "open", "amqp-fast-0-8": "open"}
-INSIDE = {"amqp-1-0": "session"}
+INSIDE = {"amqp-1-0": "session", "amqp-0-10": "session"}
 PASSWORD = "recorded-secret"
 
 

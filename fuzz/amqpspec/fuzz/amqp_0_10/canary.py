@@ -30,8 +30,8 @@ from amqpspec.fuzz.states.model import Values, with_names
 from amqpspec.wire.amqp_0_10.frames import encode_assembly
 from amqpspec.wire.amqp_0_10.values import Packed
 
-_FIRST, _SECOND, _QUIET = 1, 2, 3
-"""Channels: the last one hears nothing."""
+_STORE, _FIRST, _SECOND, _QUIET = 1, 2, 3, 4
+"""Channels: that of the queue that stores, two that are subscribed to, one that hears nothing."""
 _UNLIMITED, _NONE = (1 << 32) - 1, 1
 _STORED = "stored"
 
@@ -39,11 +39,11 @@ _STORED = "stored"
 class AssemblyClient(Client):
     """A client with controls, commands and messages."""
 
-    def say(self, name: str, /, channel: int = _FIRST, **args: Any) -> None:
+    def say(self, name: str, /, channel: int = _STORE, **args: Any) -> None:
         """One control or command."""
         self.send(encode_assembly(name, channel, **args))
 
-    def call(self, name: str, /, channel: int = _FIRST, **args: Any) -> None:
+    def call(self, name: str, /, channel: int = _STORE, **args: Any) -> None:
         """One command, up to its completion. Raises Unanswered."""
         self.say(name, channel, sync=True, **args)
         self.completed(channel)
@@ -72,7 +72,7 @@ class AssemblyClient(Client):
         self.say("message.flow", channel, destination=destination, unit=1, value=_UNLIMITED)
         self.call("message.flow", channel, destination=destination, unit=0, value=messages)
 
-    def publish(self, queue: str, body: bytes, channel: int = _FIRST) -> None:
+    def publish(self, queue: str, body: bytes, channel: int = _STORE) -> None:
         """A message straight to a queue."""
         properties = Packed(
             "message.delivery-properties", {"priority": 4, "delivery_mode": 1, "routing_key": queue}
@@ -87,7 +87,7 @@ class AssemblyCanary:
     def __init__(self, subject: Subject, values: Values, number: int, *, listens: bool = True) -> None:
         self.who = who_is(values)
         self.store = f"amqpspec.canary.{number}.s"
-        self.inboxes = {_FIRST: f"amqpspec.canary.{number}.i"} if listens else {}
+        self.listens, self.inboxes = listens, dict[int, str]()
         self.expected = b""
         named = with_names(values, values.queue, f"amqpspec-canary-{number}")
         self.client = AssemblyClient(subject.address, subject.dialect, named, PATIENCE_S)
@@ -101,14 +101,14 @@ class AssemblyCanary:
         """Attach the sessions, where the target allows so many, and declare the queues."""
         client = self.client
         client.enter("session")
-        if client.values.channel_max >= _QUIET:
-            if self.inboxes:
-                self.inboxes[_SECOND] = f"{self.inboxes[_FIRST]}2"
-            for channel in (_SECOND, _QUIET):
-                client.attach(channel, f"amqpspec-canary-{number}-{channel}".encode())
-        for channel, queue in ((_FIRST, self.store), *self.inboxes.items()):
+        for channel in range(_FIRST, min(_QUIET, client.values.channel_max) + 1):
+            client.attach(channel, f"amqpspec-canary-{number}-{channel}".encode())
+            if self.listens and channel < _QUIET:
+                self.inboxes[channel] = f"amqpspec.canary.{number}.i{channel}"
+        for channel, queue in ((_STORE, self.store), *self.inboxes.items()):
             client.call("queue.declare", channel, queue=queue, exclusive=True, auto_delete=True)
         try:
+            client.subscribe(self.store, _STORED, _STORE, 0)
             for channel, queue in self.inboxes.items():
                 client.subscribe(queue, "inbox", channel, _UNLIMITED)
         except Unanswered as reason:
@@ -130,19 +130,15 @@ class AssemblyCanary:
         yield from judged(self.who, own, delivered(self.client, own, self._counts))
 
     def _fetched(self) -> bytes | None:
-        """Take the message out of the store; None where none comes. Raises Unanswered."""
-        client, before = self.client, len(self.client.passed)
-        client.subscribe(self.store, _STORED, _FIRST, 1)
-        found = next((s for s in client.passed[before:] if s.name == "message.transfer"), None)
+        """Credit for one message of the store; None where none comes. Raises Unanswered."""
+        client = self.client
+        client.say("message.flow", _STORE, destination=_STORED, unit=0, value=1)
         until_s = now_s() + DELIVERY_S
-        while found is None and (said := client.next(until_s)) is not None:
-            found = said if said.name == "message.transfer" and said.channel == _FIRST else None
-            if found is None:
-                client.passed.append(said)
-        client.passed[:] = [said for said in client.passed if said is not found]
-        # Its queue has to stay, which is deleted when nobody is left who reads it.
-        client.call("message.cancel", _FIRST, destination=_STORED)
-        return found.payload if found is not None else None
+        while (said := client.next(until_s)) is not None:
+            if said.name == "message.transfer" and said.channel == _STORE:
+                return said.payload
+            client.passed.append(said)
+        return None
 
     def _counts(self, said: Heard) -> bool:
-        return said.name == "message.transfer" or said.channel not in (0, _FIRST, *self.inboxes)
+        return said.name == "message.transfer" or said.channel not in (0, _STORE, *self.inboxes)

@@ -101,7 +101,8 @@ class _Values:
         if base in self.dialect.structs:
             row = self.dialect.structs[base]
             return self._struct(field.name, row, cursor, depth + 1, row.size_octets)
-        return self.value(field.name, self.dialect.types_by_name[base], cursor, depth)
+        kind = self.dialect.types_by_name[base]
+        return self.value(field.name, kind, cursor, depth, BY_NAME.get(field.name))
 
     def _struct32(self, name: str, cursor: Cursor, depth: int) -> Node:
         codes = cursor.octets[cursor.at + 4 : cursor.at + 6]
@@ -121,24 +122,20 @@ class _Values:
         at_end(inner)
         return group(name, size_of(size_octets, *(p.name for p in held), kind="struct"), *held, kind="struct")
 
-    def value(self, name: str, kind: WireType, cursor: Cursor, depth: int) -> Node:
+    def value(self, name: str, kind: WireType, cursor: Cursor, depth: int, role: Role | None = None) -> Node:
         """One value of a type."""
         if depth > MAX_DEPTH:
             raise Unreadable
         if kind.content is Content.STRUCT:
             return self._struct32(name, cursor, depth + 1)
         if kind.category is Category.FIXED:
-            return self.make.value(name, kind, cursor.take(kind.width_octets), self._role(name))
+            return self.make.value(name, kind, cursor.take(kind.width_octets), role)
         octets = cursor.take(cursor.number(kind.width_octets))
         if kind.content in (Content.MAP, Content.LIST, Content.ARRAY):
             return self._held(name, kind, Cursor(octets), depth + 1)
         if kind.content in (Content.SEQUENCE_SET, Content.BYTE_RANGES):
             return self._ranges(name, kind, Cursor(octets))
-        return self.make.value(name, kind, octets, self._role(name))
-
-    @staticmethod
-    def _role(name: str) -> Role | None:
-        return BY_NAME.get(name)
+        return self.make.value(name, kind, octets, role)
 
     def _ranges(self, name: str, kind: WireType, cursor: Cursor) -> Node:
         width, found = (4 if kind.content is Content.SEQUENCE_SET else 8), list[tuple[int, int]]()

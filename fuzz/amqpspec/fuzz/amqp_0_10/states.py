@@ -197,9 +197,9 @@ OPENS_OR_ENDS = frozenset({"session.attach", "session.detach", "session.attached
 
 def exchange_on(channel: int) -> Exchange:
     """A session is attached, and something asked in it."""
-    sync = _say("exchange.query", channel, name="amq.direct")
+    sync = _say("execution.sync", channel, sync=True)
     attach = Step((_attach(channel, Slot.QUEUE),), ("session.attached",))
-    return Exchange((attach, Step((_point(channel), sync), ("execution.result",))), leaves_open=True)
+    return Exchange((attach, Step((_point(channel), sync), ("session.completed",))), leaves_open=True)
 
 
 def closing(channel: int) -> Step:

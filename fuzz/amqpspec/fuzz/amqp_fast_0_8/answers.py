@@ -12,6 +12,9 @@ from collections.abc import Iterator, Mapping
 from amqpspec.fuzz.executor.heard import Decode, Heard
 from amqpspec.peer.amqp_fast_0_8.arrivals import CommandArrived
 from amqpspec.wire.amqp_fast_0_8.frames import CommandFrame, CommandReader
+from amqpspec.wire.amqp_fast_0_8.message import decode_opening
+from amqpspec.wire.amqp_fast_0_8.primitives import to_octets
+from amqpspec.wire.errors import WireError
 
 _MAX_OCTETS = 8 << 20
 _CHANNELS, _FRAME_MAX_OCTETS = 65_535, 131_072
@@ -37,10 +40,17 @@ def _command(frame: CommandFrame) -> Heard:
     mechanisms: tuple[str, ...] = ()
     if frame.name == "connection.challenge" and frame.error is None:
         mechanisms = tuple(str(frame.args["mechanisms"]).split())
-    payload = (
-        str(frame.args.get("dest_name", "")).encode() if frame.name == "handle.created" else frame.fragment
-    )
-    return Heard(frame.name, refusal, limits, payload, place_of(frame.args), mechanisms=mechanisms)
+    return Heard(frame.name, refusal, limits, _payload(frame), place_of(frame.args), mechanisms=mechanisms)
+
+
+def _payload(frame: CommandFrame) -> bytes:
+    """The body of a message of one fragment, the fragment where it has no head; the name of a queue that was made."""
+    if frame.name == "handle.created":
+        return to_octets(frame.args.get("dest_name", ""), "dest-name")
+    try:
+        return decode_opening(frame.fragment).body if frame.fragment else b""
+    except WireError:
+        return frame.fragment
 
 
 def place_of(args: Mapping[str, int]) -> int:
