@@ -46,9 +46,9 @@ def harmless(dialect: str, state: str) -> bytes:
     if dialect == "amqp-1-0":
         return EMPTY
     if dialect == "amqp-0-10":
-        name = "execution.sync" if states(dialect)[state].channels else "connection.heartbeat"
-        args = (("sync", True),) if states(dialect)[state].channels else ()
-        return said(dialect, Say("SYNC", name, min(states(dialect)[state].channels, default=0), args))
+        if not states(dialect)[state].channels or state == "attached":
+            return said(dialect, Say("HEARTBEAT", "connection.heartbeat"))
+        return said(dialect, Say("SYNC", "execution.sync", 1, (("sync", True),)))
     if dialect == "amqp-fast-0-8":
         return said(dialect, Say("PING", "connection.ping", 0, (("respond", True),)))
     if states(dialect)[state].channels:

@@ -50,7 +50,7 @@ def case_words() -> CaseWords:
     return CaseWords(
         peer="amqpspec.peer.amqp_0_10.peer",
         oracles="amqpspec.run.amqp_0_10.oracles",
-        row="execution/error-code/internal-error",
+        row="execution/error-code/command-invalid",
         enter=_enter(),
         barriers=frozenset(),
         store=(

@@ -299,6 +299,7 @@ class _Grammar(Maker):
             "header/message", group("header", self.frame("header", [properties], flags=MIDDLE, name="header"))
         )
         yield Production("body", group("body", self.body(BODY)))
+        yield Production("body/rest", group("body", self.body(BODY, LAST & ~2)))
 
     def _in_frames(self, properties: Node) -> Node:
         """Every segment in two frames."""

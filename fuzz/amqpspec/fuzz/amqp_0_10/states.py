@@ -150,7 +150,7 @@ def _messages(session: tuple[Step, ...], one: frozenset[int]) -> Iterator[State]
     )
     part = encode_frame(BODY_SENT, type=LAYOUT.types["body"], flags=_BEGUN, channel=CHANNEL)
     under_way = Step((command, Say("HEADER", octets=header), Say("BODY…", octets=part)))
-    yield State("body", (*session, under_way), ("body",), one)
+    yield State("body", (*session, under_way), ("body/rest",), one)
 
 
 _FLAGS = LAYOUT.flags
@@ -168,6 +168,9 @@ def octets_of(say: Say, values: Values) -> bytes:
     if not say.name:
         return say.octets
     fields: dict[str, Any] = filled(say.args, values)
+    if "name" in fields and say.channel != CHANNEL:
+        # Each channel has a session of its own.
+        fields["name"] += f".{say.channel}"
     for key in _BINARY & fields.keys():
         fields[key] = fields[key].encode() if isinstance(fields[key], str) else fields[key]
     if fields.get("max_frame_size", 0) > 0xFFFF:
@@ -198,14 +201,13 @@ OPENS_OR_ENDS = frozenset({"session.attach", "session.detach", "session.attached
 def exchange_on(channel: int) -> Exchange:
     """A session is attached, and something asked in it."""
     sync = _say("execution.sync", channel, sync=True)
-    attach = Step((_attach(channel, Slot.QUEUE),), ("session.attached",))
+    attach = Step((_attach(channel, Slot.CONTAINER),), ("session.attached",))
     return Exchange((attach, Step((_point(channel), sync), ("session.completed",))), leaves_open=True)
 
 
 def closing(channel: int) -> Step:
-    """What detaches a session: the state's own, or the one of the exchange behind an input."""
-    name = Slot.CONTAINER if channel == CHANNEL else Slot.QUEUE
-    return Step((_say("session.detach", channel, name=name),), ("session.detached",))
+    """What detaches a session."""
+    return Step((_say("session.detach", channel, name=Slot.CONTAINER),), ("session.detached",))
 
 
 def can_be_repeated(steps: tuple[Step, ...]) -> bool:

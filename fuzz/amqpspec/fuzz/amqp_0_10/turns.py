@@ -33,8 +33,9 @@ _TURNS: Mapping[str, Turn] = {
     "command/tx.select": turn(needs="session", lacks="tx consumer", gives="tx"),
     "command/tx.commit": turn(needs="tx"),
     "command/tx.rollback": turn(needs="tx"),
-    "header/message": turn(to="body"),
-    "body": turn(to="session"),
+    "header/message": turn(lacks="header", gives="header"),
+    "body": turn(takes="header", to="session"),
+    "body/rest": turn(to="session"),
 }
 _SENDS = ("message/", "type/", "struct/message.delivery")
 FACTS: Mapping[str, str] = {

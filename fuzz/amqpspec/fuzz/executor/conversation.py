@@ -104,9 +104,8 @@ class Conversation:
     def _take_over(self, on: ReusableConnection) -> None:
         self._steps, self._before = on.steps, on.channels
         self._decode, self._silence, settled = on.medium.decode, on.medium.silence, on.medium.settled
-        self._values = replace(
-            self._values, channel_max=settled.channel_max, frame_max_octets=settled.frame_max_octets
-        )
+        # What a session was called by the connection is its name as long as the connection goes on.
+        self._values = replace(settled, queue=self._values.queue)
 
     @property
     def is_reused(self) -> bool:

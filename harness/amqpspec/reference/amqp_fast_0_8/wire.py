@@ -60,20 +60,20 @@ class Splitter:
             return None
         begin, size = head
         if size < _LEAST:
+            self._lose("frames/size-first", size)
             del self._buffer[:begin]
-            self._refuse("frames/size-first", f"size {size}")
             return self.next()
         if size > FRAME_MAX_OCTETS:
-            self._lose(size)
+            self._lose("frames/size-forms", size)
         if len(self._buffer) < begin + size:
             return None
         return self._cut(begin, size)
 
-    def _lose(self, size: int) -> None:
-        """Refuse a frame that is too large; where it ends is not waited for, and what has come of it is dropped."""
+    def _lose(self, rule: str, size: int) -> None:
+        """Refuse a size that cannot be: behind it there is no next frame to be found, so what has come is dropped."""
         held = bytes(self._buffer)
         self._buffer.clear()
-        self._refuse("frames/size-forms", f"size {size}")
+        self._refuse(rule, f"size {size}")
         self._buffer += held
 
     def _head(self) -> tuple[int, int] | None:
