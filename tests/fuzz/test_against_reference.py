@@ -154,7 +154,7 @@ def test_no_claim_is_refuted(dialect: str) -> None:
         for number, item in enumerate(inputs):
             client = Client(broker)
             with client.socket:
-                values = Values(queue=f"q-{number}", container=f"c-{number}")
+                values = Values(queue=f"q-{number}", container=f"c-{number}", channel_max=64)
                 for step in states(dialect)[item.state].steps:
                     client.socket.sendall(octets_of_step(dialect, step, values))
                     for name in step.wait_for:

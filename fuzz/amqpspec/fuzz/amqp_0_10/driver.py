@@ -158,9 +158,9 @@ class Amqp010Driver(FuzzDriver):
         return interop.boofuzz(self.tables)
 
     def conditions(self, kind: str) -> Mapping[str, FrameCondition]:
-        """A select of transactions, and common commands."""
+        """A query of an exchange, and common commands: none that a run's probe for optional classes sends."""
         return {
-            "rare": FrameCondition(frozenset({"tx.select"})),
+            "rare": FrameCondition(frozenset({"exchange.query"})),
             "common": FrameCondition(frozenset({"queue.query", "exchange.bound"})),
         }
 

@@ -142,7 +142,7 @@ def taken(definition: Definition, heard: bytearray) -> Iterator[tuple[str, bytes
     while len(heard) >= 8:
         header = heard[:4] == b"AMQP"
         size = 8 if header else int.from_bytes(heard[size_at : size_at + width], "big") + left_out
-        if len(heard) < size or size < before:
+        if len(heard) < size or (size < before and not header):
             return
         octets = bytes(heard[:size])
         del heard[:size]
