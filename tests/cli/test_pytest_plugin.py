@@ -11,6 +11,7 @@ import pytest
 
 from amqpspec.net.ports import free_port
 from amqpspec.record.journal import read_cases
+from amqpspec.run.case import Case, load_suite
 from amqpspec.suites.amqp_0_9_1 import channel
 from tests.cli.verbs import ROOT, command, outside, process
 
@@ -50,6 +51,28 @@ def test_a_conforming_target_passes(tmp_path: Path) -> None:
     properties = {(p.get("name"), p.get("value")) for case in suite for p in case.iter("property")}
     assert {("requirement", "channel/open/state"), ("level", "MUST")} <= properties
     assert {row.id for row in read_cases(tmp_path / "run")} == names
+
+
+def test_each_case_runs_once_under_xdist(tmp_path: Path) -> None:
+    pytest.importorskip("xdist")
+    with process(command("reference", "--fault", FAULT)) as broker:
+        assert broker.stdout is not None
+        url = broker.stdout.readline().strip()
+        done = pytest_suites(tmp_path, "-k", f"{SELECT} or durable.restart", "-n", "2", target=url)
+    assert done.returncode == 1 and "channel.open.twice" in done.stdout, done.stdout + done.stderr
+    assert "1 failed" in done.stdout and "skipped" in done.stdout
+    ran = [sorted(row.id for row in read_cases(tmp_path / "run" / worker)) for worker in ("gw0", "gw1")]
+    assert all(ran) and len({*ran[0], *ran[1]}) == len(ran[0]) + len(ran[1])
+    assert all("channel.open" in name or "channel.close" in name for names in ran for name in names)
+    assert {case.id for case in channel_cases()} <= {*ran[0], *ran[1]}
+
+
+def channel_cases() -> list[Case]:
+    return [
+        case
+        for case in load_suite("amqp-0-9-1").values()
+        if case.suite == "channel" and case.id[:12] == "channel.open"
+    ]
 
 
 def test_a_deviation_fails_with_what_was_expected_and_no_traceback(tmp_path: Path) -> None:

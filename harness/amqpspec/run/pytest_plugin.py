@@ -3,7 +3,8 @@
 Knows: pytest's hooks. Must not know: how cases run, where suites lie. Nothing of the harness is imported until a target
 is given: pytest loads this module in every project of an environment, whatever is tested there.
 pytest selects (-k, --lf, node ids), reports (--junitxml) and exits; the cases that it selected run concurrently as
-usual and each item waits for its own row. ``-x`` stops the rest.
+usual and each item waits for its own row. ``-x`` stops the rest. Under xdist each worker has a folder of its own, and
+runs a case when it is that one's turn.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import pytest
 if TYPE_CHECKING:
     from amqpspec.record.rows import CaseRow
     from amqpspec.run.case import Case
+    from amqpspec.run.plan import Planned
 
 _KEY = pytest.StashKey["_BackgroundRun"]()
 
@@ -146,6 +148,8 @@ class CaseItem(pytest.Item):
         from amqpspec.record.rows import Outcome
 
         run = self.config.stash[_KEY]
+        if _worker(self.config) and (self.case.restarts or self.case.heavy):
+            pytest.skip("this case runs with nothing beside it: run it without xdist")
         row = run.row(self.case.id)
         if row.verdict in (Outcome.NOT_APPLICABLE, Outcome.EXCLUDED) or row.baseline == "known":
             pytest.skip(f"{row.verdict}: {row.reason}")
@@ -170,6 +174,11 @@ class CaseItem(pytest.Item):
         return self.path, self.case.body.__code__.co_firstlineno, self.case.id
 
 
+def _worker(config: pytest.Config) -> str:
+    """The name of this process among xdist's workers; empty where there are none."""
+    return str(getattr(config, "workerinput", {}).get("workerid", ""))
+
+
 def _text(row: CaseRow, folder: Path) -> str:
     evidence = folder / row.evidence if row.evidence else "none"
     return (
@@ -187,6 +196,8 @@ class _BackgroundRun:
         self._stop = threading.Event()
         self._stack = ExitStack()
         self._error: BaseException | None = None
+        self._thread: threading.Thread | None = None
+        self._one: dict[str, Planned] = {}
         try:
             self._start(config, list(cases))
         except Exception as error:
@@ -212,7 +223,8 @@ class _BackgroundRun:
         target = find_target(config.getoption("--amqp-target"))
         self._baseline = read_baseline(target.baseline) if target.baseline else None
         stamp = utc_now().replace(":", "").replace("-", "")
-        self.folder = folder = Path(config.getoption("--amqp-out") or f"out/pytest/{stamp}")
+        folder = Path(config.getoption("--amqp-out") or f"out/pytest/{stamp}") / _worker(config)
+        self.folder = folder
         running = self._stack.enter_context(live(target))
         journal = self._stack.enter_context(Journal(folder))
         notes = Notes(target.name)
@@ -226,14 +238,22 @@ class _BackgroundRun:
         world = replace(world, patience=Patience.measured(identity.round_trip_s, scale, target.ending_s))
         connections = config.getoption("--amqp-connections") or target.connections
         settings = Settings(connections, fresh=target.fresh)
-        engine = Engine(world, journal, settings, [self._saw])
         plan = make_plan(cases, running, identity.lacks)
-        self._thread = threading.Thread(target=self._run, args=(engine, plan), name="engine")
+
+        def run(part: Sequence[Planned]) -> None:
+            Engine(world, journal, settings, [self._saw]).run(part)
+
+        if _worker(config):
+            # xdist gives each worker all items and has it run some: which ones shows when their turn comes.
+            self._one = {planned.case.id: planned for planned in plan}
+            self._run_one = run
+            return
+        self._thread = threading.Thread(target=self._run, args=(run, plan), name="engine")
         self._thread.start()
 
-    def _run(self, engine: Any, plan: Any) -> None:
+    def _run(self, run: Callable[[Sequence[Planned]], None], plan: Sequence[Planned]) -> None:
         try:
-            engine.run(plan)
+            run(plan)
         except Exception as error:
             self._error = error
         finally:
@@ -250,6 +270,8 @@ class _BackgroundRun:
         """The row of a case, as soon as there is one."""
         from amqpspec.run.baseline import apply
 
+        if case_id in self._one:
+            self._run_one([self._one.pop(case_id)])
         with self._changed:
             self._changed.wait_for(lambda: case_id in self._rows or self._stop.is_set())
             if case_id not in self._rows:
@@ -259,5 +281,6 @@ class _BackgroundRun:
     def close(self) -> None:
         """Stop what still runs."""
         self._stop.set()
-        self._thread.join()
+        if self._thread is not None:
+            self._thread.join()
         self._stack.close()
