@@ -69,12 +69,9 @@ def behind_close(peer: Peer) -> list[TypedFrame]:
 
 
 def nothing_behind_close(peer: Peer, end: Arrival, row: str = "") -> Verdict:
-    """The target's close was the last that it wrote, and it opened once; ``end`` is how the stream ended behind it."""
+    """The target's close was the last that it wrote; ``end`` is how the stream ended behind it."""
     if peer.closed_by is None:
         return holds(peer, False, f"no close, {end.describe(peer.dialect)}", row=row, seen=end)
-    opens = sum(frame.name == "open" for frame in frames_of(peer))
-    if opens > 1:
-        return holds(peer, False, f"open {opens} times", "one open, and nothing behind close", row)
     more = ", ".join(dict.fromkeys(frame.name for frame in behind_close(peer)))
     if not more and isinstance(end, Garbled):
         more = end.describe(peer.dialect)

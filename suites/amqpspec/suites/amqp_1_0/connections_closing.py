@@ -33,6 +33,8 @@ def error_is_reported_in_a_close(peer: Peer) -> Verdict:
     reaction = peer.reaction()
     reported = reaction.closing is not None and reaction.refusal is not None
     right = reported and reaction.refusal is not None and reaction.refusal.scope is Scope.CONNECTION
+    if sum(frame.name == "open" for frame in frames_of(peer)) > 1:
+        return holds(peer, False, reaction, "close with an error, and no other open")
     return holds(peer, right, reaction, "close with an error")
 
 
