@@ -11,11 +11,12 @@ import struct
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from itertools import count
 from typing import Any, Protocol, cast
 
-from amqpspec.reference.hostility import Act, Hostility
 from amqpspec.spec.model import Side
-from amqpspec.wire.conversation import Cutter, Talk
+from amqpspec.wire.conversation import Cutter, Reading, Talk
+from amqpspec.wire.hostility import Act, Hostility
 
 _AHEAD_OCTETS = 1 << 20
 
@@ -31,6 +32,19 @@ class Recorder(Protocol):
 
     def ended(self, talk: Talk) -> None:
         """A client's side has ended."""
+
+
+def tapped(
+    recorder: Recorder, reading: Reading, hostility: Hostility | None
+) -> Callable[[asyncio.Protocol], asyncio.Protocol]:
+    """What stands between a broker's connections and their sockets; connections are numbered from 1."""
+    numbers = count(1)
+
+    def through(own: asyncio.Protocol) -> asyncio.Protocol:
+        cutter = reading.cutter()
+        return Tap(own, Talk(next(numbers)), recorder, lambda tap: WayOut(tap, cutter, hostility))
+
+    return through
 
 
 class Tap(asyncio.Protocol):

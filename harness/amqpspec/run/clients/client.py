@@ -5,26 +5,24 @@ Knows: scenarios, reference brokers behind taps, transcripts. Must not know: sin
 
 from __future__ import annotations
 
-import asyncio
 import json
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import count
 from pathlib import Path
 from typing import Any, cast
 
 from amqpspec.net.clock import monotonic_ns, monotonic_s
 from amqpspec.record.evidence import evidence_path
 from amqpspec.record.transcript import Transcript
-from amqpspec.reference.hostility import Hostility
 from amqpspec.reference.server import ReferenceBroker
-from amqpspec.reference.tap import Tap, WayOut
+from amqpspec.reference.tap import tapped
 from amqpspec.run.clients.agent import Application, Limits, Ran, run_agent
 from amqpspec.run.driver import driver_of
 from amqpspec.spec.dialects import entry_of, part_of, widest
 from amqpspec.spec.model import Requirement, Side
 from amqpspec.wire.conversation import Conversation, Reading, Talk
+from amqpspec.wire.hostility import Hostility
 
 _SWAPPED = {"in": "out", "out": "in"}
 CONTEXT: Mapping[str, Any] = {
@@ -130,26 +128,21 @@ class _Server:
 
     def __init__(self, arena: Arena, recording: _Recording, hostility: Hostility | None) -> None:
         self._arena, self._recording, self._hostility = arena, recording, hostility
-        self._numbers = count(1)
 
     def serve(self, scenario: str) -> Ran:
         """Serve one process of the client until it ends, or its time does."""
         dialect = entry_of(self._arena.dialect).clients_of
-        with ReferenceBroker(widest(dialect), through=self._tapped) as broker:
+        arena, recording = self._arena, self._recording
+        through = tapped(recording, arena.reading, self._hostility)
+        with ReferenceBroker(widest(dialect), through=through) as broker:
             environment = {
                 "AMQPSPEC_URL": broker.url,
                 "AMQPSPEC_SCENARIO": scenario,
                 "AMQPSPEC_CONTEXT": json.dumps(CONTEXT),
             }
-            arena, recording = self._arena, self._recording
             ran = run_agent(arena.command, environment, arena.limits, lambda: recording.connected_s)
             recording.ran(ran)
             return ran
-
-    def _tapped(self, own: asyncio.Protocol) -> asyncio.Protocol:
-        talk = Talk(next(self._numbers))
-        cutter, hostility = self._arena.reading.cutter(), self._hostility
-        return Tap(own, talk, self._recording, lambda tap: WayOut(tap, cutter, hostility))
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,6 @@ import struct
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from amqpspec.reference.hostility import Act, Deed, Hostility
 from amqpspec.run.case import case
 from amqpspec.run.clients.agent import Application, Ran
 from amqpspec.run.clients.client import Client
@@ -18,6 +17,7 @@ from amqpspec.run.verdict import Verdict
 from amqpspec.spec.dialects import load_dialect
 from amqpspec.spec.model import Refusal, Scope
 from amqpspec.wire.conversation import Conversation
+from amqpspec.wire.hostility import Act, Deed, Hostility
 from amqpspec.wire.methods.codec import ContentHeader, codec_for
 from amqpspec.wire.methods.frames import Frame, encode_frame
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from amqpspec.reference.hostility import Act
 from amqpspec.suites.clients_0_9_1 import _hostile as of
+from amqpspec.wire.hostility import Act
 
 
 def _endless(frame: bytes) -> Iterator[bytes | Act]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from amqpspec.reference.hostility import Deed
 from amqpspec.suites.clients_0_9_1 import _hostile as of
+from amqpspec.wire.hostility import Deed
 
 _WORKING = (
     ("channel-open-ok", "channel.open-ok", "connect"),
