@@ -133,13 +133,17 @@ class Linking(Opening):
         return self.expect("flow", channel=channel, link=link)
 
     def free_channel(self) -> int:
-        """A channel that the peer has not begun; raises OutOfReach where the target takes no more."""
-        used = {
-            c for c, session in self.books.sessions.items() if not (session.end_sent and session.ended_by)
-        }
-        channel = next(c for c in range(len(used) + 1) if c not in used)
-        self.room_for_channel(channel)
-        return channel
+        """A channel without a session, one that never had any where there is such; raises OutOfReach.
+
+        What is asked on it is to be answered whether or not a channel can be used again, which has cases of its own.
+        """
+        known = self.books.sessions
+        fresh = next(c for c in range(len(known) + 1) if c not in known)
+        if self.opened is None or fresh <= self.channel_max:
+            return fresh
+        ended = [c for c, session in known.items() if session.end_sent and session.ended_by]
+        self.room_for_channel(min(ended, default=fresh))
+        return min(ended, default=fresh)
 
     def send_scratch(self, channel: int) -> Link:
         """Send an attach that the target has to answer one way or the other; gives the link."""

@@ -20,6 +20,7 @@ from amqpspec.suites.amqp_1_0._sessions import (
     heard_meanwhile,
 )
 
+_AGAIN = 60
 _CHANNEL = 3
 _FREE_CHANNEL = 1
 # Of the patience; no target that is looked for bears less silence.
@@ -194,6 +195,23 @@ def end_is_answered(peer: Peer) -> Verdict:
     peer.begin()
     peer.barrier()
     return holds(peer, True, "end without error, then begin anew")
+
+
+@case("sessions.end.channel-again", covers=["sessions/end/handshake"])
+def begin_right_behind_end(peer: Peer) -> Verdict:
+    """A begin right behind the answered end of a session on its channel is answered, time and again."""
+    peer.begin(1)
+    peer.claim(f"{_AGAIN} sessions on one channel, and the one on another that goes on")
+    for number in range(_AGAIN):
+        try:
+            peer.begin()
+            peer.end()
+        except Unmet as unmet:
+            # At which of them is chance where the target frees the channel behind its answer.
+            what = "begin behind end" if number else "the first session"
+            return holds(peer, False, f"no answer to {what}: {unmet.observed}", seen=unmet.seen)
+    peer.barrier(1)
+    return holds(peer, True, f"{_AGAIN} sessions")
 
 
 @case("sessions.simultaneous-end", covers=["sessions/simultaneous-end"])
