@@ -10,13 +10,12 @@ import os
 import re
 import signal
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any, NoReturn
-from urllib.parse import quote, urlencode
 
 import click
 
@@ -25,23 +24,19 @@ from amqpspec.cli.fuzz_interop import ENGINES, keep_seeds, run_boofuzz, seeds_of
 from amqpspec.cli.fuzz_known import attaches, with_known
 from amqpspec.cli.fuzz_live import view_of
 from amqpspec.cli.fuzz_report import write_reports
+from amqpspec.cli.fuzz_subject import subject_of
 from amqpspec.fuzz.campaign.campaign import Campaign
 from amqpspec.fuzz.campaign.order import BATCH, CampaignOrder
 from amqpspec.fuzz.campaign.report import one_line, what
-from amqpspec.fuzz.driver import fuzz_driver
-from amqpspec.fuzz.executor.loop import Address
 from amqpspec.fuzz.executor.pool import workers_for
 from amqpspec.fuzz.executor.subject import Subject, check_address, check_scope
 from amqpspec.fuzz.executor.tempo import Tempo
-from amqpspec.fuzz.executor.tls import Tls
 from amqpspec.fuzz.oracles.monitor import Monitor
 from amqpspec.fuzz.oracles.suspicion import Oracle, Suspicion
 from amqpspec.fuzz.parts import deployed_dialects, fuzzed_dialects
 from amqpspec.fuzz.selftest.process import SEEDED, SeededBroker
-from amqpspec.fuzz.states.model import Values
 from amqpspec.fuzz.triage.findings import item_of, read_finding
 from amqpspec.fuzz.triage.triage import Status, Triage
-from amqpspec.peer.context import Login
 from amqpspec.reports.text import visible
 from amqpspec.run.detect import detect
 from amqpspec.run.driver import ProbeFailed
@@ -49,9 +44,8 @@ from amqpspec.run.results import Exit
 from amqpspec.spec.dialects import deployed_as
 from amqpspec.target.config import ConfigError, Target
 from amqpspec.target.find import find_target
-from amqpspec.target.known import BrokerError, known_broker
 from amqpspec.target.known.memory import limit_in_force_mib
-from amqpspec.target.live import Live, live
+from amqpspec.target.live import live
 
 if TYPE_CHECKING:
     from amqpspec.fuzz.interop.boofuzz_engine import BoofuzzRun
@@ -144,7 +138,7 @@ def campaign(
         budget_s, parts = seconds_of(budget), _shard(shard)
         target = _target(url, name, options)
         with live(target, state_dir=STATE_DIR) as running:
-            subject = _subject(running, options)
+            subject = subject_of(running, options)
             check_scope(subject.address.host, options["scope"])
             if attaches(subject.dialect, options["cells"], random=not options["families_only"]):
                 check_address(subject)
@@ -260,7 +254,7 @@ def _again(url: str | None, name: str | None, options: dict[str, Any]) -> Iterat
             yield broker.subject()
         return
     with live(_target(url, name, options), state_dir=STATE_DIR) as running:
-        yield _subject(running, options)
+        yield subject_of(running, options)
 
 
 # --- the target
@@ -279,88 +273,6 @@ def _target(url: str | None, name: str | None, options: dict[str, Any]) -> Targe
     if target.broker != "reference" and deployed_as(target.dialect) in deployed_dialects():
         return replace(target, dialect=str(deployed_as(target.dialect)))
     return target
-
-
-def _subject(running: Live, options: dict[str, Any]) -> Subject:
-    """A running target as the fuzzer needs it; an embedded reference broker has no process of its own."""
-    target = running.target
-    _check_mechanism(running)
-    queue = target.address.replace("{name}", "amqpspec.fuzz.q")
-    pid = _Pid(running)
-    others = [
-        _values(login, running.vhosts.get(role, login.vhost), queue)
-        for role, login in running.logins.items()
-        if role == "second"
-    ]
-    return Subject(
-        name=target.name, dialect=target.dialect,
-        address=Address(running.url.host, running.url.port, Tls.of(running.url)),
-        values=_values(running.login, running.login.vhost, queue), others=tuple(others),
-        restart=_restart(running, pid), pid=lambda: pid.number, log=running.log,
-        connections=min(options["connections"], max(target.connections, 128)),
-        patience=options["patience"], url=_public(running), thorough=options.get("thorough", False),
-    )  # fmt: skip
-
-
-def _public(running: Live) -> str:
-    """The URL of a target that has no name in targets.yaml; nothing where it holds a secret."""
-    if running.target.broker or running.target.url is None or running.secrets:
-        return ""
-    url = running.url
-    host = f"[{url.host}]" if ":" in url.host else url.host
-    query = f"?{urlencode(url.query)}" if url.query else ""
-    scheme = "amqps" if url.tls else "amqp"
-    return f"{scheme}://{url.user}:{url.password}@{host}:{url.port}/{quote(url.vhost, safe='')}{query}"
-
-
-def _check_mechanism(running: Live) -> None:
-    """A login by more than one response is not led by a way, which is the same for all connections."""
-    known = fuzz_driver(running.target.dialect).mechanisms
-    if running.login.mechanism not in known:
-        raise ConfigError(
-            f"{running.url.redacted}: expected a login by one of {', '.join(known)}, actual {running.login.mechanism}"
-        )
-
-
-class _Pid:
-    """The target's pid; looked up anew after a restart."""
-
-    def __init__(self, running: Live) -> None:
-        self._running = running
-        self.number = running.pid
-
-    def look(self) -> None:
-        """Ask again."""
-        target = self._running.target
-        if target.broker and target.broker != "reference":
-            found = known_broker(target.broker, STATE_DIR / target.broker).running()
-            self.number = found.pid if found else None
-        elif target.pid is not None:
-            try:
-                self.number = int(target.pid.read_text().split()[0])
-            except (OSError, ValueError, IndexError):
-                self.number = None
-
-
-def _restart(running: Live, pid: _Pid) -> Callable[[], None] | None:
-    again = running.revive or running.restart
-    if again is None:
-        return None
-
-    def restart() -> None:
-        try:
-            again()
-        except BrokerError as error:
-            raise OSError(str(error)) from error
-        pid.look()
-
-    return restart
-
-
-def _values(login: Login, vhost: str, queue: str) -> Values:
-    return Values(
-        user=login.user, password=login.password, vhost=vhost, queue=queue, mechanism=login.mechanism
-    )
 
 
 # --- what is said

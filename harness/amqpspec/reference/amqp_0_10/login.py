@@ -177,7 +177,7 @@ def close(connection: Connection, order: Order) -> None:
 def close_ok(connection: Connection, order: Order) -> None:
     """The client has read why we end."""
     if connection.phase is not Phase.CLOSING:
-        connection.refuse("connection/close-code/framing-error", "close-ok without close")
+        connection.refuse("connection/grammar", "close-ok without close")
     elif not connection.faulty("socket-kept-after-close-ok"):
         connection.end_socket()
 

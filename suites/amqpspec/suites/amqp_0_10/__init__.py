@@ -28,6 +28,7 @@ ORDER = (
     "message_fragments",
     "tx",
     "dtx",
+    "dtx_outcomes",
     "dtx_states",
     "dtx_histories",
     "exchange",

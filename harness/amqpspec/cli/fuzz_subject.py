@@ -1,0 +1,103 @@
+"""From a running target to what the fuzzer works on: its address, its logins, its process, how it is restarted.
+
+Knows: targets, known brokers, mechanisms that a campaign can log in with. Must not know: campaigns, findings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from amqpspec.cli.common import STATE_DIR
+from amqpspec.fuzz.driver import fuzz_driver
+from amqpspec.fuzz.executor.loop import Address
+from amqpspec.fuzz.executor.subject import Subject
+from amqpspec.fuzz.executor.tls import Tls
+from amqpspec.fuzz.states.model import Values
+from amqpspec.peer.context import Login
+from amqpspec.target.config import ConfigError
+from amqpspec.target.known import BrokerError, known_broker
+from amqpspec.target.live import Live
+
+
+def subject_of(running: Live, options: dict[str, Any]) -> Subject:
+    """A running target as the fuzzer needs it; an embedded reference broker has no process of its own."""
+    target = running.target
+    _check_mechanism(running)
+    queue = target.address.replace("{name}", "amqpspec.fuzz.q")
+    pid = _Pid(running)
+    others = [
+        _values(login, running.vhosts.get(role, login.vhost), queue)
+        for role, login in running.logins.items()
+        if role == "second"
+    ]
+    return Subject(
+        name=target.name, dialect=target.dialect,
+        address=Address(running.url.host, running.url.port, Tls.of(running.url)),
+        values=_values(running.login, running.login.vhost, queue), others=tuple(others),
+        restart=_restart(running, pid), pid=lambda: pid.number, log=running.log,
+        connections=min(options["connections"], max(target.connections, 128)),
+        patience=options["patience"], url=_public(running), thorough=options.get("thorough", False),
+    )  # fmt: skip
+
+
+def _public(running: Live) -> str:
+    """The URL of a target that has no name in targets.yaml; nothing where it holds a secret."""
+    if running.target.broker or running.target.url is None or running.secrets:
+        return ""
+    url = running.url
+    host = f"[{url.host}]" if ":" in url.host else url.host
+    query = f"?{urlencode(url.query)}" if url.query else ""
+    scheme = "amqps" if url.tls else "amqp"
+    return f"{scheme}://{url.user}:{url.password}@{host}:{url.port}/{quote(url.vhost, safe='')}{query}"
+
+
+def _check_mechanism(running: Live) -> None:
+    """A login by more than one response is not led by a way, which is the same for all connections."""
+    known = fuzz_driver(running.target.dialect).mechanisms
+    if running.login.mechanism not in known:
+        raise ConfigError(
+            f"{running.url.redacted}: expected a login by one of {', '.join(known)}, actual {running.login.mechanism}"
+        )
+
+
+class _Pid:
+    """The target's pid; looked up anew after a restart."""
+
+    def __init__(self, running: Live) -> None:
+        self._running = running
+        self.number = running.pid
+
+    def look(self) -> None:
+        """Ask again."""
+        target = self._running.target
+        if target.broker and target.broker != "reference":
+            found = known_broker(target.broker, STATE_DIR / target.broker).running()
+            self.number = found.pid if found else None
+        elif target.pid is not None:
+            try:
+                self.number = int(target.pid.read_text().split()[0])
+            except (OSError, ValueError, IndexError):
+                self.number = None
+
+
+def _restart(running: Live, pid: _Pid) -> Callable[[], None] | None:
+    again = running.revive or running.restart
+    if again is None:
+        return None
+
+    def restart() -> None:
+        try:
+            again()
+        except BrokerError as error:
+            raise OSError(str(error)) from error
+        pid.look()
+
+    return restart
+
+
+def _values(login: Login, vhost: str, queue: str) -> Values:
+    return Values(
+        user=login.user, password=login.password, vhost=vhost, queue=queue, mechanism=login.mechanism
+    )

@@ -1,0 +1,279 @@
+"""The class dtx (6) once a branch has ended: commit, rollback, prepare, recover and timeouts.
+
+Knows: what each outcome leaves of a branch and its messages. Must not know: start, join and end (``dtx``).
+"""
+
+from __future__ import annotations
+
+from amqpspec.peer.amqp_0_10.peer import Peer
+from amqpspec.run.case import case
+from amqpspec.run.oracles import equals, holds
+from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_10._branches import (
+    Xid,
+    ask,
+    in_doubt,
+    key_of,
+    prepared,
+    selected,
+    started,
+    told,
+    worked,
+)
+from amqpspec.suites.amqp_0_10._entities import bodies
+from amqpspec.suites.amqp_0_10._messages import SHARED, fill, holds_soon
+
+_ROLLED_BACK = ("xa-rbrollback", "xa-rbtimeout")
+_DONE = "xa-ok"
+
+# --- commit, rollback
+
+
+@case("dtx.commit.effect", covers=["dtx/commit/effect"])
+def commit_of_one_phase(peer: Peer) -> Verdict:
+    """A commit in one phase makes what was published available, and drops what was consumed."""
+    selected(peer, 0, 1)
+    of, queue = worked(peer)
+    peer.claim("the message that was made, and the other one gone for good")
+    told(peer, "commit", of, one_phase=True)
+    holds_soon(peer, queue, 1, 1)
+    found = bodies(peer, queue, 1)
+    peer.detach()
+    peer.barrier(1)
+    return equals(peer, (found, bodies(peer, queue, 1)), ([b"made"], []), "bodies, then")
+
+
+@case("dtx.commit.effect.two-phase", covers=["dtx/commit/effect"])
+def commit_of_two_phases(peer: Peer) -> Verdict:
+    """Behind prepare nothing is to be seen; commit puts everything into effect, of its branch only."""
+    selected(peer, 0, 1)
+    (of, queue), (other, untouched) = prepared(peer), prepared(peer)
+    peer.claim("nothing behind prepare, the message that was made behind commit, nothing of the other branch")
+    before = bodies(peer, queue, 1)
+    told(peer, "commit", of)
+    holds_soon(peer, queue, 1, 1)
+    found = (before, bodies(peer, queue, 1), bodies(peer, untouched, 1), key_of(other) in in_doubt(peer))
+    return equals(peer, found, ([], [b"made"], [], True), "before, behind, other branch, in doubt")
+
+
+@case("dtx.commit.result", covers=["dtx/commit/result"])
+def results_of_commit(peer: Peer) -> Verdict:
+    """A commit of a branch that did its work results in xa-ok, in one phase and in two."""
+    selected(peer)
+    peer.claim("xa-ok twice")
+    found = [told(peer, "commit", worked(peer)[0], one_phase=True), told(peer, "commit", prepared(peer)[0])]
+    return equals(peer, found, [_DONE, _DONE], "results")
+
+
+@case("dtx.commit.result.rolled-back", covers=["dtx/commit/result"])
+def result_of_a_commit_in_vain(peer: Peer) -> Verdict:
+    """A commit of a branch that can only be rolled back results in the reason."""
+    selected(peer, 0, 1)
+    of = started(peer)
+    peer.detach()
+    peer.claim("xa-rbrollback or xa-rbtimeout")
+    found = told(peer, "commit", of, 1, one_phase=True)
+    return holds(peer, found in _ROLLED_BACK, f"result {found}")
+
+
+@case("dtx.rollback.effect", covers=["dtx/rollback/effect"])
+def rollback_of_ended(peer: Peer) -> Verdict:
+    """A rollback drops what was published, and puts back what was consumed, into its queue."""
+    selected(peer, 0, 1)
+    of, queue = worked(peer)
+    peer.claim("the message that was used")
+    told(peer, "rollback", of)
+    holds_soon(peer, queue, 1, 1)
+    return equals(peer, bodies(peer, queue, 1), [b"used"], "bodies")
+
+
+@case("dtx.rollback.effect.prepared", covers=["dtx/rollback/effect"])
+def rollback_of_prepared(peer: Peer) -> Verdict:
+    """A prepared branch can be rolled back, by another session; another branch goes on."""
+    selected(peer, 0, 1)
+    (of, queue), (other, kept) = prepared(peer), prepared(peer)
+    peer.claim("the message that was used back; the other branch committed")
+    told(peer, "rollback", of, 1)
+    told(peer, "commit", other, 1)
+    for name in (queue, kept):
+        holds_soon(peer, name, 1, 1)
+    found = [bodies(peer, name, 1) for name in (queue, kept)]
+    return equals(peer, found, [[b"used"], [b"made"]], "bodies")
+
+
+@case("dtx.rollback.result", covers=["dtx/rollback/result"])
+def results_of_rollback(peer: Peer) -> Verdict:
+    """A rollback results in xa-ok, of an ended branch, of a prepared one."""
+    selected(peer)
+    peer.claim("xa-ok twice")
+    found = [told(peer, "rollback", worked(peer)[0]), told(peer, "rollback", prepared(peer)[0])]
+    return equals(peer, found, [_DONE, _DONE], "results")
+
+
+# --- prepare, recover
+
+
+@case("dtx.prepare.result", covers=["dtx/prepare/result"])
+def results_of_prepare(peer: Peer) -> Verdict:
+    """Prepare results in xa-ok for a branch that did something, in xa-ok or xa-rdonly for one that did not."""
+    selected(peer)
+    of, idle = worked(peer)[0], started(peer)
+    ask(peer, "end", idle)
+    peer.claim("xa-ok, and xa-ok or xa-rdonly")
+    found = (told(peer, "prepare", of), told(peer, "prepare", idle))
+    right = found[0] == _DONE and found[1] in (_DONE, "xa-rdonly")
+    return holds(peer, right, f"results {found}")
+
+
+@case("dtx.prepare.result.rolled-back", covers=["dtx/prepare/result"])
+def result_of_a_prepare_in_vain(peer: Peer) -> Verdict:
+    """A prepare of a branch that can only be rolled back results in the reason."""
+    selected(peer, 0, 1)
+    of = started(peer)
+    fill(peer, peer.queue(**SHARED), b"made")
+    peer.detach()
+    peer.claim("xa-rbrollback or xa-rbtimeout")
+    found = told(peer, "prepare", of, 1)
+    return holds(peer, found in _ROLLED_BACK, f"result {found}")
+
+
+@case("dtx.prepare.both-ways", covers=["dtx/prepare/obligation-1"])
+def prepared_goes_both_ways(peer: Peer) -> Verdict:
+    """Prepared branches can be committed and rolled back when the connection that prepared them is gone."""
+    selected(peer)
+    (first, committed), (second, rolled_back) = prepared(peer), prepared(peer)
+    other = peer.another()
+    selected(other)
+    peer.close()
+    other.claim("xa-ok twice; the message that was made, the message that was used")
+    results = [told(other, "commit", first), told(other, "rollback", second)]
+    for queue in (committed, rolled_back):
+        holds_soon(other, queue, 1)
+    found = [bodies(other, queue) for queue in (committed, rolled_back)]
+    return equals(other, (results, found), ([_DONE, _DONE], [[b"made"], [b"used"]]), "results, bodies")
+
+
+@case(
+    "dtx.prepare.restart",
+    covers=["dtx/prepare/obligation-2", "dtx/prepare/obligation-1"],
+    restarts=True,
+    budget_s=180.0,
+)
+def prepared_outlives_a_restart(peer: Peer) -> Verdict:
+    """A prepared branch is known behind a restart, and its commit has its effect."""
+    selected(peer)
+    queue, of = peer.queue(durable=True, **SHARED), started(peer)
+    peer.publish(queue, b"made", delivery={"delivery_mode": 2})
+    peer.barrier()
+    ask(peer, "end", of)
+    ask(peer, "prepare", of)
+    peer.context.restart()
+    after = peer.another()
+    selected(after)
+    after.claim("the branch in doubt, then its message")
+    known = key_of(of) in in_doubt(after)
+    result = told(after, "commit", of)
+    holds_soon(after, queue, 1)
+    return equals(
+        after, (known, result, bodies(after, queue)), (True, _DONE, [b"made"]), "known, result, bodies"
+    )
+
+
+@case("dtx.prepare.known", covers=["dtx/prepare/obligation-2"])
+def prepared_stays_known(peer: Peer) -> Verdict:
+    """A prepared branch stays known when its session ends, and until it is committed."""
+    selected(peer, 0, 1)
+    of, _ = prepared(peer)
+    peer.detach()
+    peer.claim("in doubt before commit, not behind it")
+    found = [key_of(of) in in_doubt(peer, 1)]
+    told(peer, "commit", of, 1)
+    found.append(key_of(of) in in_doubt(peer, 1))
+    return equals(peer, found, [True, False], "in doubt")
+
+
+@case("dtx.recover", covers=["dtx/recover/in-doubt"])
+def recover(peer: Peer) -> Verdict:
+    """Recover lists prepared branches with all parts of their xids, and no branches that are not prepared."""
+    selected(peer, 0, 1)
+    (first, _), (second, _) = prepared(peer, b""), prepared(peer, b"\x00\xff" * 32)
+    ended, _ = worked(peer)
+    active = started(peer)
+    peer.claim("the two prepared branches")
+    found = in_doubt(peer, 1)
+    there = [key_of(of) in found for of in (first, second, ended, active)]
+    told(peer, "rollback", first)
+    again = in_doubt(peer, 1)
+    there += [key_of(of) in again for of in (first, second)]
+    return equals(peer, there, [True, True, False, False, False, True], "in doubt")
+
+
+# --- timeouts
+
+
+def _timeout(peer: Peer, of: Xid) -> int:
+    return int(ask(peer, "get-timeout", of).fields["timeout"])
+
+
+@case("dtx.get-timeout", covers=["dtx/get-timeout/value"])
+def get_timeout(peer: Peer) -> Verdict:
+    """get-timeout tells what set-timeout said last, of its branch only."""
+    selected(peer)
+    first, _ = worked(peer)
+    second = started(peer)
+    peer.claim("each branch with its timeout")
+    default = _timeout(peer, second)
+    found = []
+    for timeout in (3600, 7200):
+        ask(peer, "set-timeout", first, timeout=timeout)
+        found.append((_timeout(peer, first), _timeout(peer, second) == default))
+    return equals(peer, found, [(3600, True), (7200, True)], "timeouts")
+
+
+@case("dtx.set-timeout.effective", covers=["dtx/set-timeout/effective"])
+def timeout_holds(peer: Peer) -> Verdict:
+    """A timeout holds from session to session, through suspend and resume, until another one is set."""
+    selected(peer)
+    of = started(peer)
+    peer.claim("the timeout as it was set, until it is set anew")
+    ask(peer, "set-timeout", of, timeout=3600)
+    found = [_timeout(peer, of)]
+    ask(peer, "end", of, suspend=True)
+    ask(peer, "start", of, resume=True)
+    found.append(_timeout(peer, of))
+    ask(peer, "end", of)
+    found.append(_timeout(peer, of))
+    ask(peer, "set-timeout", of, timeout=1800)
+    return equals(peer, [*found, _timeout(peer, of)], [3600, 3600, 3600, 1800], "timeouts")
+
+
+@case("dtx.set-timeout.reset", covers=["dtx/set-timeout/reset"])
+def timeout_reset(peer: Peer) -> Verdict:
+    """A timeout of zero is that of a branch for which none was set."""
+    selected(peer)
+    of = started(peer)
+    peer.claim("the default once more")
+    default = _timeout(peer, of)
+    ask(peer, "set-timeout", of, timeout=3600)
+    ask(peer, "set-timeout", of, timeout=0)
+    return equals(peer, _timeout(peer, of), default, "timeout")
+
+
+@case("dtx.set-timeout.expires", covers=["dtx/set-timeout/effective"], slow=True)
+def timeout_passes(peer: Peer) -> Verdict:
+    """A branch that took longer than its timeout can only be rolled back; one with more time cannot."""
+    selected(peer, 0, 1)
+    late, in_time = started(peer), started(peer, channel=1)
+    queue = peer.queue(**SHARED)
+    for channel, (of, seconds) in enumerate(((late, 1), (in_time, 3600))):
+        ask(peer, "set-timeout", of, channel, timeout=seconds)
+        fill(peer, queue, b"%d" % channel, channel=channel)
+    until_s = peer.now() + 2
+    while peer.now() < until_s:
+        peer.barrier()
+    peer.claim("xa-rbtimeout or xa-rbrollback for the late branch, xa-ok for the other one")
+    found = [told(peer, "end", of, channel) for channel, of in enumerate((late, in_time))]
+    told(peer, "commit", in_time, 1, one_phase=True)
+    holds_soon(peer, queue, 1, 1)
+    told_right = (found[0] in _ROLLED_BACK, found[1], bodies(peer, queue, 1))
+    return equals(peer, told_right, (True, _DONE, [b"1"]), "rolled back, result, bodies")
