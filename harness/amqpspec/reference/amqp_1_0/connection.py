@@ -98,6 +98,7 @@ class Connection(BrokerConnection):
     def take(self, data: bytes) -> None:
         """Handle every header and frame that is whole."""
         if self.phase is Phase.CLOSING and self.faulty("deaf-after-close"):
+            self.after(None)
             return
         self.splitter.feed(data)
         self.just_opened = False
@@ -144,8 +145,10 @@ class Connection(BrokerConnection):
     # --- refusals out
 
     def refuse(self, rule: str, text: str) -> None:
-        """Raise for a broken rule; return if a fault lets it pass."""
+        """Raise for a broken rule; return if a fault lets it pass, and then no clock ends it either."""
         self.core.refuse(rule, text)
+        if self.phase is not Phase.OPEN:
+            self.after(None)
 
     def refuse_silence(self) -> None:
         """No frame has come within twice the idle timeout that was announced (1.0 §2.4.5)."""
@@ -162,6 +165,7 @@ class Connection(BrokerConnection):
             if self.faulty("every-breach-closes-again"):
                 self.write(wire.frame(wire.performative("close", {})))
         elif refusal is None:
+            self.after(None)
             self.phase = Phase.MUTE
         elif refusal.scope is Scope.HEADER:
             self._refuse_header()
