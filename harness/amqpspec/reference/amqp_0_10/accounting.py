@@ -56,7 +56,9 @@ def _expected(session: Session, channel: Channel) -> dict[str, Any]:
     partial = session.partial or channel.tracks.get(_COMMANDS)
     under_way = partial if partial is not None and partial.begun else None
     following = session.next_in
-    if following is None or not (session.has_state or under_way or session.faulty("new-sessions-expect")):
+    if following is None and session.faulty("new-sessions-expect"):
+        return {"commands": ((0, 0),)}
+    if following is None or not (session.has_state or under_way):
         return {"commands": ()}
     if session.faulty("next-command-not-expected"):
         following = add(following, 1)

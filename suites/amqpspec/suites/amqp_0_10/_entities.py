@@ -5,12 +5,13 @@ Knows: the peer's verbs. Must not know: verdicts, targets.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from amqpspec.peer.amqp_0_10.peer import Peer
 from amqpspec.peer.context import Unmet
 
+_PAUSE_S = 0.02
 Route = tuple[str, Mapping[str, Any]]
 """A key, and the headers of a message or the arguments of a binding."""
 
@@ -30,23 +31,27 @@ def has_queue(peer: Peer, name: str, channel: int = 0) -> bool:
     return bool(peer.query("queue.query", channel, queue=name).get("queue") == name)
 
 
+def soon(peer: Peer, holds: Callable[[], bool]) -> bool:
+    """Whether something comes to hold within the patience for an answer; what arrives meanwhile is kept."""
+    until_s = peer.now() + peer.patience_s
+    while not holds():
+        if peer.now() > until_s:
+            return False
+        peer.wait(lambda arrival: False, _PAUSE_S)  # so that the target is not asked all the time
+    return True
+
+
 def vanishes(peer: Peer, kind: str, name: str, channel: int = 0) -> bool:
     """Whether an exchange or a queue goes within the patience for an answer: no text says how soon it has to."""
     there = has_exchange if kind == "exchange" else has_queue
-    until_s = peer.now() + peer.patience_s
-    while there(peer, name, channel):
-        if peer.now() > until_s:
-            return False
-    return True
+    return soon(peer, lambda: not there(peer, name, channel))
 
 
 def holds_soon(peer: Peer, queue: str, count: int, channel: int = 0) -> bool:
     """Whether a queue comes to hold so many messages: no text says how soon what is given back is there again."""
-    until_s = peer.now() + peer.patience_s
-    while peer.call("queue.query", channel, queue=queue).fields.get("message_count") != count:
-        if peer.now() > until_s:
-            return False
-    return True
+    return soon(
+        peer, lambda: peer.call("queue.query", channel, queue=queue).fields.get("message_count") == count
+    )
 
 
 def bind(

@@ -10,7 +10,7 @@ from typing import Any
 
 from amqpspec.peer.amqp_0_10.arrivals import AssemblyArrived
 from amqpspec.peer.amqp_0_10.peer import EXPLICIT, NOT_ACQUIRED, UNLIMITED, Peer
-from amqpspec.suites.amqp_0_10._entities import send
+from amqpspec.suites.amqp_0_10._entities import send, soon
 from amqpspec.wire.amqp_0_10.serial import SerialSet
 from amqpspec.wire.amqp_0_10.values import Packed
 
@@ -98,8 +98,4 @@ def count_of(peer: Peer, queue: str, channel: int = 0) -> int:
 
 def holds_soon(peer: Peer, queue: str, count: int, channel: int = 0) -> bool:
     """Whether so many messages of a queue can be had: no text says how soon what is given back is there again."""
-    until_s = peer.now() + peer.patience_s
-    while count_of(peer, queue, channel) != count:
-        if peer.now() > until_s:
-            return False
-    return True
+    return soon(peer, lambda: count_of(peer, queue, channel) == count)

@@ -268,9 +268,7 @@ def timeout_passes(peer: Peer) -> Verdict:
     for channel, (of, seconds) in enumerate(((late, 1), (in_time, 3600))):
         ask(peer, "set-timeout", of, channel, timeout=seconds)
         fill(peer, queue, b"%d" % channel, channel=channel)
-    until_s = peer.now() + 2
-    while peer.now() < until_s:
-        peer.barrier()
+    peer.wait(lambda arrival: False, 2.0)
     peer.claim("xa-rbtimeout or xa-rbrollback for the late branch, xa-ok for the other one")
     found = [told(peer, "end", of, channel) for channel, of in enumerate((late, in_time))]
     told(peer, "commit", in_time, 1, one_phase=True)
