@@ -8,7 +8,9 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
+from secrets import token_hex
 
 from amqpspec.fuzz.executor.client import Client, Unanswered
 from amqpspec.fuzz.executor.loop import Address, Executor, now_s, pause
@@ -57,15 +59,19 @@ class Subject:
     thorough: bool = False
     keeping: bool = True
 
-    def filling(self, number: int) -> Values:
-        """The values of connection number n: container (and queue, where one is declared) are its own."""
+    def filling(self, number: int, tag: str = "") -> Values:
+        """The values of connection number n: container (and queue, where one is declared) are its own.
+
+        ``tag`` tells one executor's from another's: a session of AMQP 0-10 may outlive its connection, by its name.
+        """
         queue = executor_part(self.dialect).queue_of(number, self.values)
-        return with_names(self.values, queue, f"amqpspec-fuzz-{number}")
+        return with_names(self.values, queue, f"amqpspec-fuzz-{tag}{number}")
 
     def executor(self, tempo: Tempo) -> Executor:
         """An executor for this target."""
+        filling = partial(self.filling, tag=f"{token_hex(3)}-")
         return Executor(
-            self.address, self.filling, tempo, self.connections, thorough=self.thorough, keeping=self.keeping
+            self.address, filling, tempo, self.connections, thorough=self.thorough, keeping=self.keeping
         )
 
     @property
