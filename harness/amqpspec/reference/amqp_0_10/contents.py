@@ -223,7 +223,8 @@ def publish(session: Session, order: Order, content: Content) -> None:
 
 def _route(session: Session, order: Order, content: Content) -> None:
     exchange = session.vhost.exchanges.get(content.exchange)
-    if exchange is None:
+    queue = session.vhost.queues.get(content.routing_key)
+    if exchange is None or (queue and queue.ready_count and session.faulty("first-class-keeps-others-out")):
         return
     faulty, immediate = session.faulty, bool(order["immediate"])
     outcome = session.vhost.publish(
@@ -252,6 +253,7 @@ def _send_back(session: Session, content: Content, code: int, text: str) -> None
 
 
 FAULTS = fault_table("""
+first-class-keeps-others-out: a queue that holds something takes neither files nor streams [queue/any-content]
 content-consumers-outlive-sessions: consumers keep their place at the queue when their session ends
     [file/consume/lifetime stream/consume/lifetime]
 global-window-means-session: qos with global is for its session only

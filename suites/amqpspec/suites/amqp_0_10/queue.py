@@ -12,6 +12,8 @@ from amqpspec.run.amqp_0_10.oracles import allows, rejects_violation
 from amqpspec.run.case import case
 from amqpspec.run.oracles import borne, equals
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_10._contents import FILE, STREAM, consume, put
+from amqpspec.suites.amqp_0_10._contents import bodies as contents
 from amqpspec.suites.amqp_0_10._entities import bodies, bound_to, has_queue, send, vanishes
 
 # --- names and numbers
@@ -290,6 +292,28 @@ def goes_with_its_session(peer: Peer) -> Verdict:
     peer.detach()
     gone = vanishes(peer, "queue", queues[0], 1)
     return equals(peer, (gone, has_queue(peer, queues[1], 1)), (True, True), "gone, and there")
+
+
+# --- contents
+
+
+@case("queue.any-content", covers=["queue/any-content"], needs=("file", "stream"))
+def contents_of_every_class(peer: Peer) -> Verdict:
+    """A queue takes messages, files and streams in turn, and gives each to consumers of its class."""
+    peer.open_session()
+    queue = peer.queue()
+    for number in (b"1", b"2"):
+        send(peer, None, queue, b"message " + number)
+        put(peer, FILE, queue, [b"file " + number])
+        put(peer, STREAM, queue, [b"stream " + number])
+    peer.claim("two of each")
+    found: list[list[bytes | None]] = []
+    for kind in (FILE, STREAM):
+        consume(peer, kind, queue)
+        found.append(contents(peer, kind, 2))
+    found.append(bodies(peer, queue))
+    wanted = [[what + b" 1", what + b" 2"] for what in (b"file", b"stream", b"message")]
+    return equals(peer, found, wanted, "files, streams, messages")
 
 
 # --- auto-delete
