@@ -15,17 +15,29 @@ from amqpspec.run.case import Case, load_suite
 from amqpspec.run.coverage import Coverage, coverage_of
 from amqpspec.run.results import Exit
 from amqpspec.run.select import select
-from amqpspec.spec.dialects import certified_dialects, load_dialect, load_ledger, widest
+from amqpspec.spec.dialects import (
+    certified_dialects,
+    client_dialects,
+    load_dialect,
+    load_ledger,
+    runnable_dialects,
+    widest,
+)
 from amqpspec.spec.model import Requirement
 from amqpspec.spec.names import did_you_mean
+
+
+def _with_suites() -> tuple[str, ...]:
+    return (*runnable_dialects(), *client_dialects())
+
 
 _DIALECT = click.option(
     "--dialect",
     "-d",
     "dialects",
     multiple=True,
-    **one_of(),
-    help="Default: all.",
+    **one_of(_with_suites),
+    help="Default: all that are certified.",
 )
 
 
@@ -53,7 +65,7 @@ def list_cases(patterns: tuple[str, ...], dialects: tuple[str, ...], as_json: bo
 def explain(name: str) -> None:
     """Explain what a case does and what its requirements demand, or list the cases of a requirement."""
     found, known = False, set[str]()
-    for dialect in certified_dialects():
+    for dialect in _with_suites():
         suite, ledger = load_suite(dialect), load_ledger(dialect)
         known |= {*suite, *ledger}
         if name in suite:

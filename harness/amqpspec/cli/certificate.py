@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from amqpspec.cli.common import one_line_errors
+from amqpspec.cli.common import one_line_errors, stop
 from amqpspec.run.results import Exit
+from amqpspec.spec.dialects import certified_dialects
 
 if TYPE_CHECKING:
     from amqpspec.run.derive import Derivation
@@ -51,6 +52,12 @@ def issue(run: Path, out: Path | None, key: Path | None) -> None:
 
     with one_line_errors():
         loaded = load_run(run)
+        dialect = loaded.meta.target.dialect
+        if dialect not in certified_dialects():
+            known = ", ".join(certified_dialects())
+            stop(
+                Exit.USAGE, f"{run}: expected a run of {known}, actual: {dialect}, which is not certified yet"
+            )
         document, path = made(loaded), out or loaded.folder / _NAME
         document = signed(document, key) if key else document
         write_certificate(path, document)

@@ -114,3 +114,19 @@ def test_mistakes_of_the_user_are_one_line(tmp_path: Path, words: list[str], sai
 def test_an_agent_without_its_environment_says_so() -> None:
     result = CliRunner(env={"AMQPSPEC_URL": ""}).invoke(cli, ["agent"])
     assert result.exit_code == 2
+
+
+def test_what_is_known_of_clients_is_listed(tmp_path: Path) -> None:
+    listed = CliRunner().invoke(cli, ["list", "-d", _DIALECT, "client.hostile.fin.*", "--json"])
+    assert len(json.loads(listed.stdout)) == 11
+    explained = CliRunner().invoke(cli, ["explain", "client.hostile.fin.deliver"])
+    assert "violated/end" in explained.stdout
+    counted = CliRunner().invoke(cli, ["coverage", "-d", _DIALECT, "--json"])
+    assert json.loads(counted.stdout)["dialects"][_DIALECT]["open"] == 0
+
+
+def test_a_client_gets_no_certificate(tmp_path: Path) -> None:
+    assert _client(tmp_path, "client.start-ok.locale").exit_code == 0
+    result = CliRunner().invoke(cli, ["certificate", "issue", str(tmp_path / "run")])
+    assert result.exit_code == 2
+    assert result.stderr.strip().endswith("actual: amqp-0-9-1-clients, which is not certified yet")
