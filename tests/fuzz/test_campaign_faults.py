@@ -262,7 +262,7 @@ def test_a_restart_that_fails_is_one_clear_line(
 def test_a_state_that_is_not_reached_makes_no_covered_cell(
     broker: ReferenceBroker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Subject, "filling", lambda self, number: Values(vhost="no-such-host"))
+    monkeypatch.setattr(Subject, "filling", lambda self, number, tag: Values(vhost="no-such-host"))
     order = CampaignOrder(subject_of(broker), tmp_path, patterns=("C05/*/limits",), mutate=False)
     campaign = Campaign(order).run()
     assert campaign.progress.tally.reached == 0
