@@ -107,9 +107,14 @@ class Connection(BrokerConnection):
     # --- refusals
 
     def refuse(self, rule: str, text: str, code: int = 0) -> None:
-        """Raise for a broken rule; return if a fault lets it pass. ``code`` is for rules that name none."""
+        """Raise for a broken rule; return if a fault lets it pass, and then no clock ends the connection either.
+
+        ``code`` is for rules that name none.
+        """
         self._code = code or _PLAIN_CODES.get(rule, 0)
         self.core.refuse(rule, text)
+        if self.phase is not Phase.OPEN:
+            self.after(None)
 
     def send_refusal(self, refused: RefusedError) -> None:
         """Tell the client what was refused, on the level where it belongs or the next wider one that is there."""
@@ -117,6 +122,7 @@ class Connection(BrokerConnection):
         if self.phase is Phase.CLOSING:
             self._close_again()
         elif refusal is None:
+            self.after(None)
             self.phase = Phase.MUTE
         elif self.phase in BEFORE_OPEN and refusal.scope in (Scope.SOCKET, *_NARROW):
             self.pause()
@@ -296,6 +302,7 @@ class Connection(BrokerConnection):
             self._say_close(_SUCCESS, "")
         if self.faulty("socket-kept-after-close"):
             self.flush()
+            self.after(None)
             self.phase = Phase.MUTE
             return
         self.end_socket()
