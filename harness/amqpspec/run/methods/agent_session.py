@@ -152,7 +152,8 @@ class Session:
             return
         self.say("connection.close", 0, reply_code=violated.code, reply_text=str(violated)[:200])
         until_s = self.peer.now() + 1.0
-        while not isinstance(arrival := self.peer.read(until_s), Ended | Quiet | Garbled):
+        # What cannot be read is read away: a socket that ends with octets unread resets, and takes the close with it.
+        while not isinstance(arrival := self.peer.read(until_s), Ended | Quiet):
             if isinstance(arrival, MethodArrived) and arrival.name == "connection.close-ok":
                 return
 
