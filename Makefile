@@ -8,10 +8,10 @@ WORKERS ?= 4
 MEASURED := tests/spec tests/wire tests/peer
 SOCKETLESS := $(MEASURED) tests/record tests/query $(filter-out tests/test_wheel.py,$(wildcard tests/test_*.py))
 
-.PHONY: run pipeline examples check quick test measured others rest lint bench selftest clean help
+.PHONY: run pipeline examples site-data check quick test measured others rest lint bench selftest docs clean help
 
 help:            ## say what can be made
-	@awk -F ':.*## *' '/^[a-z]+: .*##/ {printf "%-10s%s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## *' '/^[a-z-]+: .*##/ {printf "%-10s%s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(VENV)/run.stamp: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("expected Python 3.11 or newer, actual " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
@@ -39,6 +39,10 @@ pipeline: $(VENV)/pipeline.stamp  ## many runs and a campaign against the refere
 
 examples: $(VENV)/run.stamp  ## the reports of docs/examples, of all known brokers that are installed, in out/examples/
 	@.ci/examples.sh $(BIN) out/examples
+
+# SITE_DATA takes part of it: make site-data SITE_DATA="--target rabbitmq --case 'channel*'"
+site-data: $(VENV)/pipeline.stamp  ## runs of all known brokers that are installed, as marts to keep, in out/site-data/
+	@$(BIN)/python .ci/site_data.py $(BIN) out/site-data $(SITE_DATA)
 
 check: $(VENV)/dev.stamp  ## for every change: lint, types, import rule, the tests that need no socket
 	@$(MAKE) --no-print-directory -j 2 lint quick
@@ -68,6 +72,14 @@ lint: $(VENV)/dev.stamp  ## ruff, mypy --strict, import-linter
 
 selftest: $(VENV)/run.stamp  ## the kill matrix of the 0-9-1 suite
 	$(BIN)/amqpspec selftest --dialect amqp-0-9-1
+
+$(VENV)/docs.stamp: $(VENV)/run.stamp
+	@$(PIP) install -e '.[docs]'
+	@touch $@
+
+docs: $(VENV)/docs.stamp  ## the documentation as a site, in out/docs/
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --strict
+	@echo out/docs/index.html
 
 bench: $(VENV)/dev.stamp ## figures, one JSON object a line
 	$(BIN)/python -m bench

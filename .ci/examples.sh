@@ -34,12 +34,12 @@ meet() {
   step "run of $name" run --target "$target" --quiet --out "$out/runs/$name"
   cp "$out/runs/$name/summary.md" "$out/$name.md"
   echo "$out/runs/$name" >> "$out/$page.columns"
-  [ "$page" = amqp-1-0 ] && return
+  case $page in amqp-1-0 | amqp-0-10) return ;; esac
   step "named tests of $name" run --target "$target" --quiet --out "$out/runs/named-$name" 'amq_wlp_*'
   echo "$out/runs/named-$name" >> "$out/named-tests.columns"
 }
 
-# with BROKER NAME…: the targets of a known broker; a name that ends in -0-8 or -1-0 is of another dialect.
+# with BROKER NAME…: the targets of a known broker; a name that ends in -0-8, -0-10 or -1-0 is of another dialect.
 with() {
   broker=$1
   shift
@@ -51,6 +51,7 @@ with() {
   for name in "$@"; do
     case $name in
       *-0-8) meet wire-9-1 "$name" "$name" ;;
+      *-0-10) meet amqp-0-10 "$name" "$name" ;;
       *-1-0 | artemis | qpid-proton) meet amqp-1-0 "$name" "$name" ;;
       *) meet matrix "$name" "$name" ;;
     esac
@@ -61,12 +62,13 @@ with() {
 meet matrix reference reference
 meet wire-9-1 reference-9-1 reference:amqp-wire-9-1
 meet amqp-1-0 reference-1-0 reference:amqp-1-0
+meet amqp-0-10 reference-0-10 reference:amqp-0-10
 with rabbitmq rabbitmq rabbitmq-0-8 rabbitmq-1-0
-with qpid-broker-j qpid-broker-j qpid-broker-j-0-8 qpid-broker-j-1-0
+with qpid-broker-j qpid-broker-j qpid-broker-j-0-8 qpid-broker-j-0-10 qpid-broker-j-1-0
 with garagemq garagemq
 with artemis artemis
 with qpid-proton qpid-proton
-for page in matrix wire-9-1 amqp-1-0 named-tests; do
+for page in matrix wire-9-1 amqp-0-10 amqp-1-0 named-tests; do
   # shellcheck disable=SC2046 # one word a line, none with spaces
   step "$page.html" report $(cat "$out/$page.columns") --evidence deviations --out "$out/$page.html"
   rm "$out/$page.columns"

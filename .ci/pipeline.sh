@@ -50,5 +50,5 @@ fuzz careful
 most=0
 step "lake" pipeline ingest "$out"/runs/* "$out"/campaigns/* --lake "$out/lake"
 step "marts" pipeline build --lake "$out/lake" --out "$out/marts"
-step "pages" pipeline pages --marts "$out/marts" --out "$out/site"
+step "pages" site --marts "$out/marts" --out "$out/site"
 echo "open $out/site/index.html"

@@ -1,6 +1,7 @@
 """Runs every benchmark, or those whose module is named: ``python -m bench [codec …]``; one JSON object a line.
 
-Knows: which modules measure something; each has ``rows()``. Must not know: what they measure.
+Knows: which modules measure something; each has ``rows()``, those of ``WITH_OPTIONS`` take options of the command line.
+Must not know: what they measure.
 """
 
 from __future__ import annotations
@@ -8,14 +9,31 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 
-MODULES = ("codec", "codec_1_0", "fuzz_inputs", "fuzz_speed", "pipeline", "process", "suite")
+MODULES = (
+    "codec",
+    "codec_0_10",
+    "codec_1_0",
+    "fuzz_breadth",
+    "fuzz_inputs",
+    "fuzz_rate",
+    "fuzz_speed",
+    "pipeline",
+    "process",
+    "suite",
+)
+WITH_OPTIONS = frozenset({"fuzz_rate"})
 
 
-def main(names: list[str]) -> int:
-    """Print the rows of the named modules, or of all; 2 for a name that there is not."""
+def main(words: list[str]) -> int:
+    """Print the rows of the named modules, or of all; 2 for a name that there is not, or options that no one takes."""
+    first = next((at for at, word in enumerate(words) if word.startswith("-")), len(words))
+    names, options = words[:first], words[first:]
     unknown = [name for name in names if name not in MODULES]
     if unknown:
         print(f"no benchmark {unknown[0]!r}, expected one of {', '.join(MODULES)}", file=sys.stderr)
+        return 2
+    if options and not WITH_OPTIONS.issuperset(names or MODULES):
+        print(f"options are for {', '.join(sorted(WITH_OPTIONS))} only, actual {options[0]}", file=sys.stderr)
         return 2
     for name in names or MODULES:
         try:
@@ -23,7 +41,7 @@ def main(names: list[str]) -> int:
         except ModuleNotFoundError as error:
             print(f"{name}: left out, for {error.name} is not installed", file=sys.stderr)
             continue
-        for row in module.rows():
+        for row in module.rows(options) if name in WITH_OPTIONS else module.rows():
             print(row.line(), flush=True)
     return 0
 

@@ -140,9 +140,9 @@ def our_encoder(frames: Sequence[bytes]) -> Callable[[], int]:
     writer, method, content = FrameWriter(LAYOUT), TYPES["method"], TYPES["header"]
 
     def one(item: Call | ContentHeader) -> bytes:
-        if type(item) is Call:
+        if isinstance(item, Call):
             return writer.frame(method, 1, CODEC.encode_method(item.name, item.args))
-        return writer.frame(content, 1, CODEC.encode_header(item))  # type: ignore[arg-type]
+        return writer.frame(content, 1, CODEC.encode_header(item))
 
     def encode() -> int:
         for item in items:

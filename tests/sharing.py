@@ -18,11 +18,12 @@ SHARED = {
     "browser": (
         "tests/reports/test_browser.py", "tests/reports/test_campaign_page.py", "tests/site/test_site_browser.py",
     ),
+    "documentation": ("tests/test_documentation.py",),
     "npm": ("tests/reference/test_clients.py", "tests/reference/amqp_1_0/test_clients.py"),
     "jms": ("tests/reference/test_jms.py",),
     "wheel": ("tests/test_wheel.py",),
 }  # fmt: skip
-"""The files of each dear fixture: a session of Spark, a cluster, a browser, clients from npm and Maven, a wheel."""
+"""The files of each dear fixture: a session of Spark, a cluster, a browser, the documentation, clients, a wheel."""
 
 
 def shares(nodeid: str) -> str | None:

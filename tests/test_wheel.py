@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import zipfile
 from importlib import metadata
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree as ET
 
 import pytest
 from packaging.requirements import Requirement
 
+from amqpspec.reference.server import ReferenceBroker
 from amqpspec.spec.dialects import certified_dialects
 
 ROOT = Path(__file__).parents[1]
@@ -207,6 +210,50 @@ def test_our_suite_runs_beside_the_tests_of_such_a_project(with_pytest: Path, pr
     assert done.returncode == 0, done.stdout + done.stderr
     assert int(done.stdout.splitlines()[-1].split()[0]) > 20
     assert (project / "out" / "pytest").is_dir()
+
+
+# --- a stranger
+
+
+def test_a_stranger_gets_from_docs_ci_to_a_red_and_a_green_build(bare: Path, tmp_path: Path) -> None:
+    """Every command of the document, word by word but for the port, in an empty folder with an empty environment."""
+    commands = re.findall(r"^\$ (amqpspec .*)$", (ROOT / "docs" / "ci.md").read_text("utf-8"), re.MULTILINE)
+    environment = {"PATH": f"{bare}:/usr/bin:/bin", "HOME": str(tmp_path)}
+    hosted = {"GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": str(tmp_path / "step.md")}
+    told: dict[str, tuple[int, str]] = {}
+    with ReferenceBroker("rabbitmq-0-9-1", faults=["wrong-code:channel/open/state"]) as broker:
+        for line in commands:
+            words = re.sub(r"amqp://guest:guest@localhost:5672/|\bURL\b", broker.url, line).split()
+            done = said([bare / words[0], *words[1:]], cwd=tmp_path, env=environment | hosted)
+            told[line.split("@localhost:5672/")[-1].strip()] = (done.returncode, done.stdout + done.stderr)
+    codes = {line: code for line, (code, _) in told.items()}
+    shards = [codes.pop(f"amqpspec run URL --shard {part}") for part in ("1/2 --out one", "2/2 --out two")]
+    assert sorted(shards) == [0, 1]
+    assert codes == {
+        "--junit junit.xml --out first": 1,
+        "amqpspec baseline first --out known.yaml": 0,
+        "--baseline known.yaml --junit junit.xml --out run": 0,
+        "amqpspec certificate run": 0,
+        "amqpspec certificate verify run/certificate.json": 0,
+        "amqpspec merge one two --out whole --baseline known.yaml": 0,
+    }, told
+    red = told["--junit junit.xml --out first"][1]
+    assert "::error title=channel.open.twice::A second open" in red
+    assert "channel.open.twice" in (tmp_path / "step.md").read_text("utf-8")
+    assert ET.parse(tmp_path / "junit.xml").getroot().get("failures") == "0"
+    assert "requirements judged" in ET.parse(tmp_path / "run" / "badge.svg").getroot().attrib["aria-label"]
+    assert "baseline met" in told["amqpspec certificate run"][1]
+    assert "all fit" in told["amqpspec certificate verify run/certificate.json"][1]
+    for folder in ("first", "run", "whole"):
+        assert (tmp_path / folder / "matrix.html").stat().st_size < 2_000_000, "a page that people open"
+    assert not (tmp_path / ".brokers").exists(), "nothing lies about"
+
+
+def test_a_stranger_with_a_broker_that_conforms_has_a_green_build(bare: Path, tmp_path: Path) -> None:
+    environment = {"PATH": "/usr/bin:/bin"}
+    with ReferenceBroker("rabbitmq-0-9-1") as broker:
+        done = said([bare / "amqpspec", "run", broker.url, "--out", "run"], cwd=tmp_path, env=environment)
+    assert done.returncode == 0 and "no deviation" in done.stdout, done.stdout + done.stderr
 
 
 def has(programs: Path, package: str) -> bool:

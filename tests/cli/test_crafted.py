@@ -5,12 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import shutil
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from amqpspec.record.reading import MAX_YAML_CHARACTERS
+from amqpspec.reports.checksums import SUMS
 from amqpspec.reports.query.output import as_csv
 from tests.cli.verbs import amqpspec, error
 
@@ -61,6 +63,7 @@ def test_yaml_that_is_none_of_ours(octets: bytes, why: str, tmp_path: Path) -> N
 )
 def test_results_that_are_none(text: str, run: Path) -> None:
     (run / "results.json").write_text(text, encoding="utf-8")
+    (run / SUMS).unlink()
     for verb in (("report", run), ("compare", run, run), ("baseline", run), ("certificate", run)):
         assert error(*verb, code=2).startswith(str(run / "results.json"))
 
@@ -97,17 +100,76 @@ def not_ours(journal: Path) -> None:
 def test_one_run_that_is_spoilt_does_not_keep_the_others_from_the_lake(
     spoil: Callable[[Path], None], run: Path, tmp_path: Path
 ) -> None:
-    pytest.importorskip("pyarrow")
     folders = []
     for number in range(3):
         folder = tmp_path / f"run-{number}"
         amqpspec("run", "reference", CASE, "-q", "-o", folder, code=0)
         folders.append(folder)
     spoil(folders[1] / "journal.jsonl")
+    (folders[1] / SUMS).unlink()
     (folders[1] / "results.json").unlink()
     result = amqpspec("pipeline", "ingest", *folders, "--lake", tmp_path / "lake")
     assert result.exit_code in (0, 2), result.output
     assert "2 observations of 2 journals" in result.output or "3 observations of 3 journals" in result.output
+
+
+# --- flipped bits
+
+FILES = ("journal.jsonl", "results.json", f"evidence/{CASE}.jsonl", "evidence/probe.jsonl")
+
+
+def flipped(path: Path, octet: int, bit: int) -> None:
+    octets = bytearray(path.read_bytes())
+    octets[octet % len(octets)] ^= 1 << bit
+    path.write_bytes(octets)
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("octet", [0, 99, -2])
+def test_a_flipped_bit_is_told_wherever_a_run_is_read(
+    name: str, octet: int, run: Path, tmp_path: Path
+) -> None:
+    flipped(run / name, octet, bit=0)
+    for verb in (
+        ("report", run), ("report", run, "--out", tmp_path / "page.html"), ("compare", run, run), ("baseline", run),
+        ("certificate", run), ("merge", run, "--out", tmp_path / "merged"), ("run", "--resume", run),
+        ("run", "reference", CASE, "--shard", "1/1", "--durations", run, "-o", tmp_path / "shard"),
+    ):  # fmt: skip
+        assert error(*verb, code=2).startswith(f"{run / name}: damaged or changed: expected sha256 "), verb
+    told = amqpspec("certificate", "verify", run / "certificate.json").output.splitlines()
+    assert any(line.startswith(f"{name}: expected sha256 ") for line in told) or "results.json" in told[0]
+
+
+def test_a_flipped_bit_keeps_a_run_out_of_the_lake(run: Path, tmp_path: Path) -> None:
+    flipped(run / FILES[2], 7, bit=3)
+    said = error("pipeline", "ingest", run, "--lake", tmp_path / "lake", code=2)
+    assert said.startswith(f"refused: {run / FILES[2]}: damaged or changed: ")
+
+
+def test_checksums_can_be_checked_without_us_and_do_without_what_was_deleted(run: Path) -> None:
+    names = [line.split("  ")[1] for line in (run / SUMS).read_text(encoding="utf-8").splitlines()]
+    assert names == sorted(names) and {*FILES} < {*names}
+    if shutil.which("sha256sum"):
+        subprocess.run(["sha256sum", "--check", "--strict", SUMS], cwd=run, check=True, capture_output=True)
+    shutil.rmtree(run / "evidence")
+    amqpspec("report", run, code=0)
+    (run / SUMS).unlink()
+    amqpspec("report", run, code=0)
+
+
+@pytest.mark.parametrize("text", ["", "x", "\0", f"{'0' * 64}  ../../etc/passwd", "\udcff"])
+def test_checksums_that_are_none(text: str, run: Path) -> None:
+    (run / SUMS).write_text(text, encoding="utf-8", errors="surrogateescape")
+    assert error("report", run, code=2).startswith(str(run))
+
+
+def test_a_run_that_goes_on_has_no_checksums_of_before(run: Path) -> None:
+    fault = ("--fault", "not-refused:channel/open/state")
+    lines = (run / "journal.jsonl").read_bytes().splitlines(keepends=True)
+    (run / SUMS).unlink()
+    (run / "journal.jsonl").write_bytes(lines[0])
+    amqpspec("run", "reference", CASE, *fault, "--resume", run, "-q", code=1)
+    amqpspec("report", run, code=0)
 
 
 @pytest.mark.parametrize("text", ["=1+2", "+1", "-1", "@SUM(A1)", "\t=1"])

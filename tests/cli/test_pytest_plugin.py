@@ -54,7 +54,6 @@ def test_a_conforming_target_passes(tmp_path: Path) -> None:
 
 
 def test_each_case_runs_once_under_xdist(tmp_path: Path) -> None:
-    pytest.importorskip("xdist")
     with process(command("reference", "--fault", FAULT)) as broker:
         assert broker.stdout is not None
         url = broker.stdout.readline().strip()

@@ -24,8 +24,9 @@ from tests.cli.verbs import GUARD_S, SMALL, amqpspec, command, document, error, 
 from tests.run.hostile import header_only, hostile
 
 REPORTS = {"results.json", "matrix.html", "junit.xml", "summary.md", "badge.svg", "deviations.sarif",
-    "journal.jsonl", "evidence",
+    "journal.jsonl", "evidence", "SHA256SUMS",
 }  # fmt: skip
+UNFINISHED = REPORTS - {"SHA256SUMS"}
 FAULT = "not-refused:channel/open/state"
 KEYS = {"planned", "run", "verdicts", "not_applicable", "blocked", "excluded", "exit_code", "cases"}
 CASE_KEYS = {"id", "dialect", "requirements", "level", "verdict", "expected", "observed", "evidence"}
@@ -58,6 +59,12 @@ def test_a_conforming_target(tmp_path: Path) -> None:
     assert left_behind(tmp_path / "run") == REPORTS
     assert junit.read_bytes() == (tmp_path / "run" / "junit.xml").read_bytes()
     assert ET.parse(junit).getroot().tag == "testsuites"
+
+
+def test_ctrf_is_written_where_it_is_asked_for(tmp_path: Path) -> None:
+    ctrf = tmp_path / "deep" / "ctrf.json"
+    amqpspec("run", "reference", *SMALL, "-o", tmp_path / "run", "--ctrf", ctrf, "-q", code=0)
+    assert json.loads(ctrf.read_text("utf-8"))["results"]["summary"]["passed"] == len(SMALL)
 
 
 def test_the_json_that_scripts_rely_on(tmp_path: Path) -> None:
@@ -208,13 +215,14 @@ def cut_off(folder: Path, cases: int) -> None:
     """Make a run look as if it had been killed after so many cases."""
     lines = (folder / "journal.jsonl").read_bytes().splitlines(keepends=True)
     (folder / "journal.jsonl").write_bytes(b"".join(lines[: 1 + cases]) + b'{"kind": "case", "id": "to')
+    (folder / "SHA256SUMS").unlink()
 
 
 def test_an_unfinished_run_is_not_thrown_away_but_resumed(tmp_path: Path) -> None:
     amqpspec("run", "reference", *SMALL, "-o", tmp_path, code=0)
     cut_off(tmp_path, 1)
     (done,) = [row.id for row in read_cases(tmp_path)]
-    assert "holds an unfinished run: go on with --resume" in error(
+    assert "contains an unfinished run: continue it with --resume" in error(
         "run", "reference", *SMALL, "-o", tmp_path, code=2
     )
     amqpspec("run", "reference", *SMALL, "--resume", tmp_path, code=0)
@@ -233,7 +241,7 @@ def test_a_resumed_run_makes_all_its_attempts(tmp_path: Path) -> None:
 def test_two_runs_do_not_share_a_folder(tmp_path: Path) -> None:
     with only_run_in(tmp_path / "run"):
         said = error("run", "reference", SMALL[0], "-o", tmp_path / "run", code=2)
-    assert "another run is at work there" in said
+    assert "another run is active there" in said
     amqpspec("run", "reference", SMALL[0], "-o", tmp_path / "run", code=0)
 
 
@@ -308,7 +316,7 @@ def test_sigterm_leaves_a_partial_report_that_adds_up(tmp_path: Path) -> None:
         out, err = running.communicate(timeout=GUARD_S)
         assert running.returncode == 4, err
     assert "incomplete run" in out and "Traceback" not in err
-    assert left_behind(run) == REPORTS
+    assert left_behind(run) == UNFINISHED
     data = document(run)
     assert data["meta"]["partial"] and data["planned"] == len(load_suite("amqp-0-9-1"))
     unrun = [case for case in data["cases"] if case["reason"] == "the run was stopped before this case"]
@@ -371,7 +379,7 @@ def test_nobody_there(tmp_path: Path) -> None:
     assert result.stderr.splitlines()[-1].endswith("Connection refused")
     data = document(tmp_path)
     assert (data["exit_code"], data["blocked"], data["meta"]["partial"]) == (3, 3, True)
-    assert left_behind(tmp_path) == REPORTS
+    assert left_behind(tmp_path) == UNFINISHED
 
 
 def test_a_wrong_password_is_not_shown(tmp_path: Path) -> None:
@@ -411,7 +419,7 @@ def test_a_known_broker_that_does_not_run(tmp_path: Path, monkeypatch: pytest.Mo
     [
         (("--target", "nobody"), "no target 'nobody', expected one of ["),
         (("reference:amqp-7",), "expected a dialect of ['amqp-0-10', 'amqp-0-9-1'"),
-        (("http://host",), "expected scheme amqp or amqps"),
+        (("http://host",), "expected scheme amqp, amqps, amqp+ws or amqp+wss"),
         (("amqp://u:s3cret@h?x=1",), "amqp://…@h?x=1"),
         (("reference", "no.such.case"), "'no.such.case' names no case"),
         (("reference", "@none"), "cannot read none: No such file"),

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import fcntl
 import http.server
 import json
-import os
-import pty
 import re
 import signal
 import socket
-import struct
-import subprocess
 import sys
-import termios
 import threading
 import time
 from collections.abc import Iterator
@@ -26,11 +20,12 @@ from amqpspec.cli import main
 from amqpspec.reference.server import ReferenceBroker
 from amqpspec.run.case import load_suite
 from amqpspec.run.engine import Engine
+from tests.cli.terminal import PLACING, on_a_terminal
 from tests.cli.verbs import GUARD_S, SMALL, amqpspec, command, error, outside, process
 from tests.waiting import until
 
 CASE = "channel.open.twice"
-COLOUR, PLACING = re.compile(r"\x1b\[[\d;]+m"), re.compile(r"\x1b\[\??\d*[A-Za-z]")
+COLOUR = re.compile(r"\x1b\[[\d;]+m")
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -44,7 +39,7 @@ def test_a_finished_run_is_kept_unless_it_is_given_up(tmp_path: Path) -> None:
     amqpspec("run", "reference", *SMALL, "-q", "-o", tmp_path, code=0)
     before = files(tmp_path)
     said = error("run", "reference", CASE, "-o", tmp_path, code=2)
-    assert said == f"{tmp_path} holds a finished run: choose another --out, or --force to replace it"
+    assert said == f"{tmp_path} contains a finished run: choose another --out, or --force to replace it"
     assert files(tmp_path) == before
     amqpspec("run", "reference", CASE, "-q", "-o", tmp_path, "--force", code=0)
     after = files(tmp_path)
@@ -74,7 +69,9 @@ def test_a_run_that_reached_nobody_gives_way(tmp_path: Path) -> None:
 def cut_off(folder: Path) -> None:
     """Make a run look as if it had been killed behind its first case."""
     lines = (folder / "journal.jsonl").read_bytes().splitlines(keepends=True)
-    (folder / "journal.jsonl").write_bytes(b"".join(lines[:2]))
+    first = next(at for at, line in enumerate(lines) if json.loads(line)["kind"] == "case")
+    (folder / "journal.jsonl").write_bytes(b"".join(lines[: first + 1]))
+    (folder / "SHA256SUMS").unlink()
 
 
 @pytest.mark.parametrize("dialect", ["amqp-0-9-1", "amqp-1-0"])
@@ -96,7 +93,7 @@ def test_who_stops_a_run_is_told_how_to_go_on(tmp_path: Path) -> None:
         running.send_signal(signal.SIGINT)
         _, said = running.communicate(timeout=GUARD_S)
     assert running.returncode == 4
-    assert f"stopped: go on with the same command and --resume {tmp_path / 'run'}" in said
+    assert f"stopped: continue with the same command and --resume {tmp_path / 'run'}" in said
 
 
 # --- what nobody foresaw
@@ -187,32 +184,12 @@ def test_no_colours_where_none_are_wanted(
         monkeypatch.delenv(name, raising=False)
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
-    said = _on_a_terminal(line)
+    said = on_a_terminal(line)
     assert "fail" in said and COLOUR.search(said) is None
     assert all(len(PLACING.sub("", part)) <= 40 for part in said.split("\r") if re.match(r"\S*\d/1 ", part))
     monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.setenv("TERM", "xterm")
-    assert COLOUR.search(_on_a_terminal(line + " --force"))
-
-
-def _on_a_terminal(line: str) -> str:
-    """What a command shows on a terminal of 40 columns."""
-    parent, child = pty.openpty()
-    fcntl.ioctl(child, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 40, 0, 0))
-    with subprocess.Popen(["sh", "-c", line], stdout=child, stderr=child, stdin=child) as running:
-        os.close(child)
-        said = b""
-        while True:
-            try:
-                octets = os.read(parent, 65_536)
-            except OSError:
-                break
-            if not octets:
-                break
-            said += octets
-        running.wait(GUARD_S)
-    os.close(parent)
-    return said.decode("utf-8", "replace")
+    assert COLOUR.search(on_a_terminal(line + " --force"))
 
 
 # --- targets that others use

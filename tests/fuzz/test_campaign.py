@@ -65,7 +65,7 @@ def test_a_clean_broker_has_no_findings_and_every_cell_is_covered(subject: Subje
     assert summary["findings"] == [] and summary["ended"] == "all done"
     assert summary["cells_planned"] == summary["covered"] == len(cells) > 0
     assert summary["inputs"] == summary["reached"] == sum(cell.inputs for cell in cells)
-    assert begun(tmp_path) == [str(item.id) for cell in cells for item in cell]
+    assert sorted(begun(tmp_path)) == sorted(str(item.id) for cell in cells for item in cell)
     kinds = [line["kind"] for line in read_journal(tmp_path)]
     assert kinds[0] == "campaign" and kinds[-1] == "end" and kinds.count("batch") == kinds.count("done")
 
@@ -279,7 +279,7 @@ def test_a_deviating_broker_is_found_and_the_finding_replayed(tmp_path: Path) ->
         (("amqp://192.0.2.7/",), 2, "expected a loopback address"),
         (("amqp://127.0.0.1:1/",), 3, "cannot connect"),
         (("reference", "-t", "x"), 2, "both or none"),
-        (("reference", "--budget", "long"), 2, "expected a time"),
+        (("reference", "--budget", "long"), 2, "--budget: expected a duration"),
         (("reference", "--shard", "3/2"), 2, "expected I/N"),
         (("reference", "--resume", ".", "--out", "x"), 2, "expected --resume or --out"),
         (("replay", "nowhere"), 2, "expected the folder of a finding"),
@@ -306,7 +306,7 @@ def test_a_target_that_goes_for_good_ends_the_campaign_and_is_a_finding(
 
         order = CampaignOrder(subject, tmp_path, patterns=SMALL, mutate=False, batch=4, notify=stop)
         campaign = Campaign(order).run()
-    assert campaign.target_lost and "going does not answer any more" in campaign.ended
+    assert campaign.target_lost and "going no longer answers" in campaign.ended
     assert read_progress(tmp_path)["tally"]["inputs"] == campaign.progress.tally.inputs == 4
     (found,) = campaign.progress.findings
-    assert found.status == "lost" and found.suspicion.oracle is Oracle.CRASH and len(found.batch) == 4
+    assert found.status == "unblamed" and found.suspicion.oracle is Oracle.CRASH and len(found.batch) == 4

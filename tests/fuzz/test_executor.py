@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pickle
 import socket
-import ssl
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,7 +11,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import trustme
 
 from amqpspec.fuzz.executor.client import Client, Unanswered
 from amqpspec.fuzz.executor.conversation import Conversation
@@ -37,6 +35,7 @@ from amqpspec.reference.server import ReferenceBroker
 from amqpspec.spec.model import Refusal, Scope
 from amqpspec.target.url import parse_url
 from amqpspec.wire.methods.codec import Call
+from tests.certificates import Certificates
 
 QUICK = Tempo(quiet_s=0.2, settle_s=0.05, refusal_s=5.0, way_s=5.0)
 PATIENT = Tempo(quiet_s=30.0, settle_s=0.05, refusal_s=30.0, way_s=30.0)
@@ -277,21 +276,6 @@ def test_a_target_that_ends_connections_on_their_way_is_given_fewer() -> None:
 # --- TLS and logins
 
 
-class Certificates:
-    """A CA, a server's certificate for localhost, and a client's for guest, as files."""
-
-    def __init__(self, folder: Path) -> None:
-        authority = trustme.CA()
-        self.ca, self.client = folder / "ca.pem", folder / "client.pem"
-        authority.cert_pem.write_to_path(str(self.ca))
-        chain = authority.issue_cert("guest@example.org", common_name="guest").private_key_and_cert_chain_pem
-        chain.write_to_path(str(self.client))
-        self.server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        authority.issue_cert("localhost", "127.0.0.1").configure_cert(self.server)
-        authority.configure_trust(self.server)
-        self.server.verify_mode = ssl.CERT_OPTIONAL
-
-
 def over_tls(port: int, query: str) -> Address:
     url = parse_url(f"amqps://guest:guest@localhost:{port}/?{query}")
     return Address(url.host, url.port, Tls.of(url))
@@ -324,13 +308,12 @@ def test_a_refusal_and_large_inputs_go_through_tls(tmp_path: Path) -> None:
 
 
 def test_a_stream_without_tls_agreed_reaches_no_state(tmp_path: Path) -> None:
-    certificates, other = Certificates(tmp_path), tmp_path / "other.pem"
-    trustme.CA().cert_pem.write_to_path(str(other))
+    certificates = Certificates(tmp_path)
     with ReferenceBroker("amqp-0-9-1", tls=certificates.server) as broker:
-        (found,) = results(over_tls(broker.port, f"cacertfile={other}"), item("raw", b"x"))
+        (found,) = results(over_tls(broker.port, f"cacertfile={certificates.other}"), item("raw", b"x"))
         assert not found.reached and found.why == "fin while waiting for the stream"
         with pytest.raises(Unanswered, match="no TLS with localhost"):
-            Client(over_tls(broker.port, f"cacertfile={other}"), "amqp-0-9-1", Values(), 5.0)
+            Client(over_tls(broker.port, f"cacertfile={certificates.other}"), "amqp-0-9-1", Values(), 5.0)
 
 
 @pytest.mark.parametrize("dialect", ["amqp-0-9-1", "amqp-1-0"])

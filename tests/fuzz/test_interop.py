@@ -248,7 +248,7 @@ def test_a_target_that_goes_away_ends_it(tmp_path: Path, monkeypatch: pytest.Mon
         monkeypatch.setattr(Subject, "awake", lambda self, within_s: False)
         subject = Subject("gone", "amqp-0-9-1", Address(broker.host, broker.port))
         run = BoofuzzRun(BoofuzzOrder(subject, tmp_path, 300.0, notify=lambda run: broker.stop())).run()
-    assert run.target_lost and "gone does not answer" in run.ended
+    assert run.target_lost and "gone no longer answers" in run.ended
 
 
 def test_without_boofuzz_one_line_says_which_extra_has_it(

@@ -182,3 +182,14 @@ def test_every_mutator_changes_something_somewhere() -> None:
                 choices = Choices(ChoiceKey("", mutator.name, dialect, 0, number))
                 changed += octets_of(mutator.apply(root, choices, trees)) != octets_of(root)
         assert changed > 30, mutator.name
+
+
+def test_of_an_assembly_that_is_not_complete_nothing_is_claimed_that_is_read_at_its_end() -> None:
+    foreign, control_on_track_1 = (0xE7, 0), (0, 1)
+    for (kind, track), rule in (
+        (foreign, "segment-type/values"),
+        (control_on_track_1, "track/control/zero"),
+    ):
+        whole, begun = (bytes((flags, kind, 0, 12, 0, track, 0, 1, 0, 0, 0, 0)) for flags in (0x0F, 0x0B))
+        assert claim("session", whole, dialect="amqp-0-10") == rule
+        assert claim("session", begun, dialect="amqp-0-10") == ""

@@ -28,7 +28,7 @@ from amqpspec.fuzz.inputs.corpus import tree_of
 from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
 from amqpspec.fuzz.inputs.identity import IdError, InputId
 from amqpspec.fuzz.inputs.mutation import corpus_role, random_id, random_input
-from amqpspec.fuzz.interop.captures import CaptureError, Half, client_streams
+from amqpspec.fuzz.interop.captures import Half, client_streams
 from amqpspec.fuzz.interop.seeds import (
     Seed,
     SeedError,
@@ -47,6 +47,7 @@ from amqpspec.fuzz.triage.findings import item_of
 from amqpspec.record.capture import write_capture
 from amqpspec.reference.server import ReferenceBroker
 from amqpspec.wire.capture import Segment, write_pcapng
+from amqpspec.wire.packets import CaptureError
 from tests.reference.amqp_fast_0_8.witnessed import PERL_SAID
 
 DIALECTS = fuzzed_dialects()

@@ -9,35 +9,51 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
-Behave = Callable[[socket.socket], None]
+from amqpspec.net.dial import AnyStream
+from amqpspec.wire.transport import StreamEnd, StreamEnded
+
+Behave = Callable[[socket.socket], object]
 GUARD_S = 20.0
 
 
 @contextmanager
-def serving(behave: Behave, tls: ssl.SSLContext | None = None, host: str = "127.0.0.1") -> Iterator[int]:
-    """Serve one client in a thread; gives the port. The client's socket is closed when ``behave`` comes back."""
+def serving(
+    behave: Behave, tls: ssl.SSLContext | None = None, host: str = "127.0.0.1", times: int = 1
+) -> Iterator[int]:
+    """Serve so many clients, each in a thread; gives the port.
+
+    A client's socket is closed when ``behave`` comes back, or its socket breaks.
+    """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.create_server((host, 0), family=family)
     listener.settimeout(GUARD_S)
 
-    def serve() -> None:
-        with suppress(OSError):
-            client, _ = listener.accept()
-            with client:
-                client.settimeout(GUARD_S)
-                if tls is None:
-                    behave(client)
-                else:
-                    with tls.wrap_socket(client, server_side=True) as wrapped:
-                        behave(wrapped)
+    def serve(client: socket.socket) -> None:
+        with client, suppress(OSError):
+            client.settimeout(GUARD_S)
+            if tls is None:
+                behave(client)
+            else:
+                with tls.wrap_socket(client, server_side=True) as wrapped:
+                    behave(wrapped)
 
-    thread = threading.Thread(target=serve, daemon=True)
-    thread.start()
+    def accept() -> None:
+        with suppress(OSError):
+            for _ in range(times):
+                client, _ = listener.accept()
+                threads.append(threading.Thread(target=serve, args=(client,), daemon=True))
+                threads[-1].start()
+
+    threads = [threading.Thread(target=accept, daemon=True)]
+    threads[0].start()
     try:
         yield listener.getsockname()[1]
     finally:
+        with suppress(OSError):
+            listener.shutdown(socket.SHUT_RDWR)
         listener.close()
-        thread.join(GUARD_S)
+        for thread in threads:
+            thread.join(GUARD_S)
 
 
 def reset(client: socket.socket) -> None:
@@ -51,3 +67,13 @@ def drain(client: socket.socket) -> bytes:
     while chunk := client.recv(65536):
         chunks.append(chunk)
     return b"".join(chunks)
+
+
+def read_all(made: AnyStream) -> tuple[bytes, StreamEnd]:
+    """Everything that arrives at a client, and how it ended."""
+    octets = b""
+    while True:
+        try:
+            octets += made.receive(made.now() + GUARD_S)
+        except StreamEnded as ended:
+            return octets, ended.how

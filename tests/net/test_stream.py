@@ -16,8 +16,8 @@ import trustme
 from amqpspec.net import stream as module
 from amqpspec.net.ports import free_port, free_ports, is_listening
 from amqpspec.net.stream import ConnectError, Endpoint, Stream
-from amqpspec.wire.transport import StreamEnd, StreamEnded
-from tests.net.server import GUARD_S, Behave, drain, reset, serving
+from amqpspec.wire.transport import StreamEnd
+from tests.net.server import GUARD_S, Behave, drain, read_all, reset, serving
 
 
 @contextmanager
@@ -33,16 +33,6 @@ def silent(done: threading.Event) -> Behave:
         done.wait(GUARD_S)
 
     return behave
-
-
-def read_all(made: Stream) -> tuple[bytes, StreamEnd]:
-    """Everything that arrives, and how it ended."""
-    octets = b""
-    while True:
-        try:
-            octets += made.receive(made.now() + GUARD_S)
-        except StreamEnded as ended:
-            return octets, ended.how
 
 
 def test_an_orderly_end_is_fin() -> None:

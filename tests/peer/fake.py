@@ -18,7 +18,7 @@ from amqpspec.wire.transport import StreamEnd, StreamEnded
 CODEC: Codec = codec_for("rabbitmq-0-9-1")
 LAYOUT = CODEC.dialect.layout
 PATIENCE = Patience(reply_s=5.0, quiet_s=0.5, ending_s=10.0)
-Said = bytes | StreamEnd | None
+Said = bytes | StreamEnd | Exception | None
 
 
 class FakeTransport:
@@ -46,6 +46,8 @@ class FakeTransport:
         said = self.script.popleft() if self.script else None
         if isinstance(said, StreamEnd):
             raise StreamEnded(said)
+        if isinstance(said, Exception):
+            raise said
         if said is None:
             self.clock_s = max(self.clock_s, until_s)
             return b""

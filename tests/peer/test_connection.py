@@ -8,6 +8,7 @@ from amqpspec.peer import line as module
 from amqpspec.peer.events import Arrival, Ended, Garbled, Quiet
 from amqpspec.peer.methods.arrivals import HeartbeatArrived, MethodArrived
 from amqpspec.peer.methods.connection import Connection
+from amqpspec.wire.errors import WireError
 from amqpspec.wire.greeting import ProtocolHeader
 from amqpspec.wire.methods.codec import Call
 from amqpspec.wire.methods.frames import Frame
@@ -123,6 +124,25 @@ def test_what_arrived_with_the_end_is_handed_out_first() -> None:
     names = [a.name for a in (made.read(1.0), made.read(1.0)) if isinstance(a, MethodArrived)]
     assert names == ["channel.open-ok", "exchange.declare-ok"]
     assert made.read(1.0) == Ended(StreamEnd.FIN)
+
+
+def test_an_end_says_what_the_transport_was_told_of_it() -> None:
+    ended = StreamEnded(StreamEnd.FIN)
+    ended.__cause__ = OSError("certificate required")
+    made, _ = connection(ended)
+    for _ in range(2):
+        arrival = made.read(1.0)
+        assert arrival == Ended(StreamEnd.FIN, "certificate required")
+        assert arrival.describe(CODEC.dialect) == "connection ended (FIN): certificate required"
+
+
+def test_what_a_transport_cannot_read_is_garbled() -> None:
+    made, _ = connection(HEARTBEAT, WireError("messages", 8, "binary messages", "a text message"))
+    made.read(1.0)
+    arrival = made.read(1.0)
+    assert isinstance(arrival, Garbled)
+    said = "undecodable octets: messages at octet 8: a text message, expected binary messages"
+    assert arrival.describe(CODEC.dialect) == said
 
 
 def test_endless_data_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:

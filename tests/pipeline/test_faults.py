@@ -21,8 +21,9 @@ from amqpspec.reports.pipeline.ingest import ingest
 from amqpspec.reports.pipeline.lake import open_lake, strangers
 from amqpspec.reports.pipeline.manifest import MANIFEST, writing
 from amqpspec.reports.pipeline.schema import SCHEMA, LakeError
+from tests.cli.verbs import amqpspec, error
 from tests.pipeline.journals import CampaignFolder, case, finished, write_run
-from tests.pipeline.lakes import content, facts
+from tests.pipeline.lakes import CRAFTED, content, crafted, facts
 
 TODAY = date(2026, 11, 21)
 
@@ -52,6 +53,77 @@ def test_damaged_files_can_be_left_out(root: Path) -> None:
     told: list[str] = []
     assert open_lake(root, skip_bad=True, say=told.append).parts() == []
     assert "expected a Parquet file" in told[0] and str(part.path) in told[0]
+
+
+def test_a_flipped_bit_is_named_before_anything_is_made_of_it(root: Path) -> None:
+    ingest(
+        [finished(root.parent / "again", [case("tx.select")], started="2026-11-20T04:00:00Z")], root, TODAY
+    )
+    lake = open_lake(root)
+    for path in (lake.parts()[1].path, lake.dimension_file("cases")):
+        assert path is not None
+        good = path.read_bytes()
+        path.write_bytes(good[:40] + bytes([good[40] ^ 4]) + good[41:])
+        assert error("pipeline", "status", "--lake", root, code=2).startswith(f"{path}: damaged or changed")
+        if path.parent.name == "kind=case":
+            assert error("pipeline", "compact", "--lake", root, code=2).startswith(f"{path}: damaged")
+            assert len(open_lake(root, skip_bad=True).parts(whole=True)) == 1
+        path.write_bytes(good)
+    amqpspec("pipeline", "compact", "--lake", root, code=0)
+
+
+def test_a_lake_without_digests_is_read(root: Path) -> None:
+    path = max((root / MANIFEST).glob("*.json"))
+    document = json.loads(path.read_text())
+    for entry in document["files"].values():
+        del entry["digest"]
+    path.write_text(json.dumps(document))
+    amqpspec("pipeline", "status", "--lake", root, code=0)
+
+
+@pytest.mark.parametrize(
+    "name", ["../../precious", "/etc/precious", "observations/../../precious", "manifest/1.json"]
+)
+@pytest.mark.parametrize("key", ["files", "dropped", "dims"])
+def test_a_manifest_names_files_of_its_lake_only(name: str, key: str, root: Path) -> None:
+    """What a manifest calls dropped is deleted by the next writer."""
+    precious = root.parent / "precious"
+    precious.write_text("mine")
+    path = max((root / MANIFEST).glob("*.json"))
+    document = json.loads(path.read_text())
+    entry = next(iter(document["files"].values()))
+    document[key] = {
+        "files": {name: entry},
+        "dropped": [name],
+        "dims": {"cases": {"path": name, "entry": entry}},
+    }[key]
+    path.write_text(json.dumps(document))
+    for verb in (("status",), ("ingest", root.parent / "run"), ("compact",)):
+        said = error("pipeline", *verb, "--lake", root, code=2)
+        assert said.startswith(f"{path}: expected a manifest of schema {SCHEMA}")
+    assert precious.read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("number", "1"), ("number", None), ("schema", 1.5), ("files", []), ("files", {"x": 1}), ("dims", {"cases": 7}),
+        ("dims", [1]), ("sources", {"a": {}}), ("sources", {"a": 1}), ("dropped", 7), ("dropped", [7]),
+    ],
+)  # fmt: skip
+def test_a_crafted_manifest_is_named(key: str, value: object, root: Path) -> None:
+    path = max((root / MANIFEST).glob("*.json"))
+    path.write_text(json.dumps(json.loads(path.read_text()) | {key: value}))
+    for verb in (("status",), ("ingest", root.parent / "run"), ("compact",)):
+        assert error("pipeline", *verb, "--lake", root, code=2).startswith(f"{path}: expected a manifest")
+
+
+@pytest.mark.parametrize("octets", CRAFTED.values(), ids=CRAFTED)
+def test_parquet_that_is_none_of_ours_is_named_by_compacting(octets: bytes, root: Path) -> None:
+    again = finished(root.parent / "again", [case("basic.qos")], started="2026-11-20T04:00:00Z")
+    ingest([again], root, TODAY)
+    path = crafted(root, octets)
+    assert error("pipeline", "compact", "--lake", root, code=2).startswith(f"{path}: ")
 
 
 def test_a_file_that_is_gone_is_named(root: Path) -> None:

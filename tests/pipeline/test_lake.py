@@ -13,13 +13,16 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.functions import unix_micros
 
 from amqpspec.record.observation import key
+from amqpspec.reports.pipeline.build import build
 from amqpspec.reports.pipeline.ingest import ingest
+from amqpspec.reports.pipeline.java import EngineError
 from amqpspec.reports.pipeline.lake import dimension, observations, open_lake
 from amqpspec.reports.pipeline.manifest import FileEntry, Snapshot, commit, read_snapshot
 from amqpspec.reports.pipeline.schema import DIMENSIONS, FACTS, FACTS_DDL, GRAIN, LakeError
+from amqpspec.reports.pipeline.session import engine_errors
 from amqpspec.reports.pipeline.stream import take_in
 from tests.pipeline.journals import CampaignFolder, case, finished, input_row
-from tests.pipeline.lakes import content, facts
+from tests.pipeline.lakes import CRAFTED, content, crafted, facts
 
 pytestmark = pytest.mark.spark
 TODAY = date(2026, 11, 21)
@@ -112,6 +115,17 @@ def test_a_column_that_old_files_lack_is_null(spark: SparkSession, root: Path) -
     assert (read["run_key"], read["kind"]) == (key("fuzz-old"), "fuzz")
 
 
+@pytest.mark.parametrize("octets", CRAFTED.values(), ids=CRAFTED)
+def test_parquet_that_is_none_of_ours_is_named_by_a_build(
+    octets: bytes, root: Path, spark: SparkSession
+) -> None:
+    path = crafted(root, octets)
+    with pytest.raises((LakeError, EngineError)) as caught, engine_errors():
+        build(spark, open_lake(root), root.parent / "marts")
+    assert path.name in str(caught.value) and "\n" not in str(caught.value)
+    assert not (root.parent / "marts").exists()
+
+
 # --- the stream
 
 
@@ -141,7 +155,7 @@ def test_what_came_from_its_own_journal_is_not_streamed_again(spark: SparkSessio
     ingest([here], tmp_path / "lake", TODAY)
     assert take_in(spark, tmp_path / "landing", tmp_path / "lake") == 1
     assert facts(tmp_path / "lake") == facts(tmp_path / "landing")
-    assert "came in by a stream" in ingest([there], tmp_path / "lake", TODAY).refused[0]
+    assert "was ingested by a stream" in ingest([there], tmp_path / "lake", TODAY).refused[0]
 
 
 def test_a_stream_killed_before_its_commit_goes_on(

@@ -231,7 +231,7 @@ def test_two_builds_at_once_are_refused(tmp_path: Path) -> None:
     write_lake(tmp_path, replace(SMALL, days=1))
     with (
         open_store(open_lake(tmp_path)),
-        pytest.raises(LakeError, match="one is at work"),
+        pytest.raises(LakeError, match="one is running"),
         open_store(open_lake(tmp_path)),
     ):
         pass

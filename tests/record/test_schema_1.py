@@ -45,7 +45,7 @@ def test_old_results_are_read_and_rendered(tmp_path: Path) -> None:
     run = load_run(folder)
     assert {row.id: in_fields(row) for row in run.cases} == KEPT
     assert run.exit_code == 1 and run.tally.blocked == 3
-    for path in render_all(folder).values():
+    for path in render_all(run).values():
         assert path.stat().st_size
 
 

@@ -24,7 +24,8 @@ def npm_package(
     if shutil.which("node") is None or shutil.which("npm") is None:
         pytest.skip(f"node and npm are needed for {name}")
     kept = getattr(request.config, "cache", None)
-    folder = Path(kept.mkdir(name)) if kept else tmp_path_factory.mktemp(name)
+    # A release has a folder of its own: another test may want another one.
+    folder = Path(kept.mkdir(wanted)) if kept else tmp_path_factory.mktemp(wanted)
     if not (folder / "node_modules" / name).is_dir():
         if why := _registry_is_missing():
             pytest.skip(f"npm has no registry: {why}")

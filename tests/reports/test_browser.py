@@ -26,7 +26,7 @@ PANEL = "document.querySelector('#panel').innerText"
 @pytest.fixture(scope="module")
 def page(runs_folder: Path, harbor: LoadedRun, quay: LoadedRun) -> Path:
     path = runs_folder / "matrix.html"
-    write_matrix(path, [harbor, quay])
+    write_matrix(path, [harbor, quay], Evidence.ALL)
     return path
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -53,6 +55,23 @@ def test_the_schema_refuses_what_jenkins_refuses() -> None:
     assert not XSD.is_valid(suite.format('disabled="0"', ""))
     assert not XSD.is_valid(suite.format('time="0.1234"', ""))
     assert not XSD.is_valid(suite.format("", '<testcase name="b"><properties/></testcase>'))
+
+
+def test_every_case_has_its_time_and_every_suite_its_file(
+    harbor: LoadedRun, harbor_xml: ET.Element, tmp_path: Path
+) -> None:
+    times = [case.get("time") for case in harbor_xml.iter("testcase")]
+    assert len(times) == len(harbor.cases) and all(re.fullmatch(r"\d+\.\d{3}", time or "") for time in times)
+    assert {case.get("time") for case in harbor_xml.iter("testcase") if case.find("skipped") is not None} > {
+        "0.000"
+    }
+    assert all(suite.get("file") for suite in harbor_xml)
+    ours = replace(harbor.cases[0], id="channel.open.twice", suite="channel")
+    (suite,) = render(replace(harbor, cases=(ours,)), tmp_path / "junit.xml")
+    assert suite.get("file") == "amqpspec/suites/amqp_0_9_1/channel.py"
+    attached = re.findall(r"\[\[ATTACHMENT\|(.*)\]\]", "".join(harbor_xml.itertext()))
+    assert sorted(attached) == sorted(str(path) for case in harbor.cases if (path := harbor.evidence(case)))
+    assert attached and all(Path(path).is_file() for path in attached)
 
 
 def test_one_suite_for_each_section_in_their_order(harbor_xml: ET.Element) -> None:
@@ -162,8 +181,8 @@ def test_hostile_text_arrives_as_text(harbor_xml: ET.Element) -> None:
 
 
 def test_a_case_that_says_nothing_still_counts(harbor: LoadedRun, tmp_path: Path) -> None:
-    base = {"dialect": "d", "suite": "s", "title": "", "requirements": (), "level": "MUST"}
-    silent = [CaseRow(id=str(o), verdict=o, **base) for o in Outcome]  # type: ignore[arg-type]
+    base: dict[str, Any] = {"dialect": "d", "suite": "s", "title": "", "requirements": (), "level": "MUST"}
+    silent = [CaseRow(id=str(o), verdict=o, **base) for o in Outcome]
     root = render(replace(harbor, cases=tuple(silent), requirements={}), tmp_path / "junit.xml")
     assert [root.get(key) for key in ("tests", "failures", "errors")] == ["9", "1", "2"]
     assert result(root, "fail", "failure").get("message") == "fail, nothing recorded"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
+import shutil
 import tracemalloc
 from collections import Counter
 from collections.abc import Sequence
@@ -11,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
 import pytest
 
@@ -73,7 +75,7 @@ def read_page(path: Path) -> Page:
 @pytest.fixture(scope="module")
 def both(harbor: LoadedRun, quay: LoadedRun, tmp_path_factory: pytest.TempPathFactory) -> Page:
     path = tmp_path_factory.mktemp("matrix") / "matrix.html"
-    write_matrix(path, [harbor, quay])
+    write_matrix(path, [harbor, quay], Evidence.ALL)
     return read_page(path)
 
 
@@ -206,6 +208,50 @@ def test_a_page_to_publish_holds_deviations_and_links_to_nothing(harbor: LoadedR
     assert sum(id.startswith("ev-") for id in page.scripts) == len(told) > 0
 
 
+def test_by_default_a_page_holds_what_did_not_pass_and_one_case_of_each_section_that_did(
+    harbor: LoadedRun, tmp_path: Path
+) -> None:
+    folder = Path(shutil.copytree(harbor.folder, tmp_path / "run"))
+    run = load_run(folder)
+    gone = next(case for case in run.cases if case.verdict in GREEN and run.evidence(case))
+    (folder / gone.evidence).unlink()
+    write_matrix(folder / "matrix.html", [run])
+    page = read_page(folder / "matrix.html")
+    there = [case for case in run.cases if run.evidence(case)]
+    red = {case.id for case in there if case.verdict not in GREEN}
+    sections = [case.suite for case in there if case.verdict in GREEN]
+    held = {row["id"] for row in rows_with_transcripts(page)}
+    assert red < held and len(held - red) == len(set(sections)) < len(sections)
+    cells = [row["cells"][0] for id, row in page.scripts.items() if id.startswith("case-")]
+    links = {cell["link"] for cell in cells if "link" in cell}
+    assert links == {quote(case.evidence) for case in there}
+    said = " ".join("".join(page.words).split())
+    told = re.search(r"holds (\d+) of (\d+) transcripts: .* in the folder of this page: (.*? all) ", said)
+    assert told is not None and (int(told[1]), int(told[2])) == (len(held), len(there))
+    assert told[3] == "amqpspec report . --evidence all"
+
+
+def test_the_command_of_a_page_elsewhere_leads_from_there_to_its_runs(
+    harbor: LoadedRun, quay: LoadedRun, runs_folder: Path
+) -> None:
+    page = runs_folder / "deep" / "both's.html"
+    write_matrix(page, [harbor, quay])
+    (command,) = [line for line in "".join(read_page(page).words).splitlines() if "amqpspec report" in line]
+    words = shlex.split(command.partition("this page: ")[2])
+    assert [(page.parent / word).resolve() for word in words[2:4]] == [harbor.folder, quay.folder]
+    assert words[4:] == ["--out", "both's.html", "--evidence", "all"]
+
+
+def test_a_page_with_all_transcripts_says_nothing_of_others(both: Page) -> None:
+    assert "--evidence all" not in "".join(both.words)
+
+
+def rows_with_transcripts(page: Page) -> list[dict[str, Any]]:
+    """The cases whose first target's transcript stands in the page."""
+    numbers = [id.split("-")[1] for id in page.scripts if id.startswith("ev-") and id.endswith("-1")]
+    return [page.scripts[f"case-{number}"] for number in numbers]
+
+
 def test_a_missing_transcript_is_no_error(tmp_path: Path) -> None:
     rows = list(synthetic.cases("quay"))
     write_results(tmp_path, synthetic.run_row(synthetic.target_row("quay")), rows, {}, exit_code=0)
@@ -275,7 +321,7 @@ def test_memory_stays_flat_however_much_evidence_there_is(tmp_path: Path) -> Non
 
 def test_all_reports_of_a_folder(tmp_path: Path) -> None:
     synthetic.write_run(tmp_path / "run", "quay")
-    paths = render_all(tmp_path / "run")
+    paths = render_all(load_run(tmp_path / "run"))
     assert list(paths) == ["matrix.html", "junit.xml", "summary.md", "badge.svg", "deviations.sarif"]
     assert all(path == tmp_path / "run" / name and path.stat().st_size for name, path in paths.items())
     assert not list((tmp_path / "run").glob(".*"))

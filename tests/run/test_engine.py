@@ -7,9 +7,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from amqpspec.peer.context import Patience
 from amqpspec.peer.methods.peer import Peer
 from amqpspec.record.journal import Journal, JournalError, read_cases, read_journal
 from amqpspec.record.rows import CaseRow, Outcome, Tally
@@ -368,8 +370,8 @@ def fresh(world: World) -> Engine:
     return Engine(world, Journal.__new__(Journal), Settings())
 
 
-def at(target: Live, **url: object) -> Live:
-    return replace(target, url=replace(target.url, **url))  # type: ignore[arg-type]
+def at(target: Live, **url: Any) -> Live:
+    return replace(target, url=replace(target.url, **url))
 
 
 def test_a_probe_says_who_the_target_is(tmp_path: Path) -> None:
@@ -378,6 +380,23 @@ def test_a_probe_says_who_the_target_is(tmp_path: Path) -> None:
     assert "reference broker" in identity.product
     assert identity.lacks == {}
     assert (tmp_path / "evidence" / "probe.jsonl").exists()
+
+
+def test_an_impatient_run_does_not_take_a_slow_target_for_a_dead_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits_s: list[float] = []
+
+    def slow(self: Engine, name: str, patience: Patience) -> None:
+        waits_s.append(patience.reply_s)
+        if patience.reply_s < 3:
+            raise ProbeFailed("no answer")
+
+    monkeypatch.setattr(Engine, "probe", slow)
+    with reference_world(tmp_path) as world:
+        assert fresh(replace(world, patience=Patience.measured(0.0, 0.2)))._probe_quietly() == ""
+        assert fresh(replace(world, patience=Patience.measured(0.0, 2.0)))._probe_quietly() == ""
+    assert waits_s == [1.0, 5.0, 10.0]
 
 
 def test_a_probe_says_what_is_wrong(tmp_path: Path) -> None:

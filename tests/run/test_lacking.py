@@ -10,6 +10,7 @@ import pytest
 from amqpspec.peer.context import Patience
 from amqpspec.record.journal import Journal
 from amqpspec.reference.amqp_0_10.handlers import COMMANDS
+from amqpspec.reference.amqp_0_10.session import Session
 from amqpspec.reference.server import ReferenceBroker
 from amqpspec.run.engine import meet
 from amqpspec.run.execute import World
@@ -48,8 +49,8 @@ def test_what_is_not_implemented_is_lacking_and_named(
 def test_an_answer_like_that_to_no_class_at_all_is_lacking(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def unknown(session: object, order: object) -> None:
-        session.core.refuse("encoding/command/unknown-class", "no such class")  # type: ignore[attr-defined]
+    def unknown(session: Session, order: object) -> None:
+        session.core.refuse("encoding/command/unknown-class", "no such class")
 
     monkeypatch.setitem(COMMANDS, "stream.qos", unknown)
     (part, why), *others = lacks(tmp_path).items()
@@ -61,8 +62,8 @@ def test_an_answer_like_that_to_no_class_at_all_is_lacking(
 def test_another_refusal_is_that_of_a_target_that_has_the_part(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refused(session: object, order: object) -> None:
-        session.core.refuse("queue/delete/if-empty/not-empty", "not just now")  # type: ignore[attr-defined]
+    def refused(session: Session, order: object) -> None:
+        session.core.refuse("queue/delete/if-empty/not-empty", "not just now")
 
     monkeypatch.setitem(COMMANDS, "tx.select", refused)
     assert lacks(tmp_path) == {}

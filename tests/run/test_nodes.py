@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -20,7 +22,7 @@ from amqpspec.peer.methods.peer import Peer
 from amqpspec.record.journal import Journal, read_nodes
 from amqpspec.reference.server import ReferenceBroker
 from amqpspec.run.amqp_1_0 import nodes
-from amqpspec.run.made import Made, Notes
+from amqpspec.run.made import Notes, kept_by
 from amqpspec.wire.amqp_1_0.frames import TypedFrame, TypedReader, performative_frame
 from tests.peer.amqp_1_0.fake import peer
 from tests.waiting import until
@@ -115,36 +117,53 @@ def test_a_hook_is_told_address_and_queue(tmp_path: Path) -> None:
 
 def test_a_node_is_told_before_it_is_made_and_until_it_is_gone(tmp_path: Path) -> None:
     with Journal(tmp_path) as journal:
-        made = Made(lambda node: journal.node(*node), journal.deleted)
-        for name in ("one", "two", "three"):
-            made.add(("/", name))
-            assert read_nodes(tmp_path)[-1] == ("/", name)
-        made.discard([("/", "two"), ("other", "one"), ("/", "never")])
-        assert read_nodes(tmp_path) == made.left == [("/", "one"), ("/", "three")]
+        made = kept_by(journal)
+        for name in ("one", "two", "three", "one"):
+            made.add(queue(name))
+            assert queue(name) in read_nodes(tmp_path)
+        made.add(("/", "one", "exchange"))
+        made.discard([queue("two"), ("other", "one", "queue"), queue("never"), ("/", "one", "exchange")])
+        assert read_nodes(tmp_path) == made.left == [queue("one"), queue("three")]
+    journal_of_before = {"kind": "node", "node": ["/", "old"]}
+    with journal.path.open("a") as file:
+        file.write(json.dumps(journal_of_before) + "\n")
+    assert read_nodes(tmp_path)[-1] == queue("old")
 
 
-def test_runs_are_noted_with_their_first_node_and_forgotten_with_their_last(tmp_path: Path) -> None:
-    notes, folder = Notes("a target", tmp_path / "state"), tmp_path / "run"
-    with Journal(folder) as journal:
-        made = notes.made(journal)
-        assert list(notes.runs()) == []
-        made.add(("/", "one"))
-        made.add(("second", "two"))
-        assert list(notes.runs()) == [(folder, [("/", "one"), ("second", "two")])]
-        assert list(Notes("another", tmp_path / "state").runs()) == []
-        made.discard(made.left)
+def queue(name: str, vhost: str = "/") -> tuple[str, str, str]:
+    return vhost, name, "queue"
+
+
+def test_runs_are_noted_until_they_have_ended_and_left_nothing(tmp_path: Path) -> None:
+    state, folder = tmp_path / "state", tmp_path / "run"
+    notes, other = Notes("a target", "d", state), Notes("a target", "e", state)
+    with notes.noted(folder), Journal(folder) as journal:
         assert list(notes.runs()) == [(folder, [])]
-    notes.forget(folder)
-    assert list(notes.runs()) == []
+        made = kept_by(journal)
+        made.add(queue("one"))
+        made.add(queue("two", "second"))
+        assert list(notes.runs()) == [(folder, [queue("one"), queue("two", "second")])]
+        assert list(other.runs()) == list(Notes("another", "d", state).runs()) == []
+        assert Notes.dialects("a target", state) == ["d"]
+    assert list(notes.runs())
+    with notes.noted(folder), Journal(folder) as journal:
+        journal.deleted(made.left)
+    assert list(notes.runs()) == [] and not state.exists()
 
 
 def test_a_run_whose_folder_is_gone_is_forgotten(tmp_path: Path) -> None:
-    notes = Notes("t", tmp_path / "state")
-    with Journal(tmp_path / "run") as journal:
-        notes.made(journal).add(("/", "one"))
-    journal.path.unlink()
+    notes = Notes("t", "d", tmp_path / "state")
+    with notes.noted(tmp_path / "run"), Journal(tmp_path / "run") as journal:
+        kept_by(journal).add(queue("one"))
+    shutil.rmtree(tmp_path / "run")
     assert list(notes.runs()) == []
-    assert not list((tmp_path / "state" / "left" / "t").iterdir())
+    assert not (tmp_path / "state").exists()
+
+
+def test_where_nothing_can_be_noted_a_run_goes_on(tmp_path: Path) -> None:
+    (tmp_path / "state").write_text("a file")
+    with Notes("t", "d", tmp_path / "state").noted(tmp_path / "run"):
+        pass
 
 
 HOOKED = """\
@@ -188,24 +207,24 @@ def test_what_a_killed_run_left_is_deleted_by_clean(place: Path) -> None:
     until(lambda: len(lines(place / "made")) > 5, "nodes that were made")
     run.send_signal(signal.SIGKILL)
     run.communicate(timeout=60)
-    assert list(place.glob(".brokers/left/hooked/*"))
-    left = {address for _, address in read_nodes(next(place.glob("out/*-hooked")))}
+    assert list(place.glob(".brokers/left/hooked/amqp-1-0/*"))
+    left = {address for _, address, _ in read_nodes(next(place.glob("out/*-hooked")))}
     assert left
     assert set(lines(place / "made")) - set(lines(place / "deleted")) <= left
     clean = amqpspec(place, "clean", "hooked")
     said, _ = clean.communicate(timeout=60)
     assert clean.returncode == 0, said
-    assert said == f"hooked: {len(left)} nodes of killed runs deleted, 0 left to runs at work\n"
+    assert said == f"hooked: {len(left)} nodes of killed runs deleted, 0 left because runs are active\n"
     assert left <= set(lines(place / "deleted"))
     assert not list(place.glob(".brokers/left/*/*"))
     assert amqpspec(place, "clean", "hooked").communicate(timeout=60)[0].startswith("hooked: 0 nodes")
 
 
 def test_the_next_run_deletes_what_a_dead_one_left_and_nothing_of_one_at_work(place: Path) -> None:
-    notes = Notes("hooked", place / ".brokers")
+    notes = Notes("hooked", "amqp-1-0", place / ".brokers")
     for name in ("dead", "alive"):
-        with Journal(place / name) as journal:
-            notes.made(journal).add(("/", f"left-by-{name}"))
+        with notes.noted(place / name), Journal(place / name) as journal:
+            kept_by(journal).add(queue(f"left-by-{name}"))
     with only_run_in(place / "alive"):
         run = amqpspec(place, "run", "-t", "hooked", "open.first-frame", "-q")
         said, _ = run.communicate(timeout=60)

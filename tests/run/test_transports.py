@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import ssl
 from pathlib import Path
 
 import pytest
-import trustme
 
 from amqpspec.cli.certify import RunRequest, certify
 from amqpspec.record.rows import RAN
@@ -14,6 +12,7 @@ from amqpspec.reference.server import ReferenceBroker
 from amqpspec.run.case import load_suite
 from amqpspec.run.driver import ProbeFailed
 from amqpspec.target.config import target_of_url
+from tests.certificates import Certificates
 
 CASES = ("channel.open.twice", "amq_wlp_frame_02", "basic.ack.multiple")
 
@@ -21,22 +20,6 @@ CASES = ("channel.open.twice", "amq_wlp_frame_02", "basic.ack.multiple")
 def certified(url: str, folder: Path, cases: tuple[str, ...] = CASES) -> dict[str, str]:
     document = certify(RunRequest(target=target_of_url(url), patterns=cases, out=folder / "run", quiet=True))
     return {case["id"]: case["verdict"] for case in document["cases"]}
-
-
-class Certificates:
-    """A CA, a server's certificate for localhost, and a client's for guest, as files."""
-
-    def __init__(self, folder: Path) -> None:
-        authority = trustme.CA()
-        self.ca, self.client = folder / "ca.pem", folder / "client.pem"
-        authority.cert_pem.write_to_path(str(self.ca))
-        authority.issue_cert(
-            "guest@example.org", common_name="guest"
-        ).private_key_and_cert_chain_pem.write_to_path(str(self.client))
-        self.server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        authority.issue_cert("localhost", "127.0.0.1").configure_cert(self.server)
-        authority.configure_trust(self.server)
-        self.server.verify_mode = ssl.CERT_OPTIONAL
 
 
 @pytest.fixture

@@ -20,10 +20,17 @@ Tables = dict[str, list[Row]]
 DIALECT, OTHER = "amqp-0-9-1", "amqp-1-0"
 HOSTILE = "</script><img src=x onerror=alert(1)>\u202e\"'&{{ 7*7 }}"
 _COLUMNS = {row.NAME: row.names() for row in ROWS}
-_ZERO = {
-    "runs": 1, "cases": 1, "judged": 0, "green": 0, "counted": 0, "flips": 0, "mixed_runs": 0, "campaigns": 1,
-    "inputs": 1, "targets": 2, "new": 0, "covered": 0, "newest": True,
+_KNOWN = {
+    "runs": 1, "cases": 1, "mixed_runs": 0, "campaigns": 1, "inputs": 1, "targets": 2, "newest": True,
 }  # fmt: skip
+_ZERO = {
+    "STRING": "", "BIGINT": 0, "TINYINT": 0, "BOOLEAN": False, "DOUBLE": 0.0, "DATE": date(2026, 11, 1),
+    "TIMESTAMP": datetime(2026, 11, 1, tzinfo=UTC),
+}  # fmt: skip
+_UNSAID = {
+    row.NAME: {c.name: _KNOWN.get(c.name, None if c.optional else _ZERO[c.spark]) for c in row.columns()}
+    for row in ROWS
+}
 
 
 def at(day: int, hour: int = 2) -> datetime:
@@ -48,7 +55,8 @@ def score(target: str, run: str, day: int, green: int, of: int, version: str = "
 def requirement(name: str, status: str, green: int = 0, **more: Any) -> Row:
     judged = int(status == "judged")
     return {
-        "target": "harbor", "dialect": DIALECT, "requirement": name, "level": "MUST", "section": "1.2",
+        "target": "harbor", "target_version": "3.10", "dialect": DIALECT, "requirement": name, "level": "MUST",
+        "section": "1.2",
         "status": status, "judged": judged, "green": green, "excluded": "",
     } | more  # fmt: skip
 
@@ -102,11 +110,16 @@ def literal() -> Tables:
             verdict("harbor", "link.attach", "pass", dialect=OTHER),
         ],
         "requirement_coverage": [
-            requirement("channel/open", "judged", 1),
-            requirement("channel/close", "judged"),
+            requirement("channel/open", "judged", 1, verdict="pass", case="channel.open"),
+            requirement("channel/close", "judged", verdict="fail", baseline="known", case="channel.close"),
             requirement("queue/missing", "open"),
             requirement("queue/left", "excluded", excluded="only a client can know"),
             requirement("queue/old", "open", newest=False),
+            requirement(
+                "channel/open", "judged", 0, target_version="3.9", newest=False, verdict="fail", case="channel.open"
+            ),
+            requirement("channel/open", "judged", 0, target="quay", target_version="0.1", verdict="blocked"),
+            requirement("link/attach", "judged", 1, dialect=OTHER, verdict="pass", case="link.attach"),
         ],
         "regressions": [
             change("queue.declare", "regressed", "pass", "fail"),
@@ -185,7 +198,7 @@ def write(folder: Path, tables: Mapping[str, Sequence[Row]]) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     for name, rows in tables.items():
         names = [*_COLUMNS[name], "more"]
-        whole = [{column: row.get(column, _ZERO.get(column)) for column in names} for row in rows]
+        whole = [{column: row.get(column, _UNSAID[name].get(column)) for column in names} for row in rows]
         assert all(set(row) <= set(names) for row in rows), name
         (folder / name).mkdir()
         table = pa.Table.from_pylist(whole) if whole else pa.table({column: [] for column in names})

@@ -46,7 +46,7 @@ def test_a_missing_mart_and_a_missing_column_are_named(folder: Path) -> None:
 def test_damaged_parquet_is_one_line(folder: Path) -> None:
     path = folder / "verdicts/part-0000.parquet"
     path.write_bytes(path.read_bytes()[:-20])
-    with pytest.raises(ReportError, match=r"verdicts/part-0000\.parquet: expected Parquet"):
+    with pytest.raises(ReportError, match=r"verdicts/part-0000\.parquet: expected whole Parquet"):
         load(folder)
 
 

@@ -8,13 +8,20 @@ from pathlib import Path
 import pytest
 
 from amqpspec.reports.site.folder import write_site
-from amqpspec.reports.site.pages import page_name
+from amqpspec.reports.site.names import page_name
+from tests.reference.npm import npm_package
 from tests.reports.browser import Browser, undisturbed
 from tests.site import marts
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(180)]
 
-PAGES = ("index.html", "target-harbor.html", "differences.html", page_name(marts.HOSTILE))
+PAGES = (
+    "index.html", "target-harbor.html", "differences.html", "matrix-amqp-0-9-1.html", "broker-harbor.html",
+    "requirements/amqp-0-9-1/channel.open.html", "differences/amqp-0-9-1/case.queue.declare.html",
+    "differences/amqp-0-9-1/fuzz.v1.html", "regressions.html", "search.html", page_name(marts.HOSTILE),
+)  # fmt: skip
+"""One page of each kind, and one all of whose texts are hostile."""
+AXE = "axe-core@4.14.1"
 BEYOND = """[...document.querySelectorAll('main *')].filter((e) => !e.closest('.wide, .plot, .as-table')
   && e.getBoundingClientRect().width > 0 && e.getBoundingClientRect().right > innerWidth + 1
   && !e.closest('.sr')).map((e) => e.outerHTML.slice(0, 120))"""
@@ -96,6 +103,59 @@ def test_scrolling_parts_are_reached_by_keyboard(browser: Browser, site: Path) -
     browser.wait("location.hash === '#main'")
 
 
+@pytest.fixture(scope="module")
+def axe(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The checker of accessibility, as a script."""
+    folder = npm_package("axe-core", AXE, request, tmp_path_factory)
+    return (folder / "node_modules/axe-core/axe.min.js").read_text("utf-8")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("page", PAGES)
+def test_axe_finds_no_violation(browser: Browser, site: Path, axe: str, page: str, scheme: str) -> None:
+    browser.prefer(scheme)
+    show(browser, site / page)
+    browser.eval(f"{axe}; true")
+    found = browser.eval(
+        "axe.run({preload: false}).then((result) => result.violations.map((v) => [v.id, v.nodes[0].html]))"
+    )
+    assert found == []
+
+
+def test_the_filters_of_a_matrix_leave_what_is_wanted(browser: Browser, site: Path) -> None:
+    show(browser, site / "matrix-amqp-0-9-1.html")
+    shown = "[...document.querySelectorAll('#matrix tr[id]')].filter((row) => row.offsetParent).map((row) => row.id)"
+    assert len(browser.eval(shown)) > 3
+    browser.eval("document.getElementById('filter').focus()")
+    browser.type("channel open")
+    assert browser.eval(shown) == ["channel.open"]
+    assert browser.eval("document.getElementById('left').textContent") == "1 shown"
+
+
+def test_the_search_finds_pages_by_words(browser: Browser, site: Path) -> None:
+    show(browser, site / "requirements/amqp-0-9-1/channel.open.html")
+    browser.eval("document.getElementById('find').focus()")
+    browser.type("attach link")
+    browser.press("Enter")
+    browser.wait(
+        "location.pathname.endsWith('search.html') && document.documentElement.dataset.ready === 'true'"
+    )
+    links = browser.eval(
+        "[...document.querySelectorAll('#found a')].map((link) => link.getAttribute('href'))"
+    )
+    assert links == ["requirements/amqp-1-0/link.attach.html"]
+
+
+def test_a_plot_can_be_opened_and_closed(browser: Browser, site: Path) -> None:
+    show(browser, site / "target-harbor.html")
+    browser.wait("document.documentElement.dataset.ready === 'true'")
+    browser.eval("document.querySelector('.zoom').click()")
+    assert browser.eval("document.querySelectorAll('.interactive canvas[role=img]').length") == 1
+    assert browser.eval("getComputedStyle(document.querySelector('.plot.replaced')).display") == "none"
+    browser.eval("document.querySelector('.zoom').click()")
+    assert browser.eval("document.querySelectorAll('.interactive, .replaced').length") == 0
+
+
 def test_links_between_pages_work(browser: Browser, site: Path) -> None:
     show(browser, site / "index.html")
     browser.eval("document.querySelector('.scores th a').click()")
@@ -106,7 +166,7 @@ def test_links_between_pages_work(browser: Browser, site: Path) -> None:
 
 def test_a_hostile_target_runs_nothing(browser: Browser, site: Path) -> None:
     show(browser, site / PAGES[-1])
-    assert browser.eval("document.querySelectorAll('img, script').length") == 0
+    assert browser.eval("document.querySelectorAll('img, script:not([src])').length") == 0
     assert "onerror=alert(1)" in browser.eval("document.querySelector('h1').innerText")
     assert browser.eval("document.title").startswith("</script>")
     assert browser.print().startswith(b"%PDF")

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import os
 import xml.etree.ElementTree as ET
 from collections.abc import Iterable
 from pathlib import Path
@@ -43,11 +42,8 @@ ELEMENTS = {
 
 
 @pytest.fixture(scope="module")
-def official() -> ET.Element:
-    folder = os.environ.get("AMQPSPEC_XML")
-    if not folder:
-        pytest.skip("AMQPSPEC_XML does not name a directory with the official XML")
-    return ET.parse(Path(folder) / "amqp.0-10.xml").getroot()
+def official(official_xml: Path) -> ET.Element:
+    return ET.parse(official_xml / "amqp.0-10.xml").getroot()
 
 
 def number(text: str) -> int:

@@ -6,7 +6,6 @@ is skipped.
 
 from __future__ import annotations
 
-import os
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from pathlib import Path
@@ -29,11 +28,8 @@ KEYS = {
 
 
 @pytest.fixture(scope="module")
-def official() -> list[ET.Element]:
-    folder = os.environ.get("AMQPSPEC_XML")
-    if not folder:
-        pytest.skip("AMQPSPEC_XML does not name a directory with the official XML")
-    return [ET.parse(Path(folder) / "1.0" / f"{name}.xml").getroot() for name in FILES]
+def official(official_xml: Path) -> list[ET.Element]:
+    return [ET.parse(official_xml / "1.0" / f"{name}.xml").getroot() for name in FILES]
 
 
 def xml_types(official: list[ET.Element], kind: str) -> Iterator[ET.Element]:

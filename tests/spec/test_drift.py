@@ -8,7 +8,6 @@ its reason.
 
 from __future__ import annotations
 
-import os
 import xml.etree.ElementTree as ET
 from collections.abc import Mapping
 from pathlib import Path
@@ -53,11 +52,8 @@ def dialect(dialect_id: str) -> MethodDialect:
 
 
 @pytest.fixture
-def official(dialect_id: str) -> ET.Element:
-    folder = os.environ.get("AMQPSPEC_XML")
-    if not folder:
-        pytest.skip("AMQPSPEC_XML does not name a directory with the official XML")
-    return ET.parse(Path(folder) / XML_BY_DIALECT[dialect_id]).getroot()
+def official(dialect_id: str, official_xml: Path) -> ET.Element:
+    return ET.parse(official_xml / XML_BY_DIALECT[dialect_id]).getroot()
 
 
 def xml_field(element: ET.Element) -> Field:

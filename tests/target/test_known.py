@@ -150,7 +150,7 @@ def test_restart_after_stop_and_after_a_crash(broker: StandIn) -> None:
 
 
 def test_restart_needs_a_first_start(broker: StandIn) -> None:
-    with pytest.raises(BrokerError, match="expected one started before, found none in "):
+    with pytest.raises(BrokerError, match="expected one that was started before, found none in "):
         broker.restart()
 
 
@@ -176,8 +176,9 @@ def test_a_broker_that_ends_at_once_is_quoted(broker: StandIn) -> None:
     assert not broker.is_running()
 
 
-def test_a_broker_that_is_never_ready_is_ended(broker: StandIn) -> None:
-    broker.flaws, broker.start_timeout_s = ("mute",), 0.5  # type: ignore[misc]
+def test_a_broker_that_is_never_ready_is_ended(broker: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
+    broker.flaws = ("mute",)
+    monkeypatch.setattr(broker, "start_timeout_s", 0.5)
     with pytest.raises(BrokerError, match=r"within 0.5 s, it is not; .*stand-in.log says: mute"):
         broker.start()
     state = StateFile(broker.state_dir).read()
@@ -224,15 +225,17 @@ def test_a_broker_outlives_the_command_that_started_it(broker: StandIn) -> None:
     assert birth(pid) is None
 
 
-def test_a_broker_that_hangs_is_restarted_without_the_usual_patience(broker: StandIn) -> None:
-    broker.flaws, broker.stop_timeout_s = ("deaf",), 60.0  # type: ignore[misc]
+def test_a_broker_that_hangs_is_restarted_without_the_usual_patience(
+    broker: StandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broker.flaws = ("deaf",)
+    monkeypatch.setattr(broker, "stop_timeout_s", 60.0)
     first = broker.start()
     started_s = time.monotonic()
     again = broker.restart(stop_timeout_s=0.1)
     assert time.monotonic() - started_s < 20.0
     assert again.pid != first.pid and again.url == first.url
     broker.restart(stop_timeout_s=0.1)
-    broker.stop_timeout_s = 0.1  # type: ignore[misc]
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="the system cannot keep a process to a CPU")

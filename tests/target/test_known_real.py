@@ -6,6 +6,7 @@ import socket
 import ssl
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote, urlsplit
 
 import pika
@@ -31,14 +32,14 @@ def speaking(dialect: str) -> list[str]:
     return [name for name, broker in KNOWN.items() if dialect in broker.dialects]
 
 
-def prepare(name: str, state_dir: Path, **options: object) -> KnownBroker:
+def prepare(name: str, state_dir: Path, **options: Any) -> KnownBroker:
     """The broker with a state directory of its own, and what was installed in the usual one before."""
     for part in INSTALLED:
         installed = INSTALLED_HERE / name / part
         if installed.exists():
             state_dir.mkdir(parents=True, exist_ok=True)
             (state_dir / part).symlink_to(installed)
-    broker = known_broker(name, state_dir, **options)  # type: ignore[arg-type]
+    broker = known_broker(name, state_dir, **options)
     if broker.version() is None:
         pytest.skip(f"{name} is not installed; run: amqpspec brokers install {name}")
     return broker

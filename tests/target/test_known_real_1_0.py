@@ -51,7 +51,9 @@ class Talk:
         response = f"\0{user}\0{password}".encode() if mechanism == "PLAIN" else b""
         self.socket.sendall(HEADERS["sasl"])
         self.send("sasl-init", mechanism=mechanism, initial_response=response)
-        self.outcome = self.take("sasl-outcome").performative["code"]  # type: ignore[index]
+        outcome = self.take("sasl-outcome").performative
+        assert outcome is not None
+        self.outcome = outcome["code"]
         if self.outcome == 0:
             self.socket.sendall(HEADERS["amqp"])
 

@@ -54,7 +54,7 @@ def test_a_release_has_a_place_of_its_own() -> None:
 
 def test_a_broker_of_one_release_takes_no_other(tmp_path: Path) -> None:
     for name in set(KNOWN) - {"qpid-broker-j", "rabbitmq"}:
-        with pytest.raises(BrokerError, match=f"{name}: expected no version, .* asked for 1.2"):
+        with pytest.raises(BrokerError, match=f"{name}: expected no version, .* requested 1.2"):
             known_broker(f"{name}@1.2", tmp_path)
 
 
@@ -85,7 +85,7 @@ def test_other_releases_of_rabbitmq_come_from_other_releases_of_debian(
 
 def test_a_release_of_rabbitmq_that_debian_does_not_carry(tmp_path: Path) -> None:
     with pytest.raises(
-        BrokerError, match=r"rabbitmq: expected version 4.0 or 4.3, or none .* asked for 3.13"
+        BrokerError, match=r"rabbitmq: expected version 4.0 or 4.3, or none .* requested 3.13"
     ):
         known_broker("rabbitmq@3.13", tmp_path)
 

@@ -96,6 +96,20 @@ def test_lost_framing_is_lost_for_good() -> None:
     assert (reader.offset, reader.pending_octets) == (8, 0)
 
 
+def test_a_reader_that_lost_framing_keeps_nothing_of_its_callers() -> None:
+    reader = FrameReader(LAYOUT)
+    reader.feed(b"\x01\x00\x00\xff\xff\xff\xff")
+    raised: list[WireError] = []
+    for _ in "123":
+        with pytest.raises(WireError) as told:
+            reader.next()
+        raised.append(told.value)
+    traceback, frames = raised[-1].__traceback__, 0
+    while traceback is not None:
+        traceback, frames = traceback.tb_next, frames + 1
+    assert raised[0] is raised[-1] and frames == 2, "this test, and the reader"
+
+
 @pytest.mark.parametrize("octets", [b"AMQX", b"AMqP\0\0\x09\x01", b"A\0\0\0\0\0\0\xce"])
 def test_almost_a_protocol_header(octets: bytes) -> None:
     at = next(n for n, (one, other) in enumerate(zip(octets, b"AMQP", strict=False)) if one != other)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import Protocol, cast
 
+from amqpspec.fuzz.clients.part import ClientsPart
 from amqpspec.fuzz.executor.part import ExecutorPart
 from amqpspec.fuzz.families.part import FamiliesPart
 from amqpspec.fuzz.grammar import GrammarPart
@@ -35,6 +36,7 @@ class FuzzDriver(
     TriagePart,
     InteropPart,
     SelftestPart,
+    ClientsPart,
     Protocol,
 ):
     """A dialect, as the fuzzer knows it."""

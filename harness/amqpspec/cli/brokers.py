@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from amqpspec.cli.common import STATE_DIR, one_line_errors, stop
+from amqpspec.cli.common import LENIENT, PRODUCT, STATE_DIR, one_line_errors, stop
 from amqpspec.run.results import Exit
 
 if TYPE_CHECKING:
+    from amqpspec.reference.server import ReferenceBroker
     from amqpspec.target.known import KnownBroker
 
 
@@ -71,7 +72,7 @@ def _known(name: str, release: str | None = None, memory_limit_mib: int | None =
 
 _memory_limit = click.option(
     "--memory-limit", "memory_limit_mib", type=click.IntRange(64), metavar="MIB",
-    help="What its process may write to at most (default: the broker's usual limit).",
+    help="Limit of the data memory of its process (default: the broker's usual limit).",
 )  # fmt: skip
 _release = click.option(
     "--version", "release", metavar="VERSION", help="Another release, as in NAME@VERSION."
@@ -147,6 +148,8 @@ def restart(name: str, release: str | None, memory_limit_mib: int | None) -> Non
     type=click.Path(path_type=Path, exists=True),
     help="Its private key (default: in the same file).",
 )
+@PRODUCT
+@LENIENT
 def reference(
     dialect: str,
     host: str,
@@ -156,8 +159,11 @@ def reference(
     list_faults: bool,
     tls_cert: Path | None,
     tls_key: Path | None,
+    product: str,
+    lenient: bool,
 ) -> None:
     """Serve the reference broker until SIGTERM or SIGINT; prints its URL."""
+    from amqpspec.reference.core import PRODUCT as SERVED_AS
     from amqpspec.reference.faults import all_faults
     from amqpspec.reference.server import ReferenceBroker
     from amqpspec.spec.dialects import dialect_ids
@@ -177,17 +183,35 @@ def reference(
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: done.set())
     tls = _tls(tls_cert, tls_key)
-    broker = ReferenceBroker(dialect, faults=faults, host=host, port=port, tls=tls, late_s=late_s)
-    try:
-        broker.start()
-    except OSError as error:
-        why = os.strerror(error.errno) if error.errno and error.errno > 0 else error.strerror or error
-        stop(Exit.USAGE, f"cannot listen on {host}, port {port or 'any'}: {why}")
+    broker = ReferenceBroker(
+        dialect,
+        faults=faults,
+        host=host,
+        port=port,
+        tls=tls,
+        late_s=late_s,
+        product=product or SERVED_AS,
+        forgave=_tell_forgiven if lenient else None,
+    )
+    begin(broker)
     try:
         click.echo(broker.url)
         done.wait()
     finally:
         broker.stop()
+
+
+def begin(broker: ReferenceBroker) -> None:
+    """Start a broker on the place that the user chose; one that cannot be had is a mistake of the user."""
+    try:
+        broker.start()
+    except OSError as error:
+        why = os.strerror(error.errno) if error.errno and error.errno > 0 else error.strerror or error
+        stop(Exit.USAGE, f"cannot listen on {broker.host}, port {broker.port or 'any'}: {why}")
+
+
+def _tell_forgiven(remote: tuple[str, int], deviation: str) -> None:
+    click.echo(f"forgiven: {deviation}, {remote[0]} port {remote[1]}", err=True)
 
 
 def _tls(certificate: Path | None, key: Path | None) -> ssl.SSLContext | None:

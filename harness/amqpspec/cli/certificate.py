@@ -14,7 +14,7 @@ import click
 
 from amqpspec.cli.common import one_line_errors, stop
 from amqpspec.run.results import Exit
-from amqpspec.spec.dialects import certified_dialects
+from amqpspec.spec.dialects import certified_dialects, client_dialects
 
 if TYPE_CHECKING:
     from amqpspec.run.derive import Derivation
@@ -47,14 +47,14 @@ def issue(run: Path, out: Path | None, key: Path | None) -> None:
     from amqpspec.reports.certificate.issue import certificate as made
     from amqpspec.reports.certificate.issue import short, write_certificate
     from amqpspec.reports.certificate.signature import signed
-    from amqpspec.reports.load import load_run
+    from amqpspec.reports.checksums import load_intact
     from amqpspec.reports.text import one_line
 
     with one_line_errors():
-        loaded = load_run(run)
+        loaded = load_intact(run)
         dialect = loaded.meta.target.dialect
-        if dialect not in certified_dialects():
-            known = ", ".join(certified_dialects())
+        if dialect not in (*certified_dialects(), *client_dialects()):
+            known = ", ".join((*certified_dialects(), *client_dialects()))
             stop(
                 Exit.USAGE, f"{run}: expected a run of {known}, actual: {dialect}, which is not certified yet"
             )
@@ -133,6 +133,11 @@ def _again(
     from amqpspec.cli.certify import RunRequest, certify
     from amqpspec.target.find import find_target
 
+    if document["dialect"] in client_dialects():
+        stop(
+            Exit.USAGE,
+            f"--replay: expected a run of a broker, actual: {document['dialect']}; run the client again",
+        )
     target = find_target(url or name or document["target"]["name"], targets_file)
     if target.dialect != document["dialect"]:
         target = replace(target, dialect=document["dialect"])

@@ -23,8 +23,10 @@ from amqpspec.cli.place import make_room, only_run_in, recorded_target, usual_pl
 from amqpspec.cli.progress import Progress
 from amqpspec.net.clock import today, utc_now
 from amqpspec.peer.context import Patience
+from amqpspec.record.drafts import remove_drafts
 from amqpspec.record.journal import Journal, read_cases, read_run
 from amqpspec.record.rows import BlockedBy, CaseRow, Outcome, RunRow, TargetRow
+from amqpspec.reports.checksums import SUMS, load_intact, write_sums
 from amqpspec.reports.json_report import ledger_json, write_results
 from amqpspec.reports.load import load_run
 from amqpspec.run.baseline import Baseline, read_baseline
@@ -32,10 +34,11 @@ from amqpspec.run.case import Case, load_suite
 from amqpspec.run.driver import Identity, ProbeFailed
 from amqpspec.run.engine import Engine, Settings, meet
 from amqpspec.run.execute import World
-from amqpspec.run.made import Notes
+from amqpspec.run.made import Notes, kept_by
 from amqpspec.run.plan import Limits, Planned, make_plan
 from amqpspec.run.recorded import Stopped
 from amqpspec.run.results import Exit, Results, judge, last_attempts
+from amqpspec.run.room import room_for
 from amqpspec.run.select import select, with_files
 from amqpspec.run.shard import Shard
 from amqpspec.run.sweep import sweep
@@ -54,6 +57,7 @@ class RunRequest:
     patterns: Sequence[str] = ()
     out: Path | None = None
     junit: Path | None = None
+    ctrf: Path | None = None
     connections: int | None = None
     patience: float = 1.0
     repeat: int = 1
@@ -68,9 +72,12 @@ class RunRequest:
     resume: Path | None = None
     force: bool = False
     pcap: bool = False
+    evidence: str = "sample"
     quiet: bool = False
     amiss: str = ""
     """Why the target is known not to be reached, before anything is tried; empty where it is not."""
+    note: str = ""
+    """What turned out while the run went on; stands in its reports."""
 
 
 def certify(request: RunRequest) -> dict[str, Any]:
@@ -82,10 +89,11 @@ def certify(request: RunRequest) -> dict[str, Any]:
     limits = Limits(excluded, request.shared_target)
     folder = _place(request)
     stop = threading.Event()
-    notes = Notes(request.target.name)
+    notes = Notes(request.target.name, request.target.dialect)
     with ExitStack() as stack:
         stack.enter_context(only_run_in(folder))
         _prepare(folder, request)
+        stack.enter_context(notes.noted(folder))
         stack.enter_context(stopping(stop))
         row = _run_row(request, folder)
         try:
@@ -95,8 +103,9 @@ def certify(request: RunRequest) -> dict[str, Any]:
             row = replace(row, target=replace(row.target, url=target.url.redacted))
             journal = stack.enter_context(Journal(folder))
             world = World(target, folder, folder.name[-33:], Patience(), stop)
-            world, identity = meet(replace(world, made=notes.made(journal)), journal)
-            stack.callback(sweep, world, notes, folder)
+            world, identity = meet(replace(world, made=kept_by(journal)), journal)
+            swept = stack.enter_context(ExitStack())
+            swept.callback(sweep, world, notes, folder)
             sweep(world, notes, folder)
         except (ProbeFailed, TargetError, BrokerError) as failed:
             return _not_reached(request, row, folder, cases, str(failed))
@@ -111,10 +120,11 @@ def certify(request: RunRequest) -> dict[str, Any]:
         plan = make_plan(cases, target, identity.lacks, limits)
         with _broken_off(request, folder, plan, baseline):
             complete = _run(request, replace(world, patience=patience), journal, plan)
+        swept.close()
         journal.end(complete=complete)
         document = finish(request, folder, plan, baseline, partial=not complete)
         if not complete:
-            click.echo(f"stopped: go on with the same command and --resume {folder}", err=True)
+            click.echo(f"stopped: continue with the same command and --resume {folder}", err=True)
         return document
 
 
@@ -135,8 +145,10 @@ def _run(request: RunRequest, world: World, journal: Journal, plan: Sequence[Pla
     """Run what is left of a plan; whether it came to its end."""
     left = _left(plan, request)
     progress = Progress(len(left) * request.repeat, request.quiet)
-    connections = request.connections or request.target.connections
-    settings = Settings(connections, request.repeat, request.target.fresh)
+    room = room_for(request.connections or request.target.connections)
+    for line in room.says:
+        click.echo(line, err=True)
+    settings = Settings(room.at_once, request.repeat, request.target.fresh)
     engine = Engine(world, journal, settings, [progress.saw])
     with progress:
         return engine.run(left)
@@ -147,6 +159,7 @@ def finish(
 ) -> dict[str, Any]:
     """From the journal to all reports; gives the results document."""
     row = replace(read_run(folder), ended=utc_now(), partial=partial, strict=request.strict)
+    row = replace(row, note="; ".join(filter(None, (row.note, request.note))))
     fitting = baseline if baseline and baseline.applies_to(row.target.version) else None
     if baseline is not fitting:
         assert baseline is not None
@@ -179,21 +192,27 @@ def _suite_of(rows: Iterable[CaseRow]) -> Iterator[str]:
 def _report(request: RunRequest, row: RunRow, results: Results, folder: Path) -> dict[str, Any]:
     # Imported here: templates and JUnit take a while to load, which a run that does not begin need not wait for.
     from amqpspec.cli.conclusion import conclude
+    from amqpspec.reports.ctrf import write_ctrf
+    from amqpspec.reports.html.page import Evidence
     from amqpspec.reports.render import render_all
     from amqpspec.reports.summary import headline
 
     requirements = ledger_json(request.target.dialect)
     write_results(folder, row, results.rows, requirements, int(results.exit_code), list(results.stale))
-    paths = render_all(folder)
+    run = load_run(folder)
+    paths = render_all(run, Evidence(request.evidence))
+    if not row.partial:
+        write_sums(folder)
     if request.pcap:
         _captures(folder, results.rows)
     _point_latest(folder)
-    run = load_run(folder)
     conclude(run, request.quiet)
     tell_host(folder)
     if request.junit is not None:
         request.junit.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(paths["junit.xml"], request.junit)
+    if request.ctrf is not None:
+        write_ctrf(request.ctrf, run)
     tally = results.tally.to_json()
     cases = [case.to_json() for case in results.rows]
     return {
@@ -234,7 +253,7 @@ def _sharded(cases: list[Case], request: RunRequest) -> list[Case]:
         return cases
     taken_ms: dict[str, float] = {}
     if request.durations is not None:
-        taken_ms = {row.id: row.duration_ms for row in load_run(request.durations).cases}
+        taken_ms = {row.id: row.duration_ms for row in load_intact(request.durations).cases}
     return request.shard.part(cases, taken_ms)
 
 
@@ -267,6 +286,8 @@ def _place(request: RunRequest) -> Path:
 def _prepare(folder: Path, request: RunRequest) -> None:
     if request.resume is not None:
         _check_same_target(folder, request.target)
+        (folder / SUMS).unlink(missing_ok=True)
+        remove_drafts(folder)
     else:
         make_room(folder, force=request.force)
 

@@ -7,10 +7,14 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from amqpspec.cli.common import one_line_errors
+from amqpspec.cli.common import one_line_errors, one_of
+
+if TYPE_CHECKING:
+    from amqpspec.target.config import Target
 
 
 @click.command(short_help="Delete what killed runs left on a target.")
@@ -21,35 +25,40 @@ from amqpspec.cli.common import one_line_errors
     type=click.Path(path_type=Path),
     help="Use this file in place of targets.yaml.",
 )
-@click.option("--dialect", "-d", default="amqp-1-0", show_default=True, help="Dialect to speak with a URL.")
-def clean(name: str, targets_file: Path | None, dialect: str) -> None:
-    """Delete the nodes that killed runs from this directory left on TARGET, a name or a URL.
+@click.option("--dialect", "-d", **one_of(), help="Only what was left in this dialect (default: in any).")
+def clean(name: str, targets_file: Path | None, dialect: str | None) -> None:
+    """Delete what killed runs from this directory left on TARGET, a name or a URL, and in their folders.
 
-    Nodes of runs in progress stay. The next run against the target also cleans up before its first case.
+    What belongs to runs in progress stays. The next run against the target also cleans up before its first case.
     """
     from dataclasses import replace
 
+    from amqpspec.run.made import Notes
+    from amqpspec.target.find import find_target
+
+    swept = left = 0
+    with one_line_errors():
+        target = find_target(name, targets_file)
+        for spoken in [dialect] if dialect else Notes.dialects(target.name):
+            own = replace(target, dialect=spoken)
+            swept += _sweep(own)
+            left += sum(len(nodes) for _, nodes in Notes(own.name, spoken).runs())
+    click.echo(f"{target.name}: {swept} nodes of killed runs deleted, {left} left because runs are active")
+
+
+def _sweep(target: Target) -> int:
+    """Delete what killed runs have left on a target in its dialect; how many nodes that were."""
     from amqpspec.record.journal import Journal
     from amqpspec.run.engine import meet
     from amqpspec.run.execute import World
     from amqpspec.run.made import Notes
     from amqpspec.run.sweep import sweep
-    from amqpspec.target.find import find_target
     from amqpspec.target.live import live
 
-    with one_line_errors():
-        target = find_target(name, targets_file)
-        if target.url is not None and "://" in name:
-            target = replace(target, dialect=dialect)
-        notes = Notes(target.name)
-        with (
-            tempfile.TemporaryDirectory() as folder,
-            live(target) as running,
-            Journal(Path(folder)) as journal,
-        ):
-            world = World(running, Path(folder), "clean", made=notes.made(journal))
-            own = sum(len(nodes) for _, nodes in notes.runs())
-            world, _ = meet(world, journal)
-            swept = sweep(world, notes, Path(folder))
-        left = sum(len(nodes) for _, nodes in notes.runs())
-    click.echo(f"{target.name}: {min(own, swept)} nodes of killed runs deleted, {left} left to runs at work")
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        live(target) as running,
+        Journal(Path(folder)) as journal,
+    ):
+        world, _ = meet(World(running, Path(folder), "clean"), journal)
+        return sweep(world, Notes(target.name, target.dialect), Path(folder))

@@ -9,16 +9,16 @@ import json
 import platform
 import shlex
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from amqpspec.cli.common import one_line_errors, stop
-from amqpspec.run.results import Exit
-from amqpspec.spec.dialects import UnknownDialectError, client_dialect, client_dialects
+from amqpspec.cli.common import LENIENT, PRODUCT, command_words, judged_dialect, one_line_errors
 
 if TYPE_CHECKING:
     from amqpspec.record.rows import RunRow
@@ -46,6 +46,13 @@ if TYPE_CHECKING:
     type=click.FloatRange(0.01, 100),
     help="Multiply every wait by this factor.",
 )
+@click.option(
+    "--batch",
+    is_flag=True,
+    help="Keep agents running: one process carries out many tasks (see docs/clients.md).",
+)
+@PRODUCT
+@LENIENT
 @click.option("--baseline", "baseline_file", type=click.Path(path_type=Path), help="Known deviations (YAML).")
 @click.option("--exclude", multiple=True, metavar="CASE", help="Exclude cases (ids, globs, @file).")
 @click.option("--force", is_flag=True, help="Replace a finished run in the folder.")
@@ -54,15 +61,12 @@ if TYPE_CHECKING:
 def client(cases: tuple[str, ...], command: str | None, as_json: bool, **options: Any) -> None:  # fmt: skip
     """Run an agent against correct and hostile servers and judge what its client does.
 
-    Each scenario is one process of the agent. AMQPSPEC_URL says where to connect, AMQPSPEC_SCENARIO what to do,
-    AMQPSPEC_CONTEXT holds the numbers as JSON. Exit code 89 of an agent means that its client cannot do that.
+    Each scenario is one process of the agent, unless --batch is given. AMQPSPEC_URL says where to connect,
+    AMQPSPEC_SCENARIO what to do, AMQPSPEC_CONTEXT holds the numbers as JSON. Exit code 89 of an agent means that its
+    client cannot do that.
     """
-    try:
-        options["dialect"] = client_dialect(options["dialect"])
-    except UnknownDialectError:
-        known = ", ".join(client_dialects())
-        stop(Exit.USAGE, f"--dialect: expected one of {known}, actual {options['dialect']!r}")
-    words = _words(command, options["dialect"])
+    options["dialect"] = judged_dialect(options["dialect"])
+    words = _words(command, options["dialect"], batch=options["batch"])
     options["quiet"] = options["quiet"] or as_json
     with one_line_errors():
         document = _certify(words, cases, options, own=command is None)
@@ -71,18 +75,12 @@ def client(cases: tuple[str, ...], command: str | None, as_json: bool, **options
     raise click.exceptions.Exit(document["exit_code"])
 
 
-def _words(command: str | None, dialect: str) -> Sequence[str]:
+def _words(command: str | None, dialect: str, *, batch: bool) -> Sequence[str]:
     from amqpspec.run.clients.selftest import reference_agent
 
     if command is None:
-        return reference_agent(dialect)
-    try:
-        words = shlex.split(command)
-    except ValueError as error:
-        stop(Exit.USAGE, f"--command: expected a command line, actual: {error}")
-    if not words:
-        stop(Exit.USAGE, "--command: expected a command line, actual: nothing")
-    return words
+        return (*reference_agent(dialect), *(["--batch"] if batch else []))
+    return command_words("--command", command)
 
 
 def _certify(
@@ -94,6 +92,7 @@ def _certify(
     from amqpspec.record.journal import Journal
     from amqpspec.run.baseline import read_baseline
     from amqpspec.run.clients.agent import Limits
+    from amqpspec.run.clients.batch import BatchAgents
     from amqpspec.run.clients.client import Arena
     from amqpspec.run.clients.execute import run_clients
     from amqpspec.target.config import Target
@@ -102,7 +101,7 @@ def _certify(
     target = Target(name, dialect=options["dialect"])
     folder = options["out"] or usual_place(name)
     request = RunRequest(
-        target, patterns, folder, options["junit"], strict=options["strict"], quiet=options["quiet"]
+        target, patterns, folder, junit=options["junit"], strict=options["strict"], quiet=options["quiet"]
     )
     baseline = read_baseline(options["baseline_file"]) if options["baseline_file"] else None
     plan = _plan(target.dialect, patterns, options["exclude"])
@@ -110,27 +109,44 @@ def _certify(
     limits = Limits().scaled(options["patience"])
     with only_run_in(folder), stopping(halt):
         make_room(folder, force=options["force"])
-        with Journal(folder) as journal, Progress(len(plan), request.quiet) as progress:
-            journal.run(_row(folder.name, target, [*words, *patterns]))
-            arena = Arena(words, target.dialect, folder, limits, halt)
+        with Journal(folder) as journal, Progress(len(plan), request.quiet) as progress, ExitStack() as stack:
+            kept = "--batch " if options["batch"] else ""
+            command = f"amqpspec client {kept}--command {shlex.join([*words, *patterns])}"
+            journal.run(client_run(folder.name, target, command))
+            runner = stack.enter_context(BatchAgents(words)) if kept else None
+            arena = Arena(
+                words, target.dialect, folder, limits, halt, runner, options["product"], options["lenient"]
+            )
             complete = run_clients(plan, arena, journal, options["at_once"], [progress.saw])
             journal.end(complete=complete)
+        request = replace(request, note=forgiven(arena.forgiven))
         return finish(request, folder, plan, baseline, partial=not complete)
+
+
+def forgiven(times: Mapping[str, int]) -> str:
+    """What a lenient server let pass, in one line; empty where that was nothing."""
+    from amqpspec.reference.leniency import FORGIVEN
+
+    said = ", ".join(f"{name} ({FORGIVEN[name]}) on {times[name]} connections" for name in sorted(times))
+    return f"forgiven: {said}" if said else ""
 
 
 def _plan(dialect: str, patterns: Sequence[str], exclude: Sequence[str]) -> list[Planned]:
     from amqpspec.record.rows import BlockedBy, Outcome
     from amqpspec.run.case import load_suite
+    from amqpspec.run.clients.roles import about
     from amqpspec.run.plan import Planned
     from amqpspec.run.select import select
+    from amqpspec.spec.model import Side
 
-    suite = load_suite(dialect)
+    suite = about(load_suite(dialect), Side.CLIENT)
     left_out = {case.id for case in select(suite, exclude)} if exclude else set()
     excluded = (Outcome.EXCLUDED, "excluded by --exclude", BlockedBy.SELECTION)
     return [Planned(case, *(excluded if case.id in left_out else ())) for case in select(suite, patterns)]
 
 
-def _row(id: str, target: Target, words: Sequence[str]) -> RunRow:
+def client_run(id: str, target: Target, command: str) -> RunRow:
+    """The row of a run that judges clients."""
     from amqpspec.net.clock import utc_now
     from amqpspec.record.rows import RunRow, TargetRow
 
@@ -139,6 +155,6 @@ def _row(id: str, target: Target, words: Sequence[str]) -> RunRow:
         target=TargetRow(target.name, "", target.dialect, product=target.name),
         suite_version=version("amqpspec"),
         started=utc_now(),
-        command=f"amqpspec client --command {shlex.join(words)}",
+        command=command,
         platform=f"Python {platform.python_version()} on {platform.system()} {platform.machine()}",
     )

@@ -6,6 +6,8 @@ Knows: targets.yaml's place, exit codes. Must not know: what verbs do.
 from __future__ import annotations
 
 import os
+import re
+import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -15,9 +17,18 @@ from typing import Any, NoReturn
 import click
 
 from amqpspec.run.results import Exit
-from amqpspec.spec.dialects import runnable_dialects
+from amqpspec.spec.dialects import UnknownDialectError, client_dialect, client_dialects, runnable_dialects
 
 STATE_DIR = Path(".brokers")
+_UNITS_S = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
+EVIDENCE = click.option(
+    "--evidence",
+    type=click.Choice(["all", "sample", "deviations", "links"]),
+    default="sample",
+    show_default=True,
+    help="Transcripts that matrix.html holds: all; deviations and a sample of passes; deviations, and links to no file"
+    " (to publish); none, only links.",
+)
 
 
 def one_of(known: Callable[[], Sequence[str]] = runnable_dialects) -> dict[str, Any]:
@@ -30,6 +41,44 @@ def one_of(known: Callable[[], Sequence[str]] = runnable_dialects) -> dict[str, 
         return given
 
     return {"callback": check, "metavar": f"[{'|'.join(known())}]"}
+
+
+PRODUCT = click.option(
+    "--product",
+    default="",
+    metavar="NAME",
+    help="The name by which the server identifies itself (some clients require RabbitMQ).",
+)
+LENIENT = click.option(
+    "--lenient", is_flag=True, help="Forgive deviations that are common in the field, and name them."
+)
+
+
+def judged_dialect(given: str) -> str:
+    """The dialect under which clients of a dialect are judged; ends with one line where there is none."""
+    try:
+        return client_dialect(given)
+    except UnknownDialectError:
+        stop(Exit.USAGE, f"--dialect: expected one of {', '.join(client_dialects())}, actual {given!r}")
+
+
+def seconds_of(option: str, text: str) -> float:
+    """An option's ``90``, ``90s``, ``10m`` or ``8h`` in seconds; ends with one line where it is none of them."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)([smh]?)", text)
+    if found is None:
+        stop(Exit.USAGE, f"{option}: expected a duration like 90s, 10m or 8h, actual {text!r}")
+    return float(found[1]) * _UNITS_S[found[2]]
+
+
+def command_words(option: str, command: str) -> Sequence[str]:
+    """The words of a command line that an option gives; ends with one line where it is none."""
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        stop(Exit.USAGE, f"{option}: expected a command line, actual: {error}")
+    if not words:
+        stop(Exit.USAGE, f"{option}: expected a command line, actual: nothing")
+    return words
 
 
 def stop(code: Exit, text: str) -> NoReturn:
@@ -79,8 +128,10 @@ _CODES = {
     "BoofuzzMissing": Exit.USAGE,
     "OutOfScope": Exit.USAGE,
     "NotAttached": Exit.USAGE,
+    "CannotListen": Exit.USAGE,
     "Unanswered": Exit.TARGET,
     "TargetError": Exit.TARGET,
+    "TargetLost": Exit.TARGET,
     "BrokerError": Exit.TARGET,
     "ProbeFailed": Exit.TARGET,
     "OSError": Exit.HARNESS,

@@ -21,7 +21,7 @@ from amqpspec.fuzz.parts import fuzzed_dialects
 from amqpspec.fuzz.states.ways import states
 from amqpspec.spec.dialects import load_dialect, widest
 
-_CAMPAIGN = "campaign"
+_CAMPAIGN, _CLIENTS = "campaign", "clients"
 _OF_THE_GROUP = frozenset({"--list-cells", "--selftest", "-h", "--help"})
 
 
@@ -31,12 +31,13 @@ class _Fuzz(click.Group):
     def parse_args(self, context: click.Context, args: list[str]) -> list[str]:
         """Put the name in where it is left out."""
         if args and args[0] not in self.list_commands(context) and not _OF_THE_GROUP & set(args):
-            args = [_CAMPAIGN, *args]
+            of_clients = any(arg == "--client" or arg.startswith("--client=") for arg in args)
+            args = [_CLIENTS if of_clients else _CAMPAIGN, *args]
         return super().parse_args(context, args)
 
     def list_commands(self, context: click.Context) -> list[str]:
         """Verbs in the order of use."""
-        return [_CAMPAIGN, "replay", "report", "export-boofuzz", *super().list_commands(context)]
+        return [_CAMPAIGN, _CLIENTS, "replay", "report", "export-boofuzz", *super().list_commands(context)]
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
         """Import what needs more than the catalogue when it is called."""
@@ -44,6 +45,10 @@ class _Fuzz(click.Group):
             from amqpspec.cli import fuzz_campaign
 
             return fuzz_campaign.campaign if name == _CAMPAIGN else fuzz_campaign.replay
+        if name == _CLIENTS:
+            from amqpspec.cli.fuzz_clients import clients
+
+            return clients
         if name == "report":
             from amqpspec.cli.fuzz_report import report
 
@@ -104,7 +109,8 @@ def fuzz(
 ) -> None:
     """Fuzz with mutated frames: families C1 to C14, crossed with field roles and protocol states.
 
-    ``amqpspec fuzz URL`` runs a campaign (see ``amqpspec fuzz campaign --help``).
+    ``amqpspec fuzz URL`` runs a campaign (see ``amqpspec fuzz campaign --help``), ``amqpspec fuzz --client COMMAND``
+    one against a client library (see ``amqpspec fuzz clients --help``).
     """
     if context.invoked_subcommand is not None:
         return

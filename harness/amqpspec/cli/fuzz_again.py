@@ -24,7 +24,7 @@ def say(item: FuzzInput, seen: Look, as_json: bool) -> None:
         for line in found.detail.splitlines():
             click.echo(f"  {line}")
     if not seen.complaints:
-        click.echo("nothing to complain about")
+        click.echo("no complaint")
 
 
 def _json(item: FuzzInput, seen: Look) -> dict[str, object]:

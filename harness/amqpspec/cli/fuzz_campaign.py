@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from amqpspec.cli.common import STATE_DIR, one_line_errors, one_of, stop
+from amqpspec.cli.common import STATE_DIR, one_line_errors, one_of, seconds_of, stop
 from amqpspec.cli.fuzz_interop import ENGINES, keep_seeds, run_boofuzz, seeds_of
 from amqpspec.cli.fuzz_known import attaches, with_known
 from amqpspec.cli.fuzz_live import view_of
@@ -50,7 +50,6 @@ from amqpspec.target.live import live
 if TYPE_CHECKING:
     from amqpspec.fuzz.interop.boofuzz_engine import BoofuzzRun
 
-_UNITS_S = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
 _OUT = Path("campaign")
 
 
@@ -118,6 +117,10 @@ _OUT = Path("campaign")
     "--seeds", type=click.Path(path_type=Path, exists=True, dir_okay=False),
     help="A capture (pcap, pcapng) whose conversations are mutated as well.",
 )  # fmt: skip
+@click.option(
+    "--min-cells", default=1, show_default=True, type=click.IntRange(0), metavar="N",
+    help="Exit with 4 if fewer cells are covered (where any were planned).",
+)  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 @click.option(
     "--json-lines", is_flag=True, help="Write progress and findings as JSON lines to standard error."
@@ -126,16 +129,16 @@ _OUT = Path("campaign")
 def campaign(
     url: str | None, name: str | None, budget: str, shard: str, as_json: bool, **options: Any
 ) -> None:
-    """Run a campaign: every cell, then random mutation until the budget ends. Findings go to --out.
+    """Run a campaign: a few inputs of every cell, then the rest, with random mutation. Findings go to --out.
 
-    Exit codes: 0 no findings, 1 findings, 2 usage, 3 target not reached or lost for good, 4 error.
+    Exit codes: 0 no findings, 1 findings, 2 usage, 3 target not reached, 4 error, nothing judged, or too few cells.
     """
     if (url is None) is (name is None):
         stop(Exit.USAGE, "expected a URL or --target, actual: both or none")
     if options["resume"] is not None and options["out"] is not None:
         stop(Exit.USAGE, "expected --resume or --out, actual both: a resumed campaign stays in its folder")
     with one_line_errors(), terminable():
-        budget_s, parts = seconds_of(budget), _shard(shard)
+        budget_s, parts = seconds_of("--budget", budget), _shard(shard)
         target = _target(url, name, options)
         with live(target, state_dir=STATE_DIR) as running:
             subject = subject_of(running, options)
@@ -163,12 +166,13 @@ def campaign(
                     led = Campaign(order).run()
         summary = {**led.summary(), "memory_limit_mib": limit_mib}
         summary["note"] = "; ".join(filter(None, (summary.get("note"), unfit)))
-        found = bool(summary["findings"])
-        code = Exit.TARGET if led.target_lost else Exit.DEVIATIONS if found else Exit.CONFORMING
+        code, amiss = _conclusion(summary, lost=led.target_lost, least=options["min_cells"])
         summary["exit_code"] = int(code)
         write_reports(order.out, summary)
         view.end(summary)
     _say(summary, order.out, as_json, options["quiet"])
+    if amiss:
+        stop(code, amiss)
     raise click.exceptions.Exit(code)
 
 
@@ -278,6 +282,26 @@ def _target(url: str | None, name: str | None, options: dict[str, Any]) -> Targe
 # --- what is said
 
 
+def _conclusion(summary: dict[str, Any], *, lost: bool, least: int) -> tuple[Exit, str]:
+    """The exit code, and in one line why nothing can be said of the target, where that is so."""
+    if summary["findings"]:
+        return Exit.DEVIATIONS, ""
+    if lost:
+        return Exit.TARGET, ""
+    if not summary["inputs"]:
+        return (
+            Exit.HARNESS,
+            f"{summary['target']}: nothing was judged: no input was sent ({summary['ended']})",
+        )
+    planned, covered = summary.get("cells_planned", 0), summary.get("covered", 0)
+    if planned and covered < least:
+        return Exit.HARNESS, (
+            f"{summary['target']}: expected {least} covered cells at least (--min-cells), actual {covered} of {planned}"
+            f"{'' if covered else ': nothing was judged to its end'} ({summary['ended']})"
+        )
+    return Exit.CONFORMING, ""
+
+
 def _say(summary: dict[str, Any], folder: Path, as_json: bool, quiet: bool) -> None:
     if as_json:
         click.echo(json.dumps(summary, indent=1))
@@ -295,14 +319,6 @@ def _say(summary: dict[str, Any], folder: Path, as_json: bool, quiet: bool) -> N
 # --- small print
 
 
-def seconds_of(text: str) -> float:
-    """``90``, ``90s``, ``10m`` or ``8h`` in seconds; raises ConfigError."""
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)([smh]?)", text)
-    if found is None:
-        raise ConfigError(f"expected a time like 90s, 10m or 8h, actual {text!r}")
-    return float(found[1]) * _UNITS_S[found[2]]
-
-
 def _shard(text: str) -> tuple[int, int]:
     found = re.fullmatch(r"([1-9]\d*)/([1-9]\d*)", text)
     if found is None or int(found[1]) > int(found[2]):
@@ -313,7 +329,7 @@ def _shard(text: str) -> tuple[int, int]:
 def _check_place(order: CampaignOrder) -> None:
     """A folder that holds a campaign is not written over."""
     if not order.resume and (order.out / "journal.jsonl").exists():
-        raise ConfigError(f"{order.out}: expected no campaign there, actual: one; --resume goes on with it")
+        raise ConfigError(f"{order.out}: expected no campaign there, actual: one; --resume continues it")
 
 
 @contextmanager

@@ -52,6 +52,10 @@ def export_boofuzz(url: str | None, dialect: str, out: Path | None) -> None:
                 parsed = parse_url(url)
             except UrlError as error:
                 raise ConfigError(str(error)) from error
+            if parsed.tls or parsed.path:
+                raise ConfigError(
+                    f"{parsed.redacted}: expected amqp://, because the script speaks nothing else"
+                )
             where = ScriptTarget(parsed.host, parsed.port, parsed.vhost)
         text = script(dialect, where)
         if out is None:
@@ -71,8 +75,8 @@ def run_boofuzz(order: CampaignOrder, options: dict[str, Any]) -> BoofuzzRun:
     given += ["--shard"] if order.shard != (1, 1) else []
     if given:
         raise ConfigError(f"--engine boofuzz: expected no {', '.join(given)}, actual: given")
-    if order.subject.address.tls is not None:
-        raise ConfigError("--engine boofuzz: expected a target without TLS, actual: amqps")
+    if order.subject.address.tls is not None or order.subject.address.path:
+        raise ConfigError("--engine boofuzz: expected a target without TLS and WebSocket, actual: not amqp")
     return BoofuzzRun(BoofuzzOrder(order.subject, order.out, order.budget_s)).run()
 
 

@@ -1,4 +1,4 @@
-"""``fuzz report DIR``: the reports of a campaign made anew, also of one that was killed.
+"""``fuzz report DIR``: generates the reports of a campaign again, also of one that was killed.
 
 Knows: how a campaign's summary and its renderers fit together. Must not know: how either works.
 """

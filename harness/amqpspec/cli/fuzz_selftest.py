@@ -13,8 +13,8 @@ from typing import Any, NoReturn
 
 import click
 
-from amqpspec.cli.common import one_line_errors
-from amqpspec.cli.fuzz_campaign import seconds_of, terminable
+from amqpspec.cli.common import one_line_errors, seconds_of
+from amqpspec.cli.fuzz_campaign import terminable
 from amqpspec.run.results import Exit
 
 
@@ -26,7 +26,7 @@ def run_selftest(dialects: Sequence[str], as_json: bool, out: Path | None, clean
         result = selftest(
             out or Path(scratch),
             dialects=dialects,
-            clean_budget_s=seconds_of(clean_budget),
+            clean_budget_s=seconds_of("--clean-budget", clean_budget),
             notify=_notify(as_json),
         )
     said = result.to_json()

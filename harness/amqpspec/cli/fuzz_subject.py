@@ -6,14 +6,13 @@ Knows: targets, known brokers, mechanisms that a campaign can log in with. Must 
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
-from urllib.parse import quote, urlencode
 
 from amqpspec.cli.common import STATE_DIR
 from amqpspec.fuzz.driver import fuzz_driver
 from amqpspec.fuzz.executor.loop import Address
 from amqpspec.fuzz.executor.subject import Subject
-from amqpspec.fuzz.executor.tls import Tls
 from amqpspec.fuzz.states.model import Values
 from amqpspec.peer.context import Login
 from amqpspec.target.config import ConfigError
@@ -34,23 +33,32 @@ def subject_of(running: Live, options: dict[str, Any]) -> Subject:
     ]
     return Subject(
         name=target.name, dialect=target.dialect,
-        address=Address(running.url.host, running.url.port, Tls.of(running.url)),
+        address=Address.of(running.url),
         values=_values(running.login, running.login.vhost, queue), others=tuple(others),
         restart=_restart(running, pid), pid=lambda: pid.number, log=running.log,
         connections=min(options["connections"], max(target.connections, 128)),
         patience=options["patience"], url=_public(running), thorough=options.get("thorough", False),
+        replay=_replay(running, options),
     )  # fmt: skip
+
+
+def _replay(running: Live, options: dict[str, Any]) -> tuple[str, ...]:
+    """What a replay has to be told besides the finding: files of one's own, and where a URL with a secret leads."""
+    files = (("--targets", options.get("targets_file")), ("--scope", options.get("scope")))
+    named = tuple(word for option, path in files if path for word in (option, str(Path(path).resolve())))
+    target = running.target
+    # A URL has no name in targets.yaml to be found by, and its password is not written down.
+    is_url = target.url is not None and target.name == f"{target.url.host}:{target.url.port}"
+    secret = is_url and not target.broker and not _public(running)
+    url = running.url.redacted.replace("://", "://USER:PASSWORD@", 1)
+    return (*((url,) if secret else ()), *named)
 
 
 def _public(running: Live) -> str:
     """The URL of a target that has no name in targets.yaml; nothing where it holds a secret."""
     if running.target.broker or running.target.url is None or running.secrets:
         return ""
-    url = running.url
-    host = f"[{url.host}]" if ":" in url.host else url.host
-    query = f"?{urlencode(url.query)}" if url.query else ""
-    scheme = "amqps" if url.tls else "amqp"
-    return f"{scheme}://{url.user}:{url.password}@{host}:{url.port}/{quote(url.vhost, safe='')}{query}"
+    return running.url.whole
 
 
 def _check_mechanism(running: Live) -> None:

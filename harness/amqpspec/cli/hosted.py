@@ -1,4 +1,4 @@
-"""What a hosted CI is told beside the terminal: annotations and the summary of the step.
+"""Output for a hosted CI in addition to the terminal: annotations and the summary of the step.
 
 Knows: the environment variables by which a host shows itself. Must not know: how a run is made.
 """

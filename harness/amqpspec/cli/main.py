@@ -31,14 +31,18 @@ _VERBS = {
     "selftest": ("amqpspec.cli.selftest", "selftest", "Prove the suite: the clean broker passes, faults are found."),
     "fuzz": ("amqpspec.cli.fuzz", "fuzz", "Fuzz a target with mutated frames; replay findings."),
     "pipeline": ("amqpspec.cli.pipeline", "pipeline", "Collect runs in a lake; build marts and pages."),
+    "site": ("amqpspec.cli.pipeline", "site", "Write pages to publish from marts."),
     "query": ("amqpspec.cli.query", "query", "Query the marts: 'status:fail target:rabbitmq is:different'."),
     "brokers": ("amqpspec.cli.brokers", "brokers", "Install, start, stop and list known real brokers."),
     "client": ("amqpspec.cli.client", "client", "Certify a client library."),
-    "agent": ("amqpspec.cli.agent", "agent", "Run one scenario as the reference agent."),
+    "serve": ("amqpspec.cli.observe", "serve", "Judge every client that connects, without an agent."),
+    "watch": ("amqpspec.cli.observe", "watch", "Judge clients and servers in a capture."),
+    "proxy": ("amqpspec.cli.observe", "proxy", "Pass clients on to a broker and judge both."),
+    "agent": ("amqpspec.cli.agent", "agent", "Run scenarios as the reference agent."),
     "clean": ("amqpspec.cli.clean", "clean", "Delete what killed runs left on a target."),
     "reference": ("amqpspec.cli.brokers", "reference", "Serve the reference broker, with or without named faults."),
 }  # fmt: skip
-_EXTRAS = {"fuzz": "fuzz", "pipeline": "pipeline", "query": "pipeline"}
+_EXTRAS = {"fuzz": "fuzz", "pipeline": "pipeline", "query": "pipeline", "site": "pipeline"}
 """The extra that brings what a verb needs beyond what a run needs."""
 _OPTIONAL = {"pyarrow", "pyspark"}
 

@@ -19,6 +19,7 @@ from amqpspec.cli.place import only_run_in
 from amqpspec.record import evidence
 from amqpspec.record.journal import Journal, JournalError, read_cases, read_journal, read_run
 from amqpspec.record.rows import RunRow
+from amqpspec.reports.checksums import check_sums
 from amqpspec.run.baseline import read_baseline
 from amqpspec.run.case import load_suite
 from amqpspec.run.plan import Planned
@@ -63,6 +64,7 @@ def _one_run(runs: Sequence[Path]) -> tuple[RunRow, bool]:
     """What the merged run says of itself, and whether each shard came to its end; raises ConfigError."""
     rows = []
     for folder in runs:
+        check_sums(folder)
         try:
             rows.append(read_run(folder))
         except JournalError as error:

@@ -6,7 +6,7 @@ Knows: options, exit codes, what a terminal shows. Must not know: Parquet, Spark
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from typing import Any
 import click
 
 from amqpspec.cli.common import one_line_errors, stop
+from amqpspec.cli.progress import Steps, Ticker
 from amqpspec.net.clock import today
 from amqpspec.run.results import Exit
 
@@ -59,7 +60,7 @@ def ingest(folders: tuple[Path, ...], lake: Path, landing: bool, as_json: bool) 
     from amqpspec.reports.pipeline.ingest import ingest as bring_in
 
     with one_line_errors():
-        done = bring_in(folders, lake, today(), landing=landing)
+        done = bring_in(_told(folders, as_json), lake, today(), landing=landing)
     if as_json:
         click.echo(
             json.dumps({
@@ -76,6 +77,15 @@ def ingest(folders: tuple[Path, ...], lake: Path, landing: bool, as_json: bool) 
     if done.refused:
         rest = f" (and {len(done.refused) - 1} more)" if len(done.refused) > 1 else ""
         stop(Exit.USAGE, f"refused: {done.refused[0]}{rest}")
+
+
+def _told(folders: Sequence[Path], quiet: bool) -> Iterator[Path]:
+    """The folders, each told on a terminal when its turn comes."""
+    tick = Ticker(quiet or len(folders) == 1)
+    for done, folder in enumerate(folders):
+        tick(folder.name, done, len(folders))
+        yield folder
+    tick("", len(folders), len(folders))
 
 
 @pipeline.command(short_help="Combine the small files of a lake.")
@@ -102,7 +112,9 @@ def status(lake: Path, as_json: bool) -> None:
     damaged: list[str] = []
     with one_line_errors():
         opened = open_lake(lake, skip_bad=True, say=damaged.append)
-        parts = opened.parts()
+        parts = opened.parts(whole=True)
+        for name in opened.snapshot.dims:
+            opened.dimension_file(name)
         foreign = strangers(opened)
     said: dict[str, Any] = {
         "days": len(opened.days()), "files": len(parts), "rows": sum(part.entry.rows for part in parts),
@@ -157,18 +169,18 @@ def build(
     memory: str,
 ) -> None:
     """Write each mart as Parquet, CSV and JSON. Days that did not change since the last build are not read again."""
+    from amqpspec.reports.pipeline.build import STEPS
     from amqpspec.reports.pipeline.build import build as make
     from amqpspec.reports.pipeline.lake import open_lake
     from amqpspec.reports.pipeline.session import session
 
-    def say(line: str) -> None:
-        click.echo(f"  {line}", err=True)
-
     day = as_of.date() if as_of else None
     with one_line_errors():
-        opened = open_lake(lake, skip_bad=skip_bad, say=say)
-        with session(master, remote, memory=memory) as spark:
-            made = make(spark, opened, out, day, say)
+        steps = Steps(STEPS)
+        opened = open_lake(lake, skip_bad=skip_bad, say=steps.remark)
+        steps("Spark starts")
+        with session(master, remote, memory=memory) as spark, steps:
+            made = make(spark, opened, out, day, steps)
     if as_json:
         click.echo(json.dumps({"out": str(out), "as_of": made.as_of.isoformat(), "marts": dict(made.marts)}))
         return
@@ -177,19 +189,25 @@ def build(
     )
 
 
-@pipeline.command(short_help="Write static pages from marts.")
+@click.command(short_help="Write pages to publish from marts.")
 @click.option("--marts", required=True, type=_PATH, help="The folder that `pipeline build` wrote.")
 @click.option("--out", default=Path("site"), show_default=True, type=_PATH, help="Folder for the pages.")
-def pages(marts: Path, out: Path) -> None:
-    """Write an index, a page for each target and a page of differences, with the marts as CSV and JSON.
+@click.option("--url", default="", help="Address at which the site is published, for the links in its feed.")
+def site(marts: Path, out: Path, url: str) -> None:
+    """Write what brokers do, requirement by requirement, as static pages with search, feed and data.
 
-    The pages need no script and no network. They replace an older site in the folder.
+    The pages need no server and no network. They replace an older site in the folder.
+
+    Exit codes: 0 done, 2 the marts or the folder are not as expected, 4 the site could not be written.
     """
     from amqpspec.reports.site.folder import write_site
 
     with one_line_errors():
-        index = write_site(marts, out)
+        index = write_site(marts, out, url)
     click.echo(index)
+
+
+pipeline.add_command(site, "pages")
 
 
 @pipeline.command(short_help="Write the package as a zip for spark-submit --py-files.")

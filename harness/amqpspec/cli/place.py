@@ -12,12 +12,14 @@ from pathlib import Path
 
 from amqpspec.net.clock import utc_now
 from amqpspec.record import evidence
+from amqpspec.record.drafts import remove_drafts
 from amqpspec.record.journal import JOURNAL, JournalError, read_journal, read_run
 from amqpspec.record.lock import locked_folder
 from amqpspec.record.rows import TargetRow
+from amqpspec.reports.checksums import SUMS, check_sums
 from amqpspec.target.config import ConfigError
 
-_REPORTS = ("results.json", "matrix.html", "junit.xml", "summary.md", "badge.svg", "deviations.sarif")
+_REPORTS = ("results.json", "matrix.html", "junit.xml", "summary.md", "badge.svg", "deviations.sarif", SUMS)
 
 
 def usual_place(target: str) -> Path:
@@ -35,14 +37,15 @@ def only_run_in(folder: Path) -> Iterator[None]:
             folder.mkdir(parents=True, exist_ok=True)
             stack.enter_context(locked_folder(folder))
         except BlockingIOError as error:
-            raise ConfigError(f"{folder}: another run is at work there; choose another --out") from error
+            raise ConfigError(f"{folder}: another run is active there; choose another --out") from error
         except OSError as error:
             raise JournalError(f"cannot write {folder / JOURNAL}: {error.strerror}") from error
         yield
 
 
 def recorded_target(folder: Path) -> TargetRow:
-    """What a run says of its target; raises ConfigError."""
+    """What a run says of its target; raises ConfigError, and ReportError where the run is damaged."""
+    check_sums(folder)
     try:
         return read_run(folder).target
     except JournalError as error:
@@ -59,6 +62,7 @@ def make_room(folder: Path, *, force: bool) -> None:
     for name in (JOURNAL, *_REPORTS):
         (folder / name).unlink(missing_ok=True)
     shutil.rmtree(folder / evidence.FOLDER, ignore_errors=True)
+    remove_drafts(folder)
 
 
 def _check(folder: Path) -> None:
@@ -76,7 +80,7 @@ def _check(folder: Path) -> None:
     if "case" not in kinds:
         return
     if "end" in kinds:
-        raise ConfigError(f"{folder} holds a finished run: choose another --out, or --force to replace it")
+        raise ConfigError(f"{folder} contains a finished run: choose another --out, or --force to replace it")
     raise ConfigError(
-        f"{folder} holds an unfinished run: go on with --resume {folder}, or choose another --out"
+        f"{folder} contains an unfinished run: continue it with --resume {folder}, or choose another --out"
     )

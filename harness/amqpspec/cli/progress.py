@@ -6,7 +6,9 @@ Knows: terminals. Must not know: how rows come about.
 from __future__ import annotations
 
 import shutil
+import threading
 from collections import Counter
+from collections.abc import Sequence
 from types import TracebackType
 from typing import Any, Self
 
@@ -28,10 +30,77 @@ class Ticker:
         """So much is done, and this was the last of it."""
         if not self._shown:
             return
-        left_s = int((monotonic_s() - self._started_s) * (of - done) / max(1, done))
-        columns = shutil.get_terminal_size().columns - 1
-        line = f"{done}/{of} {left_s // 60}:{left_s % 60:02} left {text}"
-        click.echo(f"\r{line[:columns]:{columns}}", nl=done == of, err=True)
+        left_s = (monotonic_s() - self._started_s) * (of - done) / max(1, done)
+        _draw(f"{done}/{of} {_minutes(left_s)} left {text}")
+        if done == of:
+            click.echo(err=True)
+
+
+class Steps:
+    """Work whose steps are named: one line on a terminal, with a clock that goes on; elsewhere a line for each step.
+
+    Steps may begin in any thread. ``of`` has the names of all, in the order in which they mostly begin; a text begins
+    with one of them.
+    """
+
+    EVERY_S = 1.0
+
+    def __init__(self, of: Sequence[str]) -> None:
+        self._of, self._place, self._text = of, 0, ""
+        self._shown = interactive()
+        self._started_s = monotonic_s()
+        self._lock, self._over = threading.Lock(), threading.Event()
+        self._clock = threading.Thread(target=self._go_on, daemon=True)
+
+    def __call__(self, text: str) -> None:
+        """A step has begun."""
+        name = text.partition(":")[0]
+        with self._lock:
+            self._text = text
+            if name in self._of:
+                self._place = max(self._place, self._of.index(name) + 1)
+            self._show() if self._shown else click.echo(f"  {text}", err=True)
+
+    def remark(self, text: str) -> None:
+        """Something to be read later, too."""
+        with self._lock:
+            if self._shown:
+                _draw("")
+            click.echo(f"\r  {text}" if self._shown else f"  {text}", err=True)
+
+    def __enter__(self) -> Self:
+        if self._shown:
+            self._clock.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._over.set()
+        if self._shown:
+            self._clock.join()
+            _draw("")
+            click.echo("\r", nl=False, err=True)
+
+    def _go_on(self) -> None:
+        while not self._over.wait(self.EVERY_S):
+            with self._lock:
+                self._show()
+
+    def _show(self) -> None:
+        gone_s, done = monotonic_s() - self._started_s, self._place - 1
+        left = f", about {_minutes(gone_s * (len(self._of) - done) / done)} left" if done > 0 else ""
+        _draw(f"{self._place}/{len(self._of)} {_minutes(gone_s)}{left} {self._text}")
+
+
+def _minutes(seconds: float) -> str:
+    return f"{int(seconds) // 60}:{int(seconds) % 60:02}"
+
+
+def _draw(line: str) -> None:
+    """A line in the place of the one before, as wide as the terminal."""
+    columns = shutil.get_terminal_size().columns - 1
+    click.echo(f"\r{line[:columns]:{columns}}", nl=False, err=True)
 
 
 class Progress:

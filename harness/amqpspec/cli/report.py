@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from amqpspec.cli.common import one_line_errors, stop
+from amqpspec.cli.common import EVIDENCE, one_line_errors, stop
 from amqpspec.net.clock import today
 from amqpspec.record.rows import TargetRow
 from amqpspec.reports.files import atomic_text
@@ -26,26 +26,20 @@ _RUN = click.Path(path_type=Path)
 @click.option(
     "--out", "-o", type=_RUN, help="The matrix file (default: matrix.html in the first run's folder)."
 )
-@click.option(
-    "--evidence",
-    type=click.Choice(["all", "deviations", "links"]),
-    default="all",
-    show_default=True,
-    help="Transcripts to embed: all, only those of deviations, or links to the files.",
-)
+@EVIDENCE
 def report(runs: tuple[Path, ...], out: Path | None, evidence: str) -> None:
     """Write the reports of one run again, or several runs as one matrix with a column for each."""
+    from amqpspec.reports.checksums import load_intact
     from amqpspec.reports.html.page import Evidence, write_matrix
-    from amqpspec.reports.load import load_run
     from amqpspec.reports.render import render_all
 
     with one_line_errors():
-        if len(runs) == 1 and out is None and evidence == "all":
-            for path in render_all(runs[0]).values():
+        if len(runs) == 1 and out is None:
+            for path in render_all(load_intact(runs[0]), Evidence(evidence)).values():
                 click.echo(path)
             return
         path = out or runs[0] / "matrix.html"
-        write_matrix(path, [load_run(run) for run in runs], Evidence(evidence))
+        write_matrix(path, [load_intact(run) for run in runs], Evidence(evidence))
         click.echo(path)
 
 
@@ -57,11 +51,11 @@ def report(runs: tuple[Path, ...], out: Path | None, evidence: str) -> None:
 )
 def compare(before: Path, after: Path, form: str) -> None:
     """List cases whose verdict differs, or write a note for a pull request; exit code 1 if a verdict got worse."""
+    from amqpspec.reports.checksums import load_intact
     from amqpspec.reports.compare import compare_runs, lines, markdown
-    from amqpspec.reports.load import load_run
 
     with one_line_errors():
-        found = compare_runs(load_run(before), load_run(after))
+        found = compare_runs(load_intact(before), load_intact(after))
     if form == "json":
         click.echo(json.dumps(found.to_json(), indent=1, ensure_ascii=False))
     else:
@@ -87,7 +81,7 @@ def baseline(
 
     An entry holds what was observed: scope and code of a refusal, or the text, with * where runs differ.
     """
-    from amqpspec.reports.load import load_run
+    from amqpspec.reports.checksums import load_intact
     from amqpspec.run import baselining
     from amqpspec.run.case import load_suite
 
@@ -97,7 +91,7 @@ def baseline(
         stop(Exit.USAGE, f"{out} is there already; choose another file, or --update {out}")
     fresh = baselining.Fresh(reason, link, today() + timedelta(days=days))
     with one_line_errors():
-        loaded = load_run(run)
+        loaded = load_intact(run)
         comment, document = baselining.read_items(update) if update else ("", _head(loaded.meta.target))
         suite = load_suite(loaded.meta.target.dialect)
         done = baselining.update(document["entries"], loaded.cases, suite, fresh, prune=prune)

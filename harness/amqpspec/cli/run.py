@@ -14,7 +14,7 @@ from typing import Any
 import click
 
 from amqpspec.cli.certify import RunRequest, certify
-from amqpspec.cli.common import one_line_errors, one_of, stop
+from amqpspec.cli.common import EVIDENCE, one_line_errors, one_of, stop
 from amqpspec.cli.place import recorded_target
 from amqpspec.run.detect import detect
 from amqpspec.run.results import Exit
@@ -27,6 +27,9 @@ from amqpspec.target.find import find_target, is_target
 @click.command(short_help="Certify a target.")
 @click.argument("arguments", nargs=-1, metavar="[URL] [CASE]...")
 @click.option("--target", "-t", "name", help="A target from targets.yaml (default: reference).")
+@click.option(
+    "--address", metavar="TEXT", help="With a URL: address of the nodes; {name} is replaced by a node's name."
+)
 @click.option(
     "--targets",
     "targets_file",
@@ -43,6 +46,7 @@ from amqpspec.target.find import find_target, is_target
     "--out", "-o", type=click.Path(path_type=Path), help="Folder of the run (default: out/TIME-TARGET)."
 )
 @click.option("--junit", type=click.Path(path_type=Path), help="Also write the JUnit file here.")
+@click.option("--ctrf", type=click.Path(path_type=Path), help="Also write the results as CTRF (JSON) here.")
 @click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
 @click.option(
     "--connections",
@@ -78,6 +82,7 @@ from amqpspec.target.find import find_target, is_target
     help="Continue the unfinished run in this folder.",
 )
 @click.option("--force", is_flag=True, help="Replace the run that --out holds.")
+@EVIDENCE
 @click.option("--pcap", is_flag=True, help="Also write each case's conversation as pcapng.")
 @click.option(
     "--quiet", "-q", is_flag=True, help="Print only the counts and the path of the report, on standard error."
@@ -85,9 +90,9 @@ from amqpspec.target.find import find_target, is_target
 def run(arguments: tuple[str, ...], as_json: bool, **options: Any) -> None:
     """Run cases against a target and write evidence and reports.
 
-    URL is amqp://…, amqps://… or reference[:DIALECT]; CASE is an id, a requirement id, a module of the suite, a glob,
-    @file, or a Python file with cases of its own. Without URL the target is looked up in targets.yaml, without CASE the
-    whole suite runs.
+    URL is amqp://…, amqps://…, amqp+ws://…, amqp+wss://… or reference[:DIALECT]; CASE is an id, a requirement id, a
+    module of the suite, a glob, @file, or a Python file with cases of its own. Without URL the target is looked up in
+    targets.yaml, without CASE the whole suite runs.
     """
     url = arguments[0] if arguments and is_target(arguments[0]) else None
     patterns = arguments[1:] if url else arguments
@@ -95,9 +100,15 @@ def run(arguments: tuple[str, ...], as_json: bool, **options: Any) -> None:
     _check(url, name, patterns, options)
     if dialect and url is None:
         stop(Exit.USAGE, "--dialect goes with a URL; a target of targets.yaml has its own")
+    address = options.pop("address")
+    if address and url is None:
+        stop(Exit.USAGE, "--address goes with a URL; a target of targets.yaml has its own")
+    if address and address.count("{name}") != 1:
+        stop(Exit.USAGE, f"--address: expected a text with {{name}} in it, actual {address!r}")
     with one_line_errors():
         options["shard"] = Shard.parse(options["shard"]) if options["shard"] else None
         target = _target(url, name, targets_file, options["resume"])
+        target = replace(target, address=address) if address else target
         amiss = ""
         if target.url is not None and url is not None:
             found = detect(replace(target, dialect=dialect or target.dialect), options["patience"])

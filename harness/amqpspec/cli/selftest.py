@@ -12,7 +12,7 @@ from pathlib import Path
 
 import click
 
-from amqpspec.cli.common import one_line_errors, one_of, stop
+from amqpspec.cli.common import judged_dialect, one_line_errors, one_of, stop
 from amqpspec.cli.progress import Ticker
 from amqpspec.reference.faults import all_faults
 from amqpspec.run.clients.selftest import selftest_clients
@@ -21,7 +21,7 @@ from amqpspec.run.mutants.trial import Fate, Trial
 from amqpspec.run.results import Exit
 from amqpspec.run.selftest import Matrix
 from amqpspec.run.selftest import selftest as run_selftest
-from amqpspec.spec.dialects import certified_dialects, client_dialect
+from amqpspec.spec.dialects import certified_dialects
 
 _ENOUGH = 0.95
 _LATE_S = 0.2
@@ -90,7 +90,7 @@ def selftest(
         raise click.exceptions.Exit(_survey(dialects, mutants, seed, module, as_json))
     dialect = dialect or "amqp-0-9-1"
     if role == "client":
-        dialect = client_dialect(dialect)
+        dialect = judged_dialect(dialect)
     for fault in faults:
         if fault not in all_faults(dialect):
             stop(Exit.USAGE, f"no fault {fault!r}; try: amqpspec reference --list-faults")

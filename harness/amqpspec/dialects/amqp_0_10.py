@@ -5,6 +5,7 @@ Knows: where each part stands. Must not know: what a part holds; none is importe
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -16,11 +17,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from amqpspec.fuzz.driver import FuzzDriver
-    from amqpspec.reference.faults import Faults
+    from amqpspec.reference.faults import AgentFaults, Faults
     from amqpspec.reference.server import Connect
+    from amqpspec.run.clients.scenario import Agent
     from amqpspec.run.driver import Driver
     from amqpspec.spec.model import Dialect
+    from amqpspec.wire.conversation import Reading
     from amqpspec.wire.layers import Layers
+
+_FOLDER = Path(amqpspec.spec.__path__[0]) / "amqp_0_10"
 
 
 def _tables() -> Dialect:
@@ -65,15 +70,50 @@ def _suite() -> ModuleType:
     return amqp_0_10
 
 
+def _client_suite() -> ModuleType:
+    from amqpspec.suites import clients_0_10
+
+    return clients_0_10
+
+
+def _reading() -> Reading:
+    from amqpspec.wire.amqp_0_10.conversations import AssemblyReading
+
+    return AssemblyReading()
+
+
+def _agent_faults() -> AgentFaults:
+    from amqpspec.run.amqp_0_10.agent import AGENT_FAULTS
+
+    return AGENT_FAULTS
+
+
+def _agent() -> Agent:
+    from amqpspec.run.amqp_0_10.agent import run_scenario
+
+    return run_scenario
+
+
 AMQP_0_10 = Entry(
     id="amqp-0-10",
     tables=_tables,
-    ledger=Path(amqpspec.spec.__path__[0]) / "amqp_0_10" / "requirements.yaml",
-    finished=False,
+    ledger=_FOLDER / "requirements.yaml",
     driver=_driver,
     reference=_reference,
     faults=_faults,
     layers=_layers,
     suite=_suite,
     fuzzing=_fuzzing,
+)
+CLIENTS_0_10 = replace(
+    AMQP_0_10,
+    id="amqp-0-10-clients",
+    clients_of="amqp-0-10",
+    finished=False,
+    ledger=_FOLDER / "clients.yaml",
+    suite=_client_suite,
+    reading=_reading,
+    agent=_agent,
+    faults=_agent_faults,
+    fuzzing=None,
 )

@@ -5,6 +5,7 @@ Knows: where each part stands. Must not know: what a part holds; none is importe
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -16,10 +17,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from amqpspec.fuzz.driver import FuzzDriver
-    from amqpspec.reference.faults import Faults
+    from amqpspec.reference.faults import AgentFaults, Faults
     from amqpspec.reference.server import Connect
+    from amqpspec.run.clients.scenario import Agent
     from amqpspec.run.driver import Driver
     from amqpspec.spec.model import Dialect
+    from amqpspec.wire.conversation import Reading
     from amqpspec.wire.layers import Layers
 
 _FOLDER = Path(amqpspec.spec.__path__[0]) / "amqp_1_0"
@@ -68,6 +71,30 @@ def _suite() -> ModuleType:
     return amqp_1_0
 
 
+def _client_suite() -> ModuleType:
+    from amqpspec.suites import clients_1_0
+
+    return clients_1_0
+
+
+def _reading() -> Reading:
+    from amqpspec.wire.amqp_1_0.conversations import TypedReading
+
+    return TypedReading()
+
+
+def _agent_faults() -> AgentFaults:
+    from amqpspec.run.amqp_1_0.agent import AGENT_FAULTS
+
+    return AGENT_FAULTS
+
+
+def _agent() -> Agent:
+    from amqpspec.run.amqp_1_0.agent import run_scenario
+
+    return run_scenario
+
+
 AMQP_1_0 = Entry(
     id="amqp-1-0",
     tables=_tables,
@@ -79,4 +106,17 @@ AMQP_1_0 = Entry(
     layers=_layers,
     suite=_suite,
     fuzzing=_fuzzing,
+)
+CLIENTS_1_0 = replace(
+    AMQP_1_0,
+    id="amqp-1-0-clients",
+    clients_of="amqp-1-0",
+    finished=False,
+    ledger=_FOLDER / "clients.yaml",
+    beyond=(),
+    suite=_client_suite,
+    reading=_reading,
+    agent=_agent,
+    faults=_agent_faults,
+    fuzzing=None,
 )

@@ -5,6 +5,7 @@ Knows: where each part stands. Must not know: what a part holds; none is importe
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -16,10 +17,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from amqpspec.fuzz.driver import FuzzDriver
-    from amqpspec.reference.faults import Faults
+    from amqpspec.reference.faults import AgentFaults, Faults
     from amqpspec.reference.server import Connect
+    from amqpspec.run.clients.scenario import Agent
     from amqpspec.run.driver import Driver
     from amqpspec.spec.model import Dialect
+    from amqpspec.wire.conversation import Reading
     from amqpspec.wire.layers import Layers
 
 
@@ -65,6 +68,30 @@ def _suite() -> ModuleType:
     return amqp_fast_0_8
 
 
+def _client_suite() -> ModuleType:
+    from amqpspec.suites import clients_fast_0_8
+
+    return clients_fast_0_8
+
+
+def _reading() -> Reading:
+    from amqpspec.wire.amqp_fast_0_8.conversations import CommandReading
+
+    return CommandReading()
+
+
+def _agent_faults() -> AgentFaults:
+    from amqpspec.run.amqp_fast_0_8.agent import AGENT_FAULTS
+
+    return AGENT_FAULTS
+
+
+def _agent() -> Agent:
+    from amqpspec.run.amqp_fast_0_8.agent import run_scenario
+
+    return run_scenario
+
+
 AMQP_FAST_0_8 = Entry(
     id="amqp-fast-0-8",
     tables=_tables,
@@ -76,4 +103,16 @@ AMQP_FAST_0_8 = Entry(
     dissected=False,
     suite=_suite,
     fuzzing=_fuzzing,
+)
+CLIENTS_FAST_0_8 = replace(
+    AMQP_FAST_0_8,
+    id="amqp-fast-0-8-clients",
+    clients_of="amqp-fast-0-8",
+    finished=False,
+    ledger=Path(amqpspec.spec.__path__[0]) / "amqp_fast_0_8" / "clients.yaml",
+    suite=_client_suite,
+    reading=_reading,
+    agent=_agent,
+    faults=_agent_faults,
+    fuzzing=None,
 )

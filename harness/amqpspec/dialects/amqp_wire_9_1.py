@@ -16,8 +16,10 @@ from amqpspec.spec.dialects import Entry
 
 if TYPE_CHECKING:
     from amqpspec.fuzz.driver import FuzzDriver
-    from amqpspec.reference.faults import Faults
+    from amqpspec.reference.faults import AgentFaults, Faults
+    from amqpspec.run.clients.scenario import Agent
     from amqpspec.spec.model import Dialect
+    from amqpspec.wire.conversation import Reading
 
 
 def _tables() -> Dialect:
@@ -50,6 +52,30 @@ def _suite() -> ModuleType:
     return amqp_wire_9_1
 
 
+def _client_suite() -> ModuleType:
+    from amqpspec.suites import clients_wire_9_1
+
+    return clients_wire_9_1
+
+
+def _reading() -> Reading:
+    from amqpspec.wire.methods.conversations import MethodReading
+
+    return MethodReading("amqp-wire-9-1")
+
+
+def _agent_faults() -> AgentFaults:
+    from amqpspec.run.methods.agent_wire_9_1 import AGENT_FAULTS
+
+    return AGENT_FAULTS
+
+
+def _agent() -> Agent:
+    from amqpspec.run.methods.agent_wire_9_1 import run_scenario
+
+    return run_scenario
+
+
 AMQP_WIRE_9_1 = Entry(
     id="amqp-wire-9-1",
     tables=_tables,
@@ -72,4 +98,18 @@ AMQP_0_8 = replace(
     deployed_as="",
     parts=(),
     suite=None,
+)
+CLIENTS_WIRE_9_1 = replace(
+    AMQP_WIRE_9_1,
+    id="amqp-wire-9-1-clients",
+    clients_of="amqp-wire-9-1",
+    finished=False,
+    ledger=Path(amqpspec.spec.__path__[0]) / "amqp_wire_9_1" / "clients.yaml",
+    deployed_as="",
+    parts=(),
+    suite=_client_suite,
+    reading=_reading,
+    agent=_agent,
+    faults=_agent_faults,
+    fuzzing=None,
 )

@@ -1,4 +1,4 @@
-"""Ports of this machine: which one is free, and whether somebody listens.
+"""Ports of this machine: which one is free, and whether a process listens.
 
 Knows: TCP sockets on the loopback interface.
 Must not know: who is going to listen, or why.

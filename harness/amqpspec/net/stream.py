@@ -16,6 +16,7 @@ from collections import deque
 from contextlib import suppress
 from dataclasses import dataclass
 
+from amqpspec.net.proxy import Proxy
 from amqpspec.wire.transport import StreamEnd, StreamEnded
 
 READ_OCTETS = 65536
@@ -25,12 +26,22 @@ _SEND_PATIENCE_S = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Where to connect; ``tls`` makes the stream a TLS one, with ``server_name`` as SNI and for verification."""
+    """Where to connect; ``tls`` makes the stream a TLS one, with ``server_name`` as SNI and for verification.
+
+    ``websocket`` is the path of a WebSocket that carries the octets, empty where none does; ``proxy`` leads there.
+    """
 
     host: str
     port: int
     tls: ssl.SSLContext | None = None
     server_name: str = ""
+    websocket: str = ""
+    proxy: Proxy | None = None
+
+    @property
+    def authority(self) -> str:
+        """Host and port."""
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
 class ConnectError(OSError):
@@ -51,6 +62,8 @@ class Stream:
         self._write_dead = False
         self._reset = False
         self._closed = False
+        self._alert: ConnectError | None = None
+        self._where = endpoint.authority
         self.local: tuple[str, int] = self._socket.getsockname()[:2]
         self.remote: tuple[str, int] = _peer_name(self._socket, endpoint)
 
@@ -70,6 +83,10 @@ class Stream:
                 self._read_some()
         return not view
 
+    def offer(self, octets: bytes) -> int:
+        """Send what the target takes at once; gives how many octets that were."""
+        return 0 if self._write_dead or not octets else self._send_some(memoryview(octets))
+
     def receive(self, until_s: float) -> bytes:
         """What arrived, or ``b""`` at ``until_s``; raises StreamEnded once everything was handed out."""
         while True:
@@ -78,7 +95,7 @@ class Stream:
                 self._arrived_octets -= len(octets)
                 return octets
             if self._end is not None:
-                raise StreamEnded(self._end)
+                raise StreamEnded(self._end) from self._alert
             self._read_some()
             if self._arrived or self._end is not None:
                 continue
@@ -134,7 +151,9 @@ class Stream:
             octets = self._socket.recv(READ_OCTETS)
         except (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError):
             return
-        except ssl.SSLError:
+        except ssl.SSLError as error:
+            # An alert: with TLS 1.3 a server that misses the client's certificate says so behind the handshake.
+            self._alert = ConnectError(f"TLS with {self._where} ended: {error}")
             self._end = StreamEnd.FIN
             return
         except OSError:
@@ -171,12 +190,15 @@ def _peer_name(connected: socket.socket, endpoint: Endpoint) -> tuple[str, int]:
 
 
 def _connect(endpoint: Endpoint, timeout_s: float) -> socket.socket:
-    where = f"{endpoint.host}:{endpoint.port}"
+    first = endpoint.proxy or endpoint
+    through = f" through the proxy {first.authority}" if endpoint.proxy else ""
     try:
-        raw = socket.create_connection((endpoint.host, endpoint.port), timeout_s)
+        raw = socket.create_connection((first.host, first.port), timeout_s)
+        if endpoint.proxy is not None:
+            endpoint.proxy.tunnel(raw, endpoint.authority, timeout_s)
     except (OSError, UnicodeError) as error:
         why = error.strerror if isinstance(error, OSError) and error.strerror else error
-        raise ConnectError(f"cannot connect to {where}: {why}") from error
+        raise ConnectError(f"cannot connect to {endpoint.authority}{through}: {why}") from error
     with suppress(OSError):
         raw.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     if endpoint.tls is None:
@@ -185,4 +207,4 @@ def _connect(endpoint: Endpoint, timeout_s: float) -> socket.socket:
         return endpoint.tls.wrap_socket(raw, server_hostname=endpoint.server_name or endpoint.host)
     except (OSError, ValueError) as error:
         raw.close()
-        raise ConnectError(f"TLS with {where} failed: {error}") from error
+        raise ConnectError(f"TLS with {endpoint.authority} failed: {error}") from error

@@ -44,6 +44,15 @@ class Patience:
             ending_s=ending_s * scale,
         )
 
+    def unhurried(self) -> Patience:
+        """The same patience, but never less than the default."""
+        usual = Patience()
+        return Patience(
+            max(self.reply_s, usual.reply_s),
+            max(self.quiet_s, usual.quiet_s),
+            max(self.ending_s, usual.ending_s),
+        )
+
 
 class Unmet(Exception):
     """A step that the case needed did not come about; blocked before the claim, a failure after it.
@@ -93,10 +102,13 @@ class Cleanup:
     """What a case created by name, to be deleted after it: (vhost, kind, name)."""
 
     entities: list[tuple[str, str, str]] = field(default_factory=list)
+    told: Callable[[str, str, str], None] = lambda vhost, kind, name: None
+    """Hears of each of them before it is made."""
 
     def add(self, vhost: str, kind: str, name: str) -> None:
         """Remember an entity."""
         if (vhost, kind, name) not in self.entities:
+            self.told(vhost, kind, name)
             self.entities.append((vhost, kind, name))
 
 
@@ -134,7 +146,8 @@ class Context:
     """One case's world; ``dialect`` is the id of what is spoken, in its widest overlay.
 
     ``make_node`` makes a node that a link is going to ask for: a context, the virtual host, the address.
-    ``redials`` tells of connections that were tried again.
+    ``redials`` tells of connections that were tried again; ``shrinks`` is whether what a long history finds is made
+    small for a reader.
     """
 
     dialect: str
@@ -151,6 +164,7 @@ class Context:
     cleanup: Cleanup = field(default_factory=Cleanup)
     numbers: itertools.count[int] = field(default_factory=itertools.count)
     redials: list[str] = field(default_factory=list)
+    shrinks: bool = True
 
     def name(self, hint: str = "x") -> str:
         """A name that no other case and no other run uses: letters, digits, hyphens, periods; at most 127 octets.

@@ -68,9 +68,10 @@ class Garbled(Arrival):
 
 @dataclass(frozen=True, slots=True)
 class Ended(Arrival):
-    """The stream ended."""
+    """The stream ended; ``why`` is what the transport was told of it, such as the alert of TLS."""
 
     how: StreamEnd
+    why: str = ""
 
     @property
     def kind(self) -> str:
@@ -84,7 +85,8 @@ class Ended(Arrival):
 
     def describe(self, dialect: Dialect) -> str:
         """In words."""
-        return f"connection ended ({self.how.upper()})"
+        told = f": {self.why}" if self.why else ""
+        return f"connection ended ({self.how.upper()}){told}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,6 +54,7 @@ class Line:
         self.claimed = ""
         self.slowest_s = self.quiet_s = 0.0
         self.ended: StreamEnd | None = None
+        self.ended_why = ""
         self.refused: Refusal | None = None
         self.lines: list[Line] = lines if lines is not None else []
         self.lines.append(self)
@@ -177,15 +178,17 @@ class Line:
                 self._see(arrival.refusal)
                 return arrival
             if self.ended is not None:
-                return Ended(self.ended)
+                return Ended(self.ended, self.ended_why)
             # A target that never stops must not hold up the run, nor fill our memory.
             if self._received_octets > FLOOD_OCTETS:
                 return _flooded(self._received_octets)
             try:
                 octets = self.transport.receive(until_s)
             except StreamEnded as ended:
-                self.ended = ended.how
+                self.ended, self.ended_why = ended.how, str(ended.__cause__ or "")
                 continue
+            except WireError as error:
+                return Garbled(error)
             if not octets:
                 return Quiet(until_s - started_s)
             self._received_octets += len(octets)

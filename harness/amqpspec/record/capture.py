@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from amqpspec.record.reading import parse_json
 from amqpspec.spec.dialects import entries
@@ -24,8 +24,16 @@ def write_capture(transcript: Path, path: Path | None = None) -> Path:
     with transcript.open(encoding="utf-8") as lines:
         parsed = map(parse_json, lines)
         first: dict[str, Any] = next(parsed, {})
-        write_pcapng(path, _segments(chain([first], parsed)), port=_port(first))
+        segments = _segments(chain([first], parsed))
+        # Evidence of a client is the server's: the client connected, and what came in is what it sent.
+        told = map(_turned, segments) if first.get("role") == "client" else segments
+        write_pcapng(path, told, port=_port(first))
     return path
+
+
+def _turned(segment: Segment) -> Segment:
+    direction: Literal["out", "in"] = "in" if segment.direction == "out" else "out"
+    return segment._replace(direction=direction, local=segment.remote, remote=segment.local)
 
 
 def _port(first: dict[str, Any]) -> int:

@@ -20,6 +20,8 @@ from typing import Any, Self
 from amqpspec.record.reading import parse_json
 from amqpspec.record.rows import SCHEMA, CaseRow, RunRow
 
+Node = tuple[str, str, str]
+"""Virtual host, address, and what it is: ``queue`` or ``exchange``."""
 JOURNAL = "journal.jsonl"
 """The file's name in the folder of a run, or of a campaign."""
 
@@ -54,12 +56,12 @@ class Journal:
         """Withdraw what was said of these cases so far."""
         self._append({"kind": "void", "cases": list(cases), "why": why})
 
-    def node(self, vhost: str, address: str) -> None:
+    def node(self, node: Node) -> None:
         """A node is about to be made."""
-        self._append({"kind": "node", "node": [vhost, address]})
+        self._append({"kind": "node", "node": list(node)})
 
-    def deleted(self, nodes: Iterable[tuple[str, str]]) -> None:
-        """Nodes, by virtual host and address, were deleted."""
+    def deleted(self, nodes: Iterable[Node]) -> None:
+        """Nodes were deleted."""
         self._append({"kind": "deleted", "nodes": list(nodes)})
 
     def end(self, **facts: Any) -> None:
@@ -147,21 +149,21 @@ def _told(folder: Path) -> Iterator[None]:
         raise JournalError(f"{folder / JOURNAL}: expected lines of a run, actual: {error!r}") from error
 
 
-def read_nodes(folder: Path) -> list[tuple[str, str]]:
-    """The nodes, by virtual host and address, that a run may have left on its target, in the order of their making."""
-    left: dict[tuple[str, str], None] = {}
+def read_nodes(folder: Path) -> list[Node]:
+    """The nodes that a run may have left on its target, in the order of their making. Raises JournalError."""
+    left: dict[Node, None] = {}
     for line in read_journal(folder):
-        if line.get("kind") == "node":
-            left[_node(line["node"])] = None
-        elif line.get("kind") == "deleted":
-            for node in line["nodes"]:
-                left.pop(_node(node), None)
+        with _told(folder):
+            if line.get("kind") == "node":
+                left[_node(*line["node"])] = None
+            elif line.get("kind") == "deleted":
+                for node in line["nodes"]:
+                    left.pop(_node(*node), None)
     return list(left)
 
 
-def _node(pair: list[str]) -> tuple[str, str]:
-    vhost, address = pair
-    return vhost, address
+def _node(vhost: str, address: str, kind: str = "queue") -> Node:
+    return vhost, address, kind
 
 
 def read_run(folder: Path) -> RunRow:

@@ -86,6 +86,7 @@ class Facts:
     first refusal of the whole conversation, of cases that are not green. ``quiet_s`` is how long nothing came, where
     time alone tells that something does not come; 0 where counts or marks do. ``application`` is whether the
     application of a client learned of what happened (``reported``, ``silent``, ``hang``, ``crash``, ``memory``).
+    ``role`` is ``server`` where clients are judged and the verdict is about the server that they spoke to.
     """
 
     refusal: Refusal | None = None
@@ -94,13 +95,15 @@ class Facts:
     first: Refusal | None = None
     quiet_s: float = 0.0
     application: str = ""
+    role: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """The facts as JSON data."""
         first = {} if self.first is None else {"first": _refusal_json(self.first)}
         facts = {"refusal": _refusal_json(self.refusal), "arrivals": list(self.arrivals), "way": self.way}
         application = {"application": self.application} if self.application else {}
-        return {**facts, "quiet_s": self.quiet_s, **first, **application}
+        role = {"role": self.role} if self.role else {}
+        return {**facts, "quiet_s": self.quiet_s, **first, **application, **role}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Facts:
@@ -108,7 +111,7 @@ class Facts:
         refusal, first = _refusal(data.get("refusal")), _refusal(data.get("first"))
         arrivals, way = tuple(data.get("arrivals", ())), data.get("way", "")
         quiet_s, application = data.get("quiet_s", 0.0), data.get("application", "")
-        return cls(refusal, arrivals, way, first, quiet_s, application)
+        return cls(refusal, arrivals, way, first, quiet_s, application, data.get("role", ""))
 
 
 def _refusal_json(refusal: Refusal | None) -> dict[str, Any] | None:

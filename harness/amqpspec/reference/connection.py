@@ -23,9 +23,15 @@ from amqpspec.reference.model import User, VirtualHost
 from amqpspec.reference.refusing import RefusedError
 from amqpspec.reference.signs import SignsOfLife
 
-HANDSHAKE_S, LINGER_S = 10.0, 2.0
+LINGER_S = 2.0
 _TURN_OCTETS = 1 << 20
 _LOG = logging.getLogger(__name__)
+
+
+def end_without_fin(transport: asyncio.Transport) -> None:
+    """Let the end of a socket be a reset, which takes from the peer what it has not read yet."""
+    linger_no_time = struct.pack("ii", 1, 0)
+    transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger_no_time)
 
 
 class BrokerConnection(asyncio.Protocol, ABC):
@@ -89,6 +95,13 @@ class BrokerConnection(asyncio.Protocol, ABC):
 
     # --- the socket
 
+    def forgives(self, deviation: str) -> bool:
+        """Whether a deviation that is common in the field may pass; then it is told."""
+        if self.core.forgave is None:
+            return False
+        self.core.forgave(self.transport.get_extra_info("peername")[:2], deviation)
+        return True
+
     @property
     def silent(self) -> bool:
         """Whether nothing is heard or said any more."""
@@ -120,7 +133,7 @@ class BrokerConnection(asyncio.Protocol, ABC):
         """A client has connected: it has so long to say who it is."""
         self.transport = cast(asyncio.Transport, transport)
         self.core.connections.add(self)
-        self.after(HANDSHAKE_S, self.end_socket)
+        self.after(self.core.login_s, self.end_socket)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """The socket is gone."""
@@ -268,9 +281,8 @@ class BrokerConnection(asyncio.Protocol, ABC):
         self.transport.abort()
 
     def reset(self) -> None:
-        """End the socket by a reset, which takes from the peer what it has not read yet; only a fault does that."""
-        at_once = struct.pack("ii", 1, 0)
-        self.transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, at_once)
+        """End the socket by a reset; only a fault does that."""
+        end_without_fin(self.transport)
         self.abort()
 
     # --- what an operator can do: nothing, where a protocol has no words for it

@@ -9,8 +9,9 @@ from __future__ import annotations
 import asyncio
 import platform
 import time
-from collections.abc import Callable
-from functools import cache
+from collections.abc import Callable, Collection
+from dataclasses import replace
+from functools import cache, partial
 from importlib import metadata
 from itertools import count
 from typing import Protocol
@@ -18,10 +19,14 @@ from typing import Protocol
 from amqpspec.reference.deviations import Deviations
 from amqpspec.reference.fault import fault_table
 from amqpspec.reference.late import Lateness
+from amqpspec.reference.leniency import Forgave
 from amqpspec.reference.model import DEFAULT_USERS, DEFAULT_VHOSTS, User, VirtualHost
 from amqpspec.reference.refusing import Refuser
 
 TICK_S = 0.02
+PRODUCT = "amqpspec reference broker"
+HANDSHAKE_S = 10.0
+"""How long a client may take to log in, where nobody says otherwise."""
 
 
 class Connected(Protocol):
@@ -51,17 +56,28 @@ class Core:
     ) -> None:
         self.dialect_id, self.on, self.host = dialect_id, on, host
         self.handshake_pause_s = handshake_pause_s
+        self.login_s, self.product = HANDSHAKE_S, PRODUCT
+        self.forgave: Forgave | None = None
+        """Who is told what was forgiven; None where nothing is."""
         self.faulty = on.faulty
         self.refuse = Refuser(dialect_id, on).refuse
         self.users: dict[str, User] = {user.name: user for user in DEFAULT_USERS}
         self.later = Lateness(late_s, self.flush)
-        self.vhosts = {name: VirtualHost(name, on, clock, self.later) for name in DEFAULT_VHOSTS}
+        self._make_vhost = partial(VirtualHost, on=on, clock=clock, later=self.later)
+        self.vhosts = {name: self._make_vhost(name) for name in DEFAULT_VHOSTS}
         if on.faulty("virtual-hosts-shared"):
             self.vhosts = dict.fromkeys(DEFAULT_VHOSTS, self.vhosts["/"])
         self.connections: set[Connected] = set()
         self.with_output: set[Connected] = set()
         self.numbers = count(1)
         self._ticking = False
+
+    def add_vhosts(self, names: Collection[str]) -> None:
+        """More virtual hosts, for every user that may work."""
+        self.vhosts.update({name: self._make_vhost(name) for name in names})
+        for user in self.users.values():
+            if user.may_work:
+                self.users[user.name] = replace(user, vhosts=user.vhosts | set(names))
 
     def flush(self) -> None:
         """Let every connection write; that may give others something to write."""

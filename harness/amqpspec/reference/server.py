@@ -17,10 +17,11 @@ from collections.abc import Callable, Collection
 from types import TracebackType
 from typing import Any, Self, cast
 
-from amqpspec.reference.core import Core
+from amqpspec.reference.core import HANDSHAKE_S, PRODUCT, Core
 from amqpspec.reference.deviations import Deviations
 from amqpspec.reference.faults import check_faults
 from amqpspec.reference.host import ReferenceHost, shared_host
+from amqpspec.reference.leniency import Forgave
 from amqpspec.spec.dialects import part_of
 
 BACKLOG = 4096
@@ -38,7 +39,9 @@ class ReferenceBroker:
     guest/guest, second/second (may do everything, and open "forbidden") and limited/limited (may open "/" and nothing
     else). ``handshake_pause_s`` is how long a handshake that went wrong waits for its end, where the dialect's own
     measure will not do. ``late_s`` is how far what the broker says by itself comes behind its cause (``late``).
-    ``through`` stands between each connection and its socket.
+    ``through`` stands between each connection and its socket; ``vhosts`` are there besides those of every broker.
+    ``login_s`` is how long a client may take to log in, ``product`` what the broker calls itself. With ``forgave`` it
+    is lenient: it lets pass what is common in the field, and says so there (``leniency``), on the loop.
     ``port`` 0 takes a free one and keeps it over restarts. Raises UnknownFaultError for a fault that is none.
     """
 
@@ -53,9 +56,14 @@ class ReferenceBroker:
         handshake_pause_s: float | None = None,
         late_s: float = 0.0,
         through: Through | None = None,
+        vhosts: Collection[str] = (),
+        login_s: float = HANDSHAKE_S,
+        product: str = PRODUCT,
+        forgave: Forgave | None = None,
     ) -> None:
         self.handshake_pause_s, self.late_s = handshake_pause_s, late_s
-        self._through = through
+        self._through, self._vhosts, self._login_s = through, vhosts, login_s
+        self._product, self._forgave = product, forgave
         self.dialect, self.host, self.port, self._tls = dialect, host, port, tls
         self.faults = check_faults(faults, dialect)
         self._connect = connection_of(dialect)
@@ -118,6 +126,8 @@ class ReferenceBroker:
 
     async def _start(self) -> None:
         core = Core(self.dialect, Deviations(self.faults), self.host, self.handshake_pause_s, self.late_s)
+        core.add_vhosts(self._vhosts)
+        core.login_s, core.product, core.forgave = self._login_s, self._product, self._forgave
         loop = asyncio.get_running_loop()
         self._server = await loop.create_server(
             lambda: self._end_of_connection(core),

@@ -6,43 +6,46 @@ Knows: asyncio's transports and protocols. Must not know: any dialect; a ``Cutte
 from __future__ import annotations
 
 import asyncio
-import socket
-import struct
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from itertools import count
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
+from amqpspec.reference.connection import end_without_fin
 from amqpspec.spec.model import Side
-from amqpspec.wire.conversation import Cutter, Reading, Talk
-from amqpspec.wire.hostility import Act, Hostility
+from amqpspec.wire.conversation import Cutter, Reading, Recorder, Room, Talk
+from amqpspec.wire.hostility import Act, Deed, Hostility
 
 _AHEAD_OCTETS = 1 << 20
+_LOGIN_OCTETS = 64 << 10
+"""Within so many octets a client has opened its place; who has not is asked no more (each time all is read)."""
 
 
-class Recorder(Protocol):
-    """Who wants to know what passes."""
+@dataclass(frozen=True, slots=True)
+class Manners:
+    """How a server behaves: by ``hostility`` on the connection that it names, or by the place that a client opens."""
 
-    def octets(self, talk: Talk, sender: Side, at_ns: int, octets: bytes) -> None:
-        """Octets have passed."""
+    reading: Reading
+    hostility: Hostility | None = None
+    by_place: Mapping[str, Hostility] = field(default_factory=dict)
+    room: Room = field(default_factory=Room)
 
-    def began(self, talk: Talk) -> None:
-        """A client has connected."""
+    def of_place(self, talk: Talk) -> Hostility | None:
+        """What the place that the client opened brings; None where it brings nothing, or is not known yet."""
+        if not self.by_place or talk.kept_octets > _LOGIN_OCTETS:
+            return None
+        found = self.by_place.get(self.reading.place(talk) or "")
+        return None if found is None else replace(found, connection=talk.number)
 
-    def ended(self, talk: Talk) -> None:
-        """A client's side has ended."""
 
-
-def tapped(
-    recorder: Recorder, reading: Reading, hostility: Hostility | None
-) -> Callable[[asyncio.Protocol], asyncio.Protocol]:
+def tapped(recorder: Recorder, manners: Manners) -> Callable[[asyncio.Protocol], asyncio.Protocol]:
     """What stands between a broker's connections and their sockets; connections are numbered from 1."""
     numbers = count(1)
 
     def through(own: asyncio.Protocol) -> asyncio.Protocol:
-        cutter = reading.cutter()
-        return Tap(own, Talk(next(numbers)), recorder, lambda tap: WayOut(tap, cutter, hostility))
+        return Tap(own, Talk(next(numbers), room=manners.room), recorder, manners)
 
     return through
 
@@ -51,10 +54,14 @@ class Tap(asyncio.Protocol):
     """One connection: stands before the broker's end of it."""
 
     def __init__(
-        self, inner: asyncio.Protocol, talk: Talk, recorder: Recorder, way_out: Callable[[Tap], WayOut]
+        self,
+        inner: asyncio.Protocol,
+        talk: Talk,
+        recorder: Recorder,
+        manners: Manners,
     ) -> None:
-        self.inner, self.talk, self._recorder = inner, talk, recorder
-        self._make_way_out = way_out
+        self.inner, self.talk, self._recorder, self._manners = inner, talk, recorder, manners
+        self._way_out = WayOut(self, manners.reading.cutter(), manners.hostility)
         self.transport: asyncio.Transport
         self.is_mute = False
 
@@ -62,13 +69,17 @@ class Tap(asyncio.Protocol):
         """A client has connected."""
         assert isinstance(transport, asyncio.Transport)
         self.transport = transport
+        self.talk.local, self.talk.remote = (
+            transport.get_extra_info(n)[:2] for n in ("sockname", "peername")
+        )
         self._recorder.began(self.talk)
-        self._way_out = self._make_way_out(self)
         self.inner.connection_made(cast(asyncio.Transport, _Tapped(self, self._way_out)))
 
     def data_received(self, data: bytes) -> None:
         """The client has said something."""
         self.keep(Side.CLIENT, data)
+        if self._way_out.hostility is None:
+            self._way_out.hostility = self._manners.of_place(self.talk)
         if not self.is_mute:
             self.inner.data_received(data)
 
@@ -83,6 +94,7 @@ class Tap(asyncio.Protocol):
             self.end("RST")
         self._way_out.stop()
         self.inner.connection_lost(exc)
+        self._recorder.lost(self.talk)
 
     def pause_writing(self) -> None:
         """The client reads slowly."""
@@ -111,24 +123,30 @@ class WayOut:
     """What the broker writes, on its way to the client; a hostility may put other things in its place."""
 
     def __init__(self, tap: Tap, cutter: Cutter, hostility: Hostility | None) -> None:
-        self._tap, self._cutter, self._hostility = tap, cutter, hostility
+        self._tap, self._cutter, self.hostility = tap, cutter, hostility
         self._seen: Counter[str] = Counter()
-        self._doing: Iterator[bytes | Act] = iter(())
+        self._doing: Iterator[bytes | Act] | None = None
+        self._behind: list[bytes] = []
         self._is_paused = False
+        self._ending: asyncio.TimerHandle | None = None
 
     def write(self, octets: bytes) -> None:
-        """The broker has written something."""
-        if self._hostility is None:
-            self._send(octets)
-            return
+        """The broker has written something; what is written during a deed follows it, not to end up inside."""
         for name, frame in self._cutter.cut(octets):
             self._seen[name] += 1
-            if self._is_trigger(name):
+            if self.is_acting:
+                self._behind.append(frame)
+            elif (deed := self._triggered(name)) is not None:
                 self._tap.talk.hostile_ns = time.monotonic_ns()
-                self._doing = iter(self._hostility.deed(frame))
+                self._doing = _steps(deed, frame)
                 self._do()
             else:
                 self._send(frame)
+
+    @property
+    def is_acting(self) -> bool:
+        """Whether a deed is under way."""
+        return self._doing is not None
 
     def pause(self) -> None:
         """The client reads slowly."""
@@ -141,30 +159,50 @@ class WayOut:
 
     def stop(self) -> None:
         """The connection is gone."""
-        self._doing = iter(())
+        self._doing = None
+        self._behind.clear()
+        if self._ending is not None:
+            self._ending.cancel()
 
-    def _is_trigger(self, name: str) -> bool:
-        hostility, talk = self._hostility, self._tap.talk
-        return (
-            hostility is not None
-            and talk.hostile_ns is None
-            and hostility.is_meant(name, self._seen[name], talk.number)
-        )
+    def _triggered(self, name: str) -> Deed | None:
+        hostility, talk = self.hostility, self._tap.talk
+        if hostility is None or talk.hostile_ns is not None:
+            return None
+        return hostility.deed if hostility.is_meant(name, self._seen[name], talk.number) else None
 
     def _do(self) -> None:
         """Do as much as the client takes at once; the rest when the loop has turned."""
         sent = 0
-        while not self._is_paused and sent < _AHEAD_OCTETS:
-            step = next(self._doing, None)
+        while self._doing is not None and not self._is_paused and sent < _AHEAD_OCTETS:
+            step = self._step(self._doing)
             if step is None:
+                self._done()
                 return
             if isinstance(step, Act):
                 self._act(step)
             else:
                 sent += len(step)
                 self._send(step)
-        if not self._is_paused:
+        if self.is_acting and not self._is_paused:
             asyncio.get_running_loop().call_soon(self._do)
+
+    def _step(self, doing: Iterator[bytes | Act]) -> bytes | Act | None:
+        """The next step; None behind the last one, or where there is none because the deed itself fails."""
+        try:
+            return next(doing, None)
+        except Exception as error:
+            # Nobody above knows of deeds; who judges the connection has to.
+            self._tap.talk.amiss = f"{type(error).__name__}: {error}"
+            return None
+
+    def _done(self) -> None:
+        """The deed is done: what the broker wrote meanwhile."""
+        self._doing, behind, self._behind = None, self._behind, []
+        for frame in behind:
+            self._send(frame)
+        if self.hostility is not None and self.hostility.ends_after_s is not None:
+            loop = asyncio.get_running_loop()
+            self._ending = loop.call_later(self.hostility.ends_after_s, self._act, Act.FIN)
 
     def _act(self, act: Act) -> None:
         transport = self._tap.transport
@@ -173,8 +211,7 @@ class WayOut:
         if act is Act.FIN and transport.can_write_eof():
             transport.write_eof()
         elif act is Act.RESET:
-            at_once = struct.pack("ii", 1, 0)
-            transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, at_once)
+            end_without_fin(transport)
             self._tap.end("reset by the server")
             transport.abort()
 
@@ -184,13 +221,38 @@ class WayOut:
             self._tap.transport.write(octets)
 
 
+def _steps(deed: Deed, frame: bytes) -> Iterator[bytes | Act]:
+    """What a deed puts in the place of a frame; nothing is made of it before the first step is asked for."""
+    yield from deed(frame)
+
+
 class _Tapped:
     """The transport that the broker sees: what it writes goes the way out, and where it is mute it ends nothing."""
 
     def __init__(self, tap: Tap, way_out: WayOut) -> None:
-        self._tap, self.write = tap, way_out.write
+        self._tap, self._way_out, self.write = tap, way_out, way_out.write
+
+    def write_eof(self) -> None:
+        """The broker has said all: what a hostility still has under way is not sent behind its FIN."""
+        if not self._tap.is_mute:
+            self._leave()
+            self._tap.transport.write_eof()
+
+    def close(self) -> None:
+        """The broker ends the connection."""
+        if not self._tap.is_mute:
+            self._leave()
+            self._tap.transport.close()
+
+    def abort(self) -> None:
+        """The broker ends the connection at once."""
+        if not self._tap.is_mute:
+            self._leave()
+            self._tap.transport.abort()
+
+    def _leave(self) -> None:
+        self._way_out.stop()
+        self._tap.talk.is_left = self._tap.talk.is_left or not self._tap.talk.ended
 
     def __getattr__(self, name: str) -> Any:
-        if self._tap.is_mute and name in ("write_eof", "close", "abort"):
-            return lambda: None
         return getattr(self._tap.transport, name)

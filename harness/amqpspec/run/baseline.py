@@ -103,7 +103,8 @@ def read_baseline(path: Path) -> Baseline:
     try:
         data = parse_yaml(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise BaselineError(f"{path}: cannot be read: {error.strerror}") from error
+        hint = "; amqpspec baseline RUN --out makes one" if isinstance(error, FileNotFoundError) else ""
+        raise BaselineError(f"{path}: cannot be read: {error.strerror}{hint}") from error
     except (yaml.YAMLError, ValueError) as error:
         raise BaselineError(f"{path}{yaml_complaint(error)}") from error
     if not isinstance(data, dict) or not isinstance(data.get("entries"), list):
@@ -153,7 +154,7 @@ def entry_of(where: str, item: Any) -> Entry:
     refusal, observed = (_texts(where, item, key) for key in ("refusal", "observed"))
     if not refusal and not observed:
         raise BaselineError(
-            f"{where}: expected key 'refusal' or 'observed', actual: neither, which would excuse whatever comes; "
+            f"{where}: expected key 'refusal' or 'observed', actual: neither, which would excuse any result; "
             "amqpspec baseline RUN --update FILE writes what was observed"
         )
     reason = " ".join(str(item["reason"]).split())

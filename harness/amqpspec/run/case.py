@@ -81,7 +81,7 @@ def case(
 
     def declare(body: Body) -> Body:
         if not body.__doc__:
-            raise TypeError(f"case {id}: expected a docstring that says what is demanded, actual: none")
+            raise TypeError(f"case {id}: expected a docstring that states the demand, actual: none")
         package, _, suite = body.__module__.rpartition(".")
         declared = Case(
             id=id,

@@ -1,4 +1,4 @@
-"""Which dialect a target speaks, told by what it answers to the protocol header of the usual one.
+"""The dialect of a target, determined by its answer to the protocol header of the usual dialect.
 
 Knows: the protocol headers of all dialects, what HTTP answers. Must not know: anything that is said after them.
 """
@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from amqpspec.net.stream import ConnectError, Endpoint, Stream
+from amqpspec.net.dial import dial
+from amqpspec.net.stream import ConnectError, Endpoint
 from amqpspec.spec.dialects import certified_dialects, load_dialect, widest
 from amqpspec.spec.framing import Greeting
 from amqpspec.target.config import Target
 from amqpspec.target.live import endpoint_of
+from amqpspec.wire.errors import WireError
 from amqpspec.wire.transport import StreamEnded
 
 _PATIENCE_S, _HTTP_AFTER_S = 3.0, 1.0
@@ -78,7 +80,7 @@ def _answer(target: Target, patience: float) -> bytes | None:
     """The first octets behind the header of its dialect, HTTP's where it answers to that only; None for silence."""
     assert target.url is not None
     endpoint = endpoint_of(target.url)
-    stream = Stream(endpoint)
+    stream = dial(endpoint)
     octets = b""
     try:
         stream.send(load_dialect(widest(target.dialect)).protocol_header)
@@ -89,7 +91,7 @@ def _answer(target: Target, patience: float) -> bytes | None:
         while _is_undecided(octets) and (more := stream.receive(until_s)):
             octets += more
         return octets
-    except StreamEnded:
+    except (StreamEnded, WireError):
         return octets
     finally:
         stream.close()
@@ -97,7 +99,7 @@ def _answer(target: Target, patience: float) -> bytes | None:
 
 def _http(endpoint: Endpoint) -> bytes:
     """What a target that has been silent for a while answers to HTTP, if it is that; empty otherwise."""
-    stream = Stream(endpoint)
+    stream = dial(endpoint)
     try:
         stream.send(_ASK_FOR_HTTP)
         octets = stream.receive(stream.now() + _HTTP_AFTER_S)

@@ -101,6 +101,12 @@ def maker_of(dialect_id: str) -> Maker:
     return cast(Maker, part_of(dialect_id, "driver"))
 
 
+def sweeper_of(dialect_id: str) -> Callable[[Context, Sequence[Entity]], None]:
+    """How a driver deletes what a killed run has left, where it has a better way than after a case."""
+    driver = driver_of(dialect_id)
+    return cast(Callable[[Context, Sequence[Entity]], None], getattr(driver, "sweep", driver.delete))
+
+
 def driver_of(dialect_id: str) -> Driver:
     """The driver of a dialect; raises KeyError for an unknown id."""
     return cast(Driver, part_of(dialect_id, "driver"))

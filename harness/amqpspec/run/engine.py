@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from amqpspec.net.clock import monotonic_s
-from amqpspec.peer.context import BudgetSpent, Context
+from amqpspec.peer.context import BudgetSpent, Context, Patience
 from amqpspec.record.journal import Journal
 from amqpspec.record.rows import BlockedBy, CaseRow, Outcome
 from amqpspec.record.transcript import starred
@@ -114,9 +114,9 @@ class Engine:
             raise self._failure
         return not self._world.stop.is_set() and not self.target_gone
 
-    def probe(self, name: str) -> Identity:
-        """A liveness probe with evidence of its own; raises ProbeFailed."""
-        return self._asked(name, self._world.driver.probe)
+    def probe(self, name: str, patience: Patience | None = None) -> Identity:
+        """A liveness probe with evidence of its own, with the run's patience or another; raises ProbeFailed."""
+        return self._asked(name, self._world.driver.probe, patience)
 
     def recognise(self) -> Recognised:
         """What the target speaks, with evidence of its own; raises ProbeFailed."""
@@ -126,10 +126,11 @@ class Engine:
         """The optional parts that the target was asked for and does not have; raises ProbeFailed."""
         return self._asked("parts", self._world.driver.lacking)
 
-    def _asked(self, name: str, ask: Callable[[Context], _T]) -> _T:
-        streams = self._world.streams(name, _PROBE_BUDGET_S)
+    def _asked(self, name: str, ask: Callable[[Context], _T], patience: Patience | None = None) -> _T:
+        world = replace(self._world, patience=patience or self._world.patience)
+        streams = world.streams(name, _PROBE_BUDGET_S)
         try:
-            return ask(self._world.context(name, streams))
+            return ask(world.context(name, streams))
         except ProbeFailed as failed:
             raise ProbeFailed(starred(str(failed), self._world.live.secrets)) from failed
         except BudgetSpent as spent:
@@ -219,14 +220,17 @@ class Engine:
         return self._world.stop.is_set()
 
     def _probe_quietly(self) -> str:
-        """Why the target is not alive; empty where it is, tried twice."""
+        """Why the target is not alive; empty where it is, tried twice.
+
+        The second try is never hurried: a run may have little patience with answers, but a busy target is not dead.
+        """
         if self._stopped or self.target_gone:
             return ""
         said = ""
-        for _ in range(2):
+        for patience in (self._world.patience, self._world.patience.unhurried()):
             self._probes += 1
             try:
-                self.probe(f"probe-{self._probes % _PROBES_KEPT}")
+                self.probe(f"probe-{self._probes % _PROBES_KEPT}", patience)
             except ProbeFailed as failed:
                 said = str(failed)
             except Stopped:

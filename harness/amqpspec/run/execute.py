@@ -76,6 +76,7 @@ class World:
 
     def context(self, case_id: str, streams: Streams, case: Case | None = None) -> Context:
         """The world of one case."""
+        nodes = self.nodes or self.live.nodes
         return Context(
             dialect=self.dialect,
             requirements=case.requirements if case else (),
@@ -85,10 +86,12 @@ class World:
             vhosts=self.live.vhosts,
             patience=self.patience,
             tag=f"{self.tag}-{self.token}.{case_id}",
-            nodes=self.nodes or self.live.nodes,
+            nodes=nodes,
             make_node=partial(self._make_node, streams.transcript),
             restart_hook=streams.telling_of(self.restart),
-            cleanup=Cleanup(),
+            cleanup=Cleanup(
+                told=lambda vhost, kind, name: self.made.add((vhost, nodes.address_of(name), kind))
+            ),
         )
 
     def streams(self, name: str, budget_s: float) -> Streams:
@@ -101,7 +104,7 @@ class World:
         """Make a node for a case where it does not come with a link; raises MissingHook where it cannot be made."""
         if not context.nodes.are_made:
             return
-        self.made.add((vhost, address))
+        self.made.add((vhost, address, "queue"))
         try:
             with self.aside(context, vhost) as own:
                 maker_of(self.dialect).make(own, [address])
@@ -128,9 +131,12 @@ def execute(case: Case, world: World, attempt: int = 1, look: Callable[[], str] 
     streams = world.streams(case.id, case.budget_s)
     transcript = streams.transcript
     context = world.context(case.id if attempt == 1 else f"{case.id}.{attempt}", streams, case)
+    begun_ns = monotonic_ns()
+    # The budget begins with the transcript's first line: who derives the verdict later knows no other beginning.
+    streams.budget.until_s = begun_ns / 1e9 + case.budget_s
     transcript.write(
         "case",
-        monotonic_ns(),
+        begun_ns,
         id=case.id,
         dialect=world.dialect,
         title=case.title,
@@ -281,7 +287,9 @@ def last_line(error: BaseException) -> str:
 def _clean(context: Context, world: World) -> None:
     """Delete what the case created; what cannot be deleted is left, the case has its verdict already."""
     for vhost in {vhost for vhost, _, _ in context.cleanup.entities}:
-        entities: list[Entity] = [(kind, name) for v, kind, name in context.cleanup.entities if v == vhost]
+        # What was made last may need what was made first.
+        made = reversed(context.cleanup.entities)
+        entities: list[Entity] = [(kind, name) for v, kind, name in made if v == vhost]
         with suppress(Unmet, StreamEnded, BudgetSpent, Stopped), world.aside(context, vhost) as own:
             world.driver.delete(own, entities)
-            world.made.discard((vhost, context.nodes.address_of(name)) for _, name in entities)
+            world.made.discard((vhost, context.nodes.address_of(name), kind) for kind, name in entities)

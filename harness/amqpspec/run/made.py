@@ -1,9 +1,10 @@
-"""The nodes that runs make on a target: told before they are made, and not forgotten when a run dies.
+"""The nodes that runs create on a target: recorded before they are created, and kept if a run dies.
 
 Knows: a list in memory, journals, where the folders of runs are noted. Must not know: how nodes are made or deleted.
 
-A run that makes its first node notes its folder below ``.brokers/left/TARGET/`` and takes the note back when nothing of
-it is left on the target. Whoever is killed leaves note and journal: the next run of the same target reads them.
+A run notes its folder below ``.brokers/left/TARGET/DIALECT/`` when it begins, and takes the note back when it ends and
+nothing of it is left on the target. Whoever is killed leaves note and journal: the next run of the same target reads
+them.
 """
 
 from __future__ import annotations
@@ -11,13 +12,12 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from amqpspec.record.journal import Journal, JournalError, read_nodes
+from amqpspec.record.journal import Journal, JournalError, Node, read_nodes
 
 STATE_DIR = Path(".brokers")
-Node = tuple[str, str]
-"""Virtual host and address."""
 
 
 class Made:
@@ -27,16 +27,18 @@ class Made:
         self,
         making: Callable[[Node], None] = lambda node: None,
         gone: Callable[[list[Node]], None] = lambda nodes: None,
+        left: Iterable[Node] = (),
     ) -> None:
         self._making, self._gone = making, gone
         self._lock = threading.Lock()
-        self._left: dict[Node, None] = {}
+        self._left: dict[Node, None] = dict.fromkeys(left)
 
     def add(self, node: Node) -> None:
         """A node is about to be made."""
         with self._lock:
-            self._making(node)
-            self._left[node] = None
+            if node not in self._left:
+                self._making(node)
+                self._left[node] = None
 
     def discard(self, nodes: Iterable[Node]) -> None:
         """Nodes were deleted; of others nothing is said."""
@@ -55,39 +57,67 @@ class Made:
 
 
 class Notes:
-    """Which runs may have left nodes on a target."""
+    """Which runs may have left something of theirs on a target, or in their folders."""
 
-    def __init__(self, target: str, state_dir: Path = STATE_DIR) -> None:
-        legal = "".join(c if c.isalnum() or c in "-.@" else "-" for c in target)
-        self._folder = state_dir / "left" / legal
+    def __init__(self, target: str, dialect: str, state_dir: Path = STATE_DIR) -> None:
+        self._folder = _place_of(target, state_dir) / dialect
+        self._top = state_dir
 
-    def made(self, journal: Journal) -> Made:
-        """A list that this run's journal keeps, and that the run is noted for."""
+    @staticmethod
+    def dialects(target: str, state_dir: Path = STATE_DIR) -> list[str]:
+        """The dialects in which runs against a target may have left something."""
+        return sorted(path.name for path in _place_of(target, state_dir).glob("*"))
 
-        def making(node: Node) -> None:
-            self._note(journal.folder)
-            journal.node(*node)
-
-        return Made(making, journal.deleted)
+    @contextmanager
+    def noted(self, folder: Path) -> Iterator[None]:
+        """A run is at work; it is forgotten at its end, unless it leaves nodes behind."""
+        # Where nothing can be noted, nobody else cleans up: no reason not to run.
+        with suppress(OSError):
+            self._note(folder)
+        try:
+            yield
+        finally:
+            if not _left_by(folder):
+                self.forget(folder)
 
     def runs(self) -> Iterator[tuple[Path, list[Node]]]:
         """The folders of runs that are noted, and what each may have left; those that are gone are forgotten."""
         for note in sorted(self._folder.glob("*")):
-            folder = Path(note.read_text())
-            try:
-                yield folder, read_nodes(folder)
-            except JournalError:
-                note.unlink(missing_ok=True)
+            folder = Path(note.read_text(encoding="utf-8"))
+            if folder.is_dir():
+                yield folder, _left_by(folder)
+            else:
+                self.forget(folder)
 
     def forget(self, folder: Path) -> None:
         """Nothing of a run is left."""
-        self._place(folder).unlink(missing_ok=True)
+        with suppress(OSError):  # there was no place for notes, or somebody else's are there
+            self._place(folder).unlink(missing_ok=True)
+            for empty in (self._folder, self._folder.parent, self._folder.parent.parent, self._top):
+                empty.rmdir()
 
     def _note(self, folder: Path) -> None:
         place = self._place(folder)
-        if not place.exists():
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_text(str(folder.absolute()))
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(str(folder.absolute()), encoding="utf-8")
 
     def _place(self, folder: Path) -> Path:
         return self._folder / hashlib.sha256(str(folder.absolute()).encode()).hexdigest()[:16]
+
+
+def _place_of(target: str, state_dir: Path) -> Path:
+    legal = "".join(c if c.isalnum() or c in "-.@" else "-" for c in target)
+    return state_dir / "left" / legal
+
+
+def _left_by(folder: Path) -> list[Node]:
+    """What the journal of a run says of nodes; nothing where there is none."""
+    try:
+        return read_nodes(folder)
+    except JournalError:
+        return []
+
+
+def kept_by(journal: Journal) -> Made:
+    """A list that a run's journal keeps; it begins with what the run has left behind before it goes on."""
+    return Made(journal.node, journal.deleted, _left_by(journal.folder))

@@ -2,7 +2,8 @@
 
 Knows: what a case is given, how to bound it. Must not know: what a case does, transcripts, the engine.
 
-Every case meets a broker of its own. What waiting costs on sockets costs nothing here, so patience is a user's.
+Every case meets a broker of its own. What waiting costs on sockets costs nothing here, so patience is a user's. Nobody
+reads the words of these verdicts: what histories find is confirmed, and not made small.
 """
 
 from __future__ import annotations
@@ -59,6 +60,7 @@ class MemoryTarget(MemoryBroker):
             vhosts=REFERENCE_VHOSTS,
             tag=tag,
             restart_hook=self.restart,
+            shrinks=False,
         )
 
 

@@ -210,10 +210,11 @@ class _BackgroundRun:
         from amqpspec.net.clock import today, utc_now
         from amqpspec.peer.context import Patience
         from amqpspec.record.journal import Journal
+        from amqpspec.record.lock import locked_folder
         from amqpspec.run.baseline import read_baseline
         from amqpspec.run.engine import Engine, Settings, meet
         from amqpspec.run.execute import World
-        from amqpspec.run.made import Notes
+        from amqpspec.run.made import Notes, kept_by
         from amqpspec.run.plan import make_plan
         from amqpspec.run.sweep import sweep
         from amqpspec.target.find import find_target
@@ -225,10 +226,13 @@ class _BackgroundRun:
         stamp = utc_now().replace(":", "").replace("-", "")
         folder = Path(config.getoption("--amqp-out") or f"out/pytest/{stamp}") / _worker(config)
         self.folder = folder
+        folder.mkdir(parents=True, exist_ok=True)
+        notes = Notes(target.name, target.dialect)
+        self._stack.enter_context(locked_folder(folder))
+        self._stack.enter_context(notes.noted(folder))
         running = self._stack.enter_context(live(target))
         journal = self._stack.enter_context(Journal(folder))
-        notes = Notes(target.name)
-        world = World(running, folder, "pytest", Patience(), self._stop, made=notes.made(journal))
+        world = World(running, folder, "pytest", Patience(), self._stop, made=kept_by(journal))
         world, identity = meet(world, journal)
         sweep(world, notes, folder)
         self._stack.callback(sweep, world, notes, folder)

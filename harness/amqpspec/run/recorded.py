@@ -10,9 +10,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from amqpspec.net.clock import monotonic_ns, monotonic_s
-from amqpspec.net.stream import ConnectError, Endpoint, Stream
+from amqpspec.net.dial import dial
+from amqpspec.net.stream import ConnectError, Endpoint
 from amqpspec.peer.context import BudgetSpent
 from amqpspec.record.transcript import Transcript
+from amqpspec.wire.errors import WireError
 from amqpspec.wire.transport import StreamEnd, StreamEnded
 
 _SLICE_S = 0.5
@@ -83,7 +85,7 @@ class RecordedStream:
         self.how = "open"
         self._closed = False
         try:
-            self._stream = Stream(endpoint)
+            self._stream = dial(endpoint)
         except ConnectError as error:
             transcript.write("note", monotonic_ns(), conn=number, text=str(error))
             transcript.write("end", monotonic_ns(), conn=number, how=str(StreamEnd.REFUSED))
@@ -123,7 +125,12 @@ class RecordedStream:
             try:
                 octets = self._stream.receive(min(until_s, monotonic_s() + _SLICE_S, self._budget.until_s))
             except StreamEnded as ended:
+                if ended.__cause__ is not None:
+                    self.note(str(ended.__cause__))
                 self._ended(ended.how)
+                raise
+            except WireError as error:
+                self.note(str(error))
                 raise
             if octets:
                 self._transcript.octets(monotonic_ns(), self._number, "in", octets)

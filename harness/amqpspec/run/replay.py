@@ -15,11 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from amqpspec.net.clock import monotonic_s
-from amqpspec.net.stream import ConnectError, Stream
+from amqpspec.net.dial import AnyStream, dial
+from amqpspec.net.stream import ConnectError
 from amqpspec.run.driver import driver_of
 from amqpspec.spec.dialects import widest
 from amqpspec.target.live import Live, TargetError
 from amqpspec.wire.direction import Direction
+from amqpspec.wire.errors import WireError
 from amqpspec.wire.transport import StreamEnded
 
 
@@ -44,7 +46,7 @@ class Step:
 
 @dataclass(slots=True)
 class _Conn:
-    stream: Stream
+    stream: AnyStream
     heard: Direction
     seen: list[str] = field(default_factory=list)
     ended: str = ""
@@ -77,6 +79,10 @@ def replay(path: Path, live: Live, patience_s: float = 2.0) -> Iterator[Step]:
     """
     conns: dict[int, _Conn] = {}
     lines = read_transcript(path)
+    if lines[0].get("role") == "client":
+        raise ReplayError(
+            f"{path}: expected evidence of a broker, actual: of a client (--pcap writes it as a capture)"
+        )
     dialect_id = lines[0].get("dialect") or widest(live.target.dialect)
     try:
         yield from _steps(lines, conns, live, dialect_id, patience_s)
@@ -109,9 +115,9 @@ def _steps(
         yield _settle(conn, number, sent[number], waiting[number], patience_s)
 
 
-def _dial(live: Live) -> Stream:
+def _dial(live: Live) -> AnyStream:
     try:
-        return Stream(live.endpoint)
+        return dial(live.endpoint)
     except ConnectError as error:
         raise TargetError(str(error)) from error
 
@@ -125,4 +131,6 @@ def _settle(conn: _Conn, number: int, sent: str, recorded: list[str], patience_s
             seen += [frame["text"] for frame in conn.heard.take(conn.stream.receive(until_s))[1]]
         except StreamEnded as ended:
             conn.ended = str(ended.how)
+        except WireError as error:
+            raise TargetError(str(error)) from error
     return Step(number, sent, tuple(recorded), tuple(seen))

@@ -13,9 +13,12 @@ from pathlib import Path
 
 from amqpspec.net.clock import monotonic_s
 from amqpspec.peer.context import BudgetSpent, Unmet
+from amqpspec.record.drafts import remove_drafts
+from amqpspec.record.journal import Node
 from amqpspec.record.lock import locked_folder
+from amqpspec.run.driver import sweeper_of
 from amqpspec.run.execute import World
-from amqpspec.run.made import Node, Notes
+from amqpspec.run.made import Notes
 from amqpspec.run.recorded import NO_TRANSCRIPT, Budget, Streams
 from amqpspec.wire.transport import StreamEnded
 
@@ -32,11 +35,13 @@ def sweep(world: World, notes: Notes, own: Path) -> int:
     for folder, nodes in notes.runs():
         if folder != own.absolute() and _is_at_work(folder):
             continue
-        with suppress(Unmet, StreamEnded, BudgetSpent):
-            _delete(world, nodes)
-            world.made.discard(nodes)
-            notes.forget(folder)
-            count += len(nodes)
+        gone = _delete(world, nodes)
+        world.made.discard(gone)
+        count += len(gone)
+        if folder != own.absolute():
+            remove_drafts(folder)
+            if len(gone) == len(nodes):
+                notes.forget(folder)
     return count
 
 
@@ -49,11 +54,16 @@ def _is_at_work(folder: Path) -> bool:
         return True
 
 
-def _delete(world: World, nodes: Sequence[Node]) -> None:
+def _delete(world: World, nodes: Sequence[Node]) -> list[Node]:
+    """Delete what can be deleted, one virtual host after the other; gives it."""
     streams = Streams(world.live.endpoint, NO_TRANSCRIPT, Budget(monotonic_s() + _BUDGET_S))
     context = world.context("sweep", streams)
     by_address = replace(context, nodes=replace(context.nodes, address="{name}"))
-    for vhost in dict.fromkeys(vhost for vhost, _ in nodes):
-        addresses = [("queue", address) for v, address in nodes if v == vhost]
-        with world.aside(by_address, vhost, _BUDGET_S) as own:
-            world.driver.delete(own, addresses)
+    gone: list[Node] = []
+    for vhost in dict.fromkeys(vhost for vhost, _, _ in nodes):
+        here = [node for node in nodes if node[0] == vhost]
+        with suppress(Unmet, StreamEnded, BudgetSpent), world.aside(by_address, vhost, _BUDGET_S) as own:
+            # What was made last may need what was made first.
+            sweeper_of(world.dialect)(own, [(kind, address) for _, address, kind in reversed(here)])
+            gone += here
+    return gone

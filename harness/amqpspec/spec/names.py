@@ -1,4 +1,4 @@
-"""Names that somebody mistyped.
+"""Mistyped names.
 
 Knows: likeness of words. Must not know: what the names are of.
 """

@@ -1,4 +1,4 @@
-"""targets.yaml: known targets by name; a mistake is told with file, line and key.
+"""targets.yaml: known targets by name; a mistake is reported with file, line and key.
 
 Knows: the file's keys and their shapes (docs/targets.md). Must not know: how a target is started or spoken to.
 """

@@ -12,6 +12,7 @@ import subprocess
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from importlib.util import find_spec
 from pathlib import Path
 
 from amqpspec.net.stream import Endpoint
@@ -20,6 +21,7 @@ from amqpspec.reference.server import ReferenceBroker
 from amqpspec.spec.dialects import widest
 from amqpspec.target.config import ConfigError, Target, secret_passwords
 from amqpspec.target.known import KnownBroker, Running, known_broker
+from amqpspec.target.proxies import proxy_of
 from amqpspec.target.url import AmqpUrl, parse_url
 
 _HOOK_PATIENCE_S = 120.0
@@ -69,9 +71,12 @@ class Live:
 
 
 def endpoint_of(url: AmqpUrl) -> Endpoint:
-    """Where a URL leads; raises ConfigError for TLS files that cannot be used."""
+    """Where a URL leads; raises ConfigError for TLS files that cannot be used, a missing extra, and a wrong proxy."""
+    if url.path and find_spec("wsproto") is None:
+        raise ConfigError(f"{url.redacted}: WebSocket needs wsproto: pip install 'amqpspec[ws]'")
     tls = _tls(url) if url.tls else None
-    return Endpoint(url.host, url.port, tls, url.query.get("server_name_indication", ""))
+    proxy = proxy_of(url) if url.path and url.tls else None
+    return Endpoint(url.host, url.port, tls, url.query.get("server_name_indication", ""), url.path, proxy)
 
 
 @contextmanager
@@ -172,8 +177,7 @@ def _configured(target: Target) -> Live:
     assert target.url is not None
     hook = target.hooks.get("restart")
     restart = (lambda: run_hook("restart", hook)) if hook else None
-    if target.url.tls:
-        _tls(target.url)
+    endpoint_of(target.url)
     return Live(
         target,
         target.url,

@@ -1,4 +1,4 @@
-"""Captures: what was said on connections as a pcapng file that Wireshark opens and dissects, and back.
+"""Captures: the traffic of connections as a pcapng file that Wireshark opens and dissects, and back.
 
 Knows: scapy's TCP/IP, the ports by which Wireshark finds AMQP. Must not know: what the octets mean, sockets.
 

@@ -19,7 +19,8 @@ class Kind(StrEnum):
     is none of the composites that can stand there; ``BOUND``: legal, but more than the reader keeps; ``MANDATORY``: a
     field that has to be there is not; ``COUNT``: more fields than there are; ``SYMBOL_KEY``: a key that is no symbol,
     where all keys are symbols; ``TEXT``: octets that are no UTF-8; ``UNKNOWN``: a method that the tables do not have;
-    ``FRAMING``: a frame without its end octet, or of a type that the tables do not have.
+    ``FRAMING``: a frame without its end octet, or of a type that the tables do not have; ``CHANNEL``: a frame of a
+    content on the channel of the connection.
     """
 
     OTHER = "other"
@@ -33,6 +34,7 @@ class Kind(StrEnum):
     TEXT = "text"
     UNKNOWN = "unknown"
     FRAMING = "framing"
+    CHANNEL = "channel"
 
 
 class WireError(ValueError):

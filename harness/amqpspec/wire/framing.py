@@ -169,7 +169,8 @@ class Reader(Generic[F]):
         begin = start + self._header_octets
         if len(buffer) < begin:
             if self._error is not None:
-                raise self._error
+                # Without its way here: each time it is raised, that would keep what the caller held.
+                raise self._error.with_traceback(None)
             return None
         values = self._unpack(buffer, start)
         size = values[self._size]

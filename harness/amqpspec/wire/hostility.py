@@ -24,13 +24,17 @@ Deed = Callable[[bytes], Iterable[bytes | Act]]
 
 @dataclass(frozen=True, slots=True)
 class Hostility:
-    """After the ``nth`` server frame named ``after`` on connection number ``connection``, the deed is done once."""
+    """After the ``nth`` server frame named ``after`` on connection number ``connection``, the deed is done once.
+
+    ``connection`` None means every connection. ``ends_after_s``: so long after the deed the server shuts its side.
+    """
 
     after: str
     deed: Deed
     nth: int = 1
-    connection: int = 1
+    connection: int | None = 1
+    ends_after_s: float | None = None
 
     def is_meant(self, name: str, times: int, connection: int) -> bool:
-        """Whether this frame, the so-manieth of its name, is the trigger."""
-        return (name, times, connection) == (self.after, self.nth, self.connection)
+        """Whether this frame, the ``times``-th of its name, is the trigger."""
+        return (name, times) == (self.after, self.nth) and self.connection in (None, connection)

@@ -33,7 +33,11 @@ class Transport(Protocol):
         ...
 
     def receive(self, until_s: float) -> bytes:
-        """What arrived, or ``b""`` when the clock passed ``until_s``; raises StreamEnded."""
+        """What arrived, or ``b""`` when the clock passed ``until_s``; raises StreamEnded.
+
+        The cause of a StreamEnded says why, where something told. Raises WireError where what carries the octets breaks
+        its own rules, such as a WebSocket's, and nothing more can be read.
+        """
         ...
 
     def half_close(self, last: bytes = b"") -> None:

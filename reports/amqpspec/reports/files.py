@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
+from amqpspec.record.drafts import draft_of
 from amqpspec.reports.load import ReportError
 
 
@@ -23,7 +24,7 @@ def atomic_text(path: Path) -> Iterator[TextIO]:
 
     A lone surrogate, which UTF-8 cannot carry, is written as its escape ``\\udcXX``.
     """
-    draft = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    draft = draft_of(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with draft.open("w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:

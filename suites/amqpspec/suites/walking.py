@@ -134,10 +134,15 @@ class Search:
                 self._stage(walks, steps)
         return self.smallest
 
+    @property
+    def phases(self) -> Sequence[Phase]:
+        """What hypothesis does."""
+        return (Phase.generate, Phase.shrink) if self.peer.context.shrinks else (Phase.generate,)
+
     def _stage(self, walks: int, steps: int) -> None:
         factory: Any = hypothesis.seed(self.plan.seed)(lambda: _Machine(self))
         try:
-            run_state_machine_as_test(factory, settings=_settings(walks, steps))
+            run_state_machine_as_test(factory, settings=_settings(walks, steps, self.phases))
         except _Halt as halt:
             assert halt.__cause__ is not None
             raise halt.__cause__ from None
@@ -185,7 +190,7 @@ class Search:
         """A walk that is open, None where enough was tried."""
         if self.smallest is not None:
             self.tries += 1
-            if self.tries > _SHRINK_TRIES or self.now_s() > self.until_s:
+            if not self.peer.context.shrinks or self.tries > _SHRINK_TRIES or self.now_s() > self.until_s:
                 return None
         walk = self._walk(self.peer)
         self.guarded(walk, walk.open)
@@ -263,7 +268,7 @@ class _Machine(RuleBasedStateMachine):
             self.search.guarded(walk, walk.finish)
 
 
-def _settings(walks: int, steps: int) -> settings:
+def _settings(walks: int, steps: int, phases: Sequence[Phase]) -> settings:
     return settings(
         max_examples=walks,
         stateful_step_count=steps,
@@ -271,7 +276,7 @@ def _settings(walks: int, steps: int) -> settings:
         database=None,
         deadline=None,
         derandomize=False,
-        phases=(Phase.generate, Phase.shrink),
+        phases=phases,
         verbosity=Verbosity.quiet,
         report_multiple_bugs=False,
         print_blob=False,
@@ -293,7 +298,8 @@ def walked(peer: Line, plan: Plan) -> Verdict:
     if found is None:
         stages = ", ".join(f"{walks} walks of up to {steps} steps" for walks, steps in _STAGES)
         return holds(peer, True, f"{stages}, seed {plan.seed}: no mismatch", _EXPECTED)
-    found = search.prune(found)
+    if peer.context.shrinks:
+        found = search.prune(found)
     # With full patience from here on: a slow answer is no mismatch.
     search.shrinking = False
     seen = search.again(found.steps, f"the smallest walk that was found; {note}")

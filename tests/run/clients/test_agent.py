@@ -14,6 +14,11 @@ from amqpspec.run.clients.agent import MAX_OUTPUT_OCTETS, Application, Limits, R
 from tests import waiting
 
 _PATIENT = Limits(start_s=30.0, scenario_s=30.0)
+_SEGFAULT = """
+import os, resource, signal
+resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # no file of a core in the working directory
+os.kill(os.getpid(), signal.SIGSEGV)
+"""
 _HASTY = Limits(start_s=0.3, scenario_s=0.3)
 
 
@@ -36,7 +41,7 @@ def _run(program: str, limits: Limits = _PATIENT, connected: bool = False) -> Ra
         ('print(\'{"event": "delivered"}\')', Application.SILENT),
         ("print('no JSON'); print('[1]'); print('{\"event\": 7}'); print('[' * 100000)", Application.SILENT),
         ("raise SystemExit(89)", Application.CANNOT),
-        ("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)", Application.CRASH),
+        (_SEGFAULT, Application.CRASH),
     ],
 )
 def test_what_an_agent_comes_to(program: str, application: Application) -> None:

@@ -22,8 +22,8 @@ from amqpspec.wire.errors import EncodeError, WireError
 from amqpspec.wire.greeting import ProtocolHeader
 
 
-def one(octets: bytes, **options: int) -> TypedFrame:
-    reader = TypedReader(**options)  # type: ignore[arg-type]
+def one(octets: bytes) -> TypedFrame:
+    reader = TypedReader()
     reader.feed(octets)
     frame = reader.next()
     assert isinstance(frame, TypedFrame)

@@ -14,7 +14,15 @@ from amqpspec.fuzz.judge.headers import known_headers
 from amqpspec.fuzz.states.model import State
 from amqpspec.spec.amqp_0_10 import DIALECT
 from amqpspec.spec.model import Side
-from amqpspec.wire.amqp_0_10.frames import FIRST_FRAME, FIRST_SEGMENT, LAYOUT, WHOLE, Frame
+from amqpspec.wire.amqp_0_10.frames import (
+    FIRST_FRAME,
+    FIRST_SEGMENT,
+    LAST_FRAME,
+    LAST_SEGMENT,
+    LAYOUT,
+    WHOLE,
+    Frame,
+)
 from amqpspec.wire.amqp_0_10.instructions import Instruction
 from amqpspec.wire.amqp_0_10.reader import FrameReader
 from amqpspec.wire.errors import WireError
@@ -22,6 +30,7 @@ from amqpspec.wire.errors import WireError
 _SAFE_OCTETS = LAYOUT.min_max_frame_size
 """What every peer takes; whether it takes more is for it to say."""
 _CONTROL, _COMMAND = LAYOUT.types["control"], LAYOUT.types["command"]
+_END = LAST_FRAME | LAST_SEGMENT
 _WITHOUT_SESSION = frozenset({"session.attach", "session.attached", "session.detach", "session.detached"})
 
 
@@ -75,13 +84,18 @@ def _of_bits(octets: bytes, frame: Frame) -> Iterator[str]:
     if frame.track not in LAYOUT.tracks.values():
         yield "transport/tracks/reserved"
     elif frame.type in (_CONTROL, _COMMAND) and frame.track != frame.type:
-        yield "track/command/one" if frame.type == _COMMAND else "track/control/zero"
+        yield _once_complete(frame, "track/command/one" if frame.type == _COMMAND else "track/control/zero")
     if frame.type not in LAYOUT.types.values():
-        yield "segment-type/values"
+        yield _once_complete(frame, "segment-type/values")
     elif frame.type not in (_CONTROL, _COMMAND):
         yield ""
     if frame.flags & (FIRST_FRAME | FIRST_SEGMENT) != FIRST_FRAME | FIRST_SEGMENT:
         yield "transport/assemblies/flags"
+
+
+def _once_complete(frame: Frame, rule: str) -> str:
+    """A rule about a segment that a target may read only when its assembly is complete; nothing before that."""
+    return rule if frame.flags & _END == _END else ""
 
 
 def _of_content(state: State, frame: Frame) -> Iterator[str]:

@@ -6,13 +6,16 @@ Knows: frames and performatives. Must not know: sockets, what was sent.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import islice
 
 from amqpspec.fuzz.executor.heard import Decode, Heard
 from amqpspec.spec.model import Refusal, Scope
 from amqpspec.wire.amqp_1_0.frames import TypedFrame, TypedReader
 
-_MAX_OCTETS = 8 << 20
+_MAX_OCTETS = 2 << 20
 _CHANNELS = 65_535
+_TEXT_CHARS, _MECHANISMS = 256, 64
+"""What is kept of words of a target, which may be as long as it likes."""
 _TOO_MUCH, _SILENCE = (
     "amqp:resource-limit-exceeded",
     ("idle", "timeout", "time-out", "timed out", "heartbeat"),
@@ -34,7 +37,7 @@ def decoder() -> Decode:
 
 def _performative(frame: TypedFrame) -> Heard:
     name, performative = frame.name, frame.performative
-    refusal = limits = remote = None
+    refusal = limits = remote = next_outgoing = None
     mechanisms: tuple[str, ...] = ()
     good, idle_s, blames_silence = True, 0.0, False
     product = version = ""
@@ -42,7 +45,7 @@ def _performative(frame: TypedFrame) -> Heard:
         return Heard(name, None, None, frame.payload, frame.channel)
     if name in _ENDS and performative["error"]:
         error = performative["error"]
-        refusal = Refusal(_ENDS[name], str(error["condition"]))
+        refusal = Refusal(_ENDS[name], str(error["condition"])[:_TEXT_CHARS])
         blames_silence = name == "close" and _is_of_silence(refusal, error["description"])
     elif name == "open":
         limits = (_number(performative["channel_max"]), _number(performative["max_frame_size"]))
@@ -50,14 +53,15 @@ def _performative(frame: TypedFrame) -> Heard:
         product, version = _announced(performative["properties"])
         product = product or _text(performative["container_id"])
     elif name == "begin":
-        remote = performative["remote_channel"]
+        remote, next_outgoing = performative["remote_channel"], performative["next_outgoing_id"]
     elif name == "sasl-outcome":
         good = str(performative["code"]) in ("ok", "0")
     elif name == "sasl-mechanisms":
-        mechanisms = tuple(str(offered) for offered in performative["sasl_server_mechanisms"] or ())
+        offers = performative["sasl_server_mechanisms"] or ()
+        mechanisms = tuple(str(offered)[:_TEXT_CHARS] for offered in islice(offers, _MECHANISMS))
     return Heard(
         name, refusal, limits, frame.payload, frame.channel, remote, mechanisms, good, idle_s, blames_silence,
-        product, version,
+        product, version, next_outgoing,
     )  # fmt: skip
 
 
@@ -69,7 +73,7 @@ def _announced(properties: object) -> tuple[str, str]:
 
 
 def _text(value: object) -> str:
-    return str(value) if isinstance(value, str) else ""
+    return str(value)[:_TEXT_CHARS] if isinstance(value, str) else ""
 
 
 def _is_of_silence(refusal: Refusal, description: object) -> bool:

@@ -152,9 +152,10 @@ class TypedCanary:
         self.client.send(octets)
 
     def _flow(self, handle: int, delivery_count: int, credit: int) -> None:
+        next_incoming_id = self.client.values.next_incoming + self._heard & 0xFFFF_FFFF
         self.client.send(
             performative_frame(
-                "flow", 0, next_incoming_id=self._heard, incoming_window=_WINDOW, next_outgoing_id=self._sent,
+                "flow", 0, next_incoming_id=next_incoming_id, incoming_window=_WINDOW, next_outgoing_id=self._sent,
                 outgoing_window=_WINDOW, handle=handle, delivery_count=delivery_count, link_credit=credit,
             )
         )  # fmt: skip

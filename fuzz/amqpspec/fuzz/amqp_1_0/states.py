@@ -110,7 +110,7 @@ def _receiving(attached: tuple[Step, ...], one: frozenset[int]) -> Iterator[Stat
         payload=_MESSAGE,
     )
     windows: dict[str, Argument] = {
-        "next_incoming_id": 0,
+        "next_incoming_id": Slot.NEXT_INCOMING,
         "incoming_window": 2048,
         "next_outgoing_id": 1,
         "outgoing_window": 2048,

@@ -16,7 +16,7 @@ from amqpspec.wire.amqp_fast_0_8.message import decode_opening
 from amqpspec.wire.amqp_fast_0_8.primitives import to_octets
 from amqpspec.wire.errors import WireError
 
-_MAX_OCTETS = 8 << 20
+_MAX_OCTETS = 2 << 20
 _CHANNELS, _FRAME_MAX_OCTETS = 65_535, 131_072
 """What stands for no limit, or for one that is not told."""
 

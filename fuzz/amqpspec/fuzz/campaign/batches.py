@@ -55,14 +55,23 @@ class BatchRunner:
         self._complaints, self._triage = complaints, triage
         self._progress, self._clock = progress, clock
         self._last: Batch | None = None
+        self._under_way: Batch | None = None
+        self._whole: Batch | None = None
+        self.sent: Batch | None = None
 
     @property
     def is_over(self) -> bool:
         """Whether nothing more is to be sent."""
         return self._complaints.done or self._clock.is_spent
 
+    @property
+    def suspects(self) -> Batch | None:
+        """Whose fault it is where the target is found dead right now; None where nothing was sent yet."""
+        return self._under_way or self._last
+
     def run(self, batch: Batch) -> BatchResult:
         """Send a batch; what is left of it was not sent, for its cells are stopped or the budget has ended."""
+        self._whole, self.sent = batch, None
         result = self._waves(batch)
         if result.left and result.fatal and len(batch.cells) > 1 and not self.is_over:
             # Which cell spoils the target is not known: each goes on alone, so that only that one is stopped.
@@ -88,6 +97,7 @@ class BatchRunner:
     def _wave(self, wave: Batch, result: BatchResult, attempt: int) -> None:
         """Send what is left once; ``result`` is brought up to date."""
         self._readiness.ensure(self._last)
+        self._under_way, self.sent = wave, self._whole
         seen, check = self._sender.send(wave.items, attempt)
         self._progress.check = check
         result.fatal = any(s.oracle in SPOILS for s in check.suspicions)
@@ -100,6 +110,7 @@ class BatchRunner:
             judged = self._complaints.verdicts.of(check, [s.result for s in seen])
             self._rows.write(observations(self._source, seen, judged))
         self._last = wave if tried else self._last
+        self._under_way = None
         # What was under way to its state when the target went down was not tried yet.
         done = {one.item.id for one in tried if one.reached or not result.fatal}
         result.reached |= {one.item.id for one in tried if one.reached}

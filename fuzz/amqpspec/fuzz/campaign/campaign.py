@@ -1,4 +1,4 @@
-"""A campaign: families first, cell by cell, then random mutation until the budget ends; every batch watched and judged.
+"""A campaign: a few inputs of every cell, then the rest, random ones between; every batch watched and judged.
 
 Knows: in which order its parts are asked, and what is written down when. Must not know: sockets, how a batch is run,
 how a finding is shown.
@@ -12,7 +12,7 @@ from typing import Any
 
 from amqpspec.fuzz.campaign.batches import BatchRunner
 from amqpspec.fuzz.campaign.checkpoint import Checkpoint
-from amqpspec.fuzz.campaign.clock import BudgetClock
+from amqpspec.fuzz.campaign.clock import BudgetClock, TimeUp
 from amqpspec.fuzz.campaign.complaints import Complaints
 from amqpspec.fuzz.campaign.finding_store import FindingStore
 from amqpspec.fuzz.campaign.journal import CampaignJournal
@@ -21,19 +21,23 @@ from amqpspec.fuzz.campaign.order import CampaignOrder
 from amqpspec.fuzz.campaign.pace import Pace
 from amqpspec.fuzz.campaign.progress import Progress
 from amqpspec.fuzz.campaign.readiness import Readiness
-from amqpspec.fuzz.campaign.schedule import Batch, Schedule, chosen_cells
+from amqpspec.fuzz.campaign.schedule import Batch, Schedule, chosen_cells, legs, states_before_login
 from amqpspec.fuzz.campaign.sender import Sender
 from amqpspec.fuzz.campaign.tally import COVERED
 from amqpspec.fuzz.campaign.target import TargetAccess
 from amqpspec.fuzz.executor.client import Unanswered
 from amqpspec.fuzz.executor.loop import now_s
 from amqpspec.fuzz.triage.findings import read_finding
-from amqpspec.fuzz.triage.triage import TargetLost
+from amqpspec.fuzz.triage.triage import OutOfTime, TargetLost
 from amqpspec.net.clock import utc_now
 from amqpspec.record.arrow_journal import ArrowJournal
 
-INTERRUPTED = "stopped"
-"""Why a campaign ended that somebody stopped."""
+INTERRUPTED, SPENT = "stopped", "budget spent"
+"""Why a campaign ended that somebody stopped, or that had no more time."""
+RANDOM_SHARE = 0.2
+"""How much of the time random mutation has as long as there are cells left."""
+_GLANCE_S = 3.0
+"""How long a target has to answer when a campaign is cut off."""
 
 
 class Campaign:
@@ -44,7 +48,7 @@ class Campaign:
         tally, energy = self.checkpoint.tally, self.checkpoint.energy
         self._clock = BudgetClock(order.budget_s, tally.seconds_s)
         self._journal, self._rows = CampaignJournal(order.out), ArrowJournal(order.out)
-        self._target = TargetAccess(order.subject, self._journal)
+        self._target = TargetAccess(order.subject, self._journal, self._clock)
         subject = self._target.subject
         self.pace = Pace(order.batch, self._target.monitor.usual.cpu_s)
         saved = self.checkpoint.complaints
@@ -68,38 +72,67 @@ class Campaign:
             runner = self._runner(readiness)
             self._journal.line("campaign", **self._manifest(), resumed=self.order.resume)
             try:
-                self._batches(runner)
+                with self._clock.alarmed():
+                    self._batches(runner)
             except (TargetLost, Unanswered) as lost:
                 self.ended, self.target_lost = self._target.why(lost), True
-            except KeyboardInterrupt:
-                self.ended = INTERRUPTED
+                self._go_around(runner)
+            except OutOfTime:
+                self.ended = SPENT
+            except KeyboardInterrupt as how:
+                self.ended = SPENT if isinstance(how, TimeUp) else INTERRUPTED
+                self._look_once_more(runner)
             except OSError as error:
                 self.ended = str(error)
                 raise
         return self
 
+    def _go_around(self, runner: BatchRunner) -> None:
+        """A target that nobody can restart is not sent the same again when the campaign is resumed."""
+        batch = runner.sent
+        if batch is not None and self._target.subject.restart is None:
+            caution = self.checkpoint.caution
+            caution.killed((str(item.id) for item in batch.items), random=not batch.spans)
+            self._journal.line("killing", inputs=len(batch.items), next=caution.size, **batch.names)
+
+    def _look_once_more(self, runner: BatchRunner) -> None:
+        """What was under way when it was cut off may have ended the target, or filled its log."""
+        suspects = runner.suspects
+        if suspects is not None and not self._complaints.unfinished:
+            self._complaints.leave(suspects, self._target.monitor.glance(_GLANCE_S))
+
     def _runner(self, readiness: Readiness) -> BatchRunner:
         tally, energy = self.checkpoint.tally, self.checkpoint.energy
-        sender = Sender(self._target.workers, self._target.monitor, tally, energy, self._journal)
+        sender = Sender(self._target.workers, self._target.monitor, tally, energy, self._journal, self._clock)
         return BatchRunner(
             sender, readiness, self._complaints, self._target.triage, self._rows, self._source(), self.progress,
             self._clock,
         )  # fmt: skip
 
     def _batches(self, runner: BatchRunner) -> None:
-        order, checkpoint = self.order, self.checkpoint
+        order, checkpoint, dialect = self.order, self.checkpoint, self.order.subject.dialect
+        way = legs(self.progress.cells, states_before_login(dialect), order.shard[1])
         schedule = Schedule(
-            order.subject.dialect, self.progress.cells, checkpoint.position, lambda: self.pace.size,
+            dialect, way, checkpoint.position, lambda: checkpoint.caution.limited(self.pace.size),
             lambda cell: checkpoint.tally.is_stopped(cell.key), checkpoint.energy.weights, order.seed, order.shard,
-            order.mutate, order.corpus,
+            order.mutate, order.corpus, checkpoint.caution.avoided,
         )  # fmt: skip
-        while (batch := schedule.next()) is not None:
+        while (batch := schedule.next(random=self._is_randoms_turn)) is not None:
             if not batch.items or self._one(runner, batch):
                 self._cover(batch)
                 checkpoint.position = schedule.position = batch.after
-            if runner.is_over:
+            if runner.is_over or self._complaints.unfinished:
                 break
-        self.ended = "budget spent" if self._clock.is_spent and batch is not None else "all done"
+        late = self._clock.is_spent or self._complaints.unfinished
+        self.ended = SPENT if late and batch is not None else "all done"
+
+    @property
+    def _is_randoms_turn(self) -> bool:
+        """Random inputs have their share of the time from the first minute on; suspects come first."""
+        tally, caution = self.checkpoint.tally, self.checkpoint.caution
+        if caution.left:
+            return caution.random
+        return tally.random_s < RANDOM_SHARE * tally.seconds_s
 
     def _one(self, runner: BatchRunner, batch: Batch) -> bool:
         """Run a batch; False where the budget ended before it did."""
@@ -107,14 +140,16 @@ class Campaign:
         tally, begun_s, before = self.checkpoint.tally, now_s(), self._complaints.of_a_whole
         self._journal.line("batch", inputs=len(batch.items), **batch.names)
         result = runner.run(batch)
+        self.checkpoint.caution.survived(len(batch.items))
         left = [str(item.id) for item in result.left]
         tally.undecided += len({str(id) for id in result.undecided}.intersection(left))
         self._journal.line("done", inputs=len(batch.items) - len(left), left=left)
         tally.seconds_s = self._clock.seconds_s
+        tally.random_s += now_s() - begun_s if not batch.spans else 0.0
         if self._complaints.of_a_whole == before:
             self.pace.clean(len(batch.items), now_s() - begun_s)
         self.order.notify(self.progress)
-        return not (result.left and runner.is_over)
+        return not ((result.left and runner.is_over) or self._complaints.unfinished)
 
     def _cover(self, batch: Batch) -> None:
         for span in batch.spans:
@@ -127,6 +162,11 @@ class Campaign:
         self._write_checkpoint()
         inputs, findings = self.checkpoint.tally.inputs, len(self._store.signatures)
         self._journal.line("end", why=self.ended, inputs=inputs, findings=findings)
+
+    @property
+    def trials(self) -> int:
+        """How often inputs were tried again to blame somebody."""
+        return self._target.triage.trials
 
     # --- what is written down
 

@@ -8,15 +8,28 @@ from __future__ import annotations
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
+from amqpspec.fuzz.campaign.caution import Caution
 from amqpspec.fuzz.campaign.energy import Energy
-from amqpspec.fuzz.campaign.journal import read_progress
+from amqpspec.fuzz.campaign.journal import PROGRESS, read_progress
 from amqpspec.fuzz.campaign.order import CampaignOrder
 from amqpspec.fuzz.campaign.schedule import Position
 from amqpspec.fuzz.campaign.tally import Tally
 from amqpspec.net.clock import utc_now
 from amqpspec.record.journal import JournalError
+
+
+def _saved(folder: Path) -> dict[str, Any] | None:
+    """Where a campaign stands; None where it was killed before it wrote that down. Raises JournalError."""
+    if not (folder / PROGRESS).exists() and all(path.name in _FIRST for path in folder.iterdir()):
+        return None
+    return read_progress(folder)
+
+
+_FIRST = frozenset({"journal.jsonl", "corpus", f".{PROGRESS}", "observations"})
+"""What a campaign leaves behind before it first says where it stands."""
 
 
 @dataclass(slots=True)
@@ -27,6 +40,7 @@ class Checkpoint:
     energy: Energy
     tally: Tally = field(default_factory=Tally)
     position: Position = field(default_factory=Position)
+    caution: Caution = field(default_factory=Caution)
     run: str = field(default_factory=lambda: f"fuzz-{secrets.token_hex(6)}")
     started: str = field(default_factory=utc_now)
     complaints: Mapping[str, Any] | None = None
@@ -35,9 +49,9 @@ class Checkpoint:
     def of(cls, order: CampaignOrder) -> Checkpoint:
         """Where a campaign begins, or goes on. Raises JournalError."""
         dialect = order.subject.dialect
-        if not order.resume:
+        saved = _saved(order.out) if order.resume else None
+        if saved is None:
             return cls(order.plan, Energy(dialect, None, order.origins))
-        saved = read_progress(order.out)
         if saved["plan"] != order.plan:
             raise JournalError(
                 f"{order.out}: expected a campaign of {saved['plan']}, actual order {order.plan}"
@@ -46,6 +60,7 @@ class Checkpoint:
             order.plan, Energy(dialect, saved["energy"], order.origins), Tally.from_json(saved["tally"])
         )
         found.position, found.complaints = Position(**saved["position"]), saved
+        found.caution = Caution.from_json(saved.get("caution", {}))
         found.run, found.started = saved.get("run", found.run), saved.get("started", found.started)
         return found
 
@@ -54,4 +69,5 @@ class Checkpoint:
         return {
             "plan": self.plan, "run": self.run, "started": self.started, "position": self.position.to_json(),
             "tally": self.tally.to_json(), "energy": self.energy.to_json(),
+            "caution": self.caution.to_json(),
         }  # fmt: skip

@@ -1,11 +1,27 @@
-"""How long a campaign has run, those parts included that came before it was resumed.
+"""How long a campaign has run, those parts included that came before it was resumed; and when it has to stop.
 
-Knows: seconds. Must not know: what they were spent on.
+Knows: seconds, the alarm of the process. Must not know: what they were spent on.
 """
 
 from __future__ import annotations
 
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
 from amqpspec.fuzz.executor.loop import now_s
+
+_SLACK_S, _SLACK_SHARE = 10.0, 0.1
+"""A campaign may take so much longer than its budget, or such a share of it, whichever is more; reports included."""
+_FOR_BLAME, _FOR_ANYTHING = 0.2, 0.3
+"""How much of that may go by before nothing more is tried again, and before whatever is under way is cut off."""
+_AGAIN_S = 0.5
+
+
+class TimeUp(KeyboardInterrupt):
+    """The budget is spent, and something that cannot be waited for is still under way."""
 
 
 class BudgetClock:
@@ -13,6 +29,8 @@ class BudgetClock:
 
     def __init__(self, budget_s: float, before_s: float) -> None:
         self._budget_s, self._before_s, self._begun_s = budget_s, before_s, now_s()
+        self._slack_s = max(_SLACK_S, _SLACK_SHARE * budget_s)
+        self.holds = 0
 
     @property
     def seconds_s(self) -> float:
@@ -23,3 +41,38 @@ class BudgetClock:
     def is_spent(self) -> bool:
         """Whether the budget of this part is."""
         return now_s() - self._begun_s >= self._budget_s
+
+    @property
+    def is_late(self) -> bool:
+        """Whether nothing more is to be tried again."""
+        return now_s() - self._begun_s >= self._budget_s + _FOR_BLAME * self._slack_s
+
+    @contextmanager
+    def alarmed(self) -> Iterator[None]:
+        """Raise TimeUp in whatever is under way when the time is over; the main thread alone can be told so."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        left_s = self._budget_s + _FOR_ANYTHING * self._slack_s - (now_s() - self._begun_s)
+        before = signal.signal(signal.SIGALRM, self._ring)
+        signal.setitimer(signal.ITIMER_REAL, max(_AGAIN_S, left_s))
+        try:
+            yield
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, before)
+
+    @contextmanager
+    def unbroken(self) -> Iterator[None]:
+        """What the alarm waits for: a target must not be left behind half restarted."""
+        self.holds += 1
+        try:
+            yield
+        finally:
+            self.holds -= 1
+
+    def _ring(self, number: int, frame: FrameType | None) -> None:
+        if self.holds:
+            signal.setitimer(signal.ITIMER_REAL, _AGAIN_S)
+            return
+        raise TimeUp

@@ -24,7 +24,7 @@ from amqpspec.fuzz.oracles.log import complaints
 from amqpspec.fuzz.oracles.monitor import Check
 from amqpspec.fuzz.oracles.suspicion import SPOILS, Oracle, Suspicion
 from amqpspec.fuzz.triage.findings import signature_of
-from amqpspec.fuzz.triage.triage import NOISY, Blame, Status, TargetLost, Triage
+from amqpspec.fuzz.triage.triage import NOISY, Blame, OutOfTime, Status, TargetLost, Triage
 
 _RANDOM_REPEATS = 3
 _OF_ONE_INPUT = frozenset({Oracle.OBEDIENCE, Oracle.CONFORMANCE})
@@ -34,7 +34,8 @@ _OF_ONE_INPUT = frozenset({Oracle.OBEDIENCE, Oracle.CONFORMANCE})
 class Complaints:
     """What a campaign has been told of, and what it made of it; ``saved`` is where an earlier part of it stood.
 
-    ``of_a_whole`` counts complaints about batches as a whole; ``done`` says that what was sought has been found.
+    ``of_a_whole`` counts complaints about batches as a whole; ``done`` says that what was sought has been found;
+    ``unfinished``, that time ran out before the last ones had been followed to their end.
     """
 
     def __init__(
@@ -48,7 +49,8 @@ class Complaints:
             self.known.update({tuple(key): count for key, count in saved["known"]})
         self.limit = BlameLimit(saved.get("limits") if saved else None)
         self.verdicts = InputVerdicts(store.signatures, order.subject.known)
-        self.of_a_whole, self.done = 0, False
+        self.of_a_whole, self.done, self.unfinished = 0, False, False
+        self._open: list[Suspicion] = []
 
     def to_json(self) -> dict[str, Any]:
         """What ``saved`` takes."""
@@ -60,14 +62,54 @@ class Complaints:
     def take(self, triage: Triage, batch: Batch, check: Check) -> None:
         """The worst complaint about the whole, each line of the log besides, and each kind of deviation once.
 
+        All of them are written down before anybody is blamed; whatever keeps that from its end, they are findings.
         Raises TargetLost, JournalError.
         """
         self.verdicts.blamed.clear()
-        whole = [s for s in check.suspicions if s.oracle not in _OF_ONE_INPUT]
+        whole, single = [s for s in check.suspicions if s.oracle not in _OF_ONE_INPUT], self._singles(check)
+        self._open = [*whole[:1], *(s for s in whole[1:] if s.oracle is Oracle.LOG), *single]
+        for seen in self._open:
+            self._journal.line("suspicion", oracle=seen.oracle, top=seen.top, detail=seen.detail)
+        try:
+            self._follow(triage, batch, whole, single)
+        except OutOfTime:
+            self.leave(batch, self._open)
+        except (TargetLost, KeyboardInterrupt) as how:
+            self.leave(batch, self._open, once_more=isinstance(how, KeyboardInterrupt))
+            raise
+
+    def _follow(
+        self, triage: Triage, batch: Batch, whole: Sequence[Suspicion], single: Sequence[Suspicion]
+    ) -> None:
+        """Each complaint to its end. Raises TargetLost, OutOfTime, JournalError."""
         if whole:
             self.of_a_whole += 1
             self._pace.complained()
             self._of_a_whole(triage, batch, whole)
+        for suspicion in single:
+            if not self.done:
+                self._suspect(triage, batch, suspicion)
+
+    def leave(self, batch: Batch, seen: Sequence[Suspicion], *, once_more: bool = True) -> None:
+        """Complaints that nobody could be blamed for: findings as they are. ``once_more``: a resumed campaign tries.
+
+        A late answer is none: on a busy machine even a clean target gives one.
+        """
+        self.unfinished = once_more and bool(seen)
+        for one in seen:
+            if one.oracle is Oracle.LATE:
+                self._leave_unconfirmed(one)
+                continue
+            key = _key(batch, one)
+            if self.known[key] >= _limit(batch) or not self.limit.allows(one):
+                self._tally.repeats += 1
+                continue
+            item = batch.items[0] if len(batch.items) == 1 else None
+            alone = item is not None and one.oracle in SPOILS
+            self._found(batch, key, Blame(Status.FLAKY if alone else Status.UNBLAMED, one, item))
+
+    def _singles(self, check: Check) -> list[Suspicion]:
+        """Complaints about single inputs: of each kind the first that the target is not known for."""
         by_top: dict[str, Suspicion] = {}
         for suspicion in check.suspicions:
             if suspicion.oracle in _OF_ONE_INPUT:
@@ -76,9 +118,7 @@ class Complaints:
                     self._tally.suppressed[requirement] += 1
                 elif by_top.setdefault(suspicion.top, suspicion) is not suspicion:
                     self._tally.repeats += 1
-        for suspicion in by_top.values():
-            if not self.done:
-                self._suspect(triage, batch, suspicion)
+        return list(by_top.values())
 
     def _of_a_whole(self, triage: Triage, batch: Batch, whole: Sequence[Suspicion]) -> None:
         """The worst, which may explain the others, but not another line of the log: a known one would hide it."""
@@ -100,9 +140,13 @@ class Complaints:
 
     def _suspect(self, triage: Triage, batch: Batch, seen: Suspicion) -> Blame | None:
         """One complaint to its end; the blame, where one was sought and found."""
+        blame = self._blamed(triage, batch, seen)
+        self._open = [one for one in self._open if one is not seen]
+        return blame
+
+    def _blamed(self, triage: Triage, batch: Batch, seen: Suspicion) -> Blame | None:
         key = _key(batch, seen)
-        limit = 1 if batch.spans else _RANDOM_REPEATS
-        if self.known[key] >= limit:
+        if self.known[key] >= _limit(batch):
             self._tally.repeats += 1
             if seen.oracle in SPOILS:
                 if len(batch.cells) == 1:
@@ -116,18 +160,30 @@ class Complaints:
         try:
             blame = triage.blame(batch.items, seen)
             if self._order.smaller:
-                blame = triage.smaller(blame)
-        except TargetLost:
-            self._found(batch, key, Blame(Status.LOST, seen))
-            raise
+                blame = self._smaller(triage, batch, blame)
         finally:
             self.limit.spent(seen, now_s() - begun_s)
         if (blame.status is Status.LOST or blame.item is None) and seen.oracle in NOISY:
-            self._tally.unconfirmed += 1
-            self._journal.line("unconfirmed", oracle=seen.oracle, top=seen.top, detail=seen.detail)
+            self._leave_unconfirmed(seen)
             return None
         self._found(batch, key, blame)
         return blame
+
+    def _leave_unconfirmed(self, seen: Suspicion) -> None:
+        """Count what was not repeated and is no finding."""
+        self._tally.unconfirmed += 1
+        self._journal.line("unconfirmed", oracle=seen.oracle, top=seen.top, detail=seen.detail)
+
+    def _smaller(self, triage: Triage, batch: Batch, blame: Blame) -> Blame:
+        """The blame with a smaller input; as it was found where there is no time for that. Raises TargetLost."""
+        try:
+            return triage.smaller(blame)
+        except OutOfTime:
+            return blame
+        except (TargetLost, KeyboardInterrupt):
+            self._found(batch, _key(batch, blame.suspicion), blame)
+            self._open = [one for one in self._open if one.oracle is not blame.suspicion.oracle]
+            raise
 
     def _again(self, triage: Triage, batch: Batch, seen: Suspicion) -> None:
         """What was blamed often enough is counted where it comes again."""
@@ -138,7 +194,8 @@ class Complaints:
             triage.revive()
 
     def _found(self, batch: Batch, key: tuple[str, ...], blame: Blame) -> None:
-        self.known[key] += 1
+        # What nobody was blamed for yet is blamed when it comes again.
+        self.known[key] += blame.status is not Status.UNBLAMED
         item, seen = blame.item, blame.suspicion
         place = batch.place
         if item is not None:
@@ -146,16 +203,22 @@ class Complaints:
             if item.id.family == RANDOM and seen.oracle in SPOILS:
                 self._energy.mute((item.id.role, item.state))
         signature = signature_of(seen.oracle, seen.top, *place)
-        suspects = () if item is not None else tuple(str(i.id) for i in batch.items)
+        named = seen.inputs if blame.status is Status.UNBLAMED and seen.oracle in _OF_ONE_INPUT else ()
+        suspects = () if item is not None else tuple(map(str, named or (i.id for i in batch.items)))
         finding = self._store.made(signature, blame, place, suspects)
         if item is not None:
             self.verdicts.blamed[item.id] = (signature, finding.name)
-        if signature in self._store.signatures:
+        if signature in self._store.signatures and not self._store.improves(finding):
             self._tally.repeats += 1
             return
         self._store.write(finding, blame)
         if self._order.stop_when(finding):
             self.done = True
+
+
+def _limit(batch: Batch) -> int:
+    """How often the same is blamed in one place."""
+    return 1 if batch.spans else _RANDOM_REPEATS
 
 
 def _key(batch: Batch, seen: Suspicion) -> tuple[str, ...]:

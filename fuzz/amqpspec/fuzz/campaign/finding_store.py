@@ -6,13 +6,14 @@ Knows: folders, signatures. Must not know: how anybody was blamed.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from amqpspec.fuzz.campaign.journal import CampaignJournal, findings_in
 from amqpspec.fuzz.executor.subject import Subject
-from amqpspec.fuzz.triage.findings import Finding, write_finding
-from amqpspec.fuzz.triage.triage import Blame
+from amqpspec.fuzz.triage.findings import Finding, FindingError, read_finding, write_finding
+from amqpspec.fuzz.triage.triage import Blame, Status
 from amqpspec.record.journal import JournalError
 
 
@@ -26,6 +27,19 @@ class FindingStore:
         self._out, self._subject, self._journal, self._seconds_s = out, subject, journal, seconds_s
         self.found: list[Finding] = []
         self.signatures: dict[str, str] = {} if saved is None else saved["signatures"] | findings_in(out)
+        self._unblamed = {name: size for name in self.signatures if (size := self._size_of(name))}
+
+    def _size_of(self, signature: str) -> int:
+        """How many inputs a finding suspects that nobody was blamed for; zero for any other finding."""
+        with suppress(FindingError):
+            found = read_finding(self._out / "findings" / self.signatures[signature])
+            return len(found.get("batch", ())) if found.get("status") == Status.UNBLAMED else 0
+        return 0
+
+    def improves(self, finding: Finding) -> bool:
+        """Whether it says more than the one of the same signature, of which nobody was blamed yet."""
+        before = self._unblamed.get(finding.signature, 0)
+        return before > 0 and (finding.status is not Status.UNBLAMED or len(finding.batch) < before)
 
     def made(
         self, signature: str, blame: Blame, place: tuple[str, str], suspects: tuple[str, ...]
@@ -49,3 +63,5 @@ class FindingStore:
                 f"{error.strerror or error}"
             ) from error
         self.signatures[finding.signature] = place.name
+        unblamed = finding.status is Status.UNBLAMED
+        self._unblamed[finding.signature] = len(finding.batch) if unblamed else 0

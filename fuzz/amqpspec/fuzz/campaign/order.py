@@ -49,4 +49,5 @@ class CampaignOrder:
         return {
             "dialect": self.subject.dialect, "grammar": grammar_hash(self.subject.dialect), "seed": self.seed,
             "shard": list(self.shard), "cells": list(self.patterns), "target": self.subject.name,
+            "order": "breadth first",
         } | ({"corpus": sorted(self.corpus)} if self.corpus else {})  # fmt: skip

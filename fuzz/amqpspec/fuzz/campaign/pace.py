@@ -1,4 +1,4 @@
-"""How large the next batch is: it grows while nothing happens, and falls back when somebody complains.
+"""How large the next batch is: it grows while no oracle complains, and shrinks when one does.
 
 Knows: sizes. Must not know: what a batch holds, who complained.
 

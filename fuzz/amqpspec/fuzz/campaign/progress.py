@@ -1,4 +1,4 @@
-"""How far a campaign is: what whoever is notified after a batch may look at.
+"""The progress of a campaign, for those that are notified after a batch.
 
 Knows: counts, findings, the last look at the target. Must not know: how batches are run.
 """

@@ -6,7 +6,9 @@ Knows: workers, the monitor, counts. Must not know: which inputs come next, who 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import takewhile
 
+from amqpspec.fuzz.campaign.clock import BudgetClock
 from amqpspec.fuzz.campaign.energy import Energy
 from amqpspec.fuzz.campaign.journal import CampaignJournal
 from amqpspec.fuzz.campaign.observations import TimedResult
@@ -22,9 +24,10 @@ class Sender:
     """Sends inputs through workers and asks the oracles."""
 
     def __init__(
-        self, workers: WorkerPool, monitor: Monitor, tally: Tally, energy: Energy, journal: CampaignJournal
-    ) -> None:
-        self._workers, self._monitor, self._journal = workers, monitor, journal
+        self, workers: WorkerPool, monitor: Monitor, tally: Tally, energy: Energy, journal: CampaignJournal,
+        clock: BudgetClock,
+    ) -> None:  # fmt: skip
+        self._workers, self._monitor, self._journal, self._clock = workers, monitor, journal, clock
         self._tally, self._energy = tally, energy
 
     @property
@@ -36,7 +39,9 @@ class Sender:
         """What came of inputs, and what the oracles say of all of them."""
         workers = self._workers
         try:
-            seen = [TimedResult(result, utc_us(), workers.worker, attempt) for result in workers.run(items)]
+            # A budget that ends in the midst of a batch ends the sending: what came until then is judged.
+            results = takewhile(lambda result: not self._clock.is_late, workers.run(items))
+            seen = [TimedResult(result, utc_us(), workers.worker, attempt) for result in results]
         finally:
             self._note_deaths()
         check = self._monitor.after([s.result for s in seen])
@@ -58,5 +63,5 @@ class Sender:
         tally.inputs += len(results)
         tally.reached += sum(result.reached for result in results)
         tally.random += sum(result.item.id.family == RANDOM for result in results)
-        tally.reactions.update(o.reaction if o.reached else "state not reached" for o in results)
+        tally.react(o.reaction if o.reached else "state not reached" for o in results)
         self._energy.learn(results)

@@ -12,6 +12,8 @@ from typing import Any
 
 COVERED, UNREACHABLE, STOPPED, OPEN = "covered", "not reachable", "stopped", "open"
 
+_MOST_REACTIONS = 1000
+
 
 @dataclass(slots=True)
 class Tally:
@@ -21,6 +23,7 @@ class Tally:
     reached: int = 0
     random: int = 0
     seconds_s: float = 0.0
+    random_s: float = 0.0
     trials: int = 0
     unconfirmed: int = 0
     repeats: int = 0
@@ -29,6 +32,12 @@ class Tally:
     suppressed: Counter[str] = field(default_factory=Counter)
     reactions: Counter[str] = field(default_factory=Counter)
     cells: dict[str, tuple[str, str]] = field(default_factory=dict)
+
+    def react(self, reactions: Iterable[str]) -> None:
+        """Count reactions; beyond so many kinds, which a hostile target makes up, as others."""
+        for reaction in reactions:
+            known = reaction in self.reactions or len(self.reactions) < _MOST_REACTIONS
+            self.reactions[reaction if known else "other reactions"] += 1
 
     def stop(self, cell: str, why: str) -> None:
         """A cell of which no more is sent."""
@@ -51,6 +60,7 @@ class Tally:
         """For ``progress.json``."""
         return {
             "inputs": self.inputs, "reached": self.reached, "random": self.random, "seconds_s": self.seconds_s,
+            "random_s": self.random_s,
             "trials": self.trials, "unconfirmed": self.unconfirmed, "repeats": self.repeats,
             "workers_lost": self.workers_lost, "undecided": self.undecided,
             "suppressed": dict(self.suppressed), "reactions": dict(self.reactions),
@@ -80,7 +90,7 @@ class Tally:
     def from_json(cls, data: Mapping[str, Any]) -> Tally:
         """What ``to_json`` gave."""
         plain = (
-            "inputs", "reached", "random", "seconds_s", "trials", "unconfirmed", "repeats", "workers_lost",
+            "inputs", "reached", "random", "seconds_s", "random_s", "trials", "unconfirmed", "repeats", "workers_lost",
             "undecided",
         )  # fmt: skip
         return cls(

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
 
+from amqpspec.fuzz.campaign.clock import BudgetClock
 from amqpspec.fuzz.campaign.journal import CampaignJournal
 from amqpspec.fuzz.executor.announced import announced
 from amqpspec.fuzz.executor.pool import WorkerPool, start_workers
@@ -21,14 +22,15 @@ from amqpspec.fuzz.triage.triage import Triage
 class Restart:
     """The restart hook of a target; why it failed is kept, for whoever asks for it only learns that it did."""
 
-    def __init__(self, hook: Callable[[], None], journal: CampaignJournal) -> None:
-        self._hook, self._journal = hook, journal
+    def __init__(self, hook: Callable[[], None], journal: CampaignJournal, clock: BudgetClock) -> None:
+        self._hook, self._journal, self._clock = hook, journal, clock
         self.failed = ""
 
     def __call__(self) -> None:
         """Restart the target; raises OSError."""
         try:
-            self._hook()
+            with self._clock.unbroken():
+                self._hook()
         except Exception as error:
             self.failed = " ".join(str(error).split()) or type(error).__name__
             self._journal.line("restart failed", why=self.failed)
@@ -42,8 +44,9 @@ class TargetAccess:
     triage: Triage
     workers: WorkerPool
 
-    def __init__(self, subject: Subject, journal: CampaignJournal) -> None:
-        self._restart = Restart(subject.restart, journal) if subject.restart is not None else None
+    def __init__(self, subject: Subject, journal: CampaignJournal, clock: BudgetClock) -> None:
+        self._clock = clock
+        self._restart = Restart(subject.restart, journal, clock) if subject.restart is not None else None
         self.subject = replace(subject, restart=self._restart)
         self.monitor = Monitor(self.subject)
         self.announced = "", ""
@@ -54,6 +57,7 @@ class TargetAccess:
         tempo = Tempo.of(subject.round_trip_s(), subject.patience, subject.hang_s)
         self.announced = announced(subject)
         self.triage = Triage(subject, self.monitor, tempo, trials)
+        self.triage.is_late = lambda: self._clock.is_late
         self.workers = start_workers(subject, tempo, workers)
         stack.callback(self.workers.close)
         stack.callback(self.monitor.close)

@@ -9,6 +9,7 @@ import socket
 import time
 from collections import deque
 from dataclasses import replace
+from math import inf
 from types import TracebackType
 from typing import Self
 
@@ -18,6 +19,15 @@ from amqpspec.fuzz.executor.loop import READ_OCTETS, Address
 from amqpspec.fuzz.executor.part import executor_part
 from amqpspec.fuzz.states.model import Values
 from amqpspec.fuzz.states.ways import octets_of_step, way
+from amqpspec.net.dial import AnyStream, dial
+from amqpspec.net.stream import ConnectError
+from amqpspec.wire.errors import WireError
+from amqpspec.wire.transport import StreamEnd, StreamEnded
+
+_MOST_OCTETS, _MOST_PASSED = 4 << 20, 20_000
+"""What a target may say at most before it is asked again, and what of it is kept: a hostile one never ends."""
+_GRACE_S = 2.0
+"""What arrived by the end of a wait is read for so long: on a busy machine it may be looked at late."""
 
 
 class Unanswered(Exception):
@@ -34,10 +44,13 @@ class Unanswered(Exception):
 
 
 class Client:
-    """Connects at once; raises Unanswered."""
+    """Connects at once; raises Unanswered. Nothing is waited for beyond ``until_s``, whatever keeps coming."""
 
-    def __init__(self, address: Address, dialect: str, values: Values, timeout_s: float) -> None:
-        self.dialect, self.values, self.timeout_s = dialect, values, timeout_s
+    def __init__(
+        self, address: Address, dialect: str, values: Values, timeout_s: float, until_s: float = inf
+    ) -> None:
+        self.dialect, self.values, self.timeout_s, self._until_s = dialect, values, timeout_s, until_s
+        self._unasked_octets = 0
         self._decode = decoder(dialect)
         self._heard: deque[Heard] = deque()
         self.passed: list[Heard] = []
@@ -67,7 +80,8 @@ class Client:
 
     def send(self, octets: bytes) -> None:
         """Send octets."""
-        self._socket.settimeout(self.timeout_s)
+        self._unasked_octets = 0
+        self._socket.settimeout(max(0.001, min(self.timeout_s, self._until_s - time.monotonic())))
         try:
             self._socket.sendall(octets)
         except OSError as error:
@@ -91,12 +105,18 @@ class Client:
                     f"expected {wanted}, actual: {said.refusal.scope} {said.refusal.code}{self._unoffered}",
                     refused=True,
                 )
+            if len(self.passed) >= _MOST_PASSED:
+                raise Unanswered(f"expected {wanted}, actual: {_MOST_PASSED} other things")
             self.passed.append(said)
 
     def next(self, until_s: float) -> Heard | None:
         """The next thing that the target says, or None when the clock passes ``until_s``."""
+        until_s = min(until_s, self._until_s)
         while not self._heard:
-            self._socket.settimeout(max(0.001, until_s - time.monotonic()))
+            left_s = until_s - time.monotonic()
+            if left_s < -_GRACE_S:
+                return None
+            self._socket.settimeout(max(0.001, left_s))
             try:
                 octets = self._socket.recv(READ_OCTETS)
             except TimeoutError:
@@ -105,12 +125,17 @@ class Client:
                 raise Unanswered(f"the stream broke: {error}") from error
             if not octets:
                 raise Unanswered(f"the target ended the stream{self._unoffered}")
+            self._unasked_octets += len(octets)
+            if self._unasked_octets > _MOST_OCTETS:
+                raise Unanswered(f"expected an answer, actual: more than {_MOST_OCTETS} octets of others")
             self._heard.extend(self._decode(octets))
         said = self._heard.popleft()
         self.offered = executor_part(self.dialect).mechanisms_in(said) or self.offered
         if said.limits is not None:
             channel_max, frame_max_octets = said.limits
             self.values = replace(self.values, channel_max=channel_max, frame_max_octets=frame_max_octets)
+        if said.next_outgoing is not None:
+            self.values = replace(self.values, next_incoming=said.next_outgoing)
         return said
 
     @property
@@ -121,8 +146,47 @@ class Client:
         return f" (mechanism {self.values.mechanism}; offered: {', '.join(self.offered)})"
 
 
-def _connected(address: Address, timeout_s: float) -> socket.socket:
-    """A stream to the target, of TLS where it is to be. Raises Unanswered."""
+class _Messages:
+    """A WebSocket with as much of a blocking socket's manner as is needed here."""
+
+    def __init__(self, stream: AnyStream) -> None:
+        self._stream, self._timeout_s = stream, 0.0
+
+    def settimeout(self, seconds_s: float) -> None:
+        """How long to wait from now on."""
+        self._timeout_s = seconds_s
+
+    def sendall(self, octets: bytes) -> None:
+        """Send octets; raises OSError where they are not taken."""
+        if not self._stream.send(octets):
+            raise OSError("the stream does not accept them")
+
+    def recv(self, most: int) -> bytes:
+        """What came, whatever ``most`` says, or the end; raises TimeoutError, and OSError for a stream that broke."""
+        try:
+            octets = self._stream.receive(time.monotonic() + self._timeout_s)
+        except StreamEnded as ended:
+            if ended.how is StreamEnd.FIN:
+                return b""
+            raise ConnectionResetError(str(ended)) from ended
+        except WireError as error:
+            raise OSError(str(error)) from error
+        if not octets:
+            raise TimeoutError
+        return octets
+
+    def close(self) -> None:
+        """Hang up."""
+        self._stream.close()
+
+
+def _connected(address: Address, timeout_s: float) -> socket.socket | _Messages:
+    """A stream to the target, of TLS or WebSocket where it is to be. Raises Unanswered."""
+    if address.path:
+        try:
+            return _Messages(dial(address.endpoint, timeout_s))
+        except ConnectError as error:
+            raise Unanswered(str(error), silent=isinstance(error.__cause__, TimeoutError)) from error
     try:
         raw = socket.create_connection((address.host, address.port), timeout_s)
     except OSError as error:

@@ -30,6 +30,8 @@ ASKED_ONE_IN = 8
 
 _PARTIAL = frozenset({Scope.CHANNEL, Scope.SESSION, Scope.LINK, Scope.HANDLE, Scope.DELIVERY})
 """Refusals behind which a connection has to go on."""
+_MOST_ARRIVALS, _MOST_SPOKEN_OCTETS = 64, 1 << 20
+"""What is kept of a target's answers and of a conversation; a hostile target never ends."""
 _AT_ONCE_S = 0.5
 """What ends a connection sooner is no silence, whatever was announced."""
 
@@ -145,7 +147,7 @@ class Conversation:
     def heard(self, octets: bytes, now_s: float) -> None:
         """Octets have come."""
         self._received_octets += len(octets)
-        if self.spoken is not None:
+        if self.spoken is not None and self._received_octets <= _MOST_SPOKEN_OCTETS:
             self.spoken.append(Spoken("in", octets, int(now_s * 1e9)))
         if self._decode is None:
             self._decode = decoder(self.item.dialect)
@@ -193,6 +195,8 @@ class Conversation:
         if said.limits is not None and said.limits != settled:
             channel_max, frame_max_octets = said.limits
             self._values = replace(self._values, channel_max=channel_max, frame_max_octets=frame_max_octets)
+        if said.next_outgoing is not None and self._stage is _Stage.WAY:
+            self._values = replace(self._values, next_incoming=said.next_outgoing)
         if said.idle_s:
             self._silence.announced(said.idle_s, now_s)
         if (
@@ -285,10 +289,17 @@ class Conversation:
             if not (said.refusal.scope in _PARTIAL and self._is_asked and self._ask(now_s, said)):
                 self._finish(End.OPEN, True)
         elif not self._owed and self._sent_s is not None:
-            self._until_s = now_s + self._tempo.settle_s
+            # A target that never ends is left at that.
+            self._until_s = min(now_s + self._tempo.settle_s, self._sent_s + self._longest_s)
+
+    @property
+    def _longest_s(self) -> float:
+        """How long a target may go on answering."""
+        return max(self._tempo.refusal_s, self._tempo.quiet_s)
 
     def _note(self, said: Heard, now_s: float) -> None:
-        self._arrivals.append(said.name)
+        if len(self._arrivals) < _MOST_ARRIVALS:
+            self._arrivals.append(said.name)
         if self._latency_s is None:
             self._latency_s = max(0.0, now_s - (self._sent_s if self._sent_s is not None else now_s))
 

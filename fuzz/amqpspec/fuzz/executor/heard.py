@@ -20,7 +20,8 @@ class Heard:
     ``limits`` are channel-max and frame-max where it offers them; ``remote`` is the channel that a session of AMQP 1.0
     answers; ``mechanisms`` are those that AMQP 1.0 offers; a login that failed is not ``good``. ``idle_s`` is how long
     it bears silence, zero where it says nothing of that; ``blames_silence`` is a close that says that it bore no more.
-    ``product`` and ``version`` are those that an open of AMQP 1.0 names.
+    ``product`` and ``version`` are those that an open of AMQP 1.0 names. ``next_outgoing`` is the number that its
+    begin gives to the first transfer of the target.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Heard:
     blames_silence: bool = False
     product: str = ""
     version: str = ""
+    next_outgoing: int | None = None
 
 
 Decode = Callable[[bytes], Iterator[Heard]]

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from heapq import heappop, heappush
+from typing import TYPE_CHECKING, Self
 
 from amqpspec.fuzz.executor.conversation import Conversation, Filling
 from amqpspec.fuzz.executor.result import End, InputResult
@@ -21,13 +22,18 @@ from amqpspec.fuzz.executor.reusable import ReusableConnection
 from amqpspec.fuzz.executor.tempo import Tempo
 from amqpspec.fuzz.executor.tls import Pipe, Tls
 from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
+from amqpspec.net.stream import Endpoint
+from amqpspec.target.url import AmqpUrl
+
+if TYPE_CHECKING:
+    from amqpspec.fuzz.executor.web import WebPipe
 
 READ_OCTETS = 65_536
 _RESET = struct.pack("ii", 1, 0)
 _AT_ONCE_OCTETS = 1 << 20
 MANY_STUCK = 8
 """After so many without an answer on their way, no more are begun."""
-_BEGINNING = 64
+BEGINNING = 64
 """So many connections at most are on the way into their state at once: a target's backlog is not much longer."""
 _MOST_ON_ONE = 16
 """So many inputs at most share a connection that the target keeps: what they leave behind would add up."""
@@ -37,11 +43,35 @@ _FEWEST = 16
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where the target listens; ``tls`` are the settings of a TLS stream, those of its URL."""
+    """Where the target listens; ``tls`` are the settings of a TLS stream, those of its URL, ``path`` a WebSocket's."""
 
     host: str
     port: int
     tls: Tls | None = None
+    path: str = ""
+
+    @classmethod
+    def of(cls, url: AmqpUrl) -> Self:
+        """That of a URL."""
+        return cls(url.host, url.port, Tls.of(url), url.path)
+
+    @property
+    def endpoint(self) -> Endpoint:
+        """The same for a stream of the runner's kind. Raises ConfigError for files that cannot be used."""
+        if self.tls is None:
+            return Endpoint(self.host, self.port, websocket=self.path)
+        return Endpoint(self.host, self.port, self.tls.context, self.tls.server_name(self.host), self.path)
+
+    def pipe(self) -> Pipe | WebPipe | None:
+        """What octets go through on a new connection; None where they go as they are."""
+        below = Pipe(self.tls, self.host) if self.tls else None
+        if not self.path:
+            return below
+        # Imported here: it needs an extra.
+        from amqpspec.fuzz.executor.web import WebPipe
+        from amqpspec.wire.websocket import WebSocket
+
+        return WebPipe(WebSocket(self.endpoint.authority, self.path), below)
 
 
 class _Connection:
@@ -49,7 +79,7 @@ class _Connection:
 
     __slots__ = ("begins", "begun", "conversation", "due_s", "events", "inputs", "on", "pipe")
 
-    def __init__(self, on: socket.socket, conversation: Conversation, pipe: Pipe | None) -> None:
+    def __init__(self, on: socket.socket, conversation: Conversation, pipe: Pipe | WebPipe | None) -> None:
         self.on, self.conversation, self.pipe = on, conversation, pipe
         self.events, self.due_s, self.begun, self.begins = 0, conversation.deadline_s, pipe is None, True
         self.inputs = 1
@@ -150,7 +180,7 @@ class Executor:
         self._selector.close()
 
     def _has_room(self, running: int) -> bool:
-        return running < self._room and self._beginning < _BEGINNING
+        return running < self._room and self._beginning < BEGINNING
 
     def _noted(self, result: InputResult) -> InputResult:
         if result.end is End.REFUSED:
@@ -207,9 +237,7 @@ class Executor:
             conversation.ended(End.REFUSED, now_s)
             assert conversation.result is not None
             return conversation.result
-        connection = _Connection(
-            on, conversation, Pipe(self.address.tls, self.address.host) if self.address.tls else None
-        )
+        connection = _Connection(on, conversation, self.address.pipe())
         self._beginning += 1
         if connection.begun:
             conversation.connected(now_s)

@@ -1,4 +1,4 @@
-"""How long a target bears silence on one connection: when a sign of life is due, and which end is due to silence.
+"""How long a target tolerates silence on one connection: when a sign of life is due, and which end silence explains.
 
 Knows: what was announced and when something was said; times are handed in. Must not know: sockets, what was expected.
 

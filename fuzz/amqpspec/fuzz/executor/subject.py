@@ -9,6 +9,7 @@ import ipaddress
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
+from math import inf
 from pathlib import Path
 from secrets import token_hex
 
@@ -40,7 +41,7 @@ class Subject:
     break; ``hang_s`` is how long a sentinel waits for its answer; ``patience`` scales every wait.
     ``thorough``: the conversation goes on behind every input that was not refused, not only behind some.
     ``keeping``: inputs may follow each other on a connection that the target keeps.
-    ``url`` is where a replay finds the target, where that needs no secret.
+    ``url`` is where a replay finds the target, where that needs no secret; ``replay``, what it has to be told besides.
     """
 
     name: str
@@ -58,6 +59,7 @@ class Subject:
     url: str = ""
     thorough: bool = False
     keeping: bool = True
+    replay: tuple[str, ...] = ()
 
     def filling(self, number: int, tag: str = "") -> Values:
         """The values of connection number n: container (and queue, where one is declared) are its own.
@@ -79,11 +81,14 @@ class Subject:
         """How far a sentinel goes."""
         return executor_part(self.dialect).sentinel_state
 
-    def greet(self, timeout_s: float) -> float:
-        """A sentinel's whole way; gives how long it took in seconds. Raises Unanswered."""
+    def greet(self, timeout_s: float, whole_s: float = inf) -> float:
+        """A sentinel's whole way; gives how long it took in seconds. Raises Unanswered.
+
+        ``timeout_s`` is how long each answer may take, ``whole_s`` all of it.
+        """
         begun_s = now_s()
         values = replace(self.values, container=f"amqpspec-sentinel-{begun_s}")
-        with Client(self.address, self.dialect, values, timeout_s) as client:
+        with Client(self.address, self.dialect, values, timeout_s, begun_s + whole_s) as client:
             client.enter(self.sentinel_state)
         return now_s() - begun_s
 

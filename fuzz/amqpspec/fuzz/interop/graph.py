@@ -29,6 +29,8 @@ _MARKED = Values(
     hostname="slot-hostname",
     container="slot-container",
 )
+_LEFT = frozenset({Slot.NEXT_INCOMING})
+"""What a session of boofuzz does not know: it stays the number that it is without a target."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -159,7 +161,8 @@ def _slot_of(node: Node) -> Slot | None:
     """The slot whose mark stands in a leaf."""
     if node.is_group or node.measure is not None or not node.octets:
         return None
-    return next((slot for slot in Slot if _mark(_MARKED.of(slot), len(node.octets)) == node.octets), None)
+    known = (slot for slot in Slot if slot not in _LEFT)
+    return next((slot for slot in known if _mark(_MARKED.of(slot), len(node.octets)) == node.octets), None)
 
 
 def _mark(mark: str | bytes | int, width_octets: int) -> bytes:

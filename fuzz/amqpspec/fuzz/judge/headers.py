@@ -1,4 +1,4 @@
-"""Protocol headers that somebody speaks.
+"""Protocol headers in use.
 
 Knows: the tables of all dialects. Must not know: what is answered to any header.
 """

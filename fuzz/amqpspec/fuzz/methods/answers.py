@@ -15,7 +15,7 @@ from amqpspec.wire.errors import WireError
 from amqpspec.wire.methods.codec import Codec, codec_for
 from amqpspec.wire.methods.frames import Frame, FrameReader
 
-_MAX_OCTETS = 8 << 20
+_MAX_OCTETS = 2 << 20
 _KEPT = 64
 _CHANNELS, _FRAME_MAX_OCTETS = 65_535, 131_072
 """What zero means as a limit."""

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property, partial
 from types import MappingProxyType
 
+from amqpspec.fuzz.clients.part import ServerPlace
 from amqpspec.fuzz.driver import FuzzDriver
 from amqpspec.fuzz.executor.heard import Decode, Heard
 from amqpspec.fuzz.executor.subject import Subject
@@ -25,6 +26,7 @@ from amqpspec.fuzz.methods.case_words import case_words
 from amqpspec.fuzz.methods.client_frames import frames_in
 from amqpspec.fuzz.methods.grammar import CHANNEL, productions
 from amqpspec.fuzz.methods.judge import judge
+from amqpspec.fuzz.methods.server_places import server_places
 from amqpspec.fuzz.methods.turns import FACTS, TURNS
 from amqpspec.fuzz.selftest.frames import ClientFrame, FrameCondition
 from amqpspec.fuzz.selftest.part import BrokerSeams
@@ -92,6 +94,10 @@ class MethodsDriver(FuzzDriver):
         reader = FrameReader(self.tables.layout, max_payload_octets=_MAX_OCTETS)
         reader.feed(octets)
         return WordedFrames(reader, partial(describe_frame, self._codec))
+
+    def server_places(self) -> Iterable[ServerPlace]:
+        """From start to the midst of a content."""
+        return server_places()
 
     # --- states
 

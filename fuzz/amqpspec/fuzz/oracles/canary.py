@@ -1,4 +1,4 @@
-"""Canaries: messages that lie in queues of one's own while inputs are run, and consumers that must hear nothing else.
+"""Canaries: messages stored in private queues while inputs run, and consumers that must receive nothing else.
 
 Knows: logins, what is gone on without. Must not know: inputs, processes, how a dialect stores a message.
 

@@ -12,10 +12,14 @@ from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
 
+from amqpspec.fuzz.executor.loop import now_s, pause
+from amqpspec.fuzz.executor.pool import utc_us
 from amqpspec.fuzz.oracles.suspicion import Oracle, Suspicion, steady
 
 MAX_OCTETS = 4 << 20
 _EXCERPT_LINES = 12
+_REST_S, _CATCH_UP_S = 0.1, 1.5
+"""A log is at rest when nothing was written for so long; it is waited for no longer than that."""
 _HEAPS_AND_STACKS = r"(?:java\.lang\.)?(?:StackOverflowError|OutOfMemoryError)"
 _SIGNATURES = (
     ("python", re.compile(r"^Traceback \(most recent call last\)")),
@@ -35,9 +39,12 @@ _ORDINARY = re.compile(r"IllegalStateException: Channel was inactive for ")
 """How a JVM tells that a client kept silent longer than was agreed on: no fault of its own."""
 _GOES_ON = {
     "jvm": re.compile(rf"\s+(?:at |\.\.\. |Suppressed: )|{_CAUSE}"),
-    "go": re.compile(r"\s|$|\[signal |goroutine \d|created by |exit status |\S+\(.*\)$"),
+    "go": re.compile(
+        r"\s|$|\[signal |goroutine \d|created by |exit status |runtime stack:|\.\.\.|r\w+\s+0x|\S+\(.*\)$"
+    ),
 }
 """Lines that belong to what a runtime has just complained of."""
+_AT_WORK = re.compile(r"goroutine \d+ ")
 _THROWN = re.compile(r"((?:[a-z]\w*\.)+\w+(?:Exception|Error))(?::|$)")
 _AT = re.compile(r"\s+at (?:[\w.@]+/)?([\w.$]+(?:<init>)?)\(")
 _WHERE = re.compile(
@@ -63,10 +70,10 @@ class LogWatch:
         self._at = self._size()
 
     def news(self) -> str:
-        """What was written since, at most ``MAX_OCTETS`` of its end."""
+        """What was written since, at most ``MAX_OCTETS`` of its end; a log that is being written is waited for."""
         if self.path is None:
             return ""
-        size = self._size()
+        size = self._size_at_rest()
         start = self._at if size >= self._at else 0
         self._at = size
         try:
@@ -75,6 +82,19 @@ class LogWatch:
                 return file.read(size - max(start, size - MAX_OCTETS)).decode("utf-8", "replace")
         except OSError:
             return ""
+
+    def _size_at_rest(self) -> int:
+        """The size once nothing has been written for a moment, or after a while."""
+        until_s = now_s() + _CATCH_UP_S
+        while (rest_s := self._since_written_s()) < _REST_S and now_s() < until_s:
+            pause(_REST_S - rest_s)
+        return self._size()
+
+    def _since_written_s(self) -> float:
+        try:
+            return abs(utc_us() / 1e6 - self.path.stat().st_mtime) if self.path is not None else _REST_S
+        except OSError:
+            return _REST_S
 
     def _size(self) -> int:
         try:
@@ -100,11 +120,16 @@ def last_complaint(text: str) -> Suspicion | None:
 def _each(text: str) -> Iterator[Suspicion]:
     lines = text.splitlines()
     continued: re.Pattern[str] | None = None
+    died = False
     for number, line in enumerate(lines):
         # The cause of an exception of which something was said already is no complaint of its own.
         if continued is not None and continued.match(line):
             continue
         runtime = next((name for name, pattern in _SIGNATURES if pattern.search(line)), "")
+        # A process of Go says why it dies first, and then what each goroutine was at.
+        if died and runtime == "go" and _AT_WORK.match(line):
+            continue
+        died = died or (runtime == "go" and not _AT_WORK.match(line))
         continued = _GOES_ON.get(runtime)
         if runtime and not _ORDINARY.search(line):
             top = f"{runtime}: {steady(_top(runtime, lines, number))}"

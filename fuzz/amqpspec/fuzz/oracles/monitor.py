@@ -153,6 +153,27 @@ class Monitor:
             self._borne = spent_s, len(results)
         return Check(tuple(found), news, after.rss_octets, spent_s)
 
+    def glance(self, within_s: float) -> tuple[Suspicion, ...]:
+        """Whether the target lives, and what its log says since ``before``; within so many seconds, roughly."""
+        pid, reason = self._before.pid, ""
+        until_s, oracle, top = now_s() + within_s, Oracle.CRASH, "the target is gone"
+        while not reason:
+            if pid is not None and not gauge(pid).alive:
+                reason = f"process {pid} is gone"
+                break
+            try:
+                self.subject.greet(max(0.1, until_s - now_s()), whole_s=within_s)
+                break
+            except Unanswered as unanswered:
+                silent = unanswered.silent
+                if silent:
+                    oracle, top = Oracle.HANG, "no answer to a sentinel"
+                reason = str(unanswered) if silent or now_s() + _BETWEEN_LOOKS_S > until_s else ""
+            pause(_BETWEEN_LOOKS_S)
+        news = self._log.news()
+        fatal = [self._explained(Suspicion(oracle, top, reason), news)] if reason else []
+        return (*fatal, *([] if fatal else complaints(news)))
+
     def close(self) -> None:
         """Hang up."""
         self._canaries.drop()

@@ -23,7 +23,7 @@ from amqpspec.run.results import Exit
 
 CELLS = ("C09/*",)
 """Cells in which each planted defect is struck at least once; the clean broker goes through them, too."""
-BUDGET_S, CLEAN_BUDGET_S = 120.0, 60.0
+BUDGET_S, CLEAN_BUDGET_S = 300.0, 60.0
 _REPLAY_S = 120.0
 Notify = Callable[[str], None]
 

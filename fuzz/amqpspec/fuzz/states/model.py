@@ -29,6 +29,7 @@ class Slot(StrEnum):
     CONTAINER = "container id, another one for each connection"
     USER = "user of the login"
     PASSWORD = "password of the login"
+    NEXT_INCOMING = "number of the first transfer that the target will send"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,7 @@ class Values:
     hostname: str = "localhost"
     container: str = "amqpspec-fuzz"
     mechanism: str = "PLAIN"
+    next_incoming: int = 0
 
     def of(self, slot: Slot) -> str | bytes | int:
         """What stands in a slot."""
@@ -79,6 +81,7 @@ def with_names(values: Values, queue: str, container: str) -> Values:
         v.hostname,
         container,
         v.mechanism,
+        v.next_incoming,
     )
 
 
@@ -93,6 +96,7 @@ _FILLING: dict[Slot, Callable[[Values], str | bytes | int]] = {
     Slot.CONTAINER: attrgetter("container"),
     Slot.USER: attrgetter("user"),
     Slot.PASSWORD: attrgetter("password"),
+    Slot.NEXT_INCOMING: attrgetter("next_incoming"),
 }
 
 Argument = object

@@ -34,15 +34,15 @@ class Look:
 
 
 def given(dialect: str, state: str, text: str) -> FuzzInput:
-    """The input that is written in hex, steps parted by commas; raises IdError."""
+    """The input that is written in hex, steps separated by commas; raises IdError."""
     if state not in states(dialect):
         raise IdError(f"--state: expected one of {', '.join(states(dialect))}, actual {state!r}")
     try:
         steps = tuple(bytes.fromhex(step) for step in text.split(","))
     except ValueError as error:
-        raise IdError(f"octets: expected hex digits, steps parted by commas, actual: {error}") from error
+        raise IdError(f"octets: expected hex digits, steps separated by commas, actual: {error}") from error
     if not any(steps):
-        raise IdError("octets: expected one at least, actual: none")
+        raise IdError("octets: expected at least one, actual: none")
     return FuzzInput(InputId(grammar_hash(dialect), RANDOM, _ROLE, state, 0, 0), dialect, state, steps, "")
 
 

@@ -86,7 +86,7 @@ def write_finding(folder: Path, finding: Finding, blame: Blame, subject: Subject
         _write_conversation(place, finding, blame, subject)
     if blame.log:
         (place / "log.txt").write_text(blame.log[-_LOG_CHARS:], encoding="utf-8")
-    replay = f"amqpspec fuzz replay {shlex.quote(str(place))}"
+    replay = shlex.join(("amqpspec", "fuzz", "replay", str(place), *subject.replay))
     (place / "REPLAY").write_text(replay + "\n", encoding="utf-8")
     document = {
         **finding.to_json(),

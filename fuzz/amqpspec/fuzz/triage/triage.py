@@ -5,7 +5,7 @@ Knows: how to try inputs again. Must not know: files, which inputs come next.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -40,11 +40,15 @@ _OF_ONE_CONNECTION = frozenset({Oracle.LATE, Oracle.OBEDIENCE, Oracle.CONFORMANC
 
 
 class Status(StrEnum):
-    """``stable``: happens each time on a fresh target; ``flaky``: at times; ``lost``: seen once, not again."""
+    """``stable``: happens each time on a fresh target; ``flaky``: at times; ``lost``: seen once, not again.
+
+    ``unblamed``: seen, and not tried again to its end, for the campaign was stopped or the target lost.
+    """
 
     STABLE = "stable"
     FLAKY = "flaky"
     LOST = "lost"
+    UNBLAMED = "unblamed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,15 +75,20 @@ class TargetLost(Exception):
     """The target does not answer, and nothing here can bring it back."""
 
 
+class OutOfTime(Exception):
+    """The time for blame is over; what was not tried yet stays untried."""
+
+
 class Triage:
-    """Tries inputs again on one target; ``trials`` counts on from those before."""
+    """Tries inputs again on one target; ``trials`` counts on from those before. ``is_late`` ends it with OutOfTime."""
 
     def __init__(self, subject: Subject, monitor: Monitor, tempo: Tempo, trials: int = 0) -> None:
         self._subject, self._monitor, self._tempo = subject, monitor, tempo
         self.trials = trials
+        self.is_late: Callable[[], bool] = lambda: False
 
     def blame(self, items: Sequence[FuzzInput], seen: Suspicion) -> Blame:
-        """The one input of a batch that does it. Raises TargetLost."""
+        """The one input of a batch that does it. Raises TargetLost, OutOfTime."""
         blame = self._blame(items, seen)
         if blame.status is Status.LOST:
             self._monitor.unconfirmed(seen.oracle)
@@ -106,12 +115,12 @@ class Triage:
         return self._confirmed(item, seen)
 
     def revive(self) -> None:
-        """A target that may be gone, back again: by itself, or by a restart. Raises TargetLost."""
+        """A target that may be gone, back again: by itself, or by a restart. Raises TargetLost, OutOfTime."""
         self._monitor.forget()
+        if self.is_late():
+            raise OutOfTime
         if not (self._subject.renew() or self._subject.awake(30.0)):
-            raise TargetLost(
-                f"{self._subject.name} does not answer any more, and cannot be restarted from here"
-            )
+            raise TargetLost(f"{self._subject.name} no longer answers, and cannot be restarted from here")
 
     def renew(self) -> None:
         """A fresh target, where it can be restarted. Raises TargetLost."""
@@ -179,7 +188,9 @@ class Triage:
         return Blame(status, last.fired, item, last.result, last.spoken, last.log)
 
     def _try(self, items: Sequence[FuzzInput], seen: Suspicion, *, hasty: bool = False) -> _Trial:
-        """Run inputs and ask the oracle again; a target that is spoilt by it is brought back."""
+        """Run inputs and ask the oracle again; a target that is spoilt by it is brought back. Raises OutOfTime."""
+        if self.is_late():
+            raise OutOfTime
         self.trials += 1
         alone = len(items) < 2
         patient = alone and not hasty and seen.oracle in _OF_ONE_CONNECTION

@@ -1,4 +1,4 @@
-"""Logging in and out, attaching and detaching: what comes before any command.
+"""Logging in and out, attaching and detaching: the steps before any command.
 
 Knows: the order of the handshake, SASL, command-point. Must not know: entities, messages, verdicts.
 """

@@ -1,4 +1,4 @@
-"""The peer of AMQP/Fast: a client that knows what it said, and takes what comes.
+"""The peer of AMQP/Fast: a client that tracks what it sent and accepts everything that arrives.
 
 For whoever writes cases, in short (``peer.Peer`` has it in full):
 

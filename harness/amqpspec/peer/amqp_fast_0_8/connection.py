@@ -38,13 +38,17 @@ class Connection(Line):
     dialect: CommandDialect
 
     def __init__(self, context: Context, lines: list[Line] | None = None) -> None:
-        self.listener = Listener()
+        self.listener = self.make_listener()
         super().__init__(context, DIALECT, self.listener, lines)
         self.polite = True
         self.closed_by: CommandArrived | None = None
         self.closing: set[Place] = set()
         self.client_name = context.name("client")
         self._tags = count(0x0101)
+
+    def make_listener(self) -> Listener:
+        """What makes arrivals of the target's octets."""
+        return Listener()
 
     def is_over(self) -> bool:
         """Whether the target has ended the connection, or said that it does."""

@@ -79,14 +79,18 @@ class Assembler(FrameListener[Frame]):
         kind = self._codec.dialect.layout.type_name(frame.type)
         if kind == "method":
             self._method(frame)
+        elif kind in ("header", "body") and frame.channel == 0:
+            raise WireError(f"content {kind}", 0, "a channel from 1 upwards", "channel 0", kind=Kind.CHANNEL)
         elif kind == "header":
             self._header(frame)
         elif kind == "body":
             self._body(frame)
         elif kind == "heartbeat":
             self._ready.append(HeartbeatArrived(frame))
-        elif kind == "trace" and frame.channel == 0:
-            return  # there is nobody here whom a trace would tell something
+        elif kind == "trace":
+            # There is nobody here whom a trace would tell something; on a channel it is invalid (9.1 draft, trace).
+            if frame.channel:
+                raise WireError("trace", 0, "channel 0", f"channel {frame.channel}")
         else:
             expected = f"one of {dict(self._types)}"
             raise WireError("frame type", 0, expected, f"type {frame.type}", kind=Kind.FRAMING)

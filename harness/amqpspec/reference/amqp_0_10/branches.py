@@ -37,6 +37,8 @@ class Branch:
     doomed: int = OK
     timeout_s: int = DEFAULT_TIMEOUT_S
     timer: asyncio.TimerHandle | None = None
+    patient: bool = True
+    """Whether it waits for its coordinator once it is prepared; off under a fault alone."""
 
     @property
     def in_use(self) -> bool:
@@ -58,7 +60,7 @@ class Branch:
 
     def _expire(self) -> None:
         # What is prepared waits for the coordinator, however long that takes (obligation-1).
-        if not self.prepared:
+        if not (self.prepared and self.patient):
             self.doomed = TIMED_OUT
 
 

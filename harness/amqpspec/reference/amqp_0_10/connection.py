@@ -144,7 +144,8 @@ class Connection(BrokerConnection):
         """Refuse at the scope of the connection: say why, then wait for close-ok."""
         self.release()
         reason = None if self.faulty("reasons-left-out") else text[:80]
-        self.send(0, "connection.close", reply_code=code, reply_text=reason)
+        channel = 1 if self.faulty("closes-on-channel-one") else 0
+        self.send(channel, "connection.close", reply_code=code, reply_text=reason)
         self.phase = Phase.CLOSING
         self.after(CLOSE_OK_S, self.end_socket)
 
@@ -207,6 +208,8 @@ FAULTS = fault_table("""
 frames-larger-than-agreed: the broker's own frames are as large as can be
     [connection/tune-ok/max-frame-size/max-frame-size/sent min-max-frame-size/agreed min-max-frame-size/value]
 detached-without-a-name: detached does not say which session [session/detach/confirmed]
+closes-on-channel-one: close travels on channel 1, however few channels there are
+    [connection/tune-ok/channel-max/available-channels]
 reasons-left-out: close has no text [connection/close/reason]
 octets-behind-controls: a control has an octet behind its arguments
     [encoding/control/layout encoding/command/layout]

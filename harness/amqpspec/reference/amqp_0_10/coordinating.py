@@ -91,7 +91,7 @@ def prepare(session: Session, order: Order) -> Packed | None:
         return None
     if branch.prepared:
         session.refuse("dtx/prepare/illegal-state", "the branch is prepared already")
-    if branch.doomed != OK:
+    if branch.doomed != OK and not session.faulty("doomed-branches-are-prepared"):
         _roll_back(session, branch)
         return told(branch.doomed)
     if session.faulty("prepare-tells-heuristics"):
@@ -100,7 +100,7 @@ def prepare(session: Session, order: Order) -> Packed | None:
         branches_of(session.vhost).forget(branch)
         return told(READ_ONLY)
     branch.prepared = not session.faulty("prepare-promises-nothing")
-    branch.stop_timer()
+    branch.patient = not session.faulty("prepared-branches-take-too-long")
     if session.faulty("prepare-forgets-the-branch"):
         branches_of(session.vhost).forget(branch)
     elif session.faulty("prepare-commits"):
@@ -149,7 +149,8 @@ def rollback(session: Session, order: Order) -> Packed | None:
 @executes("dtx.forget")
 def forget(session: Session, order: Order) -> None:
     """Nothing was ever decided by heuristics."""
-    if _free(session, order) is not None:
+    branch = _free(session, order)
+    if branch is not None and not (branch.active or branch.suspended):
         session.refuse("dtx/forget/illegal-state", "nothing was decided by heuristics")
 
 
@@ -196,6 +197,7 @@ def get_timeout(session: Session, order: Order) -> Packed | None:
 FAULTS = fault_table("""
 branches-commit-always: a rollback of a branch commits it [dtx/rollback/effect]
 branch-rollback-drops-all: a rollback of a branch drops what was consumed [dtx/rollback/effect]
+doomed-branches-are-prepared: a branch that can only be rolled back can be prepared [dtx/prepare/result]
 prepare-tells-heuristics: prepare results in xa-heurhaz [dtx/prepare/result]
 prepare-promises-nothing: prepare leaves its branch as it is [dtx/prepare/obligation-1]
 prepare-forgets-the-branch: a branch is not known behind prepare [dtx/prepare/obligation-2]
@@ -213,5 +215,7 @@ recover-mixes-up-the-parts-of-xids: recover tells the global id in place of the 
 timeouts-not-set: set-timeout changes nothing [dtx/set-timeout/effective dtx/get-timeout/value]
 zero-is-a-timeout: a timeout of zero is one of a second [dtx/set-timeout/reset]
 timeouts-in-milliseconds: get-timeout tells milliseconds [dtx/get-timeout/value]
+prepared-branches-take-too-long: a timeout that passes behind prepare leaves the branch fit for rollback only
+    [dtx/prepare/obligation-1]
 branches-never-take-too-long: a timeout is kept and nothing comes of it [dtx/set-timeout/effective]
 """)

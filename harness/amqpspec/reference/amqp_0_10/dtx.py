@@ -37,6 +37,8 @@ def told(status: int) -> Packed:
 @executes("dtx.select")
 def select(session: Session, order: Order) -> None:
     """Branches from here on; once more changes nothing."""
+    if session in _MODES and session.faulty("branches-selected-once-only"):
+        session.core.refuse("dtx/start/already-known", "dtx was selected already")
     if session not in _MODES:
         _MODES[session] = _Mode()
         session.at_end.append(lambda: _closed(session))
@@ -117,7 +119,7 @@ def end(session: Session, order: Order) -> Packed | None:
         known.suspended.add(session.key)
     if order["fail"] and session.faulty("failure-told-only"):
         return told(ROLLED_BACK)
-    if order["fail"] and known.doomed == OK:
+    if order["fail"] and known.doomed == OK and not session.faulty("failure-forgotten"):
         known.doomed = ROLLED_BACK
     if order["fail"] and session.faulty("failure-not-told"):
         return told(OK)
@@ -150,6 +152,9 @@ every-start-is-rolled-back: start results in xa-rbrollback [dtx/start/result]
 join-not-served: a start with join is refused like one without [dtx/start/join/unsupported]
 resume-not-served: a start with resume is refused like one without [dtx/end/suspend/resume]
 work-goes-on-behind-its-end: what comes behind an end belongs to the branch still [dtx/transactionality/outside]
+branches-selected-once-only: a second select of dtx is refused [dtx/select/required]
+failure-forgotten: an end with fail is like one without
+    [dtx/end/fail/failure/may-roll-back dtx/end/fail/failure/marked dtx/end/fail/failure/result]
 failure-told-only: an end with fail results in xa-rbrollback, and its branch can be committed
     [dtx/end/fail/failure/marked]
 failure-not-told: an end with fail results in xa-ok, and its branch can only be rolled back

@@ -184,6 +184,12 @@ no-default-binding: exchange/default-exchange
 one-binding-per-destination: exchange/bind/binding-key/identity
 """)
 """Rows of this ledger by which a fault of the shared model is told, where none has the same name."""
+_NOT_ACTED_OUT = frozenset({"rolled-back-again-each-time", "unbind-in-vain-ends-exchange"})
+"""Faults of the shared model at spots that this broker does not use.
+
+Transactions keep their own books (``taking``), and an unbind that finds no binding is refused before the model sees it
+(amqp-0-10 exchange/unbind/binding-key/non-existent-binding-key).
+"""
 
 _EASILY_CONFUSED: dict[Scope, tuple[int | str, ...]] = {
     Scope.CONNECTION: (320, 402, 501),
@@ -221,13 +227,18 @@ def _of_the_model() -> Iterator[Fault]:
     same = {row.id: own[row.same_as or row.id] for row in base.values() if (row.same_as or row.id) in own}
     for module in _SHARED:
         for fault in getattr(module, "FAULTS", ()):
+            if fault.name in _NOT_ACTED_OUT:
+                continue
             rows = [same[row] for row in fault.breaks if row in same]
             rows = [*rows, *_SPOKEN_AS.get(fault.name, ())]
             if rows:
                 yield replace(fault, breaks=tuple(dict.fromkeys(rows)))
 
 
+_UNJUDGED = ("execution/error-code/not-found", "execution/error-code/not-implemented")
+"""Where the broker refuses by these rows themselves, no other rule speaks of what it refuses."""
+
 DIALECT_FAULTS = Faults(
     (*(fault for module in _MODULES for fault in getattr(module, "FAULTS", ())), *_of_the_model()),
-    _Refusals(ledger=_LEDGER, rows=tuple(_ROWS.split()), also=_ALSO),
+    _Refusals(ledger=_LEDGER, rows=tuple(_ROWS.split()), also=_ALSO, unjudged=_UNJUDGED),
 )

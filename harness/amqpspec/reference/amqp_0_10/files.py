@@ -215,6 +215,8 @@ def _named(session: Session, order: Order, multiple: bool, elsewhere: str) -> li
     """The deliveries that a tag means; one that means none here is of another session, or was never handed out."""
     tag = order["delivery_tag"] or 0
     deliveries = files_of(session).deliveries
+    if not tag and session.faulty("tag-zero-always-means-all"):
+        multiple = True
     found = deliveries.select(tag, multiple)
     if found is None:
         # Where nothing was handed out at all, the tag is another session's.
@@ -234,6 +236,7 @@ opens-not-answered: open is not answered [file/open-ok/staged-size/staging/suppo
 early-publishes-dropped: what is published while it is being staged is lost [file/publish/identifier/staged]
 staged-files-cut: the last octet of a file is lost
     [file/open-ok/staged-size/staging/discard file/open-ok/staged-size/staging/supported]
+tag-zero-always-means-all: an ack of tag zero means all files without multiple, too [file/ack/multiple/up-to]
 rejected-files-always-leave: requeue means nothing [file/reject/requeue/flag]
 rejected-files-always-return: every file that is rejected goes back to its queue [file/reject/requeue/flag]
 """)

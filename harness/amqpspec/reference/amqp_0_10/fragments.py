@@ -56,6 +56,9 @@ def joined(session: Session, order: Order) -> Whole | None:
     piece = Whole(header, order.body or b"")
     flags = piece.struct(FRAGMENT)
     has_flags = any(isinstance(e, Packed) and e.name == FRAGMENT for e in header)
+    delivery = piece.struct(DELIVERY)
+    if "resume_ttl" in delivery and "resume_id" not in delivery and session.faulty("resume-ttl-needs-an-id"):
+        return None
     if not has_flags or session.faulty("fragments-are-messages"):
         return piece
     begun, name = _begun(session), order["destination"] or ""
@@ -95,7 +98,8 @@ def _keep(session: Session) -> None:
             continue
         key = (session.user.name, name)
         _kept(session)[key] = whole
-        keep_s = min(delivery.get("resume_ttl", _KEEP_S * 1000) / 1000, _LONGEST_KEEP_S)
+        ttl_ms = None if session.faulty("resume-ttl-ignored") else delivery.get("resume_ttl")
+        keep_s = _KEEP_S if ttl_ms is None else min(ttl_ms / 1000, _LONGEST_KEEP_S)
         asyncio.get_running_loop().call_later(keep_s, _forget, _kept(session), key, whole)
 
 
@@ -126,7 +130,11 @@ fragments-are-messages: every fragment is a message of its own
     message/fragment-properties/first-only]
 properties-of-the-last-fragment-count: a message in fragments has the properties of the last one
     [message/fragment-properties/first-only]
-broken-transfers-lost: nothing is kept of a transfer that breaks off [message/resume/amount]
+broken-transfers-lost: nothing is kept of a transfer that breaks off
+    [message/resume/amount message/delivery-properties/resume-id/retained]
+resume-ttl-ignored: what breaks off is kept for as long as ever [message/delivery-properties/resume-ttl/guideline]
+resume-ttl-needs-an-id: a message with a resume-ttl and without a resume-id is passed over
+    [message/delivery-properties/resume-ttl/alone]
 unknown-transfers-have-an-offset: a resume of what is not known tells offset 1
     [message/resume/resume-id/unknown-resume-id]
 one-octet-too-many: a resume tells one octet more than has come [message/resume/amount]

@@ -178,7 +178,8 @@ class Inbox(Connection):
     # --- controls
 
     def _on_control(self, channel: Channel, control: Instruction) -> None:
-        if self.phase is Phase.CLOSING and control.name not in _CLOSES:
+        late = self.phase is Phase.CLOSING and control.name not in _CLOSES
+        if late and not self.faulty("controls-answered-after-close"):
             return
         if self.phase in BEFORE_OPEN and control.name != self.phase.value:
             self.refuse("connection/grammar", f"{control.name} where {self.phase.value} was due")
@@ -359,6 +360,7 @@ unknown-types-end-the-connection: a map with a value of an unknown type closes t
     [encoding/type-codes/skipping]
 controls-refused-when-they-come-again: a control that comes twice in a row closes the connection
     [session-layer/controls/idempotence]
+controls-answered-after-close: after its own close, the broker answers controls as before [connection/close-ok]
 large-assemblies-refused: a segment of more than a megaoctet closes the connection [transport/assemblies/no-limit]
 controls-overtake-commands: of what comes in one read, controls are handled first [transport/tracks/order]
 control-ends-command-under-way: a control throws away the command that is on its way

@@ -14,6 +14,7 @@ from amqpspec.reference.amqp_0_10.phases import Phase
 from amqpspec.reference.amqp_0_10.wire import MAX_FRAME_OCTETS, MIN_MAX_FRAME_OCTETS
 from amqpspec.reference.core import own_platform, own_version
 from amqpspec.reference.fault import fault_table
+from amqpspec.reference.leniency import LOCALE_MISSING
 from amqpspec.reference.model import User
 from amqpspec.reference.sasl import Login, Result
 from amqpspec.wire.amqp_0_10.values import Array
@@ -50,7 +51,7 @@ def start(connection: Connection) -> None:
 
 def _server_properties(connection: Connection) -> dict[str, Any]:
     properties = {
-        "product": "amqpspec reference broker",
+        "product": connection.core.product,
         "version": own_version(),
         "platform": own_platform(),
         "copyright": "Copyright (c) 2026 The amqpspec authors",
@@ -72,7 +73,8 @@ def start_ok(connection: Connection, order: Order) -> None:
         _logged_in(connection, connection.core.users["guest"])
         return
     locales = LOCALES[:1] if connection.faulty("second-locale-refused") else LOCALES
-    if order["locale"] not in locales:
+    forgiven = order["locale"] is None and connection.forgives(LOCALE_MISSING)
+    if order["locale"] not in locales and not forgiven:
         connection.refuse("connection/start-ok/locale", f"locale {order['locale']!r}")
     _step(connection, login.first(order["mechanism"], order["response"]))
 
@@ -148,7 +150,8 @@ def open_(connection: Connection, order: Order) -> None:
         order["virtual_host"], "connection/close-code/invalid-path", "connection/open/virtual-host/security"
     )
     connection.phase = Phase.OPEN
-    connection.established()
+    if not connection.faulty("quiet-connections-dropped"):
+        connection.established()
     if order["insist"] and connection.faulty("insisting-is-answered-by-redirect"):
         connection.send(0, "connection.redirect", host="elsewhere")
         return
@@ -194,6 +197,8 @@ agreed-frame-size-forgotten: frames up to the server's own limit are taken
 one-channel-is-not-enough: a client that settles for one channel is dropped [transport/channels/down-to-one]
 heartbeat-max-without-min: tune has a heartbeat-max and no heartbeat-min
     [connection/tune/heartbeat-max/no-heartbeat-min connection/tune/heartbeat-max/permitted-range]
+quiet-connections-dropped: the time limit for the handshake ends open connections as well
+    [connection/tune-ok/heartbeat]
 heartbeats-of-clients-refused: a heartbeat of a client closes the connection [connection/heartbeat/traffic]
 insisting-is-answered-by-redirect: an open that insists is answered by redirect
     [connection/open/insist/behavior/no-redirect]

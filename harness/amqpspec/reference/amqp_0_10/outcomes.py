@@ -141,7 +141,8 @@ release-always-sets-redelivered: what is released always comes again as redelive
 released-messages-count-as-new: release without set-redelivered clears the flag
     [message/release/set-redelivered/unset]
 released-messages-are-lost: what is released does not come again [message/release/available]
-released-messages-go-to-the-end: what is released stands behind all others [message/release/ordering/position]
+released-messages-go-to-the-end: what is released stands behind all others
+    [message/release/ordering/position message/release/ordering/out-of-order]
 everything-can-be-acquired: an acquire names what somebody else has, too
     [message/acquire/one-to-one message/acquire-mode/not-acquired message/accept-mode/none]
 empty-acquires-not-answered: an acquire of nothing has no result [message/acquire/one-to-one]

@@ -25,7 +25,8 @@ def check_owner(session: Session, queue: Queue) -> None:
 
 
 def _give_up(session: Session, queue: Queue) -> None:
-    if queue.deleted or queue.owner is not session:
+    deleted = queue.deleted and not session.faulty("names-of-deleted-queues-go-again")
+    if deleted or queue.owner is not session:
         return
     if queue.auto_delete and not session.faulty("exclusive-queue-outlives-session"):
         session.vhost.delete_queue(queue)
@@ -35,6 +36,8 @@ def _give_up(session: Session, queue: Queue) -> None:
 
 FAULTS = fault_table("""
 exclusive-queue-outlives-session: an exclusive auto-delete queue stays when its session ends
+    [queue/declare/auto-delete/exclusive]
+names-of-deleted-queues-go-again: the end of a session deletes the queue that has the name of one it had deleted
     [queue/declare/auto-delete/exclusive]
 exclusive-for-ever: an exclusive queue stays locked when its session has closed
     [queue/declare/exclusive/one-session]

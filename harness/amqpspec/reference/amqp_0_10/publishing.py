@@ -38,6 +38,8 @@ _PLAIN = {"priority": 4, "delivery_mode": 1}
 def transfer(session: Session, order: Order) -> None:
     """Take a message in, or a fragment of one."""
     name = order["destination"] or ""
+    if order["destination"] == "" and session.faulty("blank-destination-refused"):
+        session.core.refuse("message/transfer/destination/nonexistent-exchange", "no destination")
     if name not in session.vhost.exchanges:
         rule = "message/transfer/destination/nonexistent-exchange"
         session.refuse(rule, f"no exchange {name!r}", "destination")
@@ -53,11 +55,14 @@ def transfer(session: Session, order: Order) -> None:
         publish()
     else:
         work.publishes.append(publish)
+        if session.faulty("transacted-transfers-stay-open"):
+            session.deferred[order.id] = order
 
 
 def _check_user(session: Session, order: Order) -> None:
     user = order.struct(MESSAGE).get("user_id")
-    if user is not None and user != session.user.name.encode():
+    own = b"" if session.faulty("user-ids-refused") else session.user.name.encode()
+    if user is not None and user != own:
         session.refuse("message/message-properties/user-id/authentication", f"user-id {user!r}")
 
 
@@ -92,9 +97,13 @@ def _publish(session: Session, order: Order, whole: fragments.Whole, arrived_s: 
 
 def _route(session: Session, order: Order, exchange: Exchange, message: Message, delivery: Any) -> None:
     vhost, faulty = session.vhost, session.faulty
+    if faulty("transfers-go-to-the-last-exchange"):
+        exchange = tuple(vhost.exchanges.values())[-1]
     if delivery.get("immediate") and not faulty("immediate-means-nothing"):
         queues = route(exchange, message, vhost.exchanges, session.core.on)
         able = [queue for queue in queues if queue.can_deliver_now(message)]
+        if faulty("immediate-never-delivered"):
+            able = []
         if queues and len(able) < (1 if faulty("one-able-subscriber-is-enough") else len(queues)):
             rule = "message/reject-code/immediate"
             _unroutable(session, order, exchange, message, rule)
@@ -227,14 +236,23 @@ discarding-ends-the-session: discard-unroutable on a message without a queue end
     [message/delivery-properties/discard-unroutable/set]
 immediate-means-nothing: an immediate message waits for a subscriber
     [message/delivery-properties/immediate/unroutable]
+immediate-never-delivered: an immediate message is never delivered
+    [message/delivery-properties/immediate/unroutable]
 one-able-subscriber-is-enough: an immediate message goes to its queues where one of them has an able subscriber
     [message/delivery-properties/immediate/unroutable message/reject-code/immediate]
 publishing-is-not-transacted: what a transaction publishes is there at once
     [message/transfer/transactional-publish tx/rollback/effect dtx/rollback/effect]
 transfers-not-accepted: a transfer in explicit mode is not answered by accept
-    [message/message-properties/message-id/duplicate-accepted]
+    [message/message-properties/message-id/duplicate-accepted message/accept-mode/explicit]
 duplicates-refused: a message with an id that was there before is dropped and not accepted
-    [message/message-properties/message-id/duplicate-accepted]
+    [message/message-properties/message-id/duplicate-accepted message/message-properties/message-id/duplicate]
+blank-destination-refused: a transfer to a destination without a name ends the session
+    [message/transfer/destination/blank-destination]
+transfers-go-to-the-last-exchange: a transfer is routed by the exchange that was declared last
+    [message/transfer/routing]
+transacted-transfers-stay-open: a transfer within a transaction is never told complete
+    [tx/commit/completion tx/rollback/completion]
+user-ids-refused: a user-id is refused, whoever it names [message/message-properties/user-id/authentication]
 ttl-ignored: a message never grows too old [message/delivery-properties/ttl/expired]
 expiry-takes-neighbours: with a message that has grown too old all others of its queue go
     [message/delivery-properties/ttl/expired]

@@ -61,7 +61,8 @@ def _check_arguments(session: Session, order: Order) -> None:
 
 def _check_same(session: Session, order: Order, known: Queue) -> None:
     alternate = known.arguments.get(ORPHANS, "")
-    if alternate != (order["alternate_exchange"] or ""):
+    known_already = alternate and session.faulty("alternate-exchanges-told-once")
+    if alternate != (order["alternate_exchange"] or "") or known_already:
         text = f"the alternate exchange is {alternate!r}"
         session.refuse("queue/declare/alternate-exchange/pre-existing-exchange", text, "alternate_exchange")
     durable, auto_delete = bool(order["durable"]), bool(order["auto_delete"])
@@ -81,6 +82,7 @@ def _make(session: Session, order: Order) -> None:
         auto_delete=bool(order["auto_delete"]),
         arguments={ORPHANS: alternate} if alternate else {},
     )
+    session.vhost.collect(queue)
     if order["exclusive"] and not session.faulty("no-queue-is-exclusive"):
         own(session, queue)
 
@@ -100,6 +102,9 @@ def delete(session: Session, order: Order) -> None:
         session.refuse("queue/delete/if-unused/if-unused-flag", text, "if_unused")
     if order["if_empty"] and queue.ready_count:
         session.refuse("queue/delete/if-empty/not-empty", f"{queue.name!r} has messages", "if_empty")
+    if session.faulty("queue-deletion-ends-all-subscribers"):
+        for consumer in [consumer for one in session.vhost.queues.values() for consumer in one.consumers]:
+            consumer.taker.cancelled(consumer)
     if not session.faulty("delete-keeps-queues"):
         session.vhost.delete_queue(queue)
 
@@ -159,6 +164,8 @@ durable-queues-are-transient: no queue is durable
 passive-queue-declare-purges: a passive declare empties the queue [queue/declare/passive/passive]
 two-hundred-queues-at-most: there is room for two hundred queues [queue/declare/minimum-queues]
 queue-once-used-is-in-use: with if-unused, a queue that had a consumer stays [queue/delete/if-unused/if-unused-flag]
+queue-deletion-ends-all-subscribers: when a queue is deleted, every session with a subscription ends
+    [message/subscribe/queue-deletion]
 delete-keeps-queues: a delete leaves the queue with its messages [queue/delete/messages]
 no-queue-is-exclusive: every queue is shared [queue/declare/exclusive/types]
 queue-has-to-be-as-durable: a second declare has to say durable as the first did
@@ -173,4 +180,6 @@ query-counts-one-more: a query counts a message that is not there
     [queue/query/queue-query-result/message-count/counts]
 query-counts-no-subscribers: a query counts no subscribers
     [queue/query/queue-query-result/message-count/counts]
+alternate-exchanges-told-once: a queue with an alternate exchange cannot be declared with that one again
+    [queue/declare/alternate-exchange/pre-existing-exchange]
 """)

@@ -220,7 +220,7 @@ class Session:
 
     def wait(self, delay_s: float | None) -> None:
         """Live on without a channel for so long; None: no longer."""
-        if self._timer is not None:
+        if self._timer is not None and not self.faulty("timeouts-run-on"):
             self._timer.cancel()
         self._timer = None
         if delay_s is not None:
@@ -280,6 +280,8 @@ replays-executed: a command that was received before is carried out again [sessi
 state-lost-on-detaching: sessions end as they lose their channel, whatever timeout was granted
     [session/request-timeout/preserved]
 sessions-outlive-timeout-zero: a session without a timeout lives on without a channel [session-layer/timeout/zero]
+timeouts-run-on: a session that is attached again within its timeout ends when that has passed
+    [session/request-timeout/preserved]
 session-names-of-all-users: a session name means one session for all users [session/name session/attach/scoping]
 ranges-that-touch: completed lists each id as a range of its own
     [type/sequence-set/layout]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from amqpspec.reference.amqp_0_10.credit import MESSAGES, OCTETS, Credit
+from amqpspec.reference.amqp_0_10.credit import CREDIT, MESSAGES, OCTETS, Credit
 from amqpspec.reference.amqp_0_10.handlers import executes
 from amqpspec.reference.amqp_0_10.orders import Order
 from amqpspec.reference.amqp_0_10.owning import check_owner
@@ -30,13 +30,14 @@ def subscribe(session: Session, order: Order) -> None:
         return
     check_owner(session, queue)
     check_accept_mode(session, order["accept_mode"])
-    if name in taker.subscriptions:
+    if name in taker.subscriptions or (session.faulty("destinations-are-shared") and _is_used(session, name)):
         rule = "message/subscribe/destination/unique-subscriber-destination"
         session.refuse(rule, f"{name!r} is taken", "destination")
         return
     _check_alone(session, queue, exclusive=bool(order["exclusive"]))
     acquire_mode = NOT_ACQUIRED if session.faulty("nothing-acquired") else order["acquire_mode"]
-    takes_at_once = order["accept_mode"] != EXPLICIT and acquire_mode == PRE_ACQUIRED
+    waits = order["accept_mode"] == EXPLICIT or session.faulty("mode-none-waits-for-accept")
+    takes_at_once = not waits and acquire_mode == PRE_ACQUIRED
     consumer = Consumer(name, queue, taker, no_ack=takes_at_once, exclusive=bool(order["exclusive"]))
     subscription = Subscription(name, consumer, order["accept_mode"], acquire_mode, Credit(session.faulty))
     taker.subscriptions[name] = subscription
@@ -44,6 +45,13 @@ def subscribe(session: Session, order: Order) -> None:
     if acquire_mode == NOT_ACQUIRED and not session.faulty("everything-acquired"):
         queue.watchers[id(subscription)] = partial(taker.browse, subscription)
     queue.dispatch()
+
+
+def _is_used(session: Session, name: str) -> bool:
+    """A fault: whether any session has a subscription of that destination."""
+    return any(
+        consumer.tag == name for queue in session.vhost.queues.values() for consumer in queue.consumers
+    )
 
 
 def _check_alone(session: Session, queue: Queue, *, exclusive: bool) -> None:
@@ -54,7 +62,7 @@ def _check_alone(session: Session, queue: Queue, *, exclusive: bool) -> None:
         session.refuse(
             "message/subscribe/exclusive/alone", f"{queue.name!r} has an exclusive subscriber", "queue"
         )
-    elif exclusive and consumers:
+    elif exclusive and (consumers or (queue.had_consumer and session.faulty("exclusive-comes-first-only"))):
         session.refuse("message/subscribe/exclusive/in-use", f"{queue.name!r} has subscribers", "exclusive")
     if len(consumers) >= _ROOM - 1 and session.faulty("fifteen-subscriptions-at-most"):
         session.core.refuse("message/subscribe/exclusive/in-use", "no room for another subscription")
@@ -68,6 +76,8 @@ def cancel(session: Session, order: Order) -> None:
         return
     taker = taker_of(session)
     taker.leave(subscription)
+    if session.faulty("destinations-stay-taken"):
+        taker.subscriptions[subscription.destination] = subscription
     mine = [held for held in taker.held.values() if held.queue is subscription.consumer.queue]
     if session.faulty("cancel-releases-transfers"):
         for held in mine:
@@ -95,7 +105,8 @@ def set_flow_mode(session: Session, order: Order) -> None:
     subscription = _subscription(session, order, "execution/error-code/not-found")
     if subscription is None or order["flow_mode"] == subscription.credit.mode:
         return
-    if not subscription.credit.is_zero:
+    forever = subscription.credit.mode == CREDIT and session.faulty("credit-mode-is-forever")
+    if forever or not subscription.credit.is_zero:
         session.refuse("message/set-flow-mode/mode-switching", "there is credit left", "flow_mode")
     if not session.faulty("flow-mode-stays"):
         subscription.credit.mode = order["flow_mode"]
@@ -118,7 +129,7 @@ def flush(session: Session, order: Order) -> None:
     if subscription is None:
         return
     taker = taker_of(session)
-    taker.flushing = True
+    taker.flushing = not session.faulty("flush-waits-for-nobody")
     subscription.consumer.queue.dispatch()
     taker.flushing = False
     if not session.faulty("flush-leaves-credit"):
@@ -141,6 +152,12 @@ FAULTS = fault_table("""
 nothing-acquired: mode pre-acquired is passed over, and messages are only shown [message/acquire-mode/pre-acquired]
 sessions-share-what-is-exclusive: next to an exclusive subscription its own session may have others
     [message/subscribe/exclusive/alone message/subscribe/exclusive/in-use]
+destinations-are-shared: a destination that another session has is taken
+    [message/subscribe/destination/session-local]
+destinations-stay-taken: behind its cancel the destination of a subscription is not free
+    [message/subscribe/destination/unique-subscriber-destination]
+exclusive-comes-first-only: a queue that ever had a subscriber grants no exclusive one
+    [message/subscribe/exclusive/in-use]
 fifteen-subscriptions-at-most: a queue has room for fifteen subscriptions
     [message/subscribe/simultaneous-subscriptions]
 cancel-does-nothing: a subscription goes on behind its cancel [message/cancel/no-more message/subscribe/lifetime]
@@ -148,7 +165,9 @@ cancel-releases-transfers: cancel gives back what is neither accepted nor releas
     [message/cancel/post-cancel-transfer-resolution/unaffected]
 cancel-forgets-transfers: transfers from before a cancel can be answered no more
     [message/cancel/post-cancel-transfer-resolution/resolvable]
+credit-mode-is-forever: a subscription in credit mode never leaves it [message/set-flow-mode/mode-switching]
 flow-mode-stays: set-flow-mode changes nothing [message/set-flow-mode/credit]
+flush-waits-for-nobody: flush is complete although messages wait for room in the socket [message/flush/exhausts]
 flush-leaves-credit: flush leaves what credit there is [message/flush/exhausts]
 stop-does-nothing: stop leaves the credit as it is [message/stop/zero message/stop/completion]
 stop-takes-messages-only: stop leaves credit in octets [message/stop/zero]

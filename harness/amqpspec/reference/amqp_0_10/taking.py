@@ -93,7 +93,7 @@ class Taker:
         number = self._send(subscription, entry, redelivered)
         if self.faulty("transferred-is-accepted"):
             consumer.queue.settle(entry)
-        elif subscription.accept_mode == EXPLICIT:
+        elif subscription.accept_mode == EXPLICIT or self.faulty("mode-none-waits-for-accept"):
             self.held[number] = Held(number, self.held, consumer.queue, entry, redelivered)
 
     def browse(self, subscription: Subscription) -> None:
@@ -192,6 +192,8 @@ class Taker:
         self.held.clear()
         for one in held:
             one.give_back(redelivered=not self.faulty("lost-session-leaves-no-trace"))
+        if self.faulty("returned-messages-wait-for-a-new-subscription"):
+            return
         for queue in {id(one.queue): one.queue for one in held}.values():
             queue.dispatch()
 
@@ -220,6 +222,8 @@ FAULTS = fault_table("""
 everything-acquired: mode not-acquired is passed over, and every message is taken out of its queue
     [message/acquire-mode/not-acquired message/accept/acquisition]
 transferred-is-accepted: in explicit mode a message is gone once it was sent [message/accept-mode/explicit]
+mode-none-waits-for-accept: what was sent with accept-mode none comes again unless it is accepted
+    [message/accept-mode/none]
 mode-none-can-be-acquired: what was shown with accept-mode none can be acquired [message/accept-mode/none]
 busy-channel-starves-others: a channel that delivers goes on until all is sent [transport/channels/fair]
 headers-cost-no-credit: credit in octets counts bodies only [message/set-flow-mode/byte-accounting]
@@ -228,6 +232,8 @@ acquire-mode-not-told: every delivery says that it is acquired [message/acquire-
 subscriptions-outlive-sessions: a subscription keeps its place at the queue when its session ends
     [message/subscribe/lifetime]
 lost-session-leaves-no-trace: what a session that ended had not accepted comes again as if it were new
+    [message/delivery-properties/redelivered/implementation/flag]
+returned-messages-wait-for-a-new-subscription: what a session that ended had not accepted comes to nobody who waits
     [message/delivery-properties/redelivered/implementation/flag]
 redelivered-never-set: no delivery is told to be one more
     [message/delivery-properties/redelivered/implementation/flag message/release/set-redelivered/set]

@@ -32,7 +32,9 @@ def select(session: Session, order: Order) -> None:
         session.refuse("tx/select/exactly-once", "the session has transactions already")
     elif taker.work is not None:
         session.refuse("tx/select/no-dtx", "the session works on a branch")
-    if any(subscription.accept_mode != EXPLICIT for subscription in taker.subscriptions.values()):
+    queues = session.vhost.queues.values() if session.faulty("select-looks-at-all-sessions") else ()
+    others = any(consumer.no_ack for queue in queues for consumer in queue.consumers)
+    if others or any(one.accept_mode != EXPLICIT for one in taker.subscriptions.values()):
         session.refuse("tx/select/explicit-accepts/select", "there is a subscription with accept-mode none")
     if not is_local(taker):
         taker.work = Work()
@@ -76,6 +78,8 @@ def rollback(session: Session, order: Order) -> None:
 
 
 FAULTS = fault_table("""
+select-looks-at-all-sessions: a subscription of another session with accept-mode none bars select
+    [tx/select/explicit-accepts/select]
 commit-does-nothing: a commit has the effect of a rollback [tx/commit/effect]
 commit-forgets-accepts: a commit does not drop what was accepted in it [tx/commit/effect]
 commit-forgets-transfers: a commit does not publish [tx/commit/effect tx/commit/publishing]

@@ -224,6 +224,9 @@ def _compare(session: Session, attach: Composed, endpoint: SendingEndpoint) -> N
     and no new delivery may begin on such a link: it is detached and resumed until both maps are whole.
     """
     theirs = attach.get("unsettled") or {}
+    if attach.get("unsettled") is None and endpoint.terminus.held and session.faulty("map-wanted-again"):
+        session.fail("amqp:invalid-field", "no map of what is unsettled")
+        return
     incomplete = bool(attach["incomplete_unsettled"]) and not session.faulty(
         "incomplete-map-taken-for-complete"
     )
@@ -294,6 +297,8 @@ remote-state-not-compared: outcomes that an unsettled map tells are not applied
 nothing-resumed: nothing is resumed [transfers/resuming/both transfers/resuming/resume-flag
     transfers/resuming/incomplete/reduce performatives/attach/unsettled/resent performatives/attach/unsettled/compared
     performatives/transfer/resume/first performatives/attach/incomplete-unsettled/sender]
+map-wanted-again: an attach without a map ends the session where the source holds something unsettled
+    [links/establishing/answer]
 unknown-tags-resumed: a tag that the source does not know is resumed as an empty message
     [transfers/resuming/target-only performatives/transfer/resume/known-only]
 what-the-receiver-lacks-stays: what only the source holds unsettled stays so

@@ -43,11 +43,22 @@ def _within(session: Session, number: int, first: int, last: int) -> bool:
 def _refuse_errant(session: Session, receiver: bool, first: int, last: int) -> None:
     """What concerns a delivery of a link that has failed ends the session, by handle or by delivery-id (1.0 §2.6.5)."""
     if not receiver:
+        _refuse_errant_settlement(session, first, last)
         return
     failed = {id(endpoint.terminus) for endpoint in session.failed.values()}
+    if session.faulty("errant-link-sought-by-first-delivery"):
+        failed &= {id(held.terminus) for held in list(session.unsettled.values())[:1]}
     for number, held in session.unsettled.items():
         if id(held.terminus) in failed and _within(session, number, first, last):
             session.refuse("links/errors/errant-link", f"a disposition of delivery {number} of a failed link")
+
+
+def _refuse_errant_settlement(session: Session, first: int, last: int) -> None:
+    if session.faulty("settlements-for-failed-links-taken"):
+        return
+    for number, endpoint in session.errant.items():
+        if endpoint in session.failed.values() and _within(session, number, first, last):
+            session.refuse("links/errors/errant-link", f"a settlement of delivery {number} of a failed link")
 
 
 def _forget_dead(session: Session) -> None:
@@ -187,6 +198,10 @@ def _by_sender(session: Session, first: int, last: int, frame: Composed) -> None
 
 
 FAULTS = fault_table("""
+settlements-for-failed-links-taken: a settlement by the sender of a delivery on a failed link changes nothing
+    [links/errors/errant-link]
+errant-link-sought-by-first-delivery: of the deliveries of a session, the first alone is looked at for a failed link
+    [links/errors/errant-link]
 released-deliveries-count: a released message counts as failed [messaging/released/delivery-count]
 undeliverable-here-not-minded: a message goes out again where it could not be delivered
     [messaging/modified/undeliverable-here]

@@ -25,6 +25,8 @@ class FaultyLogin(Login):
             return self.users["guest"]
         if mechanism == "PLAIN" and response is None and self.faulty("missing-response-lets-in"):
             return self.users["guest"]
+        if mechanism == "ANONYMOUS" and self.faulty("anonymous-clients-refused"):
+            return None
         result = Login.first(self, mechanism, response)
         if isinstance(result, bytes) and self.faulty("nonce-of-its-own"):
             return result.replace(b"r=", b"r=another-", 1)
@@ -73,6 +75,7 @@ class FaultyLogin(Login):
 
 FAULTS = fault_table("""
 unknown-mechanism-lets-in: a mechanism that is not offered lets in [sasl/init/unsupported]
+anonymous-clients-refused: ANONYMOUS is offered, and no client is let in by it [sasl/mechanisms/announced]
 missing-response-lets-in: PLAIN without an initial response lets in [sasl/init/initial-response]
 empty-response-lets-in: PLAIN with a response of no octets lets in [sasl/init/initial-response]
 further-parts-of-plain-read-over: what follows the password in a response of PLAIN is read over [sasl/plain/malformed]

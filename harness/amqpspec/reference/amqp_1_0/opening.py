@@ -13,7 +13,7 @@ from amqpspec.reference.amqp_1_0.connection import Connection
 from amqpspec.reference.amqp_1_0.idle import LEAST_MS
 from amqpspec.reference.amqp_1_0.phases import Phase
 from amqpspec.reference.amqp_1_0.sound import check
-from amqpspec.reference.connection import HANDSHAKE_S
+from amqpspec.reference.core import HANDSHAKE_S
 from amqpspec.reference.fault import fault_table
 from amqpspec.wire.amqp_1_0.performatives import Composed
 

@@ -60,7 +60,10 @@ class RelayEndpoint(ReceivingEndpoint):
         silent = partial.settled and self.faulty("settled-unroutable-passed-over")
         if silent:
             return
-        detaches = partial.settled or not (outcomes is None or _REJECTED in outcomes)
+        knows = outcomes is None or _REJECTED in outcomes
+        if self.faulty("unroutable-rejected-where-the-source-lacks-it"):
+            knows = True
+        detaches = partial.settled or not knows
         if detaches or self.faulty("unroutable-ends-the-link"):
             self.fail(condition, text, info=Map({Symbol("delivery-tag"): partial.tag}))
             return
@@ -85,5 +88,7 @@ unroutable-messages-accepted: a message to nowhere over an anonymous link is acc
 unroutable-misnamed: a message to nowhere is refused with another condition than an attach to nowhere
     [anonymous/unroutable anonymous/unroutable/settled]
 unroutable-ends-the-link: a message to nowhere ends the anonymous link [anonymous/unroutable]
+unroutable-rejected-where-the-source-lacks-it: a message to nowhere is rejected though the source of its link does not
+    know that outcome [anonymous/unroutable/without-rejected]
 settled-unroutable-passed-over: a settled message to nowhere is passed over in silence [anonymous/unroutable/settled]
 """)

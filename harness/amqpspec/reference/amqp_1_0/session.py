@@ -41,6 +41,8 @@ class Session:
         self.unsettled: dict[int, SentDelivery] = {}
         self.awaited: dict[int, tuple[LinkEndpoint, bytes]] = {}
         """What came in mode second, by delivery-id: the receiver settles once the sender has (§2.7.5)."""
+        self.errant: dict[int, LinkEndpoint] = {}
+        """What waited so when its link failed, by delivery-id: it is settled no more (§2.6.5)."""
         self.initial_outgoing_id = self.next_outgoing_id = self._initial_id()
         self.next_delivery_id = 0
         self.incoming_window = limits.WINDOW_FRAMES
@@ -215,7 +217,7 @@ class Session:
         endpoint.forget_partial()
         self._drop(endpoint)
         self.failed[endpoint.handle] = endpoint
-        self._forget_awaited(endpoint)
+        self.errant |= dict.fromkeys(self._forget_awaited(endpoint), endpoint)
         if stolen:
             return
         if not closed:
@@ -224,9 +226,12 @@ class Session:
             self.failed_names.add((endpoint.is_sender, endpoint.name))
         self.nodes.detached(endpoint, closed=closed or self.faulty("failed-terminus-forgotten"))
 
-    def _forget_awaited(self, endpoint: LinkEndpoint) -> None:
-        """Deliveries of a link that is gone for good are not settled any more."""
-        self.awaited = {number: pair for number, pair in self.awaited.items() if pair[0] is not endpoint}
+    def _forget_awaited(self, endpoint: LinkEndpoint) -> list[int]:
+        """Deliveries of a link that is gone for good are not settled any more; their delivery-ids."""
+        gone = [number for number, pair in self.awaited.items() if pair[0] is endpoint]
+        for number in gone:
+            del self.awaited[number]
+        return gone
 
     def _drop(self, endpoint: LinkEndpoint) -> None:
         if self.endpoints.get(endpoint.handle) is endpoint and not self.faulty("handle-kept-after-detach"):

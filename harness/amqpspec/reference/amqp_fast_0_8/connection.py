@@ -83,6 +83,8 @@ class Connection(BrokerConnection):
     @property
     def deaf(self) -> bool:
         """Whether nothing that comes is heard any more."""
+        if self.phase is Phase.ENDED and self.faulty("works-on-behind-both-closes"):
+            return False
         return self.silent or self.phase is Phase.PAUSE
 
     # --- the way in
@@ -270,7 +272,8 @@ class Connection(BrokerConnection):
             self.end_socket()
             return
         # What was done before the error has been confirmed.
-        self._write_out()
+        if not self.faulty("connection-in-error-drops-replies"):
+            self._write_out()
         self.release()
         self._say_close(code, text)
         self.phase = Phase.CLOSING
@@ -313,7 +316,6 @@ class Connection(BrokerConnection):
             return
         for id in tuple(self.channels):
             self.drop_channel(id)
-        self.handles.clear()
         if self.vhost is not None and not self.faulty("temporary-queues-outlive-the-connection"):
             self.vhost.release_owner(self)
         if not self.faulty("client-names-stay-taken"):
@@ -339,6 +341,8 @@ handle-in-error-reads-on: a handle that is closed for an error keeps its queue f
     [scenarios/receiving/close]
 channel-in-error-drops-replies: where a channel is closed for an error, what came before it is not confirmed
     [channel/confirmation/asked]
+connection-in-error-drops-replies: where the connection is closed for an error, what came before it is not confirmed
+    [channel/confirmation/asked]
 error-on-handle-closes-its-neighbours: an error on a handle closes all handles of its channel
     [errors/destination scenarios/errors/detected]
 closed-handle-reads-on: a handle that was closed still receives messages
@@ -359,6 +363,7 @@ works-on-behind-close: behind its CONNECTION CLOSE, the broker sends other comma
 close-not-answered: CONNECTION CLOSE is not answered
     [connection/close/answered connection/summary/server/close connection/close/any-time]
 answer-to-close-is-answered: the CONNECTION CLOSE that answers the broker's is answered [connection/close/ended]
+works-on-behind-both-closes: what comes behind CONNECTION CLOSE is still carried out [connection/close/released]
 socket-kept-after-close: behind both CLOSEs, the socket does not end [connection/close/ended]
 nothing-released-with-the-connection: what a connection held is lost with it
     [connection/close/released connection/summary/server/physical-close]

@@ -130,15 +130,14 @@ class Handle:
         if self.faulty("prepares-in-batches"):
             self.channel.say("handle.prepare", handle_id=self.id, fragment=head + first)
 
-    def ready(self, size: int) -> bool:
-        """The client has so much of the message that was prepared; False where none was."""
+    def ready(self, size: int) -> None:
+        """The client has so much of the message that was prepared."""
         download = self.channel.download
         if download is None or download.handle != self.id:
-            return False
+            return
         self.channel.download = None
         download.finish(size)
         self.carrier.pump()
-        return True
 
     # --- browsing
 

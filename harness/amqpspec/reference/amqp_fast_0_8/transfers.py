@@ -163,14 +163,15 @@ def _recover(connection: Connection, handle: Handle, args: Args, fragment: bytes
         return
     partials = connection.destinations.partials
     key = head.octets[:8] if connection.faulty("heads-compared-in-part") else head.octets
-    partial = partials[key]
+    # Another upload with the same head may have been completed meanwhile, and has taken what was held.
+    partial = partials.setdefault(key, Partial(key, head.body_size))
     if not connection.faulty("rest-overwrites-the-beginning"):
         partial.body += fragment
     else:
         partial.body[: len(fragment)] = fragment
     if not args["partial"]:
         handle.channel.upload = None
-        del partials[key]
+        partials.pop(key)
         _verify(connection, handle, args, head, partial)
 
 

@@ -185,6 +185,7 @@ close-codes-of-four-digits: reply-codes/digits
 close-codes-tell-of-success: reply-codes/digits
 hostile-client-dropped-at-once: security/negotiation-pause
 password-not-checked: security/negotiation-errors
+challenge-skipped: security/negotiation-errors
 """)
 """The faults of the family that this ledger can tell, and by which rows."""
 

@@ -140,6 +140,9 @@ class Channel(ChannelOutput):
 
     def pump(self) -> None:
         """Let the queues that this channel consumes from look again."""
+        if self.faulty("one-queue-of-a-channel-served-again") and self.consumers:
+            next(iter(self.consumers.values())).queue.dispatch()
+            return
         for queue in {id(c.queue): c.queue for c in self.consumers.values()}.values():
             queue.dispatch()
 
@@ -154,6 +157,8 @@ class Channel(ChannelOutput):
             if refused:
                 delivery.entry.refused_by.add(self.key)
             queues.setdefault(delivery.queue, []).append(delivery.entry)
+        if self.faulty("unacked-given-back-to-one-queue"):
+            queues = dict(list(queues.items())[:1])
         for queue, entries in queues.items():
             queue.give_back(entries)
 
@@ -231,6 +236,10 @@ one-content-per-connection: a content that begins on one channel ends those of t
 channel-works-on-after-close: methods are executed after channel.close was sent [channel/close/stability-discard]
 unacked-lost-with-channel: unacknowledged messages vanish with their channel
     [wire/channels/closure basic/explicit-ack domain/redelivered/implementation-flag]
+unacked-given-back-to-one-queue: what a channel holds unacknowledged goes back to one queue only
+    [basic/explicit-ack]
+one-queue-of-a-channel-served-again: a channel that is started again delivers from one queue only
+    [channel/flow/active]
 exclusive-queue-ends-with-channel: an exclusive queue goes with the channel on which it was made
     [queue/declare/exclusive/lifetime]
 prefetch-ignored: prefetch limits nothing [basic/qos/prefetch-count basic/qos/prefetch-count/no-more]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Protocol
 
+from amqpspec.reference import leniency
 from amqpspec.reference.connection import BrokerConnection
 from amqpspec.reference.core import Core
 from amqpspec.reference.fault import fault_table
@@ -52,6 +53,7 @@ class Connection(BrokerConnection):
         self.pause_s = self.codec.dialect.handshake_pause_s
         first_limit = 1024 if self.faulty("first-frames-must-be-small") else self.framing.min_octets
         self.splitter = wire.Splitter(self.refuse, self.framing, first_limit, self.faulty)
+        self.splitter.forgives = self._forgives_octets
         self.phase = Phase.HEADER
         self.failing_method = (0, 0)
         """Class and method of the frame at hand, which a close names as the cause; zeros where none caused it."""
@@ -72,6 +74,8 @@ class Connection(BrokerConnection):
 
     def caught_up(self) -> None:
         """The client has caught up: go on, and with the channel first that came last before."""
+        if self.faulty("nothing-more-after-a-full-socket"):
+            return
         self._next_turn()
         super().caught_up()
         postponed, self.postponed = self.postponed, []
@@ -117,6 +121,14 @@ class Connection(BrokerConnection):
         if not incoming.ended and self.faulty("frame-decoded-before-its-end"):
             self.refuse("amq_wlp_frame_02", "frame without its end octet")
         return True
+
+    def _forgives_octets(self, beyond: int) -> bool:
+        """Many clients take frame-max for the size of a payload; before tune there was nothing to misunderstand."""
+        return (
+            self.phase is Phase.OPEN
+            and beyond <= self.framing.overhead_octets
+            and self.forgives(leniency.FRAME_BEYOND_LIMIT)
+        )
 
     # --- refusals out
 
@@ -261,6 +273,8 @@ class Connection(BrokerConnection):
         channels, self.channels = self.channels, {}
         for channel in channels.values():
             channel.closing = True
+        if self.faulty("unacked-given-back-by-one-channel"):
+            channels = dict(list(channels.items())[:1])
         for channel in channels.values():
             channel.release()
         if self.vhost is not None:
@@ -309,6 +323,9 @@ unspoken-header-answered: an unknown header is answered by one that the server d
     [amq_wlp_header_04 connection/start/protocol-name]
 connection-works-on-after-close: methods are executed after connection.close was sent
     [connection/close/stability-discard]
+unacked-given-back-by-one-channel: of a connection that ends, one channel gives back what it holds
+    [basic/explicit-ack]
+nothing-more-after-a-full-socket: deliveries end for good once a socket was full [basic/consume]
 deaf-while-sending: nothing is read while what is sent is stuck [basic/reject/while-sending basic/nack/while-sending]
 socket-kept-after-header: the socket stays open after a header was rejected
 http-answered-in-http: whatever is not understood gets an answer of HTTP

@@ -40,6 +40,9 @@ def on_method(channel: Channel, call: Call) -> None:
 def _abort_content(channel: Channel, name: str) -> None:
     content, channel.content = channel.content, None
     assert content is not None
+    if content.begun and channel.faulty("content-goes-on-behind-a-method"):
+        channel.content = content
+        return
     if not content.begun:
         channel.refuse("amq_wlp_content_01", f"{name} where a content header was due")
     else:
@@ -87,6 +90,8 @@ def _complete(channel: Channel, received: Received) -> None:
 
 FAULTS = fault_table("""
 no-wait-failure-swallowed: a method without reply that fails is passed over [domain/no-wait queue/declare/no-wait]
+content-goes-on-behind-a-method: a method in the midst of a content leaves that to go on
+    [wire/content/aborted-by-method]
 method-elsewhere-ends-content: a method on one channel ends the contents on their way in on the others
 lowest-channel-alone-publishes: contents are thrown away unless they come on the lowest channel that is open
 """)

@@ -16,7 +16,7 @@ from amqpspec.reference.methods.contents import Children
 from amqpspec.wire.methods.codec import Codec
 
 _LOW_OCTET = 0xFF
-_THOUSAND = 1000
+_THOUSAND, _LONGEST = 1000, 255
 _SPOILT = "queue."
 """The class whose replies show damage to any method: a channel has been opened by then, and nothing else suffers."""
 
@@ -112,6 +112,8 @@ class FramesOut:
         if self.faulty("close-names-another-method"):
             class_id, method_id = 0, 0
         text = text.encode("ascii", "backslashreplace")[:255].decode()
+        if self.faulty("long-reply-texts-fail") and len(text) == _LONGEST:
+            code = 541
         return {"reply_code": code, "reply_text": text, "class_id": class_id, "method_id": method_id}
 
 
@@ -126,6 +128,8 @@ closes-carry-another-code: every close carries a reply code that is not defined
     [constant/access-refused constant/not-found constant/resource-locked constant/precondition-failed
     constant/frame-error constant/syntax-error constant/command-invalid constant/channel-error
     constant/unexpected-frame constant/not-allowed constant/not-implemented]
+long-reply-texts-fail: a refusal whose text would be too long ends in an internal error
+    [basic/consume/consumer-tag/duplicate]
 close-names-another-method: a close method names no failing method
     [connection/close/failing-method channel/close/failing-method]
 cycle-left-out: replies of class queue come in frames without a cycle

@@ -231,4 +231,5 @@ every-trace-refused: trace frames on channel 0 are refused
 trace-with-payload-ends-socket: a trace frame with something in it ends the socket
 unagreed-heartbeat-ends-socket: a heartbeat where none were agreed on ends the socket
 busy-channel-starves-others: methods wait until another channel has delivered all that it has
+    [wire/channels/fairness wire/channels/starvation]
 """)

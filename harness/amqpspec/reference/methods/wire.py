@@ -99,6 +99,8 @@ class Splitter:
         self._buffer = bytearray()
         self._checked = False
         self.max_frame_octets = max_frame_octets or framing.min_octets
+        self.forgives: Callable[[int], bool] = lambda octets: False
+        """Whether a frame may be so many octets larger than agreed."""
 
     @property
     def inside(self) -> bool:
@@ -136,7 +138,8 @@ class Splitter:
         if kind not in self._framing.layout.types or self._overlooks(kind, cycle):
             self._refuse("amq_wlp_frame_01", f"frame of {kind}, cycle {cycle}")
         whole = size + self._framing.overhead_octets
-        if whole > self.max_frame_octets:
+        beyond = whole - self.max_frame_octets
+        if beyond > 0 and not self.forgives(beyond):
             self._refuse("amq_wlp_frame_03", f"frame of {whole} octets")
 
     def _overlooks(self, kind: str, cycle: int) -> bool:

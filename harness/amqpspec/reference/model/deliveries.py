@@ -121,10 +121,14 @@ class Deliveries:
     def give_back(self) -> None:
         """A transaction was rolled back: what it settled is outstanding again."""
         self.outstanding = dict(sorted((self.outstanding | self.held_back).items()))
+        if self.faulty("rolled-back-again-each-time"):
+            return
         self.held_back = {}
 
     def release(self, delivery: Delivery) -> None:
         """A delivery is settled: forget its tag, open the windows."""
+        if self.faulty("commit-opens-no-window"):
+            self.held_back.pop(delivery.tag, None)
         known = self.outstanding.pop(delivery.tag, None) or self.held_back.pop(delivery.tag, None)
         if known is delivery and delivery.consumer is not None and not self.faulty("window-never-reopens"):
             self.window.give_back(delivery.entry.message.size_octets)
@@ -144,6 +148,10 @@ prefetch-one-too-many: one message more is sent than prefetch-count allows [basi
 prefetch-size-ignored: prefetch-size limits nothing [basic/qos/prefetch-size]
 prefetch-size-limits-first: a message larger than prefetch-size is never sent [basic/qos/prefetch-size/single-message]
 window-never-reopens: an acknowledgement makes no room in the window [basic/qos/prefetch-count]
+commit-opens-no-window: an acknowledgement that was committed makes no room in the window
+    [basic/qos/prefetch-count]
+rolled-back-again-each-time: a rollback gives back what an earlier one gave back, wherever that is by now
+    [tx/rollback]
 prefetch-one-too-few: one message less is sent than allowed [basic/qos/prefetch-count/less]
 zero-octets-is-a-limit: a prefetch-size of zero next to a prefetch-count lets nothing go ahead
     [basic/qos/prefetch-size]

@@ -81,6 +81,10 @@ def _field_matches(name: str, value: Any, headers: Headers, on: Deviations) -> b
         return False
     if value is None and not on.faulty("headers-void-means-void"):
         return True
+    if on.faulty("headers-lists-not-compared") and isinstance(value, list):
+        return True
+    if on.faulty("headers-true-is-one") and isinstance(value, bool):
+        return bool(headers[name] == value)
     return canonical(headers[name]) == canonical(value)
 
 
@@ -100,6 +104,8 @@ topic-ignores-case: a topic exchange takes capital for small letters [wire/excha
 topic-star-is-hash: in a topic pattern * stands for any number of words [wire/exchange/topic]
 headers-all-any-swapped: x-match all is taken for any, and any for all [wire/exchange/headers]
 headers-value-ignored: a headers exchange looks at names and not at values [wire/exchange/headers]
+headers-lists-not-compared: any list fits any list [wire/exchange/headers]
+headers-true-is-one: the header 1 fits the field true [wire/exchange/headers]
 headers-void-means-void: a field without a value asks for a header without one [wire/exchange/headers]
 headers-reserved-fields-compared: fields that begin with x- take part in the match [wire/exchange/headers]
 headers-look-at-keys: a headers exchange wants equal keys too [wire/exchange/headers]

@@ -113,6 +113,8 @@ class VirtualHost:
     def unbind(self, source: Exchange, binding: Binding) -> bool:
         """Remove a route; an auto-delete exchange without any goes soon. False if there was no such route."""
         removed = source.unbind(binding)
+        if self.faulty("unbind-in-vain-ends-exchange"):
+            self._unused(source)
         if removed:
             self._unused(source)
         return removed
@@ -307,6 +309,8 @@ auto-delete-exchange-stays: an auto-delete exchange without bindings stays [exch
 unused-exchange-goes-at-once: an auto-delete exchange goes at the moment in which it loses its last binding
     [exchange/declare/auto-delete/delay]
 unused-exchange-goes-before-its-first-binding: an auto-delete exchange that was never bound goes like one that was
+    [exchange/declare/auto-delete/never-used]
+unbind-in-vain-ends-exchange: an unbind that finds no binding ends an auto-delete exchange that has none
     [exchange/declare/auto-delete/never-used]
 exchange-delete-leaves-bindings: bindings wait for an exchange of the same name [exchange/delete]
 unbound-queue-reached: a message that no binding fits goes to the queue that its key names

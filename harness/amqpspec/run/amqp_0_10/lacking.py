@@ -1,4 +1,4 @@
-"""Optional parts of AMQP 0-10 that a target does not have, told by how it answers their commands.
+"""Optional parts of AMQP 0-10 that a target lacks, determined by its answers to their commands.
 
 Knows: one harmless command of each part. Must not know: cases, targets' names.
 

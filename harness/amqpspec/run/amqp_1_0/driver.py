@@ -20,6 +20,7 @@ from amqpspec.wire.amqp_1_0.direction import TypedDirection
 from amqpspec.wire.amqp_1_0.frames import HEADER_OCTETS, TypedFrame, TypedReader, performative_frame
 from amqpspec.wire.direction import Direction
 from amqpspec.wire.errors import WireError
+from amqpspec.wire.transport import StreamEnded
 
 _ROUND_TRIPS = 5
 _STAR = ord("*")
@@ -155,6 +156,19 @@ def delete(context: Context, entities: Sequence[Entity]) -> None:
                     peer.disposition(delivery)
             peer.detach(link)
     peer.close()
+
+
+def sweep(context: Context, entities: Sequence[Entity]) -> None:
+    """Delete what a killed run has left; raises Unmet.
+
+    Links cannot delete queues, and attaching to one that has gone would make it again: where the target speaks 0-9-1 on
+    the same port, that deletes them.
+    """
+    if not context.nodes.are_made:
+        by_methods = replace(context, nodes=replace(context.nodes, way=nodes.METHODS))
+        with suppress(Unmet, StreamEnded):
+            return nodes.delete(by_methods, [name for _, name in entities])
+    return delete(context, entities)
 
 
 def make(context: Context, names: Sequence[str]) -> None:

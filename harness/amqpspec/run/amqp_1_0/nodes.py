@@ -62,8 +62,10 @@ def make(context: Context, addresses: Sequence[str]) -> None:
 def delete(context: Context, addresses: Sequence[str]) -> None:
     """Delete queues that were made; raises Unmet."""
     if context.nodes.way == MANAGEMENT:
+        # What a probe noted before the target was known is a bare name, under which such a broker makes nothing.
+        prefix = _RABBITMQ.address.partition("{")[0]
         with _managed(context) as management:
-            management.delete(addresses)
+            management.delete([address for address in addresses if address.startswith(prefix)])
     elif context.nodes.way == HOOKS:
         _hooked("delete-node", context.nodes.delete_hook, addresses)
     elif context.nodes.are_made:

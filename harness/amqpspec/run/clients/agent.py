@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import IO, Any
+from typing import IO, Any, Protocol
 
 import psutil
 
@@ -29,6 +29,10 @@ _ERRORS = frozenset({"error", "closed"})
 _LOOK_S = 0.05
 
 
+class AgentError(Exception):
+    """The client's command cannot be run at all, or does not speak as agents do."""
+
+
 class Application(StrEnum):
     """Whether the application learned of what happened."""
 
@@ -38,6 +42,11 @@ class Application(StrEnum):
     CRASH = "crash"
     MEMORY = "memory"
     CANNOT = "cannot"
+    UNSEEN = "unseen"
+
+
+FATAL = frozenset({Application.HANG, Application.CRASH, Application.MEMORY})
+"""What no application may come to, whatever its peer does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,22 +54,34 @@ class Limits:
     """How long an agent may take to start, how long from its first connection on, and how much memory it may take."""
 
     start_s: float = 60.0
-    scenario_s: float = 15.0
+    scenario_s: float = 20.0
     memory_octets: int = 1 << 30
 
     def scaled(self, factor: float) -> Limits:
         """The same limits with more time, or less."""
         return replace(self, start_s=self.start_s * factor, scenario_s=self.scenario_s * factor)
 
+    def broken(self, begun_s: float, connected_s: float | None, usage: Usage) -> Application | None:
+        """What an agent has come to that began, and perhaps connected, at these times; None within the limits."""
+        until_s = begun_s + self.start_s if connected_s is None else connected_s + self.scenario_s
+        if monotonic_s() > until_s:
+            return Application.HANG
+        return Application.MEMORY if usage.look() > self.memory_octets else None
+
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """What an agent came to; ``said`` are the last octets of its error output, as text."""
+    """What an agent came to; ``said`` are the last octets of its error output, as text.
+
+    ``is_shared``: its process had carried out other tasks before. ``cpu_s`` is about how much processor time it took.
+    """
 
     application: Application
     exit_code: int | None
     events: tuple[Mapping[str, Any], ...]
     said: str
+    is_shared: bool = False
+    cpu_s: float = 0.0
 
     def describe(self) -> str:
         """The application's side in one phrase."""
@@ -68,11 +89,68 @@ class Ran:
             return "the application learned of it"
         return {
             Application.SILENT: "the application ended as if nothing had happened",
-            Application.HANG: "the application did not come to an end",
+            Application.HANG: "the application did not come to an end in time",
             Application.CRASH: f"the application crashed (signal {-(self.exit_code or 0)})",
             Application.MEMORY: "the application took more memory than it may",
             Application.CANNOT: "the client cannot do that",
+            Application.UNSEEN: "the application was not watched",
         }[self.application]
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What an agent is asked to do, and where."""
+
+    url: str
+    scenario: str
+    context: Mapping[str, Any]
+
+    def environment(self) -> Mapping[str, str]:
+        """The task as the environment of a process."""
+        return {
+            "AMQPSPEC_URL": self.url,
+            "AMQPSPEC_SCENARIO": self.scenario,
+            "AMQPSPEC_CONTEXT": json.dumps(self.context),
+        }
+
+
+class Sockets(Protocol):
+    """The connections that an agent makes while it carries out a task."""
+
+    @property
+    def connected_s(self) -> float | None:
+        """When the first of them began, on the monotonic clock; None where none has."""
+        ...
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the client still holds one of them open."""
+        ...
+
+
+class Runner(Protocol):
+    """How an agent is brought to carry out tasks; both raise OSError, AgentError for a command that cannot run."""
+
+    def run(self, task: Task, limits: Limits, sockets: Sockets) -> Ran:
+        """Carry out a task."""
+        ...
+
+    def run_alone(self, task: Task, limits: Limits, sockets: Sockets) -> Ran:
+        """Carry out a task in a process that does nothing else."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class OneEach:
+    """A process for each task; it reads the task from its environment."""
+
+    command: Sequence[str]
+
+    def run(self, task: Task, limits: Limits, sockets: Sockets) -> Ran:
+        """Carry out a task."""
+        return run_agent(self.command, task.environment(), limits, lambda: sockets.connected_s)
+
+    run_alone = run
 
 
 def run_agent(
@@ -95,21 +173,21 @@ def run_agent(
     )
     assert process.stdout is not None and process.stderr is not None
     out, err = _Output(process.stdout), _Output(process.stderr)
+    usage = Usage(process.pid)
     try:
-        broken = _watch(process, limits, connected_s)
+        broken = _watch(process, limits, connected_s, usage)
     finally:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
         out.join()
         err.join()
-    return _ran(
-        process.returncode, broken, _events(out.octets), err.octets[-2000:].decode("utf-8", "replace")
-    )
+    said = err.octets[-2000:].decode("utf-8", "replace")
+    return replace(came_to(process.returncode, broken, _events(out.octets), said), cpu_s=usage.cpu_s)
 
 
 def _watch(
-    process: subprocess.Popen[bytes], limits: Limits, connected_s: Callable[[], float | None]
+    process: subprocess.Popen[bytes], limits: Limits, connected_s: Callable[[], float | None], usage: Usage
 ) -> Application | None:
     """Wait for the end; what limit was broken, if any."""
     begun_s = monotonic_s()
@@ -117,24 +195,41 @@ def _watch(
         with suppress(subprocess.TimeoutExpired):
             process.wait(_LOOK_S)
             return None
-        since_s = connected_s()
-        until_s = begun_s + limits.start_s if since_s is None else since_s + limits.scenario_s
-        if monotonic_s() > until_s:
-            return Application.HANG
-        if _memory_octets(process.pid) > limits.memory_octets:
-            return Application.MEMORY
+        if (broken := limits.broken(begun_s, connected_s(), usage)) is not None:
+            return broken
 
 
-def _memory_octets(pid: int) -> int:
-    """Resident memory of a process and its children; 0 where it is gone."""
-    try:
-        process = psutil.Process(pid)
-        return sum(p.memory_info().rss for p in (process, *process.children(recursive=True)))
-    except psutil.Error:
-        return 0
+class Usage:
+    """What a process and its children use, as far as it is looked at from time to time."""
+
+    def __init__(self, pid: int) -> None:
+        self._pid, self._seen_s, self._begun_s = pid, 0.0, 0.0
+
+    @property
+    def cpu_s(self) -> float:
+        """Processor time since the beginning, as of the last look."""
+        return max(0.0, self._seen_s - self._begun_s)
+
+    def begin(self) -> None:
+        """What was used so far does not count."""
+        self.look()
+        self._begun_s = self._seen_s
+
+    def look(self) -> int:
+        """Look; resident memory in octets, 0 where the process is gone."""
+        try:
+            process = psutil.Process(self._pid)
+            family = (process, *process.children(recursive=True))
+            self._seen_s = sum(sum(p.cpu_times()[:2]) for p in family)
+            return sum(p.memory_info().rss for p in family)
+        except psutil.Error:
+            return 0
 
 
-def _ran(exit_code: int, broken: Application | None, events: tuple[Mapping[str, Any], ...], said: str) -> Ran:
+def came_to(
+    exit_code: int, broken: Application | None, events: tuple[Mapping[str, Any], ...], said: str
+) -> Ran:
+    """What an exit code, a limit that was broken, and events mean."""
     if broken is not None:
         return Ran(broken, None, events, said)
     if exit_code == CANNOT:
@@ -167,8 +262,15 @@ class _Output:
 def _events(output: bytes) -> tuple[Mapping[str, Any], ...]:
     found: list[Mapping[str, Any]] = []
     for line in output.splitlines():
-        with suppress(ValueError, RecursionError):
-            event = json.loads(line)
-            if isinstance(event, dict) and isinstance(event.get("event"), str):
-                found.append(event)
+        if (event := event_of(line)) is not None:
+            found.append(event)
     return tuple(found)
+
+
+def event_of(line: bytes) -> Mapping[str, Any] | None:
+    """The event that a line of output holds; None where it holds none."""
+    with suppress(ValueError, RecursionError):
+        event = json.loads(line)
+        if isinstance(event, dict) and isinstance(event.get("event"), str):
+            return event
+    return None

@@ -5,23 +5,24 @@ Knows: scenarios, reference brokers behind taps, transcripts. Must not know: sin
 
 from __future__ import annotations
 
-import json
 import threading
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 from amqpspec.net.clock import monotonic_ns, monotonic_s
 from amqpspec.record.evidence import evidence_path
 from amqpspec.record.transcript import Transcript
+from amqpspec.reference.core import PRODUCT
 from amqpspec.reference.server import ReferenceBroker
-from amqpspec.reference.tap import tapped
-from amqpspec.run.clients.agent import Application, Limits, Ran, run_agent
+from amqpspec.reference.tap import Manners, tapped
+from amqpspec.run.clients.agent import FATAL, Application, Limits, OneEach, Ran, Runner, Sockets, Task
 from amqpspec.run.driver import driver_of
 from amqpspec.spec.dialects import entry_of, part_of, widest
 from amqpspec.spec.model import Requirement, Side
-from amqpspec.wire.conversation import Conversation, Reading, Talk
+from amqpspec.wire.conversation import Address, Conversation, Reading, Talk
 from amqpspec.wire.hostility import Hostility
 
 _SWAPPED = {"in": "out", "out": "in"}
@@ -33,6 +34,9 @@ CONTEXT: Mapping[str, Any] = {
     "heartbeat_s": 1,
     "idle_s": 3,
 }
+
+
+Run = Callable[[Task, Limits, Sockets], Ran]
 
 
 class CannotDo(Exception):
@@ -48,6 +52,23 @@ class Encounter:
     evidence: str
 
 
+class Meets(Protocol):
+    """Where a case meets the client: in scenarios that are run for it, or in what was seen of it anyway."""
+
+    @property
+    def is_prompted(self) -> bool:
+        """Whether the client does what a scenario tells, step by step."""
+        ...
+
+    def clean(self, scenario: str) -> Encounter:
+        """The client in a scenario, on a server that keeps the specification; raises CannotDo."""
+        ...
+
+    def meet(self, name: str, scenario: str, hostility: Hostility | None = None) -> Encounter:
+        """The client in a scenario, on a hostile server; raises CannotDo."""
+        ...
+
+
 @dataclass(slots=True)
 class Arena:
     """What all cases of one run share: the command, the dialect, the folder; scenarios on a clean server run once."""
@@ -57,9 +78,21 @@ class Arena:
     folder: Path
     limits: Limits = field(default_factory=Limits)
     stop: threading.Event = field(default_factory=threading.Event)
+    runner: Runner | None = None
+    """How the command carries out tasks; None: a process for each."""
+    product: str = ""
+    """What the server calls itself; empty: what it is."""
+    is_lenient: bool = False
+    forgiven: Counter[str] = field(default_factory=Counter)
+    """On how many connections a lenient server let which deviation pass."""
     _clean: dict[str, Encounter] = field(default_factory=dict)
     _locks: dict[str, threading.Lock] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def is_prompted(self) -> bool:
+        """Always: the scenario says what is done."""
+        return True
 
     @property
     def reading(self) -> Reading:
@@ -76,32 +109,64 @@ class Arena:
             return self._clean[scenario]
 
     def meet(self, name: str, scenario: str, hostility: Hostility | None = None) -> Encounter:
-        """Run one process of the client; its evidence goes under a name. Raises CannotDo, OSError."""
-        evidence = evidence_path(name)
-        with _Recording(self.folder / evidence, self.dialect) as recording:
-            server = _Server(self, recording, hostility)
-            ran = server.serve(scenario)
-        encounter = Encounter([self.reading.conversation(talk) for talk in recording.talks], ran, evidence)
-        if ran.application is Application.CANNOT:
+        """One task of the client; its evidence goes under a name. Raises CannotDo, OSError, AgentError.
+
+        What a process does badly that has done other things before is asked of a process of its own.
+        """
+        runner = self.runner or OneEach(self.command)
+        encounter = self.encounter(name, scenario, hostility, runner.run)
+        if encounter.ran.is_shared and encounter.ran.application in FATAL:
+            encounter = self.encounter(name, scenario, hostility, runner.run_alone)
+        if encounter.ran.application is Application.CANNOT:
             raise CannotDo(f"the client cannot do {scenario!r} (exit code 89)")
         return encounter
 
+    def encounter(self, name: str, scenario: str, hostility: Hostility | None, run: Run) -> Encounter:
+        """One task by a way of running it, once; its evidence goes under a name. Raises OSError, AgentError."""
+        evidence = evidence_path(name)
+        with Recording(self.folder / evidence, self.dialect) as recording:
+            through = tapped(recording, Manners(self.reading, hostility))
+            served = widest(entry_of(self.dialect).clients_of)
+            # The server's patience is longer than the client's time: what ends is the client's doing.
+            with ReferenceBroker(
+                served,
+                through=through,
+                login_s=3 * self.limits.scenario_s,
+                product=self.product or PRODUCT,
+                forgave=recording.forgave if self.is_lenient else None,
+            ) as broker:
+                ran = run(Task(broker.url, scenario, CONTEXT), self.limits, recording)
+            recording.ran(ran)
+        with self._lock:
+            self.forgiven.update(name for talk in recording.talks for name in talk.forgiven)
+        return Encounter([self.reading.conversation(talk) for talk in recording.talks], ran, evidence)
 
-class _Recording:
+
+class Recording:
     """The connections of one process, in a transcript and in memory."""
 
     def __init__(self, path: Path, dialect: str) -> None:
         driver = driver_of(dialect)
+        self.path, self.evidence = path, evidence_path(path.stem)
         self._transcript = Transcript(path, lambda way: driver.direction(dialect, _SWAPPED[way]))
+        self._transcript.write("case", monotonic_ns(), id=path.stem, dialect=dialect, role="client")
         self.talks: list[Talk] = []
         self.connected_s: float | None = None
+        self._open: dict[int, Talk] = {}
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a client still holds a connection open."""
+        return bool(self._open)
 
     def began(self, talk: Talk) -> None:
         """A client has connected."""
         if self.connected_s is None:
             self.connected_s = monotonic_s()
         self.talks.append(talk)
-        self._transcript.write("open", monotonic_ns(), conn=talk.number, tls=False)
+        self._open[talk.number] = talk
+        ends = {"local": talk.local, "remote": talk.remote}
+        self._transcript.write("open", monotonic_ns(), conn=talk.number, **ends, tls=False)
 
     def octets(self, talk: Talk, sender: Side, at_ns: int, octets: bytes) -> None:
         """Octets have passed; the client is the target, so that what it says comes in."""
@@ -109,63 +174,66 @@ class _Recording:
 
     def ended(self, talk: Talk) -> None:
         """The client's side has ended."""
+        self._open.pop(talk.number, None)
         self._transcript.write("end", monotonic_ns(), conn=talk.number, how=talk.ended)
+
+    def forgave(self, remote: Address, deviation: str) -> None:
+        """A lenient server let something pass."""
+        for talk in tuple(self._open.values()):
+            if talk.remote == remote and deviation not in talk.forgiven:
+                talk.forgiven.append(deviation)
+                self._transcript.write(
+                    "note", monotonic_ns(), conn=talk.number, text=f"forgiven: {deviation}"
+                )
+
+    def lost(self, talk: Talk) -> None:
+        """Nothing more passes."""
+        self._open.pop(talk.number, None)
 
     def ran(self, ran: Ran) -> None:
         """The process is gone."""
         data = {"application": str(ran.application), "exit_code": ran.exit_code, "events": list(ran.events)}
         self._transcript.write("agent", monotonic_ns(), **data, said=ran.said)
 
-    def __enter__(self) -> _Recording:
+    def __enter__(self) -> Recording:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the transcript."""
         self._transcript.close()
-
-
-class _Server:
-    """A reference broker of its own for one process, tapped."""
-
-    def __init__(self, arena: Arena, recording: _Recording, hostility: Hostility | None) -> None:
-        self._arena, self._recording, self._hostility = arena, recording, hostility
-
-    def serve(self, scenario: str) -> Ran:
-        """Serve one process of the client until it ends, or its time does."""
-        dialect = entry_of(self._arena.dialect).clients_of
-        arena, recording = self._arena, self._recording
-        through = tapped(recording, arena.reading, self._hostility)
-        with ReferenceBroker(widest(dialect), through=through) as broker:
-            environment = {
-                "AMQPSPEC_URL": broker.url,
-                "AMQPSPEC_SCENARIO": scenario,
-                "AMQPSPEC_CONTEXT": json.dumps(CONTEXT),
-            }
-            ran = run_agent(arena.command, environment, arena.limits, lambda: recording.connected_s)
-            recording.ran(ran)
-            return ran
 
 
 @dataclass(frozen=True, slots=True)
 class Client:
     """What one case works with."""
 
-    arena: Arena
+    arena: Meets
     case_id: str
     requirements: tuple[Requirement, ...]
     met: list[Encounter] = field(default_factory=list)
 
-    def in_scenarios(self, *scenarios: str) -> list[Encounter]:
-        """The client in scenarios on a clean server; those that it cannot do are left out; raises CannotDo for none."""
-        found, cannot = [], ""
+    def in_turn(self, *scenarios: str) -> Iterator[Encounter]:
+        """The client in scenarios on a clean server, each run when it is asked for.
+
+        Scenarios that the client cannot do are left out; raises CannotDo at the end where it can do none.
+        """
+        cannot: CannotDo | None = None
+        found: list[Encounter] = []
         for scenario in scenarios:
             try:
-                found.append(self.arena.clean(scenario))
+                met = self.arena.clean(scenario)
             except CannotDo as why:
-                cannot = str(why)
-        if not found:
-            raise CannotDo(cannot)
-        self.met.extend(found)
-        return found
+                cannot = why
+                continue
+            if not any(met is known for known in found):
+                found.append(met)
+                self.met.append(met)
+                yield met
+        if not found and cannot is not None:
+            raise cannot
 
     def against(self, hostility: Hostility, scenario: str) -> Encounter:
         """The client in a scenario on a hostile server; raises CannotDo."""

@@ -15,16 +15,13 @@ from amqpspec.record.journal import Journal
 from amqpspec.record.rows import BlockedBy, CaseRow, Outcome
 from amqpspec.record.transcript import TranscriptError
 from amqpspec.run.case import Case
+from amqpspec.run.clients.agent import AgentError
 from amqpspec.run.clients.client import Arena, CannotDo, Client
 from amqpspec.run.execute import last_line, row_of
 from amqpspec.run.plan import Planned
 from amqpspec.run.verdict import Verdict
 
 Observer = Callable[[CaseRow], None]
-
-
-class AgentError(Exception):
-    """The client's command cannot be run at all."""
 
 
 def run_clients(
@@ -55,7 +52,7 @@ def execute(case: Case, arena: Arena) -> CaseRow:
     """Run one case; raises TranscriptError, AgentError."""
     client = Client(arena, case.id, case.requirements)
     started_ns = monotonic_ns()
-    verdict = _judged(case, client)
+    verdict = judged(case, client)
     duration_ms = round((monotonic_ns() - started_ns) / 1e6, 3)
     evidence = client.met[-1].evidence if client.met else ""
     ended = ", ".join(c.talk.ended or "open" for met in client.met[-1:] for c in met.conversations)
@@ -63,7 +60,8 @@ def execute(case: Case, arena: Arena) -> CaseRow:
     return replace(row, ended_at=utc_instant(), duration_ms=duration_ms)
 
 
-def _judged(case: Case, client: Client) -> Verdict:
+def judged(case: Case, client: Client) -> Verdict:
+    """What a case says of a client; raises TranscriptError, AgentError."""
     try:
         return case.body(client)
     except CannotDo as why:
@@ -73,6 +71,8 @@ def _judged(case: Case, client: Client) -> Verdict:
     except (TranscriptError, AgentError):
         raise
     except OSError as error:
-        raise AgentError(f"{client.arena.command[0]}: cannot be run: {error.strerror or error}") from error
+        raise AgentError(
+            f"{error.filename or 'the agent'}: cannot be run: {error.strerror or error}"
+        ) from error
     except Exception as error:
         return Verdict(Outcome.ERROR, "a verdict", last_line(error))

@@ -6,14 +6,15 @@ Knows: requirement rows, conversations, what an application came to. Must not kn
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import NamedTuple
 
 from amqpspec.record.rows import BlockedBy, Facts, Outcome
-from amqpspec.run.clients.agent import Application
+from amqpspec.run.clients.agent import FATAL, Application, Ran
 from amqpspec.run.clients.client import Client, Encounter
 from amqpspec.run.oracles import broken, graded
 from amqpspec.run.verdict import Verdict
-from amqpspec.spec.model import Dialect, Refusal
+from amqpspec.spec.model import Dialect, Level, Refusal, Requirement, Scope
 from amqpspec.wire.conversation import Conversation, Said
 
 
@@ -33,14 +34,15 @@ def conducts(client: Client, rule: Rule, *scenarios: str) -> Verdict:
     """The client kept a rule at every place of these scenarios where it applies; not applicable where there is none."""
     requirement = client.requirements[0]
     places = 0
-    for encounter in client.in_scenarios(*scenarios):
+    for encounter in client.in_turn(*scenarios):
         for conversation in encounter.conversations:
             for looked in rule(conversation):
                 places += 1
                 if not looked.kept:
                     return _broken(client, conversation, looked)
     if not places:
-        why = f"the client did nothing of the kind in {', '.join(scenarios)}"
+        who = "server" if requirement.binds == "server" else "client"
+        why = f"the {who} did nothing of the kind in {', '.join(scenarios)}"
         return Verdict(Outcome.NOT_APPLICABLE, requirement.paraphrase, why, blocked_by=BlockedBy.PROFILE)
     return Verdict(Outcome.PASS, requirement.paraphrase, f"kept at {places} of {places} places")
 
@@ -52,10 +54,14 @@ def _broken(client: Client, conversation: Conversation, looked: Looked) -> Verdi
     return Verdict(broken(requirement), requirement.paraphrase, observed)
 
 
-Reaction = Callable[[Conversation], Refusal | None]
-"""What a client did about a hostile server on one connection: how it refused, None where it went on."""
+class Undecided(Exception):
+    """What the client did has two meanings, and nobody watched its application; the text says what it did."""
 
-_WORSE = {Application.HANG, Application.CRASH, Application.MEMORY}
+
+Reaction = Callable[[Conversation], Refusal | None]
+"""What a client did about a hostile server on one connection: how it refused, None where it went on.
+
+Raises Undecided."""
 
 
 def answers_violation(client: Client, encounter: Encounter, reaction: Reaction, dialect: Dialect) -> Verdict:
@@ -64,9 +70,28 @@ def answers_violation(client: Client, encounter: Encounter, reaction: Reaction, 
     On the wire the row decides. An application that hangs, crashes or takes too much memory is a failure whatever was
     on the wire; one that learned nothing is a deviation from what keeps the purpose.
     """
-    requirement = client.requirements[0]
-    expected = " or ".join(refusal.describe(dialect) for refusal in requirement.accepts)
-    hostile = [c for c in encounter.conversations if c.talk.hostile_ns is not None]
+    expected = " or ".join(refusal.describe(dialect) for refusal in client.requirements[0].accepts)
+    return _met(client, encounter, reaction, dialect, expected, _refuses)
+
+
+def takes_no_notice(client: Client, encounter: Encounter, reaction: Reaction, dialect: Dialect) -> Verdict:
+    """The client went on as if nothing had happened, and so did its application.
+
+    A row may accept refusals as well: what it lets a client leave out.
+    """
+    accepts = client.requirements[0].accepts
+    expected = " or ".join(["the client goes on", *(refusal.describe(dialect) for refusal in accepts)])
+    return _met(client, encounter, reaction, dialect, expected, _goes_on)
+
+
+Weigh = Callable[[Requirement, Refusal | None, Application], Outcome]
+
+
+def _met(
+    client: Client, encounter: Encounter, reaction: Reaction, dialect: Dialect, expected: str, weigh: Weigh
+) -> Verdict:
+    """What a client did about a hostile server, weighed by the row."""
+    hostile = _provoked(encounter)
     if not hostile:
         return Verdict(
             Outcome.NOT_APPLICABLE,
@@ -74,15 +99,136 @@ def answers_violation(client: Client, encounter: Encounter, reaction: Reaction, 
             "the scenario did not come to that point",
             blocked_by=BlockedBy.PROFILE,
         )
-    refusal = reaction(hostile[0])
+    try:
+        refusal = reaction(hostile[0])
+    except Undecided as why:
+        return Verdict(Outcome.INCONCLUSIVE, expected, f"{why}; {encounter.ran.describe()}")
     application = encounter.ran.application
-    outcome = _both(graded(requirement, refusal), application)
+    outcome = weigh(client.requirements[0], refusal, application)
     observed = f"{_said(refusal, dialect)}; {encounter.ran.describe()}"
     return Verdict(outcome, expected, observed, Facts(refusal, application=str(application)))
 
 
+def _provoked(encounter: Encounter) -> list[Conversation]:
+    """The conversations in which the server did what it was to do; raises RuntimeError where it could not."""
+    for conversation in encounter.conversations:
+        if conversation.talk.amiss:
+            raise RuntimeError(f"the server could not misbehave as it should: {conversation.talk.amiss}")
+    return [c for c in encounter.conversations if c.talk.hostile_ns is not None]
+
+
+def _refuses(requirement: Requirement, refusal: Refusal | None, application: Application) -> Outcome:
+    return _both(_on_the_wire(requirement, refusal), application)
+
+
+def _goes_on(requirement: Requirement, refusal: Refusal | None, application: Application) -> Outcome:
+    if refusal is not None or application in FATAL:
+        return _refuses(requirement, refusal, application)
+    return Outcome.PASS if application is not Application.REPORTED else broken(requirement)
+
+
+Done = Callable[[Conversation, Ran], bool]
+"""Whether a client did what it has to do then; raises CannotDo where that does not concern it, and Undecided."""
+
+
+def does_its_duty(client: Client, encounter: Encounter, done: Done) -> Verdict:
+    """The client did what the row demands at that point, on the wire or towards its application."""
+    requirement = client.requirements[0]
+    expected = requirement.paraphrase
+    asked = _provoked(encounter)
+    if not asked:
+        why = "the scenario did not come to that point"
+        return Verdict(Outcome.NOT_APPLICABLE, expected, why, blocked_by=BlockedBy.PROFILE)
+    ran, application = encounter.ran, encounter.ran.application
+    try:
+        is_done = done(asked[0], ran)
+        if not is_done and application is Application.UNSEEN and not asked[0].talk.ended:
+            raise Undecided("the client had not ended the connection yet")
+    except Undecided as why:
+        return Verdict(Outcome.INCONCLUSIVE, expected, str(why))
+    outcome = Outcome.PASS if is_done else broken(requirement)
+    observed = f"the client {'did so' if is_done else 'did not'}; {ran.describe()}"
+    outcome = Outcome.FAIL if application in FATAL else outcome
+    return Verdict(outcome, expected, observed, Facts(None, application=str(application)))
+
+
+def _on_the_wire(requirement: Requirement, refusal: Refusal | None) -> Outcome:
+    """A violation that a client may also let pass, as rows of level MAY have it, is recorded where it did."""
+    if refusal is None and requirement.level is Level.MAY:
+        return Outcome.OBSERVED
+    return graded(requirement, refusal)
+
+
+class No(NamedTuple):
+    """A frame by which a side refuses, or is done: the refusal that it says, and whether it names an error."""
+
+    refusal: Refusal
+    is_error: bool
+
+
+Says = Callable[[Said], No | None]
+"""Whether a frame says no, in the words of its dialect."""
+
+
+def refusal_by(
+    conversation: Conversation, ran: Ran, says: Says, went_on: Callable[[Conversation], bool]
+) -> Refusal | None:
+    """How the client refused what the server did; None where it went on as if nothing had happened.
+
+    An end that the harness made, because time or memory was used up, is none of the client's, and neither is one that
+    the server made first, or gave the reason for by a close. A close without an error is a refusal only where the
+    application learned of something. ``went_on`` tells of other signs that it did. Raises Undecided.
+    """
+    learned, unseen = ran.application is Application.REPORTED, ran.application is Application.UNSEEN
+    if unseen and not conversation.talk.ended:
+        raise Undecided("the client had not ended the connection yet")
+    refused = partial(_refused, conversation, says)
+    for at_ns, no in _noes(conversation.by_client(), says, conversation):
+        if refused(at_ns):
+            return None
+        wide = no.refusal.scope is Scope.CONNECTION
+        if no.is_error or (learned and wide):
+            return no.refusal
+        if unseen and wide:
+            code = "no error" if no.refusal.code is None else no.refusal.code
+            raise Undecided(f"the client closed with {code}, at once or when it was done")
+    # What a server says about a socket that the client ended refuses nothing that the client went on to do.
+    if refused(conversation.talk.ended_ns) or went_on(conversation):
+        return None
+    ended = bool(conversation.talk.ended and not conversation.talk.is_left) and ran.application in (
+        Application.REPORTED,
+        Application.CRASH,
+        Application.UNSEEN,
+    )
+    return Refusal(Scope.SOCKET) if ended else None
+
+
+def stayed_s(conversation: Conversation) -> float | None:
+    """How long the client stayed with a server after it began to misbehave; None while it is still there."""
+    talk = conversation.talk
+    if talk.ended_ns is None or talk.hostile_ns is None:
+        return None
+    return (talk.ended_ns - talk.hostile_ns) / 1e9
+
+
+def _noes(said: Iterator[Said], says: Says, conversation: Conversation) -> Iterator[tuple[int, No]]:
+    """What says no of what was said since the server began to misbehave, and when."""
+    begun_ns = conversation.talk.hostile_ns or 0
+    for one in said:
+        if one.at_ns >= begun_ns and (no := says(one)) is not None:
+            yield one.at_ns, no
+
+
+def _refused(conversation: Conversation, says: Says, before_ns: int | None) -> bool:
+    """Whether the server, correct again after its deed, refused what the client went on to do."""
+    return any(
+        no.is_error and (before_ns is None or at_ns < before_ns)
+        for at_ns, no in _noes(conversation.by_server(), says, conversation)
+    )
+
+
 def _both(on_the_wire: Outcome, application: Application) -> Outcome:
-    if application in _WORSE:
+    if application in FATAL:
         return Outcome.FAIL
     if application is Application.SILENT and on_the_wire is Outcome.PASS:
         return Outcome.NONSTRICT

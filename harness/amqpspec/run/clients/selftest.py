@@ -15,8 +15,10 @@ from amqpspec.reference.faults import all_faults
 from amqpspec.run.case import Case, load_suite
 from amqpspec.run.clients.client import Arena
 from amqpspec.run.clients.execute import run_clients
+from amqpspec.run.clients.roles import about
 from amqpspec.run.plan import Planned
 from amqpspec.run.selftest import Matrix, is_kill
+from amqpspec.spec.model import Side
 
 _AT_ONCE = 4
 
@@ -34,7 +36,7 @@ def selftest_clients(
     tell: Callable[[str, int, int], None] = lambda fault, done, of: None,
 ) -> Matrix:
     """Each case against the clean agent, each mistake against the cases of the rows that it breaks."""
-    suite = load_suite(dialect)
+    suite = about(load_suite(dialect), Side.CLIENT)
     clean = _met(dialect, suite.values(), folder / "clean")
     faults = [fault for fault in all_faults(dialect).values() if not only or fault.name in only]
     kills: dict[str, Sequence[str]] = {}

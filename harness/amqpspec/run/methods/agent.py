@@ -5,24 +5,20 @@ Knows: what each scenario does. Must not know: how a careful client looks at wha
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Mapping
-from hashlib import sha256
 
 from amqpspec.peer.methods.arrivals import MethodArrived
 from amqpspec.reference.fault import fault_table
 from amqpspec.reference.faults import AgentFaults
-from amqpspec.run.clients.scenario import Order, ScenarioError, Tell, UnknownScenario
+from amqpspec.run.clients.scenario import Order, ScenarioError, Tell, chosen, tell_delivered
 from amqpspec.run.methods.agent_session import Session, Violated
 from amqpspec.wire.transport import StreamEnded
 
 
-def run_scenario(order: Order, tell: Tell) -> None:
-    """Carry out an order; see ``amqpspec.run.clients.scenario.Agent``."""
-    scenario = _SCENARIOS.get(order.scenario)
-    if scenario is None:
-        raise UnknownScenario(order.scenario)
-    session = Session(order, tell)
+def run_scenario(order: Order, tell: Tell, dialect_id: str = "rabbitmq-0-9-1") -> None:
+    """Carry out an order in a dialect of the family; see ``amqpspec.run.clients.scenario.Agent``."""
+    scenario = chosen(order, _SCENARIOS)
+    session = Session(order, tell, dialect_id)
     try:
         scenario(session)
     except Violated as violated:
@@ -55,13 +51,27 @@ def _queue(session: Session) -> str:
 def _publish(session: Session) -> None:
     session.open()
     queue = _queue(session)
-    session.call("confirm.select")
-    for number, body in enumerate(session.bodies(), start=1):
+    if session.faulty("zero-octet-in-a-short-string"):
+        session.say("queue.declare", queue="a\0b")
+    confirms = "confirm.select" in session.peer.dialect.methods
+    if confirms:
+        session.call("confirm.select")
+    for number, body in enumerate(session.order.bodies(), start=1):
         session.published[1] = number
         session.publish(body, queue=queue)
-        _confirmed(session, number)
+        if confirms:
+            _confirmed(session, number)
+        else:
+            _counted(session, queue, number)
         session.tell("confirmed", {"number": number})
     session.close()
+
+
+def _counted(session: Session, queue: str, number: int) -> None:
+    """Where there are no confirms, the queue itself tells what has arrived in it."""
+    held = session.call("queue.declare", queue=queue, passive=True)["message_count"]
+    if held != number:
+        raise ScenarioError(f"expected {number} messages in the queue, actual: {held}")
 
 
 def _confirmed(session: Session, number: int) -> None:
@@ -78,7 +88,7 @@ def _publish_transactional(session: Session) -> None:
     queue = _queue(session)
     if not session.faulty("commit-without-select"):
         session.call("tx.select")
-    for body in session.bodies():
+    for body in session.order.bodies():
         session.publish(body, queue=queue)
     session.call("tx.commit")
     session.tell("committed", {"messages": session.context["messages"]})
@@ -88,12 +98,12 @@ def _publish_transactional(session: Session) -> None:
 def _consume(session: Session) -> None:
     session.open()
     queue = _queue(session)
-    bodies = session.bodies()
+    bodies = session.order.bodies()
     for body in bodies:
         session.publish(body, queue=queue)
     _subscribe(session, queue)
     for arrival in session.take(len(bodies)):
-        session.tell("delivered", {"sha256": sha256(arrival.body).hexdigest(), "octets": len(arrival.body)})
+        tell_delivered(session.tell, arrival.body)
         _acknowledge(session, arrival)
     session.close()
 
@@ -115,13 +125,16 @@ def _acknowledge(session: Session, arrival: MethodArrived) -> None:
 def _get(session: Session) -> None:
     session.open()
     queue = _queue(session)
-    body = session.bodies()[0]
-    session.publish(body, queue=queue)
-    got = session.call("basic.get", queue=queue)
-    if got.name != "basic.get-ok" or got.body != body:
-        raise ScenarioError(f"expected the message that was published, actual: {got.name}")
-    session.tell("delivered", {"sha256": sha256(got.body).hexdigest(), "octets": len(got.body)})
-    _acknowledge(session, got)
+    bodies = session.order.bodies()
+    for body in bodies:
+        session.publish(body, queue=queue)
+    for number, body in enumerate(bodies):
+        got = session.call("basic.get", queue=queue)
+        if got.name != "basic.get-ok" or got.body != body:
+            raise ScenarioError(f"expected the message that was published, actual: {got.name}")
+        tell_delivered(session.tell, got.body)
+        if number == 0 or not session.faulty("acknowledges-the-first-only"):
+            _acknowledge(session, got)
     empty = session.call("basic.get", queue=queue)
     if empty.name != "basic.get-empty":
         raise ScenarioError("expected an empty queue, actual: another message")
@@ -139,13 +152,13 @@ def _idle(session: Session) -> None:
 def _large(session: Session) -> None:
     session.open()
     queue = _queue(session)
-    body = random.Random(1).randbytes(int(session.context["large_octets"]))
+    body = session.order.large_body()
     session.publish(body, queue=queue)
     _subscribe(session, queue)
     arrival = session.take(1)[0]
     if arrival.body != body:
         raise ScenarioError("expected the message that was published, actual: another one")
-    session.tell("delivered", {"sha256": sha256(arrival.body).hexdigest(), "octets": len(arrival.body)})
+    tell_delivered(session.tell, arrival.body)
     _acknowledge(session, arrival)
     session.close()
 
@@ -177,7 +190,7 @@ def _refused(session: Session) -> None:
 def _reconnect(session: Session) -> None:
     _connect(session)
     session.peer.hang_up()
-    again = Session(session.order, session.tell)
+    again = Session(session.order, session.tell, session.dialect_id)
     try:
         _connect(again)
     finally:
@@ -203,6 +216,10 @@ mechanism-not-offered: start-ok picks a mechanism of its own [connection/start-o
 any-mechanism: what the server offers is not looked at [violated/mechanism]
 any-version: the version in start is not looked at, nor another header [connection/start/client-support]
 locale-not-offered: start-ok picks a locale of its own [connection/start-ok/locale]
+locale-empty: start-ok names no locale [connection/start-ok/locale]
+locale-list: start-ok returns the list of locales [connection/start-ok/locale]
+frame-max-counts-payload: body frames carry frame-max octets, and have a header besides
+    [connection/tune-ok/frame-max/all-frames]
 frame-max-below-minimum: tune-ok settles for 1024 octets [connection/tune-ok/frame-max/minimum-chosen]
 frame-max-beyond-offer: tune-ok asks for frames twice as large as offered [connection/tune-ok/within-offer]
 channel-max-beyond-offer: tune-ok asks for more channels than offered [connection/tune-ok/within-offer]
@@ -227,6 +244,7 @@ content-on-channel-zero: contents travel on channel 0 [amq_wlp_content_03]
 content-with-weight: the header of a publish has weight 1 [amq_wlp_content_04]
 acknowledges-twice: each message is acknowledged twice [basic/ack/multiple/exists-once]
 never-acknowledges: nothing is acknowledged [basic/get-ok]
+acknowledges-the-first-only: of several messages only the first is acknowledged [basic/get-ok]
 consumer-tag-twice: a consumer tag in use is given away again [basic/consume/consumer-tag/duplicate]
 commit-without-select: tx.commit comes without tx.select [tx/commit/transacted]
 queue-name-with-a-space: a queue is called "no spaces" [queue/declare/queue/syntax]
@@ -235,9 +253,10 @@ crashes-on-what-it-cannot-read: what cannot be decoded is the end of the process
     [violated/frame/end-octet violated/frame/type violated/frame/size violated/method/unknown violated/method/arguments
     violated/handshake/method violated/table violated/content/order violated/content/size violated/content/class
     violated/content/channel-zero violated/content/memory]
-bears-anything: methods are not looked at [violated/channel/open violated/channel/zero violated/consumer/known
+ignores-every-violation: methods are not looked at [violated/channel/open violated/channel/zero violated/consumer/known
     violated/confirm/published violated/reply/asked violated/handshake/once violated/heartbeat/channel]
-silent-at-the-end: the end of the connection is taken for the end of the work [violated/end violated/content/memory]
-bears-silence: a server that says nothing is waited for [wire/heartbeat/missed]
+takes-the-end-for-success: the end of the connection is taken for the end of the work
+    [violated/end violated/content/memory]
+waits-through-silence: a server that says nothing is waited for [wire/heartbeat/missed]
 """)
 AGENT_FAULTS = AgentFaults(FAULTS)

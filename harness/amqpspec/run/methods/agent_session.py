@@ -13,24 +13,17 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from amqpspec.net.stream import Stream
 from amqpspec.peer.context import Context
 from amqpspec.peer.events import Arrival, Ended, Garbled, HeaderArrived, Quiet
 from amqpspec.peer.methods.arrivals import HeartbeatArrived, MethodArrived
-from amqpspec.peer.methods.peer import Peer
+from amqpspec.peer.methods.peer import CLIENT_PROPERTIES, Peer
 from amqpspec.run.clients.scenario import Order, ScenarioError, Tell
 from amqpspec.wire.errors import Kind, WireError
 
 _REPLY_S, _LONG_S = 5.0, 12.0
+_HEADER_0_9_1 = b"AMQP\x00\x00\x09\x01"
 _HANDSHAKE = ("connection.start", "connection.secure", "connection.tune", "connection.open-ok")
-_FRAME_ERROR, _COMMAND_INVALID, _CHANNEL_ERROR = 501, 503, 504
-_MAX_CONTENT_OCTETS = 64 << 20
-DIALECT = "rabbitmq-0-9-1"
-
-
-class _Stream(Stream):
-    def note(self, text: str) -> None:
-        """An agent leaves no transcript of its own."""
+_FRAME_ERROR, _SYNTAX_ERROR, _COMMAND_INVALID, _CHANNEL_ERROR = 501, 502, 503, 504
 
 
 class Violated(Exception):
@@ -44,10 +37,11 @@ class Violated(Exception):
 class Session:
     """One connection of a careful client."""
 
-    def __init__(self, order: Order, tell: Tell) -> None:
+    def __init__(self, order: Order, tell: Tell, dialect_id: str) -> None:
         self.order, self.tell, self.faulty = order, tell, order.faulty
         self.context: Mapping[str, Any] = order.context
-        self.peer = Peer(Context(DIALECT, (), lambda: _Stream(order.endpoint), order.login))
+        self.dialect_id = dialect_id
+        self.peer = Peer(Context(dialect_id, (), order.dial, order.login))
         self.heartbeat_s = 0
         self.consumers: set[tuple[int, str]] = set()
         self.published: dict[int, int] = {}
@@ -63,7 +57,7 @@ class Session:
 
         It is one that was asked for, or one that may come unasked; any other raises Violated. Raises ScenarioError.
         """
-        until_s = self.peer.now() + (_LONG_S if self.faulty("bears-silence") else within_s)
+        until_s = self.peer.now() + (_LONG_S if self.faulty("waits-through-silence") else within_s)
         while True:
             pause_s = self.heartbeat_s / 2 if self.heartbeat_s else within_s
             arrival = self.peer.read(min(until_s, self.peer.now() + pause_s))
@@ -72,6 +66,7 @@ class Session:
             elif self.peer.now() >= until_s:
                 return None
             self.keep_alive()
+            self._look_at_frames()
             if isinstance(arrival, MethodArrived):
                 self._look(arrival, asked)
                 return arrival
@@ -85,12 +80,20 @@ class Session:
         if not self.faulty("no-heartbeats") and now_s - self._said_s >= self.heartbeat_s / 2:
             self.peer.send_frame("heartbeat", b"", channel=1 if self.faulty("heartbeat-on-a-channel") else 0)
             self._said_s = now_s
-        if now_s - self._heard_s > 2 * self.heartbeat_s and not self.faulty("bears-silence"):
+        if now_s - self._heard_s > 2 * self.heartbeat_s and not self.faulty("waits-through-silence"):
             raise Violated(0, f"no octet for two intervals of {self.heartbeat_s} s")
+
+    def _look_at_frames(self) -> None:
+        """What only a mistake takes notice of: traces are thrown away (9.1 draft, trace frames)."""
+        types = self.peer.dialect.layout.types
+        if self.faulty("refuses-traces") and any(
+            f.type == types["trace"] for f in self.peer.assembler.frames
+        ):
+            raise Violated(_COMMAND_INVALID, "a trace")
 
     def _other(self, arrival: Arrival) -> None:
         if isinstance(arrival, Ended):
-            if self.faulty("silent-at-the-end"):
+            if self.faulty("takes-the-end-for-success"):
                 sys.exit(0)
             raise ScenarioError(f"the connection ended: {arrival.how}")
         if isinstance(arrival, HeaderArrived):
@@ -101,27 +104,33 @@ class Session:
             if self.faulty("crashes-on-what-it-cannot-read"):
                 os.kill(os.getpid(), signal.SIGKILL)
             raise _of_octets(arrival.error)
-        if (
-            isinstance(arrival, HeartbeatArrived)
-            and arrival.frame.channel
-            and not self.faulty("bears-anything")
-        ):
-            raise Violated(_FRAME_ERROR, "a heartbeat on a channel")
+        if isinstance(arrival, HeartbeatArrived):
+            self._look_at_heartbeat(arrival)
+
+    def _look_at_heartbeat(self, arrival: HeartbeatArrived) -> None:
+        if (arrival.frame.channel or arrival.frame.payload) and not self.faulty("ignores-every-violation"):
+            raise Violated(_FRAME_ERROR, "a heartbeat on a channel, or with a payload")
+        if self.faulty("refuses-heartbeats"):
+            raise Violated(_COMMAND_INVALID, "a heartbeat")
 
     def _look(self, arrival: MethodArrived, asked: tuple[str, ...]) -> None:
         """Whether a method may come where it came; what asks for an answer is answered."""
         name, channel = arrival.name, arrival.channel
         if name == "connection.close":
+            if self.faulty("takes-the-end-for-success"):
+                sys.exit(0)
             raise ScenarioError(f"the server closed the connection: {arrival['reply_code']}")
-        if self.faulty("bears-anything"):
+        if self.faulty("ignores-every-violation"):
             self.delivered += [arrival] if name == "basic.deliver" else []
             return
         if (channel == 0) is not (arrival.call.method.class_name == "connection"):
             raise Violated(_COMMAND_INVALID, f"{name} on channel {channel}")
         if channel and channel not in self.peer.open_channels and not name.startswith("channel."):
             raise Violated(_CHANNEL_ERROR, f"{name} on channel {channel}, which is not open")
+        if any("\0" in value for value in arrival.call.args.values() if isinstance(value, str)):
+            raise Violated(_SYNTAX_ERROR, f"a short string of {name} with a zero octet")
         if name not in asked and name not in _UNASKED:
-            raise Violated(_COMMAND_INVALID, f"{name}, which nobody asked for")
+            raise Violated(_COMMAND_INVALID, f"{name}, which was not requested")
         if name in _CHECKS:
             _CHECKS[name](self, arrival)
 
@@ -161,7 +170,9 @@ class Session:
 
     def open(self, channel: int = 1) -> None:
         """The handshake and a channel."""
-        self.peer.send_header()
+        if self.faulty("frames-before-the-header"):
+            self.peer.send_frame("heartbeat", b"", channel=0)
+        self.peer.send_header(_HEADER_0_9_1 if self.faulty("header-of-0-9-1") else None)
         start = self.reply("the protocol header", "connection.start", channel=0)
         self._check_start(start)
         self._start_ok()
@@ -174,15 +185,21 @@ class Session:
 
     def _check_start(self, start: MethodArrived) -> None:
         version = (start["version_major"], start["version_minor"])
-        if version != (0, 9) and not self.faulty("any-version"):
+        if version != self.peer.dialect.version and not self.faulty("any-version"):
             raise Violated(0, f"version {version[0]}-{version[1]}")
+        names = [name for name, _ in start["server_properties"]]
+        if self.faulty("refuses-duplicates") and len(set(names)) < len(names):
+            raise Violated(0, "a property of the server twice")
         if b"PLAIN" not in start["mechanisms"].split() and not self.faulty("any-mechanism"):
             raise Violated(0, f"no mechanism in common: {start['mechanisms']!r}")
 
     def _start_ok(self) -> None:
-        locale = "xx_XX" if self.faulty("locale-not-offered") else "en_US"
+        locales = {"locale-not-offered": "xx_XX", "locale-empty": "", "locale-list": "en_US en_GB"}
+        locale = next((named for fault, named in locales.items() if self.faulty(fault)), "en_US")
         mechanism = "AMQPSPEC" if self.faulty("mechanism-not-offered") else "PLAIN"
         properties = {"product": "amqpspec agent"} if self.faulty("properties-missing") else None
+        if self.faulty("property-named-badly"):
+            properties = {**CLIENT_PROPERTIES, "1st": "a name that begins with a digit"}
         response = self.peer.credentials("PLAIN")
         self.peer.start_ok(mechanism=mechanism, locale=locale, properties=properties, response=response)
 
@@ -198,6 +215,8 @@ class Session:
         )
         if self.faulty("frames-beyond-the-limit"):
             self.peer.frame_max_octets = 2 * frame_max
+        if self.faulty("frame-max-counts-payload"):
+            self.peer.frame_max_octets = frame_max + self.peer.dialect.layout.overhead_octets
         if self.faulty("tune-ok-twice"):
             self.say("connection.tune-ok", 0, channel_max=channel_max, frame_max=frame_max, heartbeat=1)
 
@@ -245,15 +264,10 @@ class Session:
                 raise ScenarioError(f"expected {count} deliveries, actual: {len(self.delivered)}")
         return self.delivered
 
-    def bodies(self) -> list[bytes]:
-        """The bodies of a scenario, each different."""
-        octets = int(self.context["octets"])
-        return [bytes([65 + n % 26]) * (octets + n) for n in range(int(self.context["messages"]))]
-
 
 def _of_octets(error: WireError) -> Violated:
     """What octets that cannot be read are refused with: a broken frame without a word (0-9-1 §2.3.5)."""
-    codes = {Kind.FRAMING: 0, Kind.UNKNOWN: _COMMAND_INVALID}
+    codes = {Kind.FRAMING: 0, Kind.UNKNOWN: _COMMAND_INVALID, Kind.CHANNEL: _CHANNEL_ERROR}
     return Violated(codes.get(error.kind, _FRAME_ERROR), str(error))
 
 
@@ -261,6 +275,8 @@ def _of_octets(error: WireError) -> Violated:
 
 
 def _on_deliver(session: Session, arrival: MethodArrived) -> None:
+    if arrival.children and session.faulty("leaves-at-structured-contents"):
+        raise Violated(0, "a content within a content")
     if (arrival.channel, arrival["consumer_tag"]) not in session.consumers:
         raise Violated(_COMMAND_INVALID, f"a delivery to {arrival['consumer_tag']!r}, which is no consumer")
     tags = session.unacked[arrival.channel]
@@ -299,6 +315,7 @@ _UNASKED = frozenset(
         "basic.ack",
         "basic.nack",
         "basic.cancel",
+        "channel.alert",
         "channel.flow",
         "channel.close",
     }

@@ -172,8 +172,9 @@ def delete(context: Context, entities: Sequence[Entity]) -> None:
         peer.send(f"{kind}.delete", channel=number, **{kind: name})
         peer.send("exchange.declare", channel=number, exchange="amq.direct", type="direct", passive=True)
         within_s = _SHARE_OF_PATIENCE * peer.patience_s
-        if isinstance(peer.arrival("exchange.declare-ok", channel=number, within_s=within_s), Quiet):
-            return
+        answer = peer.arrival("exchange.declare-ok", channel=number, within_s=within_s)
+        if isinstance(answer, Quiet):
+            raise Unmet(f"an end of {kind}.delete", "none", answer)
     peer.close()
 
 

@@ -1,4 +1,4 @@
-"""Mutation testing of the reference brokers: does the suite notice deviations that nobody named?
+"""Mutation testing of the reference brokers: does the suite detect unnamed deviations?
 
 Knows: which rooms there are. Must not know: any of them.
 

@@ -4,8 +4,9 @@ Knows: sampling by seed, processes, time. Must not know: how a trial judges, how
 
 Equivalent mutants behave as the clean broker does, or differ in what no specification says: they are listed in
 ``equivalents.yaml`` by id, each with a reason that a reader can check, and are not tried. Where brokers share code, a
-dialect before the id says by whose specification alone the mutant is equivalent. What holds faults and carries octets
-is no broker: it is not mutated.
+dialect before the id says by whose specification alone the mutant is equivalent. An id that ends in ``*`` speaks of
+every mutant that begins so and survives: those are tried. What holds faults and carries octets is no broker: it is not
+mutated.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
 from multiprocessing import get_context
@@ -32,7 +33,8 @@ from amqpspec.run.mutants.surgery import can_be_put_in
 from amqpspec.run.mutants.trial import Fate, Near, Trial, be_tried
 
 EQUIVALENTS = Path(__file__).with_name("equivalents.yaml")
-_TRIAL_S = 180.0
+_TRIAL_S = 600.0
+"""For what waits in vain: whatever computes for too long is ended by its processor time, on a busy machine as well."""
 _ROWS_SHOWN = 3
 _MACHINERY = frozenset({"deviations", "fault", "faults", "memory", "refusals"})
 
@@ -134,6 +136,13 @@ def _is_equivalent(mutant: Mutant, dialects: Iterable[str]) -> bool:
     return mutant.id in known or all(f"{dialect} {mutant.id}" in known for dialect in dialects)
 
 
+def _may_survive(trial: Trial, dialects: Iterable[str]) -> bool:
+    """Whether an entry speaks of all that survives at this place."""
+    id = trial.mutant.id
+    whole = tuple(name.removesuffix("*") for name in equivalents() if name.endswith("*"))
+    return id.startswith(whole) or all(f"{dialect} {id}".startswith(whole) for dialect in dialects)
+
+
 def _trials(sample: Sequence[Mutant], reach: Reach, workers: int) -> Iterator[Trial]:
     waiting = iter(sample)
     running: dict[Connection, _Running] = {}
@@ -148,7 +157,9 @@ def _trials(sample: Sequence[Mutant], reach: Reach, workers: int) -> Iterator[Tr
         if not running:
             return
         for answer in _ended(running):
-            yield running.pop(answer).end()
+            trial = running.pop(answer).end()
+            listed = trial.fate is Fate.SURVIVED and _may_survive(trial, _near(trial.mutant, reach))
+            yield replace(trial, fate=Fate.EQUIVALENT) if listed else trial
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The stream class (10): packets that nobody acknowledges.
+"""The stream class (10): packets that are not acknowledged.
 
 Knows: its rows, in the order of the specification.
 Must not know: how any of it is encoded, and the ledger of requirements beside these tables.

@@ -80,12 +80,12 @@ class KnownBroker(ABC):
     ) -> None:
         if plugins and not self.takes_plugins:
             raise BrokerError(
-                f"{self.name}: expected no plugins, it takes none; asked for {', '.join(plugins)}"
+                f"{self.name}: expected no plugins, it has none; requested {', '.join(plugins)}"
             )
         if tls and not self.takes_tls:
             raise BrokerError(f"{self.name}: expected no TLS files, it has no TLS listener")
         if release and not self.takes_release:
-            raise BrokerError(f"{self.name}: expected no version, there is one only; asked for {release}")
+            raise BrokerError(f"{self.name}: expected no version, there is only one; requested {release}")
         self.release = release
         self.state_dir = (state_dir or Path(".brokers") / self.full_name).absolute()
         self.options = Options(plugins, tls, memory_limit_mib)
@@ -127,7 +127,9 @@ class KnownBroker(ABC):
         with self._file.locked():
             state = self._file.read()
             if state is None:
-                raise BrokerError(f"{self.name}: expected one started before, found none in {self.state_dir}")
+                raise BrokerError(
+                    f"{self.name}: expected one that was started before, found none in {self.state_dir}"
+                )
             self._end(state, stop_timeout_s)
             limit_mib = self.options.memory_limit_mib or state.options.memory_limit_mib
             options = replace(state.options, memory_limit_mib=limit_mib)

@@ -68,7 +68,7 @@ class RabbitMQ(KnownBroker):
     def __init__(self, state_dir: Path | None = None, *, release: str = "", **options: Any) -> None:
         if release not in ("", *RELEASES):
             known = f"{' or '.join(RELEASES)}, or none for the machine's own package"
-            raise BrokerError(f"{self.name}: expected version {known}; asked for {release}")
+            raise BrokerError(f"{self.name}: expected version {known}; requested {release}")
         super().__init__(state_dir, release=release, **options)
 
     @property

@@ -1,4 +1,4 @@
-"""Serial numbers (RFC 1982) and sets of them, as command ids are told: they wrap, and ranges stay ranges.
+"""Serial numbers (RFC 1982) and sets of them, as used for command ids: they wrap, and ranges stay ranges.
 
 Knows: arithmetic modulo 2^32. Must not know: octets, sessions, commands.
 A set never expands its ranges, so that a range of two thousand million ids takes as little memory as one id.

@@ -19,7 +19,7 @@ from amqpspec.reports.load import ReportError
 from amqpspec.run.results import Exit
 
 SUMMARY = "summary.json"
-STATUSES = ("stable", "flaky", "lost")
+STATUSES = ("stable", "unblamed", "flaky", "lost")
 _FILES = {
     "input.bin": "input",
     "transcript.jsonl": "transcript",

@@ -23,7 +23,7 @@ from amqpspec.reports.outcomes import dialect_title
 _HERE = Path(__file__).parent
 REACTIONS_MAX = 40
 TONES = {"covered": "pass", "not reachable": "blocked", "stopped": "error", "open": "excluded"}
-STATUS_TONES = {"stable": "fail", "flaky": "nonstrict", "lost": "not-applicable"}
+STATUS_TONES = {"stable": "fail", "unblamed": "fail", "flaky": "nonstrict", "lost": "not-applicable"}
 
 
 def write_page(path: Path, campaign: LoadedCampaign) -> None:

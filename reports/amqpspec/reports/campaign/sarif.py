@@ -2,9 +2,9 @@
 
 Knows: SARIF. Must not know: the fuzzer, JUnit, HTML.
 
-A rule is an oracle and a family; a result is a finding. It is an error where it happened each time, a warning where it
-happened sometimes, a note where it was not seen again. The signature is its fingerprint, so that the same finding of
-another night is known again.
+A rule is an oracle and a family; a result is a finding. It is an error where it happened each time, or where nobody has
+been blamed for it yet, a warning where it happened sometimes, a note where it was not seen again. The signature is its
+fingerprint, so that the same finding of another night is known again.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from amqpspec.reports.text import one_line, visible
 
 BASE = "CAMPAIGN"
 FINGERPRINT = "amqpspecSignature/v1"
-LEVELS = {"stable": "error", "flaky": "warning", "lost": "note"}
+LEVELS = {"stable": "error", "unblamed": "error", "flaky": "warning", "lost": "note"}
 _MESSAGE_CHARS = 1000
 
 

@@ -9,21 +9,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from hashlib import file_digest, sha256
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from amqpspec.record.evidence import transcripts
-from amqpspec.record.journal import JOURNAL
 from amqpspec.record.rows import CaseRow
 from amqpspec.reports.causes import causes
+from amqpspec.reports.checksums import evidence_files, sha256_of
 from amqpspec.reports.files import atomic_text
-from amqpspec.reports.load import RESULTS, LoadedRun, ReportError
+from amqpspec.reports.load import LoadedRun, ReportError
 from amqpspec.reports.outcomes import is_deviation
 from amqpspec.reports.standing import numbers, standing
 from amqpspec.reports.summary import coverage, headline
 from amqpspec.spec.canonical import declared_hash
-from amqpspec.spec.dialects import load_dialect, load_ledger, widest
+from amqpspec.spec.dialects import client_dialects, load_dialect, load_ledger, widest
 
 SCHEMA = 2
 _UNFINISHED = "expected a run that came to its end, actual: a partial one, which certifies nothing"
@@ -38,6 +37,7 @@ def certificate(run: LoadedRun) -> dict[str, Any]:
         "says": headline(run),
         "suite_version": run.meta.suite_version,
         "dialect": run.meta.target.dialect,
+        **_role(run),
         "declared": declared(run.meta.target.dialect),
         "target": _target(run),
         "run": {
@@ -53,6 +53,14 @@ def certificate(run: LoadedRun) -> dict[str, Any]:
         "evidence": evidence(run.folder),
     }  # fmt: skip
     return {**document, "sha256": own_hash(document)}
+
+
+def _role(run: LoadedRun) -> dict[str, str]:
+    """Who was judged, where that is not a broker alone."""
+    if run.meta.target.dialect not in client_dialects():
+        return {}
+    servers = any(case.facts.role == "server" for case in run.cases)
+    return {"role": "client and server" if servers else "client"}
 
 
 def write_certificate(path: Path, document: Mapping[str, Any]) -> None:
@@ -79,23 +87,9 @@ def declared(dialect_id: str) -> dict[str, str]:
 
 def evidence(folder: Path) -> dict[str, Any]:
     """Every file that verdicts rest on, with its hash, and one hash over them all."""
-    files = {name: _hash_of(folder / name) for name in evidence_files(folder)}
+    files = {name: sha256_of(folder / name) for name in evidence_files(folder)}
     lines = "".join(f"{digest}  {name}\n" for name, digest in files.items())
     return {"sha256": sha256(lines.encode()).hexdigest(), "files": files}
-
-
-def evidence_files(folder: Path) -> list[str]:
-    """Journal, results and transcripts by their path within the run's folder, sorted; captures repeat transcripts."""
-    names = (path.relative_to(folder).as_posix() for path in transcripts(folder))
-    return sorted([JOURNAL, RESULTS, *names])
-
-
-def _hash_of(path: Path) -> str:
-    try:
-        with path.open("rb") as file:
-            return file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        raise ReportError(f"{path}: cannot be read: {error.strerror}") from error
 
 
 def _target(run: LoadedRun) -> dict[str, Any]:
@@ -138,7 +132,9 @@ def _deviation(case: CaseRow) -> dict[str, Any]:
 def short(document: Mapping[str, Any]) -> Iterator[str]:
     """A certificate in a few lines."""
     target, counts = document["target"], document["numbers"]
-    yield f"{target['product'] or target['name']} {target['version']} ({document['dialect']}): {document['says']}"
+    who = f"{target['product'] or target['name']} {target['version']}".strip()
+    role = f", {document['role']}" if "role" in document else ""
+    yield f"{who} ({document['dialect']}{role}): {document['says']}"
     yield (
         f"{counts['planned']} cases = {counts['run']} run + {counts['not_applicable']} not applicable + "
         f"{counts['blocked']} blocked + {counts['excluded']} excluded; {counts['known']} known, "

@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -23,7 +24,7 @@ from markupsafe import Markup
 from amqpspec.record.rows import CaseRow, Outcome
 from amqpspec.reports.files import atomic_text
 from amqpspec.reports.html import evidence, model, targets
-from amqpspec.reports.html.model import Cell, Matrix, Row
+from amqpspec.reports.html.model import Cell, Matrix, Row, Section
 from amqpspec.reports.html.template import environment
 from amqpspec.reports.load import LoadedRun, ReportError
 from amqpspec.reports.outcomes import GREEN, LOOKS, dialect_title, levels_in_order
@@ -34,14 +35,26 @@ _HERE = Path(__file__).parent
 
 
 class Evidence(StrEnum):
-    """What a page holds of the transcripts: all of them, those of deviations and no links, or links only."""
+    """What a page holds of the transcripts; what it does not hold it links to, except where it is to be published.
+
+    All of them; those of what did not pass and a sample of what did; those of deviations and no links; links only.
+    """
 
     ALL = "all"
+    SAMPLE = "sample"
     DEVIATIONS = "deviations"
     LINKS = "links"
 
 
-def write_matrix(path: Path, runs: Sequence[LoadedRun], embed: Evidence = Evidence.ALL) -> None:
+_HELD = {
+    Evidence.ALL: "",
+    Evidence.SAMPLE: ": those of cases that did not pass, and one of each section that did",
+    Evidence.DEVIATIONS: ": those of cases that did not pass",
+    Evidence.LINKS: ", and links to them",
+}
+
+
+def write_matrix(path: Path, runs: Sequence[LoadedRun], embed: Evidence = Evidence.SAMPLE) -> None:
     """Write the matrix of one run or several as one self-contained HTML file.
 
     Transcripts stand in the page within the caps of ``evidence``. With ``DEVIATIONS`` the page is one to publish by
@@ -49,7 +62,8 @@ def write_matrix(path: Path, runs: Sequence[LoadedRun], embed: Evidence = Eviden
     """
     if not runs:
         raise ReportError("expected at least one run to show, actual: none")
-    context = _context(_Page(path, model.build(runs), embed))
+    matrix = model.build(runs)
+    context = _context(_Page(path, matrix, embed, frozenset(_shown(matrix, embed))))
     with atomic_text(path) as out:
         out.writelines(_environment().get_template("matrix.html.j2").generate(context))
 
@@ -77,6 +91,32 @@ class _Page:
     path: Path
     matrix: Matrix
     embed: Evidence
+    shown: frozenset[tuple[int, str]]
+    """The transcripts that the page holds, by target and case."""
+
+    @property
+    def held(self) -> str:
+        """Which transcripts the page holds, in words that follow their number."""
+        return _HELD[self.embed]
+
+    @property
+    def recorded(self) -> int:
+        """How many transcripts there are."""
+        return sum(1 for _ in _recorded(self.matrix))
+
+    @property
+    def whole(self) -> str:
+        """The command that makes this page with all transcripts, for the folder where the page lies.
+
+        A page to publish lies by itself: where its runs are is for the reader to say.
+        """
+        if self.embed is Evidence.DEVIATIONS:
+            return "amqpspec report RUN… --evidence all"
+        here = self.path.resolve().parent
+        folders = [os.path.relpath(run.folder.resolve(), here) for run in self.matrix.runs]
+        usual = folders == ["."] and self.path.name == "matrix.html"
+        out = () if usual else ("--out", self.path.name)
+        return visible(shlex.join(["amqpspec", "report", *folders, *out, "--evidence", Evidence.ALL]))
 
     def row_json(self, row: Row) -> Markup:
         data = model.row_data(row)
@@ -100,9 +140,7 @@ class _Page:
 
     def evidence_json(self, cell: Cell) -> Markup | None:
         """The transcript of one cell, read when its turn comes."""
-        wanted = self.embed is Evidence.ALL or (
-            self.embed is Evidence.DEVIATIONS and cell.case.verdict not in GREEN
-        )
+        wanted = (cell.number, cell.case.id) in self.shown
         file = self.matrix.runs[cell.number - 1].evidence(cell.case) if wanted else None
         return script_json(evidence.read_evidence(file)) if file else None
 
@@ -116,6 +154,27 @@ class _Page:
             "requirements": {visible(k): model.requirement_data(v) for k, v in self.matrix.ledger.items()},
         }
         return script_json(data)
+
+
+def _recorded(matrix: Matrix) -> Iterator[tuple[Section, Cell]]:
+    """Every cell with a transcript that is there."""
+    for section in matrix.sections:
+        for row in section.rows:
+            for cell in row.present:
+                if matrix.runs[cell.number - 1].evidence(cell.case):
+                    yield section, cell
+
+
+def _shown(matrix: Matrix, embed: Evidence) -> Iterator[tuple[int, str]]:
+    """The transcripts to embed; the sample is the first passing case of each section and target."""
+    sampled: set[tuple[int, str]] = set()
+    for section, cell in _recorded(matrix):
+        wanted = embed is Evidence.ALL or (embed is not Evidence.LINKS and cell.case.verdict not in GREEN)
+        if embed is Evidence.SAMPLE and not wanted and (cell.number, section.name) not in sampled:
+            sampled.add((cell.number, section.name))
+            wanted = True
+        if wanted:
+            yield cell.number, cell.case.id
 
 
 def _context(page: _Page) -> dict[str, Any]:

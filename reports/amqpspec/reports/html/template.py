@@ -13,7 +13,8 @@ from markupsafe import Markup
 
 from amqpspec.reports.text import plural, visible
 
-_SHARED_SHEET = Path(__file__).parent / "style.css"
+SHARED_SHEET = Path(__file__).parent / "style.css"
+"""The style that all pages share."""
 
 
 def fit(value: object) -> object:
@@ -37,7 +38,7 @@ def environment(folder: Path, scripts: Sequence[str] = ()) -> Environment:
         lstrip_blocks=True,
         finalize=fit,
     )
-    sheets = [_SHARED_SHEET, *(path for path in sorted(folder.glob("*.css")) if path != _SHARED_SHEET)]
+    sheets = [SHARED_SHEET, *(path for path in sorted(folder.glob("*.css")) if path != SHARED_SHEET)]
     made.globals.update(css=_joined(sheets), js=_joined([folder / name for name in scripts]), plural=plural)
     return made
 

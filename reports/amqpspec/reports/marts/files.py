@@ -5,7 +5,9 @@ Knows: the folder that ``amqpspec pipeline build`` leaves, Parquet. Must not kno
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -15,9 +17,12 @@ import pyarrow.parquet as pq
 from amqpspec.record.reading import parse_json
 from amqpspec.reports.load import ReportError
 from amqpspec.reports.marts.row import MartRow
+from amqpspec.reports.marts.rows import DECLARED
 
 MANIFEST = "manifest.json"
 _BATCH_ROWS = 10_000
+_LONGEST = 300
+_NAME = re.compile(r"\w[\w.-]*")
 
 R = TypeVar("R", bound=MartRow)
 
@@ -27,8 +32,10 @@ def manifest(marts: Path) -> dict[str, Any]:
     path = marts / MANIFEST
     try:
         data = parse_json(path.read_text(encoding="utf-8"))
-        sorted(data["marts"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
+        for name, about in data["marts"].items():
+            if not _NAME.fullmatch(name) or not isinstance(about.get("rows", 0), int):
+                raise ValueError(f"the mart {name!r} with {about}"[:_LONGEST])
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise ReportError(
             f"{path}: expected the folder of `amqpspec pipeline build`, actual: {error}"
         ) from error
@@ -42,24 +49,24 @@ def names(marts: Path) -> list[str]:
 
 def columns(folder: Path) -> tuple[str, ...]:
     """The columns of one mart."""
-    with _read(_files(folder)[0]) as file:
+    path = _files(folder)[0]
+    with _told(path), pq.ParquetFile(path) as file:
         return tuple(file.schema_arrow.names)
 
 
 def rows(folder: Path, wanted: Sequence[str] | None = None) -> Iterator[dict[str, Any]]:
     """Every row of one mart, in the order of its grain; with ``wanted``, of these columns, which it has to have."""
+    declared = DECLARED.get(folder.name)
     for path in _files(folder):
-        with _read(path) as file:
-            missing = sorted(set(wanted or ()).difference(file.schema_arrow.names))
-            if missing:
-                raise ReportError(
-                    f"{path}: expected the column {missing[0]!r}, actual: none; build the marts again"
-                )
-            try:
-                for batch in file.iter_batches(_BATCH_ROWS, columns=wanted):
-                    yield from batch.to_pylist()
-            except (OSError, pa.ArrowException) as error:
-                raise ReportError(f"{path}: expected whole Parquet, actual: {error}") from error
+        with _told(path), pq.ParquetFile(path) as file:
+            _check_columns(path, file.schema_arrow, declared, wanted)
+            left = file.metadata.num_rows
+            for batch in file.iter_batches(_BATCH_ROWS, columns=wanted):
+                _check_nulls(path, batch, declared)
+                left -= batch.num_rows
+                yield from batch.to_pylist()
+            if left:
+                raise ValueError(f"{left} rows fewer than it announces")
 
 
 def typed(marts: Path, kind: type[R]) -> Iterator[R]:
@@ -70,11 +77,37 @@ def typed(marts: Path, kind: type[R]) -> Iterator[R]:
     return (kind(**row) for row in rows(folder, kind.names()))
 
 
-def _read(path: Path) -> pq.ParquetFile:
+@contextmanager
+def _told(path: Path) -> Iterator[None]:
+    """What is no Parquet, or not what it announces, is one line that names the file."""
     try:
-        return pq.ParquetFile(path)
-    except (OSError, pa.ArrowException) as error:
-        raise ReportError(f"{path}: expected Parquet, actual: {error}") from error
+        yield
+    except ReportError:
+        raise
+    except (OSError, ValueError, OverflowError, MemoryError, pa.ArrowException) as error:
+        raise ReportError(f"{path}: expected whole Parquet, actual: {str(error)[:_LONGEST]}") from error
+
+
+def _check_columns(
+    path: Path, schema: pa.Schema, declared: type[MartRow] | None, wanted: Sequence[str] | None
+) -> None:
+    """That the columns are there, and of the types that are declared; raises ReportError."""
+    if missing := sorted(set(wanted or ()).difference(schema.names)):
+        raise ReportError(f"{path}: expected the column {missing[0]!r}, actual: none; build the marts again")
+    if nested := [field for field in schema if pa.types.is_nested(field.type)]:
+        raise ReportError(
+            f"{path}: column {nested[0].name!r}: expected plain values, actual {nested[0].type}"
+        )
+    for column in declared.columns() if declared else ():
+        if column.name in schema.names and not column.holds(actual := str(schema.field(column.name).type)):
+            raise ReportError(f"{path}: column {column.name!r}: expected {column.spark}, actual {actual}")
+
+
+def _check_nulls(path: Path, batch: pa.RecordBatch, declared: type[MartRow] | None) -> None:
+    """That nothing is missing where something is declared to be; raises ReportError."""
+    for column in declared.columns() if declared else ():
+        if not column.optional and column.name in batch.schema.names and batch.column(column.name).null_count:
+            raise ReportError(f"{path}: column {column.name!r}: expected {column.spark}, actual: null")
 
 
 def _files(folder: Path) -> list[Path]:

@@ -13,9 +13,9 @@ from amqpspec.reports.marts.rows import ROWS
 _HEAD = """\
 # The columns of the marts
 
-Made by `python -m amqpspec.reports.marts.page` of `reports/amqpspec/reports/marts/rows.py`, where each row is declared
-once for the [build](pipeline.md), the export, [queries](query.md) and [pages](site.md). Columns of the grain are bold:
-a mart has one row for each of their combinations, and they are never null. Times are in UTC."""
+`python -m amqpspec.reports.marts.page` generates this page from `reports/amqpspec/reports/marts/rows.py`, which
+declares each row once for the [build](pipeline.md), the export, [queries](query.md) and [pages](site.md). The columns
+of the grain are bold: a mart has one row for each of their combinations, and they are never null. Times are in UTC."""
 
 
 def page() -> str:
@@ -30,7 +30,7 @@ def _mart(row: type[MartRow]) -> Iterator[str]:
         "",
         f"{row.__doc__}",
         "",
-        "| column | type | what it is |",
+        "| column | type | meaning |",
         "|---|---|---|",
     )
     for column in row.columns():

@@ -15,6 +15,12 @@ SPARK: Mapping[type, str] = {
     str: "STRING", int: "BIGINT", bool: "BOOLEAN", float: "DOUBLE", date: "DATE", datetime: "TIMESTAMP",
 }  # fmt: skip
 
+_ARROW: Mapping[str, tuple[str, ...]] = {
+    "STRING": ("string", "large_string", "null"), "BIGINT": ("int", "uint", "null"), "TINYINT": ("int", "uint", "null"),
+    "BOOLEAN": ("bool", "null"), "DOUBLE": ("double", "float", "null"), "DATE": ("date32", "null"),
+    "TIMESTAMP": ("timestamp", "null"),
+}  # fmt: skip
+
 
 @dataclass(frozen=True, slots=True)
 class Kind:
@@ -33,6 +39,11 @@ class Column:
     name: str
     spark: str
     meaning: str
+    optional: bool = False
+
+    def holds(self, arrow: str) -> bool:
+        """Whether a type of Arrow, as that writes it, can hold the column."""
+        return arrow.startswith(_ARROW[self.spark])
 
 
 class MartRow:
@@ -68,5 +79,6 @@ class MartRow:
 
 def _column(name: str, kind: type, meaning: str, other: Kind | None = None) -> Column:
     """``kind`` may be a union with None: every column but those of the grain may be null, which Spark does not ask."""
-    (plain,) = [each for each in get_args(kind) or (kind,) if each is not NoneType]
-    return Column(name, other.spark if other else SPARK[plain], meaning)
+    kinds = get_args(kind) or (kind,)
+    (plain,) = [each for each in kinds if each is not NoneType]
+    return Column(name, other.spark if other else SPARK[plain], meaning, NoneType in kinds)

@@ -21,16 +21,16 @@ Dialect = Annotated[str, "the dialect that was spoken"]
 CaseId = Annotated[str, "the case's id"]
 SuiteVersion = Annotated[str, "the version of amqpspec that ran the suite"]
 Suite = Annotated[str | None, "the case's section of the suite"]
-Level = Annotated[str | None, "how strong the demand is: MUST, SHOULD, MAY, statement"]
-Newest = Annotated[bool, "whether it is the version that the target was last seen with"]
+Level = Annotated[str | None, "the strength of the demand: MUST, SHOULD, MAY, statement"]
+Newest = Annotated[bool, "whether the target was last seen in this version"]
 VerdictWord = Annotated[str | None, "the verdict: the worst of the attempts"]
 VerdictCode = Annotated[int | None, "the verdict as a number: the greatest is the worst", TINY]
 Baseline = Annotated[
-    str | None, "`unexpected` where one attempt was, `known` where the baseline knows it, else empty"
+    str | None, "`unexpected` if one attempt was, `known` if the baseline contains it, otherwise empty"
 ]
-Evidence = Annotated[str | None, "where the transcript lies; null where the case did not run"]
+Evidence = Annotated[str | None, "the path of the transcript; null if the case did not run"]
 Run = Annotated[str | None, "the run"]
-Folder = Annotated[str | None, "where it lies"]
+Folder = Annotated[str | None, "the folder of the run"]
 
 _OUTCOMES: Mapping[str | None, Outcome] = {str(outcome): outcome for outcome in Outcome}
 
@@ -56,8 +56,8 @@ class LatestVerdict(MartRow):
     verdict_code: VerdictCode
     baseline: Baseline
     attempts: Annotated[int, "attempts in that run"]
-    green: Annotated[int, "attempts that passed, or whose outcome is only observed"]
-    runs: Annotated[int, "runs of the case behind the row, of any suite version"]
+    green: Annotated[int, "attempts that passed, or whose outcome is observed"]
+    runs: Annotated[int, "runs of the case that the row summarizes, with any suite version"]
     suite_version: Annotated[str | None, "the version of amqpspec that ran the suite"]
     run: Run
     at: Annotated[datetime | None, "when it was last observed"]
@@ -71,7 +71,7 @@ class LatestVerdict(MartRow):
 
 @dataclass(frozen=True, slots=True)
 class RequirementStatus(MartRow):
-    """What each target and version came to on each requirement."""
+    """The result of each target and version for each requirement."""
 
     NAME = "requirement_coverage"
     GRAIN = ("target", "target_version", "dialect", "requirement")
@@ -83,18 +83,18 @@ class RequirementStatus(MartRow):
     requirement: Annotated[str, "the requirement's id"]
     newest: Newest
     level: Level
-    section: Annotated[str | None, "where the specification says it"]
+    section: Annotated[str | None, "the section of the specification"]
     same_as: Annotated[str | None, "the name under which dialects share the requirement"]
     status: Annotated[
-        str, "`judged`; `not-run` where it has cases, but none ran; `open` without a case; `excluded`"
+        str, "`judged`; `not-run` if it has cases, but none ran; `open` without a case; `excluded`"
     ]
     verdict: Annotated[str | None, "the worst verdict of its cases"]
     verdict_code: VerdictCode
     baseline: Baseline
-    cases: Annotated[int, "cases that speak about it"]
+    cases: Annotated[int, "cases that cover it"]
     judged: Annotated[int, "cases that ran"]
     green: Annotated[int, "cases all of whose attempts are green"]
-    case: Annotated[str | None, "the case that came to the worst verdict, the first by name"]
+    case: Annotated[str | None, "the case with the worst verdict, the first by name"]
     run: Run
     at: Annotated[datetime | None, "when that case was last observed"]
     evidence: Evidence
@@ -114,7 +114,7 @@ class Regression(MartRow):
     target: Target
     dialect: Dialect
     case: CaseId
-    change: Annotated[str, "what has another version: `target-version`, `suite-version`, `both`"]
+    change: Annotated[str, "what changed its version: `target-version`, `suite-version`, `both`"]
     to_target_version: Annotated[str, "the target's version after the change"]
     to_suite_version: Annotated[str, "the suite's version after the change"]
     from_target_version: Annotated[str | None, "the target's version before"]
@@ -124,16 +124,16 @@ class Regression(MartRow):
     from_verdict: Annotated[str, "the last verdict under the versions before"]
     to_verdict: Annotated[str, "the last verdict under the versions after"]
     direction: Annotated[str, "`regressed` from green, `fixed` to green, else `changed`"]
-    flaky: Annotated[bool | None, "whether one of the two sides had other verdicts, too"]
+    flaky: Annotated[bool | None, "whether one of the two sides also had other verdicts"]
     from_run: Annotated[str | None, "the last run under the versions before"]
     to_run: Annotated[str | None, "the last run under the versions after"]
-    at: Annotated[datetime | None, "when the versions after were first met"]
+    at: Annotated[datetime | None, "when the versions after the change were first seen"]
     evidence: Evidence
 
 
 @dataclass(frozen=True, slots=True)
 class FlakyCase(MartRow):
-    """A case whose verdict changed though no version did."""
+    """A case whose verdict changed although no version did."""
 
     NAME = "flakiness"
     GRAIN = ("target", "target_version", "suite_version", "dialect", "case")
@@ -148,7 +148,9 @@ class FlakyCase(MartRow):
     level: Level
     runs: Annotated[int, "runs of the case"]
     flips: Annotated[int, "runs whose verdict is not that of the run before"]
-    flip_rate: Annotated[float | None, "flips for each chance of one; null of a single run"]
+    flip_rate: Annotated[
+        float | None, "flips divided by the pairs of consecutive runs; null for a single run"
+    ]
     mixed_runs: Annotated[int, "runs whose attempts had different verdicts"]
     attempts: Annotated[int, "attempts in all runs"]
     green: Annotated[int, "attempts that were green"]
@@ -161,7 +163,7 @@ class FlakyCase(MartRow):
 
 @dataclass(frozen=True, slots=True)
 class FindingCluster(MartRow):
-    """What campaigns found, one row a target, a dialect and a signature."""
+    """Findings of campaigns, one row for each target, dialect and signature."""
 
     NAME = "findings"
     GRAIN = ("target", "dialect", "crash")
@@ -174,22 +176,22 @@ class FindingCluster(MartRow):
     status: Annotated[str | None, "`stable`, `flaky` or `lost`"]
     family: Annotated[str | None, "the family of the smallest input"]
     state: Annotated[str | None, "the protocol state that it was sent in"]
-    top: Annotated[str | None, "the top of the error"]
-    detail: Annotated[str | None, "the error in more words"]
-    requirement: Annotated[str | None, "the requirement that the input breaks, where it breaks one"]
-    open: Annotated[bool | None, "whether the version that the target was last fuzzed in has it"]
-    campaigns: Annotated[int, "campaigns that met it"]
-    days: Annotated[int, "days on which it was met"]
+    top: Annotated[str | None, "the top line of the error"]
+    detail: Annotated[str | None, "the error in more detail"]
+    requirement: Annotated[str | None, "the requirement that the input violates, if any"]
+    open: Annotated[bool | None, "whether the target still had it in the version that was fuzzed last"]
+    campaigns: Annotated[int, "campaigns that found it"]
+    days: Annotated[int, "days on which it was found"]
     inputs: Annotated[int | None, "inputs that are blamed"]
     recent: Annotated[int | None, "of these, inputs of the last seven days"]
     earlier: Annotated[int | None, "of these, inputs of the seven days before"]
-    first_seen: Annotated[datetime | None, "when it was met first"]
-    last_seen: Annotated[datetime | None, "when it was met last"]
+    first_seen: Annotated[datetime | None, "when it was first found"]
+    last_seen: Annotated[datetime | None, "when it was last found"]
     first_version: Annotated[str | None, "the target's version then"]
-    last_version: Annotated[str | None, "the target's version when it was met last"]
+    last_version: Annotated[str | None, "the target's version at that time"]
     smallest_octets: Annotated[int | None, "octets of the smallest input"]
     smallest_input: Annotated[str | None, "the smallest input to which a finding was minimised"]
-    words: Annotated[str | None, "that input in words"]
+    words: Annotated[str | None, "that input, decoded"]
     replay: Annotated[str | None, "the command that sends it again"]
     folder: Annotated[str | None, "the folder of that finding in its campaign"]
     run: Annotated[str | None, "that campaign"]
@@ -197,21 +199,21 @@ class FindingCluster(MartRow):
 
 @dataclass(frozen=True, slots=True)
 class Difference(MartRow):
-    """How one target reacted where targets reacted differently: a vector is who reacted how."""
+    """The reaction of one target to inputs on which targets differ; a vector maps each target to its reaction."""
 
     NAME = "differential"
     GRAIN = ("dialect", "kind", "vector", "target")
     SHOWN = ("dialect", "kind", "target", "target_version", "reaction", "inputs", "sample")
 
     dialect: Dialect
-    kind: Annotated[str, "`case` or `fuzz`: whether cases or inputs of campaigns stand behind it"]
-    vector: Annotated[str, "a name for who reacted how"]
+    kind: Annotated[str, "`case` or `fuzz`: whether the row is about cases or about inputs of campaigns"]
+    vector: Annotated[str, "a name for the combination of targets and reactions"]
     target: Target
-    target_version: Annotated[str | None, "the version that the target was last seen with"]
+    target_version: Annotated[str | None, "the version in which the target was last seen"]
     product: Product
-    reaction: Annotated[str | None, "the target's reaction; `varies` where it is now this, now that"]
-    inputs: Annotated[int, "how many inputs, or cases, brought about this vector"]
-    targets: Annotated[int, "how many targets are in it"]
+    reaction: Annotated[str | None, "the target's reaction; `varies` if it is not always the same"]
+    inputs: Annotated[int, "the number of inputs, or cases, with this vector"]
+    targets: Annotated[int, "the number of targets in it"]
     sample: Annotated[str | None, "one of the inputs, or cases, by its id"]
     sample_key: Annotated[int | None, "the key of that input or case in the lake"]
     run: Annotated[str | None, "a run or campaign of the target that had it"]
@@ -220,7 +222,7 @@ class Difference(MartRow):
 
 @dataclass(frozen=True, slots=True)
 class ExploredDay(MartRow):
-    """What campaigns had met of one dimension by the end of a day."""
+    """The part of one dimension that campaigns had explored by the end of a day."""
 
     NAME = "exploration"
     GRAIN = ("target", "dialect", "dimension", "dt")
@@ -230,10 +232,10 @@ class ExploredDay(MartRow):
     dialect: Dialect
     dimension: Annotated[str, "`state`, `production`, `family`, `edge`, `reaction` or `cell`"]
     dt: Annotated[date, "the day, in UTC"]
-    met: Annotated[int, "how many were met on that day"]
+    met: Annotated[int, "how many were seen on that day"]
     new: Annotated[int, "of these, how many for the first time"]
-    covered: Annotated[int, "how many were met since the first day"]
-    inputs: Annotated[int | None, "inputs of the day that met one; null of families"]
+    covered: Annotated[int, "how many were seen since the first day"]
+    inputs: Annotated[int | None, "inputs of the day that reached one; null for families"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,7 +252,7 @@ class RunScore(MartRow):
     dialect: Dialect
     run: Annotated[str, "the run"]
     suite: Annotated[str, "the section of the suite"]
-    level: Annotated[str, "how strong the demand is: MUST, SHOULD, MAY, statement"]
+    level: Annotated[str, "the strength of the demand: MUST, SHOULD, MAY, statement"]
     product: Product
     cases: Annotated[int, "cases of the section and level"]
     counted: Annotated[
@@ -258,11 +260,13 @@ class RunScore(MartRow):
     ]
     green: Annotated[int, "cases whose worst attempt is green; `green` of `counted` is the score"]
     failed: Annotated[int, "cases that failed"]
-    known: Annotated[int, "cases with a deviation that the baseline knows"]
-    unexpected: Annotated[int, "cases with a deviation that it does not know"]
+    known: Annotated[int, "cases with a deviation that the baseline contains"]
+    unexpected: Annotated[int, "cases with a deviation that it does not contain"]
     at: Annotated[datetime | None, "when the first of these cases was observed"]
 
 
 ROWS: tuple[type[MartRow], ...] = (
     LatestVerdict, RequirementStatus, Regression, FlakyCase, FindingCluster, Difference, ExploredDay, RunScore,
 )  # fmt: skip
+DECLARED: Mapping[str, type[MartRow]] = {row.NAME: row for row in ROWS}
+"""The same by their names."""

@@ -31,6 +31,12 @@ from amqpspec.reports.pipeline.tables.registry import MARTS, SHARED
 PLACE = WholeFolder(MANIFEST, "marts", "marts", LakeError)
 MART_SCHEMA = 1
 _SHARED = ".shared"
+STEPS = tuple(
+    [rollup.name for rollup in ROLLUPS]
+    + [*SHARED]
+    + [m.name for m in sorted(MARTS, key=lambda m: not m.fill)]
+)
+"""What a build tells of, in the order in which it mostly begins."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from amqpspec.reports.pipeline.manifest import FileEntry, Snapshot, Source, commit, writing
 from amqpspec.reports.pipeline.parquet import FactWriter, read_facts
+from amqpspec.reports.pipeline.schema import LakeError
 
 AUTOMATIC_FILES = 32
 """An ingest compacts a day and kind that has more files than this."""
@@ -65,7 +66,9 @@ def _rewrite(
     """These files as one, without the facts of one run."""
     left = {piece for entry in old.values() for piece in entry.pieces}.difference(pieces)
     with FactWriter(root) as writer:
-        for name in old:
+        for name, entry in old.items():
+            if complaint := entry.complaint(root / name, whole=True):
+                raise LakeError(complaint)
             kind = name.split("/")[2].removeprefix("kind=")
             for batch in read_facts(root / name, kind):
                 if without is not None:

@@ -52,7 +52,7 @@ def _old(root: Path, snapshot: Snapshot, name: str) -> list[pa.Table]:
     path = root / snapshot.dims[name].path
     try:
         table = pq.read_table(path, partitioning=None)
-    except (OSError, pa.ArrowInvalid) as error:
+    except (OSError, ValueError, OverflowError, pa.ArrowException) as error:
         raise LakeError(f"{path}: expected the dimension {name}, actual: {error}") from error
     check_columns(path, table.schema, DIMENSIONS[name])
     whole = [fitted(batch, DIMENSIONS[name]) for batch in table.to_batches()]

@@ -1,20 +1,17 @@
 """A mart's Parquet as CSV and JSON beside it, in batches.
 
-Knows: files of one mart. Must not know: Spark, what the columns mean.
+Knows: files of one mart, its grain. Must not know: Spark, what the columns mean.
 """
 
 from __future__ import annotations
 
-import csv
-import json
-from collections.abc import Sequence
-from datetime import date, datetime
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
-from amqpspec.reports.files import atomic_text
 from amqpspec.reports.marts.files import columns, rows
+from amqpspec.reports.marts.tables import write_tables
 from amqpspec.reports.pipeline.grain import GrainError, complaint
-from amqpspec.reports.text import csv_cell
 
 
 def export(folder: Path, name: str, grain: Sequence[str]) -> int:
@@ -23,30 +20,17 @@ def export(folder: Path, name: str, grain: Sequence[str]) -> int:
     The rows lie in the order of their grain, so that two of the same key are neighbours: raises GrainError then.
     """
     _without_leftovers(folder)
-    count, before = 0, None
-    with atomic_text(folder / f"{name}.csv") as table, atomic_text(folder / f"{name}.json") as document:
-        lines = csv.writer(table, lineterminator="\n")
-        lines.writerow(columns(folder))
-        document.write("[")
-        for row in rows(folder):
-            here = tuple(row[column] for column in grain)
-            if here == before or None in here:
-                raise GrainError(complaint(name, grain, here))
-            before = here
-            lines.writerow([csv_cell(_text(value)) for value in row.values()])
-            document.write(("," if count else "") + "\n" + json.dumps(row, ensure_ascii=False, default=_text))
-            count += 1
-        document.write("\n]\n")
-    return count
+    return write_tables(folder, name, columns(folder), _unique(folder, name, grain))
 
 
-def _text(value: object) -> object:
-    """Times in UTC as ``2026-11-21T02:00:00.000000Z``, truth as JSON writes it."""
-    if isinstance(value, datetime):
-        return value.replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
-    if isinstance(value, date):
-        return value.isoformat()
-    return str(value).lower() if isinstance(value, bool) else value
+def _unique(folder: Path, name: str, grain: Sequence[str]) -> Iterator[dict[str, Any]]:
+    before = None
+    for row in rows(folder):
+        here = tuple(row[column] for column in grain)
+        if here == before or None in here:
+            raise GrainError(complaint(name, grain, here))
+        before = here
+        yield row
 
 
 def _without_leftovers(folder: Path) -> None:

@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
-from hashlib import blake2b
 from pathlib import Path
 
 import pyarrow as pa
@@ -25,14 +24,13 @@ from amqpspec.reports.pipeline import campaigns, runs
 from amqpspec.reports.pipeline.campaigns import Campaign, is_campaign, open_campaign
 from amqpspec.reports.pipeline.compact import AUTOMATIC_FILES, compacted, without_run
 from amqpspec.reports.pipeline.dimensions import Rows, merge
-from amqpspec.reports.pipeline.manifest import Extent, Snapshot, Source, commit, writing
+from amqpspec.reports.pipeline.manifest import Extent, Snapshot, Source, commit, digest_of, writing
 from amqpspec.reports.pipeline.names import Names, with_edges
 from amqpspec.reports.pipeline.parquet import FactWriter, fingerprint
 from amqpspec.reports.pipeline.runs import Run, open_run
 from amqpspec.reports.pipeline.schema import LakeError
 from amqpspec.reports.pipeline.stream import streamed_runs
 
-_CHUNK_OCTETS = 1 << 20
 _TOLERATED = timedelta(days=1)
 _GROUP_JOURNALS = 64
 _GROUP_ROWS = 1_000_000
@@ -160,7 +158,8 @@ def _check_fit(snapshot: Snapshot, incoming: _Incoming, folder: Path, landing: b
     """That a journal may go into this lake; raises LakeError."""
     if incoming.source.run_key in streamed_runs(snapshot):
         raise LakeError(
-            f"{folder}: expected a run that is not in yet, actual: {incoming.source.run} came in by a stream"
+            f"{folder}: expected a run that was not ingested yet, "
+            f"actual: {incoming.source.run} was ingested by a stream"
         )
     if landing and incoming.source.kind == CASE and (incoming.replaces or not incoming.source.ended):
         actual = "one that has changed since" if incoming.replaces else "one under way"
@@ -198,7 +197,7 @@ def _is_older(run: Run, known: Source, read: dict[str, Extent], done: Ingested) 
             f"{path}: an older copy of a run that is in ({now.octets} of {was.octets} octets); left alone"
         )
         return True
-    if _digest_of(path, was.octets) != was.digest:
+    if digest_of(path, was.octets) != was.digest:
         raise LakeError(f"{path}: expected the journal that was ingested from {known.folder} or one that goes on "
                         f"from it, actual: its first {was.octets} octets differ")  # fmt: skip
     return now.octets == was.octets and _judged_earlier(run, known, read)
@@ -257,7 +256,7 @@ def _is_less(path: Path, was: Extent, done: Ingested) -> bool:
             f"{path}: an older copy of what is in ({size} of {was.octets} octets); left alone"
         )
         return True
-    if was.octets and _digest_of(path, was.octets) != was.digest:
+    if was.octets and digest_of(path, was.octets) != was.digest:
         raise LakeError(
             f"{path}: expected what was ingested, or more; actual: its first {was.octets} octets differ"
         )
@@ -274,14 +273,4 @@ def _last_day(batch: pa.RecordBatch) -> date:
 
 def _whole(path: Path) -> Extent:
     octets = path.stat().st_size
-    return Extent(octets, _digest_of(path, octets))
-
-
-def _digest_of(path: Path, octets: int) -> str:
-    """The digest of a file's first octets."""
-    digest = blake2b(digest_size=16)
-    with path.open("rb") as file:
-        while octets > 0 and (chunk := file.read(min(octets, _CHUNK_OCTETS))):
-            digest.update(chunk)
-            octets -= len(chunk)
-    return digest.hexdigest()
+    return Extent(octets, digest_of(path, octets))

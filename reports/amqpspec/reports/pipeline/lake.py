@@ -9,13 +9,13 @@ Knows: the folder layout and the reading of it. Must not know: journals, how fil
     LAKE/manifest/00000007.json                                      the newest one says which files count
 
 **A file that the newest manifest does not name does not exist**: leftovers of a killed ingest, and strangers. The
-manifest also has each file's size, so that a truncated one is named before a job fails of it.
+manifest also has each file's size and digest, so that a damaged one is named before a job fails of it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -48,14 +48,21 @@ class Lake:
     snapshot: Snapshot
     skip_bad: bool = False
     say: Say = silence
+    _looked: dict[str, str] = field(default_factory=dict, repr=False, compare=False)
+    """What was found out about files that were read as a whole."""
 
-    def parts(self, days: Collection[str] | None = None, kind: str | None = None) -> list[Part]:
-        """The files of facts of these days (``2026-11-21``) and kind, sound ones only; raises LakeError."""
+    def parts(
+        self, days: Collection[str] | None = None, kind: str | None = None, *, whole: bool = False
+    ) -> list[Part]:
+        """The files of facts of these days (``2026-11-21``) and kind, sound ones only; raises LakeError.
+
+        What is about to be read is looked at as a ``whole``: the facts of days that have not changed are not.
+        """
         parts = []
         for name, entry in sorted(self.snapshot.files.items()):
             part = Part(self.root / name, *_partition(name), entry)
             wanted = (days is None or part.dt in days) and (kind is None or part.kind == kind)
-            if wanted and self._sound(part.path, entry):
+            if wanted and self._sound(name, entry, whole=whole):
                 parts.append(part)
         return parts
 
@@ -73,8 +80,7 @@ class Lake:
         found = self.snapshot.dims.get(name)
         if found is None:
             return None
-        path = self.root / found.path
-        return path if self._sound(path, found.entry) else None
+        return self.root / found.path if self._sound(found.path, found.entry, whole=True) else None
 
     def dimension_print(self, name: str) -> str:
         """A fingerprint of a dimension's content."""
@@ -85,12 +91,16 @@ class Lake:
         """That no dimension is missing because the lake is from before it; raises LakeError."""
         if "edges" not in self.snapshot.dims and self.days("fuzz"):
             raise LakeError(
-                f"{self.root}: expected the dimension edges, actual: a lake from before it; "
+                f"{self.root}: expected the dimension edges, actual: an older lake; "
                 "amqpspec pipeline ingest adds it"
             )
 
-    def _sound(self, path: Path, entry: FileEntry) -> bool:
-        complaint = _complaint(path, entry)
+    def _sound(self, name: str, entry: FileEntry, *, whole: bool) -> bool:
+        complaint = self._looked.get(name)
+        if complaint is None:
+            complaint = entry.complaint(self.root / name, whole=whole)
+        if whole:
+            self._looked[name] = complaint
         if complaint and not self.skip_bad:
             raise LakeError(f"{complaint}; --skip-bad leaves it out")
         if complaint:
@@ -102,7 +112,7 @@ def open_lake(root: Path, *, skip_bad: bool = False, say: Say = silence) -> Lake
     """The lake in this folder as it stands now; raises LakeError where there is none, or a newer build wrote it."""
     snapshot = read_snapshot(root)
     if snapshot.number == 0:
-        raise LakeError(f"{root}: expected a lake, actual: no manifest; amqpspec pipeline ingest makes one")
+        raise LakeError(f"{root}: expected a lake, actual: no manifest; amqpspec pipeline ingest creates one")
     return Lake(root, snapshot, skip_bad, say)
 
 
@@ -110,7 +120,7 @@ def observations(
     spark: SparkSession, lake: Lake, *, days: Collection[str] | None = None, kind: str | None = None
 ) -> DataFrame:
     """The facts (schema.FACTS_DDL, ``dt`` and ``kind`` last) of some days and of one kind, or of all."""
-    paths = [str(part.path.resolve()) for part in lake.parts(days, kind)]
+    paths = [str(part.path.resolve()) for part in lake.parts(days, kind, whole=True)]
     if not paths:
         return spark.createDataFrame([], FACTS_DDL)
     base = str((lake.root / OBSERVATIONS).resolve())
@@ -143,19 +153,6 @@ def _partition(name: str) -> tuple[str, str]:
     """``observations/dt=2026-11-21/kind=case/part-….parquet`` → day and kind."""
     _, dt, kind, _ = name.split("/")
     return dt.removeprefix("dt="), kind.removeprefix("kind=")
-
-
-def _complaint(path: Path, entry: FileEntry) -> str:
-    try:
-        with path.open("rb") as file:
-            octets = file.seek(0, 2)
-            file.seek(max(0, octets - 4))
-            tail = file.read()
-    except OSError as error:
-        return f"{path}: cannot be read: {error.strerror}"
-    if octets != entry.octets:
-        return f"{path}: expected {entry.octets} octets, actual {octets}: not the file that was ingested"
-    return "" if tail == b"PAR1" else f"{path}: expected a Parquet file, actual: it ends in {tail!r}"
 
 
 def _digest(parts: Collection[str]) -> str:

@@ -11,29 +11,65 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
+from hashlib import blake2b
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from amqpspec.record.lock import take
 from amqpspec.record.reading import parse_json
 from amqpspec.reports.files import atomic_text
 from amqpspec.reports.pipeline.schema import SCHEMA, LakeError
 
+T = TypeVar("T")
 MANIFEST = "manifest"
+_CHUNK_OCTETS = 1 << 20
+_LONGEST = 300
+_FACTS = re.compile(r"observations/dt=\d{4}-\d\d-\d\d/kind=\w+/part-\w+\.parquet")
+_DIMENSION = re.compile(r"dims/\w+/part-\w+\.parquet")
 _MOST_MANIFESTS = 8
 """So many stay, the newest of which counts: a reader that has begun with an older one may end."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileEntry:
-    """A file that counts. ``pieces`` name what is in it: the same pieces, the same rows."""
+    """A file that counts. ``pieces`` name what is in it: the same pieces, the same rows.
+
+    ``digest`` is that of its octets; older lakes have none.
+    """
 
     rows: int
     octets: int
     pieces: tuple[str, ...] = ()
+    digest: str = ""
+
+    @classmethod
+    def of(cls, path: Path, rows: int, pieces: tuple[str, ...] = ()) -> FileEntry:
+        """The entry of a file as it lies there."""
+        octets = path.stat().st_size
+        return cls(rows, octets, pieces, digest_of(path, octets))
+
+    def complaint(self, path: Path, *, whole: bool) -> str:
+        """Why a file is not this one, empty where it is; without ``whole`` by its size and its last octets only."""
+        try:
+            with path.open("rb") as file:
+                octets = file.seek(0, 2)
+                file.seek(max(0, octets - 4))
+                tail = file.read()
+            if octets != self.octets:
+                return (
+                    f"{path}: expected {self.octets} octets, actual {octets}: not the file that was ingested"
+                )
+            if tail != b"PAR1":
+                return f"{path}: expected a Parquet file, actual: it ends in {tail!r}"
+            if whole and self.digest and digest_of(path, octets) != self.digest:
+                return f"{path}: damaged or changed: expected the file that was ingested"
+        except OSError as error:
+            return f"{path}: cannot be read: {error.strerror}"
+        return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +144,7 @@ def writing(root: Path) -> Iterator[Snapshot]:
         try:
             take(fd)
         except BlockingIOError as error:
-            raise LakeError(f"{root}: expected no other writer, actual: one is at work") from error
+            raise LakeError(f"{root}: expected no other writer, actual: one is running") from error
         snapshot = read_snapshot(root)
         _tidy(root, snapshot)
         yield snapshot
@@ -140,6 +176,16 @@ def sync_folder(folder: Path) -> None:
         os.close(fd)
 
 
+def digest_of(path: Path, octets: int) -> str:
+    """The digest of a file's first octets. Raises OSError."""
+    digest = blake2b(digest_size=16)
+    with path.open("rb") as file:
+        while octets > 0 and (chunk := file.read(min(octets, _CHUNK_OCTETS))):
+            digest.update(chunk)
+            octets -= len(chunk)
+    return digest.hexdigest()
+
+
 def _newest(root: Path) -> Path | None:
     return max((root / MANIFEST).glob("[0-9]*.json"), default=None)
 
@@ -155,19 +201,47 @@ def _tidy(root: Path, snapshot: Snapshot) -> None:
 
 def _from_json(data: Mapping[str, Any]) -> Snapshot:
     return Snapshot(
-        number=data["number"],
-        schema=data["schema"],
-        files={name: _entry(entry) for name, entry in data["files"].items()},
-        dims={name: DimEntry(dim["path"], _entry(dim["entry"])) for name, dim in data["dims"].items()},
+        number=_is(int, data["number"]),
+        schema=_is(int, data["schema"]),
+        files={_named(name, _FACTS): _entry(entry) for name, entry in data["files"].items()},
+        dims={
+            name: DimEntry(_named(dim["path"], _DIMENSION), _entry(dim["entry"]))
+            for name, dim in data["dims"].items()
+        },
         sources={name: _source(source) for name, source in data["sources"].items()},
-        dropped=tuple(data["dropped"]),
+        # These are deleted: nothing but files of a lake, and nothing outside of it.
+        dropped=tuple(_named(name, _FACTS, _DIMENSION) for name in data["dropped"]),
     )
 
 
 def _entry(data: Mapping[str, Any]) -> FileEntry:
-    return FileEntry(data["rows"], data["octets"], tuple(data["pieces"]))
+    pieces = tuple(_is(str, piece) for piece in data["pieces"])
+    return FileEntry(
+        _is(int, data["rows"]), _is(int, data["octets"]), pieces, _is(str, data.get("digest", ""))
+    )
 
 
 def _source(data: Mapping[str, Any]) -> Source:
-    read = {name: Extent(*extent) for name, extent in data["read"].items()}
-    return Source(**{**data, "read": read, "pieces": tuple(data["pieces"])})
+    read = {name: _extent(*extent) for name, extent in data["read"].items()}
+    pieces = tuple(_is(str, piece) for piece in data["pieces"])
+    source = Source(**{**data, "read": read, "pieces": pieces})
+    for value, kind in ((source.kind, str), (source.run, str), (source.run_key, int), (source.folder, str),
+                        (source.rows, int), (source.ended, str)):  # fmt: skip
+        _is(kind, value)
+    return source
+
+
+def _extent(octets: Any, digest: Any, batches: Any = 0) -> Extent:
+    return Extent(_is(int, octets), _is(str, digest), _is(int, batches))
+
+
+def _is(kind: type[T], value: Any) -> T:
+    if not isinstance(value, kind) or isinstance(value, bool):
+        raise TypeError(f"expected {kind.__name__}, actual {value!r}"[:_LONGEST])
+    return value
+
+
+def _named(name: Any, *patterns: re.Pattern[str]) -> str:
+    if not any(pattern.fullmatch(_is(str, name)) for pattern in patterns):
+        raise ValueError(f"expected the name of a file of a lake, actual {name!r}"[:_LONGEST])
+    return str(name)

@@ -74,7 +74,7 @@ class FactWriter:
                     name = f"{folder}/part-{fingerprint(folder, str(number), *known, *sorted(instead_of))}.parquet"
                     self._close(part)
                     part.path.replace(self._root / name)
-                    made[name] = FileEntry(part.rows, (self._root / name).stat().st_size, known)
+                    made[name] = FileEntry.of(self._root / name, part.rows, known)
                 sync_folder(self._root / folder)
         except BaseException:
             self._abandon()
@@ -113,7 +113,7 @@ class FactWriter:
         if not parts or parts[-1].rows >= _MOST_FILE_ROWS:
             if len(self._parts) > _MOST_DAYS:
                 raise LakeError(
-                    f"{folder}: expected at most {_MOST_DAYS} days in one journal, actual more: its clock is not right"
+                    f"{folder}: expected at most {_MOST_DAYS} days in one journal, actual more: its clock is wrong"
                 )
             if parts:
                 self._close(parts[-1])
@@ -161,7 +161,7 @@ def write_table(root: Path, folder: str, table: pa.Table) -> tuple[str, FileEntr
         partial.unlink(missing_ok=True)
         raise
     sync_folder(path.parent)
-    return name, FileEntry(table.num_rows, path.stat().st_size)
+    return name, FileEntry.of(path, table.num_rows)
 
 
 def read_facts(path: Path, kind: str) -> Iterator[pa.RecordBatch]:
@@ -172,7 +172,7 @@ def read_facts(path: Path, kind: str) -> Iterator[pa.RecordBatch]:
                 whole = fitted(batch)
                 place = whole.schema.get_field_index("kind")
                 yield whole.set_column(place, "kind", pa.array([kind] * len(whole), pa.string()))
-    except (pa.ArrowInvalid, OSError) as error:
+    except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
         raise LakeError(f"{path}: expected a Parquet file, actual: {error}") from error
 
 

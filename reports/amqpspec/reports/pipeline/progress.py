@@ -1,4 +1,4 @@
-"""Who hears how far the pipeline is: a line at a time.
+"""Progress of the pipeline, one line at a time.
 
 Knows: nothing. Must not know: terminals.
 """

@@ -20,6 +20,7 @@ import pyarrow as pa
 from amqpspec.record.journal import JOURNAL, read_cases, read_run
 from amqpspec.record.observation import CASE, VERDICT_CODES, key, row, utc
 from amqpspec.record.rows import CaseRow, RunRow, TargetRow
+from amqpspec.reports.checksums import check_sums
 from amqpspec.reports.json_report import ledger_json
 from amqpspec.reports.load import RESULTS, LoadedRun, ReportError, RequirementRow, load_run
 from amqpspec.reports.outcomes import GREEN
@@ -63,6 +64,7 @@ class Run:
 
 def open_run(folder: Path) -> Run:
     """The run in this folder; raises LakeError, JournalError, ReportError."""
+    check_sums(folder)
     row = read_run(folder)
     judged = load_run(folder) if (folder / RESULTS).exists() else None
     # A run that goes on has results of before: only the journal's rows come in.

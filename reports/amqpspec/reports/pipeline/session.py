@@ -2,7 +2,7 @@
 
 Knows: how Spark is started, configured and stopped, and what it says when it cannot. Must not know: lakes, jobs.
 
-A local session binds to 127.0.0.1 only, has no UI and no Hive, thinks in UTC, and stays below 2.5 GB: a heap of 1 GB
+A local session binds to 127.0.0.1 only, has no UI and no Hive, uses UTC, and stays below 2.5 GB: a heap of 1 GB
 (``memory``), at most 256 MB beside it, the JVM's own some 400 MB, and Python. Results that are collected are limited
 to 64 MB, so that a job which pulls its rows to the driver fails at once and not on the day when there are many.
 """

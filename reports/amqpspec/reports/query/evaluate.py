@@ -71,7 +71,7 @@ def _known(name: str, names: Collection[str], kind: str, term: Term, typed: str)
 
 def _comparison(term: Term, column: str, typed: str) -> Test:
     if len(term.values) != 1:
-        raise QueryError(f"expected one value behind {term.operator!r}", typed, min(term.at, len(typed)))
+        raise QueryError(f"expected one value after {term.operator!r}", typed, min(term.at, len(typed)))
     compare, wanted = _COMPARE[term.operator], term.values[0]
 
     def test(row: Row) -> bool:

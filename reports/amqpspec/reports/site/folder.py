@@ -9,28 +9,32 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from hashlib import blake2b
 from pathlib import Path
 
 from amqpspec.record.evidence import is_transcript
 from amqpspec.reports.files import WholeFolder, atomic_text, swap
-from amqpspec.reports.marts.files import names
+from amqpspec.reports.html.template import SHARED_SHEET
+from amqpspec.reports.marts.files import columns, names, rows
 from amqpspec.reports.marts.rows import LatestVerdict
+from amqpspec.reports.marts.tables import write_tables
 from amqpspec.reports.site.load import load
 from amqpspec.reports.site.pages import pages
 
 MANIFEST = "site.json"
 _PLACE = WholeFolder(MANIFEST, "pages", "a site")
+ASSETS = Path(__file__).parent / "assets"
 DATA = "data"
 EVIDENCE = "evidence"
 SITE_SCHEMA = 1
 TRANSCRIPT_MAX_OCTETS = 1 << 20
 
 
-def write_site(marts: Path, out: Path) -> Path:
+def write_site(marts: Path, out: Path, url: str = "") -> Path:
     """Write all pages of these marts, and their CSV and JSON, into the folder ``out``; returns the page to open.
 
+    ``url`` is where the site is published, for the links of its feed.
     Raises ReportError where the marts are not whole, or ``out`` holds anything but a site; the old site stays then.
     """
     _PLACE.check(out)
@@ -40,9 +44,10 @@ def write_site(marts: Path, out: Path) -> Path:
     try:
         files = dict(_copied(marts, draft / DATA))
         written = []
-        for name, chunks in pages(loaded, files, Transcripts(draft)):
-            with atomic_text(draft / name) as file:
-                file.writelines(chunks)
+        shutil.copytree(ASSETS, draft / ASSETS.name)
+        _style(draft / ASSETS.name)
+        for name, chunks in pages(loaded, files, Transcripts(draft), url):
+            _write(draft / name, chunks)
             written.append(name)
         _write_manifest(draft, loaded.as_of, written, files)
         swap(draft, out)
@@ -51,16 +56,30 @@ def write_site(marts: Path, out: Path) -> Path:
     return out / "index.html"
 
 
+def _write(page: Path, chunks: Iterable[str]) -> None:
+    """Write a page of a draft; the draft becomes the site as a whole, so that a page need not be synced."""
+    page.parent.mkdir(parents=True, exist_ok=True)
+    with page.open("w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
+        file.writelines(chunks)
+
+
+def _style(assets: Path) -> None:
+    """One style sheet for all pages: that of every report, then that of the site."""
+    own = assets / "site.css"
+    _write(own, [SHARED_SHEET.read_text(encoding="utf-8"), own.read_text(encoding="utf-8")])
+
+
 def _copied(marts: Path, data: Path) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Each mart's name with its files in the forms that people read, copied."""
+    """Each mart's name with its CSV and JSON: copied, or made again where only the Parquet was kept."""
     data.mkdir(parents=True)
     for name in names(marts):
-        found = [
-            path for path in (marts / name / f"{name}.{form}" for form in ("csv", "json")) if path.is_file()
-        ]
-        for path in found:
-            shutil.copyfile(path, data / path.name)
-        yield name, tuple(f"{DATA}/{path.name}" for path in found)
+        copies = [f"{name}.{form}" for form in ("csv", "json")]
+        if not all((marts / name / copy).is_file() for copy in copies):
+            write_tables(data, name, columns(marts / name), rows(marts / name))
+        else:
+            for copy in copies:
+                shutil.copyfile(marts / name / copy, data / copy)
+        yield name, tuple(f"{DATA}/{copy}" for copy in copies)
 
 
 class Transcripts:

@@ -2,8 +2,8 @@
 
 Knows: which rows are kept. Must not know: HTML, what is worth showing.
 
-Of older versions only counts are kept, and of the differences between targets only the most frequent, so that
-memory follows the number of targets and cases, not that of inputs or versions.
+Of older versions only counts of cases and the rows of requirements are kept, and of the differences between targets
+only the most frequent, so that memory does not follow the number of inputs or runs.
 """
 
 from __future__ import annotations
@@ -37,6 +37,8 @@ Line = tuple[str, str]
 """A target in a dialect."""
 Kind = tuple[str, str]
 """Cases, or inputs of campaigns, of a dialect."""
+Rule = tuple[str, str]
+"""A dialect and the id of a requirement of its."""
 
 R = TypeVar("R", bound=MartRow)
 
@@ -46,6 +48,7 @@ class Loaded:
     """Everything that pages are made of, most of it by line; ``counts`` has outcomes of all versions, older ones, too.
 
     ``differences`` are rows of the most frequent vectors of a dialect and kind, ``vectors`` says how many there are.
+    ``rules`` has what each target and version, older ones, too, came to on each requirement.
     """
 
     as_of: str
@@ -53,6 +56,7 @@ class Loaded:
     verdicts: Mapping[Line, list[LatestVerdict]]
     counts: Mapping[Line, Mapping[str, Counter[Outcome]]]
     requirements: Mapping[Line, list[RequirementStatus]]
+    rules: Mapping[Rule, list[RequirementStatus]]
     changes: Mapping[Line, list[Regression]]
     flaky: Mapping[Line, list[FlakyCase]]
     findings: Mapping[Line, list[FindingCluster]]
@@ -73,12 +77,16 @@ def load(folder: Path) -> Loaded:
     built = manifest(folder)
     counts: defaultdict[Line, defaultdict[str, Counter[Outcome]]] = defaultdict(lambda: defaultdict(Counter))
     differences, vectors = _differences(folder)
+    rules: defaultdict[Rule, list[RequirementStatus]] = defaultdict(list)
+    for row in typed(folder, RequirementStatus):
+        rules[row.dialect, row.requirement].append(row)
     return Loaded(
         as_of=str(built.get("as_of", "")),
         marts={name: int(about.get("rows", 0)) for name, about in built["marts"].items()},
         verdicts=_by_line(row for row in _counted(typed(folder, LatestVerdict), counts) if row.newest),
         counts=counts,
-        requirements=_by_line(row for row in typed(folder, RequirementStatus) if row.newest),
+        requirements=_by_line(row for rows in rules.values() for row in rows if row.newest),
+        rules=rules,
         changes=_by_line(typed(folder, Regression)),
         flaky=_by_line(typed(folder, FlakyCase)),
         findings=_by_line(typed(folder, FindingCluster)),

@@ -227,6 +227,16 @@ def level_share(sheet: Sheet, level: str) -> Score:
     return Score.among(row.outcome for row in sheet.verdicts if (row.level or "") == level)
 
 
+def requirement_counts(sheet: Sheet) -> list[tuple[str, Counter[str]]]:
+    """Requirements by level and status; of those judged, how many are green."""
+    counts: dict[str, Counter[str]] = {}
+    for row in sheet.requirements:
+        own = counts.setdefault(row.level or "", Counter())
+        own[row.status] += 1
+        own["green"] += row.status == "judged" and row.judged == row.green
+    return sorted(counts.items(), key=lambda item: level_place(item[0]))
+
+
 @dataclass(frozen=True, slots=True)
 class Disputed:
     """A case that one target passes and another does not, with the verdicts in the order of the sheets."""
@@ -253,6 +263,7 @@ def disputed(sheets: Sequence[Sheet]) -> list[Disputed]:
 class Vector:
     """An input, or a case, to which targets reacted differently, standing for all that did the same."""
 
+    vector: str
     inputs: int
     sample: str
     reactions: tuple[Difference, ...]
@@ -264,7 +275,9 @@ def vectors(rows: Iterable[Difference]) -> Mapping[tuple[str, str], list[Vector]
     for row in rows:
         members[row.dialect, row.kind, row.vector].append(row)
     found: dict[tuple[str, str], list[Vector]] = defaultdict(list)
-    for (dialect, kind, _), who in sorted(members.items(), key=lambda item: (-item[1][0].inputs, item[0])):
+    for (dialect, kind, vector), who in sorted(
+        members.items(), key=lambda item: (-item[1][0].inputs, item[0])
+    ):
         ordered = tuple(sorted(who, key=lambda row: row.target))
-        found[dialect, kind].append(Vector(who[0].inputs, who[0].sample or "", ordered))
+        found[dialect, kind].append(Vector(vector, who[0].inputs, who[0].sample or "", ordered))
     return found

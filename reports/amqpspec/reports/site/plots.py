@@ -5,13 +5,14 @@ Knows: sheets, what a plot wants. Must not know: SVG, HTML.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 
 from amqpspec.reports.outcomes import dialect_title
 from amqpspec.reports.site.model import ScoredRun, Sheet, section_share, sections_of
 from amqpspec.reports.site.svg import HeatCell, HeatMap, Plot, Point, Series
-from amqpspec.reports.text import plural
+from amqpspec.reports.text import plural, visible
 
 RUNS_MAX = 120
 """Runs of a trend: the last ones."""
@@ -90,7 +91,38 @@ def growth(named: Sequence[tuple[str, Sheet]], dimension: str, id: str, small: b
     title = f"Covered over time: {what}"
     text = f"{plural(len(days), 'day')} of fuzzing; on the last: {ends}."
     size = (360, 190) if small else (720, 240)
-    return Plot(id, title, text, series, ticks, width=size[0], height=size[1])
+    return Plot(id, title, text, series, ticks, width=size[0], height=size[1], days=True)
+
+
+_FIRST_DAY = date(1970, 1, 1).toordinal()
+_DAY_S = 86_400
+
+
+def data(plot: Plot) -> str:
+    """A plot's numbers as JSON for the script that draws it: places, then a column of values for each series.
+
+    Places are seconds since 1970 for days, otherwise numbers of runs, which ``labels`` describe. Hollow points are a
+    series of their own without a line, whose number is in ``hollow``.
+    """
+    columns = [column for series in plot.series for column in _columns(series)]
+    places = sorted({place for _, values, _ in columns for place in values})
+    return json.dumps({
+        "unit": plot.unit, "low": plot.low, "high": plot.high,
+        "labels": [] if plot.days else [point.label for series in plot.series for point in series.points],
+        "names": [visible(name) for name, _, _ in columns],
+        "hollow": [number for number, (_, _, hollow) in enumerate(columns) if hollow],
+        "values": [
+            [(place - _FIRST_DAY) * _DAY_S if plot.days else place for place in places],
+            *([values.get(place) for place in places] for _, values, _ in columns),
+        ],
+    })  # fmt: skip
+
+
+def _columns(series: Series) -> Iterator[tuple[str, Mapping[float, float], bool]]:
+    """The values of a series by place, and those of its hollow points."""
+    yield series.name, {point.x: point.y for point in series.points if not point.hollow}, False
+    if hollow := {point.x: point.y for point in series.points if point.hollow}:
+        yield f"{series.name}, part of the suite", hollow, True
 
 
 def heat(sheets: Sequence[Sheet], id: str) -> HeatMap:

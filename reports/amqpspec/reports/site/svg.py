@@ -42,7 +42,10 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """Lines over a common axis; ``ticks`` and ``marks`` are places on it with their labels."""
+    """Lines over a common axis; ``ticks`` and ``marks`` are places on it with their labels.
+
+    With ``days`` a place is the ordinal of a day, otherwise the number of a run.
+    """
 
     id: str
     title: str
@@ -55,6 +58,7 @@ class Plot:
     unit: str = ""
     width: int = 720
     height: int = 240
+    days: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from amqpspec.peer.line import Line
 from amqpspec.suites.amqp_0_10._branches import in_doubt, key_of, selected, told, xid
 from amqpspec.suites.amqp_0_10._branches_model import CHANNELS, Branch, Model, State, Step
 from amqpspec.suites.amqp_0_10._entities import bodies
-from amqpspec.suites.amqp_0_10._messages import SHARED, answer, fill, holds_soon
+from amqpspec.suites.amqp_0_10._messages import SHARED, answer, fill, has_on_offer_soon
 from amqpspec.suites.histories import Mismatch
 from amqpspec.wire.transport import StreamEnded
 
@@ -71,7 +71,7 @@ class Walk:
         self.peer.close()
         other = Peer(self.peer.context, self.peer.lines)
         other.open_session()
-        self._same("count at the end", holds_soon(other, self.queue, len(self.model.ready)), True)
+        self._same("count at the end", has_on_offer_soon(other, self.queue, len(self.model.ready)), True)
         left = sorted(body or b"" for body in bodies(other, self.queue))
         self._same("messages at the end", left, sorted(self.model.ready))
         other.close()
@@ -130,7 +130,7 @@ class Walk:
 
     def _look(self, step: Step) -> None:
         wanted = len(self.model.ready)
-        if not holds_soon(self.peer, self.queue, wanted, self.at[step.channel]):
+        if not has_on_offer_soon(self.peer, self.queue, wanted, self.at[step.channel]):
             raise Mismatch(f"{wanted} messages in the queue", "another number")
 
     # --- sessions and branches

@@ -11,6 +11,7 @@ from typing import Any
 
 from amqpspec.peer.amqp_0_10.arrivals import AssemblyArrived
 from amqpspec.peer.amqp_0_10.peer import Peer
+from amqpspec.run.amqp_0_10.oracles import rejects_violation
 from amqpspec.run.oracles import equals, holds, observed_either_way
 from amqpspec.run.verdict import Verdict
 from amqpspec.wire.amqp_0_10.values import Packed
@@ -144,7 +145,7 @@ def left(peer: Peer, kind: str, queue: str, count: int = 0, channel: int = 1) ->
 
 def consumers(peer: Peer, queue: str, channel: int = 0) -> int:
     """How many consumers a queue has, as a query counts them."""
-    return peer.call("queue.query", channel, queue=queue).fields.get("subscriber_count", 0)  # type: ignore[no-any-return]
+    return int(peer.query("queue.query", channel, queue=queue).get("subscriber_count", 0))
 
 
 # --- what both classes demand alike
@@ -282,3 +283,39 @@ def _returned(peer: Peer, kind: str) -> list[tuple[int, str, str, bytes]]:
     """Code, exchange, key and body of what came back."""
     found = peer.pending(f"{kind}.return")
     return [(a["reply_code"], a["exchange"] or "", a["routing_key"] or "", a.body) for a in found]
+
+
+def no_queue(peer: Peer, kind: str, **args: Any) -> Verdict:
+    """A consumer without a queue is refused."""
+    peer.open_session()
+    peer.send(f"{kind}.consume", queue="", consumer_tag="c", **args)
+    return rejects_violation(peer)
+
+
+def no_tag(peer: Peer, kind: str) -> Verdict:
+    """A consumer without a tag is refused."""
+    peer.open_session()
+    peer.send(f"{kind}.consume", queue=peer.queue(), consumer_tag="")
+    return rejects_violation(peer)
+
+
+def tag_in_use(peer: Peer, kind: str) -> Verdict:
+    """A tag in use cannot be given to a second consumer; another connection may use it as well."""
+    peer.open_session()
+    queue, other = peer.queue(exclusive=False), peer.another()
+    other.open_session()
+    for one in (peer, other):
+        consume(one, kind, queue, consumer_tag="same")
+    peer.send(f"{kind}.consume", queue=queue, consumer_tag="same")
+    return rejects_violation(peer)
+
+
+def exclusive_access(peer: Peer, kind: str) -> Verdict:
+    """Exclusive access to a queue that has a consumer is refused; to one that has none, it is not."""
+    peer.open_session()
+    peer.open_session(1)
+    used, free = peer.queue(exclusive=False), peer.queue(exclusive=False)
+    consume(peer, kind, used)
+    consume(peer, kind, free, 1, exclusive=True)
+    peer.send(f"{kind}.consume", 1, queue=used, consumer_tag="c", exclusive=True)
+    return rejects_violation(peer, 1)

@@ -47,7 +47,7 @@ def vanishes(peer: Peer, kind: str, name: str, channel: int = 0) -> bool:
     return soon(peer, lambda: not there(peer, name, channel))
 
 
-def holds_soon(peer: Peer, queue: str, count: int, channel: int = 0) -> bool:
+def counts_soon(peer: Peer, queue: str, count: int, channel: int = 0) -> bool:
     """Whether a queue comes to hold so many messages: no text says how soon what is given back is there again."""
     return soon(
         peer, lambda: peer.call("queue.query", channel, queue=queue).fields.get("message_count") == count

@@ -37,7 +37,8 @@ def answer(
     """Send message.accept, reject, release or acquire about transfers, and take what answers it; raises Unmet."""
     if name == "reject":
         args.setdefault("code", 0)
-    return peer.call(f"message.{name}", channel, transfers=ids(transfers), **args)  # type: ignore[no-any-return]
+    told = peer.call(f"message.{name}", channel, transfers=ids(transfers), **args)
+    return told if isinstance(told, Packed) else None
 
 
 def acquired(peer: Peer, transfers: Sequence[AssemblyArrived], channel: int = 0) -> Ids:
@@ -96,6 +97,6 @@ def count_of(peer: Peer, queue: str, channel: int = 0) -> int:
     return len(shown)
 
 
-def holds_soon(peer: Peer, queue: str, count: int, channel: int = 0) -> bool:
+def has_on_offer_soon(peer: Peer, queue: str, count: int, channel: int = 0) -> bool:
     """Whether so many messages of a queue can be had: no text says how soon what is given back is there again."""
     return soon(peer, lambda: count_of(peer, queue, channel) == count)

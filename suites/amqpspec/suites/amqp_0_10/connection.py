@@ -9,7 +9,7 @@ from typing import Any
 
 from amqpspec.peer.amqp_0_10.arrivals import AssemblyArrived
 from amqpspec.peer.amqp_0_10.peer import Peer
-from amqpspec.peer.events import Arrival, Ended
+from amqpspec.peer.events import Arrival, Ended, Quiet
 from amqpspec.run.amqp_0_10.oracles import rejects_violation
 from amqpspec.run.case import case
 from amqpspec.run.oracles import (
@@ -66,7 +66,7 @@ def handshake_out_of_order(peer: Peer) -> Verdict:
 
 @case("connection.start.protocol-name", covers=["connection/start/protocol-name"])
 def other_protocol_name(peer: Peer) -> Verdict:
-    """A header of another protocol ends the socket, and no control comes."""
+    """A header of another protocol ends the socket, and no control arrives."""
     peer.claim("the end, with no control before it")
     peer.send_header(b"AMQQ\x01\x01\x00\x0a")
     seen: list[Arrival] = [peer.wait(lambda a: True, peer.patience_s)]
@@ -77,7 +77,7 @@ def other_protocol_name(peer: Peer) -> Verdict:
 
 @case("connection.start.server-properties", covers=["connection/start/server-properties/required-fields"])
 def server_properties(peer: Peer) -> Verdict:
-    """Start says what the server is."""
+    """Start identifies the server."""
     peer.claim("host, product, version, platform and information")
     peer.greet()
     missing = [
@@ -90,7 +90,7 @@ def server_properties(peer: Peer) -> Verdict:
 
 @case("connection.start.locales", covers=["connection/start/locales/required-support"])
 def locales(peer: Peer) -> Verdict:
-    """The locale en_US is among those on offer."""
+    """The server offers the locale en_US."""
     peer.claim("en_US among the locales")
     offered = peer.greet()["locales"]
     return holds(peer, isinstance(offered, Array) and "en_US" in offered.items, f"locales {offered}")
@@ -129,7 +129,7 @@ def mechanisms_on_offer(peer: Peer) -> Verdict:
 
 @case("connection.secure.wrong-password", covers=["connection/secure"], slow=True)
 def wrong_password(peer: Peer) -> Verdict:
-    """Who cannot prove who they are are not let in."""
+    """A client that cannot prove its identity is not admitted."""
 
     def step(response: bytes) -> Step:
         def send(one: Peer) -> None:
@@ -146,7 +146,7 @@ def wrong_password(peer: Peer) -> Verdict:
 
 @case("connection.start-ok.locale", covers=["connection/start-ok/locale"], slow=True)
 def locale_not_offered(peer: Peer) -> Verdict:
-    """A locale that was not offered is refused, or the server goes on in its own."""
+    """A locale that was not offered is refused, or the server continues in its own."""
     peer.greet()
     peer.start_ok(locale="xx_XX")
     return borne(peer, peer.reaction(barrier=False, within_s=peer.patience_s))
@@ -154,7 +154,7 @@ def locale_not_offered(peer: Peer) -> Verdict:
 
 @case("connection.start-ok.locale.each", covers=["connection/start-ok/locale"])
 def locales_on_offer(peer: Peer) -> Verdict:
-    """Each locale on offer is taken."""
+    """The server accepts each locale that it offers."""
     offered = [str(name) for name in peer.greet()["locales"].items]
     peer.claim(f"a login in each of {offered}")
     for locale in offered:
@@ -187,7 +187,7 @@ def insisting(peer: Peer) -> Verdict:
 
 @case("connection.open.insist.refused", covers=["connection/open/insist/behavior/close"], slow=True)
 def insisting_in_vain(peer: Peer) -> Verdict:
-    """An open that insists on what cannot be had closes the connection."""
+    """An open that insists on something unavailable closes the connection."""
     peer.handshake()
     peer.send("connection.open", virtual_host=peer.name("missing"), insist=True)
     return rejects_violation(peer, barrier=False)
@@ -251,6 +251,25 @@ def close_is_answered(peer: Peer) -> Verdict:
     answer = peer.close()
     if not isinstance(answer, AssemblyArrived):
         return holds(peer, False, answer)
+    ended = peer.expect_end()
+    return holds(peer, isinstance(ended, Ended), ended)
+
+
+@case("connection.close.last", covers=["connection/close-ok", "connection/grammar"])
+def nothing_behind_close(peer: Peer) -> Verdict:
+    """After its close the server answers no other control, and close-ok ends the socket."""
+    peer.polite = False
+    peer.handshake()
+    peer.send("connection.open", virtual_host=peer.name("missing"))
+    peer.expect("connection.close", channel=None)
+    peer.claim("no answer after close, and the end after close-ok")
+    peer.send("connection.open", virtual_host=peer.login.vhost)
+    peer.send("session.attach", name=peer.name("s").encode())
+    # The grammar of the class ends a connection by one close and one close-ok.
+    answer = peer.wait(lambda arrival: True, peer.context.patience.quiet_s)
+    if not isinstance(answer, Quiet | Ended):
+        return holds(peer, False, answer)
+    peer.send("connection.close-ok")
     ended = peer.expect_end()
     return holds(peer, isinstance(ended, Ended), ended)
 

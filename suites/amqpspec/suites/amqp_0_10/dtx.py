@@ -23,7 +23,7 @@ from amqpspec.suites.amqp_0_10._branches import (
     xid,
 )
 from amqpspec.suites.amqp_0_10._entities import bodies
-from amqpspec.suites.amqp_0_10._messages import SHARED, answer, fill, holds_soon
+from amqpspec.suites.amqp_0_10._messages import SHARED, answer, fill, has_on_offer_soon
 
 _ROLLED_BACK = ("xa-rbrollback", "xa-rbtimeout")
 _DONE = "xa-ok"
@@ -33,13 +33,13 @@ _DONE = "xa-ok"
 
 @case("dtx.managed", covers=["dtx/transactionality/managed"])
 def managed(peer: Peer) -> Verdict:
-    """What a session publishes and accepts between start and end waits for the branch's commit."""
+    """Messages that a session publishes and accepts between start and end wait for the branch's commit."""
     selected(peer, 0, 1)
     of, queue = worked(peer)
     peer.claim("neither effect before commit, both behind it")
     before = bodies(peer, queue, 1)
     told(peer, "commit", of, one_phase=True)
-    holds_soon(peer, queue, 1, 1)
+    has_on_offer_soon(peer, queue, 1, 1)
     behind = bodies(peer, queue, 1)
     peer.detach()
     return equals(peer, (before, behind, bodies(peer, queue, 1)), ([], [b"made"], []), "before, behind, then")
@@ -47,7 +47,7 @@ def managed(peer: Peer) -> Verdict:
 
 @case("dtx.outside", covers=["dtx/transactionality/outside"])
 def outside(peer: Peer) -> Verdict:
-    """What comes before start and behind end takes effect at once, whatever becomes of the branch."""
+    """Commands before start and after end take effect at once, whatever happens to the branch."""
     selected(peer, 0, 1)
     queue = peer.queue(**SHARED)
     peer.claim("what was published outside, at once; nothing of the branch")
@@ -63,7 +63,7 @@ def outside(peer: Peer) -> Verdict:
 
 @case("dtx.outside.accepts", covers=["dtx/transactionality/outside"])
 def accepts_outside(peer: Peer) -> Verdict:
-    """An accept behind end takes effect at once; one within the branch goes with it."""
+    """An accept after end takes effect at once; one within the branch goes with it."""
     selected(peer, 0, 1)
     queue = fill(peer, peer.queue(**SHARED), b"1", b"2")
     peer.subscribe(queue)
@@ -75,7 +75,7 @@ def accepts_outside(peer: Peer) -> Verdict:
     peer.claim("the message that the branch had accepted, and no other one")
     peer.detach()
     told(peer, "rollback", of, 1)
-    holds_soon(peer, queue, 1, 1)
+    has_on_offer_soon(peer, queue, 1, 1)
     return equals(peer, bodies(peer, queue, 1), [b"1"], "bodies")
 
 
@@ -92,7 +92,7 @@ def two_branches(peer: Peer) -> Verdict:
     peer.claim("the message of the branch that was committed")
     told(peer, "rollback", branches[0])
     told(peer, "commit", branches[1], one_phase=True)
-    holds_soon(peer, queue, 1, 1)
+    has_on_offer_soon(peer, queue, 1, 1)
     return equals(peer, bodies(peer, queue, 1), [b"2"], "bodies")
 
 
@@ -140,7 +140,7 @@ def join(peer: Peer) -> Verdict:
     ask(peer, "end", of, 1)
     before = bodies(peer, queue, 1)
     told(peer, "commit", of, one_phase=True)
-    holds_soon(peer, queue, 2, 1)
+    has_on_offer_soon(peer, queue, 2, 1)
     return equals(peer, (before, bodies(peer, queue, 1)), ([], [b"made", b"joined"]), "before, behind")
 
 
@@ -155,13 +155,13 @@ def end_of_success(peer: Peer) -> Verdict:
     fill(peer, queue, b"made")
     peer.claim("xa-ok twice, and the message")
     found = [told(peer, "end", of), told(peer, "commit", of, one_phase=True)]
-    holds_soon(peer, queue, 1, 1)
+    has_on_offer_soon(peer, queue, 1, 1)
     return equals(peer, (found, bodies(peer, queue, 1)), ([_DONE, _DONE], [b"made"]), "results, bodies")
 
 
 @case("dtx.end.result.suspended", covers=["dtx/end/result"])
 def results_of_end(peer: Peer) -> Verdict:
-    """End results in xa-ok with suspend, and again behind resume."""
+    """End results in xa-ok with suspend, and again after resume."""
     selected(peer)
     of = started(peer)
     peer.claim("xa-ok each time")
@@ -184,9 +184,9 @@ def closed_session(peer: Peer) -> Verdict:
     result = told(peer, "commit", of, 1, one_phase=True)
     if result not in _ROLLED_BACK:
         return equals(peer, result, _ROLLED_BACK[0], "result")
-    if not holds_soon(peer, queue, 1, 1):
+    if not has_on_offer_soon(peer, queue, 1, 1):
         told(peer, "rollback", of, 1)
-        holds_soon(peer, queue, 1, 1)
+        has_on_offer_soon(peer, queue, 1, 1)
     return equals(peer, bodies(peer, queue, 1), [b"used"], "bodies")
 
 
@@ -198,7 +198,7 @@ def closed_session_behind_prepare(peer: Peer) -> Verdict:
     peer.detach()
     peer.claim("xa-ok, and the message that was made")
     result = told(peer, "commit", of, 1)
-    holds_soon(peer, queue, 1, 1)
+    has_on_offer_soon(peer, queue, 1, 1)
     return equals(peer, (result, bodies(peer, queue, 1)), (_DONE, [b"made"]), "result, bodies")
 
 
@@ -211,7 +211,7 @@ def _failed(peer: Peer) -> tuple[str, str, list[bytes | None]]:
     peer.claim("a branch that is rolled back, or one that is not")
     result = told(peer, "commit", of, 1, one_phase=True)
     if result == _DONE:
-        holds_soon(peer, queue, 1, 1)
+        has_on_offer_soon(peer, queue, 1, 1)
     return ended, result, bodies(peer, queue, 1)
 
 
@@ -245,7 +245,7 @@ def failure_is_told(peer: Peer) -> Verdict:
 
 @case("dtx.end.suspend", covers=["dtx/end/suspend/resume"])
 def suspended(peer: Peer) -> Verdict:
-    """A suspended branch goes on by start with resume; what lies between belongs to no branch."""
+    """A suspended branch continues by start with resume; what lies between belongs to no branch."""
     selected(peer, 0, 1)
     queue, of = peer.queue(**SHARED), started(peer)
     peer.claim("what was published between at once; the work of both parts behind commit")
@@ -257,7 +257,7 @@ def suspended(peer: Peer) -> Verdict:
     fill(peer, queue, b"2")
     told(peer, "end", of)
     told(peer, "commit", of, one_phase=True)
-    holds_soon(peer, queue, 2, 1)
+    has_on_offer_soon(peer, queue, 2, 1)
     return equals(peer, (before, bodies(peer, queue, 1)), ([b"between"], [b"1", b"2"]), "before, behind")
 
 

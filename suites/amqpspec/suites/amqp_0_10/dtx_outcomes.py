@@ -6,6 +6,7 @@ Knows: what each outcome leaves of a branch and its messages. Must not know: sta
 from __future__ import annotations
 
 from amqpspec.peer.amqp_0_10.peer import Peer
+from amqpspec.peer.context import Unmet
 from amqpspec.run.case import case
 from amqpspec.run.oracles import equals, holds
 from amqpspec.run.verdict import Verdict
@@ -21,7 +22,7 @@ from amqpspec.suites.amqp_0_10._branches import (
     worked,
 )
 from amqpspec.suites.amqp_0_10._entities import bodies
-from amqpspec.suites.amqp_0_10._messages import SHARED, fill, holds_soon
+from amqpspec.suites.amqp_0_10._messages import SHARED, fill, has_on_offer_soon
 
 _ROLLED_BACK = ("xa-rbrollback", "xa-rbtimeout")
 _DONE = "xa-ok"
@@ -36,7 +37,7 @@ def commit_of_one_phase(peer: Peer) -> Verdict:
     of, queue = worked(peer)
     peer.claim("the message that was made, and the other one gone for good")
     told(peer, "commit", of, one_phase=True)
-    holds_soon(peer, queue, 1, 1)
+    has_on_offer_soon(peer, queue, 1, 1)
     found = bodies(peer, queue, 1)
     peer.detach()
     peer.barrier(1)
@@ -45,13 +46,13 @@ def commit_of_one_phase(peer: Peer) -> Verdict:
 
 @case("dtx.commit.effect.two-phase", covers=["dtx/commit/effect"])
 def commit_of_two_phases(peer: Peer) -> Verdict:
-    """Behind prepare nothing is to be seen; commit puts everything into effect, of its branch only."""
+    """After prepare nothing is to be seen; commit puts everything into effect, of its branch only."""
     selected(peer, 0, 1)
     (of, queue), (other, untouched) = prepared(peer), prepared(peer)
     peer.claim("nothing behind prepare, the message that was made behind commit, nothing of the other branch")
     before = bodies(peer, queue, 1)
     told(peer, "commit", of)
-    holds_soon(peer, queue, 1, 1)
+    has_on_offer_soon(peer, queue, 1, 1)
     found = (before, bodies(peer, queue, 1), bodies(peer, untouched, 1), key_of(other) in in_doubt(peer))
     return equals(peer, found, ([], [b"made"], [], True), "before, behind, other branch, in doubt")
 
@@ -83,20 +84,20 @@ def rollback_of_ended(peer: Peer) -> Verdict:
     of, queue = worked(peer)
     peer.claim("the message that was used")
     told(peer, "rollback", of)
-    holds_soon(peer, queue, 1, 1)
+    has_on_offer_soon(peer, queue, 1, 1)
     return equals(peer, bodies(peer, queue, 1), [b"used"], "bodies")
 
 
 @case("dtx.rollback.effect.prepared", covers=["dtx/rollback/effect"])
 def rollback_of_prepared(peer: Peer) -> Verdict:
-    """A prepared branch can be rolled back, by another session; another branch goes on."""
+    """A prepared branch can be rolled back, by another session; another branch continues."""
     selected(peer, 0, 1)
     (of, queue), (other, kept) = prepared(peer), prepared(peer)
     peer.claim("the message that was used back; the other branch committed")
     told(peer, "rollback", of, 1)
     told(peer, "commit", other, 1)
     for name in (queue, kept):
-        holds_soon(peer, name, 1, 1)
+        has_on_offer_soon(peer, name, 1, 1)
     found = [bodies(peer, name, 1) for name in (queue, kept)]
     return equals(peer, found, [[b"used"], [b"made"]], "bodies")
 
@@ -148,9 +149,25 @@ def prepared_goes_both_ways(peer: Peer) -> Verdict:
     other.claim("xa-ok twice; the message that was made, the message that was used")
     results = [told(other, "commit", first), told(other, "rollback", second)]
     for queue in (committed, rolled_back):
-        holds_soon(other, queue, 1)
+        has_on_offer_soon(other, queue, 1)
     found = [bodies(other, queue) for queue in (committed, rolled_back)]
     return equals(other, (results, found), ([_DONE, _DONE], [[b"made"], [b"used"]]), "results, bodies")
+
+
+@case("dtx.prepare.late", covers=["dtx/prepare/obligation-1"], slow=True)
+def prepared_outlives_its_timeout(peer: Peer) -> Verdict:
+    """A branch that was prepared in time can be committed when its timeout has passed."""
+    selected(peer)
+    of, queue = worked(peer)
+    ask(peer, "set-timeout", of, timeout=2)
+    in_time = told(peer, "prepare", of)
+    if in_time != _DONE:
+        raise Unmet("a branch that is prepared in time", in_time)
+    peer.wait(lambda arrival: False, 3.0)
+    peer.claim("xa-ok, and the message that was made")
+    result = told(peer, "commit", of)
+    has_on_offer_soon(peer, queue, 1)
+    return equals(peer, (result, bodies(peer, queue)), (_DONE, [b"made"]), "result, bodies")
 
 
 @case(
@@ -160,7 +177,7 @@ def prepared_goes_both_ways(peer: Peer) -> Verdict:
     budget_s=180.0,
 )
 def prepared_outlives_a_restart(peer: Peer) -> Verdict:
-    """A prepared branch is known behind a restart, and its commit has its effect."""
+    """A prepared branch is known after a restart, and its commit has its effect."""
     selected(peer)
     queue, of = peer.queue(durable=True, **SHARED), started(peer)
     peer.publish(queue, b"made", delivery={"delivery_mode": 2})
@@ -173,7 +190,7 @@ def prepared_outlives_a_restart(peer: Peer) -> Verdict:
     after.claim("the branch in doubt, then its message")
     known = key_of(of) in in_doubt(after)
     result = told(after, "commit", of)
-    holds_soon(after, queue, 1)
+    has_on_offer_soon(after, queue, 1)
     return equals(
         after, (known, result, bodies(after, queue)), (True, _DONE, [b"made"]), "known, result, bodies"
     )
@@ -249,14 +266,15 @@ def timeout_holds(peer: Peer) -> Verdict:
 
 @case("dtx.set-timeout.reset", covers=["dtx/set-timeout/reset"])
 def timeout_reset(peer: Peer) -> Verdict:
-    """A timeout of zero is that of a branch for which none was set."""
+    """A timeout of zero is that of a branch for which none was set, and does not end the branch."""
     selected(peer)
     of = started(peer)
-    peer.claim("the default once more")
+    peer.claim("the default once more, and a branch that is as good as ever")
     default = _timeout(peer, of)
     ask(peer, "set-timeout", of, timeout=3600)
     ask(peer, "set-timeout", of, timeout=0)
-    return equals(peer, _timeout(peer, of), default, "timeout")
+    found = _timeout(peer, of), told(peer, "end", of)
+    return equals(peer, found, (default, _DONE), "timeout, result of end")
 
 
 @case("dtx.set-timeout.expires", covers=["dtx/set-timeout/effective"], slow=True)
@@ -272,6 +290,6 @@ def timeout_passes(peer: Peer) -> Verdict:
     peer.claim("xa-rbtimeout or xa-rbrollback for the late branch, xa-ok for the other one")
     found = [told(peer, "end", of, channel) for channel, of in enumerate((late, in_time))]
     told(peer, "commit", in_time, 1, one_phase=True)
-    holds_soon(peer, queue, 1, 1)
+    has_on_offer_soon(peer, queue, 1, 1)
     told_right = (found[0] in _ROLLED_BACK, found[1], bodies(peer, queue, 1))
     return equals(peer, told_right, (True, _DONE, [b"1"]), "rolled back, result, bodies")

@@ -56,7 +56,7 @@ def _addressed(queue: str) -> Packed:
 
 @case("encoding.byte-order", covers=["encoding/byte-order", "type/sequence-no"])
 def byte_order(peer: Peer) -> Verdict:
-    """Of commands that are numbered from 0x01020304 on, completion is told by these very numbers."""
+    """The completion of commands numbered from 0x01020304 on is reported by the same numbers."""
     peer.open_session(point=_POINT)
     peer.claim(f"completion of {_POINT} and {_POINT + 1}")
     for _ in range(2):
@@ -66,7 +66,7 @@ def byte_order(peer: Peer) -> Verdict:
 
 @case("encoding.struct", covers=["encoding/struct/size", "encoding/struct/code", "type/struct32"])
 def structs_there_and_back(peer: Peer) -> Verdict:
-    """Two structs behind one another come back as they were sent, each with its code and size."""
+    """Two consecutive structs are returned as they were sent, each with its code and size."""
     peer.open_session()
     message = Packed(_MESSAGE, {"content_type": "text/plain", "correlation_id": b"\x00\xff", "app_id": b"a"})
     peer.claim("both structs")
@@ -172,7 +172,7 @@ def executed_once_in_order(peer: Peer) -> Verdict:
 
 @case("encoding.command.unknown-class", covers=["encoding/command/unknown-class"])
 def unknown_class(peer: Peer) -> Verdict:
-    """Commands and controls of a class that nobody defined are refused."""
+    """Commands and controls of an undefined class are refused."""
     codes = ((0, 1), (11, 1), (255, 255))
     wrong = [command_of(encode_instruction("execution.sync", {}, code=code)) for code in codes]
     wrong += [control_of(encode_instruction("session.flush", {}, code=code)) for code in codes]
@@ -222,7 +222,7 @@ def truncated_controls_of_connections(peer: Peer) -> Verdict:
 
 @case("encoding.command.trailing", covers=["encoding/command/trailing"])
 def trailing(peer: Peer) -> Verdict:
-    """Octets behind the last field of a command or control are refused."""
+    """Octets after the last field of a command or control are refused."""
     wrong = (
         command_of(encode_instruction("execution.sync", {}, sync=True, extra=b"\0")),
         command_of(encode_instruction("queue.query", {"queue": "a-queue"}, extra=b"\x01\x02")),
@@ -283,7 +283,7 @@ def structs_that_stand_twice(peer: Peer) -> Verdict:
 
 @case("encoding.header-segment.unknown-entry", covers=["encoding/header-segment/unknown-entry"])
 def unknown_structs_are_passed_on(peer: Peer) -> Verdict:
-    """Structs with codes that nobody knows arrive as they were sent."""
+    """Structs with unknown codes arrive as they were sent."""
     peer.open_session()
     unknown = [UnknownStruct((200, 7), b"\x00\x00"), UnknownStruct((4, 99), b"\x00\x01\xff")]
     peer.claim("both unknown structs, unchanged")

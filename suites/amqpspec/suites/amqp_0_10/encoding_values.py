@@ -47,7 +47,7 @@ def _transferring(headers: Any) -> Act:
 
 @case("encoding.type-codes.skipping", covers=["encoding/type-codes/skipping"])
 def unknown_type_codes(peer: Peer) -> Verdict:
-    """A value of an unknown type does not keep what stands behind it from being read."""
+    """A value of an unknown type does not prevent the values after it from being read."""
     peer.open_session()
     headers = {"a": Value(0x0F, b"\x01"), "b": Value(0x9F, b"two"), "known": "last"}
     peer.publish(peer.queue(), message={"application_headers": headers})
@@ -108,7 +108,7 @@ def _either_way(peer: Peer, reaction: Reaction) -> Verdict:
 
 @case("map.distinct-keys", covers=["map/distinct-keys"])
 def keys_that_stand_twice(peer: Peer) -> Verdict:
-    """No key stands twice in a map."""
+    """No key occurs twice in a map."""
     value = malformed.counted("map", b"\x01a\x02\x07\x01a\x02\x08", 2)
     return each_judged(peer, [_transferring(value)], borne)
 

@@ -5,6 +5,8 @@ Knows: how types route. Must not know: targets.
 
 from __future__ import annotations
 
+from typing import Any
+
 from amqpspec.peer.amqp_0_10.peer import Peer
 from amqpspec.run.amqp_0_10.oracles import rejects_violation
 from amqpspec.run.case import case
@@ -71,6 +73,18 @@ def headers(peer: Peer) -> Verdict:
     return equals(peer, found, [[0], [0, 1, 2], [0, 2, 3], []], "messages by binding")
 
 
+@case("exchange.type.headers.values", covers=["exchange-types/headers"])
+def values_of_headers(peer: Peer) -> Verdict:
+    """A headers exchange compares lists by their entries, and tells true from 1."""
+    peer.open_session()
+    peer.claim("each message in the queues whose argument is equal to its header")
+    values: tuple[Any, ...] = (["a", "b"], ["b"], True, 1)
+    bindings: list[Route] = [("", {"x-match": "all", "field": value}) for value in values]
+    messages: list[Route] = [("", {"field": value}) for value in values]
+    found = routed(peer, "headers", bindings, messages)
+    return equals(peer, found, [[0], [1], [2], [3], []], "messages by binding")
+
+
 @case("exchange.type.recommended", covers=["exchange/recommended-types"])
 def recommended_types(peer: Peer) -> Verdict:
     """Exchanges of type topic and headers can be declared."""
@@ -121,7 +135,7 @@ def standard_exchanges_elsewhere(peer: Peer) -> Verdict:
 
 @case("exchange.default-exchange", covers=["exchange/default-exchange", "queue/declare/default-binding"])
 def default_exchange(peer: Peer) -> Verdict:
-    """What is sent without an exchange goes to the queue that its key names, unasked."""
+    """Messages sent without an exchange go to the queue that their key names."""
     peer.open_session()
     queues = [peer.queue() for _ in "12"]
     peer.claim("each message in the queue that its key names")

@@ -42,7 +42,7 @@ def reserved_name_passively(peer: Peer) -> Verdict:
 
 @case("exchange.declare.typed", covers=["exchange/declare/type/typed"])
 def another_type(peer: Peer) -> Verdict:
-    """An exchange cannot be declared anew with another type."""
+    """An exchange cannot be declared again with another type."""
     peer.open_session()
     name = peer.exchange("direct")
     peer.send("exchange.declare", exchange=name, type="fanout")
@@ -51,7 +51,7 @@ def another_type(peer: Peer) -> Verdict:
 
 @case("exchange.declare.same-type", covers=["exchange/declare/type/typed"])
 def the_same_type(peer: Peer) -> Verdict:
-    """An exchange can be declared anew as it is, and keeps its bindings."""
+    """An exchange can be declared again as it is, and keeps its bindings."""
     peer.open_session()
     name = peer.exchange("direct")
     (queue,) = bound_to(peer, name, ["k"])
@@ -63,7 +63,7 @@ def the_same_type(peer: Peer) -> Verdict:
 
 @case("exchange.declare.unknown-type", covers=["exchange/declare/type/exchange-type-not-found"])
 def unknown_type(peer: Peer) -> Verdict:
-    """A type that there is not cannot be declared."""
+    """The server rejects the declare of an exchange of an unknown type."""
     peer.open_session()
     name = peer.will_clean("exchange", peer.name("x"))
     peer.send("exchange.declare", exchange=name, type=f"x-{peer.name('type')}")
@@ -83,7 +83,7 @@ def passive_declare(peer: Peer) -> Verdict:
 
 @case("exchange.declare.passive.no-create", covers=["exchange/declare/passive/no-create"])
 def passive_declare_makes_nothing(peer: Peer) -> Verdict:
-    """A passive declare never makes an exchange."""
+    """A passive declare never creates an exchange."""
     peer.open_session()
     name = peer.will_clean("exchange", peer.name("missing"))
     peer.send("exchange.declare", exchange=name, type="direct", passive=True)
@@ -95,7 +95,7 @@ def passive_declare_makes_nothing(peer: Peer) -> Verdict:
 
 @case("exchange.declare.arguments.passive", covers=["exchange/declare/arguments/passive"])
 def passive_declare_with_arguments(peer: Peer) -> Verdict:
-    """A passive declare does not look at the arguments."""
+    """The server ignores the arguments of a passive declare."""
     peer.open_session()
     name = peer.exchange("direct")
     peer.claim("no refusal of a passive declare with unknown arguments")
@@ -119,7 +119,7 @@ def unknown_arguments(peer: Peer) -> Verdict:
 
 @case("exchange.declare.alternate-exchange", covers=["exchange/declare/alternate-exchange/when"])
 def alternate_exchange(peer: Peer) -> Verdict:
-    """What no queue gets goes to the alternate exchange, and nothing else does."""
+    """Messages that no queue receives go to the alternate exchange, and no others do."""
     peer.open_session()
     alternate = peer.exchange("fanout")
     name = peer.exchange("direct", alternate_exchange=alternate)
@@ -161,7 +161,7 @@ def no_alternate_exchange(peer: Peer) -> Verdict:
     covers=["exchange/declare/alternate-exchange/pre-existing-exchange"],
 )
 def another_alternate_exchange(peer: Peer) -> Verdict:
-    """An exchange cannot be declared anew with another alternate exchange."""
+    """An exchange cannot be declared again with another alternate exchange."""
     peer.open_session()
     first, second = peer.exchange("fanout"), peer.exchange("fanout")
     name = peer.exchange("direct", alternate_exchange=first)
@@ -177,7 +177,7 @@ def another_alternate_exchange(peer: Peer) -> Verdict:
     ],
 )
 def double_failure(peer: Peer) -> Verdict:
-    """What the alternate exchange cannot route goes to no further alternate exchange, and nowhere else."""
+    """Messages that the alternate exchange cannot route go to no further alternate exchange, and nowhere else."""
     peer.open_session()
     last = peer.exchange("fanout")
     middle = peer.exchange("direct", alternate_exchange=last)
@@ -194,7 +194,7 @@ def double_failure(peer: Peer) -> Verdict:
 
 @case("exchange.declare.durable.both", covers=["exchange/declare/durable/support"])
 def durable_and_transient(peer: Peer) -> Verdict:
-    """Durable exchanges can be had, and transient ones, and a query tells them apart."""
+    """The server supports durable and transient exchanges, and a query distinguishes them."""
     peer.open_session()
     peer.claim("a durable exchange and a transient one")
     names = [peer.exchange("fanout", durable=durable) for durable in (True, False)]
@@ -204,7 +204,7 @@ def durable_and_transient(peer: Peer) -> Verdict:
 
 @case("exchange.declare.durable.restart", covers=["exchange/declare/durable/restart"], restarts=True)
 def restart(peer: Peer) -> Verdict:
-    """A durable exchange is there after a restart, with its type; a transient one is not."""
+    """A durable exchange survives a restart with its type; a transient one does not."""
     peer.open_session()
     names = [peer.exchange("topic", durable=durable) for durable in (True, False)]
     peer.context.restart()
@@ -218,7 +218,7 @@ def restart(peer: Peer) -> Verdict:
 
 @case("exchange.declare.durable.sticky", covers=["exchange/declare/durable/sticky"])
 def durable_again(peer: Peer) -> Verdict:
-    """Durable is not looked at when the exchange exists already, and changes nothing."""
+    """The server ignores durable if the exchange already exists."""
     peer.open_session()
     names = [peer.exchange("direct", durable=durable) for durable in (True, False)]
     peer.claim("no refusal, and durability as before")

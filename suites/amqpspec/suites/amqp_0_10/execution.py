@@ -5,12 +5,13 @@ Knows: exceptions and what they name. Must not know: targets.
 
 from __future__ import annotations
 
+from amqpspec.peer.amqp_0_10.arrivals import AssemblyArrived
 from amqpspec.peer.amqp_0_10.peer import Peer
 from amqpspec.run.amqp_0_10.oracles import rejects_violation
 from amqpspec.run.case import case
 from amqpspec.run.oracles import borne, equals, holds, judge_reaction
 from amqpspec.run.verdict import Verdict
-from amqpspec.suites.amqp_0_10._wire import command_of, each_judged, send_command
+from amqpspec.suites.amqp_0_10._wire import command_of, each_judged, queues_there, send_command
 from amqpspec.wire.amqp_0_10.instructions import encode_instruction
 
 
@@ -28,11 +29,14 @@ def not_found(peer: Peer) -> Verdict:
     hooks=["limited-user"],
 )
 def not_permitted(peer: Peer) -> Verdict:
-    """A user who may log in and nothing else cannot declare a queue."""
+    """A user who may log in and nothing else cannot declare a queue: it is not there afterwards."""
+    peer.open_session()
     limited = peer.another("limited")
     limited.open_session()
-    limited.send("queue.declare", queue=limited.will_clean("queue", limited.name("q")), exclusive=True)
-    return rejects_violation(limited)
+    name = peer.will_clean("queue", limited.name("q"))
+    limited.send("queue.declare", queue=name)
+    refused = rejects_violation(limited)
+    return refused if queues_there(peer, [name]) == [] else holds(peer, False, "a queue", "no queue")
 
 
 @case("execution.error-code.resource-locked", covers=["execution/error-code/resource-locked"])
@@ -48,7 +52,7 @@ def held_by_another(peer: Peer) -> Verdict:
 
 @case("execution.error-code.resource-deleted", covers=["execution/error-code/resource-deleted"])
 def deleted_under_a_subscription(peer: Peer) -> Verdict:
-    """Where the queue of a subscription is deleted by another session, its session is told so."""
+    """If another session deletes the queue of a subscription, the session of the subscription is notified."""
     for channel in (0, 1):
         peer.open_session(channel)
     queue, other = (peer.queue(exclusive=False) for _ in "12")
@@ -118,7 +122,7 @@ def does_not_fit_here(peer: Peer) -> Verdict:
 
 @case("execution.sync", covers=["execution/sync"])
 def sync_is_last(peer: Peer) -> Verdict:
-    """Once each of two syncs is told complete, so are all commands before it."""
+    """Once each of two syncs is reported complete, so are all commands before it."""
     peer.open_session()
     peer.claim("all commands before a sync among those that are told completed with it")
     found = []
@@ -132,7 +136,7 @@ def sync_is_last(peer: Peer) -> Verdict:
 
 @case("execution.result.before-completion", covers=["session-layer/result/always"])
 def result_before_completion(peer: Peer) -> Verdict:
-    """Queries that find nothing bring a result like those that find something, each before it is told complete."""
+    """Queries that find nothing bring a result like those that find something, each before it is reported complete."""
     peer.open_session()
     peer.claim("a result for each query, before its completion")
     numbers = []
@@ -163,6 +167,19 @@ def exception_names_its_command(peer: Peer) -> Verdict:
     failing = peer.send("queue.delete", queue=peer.name("missing"), sync=True)
     peer.claim("an exception with the id of the command that failed")
     return equals(peer, peer.expect("execution.exception")["command_id"], failing, "command")
+
+
+@case("execution.exception.command-id.argument", covers=["execution/exception/command-id"])
+def exception_names_a_command_of_no_sense(peer: Peer) -> Verdict:
+    """Where a mode that no table has ends the session by an exception, that names the command."""
+    peer.open_session()
+    peer.barrier()
+    wrong = {"queue": "q", "destination": "d", "accept_mode": 7, "acquire_mode": 0}
+    failing = send_command(peer, encode_instruction("message.subscribe", wrong))
+    peer.claim("no exception, or one with the id of the command")
+    arrived = [one for one in peer.reaction().arrivals if isinstance(one, AssemblyArrived)]
+    named = [one["command_id"] for one in arrived if one.name == "execution.exception"]
+    return equals(peer, named, [failing] * len(named), "commands")
 
 
 @case("execution.exception.field-index", covers=["execution/exception/field-index"])

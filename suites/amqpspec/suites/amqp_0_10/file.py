@@ -6,7 +6,6 @@ Knows: what consumers, qos and priorities promise. Must not know: targets.
 from __future__ import annotations
 
 from amqpspec.peer.amqp_0_10.peer import Peer
-from amqpspec.run.amqp_0_10.oracles import rejects_violation
 from amqpspec.run.case import case
 from amqpspec.run.oracles import equals, holds, observed_either_way
 from amqpspec.run.verdict import Verdict
@@ -38,7 +37,7 @@ def two_levels(peer: Peer) -> Verdict:
 
 @case("file.priority.ten", covers=["file/priority-levels/ten"], needs=_NEEDS)
 def ten_levels(peer: Peer) -> Verdict:
-    """Whether all ten priorities of files are told apart is recorded."""
+    """Whether all ten priorities of files are distinguished is recorded."""
     return _contents.ten_priorities(peer, FILE)
 
 
@@ -48,7 +47,7 @@ def ten_levels(peer: Peer) -> Verdict:
     needs=_NEEDS,
 )
 def with_acknowledgement_and_without(peer: Peer) -> Verdict:
-    """With no-ack a file is gone once it was sent; else it comes again when its session ends without an ack."""
+    """With no-ack a file is gone once it was sent; else it is redelivered when its session ends without an ack."""
     peer.open_session()
     queues = [peer.queue(exclusive=False) for _ in "12"]
     for queue, automatic in zip(queues, (True, False), strict=True):
@@ -197,9 +196,7 @@ def sixteen(peer: Peer) -> Verdict:
 @case("file.consume.queue.empty", covers=["file/consume/queue/queue-exists-if-empty"], needs=_NEEDS)
 def no_queue(peer: Peer) -> Verdict:
     """A consumer without a queue is refused."""
-    peer.open_session()
-    peer.send("file.consume", queue="", consumer_tag="c")
-    return rejects_violation(peer)
+    return _contents.no_queue(peer, FILE)
 
 
 @case(
@@ -212,39 +209,25 @@ def no_queue(peer: Peer) -> Verdict:
 )
 def tag_in_use(peer: Peer) -> Verdict:
     """A tag in use cannot be given to a second consumer; another connection may use it as well."""
-    peer.open_session()
-    queue, other = peer.queue(exclusive=False), peer.another()
-    other.open_session()
-    for one in (peer, other):
-        consume(one, FILE, queue, consumer_tag="same")
-    peer.send("file.consume", queue=queue, consumer_tag="same")
-    return rejects_violation(peer)
+    return _contents.tag_in_use(peer, FILE)
 
 
 @case("file.consume.tag.empty", covers=["file/consume/consumer-tag/not-empty-consumer-tag"], needs=_NEEDS)
 def no_tag(peer: Peer) -> Verdict:
     """A consumer without a tag is refused."""
-    peer.open_session()
-    peer.send("file.consume", queue=peer.queue(), consumer_tag="")
-    return rejects_violation(peer)
+    return _contents.no_tag(peer, FILE)
 
 
 @case("file.consume.no-local", covers=["file/consume/no-local"], needs=_NEEDS)
 def no_local(peer: Peer) -> Verdict:
-    """With no-local, a file that its own connection published does not come."""
+    """With no-local, a connection does not receive the files that it published."""
     return _contents.no_local(peer, FILE)
 
 
 @case("file.consume.exclusive.in-use", covers=["file/consume/exclusive/in-use"], needs=_NEEDS)
 def exclusive_access(peer: Peer) -> Verdict:
     """Exclusive access to a queue that has a consumer is refused; to one that has none, it is not."""
-    peer.open_session()
-    peer.open_session(1)
-    used, free = peer.queue(exclusive=False), peer.queue(exclusive=False)
-    consume(peer, FILE, used)
-    consume(peer, FILE, free, 1, exclusive=True)
-    peer.send("file.consume", 1, queue=used, consumer_tag="c", exclusive=True)
-    return rejects_violation(peer, 1)
+    return _contents.exclusive_access(peer, FILE)
 
 
 @case("file.consume.nowait", covers=["file/consume/nowait"], needs=_NEEDS)
@@ -256,14 +239,12 @@ def nowait(peer: Peer) -> Verdict:
 @case("file.consume.nowait.refused", covers=["file/consume/queue/queue-exists-if-empty"], needs=_NEEDS)
 def nowait_refused(peer: Peer) -> Verdict:
     """With nowait, a consume that fails still ends in an exception."""
-    peer.open_session()
-    peer.send("file.consume", queue="", consumer_tag="c", nowait=True)
-    return rejects_violation(peer)
+    return _contents.no_queue(peer, FILE, nowait=True)
 
 
 @case("file.cancel", covers=["file/cancel/no-more"], needs=_NEEDS)
 def cancelled(peer: Peer) -> Verdict:
-    """After cancel nothing more comes for that consumer; what came before can be acknowledged, or is kept."""
+    """After cancel nothing more arrives for that consumer; what came before can be acknowledged, or is kept."""
     peer.open_session()
     queue, other = peer.queue(exclusive=False), peer.queue()
     tag = consume(peer, FILE, queue)

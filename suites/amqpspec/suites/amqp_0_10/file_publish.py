@@ -67,7 +67,7 @@ def size_is_told(peer: Peer) -> Verdict:
 
 @case("file.open.content-size.exceeded", covers=["file/open/content-size/content-size"], needs=_NEEDS)
 def more_than_announced(peer: Peer) -> Verdict:
-    """More octets than were announced: whether the server bears with it is recorded."""
+    """More octets than were announced: whether the server tolerates it is recorded."""
     peer.open_session()
     open_file(peer, peer.name("f"), 3)
     peer.send("file.stage", header=_NO_PROPERTIES, body=b"four")
@@ -204,7 +204,7 @@ def immediate(peer: Peer) -> Verdict:
 
 @case("file.publish.identifier.unknown", covers=["file/publish/identifier/staged"], needs=_NEEDS)
 def never_staged(peer: Peer) -> Verdict:
-    """A file that nobody staged cannot be published."""
+    """A file that was not staged cannot be published."""
     peer.open_session()
     queue = peer.queue()
     stage(peer, b"another")
@@ -231,7 +231,7 @@ def published_while_it_is_staged(peer: Peer) -> Verdict:
 
 @case("file.deliver.poison", covers=["file/deliver/redelivery-tracking/poison"], needs=_NEEDS)
 def poison(peer: Peer) -> Verdict:
-    """A file that keeps coming back unacknowledged is not delivered for ever."""
+    """A file that repeatedly returns unacknowledged is not delivered endlessly."""
     peer.open_session()
     queue = peer.queue(exclusive=False)
     put(peer, FILE, queue, [b"poison"])
@@ -259,7 +259,7 @@ def tags(peer: Peer) -> Verdict:
 
 @case("file.deliver.identifier", covers=["file/deliver/identifier/staged"], needs=_NEEDS)
 def delivered_is_staged(peer: Peer) -> Verdict:
-    """What is delivered has been staged under the identifier that deliver bears."""
+    """A delivered file has been staged under the identifier of deliver."""
     peer.open_session()
     queue = peer.queue()
     put(peer, FILE, queue, [b"one", b"two"])
@@ -270,7 +270,7 @@ def delivered_is_staged(peer: Peer) -> Verdict:
 
 @case("file.deliver.redelivered", covers=["file/acknowledgement-support"], needs=_NEEDS)
 def redelivered(peer: Peer) -> Verdict:
-    """A file that was not acknowledged comes again, one that was does not."""
+    """A file that was not acknowledged is redelivered; an acknowledged one is not."""
     peer.open_session()
     queue = peer.queue(exclusive=False)
     put(peer, FILE, queue, [b"acknowledged", b"forgotten"])
@@ -327,6 +327,25 @@ def up_to(peer: Peer) -> Verdict:
     return equals(peer, again, [[b"3"], [b"0", b"1", b"3"], []], "files that come again")
 
 
+@case("file.ack.zero", covers=["file/ack/multiple/up-to"], needs=_NEEDS)
+def zero_alone(peer: Peer) -> Verdict:
+    """Without multiple, a tag of zero acknowledges no file."""
+    peer.open_session()
+    queue = peer.queue(exclusive=False)
+    put(peer, FILE, queue, [b"0", b"1"])
+    consume(peer, FILE, queue)
+    got(peer, FILE, 2)
+    # No delivery has the tag zero. Whether the server refuses it is not said.
+    peer.send("file.ack", delivery_tag=0)
+    reaction = peer.reaction()
+    other = peer.another()
+    other.open_session()
+    peer.claim("both files once more")
+    if reaction.refusal is None:
+        peer.detach()
+    return equals(peer, left(other, FILE, queue, 2), [b"0", b"1"], "files")
+
+
 @case(
     "file.ack.unknown",
     covers=["file/ack/multiple/validation/refused", "file/ack/multiple/validation/checked"],
@@ -363,13 +382,9 @@ def back_or_away(peer: Peer) -> Verdict:
 
 
 @case(
-    "file.reject.requeue.strategy",
-    covers=[
-        "file/reject/requeue/requeue-strategy/same-client",
-        "file/reject/requeue/requeue-strategy/alternative",
-    ],
-    needs=_NEEDS,
-)
+    "file.reject.requeue.strategy", needs=_NEEDS,
+    covers=["file/reject/requeue/requeue-strategy/same-client", "file/reject/requeue/requeue-strategy/alternative"],
+)  # fmt: skip
 def to_somebody_else(peer: Peer) -> Verdict:
     """A rejected file does not come back to its session; it goes to another consumer."""
     peer.open_session()

@@ -73,5 +73,5 @@ def commands_of_the_target(peer: Peer) -> Verdict:
     budget_s=_BUDGET_S,
 )
 def gaps(peer: Peer) -> Verdict:
-    """Commands are left out here and there: they count as completed, and what comes behind them is carried out."""
+    """Commands are left out here and there: they count as completed, and later commands are carried out."""
     return _walked(peer, "gap gap send know look lose", _SEED + 3, STARTS[1])

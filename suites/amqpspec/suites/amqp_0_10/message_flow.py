@@ -7,6 +7,8 @@ What credit brings is counted by flush: it is complete when that has gone out.
 
 from __future__ import annotations
 
+from typing import Any
+
 from amqpspec.peer.amqp_0_10.arrivals import AssemblyArrived
 from amqpspec.peer.amqp_0_10.peer import CREDIT, UNLIMITED, WINDOW, Peer
 from amqpspec.run.case import case
@@ -20,7 +22,7 @@ from amqpspec.suites.amqp_0_10._messages import (
     deliveries,
     fill,
     flushed,
-    holds_soon,
+    has_on_offer_soon,
 )
 
 _SIX = tuple(b"%d" % number for number in range(6))
@@ -28,13 +30,9 @@ _PLENTY = 1 << 20
 
 
 def _subscribed(
-    peer: Peer,
-    queue: str,
-    mode: int | None = CREDIT,
-    *,
-    messages: int | None = None,
-    octets: int | None = UNLIMITED,
-) -> str:
+    peer: Peer, queue: str, mode: int | None = CREDIT, *,
+    messages: int | None = None, octets: int | None = UNLIMITED,
+) -> str:  # fmt: skip
     """A subscription in a flow mode, with credit."""
     name = peer.subscribe(queue, messages=None, octets=None)
     if mode is not None:
@@ -91,7 +89,7 @@ def credit_in_octets(peer: Peer) -> Verdict:
 
 @case("message.flow-mode.credit.either", covers=["message/set-flow-mode/credit"])
 def either_credit_ends_it(peer: Peer) -> Verdict:
-    """Where either credit is used up nothing comes, however much there is of the other one."""
+    """Where either credit is used up nothing arrives, however much there is of the other one."""
     peer.open_session()
     queue = fill(peer, peer.queue(), *_SIX)
     names = [_subscribed(peer, queue, messages=3, octets=None), _subscribed(peer, queue, octets=_PLENTY)]
@@ -192,7 +190,7 @@ def outcomes_give_no_credit(peer: Peer) -> Verdict:
     peer.claim("nothing more behind the three outcomes; a message for each that is complete")
     for outcome, transfer in zip(("accept", "reject", "release"), first, strict=True):
         answer(peer, outcome, [transfer])
-    holds_soon(peer, queue, 4)
+    has_on_offer_soon(peer, queue, 4)
     before = contents(deliveries(peer, name))
     _complete(peer, first[:2])
     then = len(peer.transfers(2))
@@ -229,7 +227,7 @@ def switch_with_credit(peer: Peer) -> Verdict:
 
 @case("message.flow-mode.switch.stopped", covers=["message/set-flow-mode/mode-switching"])
 def switch_behind_stop(peer: Peer) -> Verdict:
-    """Behind stop, and behind flush, the mode can change, and holds from then on."""
+    """After stop, and after flush, the mode can change, and holds from then on."""
     peer.open_session()
     queue = fill(peer, peer.queue(), *_SIX)
     name = peer.subscribe(queue, messages=1)
@@ -271,12 +269,15 @@ def octets_add_up(peer: Peer) -> Verdict:
     peer.open_session()
     body = b"v" * 1000
     cost = _cost(peer, body)
-    queue = peer.queue()
-    name = _subscribed(peer, queue, messages=2, octets=cost)
-    peer.flow(name, octets=2 * cost)
-    peer.claim("two messages")
-    fill(peer, queue, *[body] * 4)
-    return equals(peer, (len(flushed(peer, name)), count_of(peer, queue)), (2, 2), "messages, left")
+    peer.claim("two messages where there is credit for two, and where there are octets for two")
+    found = []
+    for messages, first, more in ((2, cost, 2 * cost), (4, cost, cost)):
+        queue = peer.queue()
+        name = _subscribed(peer, queue, messages=messages, octets=first)
+        peer.flow(name, octets=more)
+        fill(peer, queue, *[body] * 4)
+        found.append((len(flushed(peer, name)), count_of(peer, queue)))
+    return equals(peer, found, [(2, 2)] * 2, "messages, left")
 
 
 @case("message.flow.without-value", covers=["message/flow/value/unset"])
@@ -331,7 +332,7 @@ def flush(peer: Peer) -> Verdict:
 
 @case("message.flush.again", covers=["message/flush/exhausts"])
 def flush_takes_both_credits(peer: Peer) -> Verdict:
-    """Behind flush neither credit is left: each has to be given anew."""
+    """After flush neither credit is left: each has to be given again."""
     peer.open_session()
     queue = peer.queue()
     name = _subscribed(peer, queue, messages=5, octets=_PLENTY)
@@ -345,9 +346,29 @@ def flush_takes_both_credits(peer: Peer) -> Verdict:
     return equals(peer, (found, count_of(peer, queue)), ([[], [], [b"0"]], 5), "bodies, left")
 
 
+@case("message.flush.large", covers=["message/flush/exhausts"])
+def flush_sends_large_messages(peer: Peer) -> Verdict:
+    """Flush is complete when all messages that are there have been sent, however many octets they are."""
+    peer.open_session()
+    queue = fill(peer, peer.queue(), *[bytes(600_000)] * 4)
+    name = _subscribed(peer, queue, octets=None)
+    peer.claim("four messages before flush is complete")
+    # In one write: a server that sends in portions has not sent all of them when it reads flush.
+    flows = [_numbered(peer, "message.flow", destination=name, unit=unit, value=UNLIMITED) for unit in (0, 1)]
+    peer.send_octets(b"".join(flows) + peer.encoded("message.flush", destination=name, sync=True))
+    peer.completion(peer.number())
+    return equals(peer, [len(one.body) for one in deliveries(peer, name)], [600_000] * 4, "octets")
+
+
+def _numbered(peer: Peer, name: str, **args: Any) -> bytes:
+    """The octets of a command that gets the next id."""
+    peer.number()
+    return peer.encoded(name, **args)
+
+
 @case("message.stop", covers=["message/stop/zero"])
 def stop(peer: Peer) -> Verdict:
-    """Stop takes both credits of its destination, and of no other one."""
+    """Stop revokes both credits of its destination, and of no other destination."""
     peer.open_session()
     queue = peer.queue()
     names = [_subscribed(peer, queue, messages=5, octets=_PLENTY) for _ in "123"]
@@ -363,7 +384,7 @@ def stop(peer: Peer) -> Verdict:
 
 @case("message.stop.completion", covers=["message/stop/completion"])
 def nothing_behind_stop(peer: Peer) -> Verdict:
-    """Once stop is complete nothing more comes; with new credit it goes on."""
+    """Once stop is complete nothing more arrives; with new credit it continues."""
     peer.open_session()
     queue = fill(peer, peer.queue(), b"before")
     name = _subscribed(peer, queue, messages=UNLIMITED)

@@ -242,7 +242,7 @@ def unknown_resume_id(peer: Peer) -> Verdict:
 
 @case("message.resume.no-destination", covers=["message/resume/destination/destination-not-found"])
 def resume_to_nowhere(peer: Peer) -> Verdict:
-    """A resume to an exchange that does not exist is refused."""
+    """The server rejects a resume to an exchange that does not exist."""
     peer.open_session()
     peer.send("message.resume", destination=peer.name("missing"), resume_id=peer.name("resume"))
     return rejects_violation(peer)

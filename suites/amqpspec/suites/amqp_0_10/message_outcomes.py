@@ -18,7 +18,7 @@ from amqpspec.suites.amqp_0_10._messages import (
     count_of,
     fill,
     flushed,
-    holds_soon,
+    has_on_offer_soon,
     ids,
     looked_at,
 )
@@ -40,7 +40,7 @@ def routing(peer: Peer) -> Verdict:
 
 @case("message.transfer.subscription", covers=["message/transfer/subscription"])
 def destinations(peer: Peer) -> Verdict:
-    """What a subscription brings bears its destination."""
+    """Messages of a subscription carry its destination."""
     peer.open_session()
     queues = [fill(peer, peer.queue(), body) for body in (b"1", b"2")]
     peer.claim("each message with the destination of its subscription")
@@ -63,7 +63,7 @@ def blank_destination(peer: Peer) -> Verdict:
 
 @case("message.transfer.no-exchange", covers=["message/transfer/destination/nonexistent-exchange"])
 def missing_exchange(peer: Peer) -> Verdict:
-    """A transfer to an exchange that does not exist is refused."""
+    """The server rejects a transfer to an exchange that does not exist."""
     peer.open_session()
     peer.publish("k", b"m", exchange=peer.name("missing"))
     return rejects_violation(peer)
@@ -71,7 +71,7 @@ def missing_exchange(peer: Peer) -> Verdict:
 
 @case("message.transfer.transaction", covers=["message/transfer/transactional-publish"])
 def transacted(peer: Peer) -> Verdict:
-    """What a transaction publishes is not in its queue before commit; what another session publishes is."""
+    """Messages published in a transaction are not in their queue before commit; those of another session are."""
     peer.open_session()
     peer.open_session(1)
     queue = peer.queue(exclusive=False)
@@ -81,7 +81,7 @@ def transacted(peer: Peer) -> Verdict:
     peer.claim("the plain message, and the other one behind commit")
     before = bodies(peer, queue, 1)
     peer.call("tx.commit")
-    holds_soon(peer, queue, 1, 1)
+    has_on_offer_soon(peer, queue, 1, 1)
     return equals(peer, (before, bodies(peer, queue, 1)), ([b"plain"], [b"transacted"]), "before, behind")
 
 
@@ -92,19 +92,20 @@ def transacted(peer: Peer) -> Verdict:
 def accept_without_acquiring(peer: Peer) -> Verdict:
     """An accept of what was not acquired takes no message out of its queue."""
     peer.open_session()
-    peer.open_session(1)
+    other = peer.another()
+    other.open_session()
     queue = fill(peer, peer.queue(exclusive=False), b"1", b"2")
     shown = looked_at(peer, queue)
     peer.send("message.accept", transfers=ids(shown[:1]))
     reaction = peer.reaction()
-    left = bodies(peer, queue, 1)
+    left = bodies(other, queue)
     effect = "" if left == [b"1", b"2"] else f"left: {left}"
     return without_effect(peer, reaction, effect)
 
 
 @case("message.accept.acquired", covers=["message/accept/acquisition"])
 def accept_behind_acquire(peer: Peer) -> Verdict:
-    """What was acquired can be accepted: it is gone, and what was only shown is not."""
+    """Acquired messages can be accepted and are then removed; messages that were only shown are not."""
     peer.open_session()
     peer.open_session(1)
     queue = fill(peer, peer.queue(exclusive=False), b"1", b"2")
@@ -129,13 +130,13 @@ def _left_behind(peer: Peer, first: str, then: str) -> list[bytes | None]:
     peer.reaction()
     if peer.sessions[0].attached:
         peer.detach()
-    holds_soon(peer, queue, 1, 1)
+    has_on_offer_soon(peer, queue, 1, 1)
     return bodies(peer, queue, 1)
 
 
 @case("message.accept.reference", covers=["message/accept/reference"])
 def release_behind_accept(peer: Peer) -> Verdict:
-    """What was accepted cannot be released any more."""
+    """Accepted messages can no longer be released."""
     return equals(peer, _left_behind(peer, "accept", "release"), [b"pending"], "bodies")
 
 
@@ -144,13 +145,13 @@ def release_behind_accept(peer: Peer) -> Verdict:
 
 @case("message.reject.reference", covers=["message/reject/reference"])
 def release_behind_reject(peer: Peer) -> Verdict:
-    """What was rejected cannot be released any more."""
+    """Rejected messages can no longer be released."""
     return equals(peer, _left_behind(peer, "reject", "release"), [b"pending"], "bodies")
 
 
 @case("message.reject.alternate-exchange", covers=["message/reject/alternate-exchange/delivered"])
 def rejected_to_the_alternate(peer: Peer) -> Verdict:
-    """What a client rejects goes to the alternate exchange of the queue that it came from, with any code."""
+    """Rejected messages go to the alternate exchange of their queue, with any code."""
     peer.open_session()
     alternates = [peer.exchange("fanout") for _ in "12"]
     orphans = [bound_to(peer, name, [""])[0] for name in alternates]
@@ -186,7 +187,7 @@ def reject_without_acquiring(peer: Peer) -> Verdict:
 
 @case("message.release.available", covers=["message/release/available"])
 def released(peer: Peer) -> Verdict:
-    """What is released can be had by another session; what is not released cannot."""
+    """Released messages are available to another session; others are not."""
     peer.open_session()
     peer.open_session(1)
     queue = fill(peer, peer.queue(exclusive=False), b"released", b"held")
@@ -195,7 +196,7 @@ def released(peer: Peer) -> Verdict:
     peer.call("message.cancel", destination=destination)
     peer.claim("the message that was released")
     answer(peer, "release", found[:1])
-    holds_soon(peer, queue, 1, 1)
+    has_on_offer_soon(peer, queue, 1, 1)
     return equals(peer, bodies(peer, queue, 1), [b"released"], "bodies")
 
 
@@ -219,7 +220,7 @@ def _order_behind_release(peer: Peer) -> list[bytes | None]:
     peer.call("message.cancel", destination=destination)
     peer.claim("what was released, before what came behind it")
     answer(peer, "release", [found[2], found[0]])
-    holds_soon(peer, queue, 3)
+    has_on_offer_soon(peer, queue, 3)
     return bodies(peer, queue)
 
 
@@ -234,7 +235,7 @@ def order_behind_release(peer: Peer) -> Verdict:
 
 @case("message.release.position", covers=["message/release/ordering/position"])
 def position_behind_release(peer: Peer) -> Verdict:
-    """What was released keeps its place in its queue."""
+    """Released messages keep their place in the queue."""
     return equals(peer, _order_behind_release(peer), [b"1", b"3", b"4"], "bodies")
 
 
@@ -251,7 +252,7 @@ def _flags_behind_release(peer: Peer, *flags: bool) -> list[bool]:
         peer.call("message.cancel", destination=destination)
         if flag is not None:
             answer(peer, "release", [transfer], set_redelivered=flag)
-            holds_soon(peer, queue, 2)
+            has_on_offer_soon(peer, queue, 2)
     peer.subscribe(queue, messages=1)
     found.append(bool(peer.transfer().delivery.get("redelivered")))
     return [bool(flag) for flag in found]
@@ -259,7 +260,7 @@ def _flags_behind_release(peer: Peer, *flags: bool) -> list[bool]:
 
 @case("message.release.set-redelivered", covers=["message/release/set-redelivered/set"])
 def release_as_redelivered(peer: Peer) -> Verdict:
-    """With set-redelivered, what was released comes again as redelivered; the message behind it does not."""
+    """With set-redelivered, released messages are delivered again as redelivered; the message after them is not."""
     return equals(peer, _flags_behind_release(peer, True), [False, True, False], "redelivered")
 
 
@@ -289,7 +290,7 @@ def acquire(peer: Peer) -> Verdict:
 
 @case("message.acquire.released", covers=["message/release/available"])
 def acquire_what_another_released(peer: Peer) -> Verdict:
-    """What one session has acquired another one cannot acquire before it is released; then it can."""
+    """Messages that one session has acquired cannot be acquired by another before they are released."""
     peer.open_session()
     peer.open_session(1)
     queue = fill(peer, peer.queue(exclusive=False), b"1", b"2")
@@ -298,7 +299,7 @@ def acquire_what_another_released(peer: Peer) -> Verdict:
     peer.claim("nothing at first, then the message")
     before = acquired(peer, other[:1], 1)
     answer(peer, "release", mine[:1])
-    holds_soon(peer, queue, 2, 1)
+    has_on_offer_soon(peer, queue, 2, 1)
     found = (before, acquired(peer, other[:1], 1), count_of(peer, queue, 1))
     return equals(peer, found, ((), ids(other[:1]), 1), "acquired, then, left")
 
@@ -306,7 +307,7 @@ def acquire_what_another_released(peer: Peer) -> Verdict:
 # --- what is not acquired is not kept from others
 
 
-@case("message.transfer.accepted", covers=["message/transfer/routing"])
+@case("message.transfer.accepted", covers=["message/accept-mode/explicit", "message/transfer/routing"])
 def accepted_by_the_broker(peer: Peer) -> Verdict:
     """In explicit mode the broker accepts what it has routed, each transfer by its id."""
     peer.open_session()

@@ -9,14 +9,15 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
-from amqpspec.peer.amqp_0_10.peer import EXPLICIT, Peer
+from amqpspec.peer.amqp_0_10.peer import EXPLICIT, NONE, PRE_ACQUIRED, Peer
 from amqpspec.run.amqp_0_10.oracles import rejects_violation
 from amqpspec.run.case import case
 from amqpspec.run.oracles import equals, holds, observed_either_way
 from amqpspec.run.verdict import Verdict
 from amqpspec.spec.model import Scope
 from amqpspec.suites.amqp_0_10._entities import bodies, bound_to, send
-from amqpspec.suites.amqp_0_10._messages import answer, contents, count_of, fill, holds_soon
+from amqpspec.suites.amqp_0_10._messages import answer, contents, count_of, fill, has_on_offer_soon
+from amqpspec.wire.amqp_0_10.values import Packed
 
 _HOUR_MS = 3_600_000
 _IDS = (UUID(int=0x1234_5678), UUID(int=0x9ABC_DEF0))
@@ -39,7 +40,7 @@ def _passed(
 
 @case("message.discard-unroutable.set", covers=["message/delivery-properties/discard-unroutable/set"])
 def discarded(peer: Peer) -> Verdict:
-    """With discard-unroutable, a message without a queue may be dropped or rejected; the session goes on."""
+    """With discard-unroutable, a message without a queue may be dropped or rejected; the session continues."""
     peer.open_session()
     missing = peer.name("missing")
     peer.publish(missing, b"lost", accept_mode=EXPLICIT, delivery={"discard_unroutable": True})
@@ -118,7 +119,7 @@ def both_queues_with_subscribers(peer: Peer) -> Verdict:
 
 @case("message.redelivered.flag", covers=["message/delivery-properties/redelivered/implementation/flag"])
 def redelivered(peer: Peer) -> Verdict:
-    """What a session had and did not accept comes with redelivered to the next one; what nobody had comes without."""
+    """Messages that a session received and did not accept go to the next one with redelivered; others go without it."""
     peer.open_session()
     queue = fill(peer, peer.queue(exclusive=False), b"1", b"2")
     peer.subscribe(queue, messages=1)
@@ -126,9 +127,26 @@ def redelivered(peer: Peer) -> Verdict:
     peer.open_session(1)
     peer.claim("redelivered for the first message only, and only the second time")
     peer.detach()
-    holds_soon(peer, queue, 2, 1)
+    has_on_offer_soon(peer, queue, 2, 1)
     again = {transfer.body: bool(transfer.delivery.get("redelivered")) for transfer in peer.drain(queue, 1)}
     return equals(peer, (first, again), (False, {b"1": True, b"2": False}), "redelivered")
+
+
+@case("message.redelivered.waiting", covers=["message/delivery-properties/redelivered/implementation/flag"])
+def redelivered_to_who_waits(peer: Peer) -> Verdict:
+    """What a session had and did not accept comes with redelivered to a subscription that waited for it."""
+    peer.open_session()
+    queue = fill(peer, peer.queue(exclusive=False), b"1")
+    peer.subscribe(queue, messages=1)
+    peer.transfer()
+    peer.open_session(1)
+    peer.subscribe(queue, 1, messages=1)
+    peer.claim("the message, and redelivered")
+    peer.detach()
+    again = peer.transfer(1)
+    return equals(
+        peer, (again.body, bool(again.delivery.get("redelivered"))), (b"1", True), "body, redelivered"
+    )
 
 
 @case(
@@ -136,7 +154,7 @@ def redelivered(peer: Peer) -> Verdict:
     covers=["message/delivery-properties/redelivered/implementation/recipient"],
 )
 def first_recipient(peer: Peer) -> Verdict:
-    """What a recipient gives back comes to it again, although another one waits."""
+    """Messages that a recipient releases are delivered to it again, although another one waits."""
     peer.open_session()
     peer.open_session(1)
     queue = fill(peer, peer.queue(exclusive=False), b"1", b"2")
@@ -150,7 +168,7 @@ def first_recipient(peer: Peer) -> Verdict:
 
 @case("message.redelivered.published", covers=["message/delivery-properties/redelivered/kept"])
 def published_as_redelivered(peer: Peer) -> Verdict:
-    """What was published as redelivered is delivered as redelivered, and nothing else is."""
+    """Messages published as redelivered are delivered as redelivered, and no others are."""
     peer.open_session()
     queue = peer.queue()
     flags = [True, False, True]
@@ -174,7 +192,7 @@ def too_old(peer: Peer) -> Verdict:
         peer.publish(queue, body, delivery=delivery)
     peer.barrier()
     peer.claim("the two messages that are not too old")
-    holds_soon(peer, queue, 2)
+    has_on_offer_soon(peer, queue, 2)
     return equals(peer, bodies(peer, queue), [b"plain", b"long"], "bodies")
 
 
@@ -220,6 +238,27 @@ def origin(peer: Peer) -> Verdict:
     peer.claim("each message with its exchange")
     found = [transfer.delivery.get("exchange") for queue in queues for transfer in peer.drain(queue)]
     return equals(peer, found, names, "exchanges")
+
+
+@case("message.exchange.bare", covers=["message/delivery-properties/exchange/by-broker"])
+def origin_of_a_bare_message(peer: Peer) -> Verdict:
+    """A delivery names its exchange, even if the publisher sent no delivery properties."""
+    peer.open_session()
+    name = peer.exchange("fanout")
+    (queue,) = bound_to(peer, name, [""])
+    properties = Packed("message.message-properties", {"content_type": "text/plain"})
+    peer.send(
+        "message.transfer",
+        header=[properties],
+        body=b"m",
+        destination=name,
+        accept_mode=NONE,
+        acquire_mode=PRE_ACQUIRED,
+    )
+    peer.barrier()
+    peer.claim("the message with its exchange")
+    found = [transfer.delivery.get("exchange") for transfer in peer.drain(queue)]
+    return equals(peer, found, [name], "exchanges")
 
 
 @case("message.routing-key", covers=["message/delivery-properties/routing-key/direct"])
@@ -281,7 +320,7 @@ def message_id(peer: Peer) -> Verdict:
     peer.claim("both ids, every time")
     answer(peer, "release", first, set_redelivered=True)
     peer.call("message.cancel", destination=destination)
-    holds_soon(peer, queues[0], 2)
+    has_on_offer_soon(peer, queues[0], 2)
     found = [[one.message.get("message_id") for one in took] for took in (first, *map(peer.drain, queues))]
     return equals(peer, found, [list(_IDS)] * 3, "ids")
 
@@ -301,7 +340,7 @@ def correlation_id(peer: Peer) -> Verdict:
 
 @case("message.user-id.foreign", covers=["message/message-properties/user-id/authentication"])
 def foreign_user(peer: Peer) -> Verdict:
-    """A message with the user-id of somebody else is refused."""
+    """A message with the user-id of another user is refused."""
     peer.open_session()
     queue = peer.queue()
     peer.publish(queue, b"m", message={"user_id": f"not-{peer.context.login.user}".encode()})

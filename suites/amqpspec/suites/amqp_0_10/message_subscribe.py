@@ -21,7 +21,7 @@ from amqpspec.suites.amqp_0_10._messages import (
     deliveries,
     fill,
     flushed,
-    holds_soon,
+    has_on_offer_soon,
     ids,
     looked_at,
 )
@@ -78,7 +78,7 @@ def sixteen(peer: Peer) -> Verdict:
 
 @case("message.subscribe.initial-credit", covers=["message/subscribe/initial-credit"])
 def initial_credit(peer: Peer) -> Verdict:
-    """A new subscription has neither credit in messages nor in octets: nothing comes before both are given."""
+    """A new subscription has neither credit in messages nor in octets: nothing arrives before both are given."""
     peer.open_session()
     queue = fill(peer, peer.queue(), b"1", b"2")
     names = [peer.subscribe(queue, messages=None, octets=None) for _ in "123"]
@@ -210,7 +210,7 @@ _ALONE, _IN_USE = "message/subscribe/exclusive/alone", "message/subscribe/exclus
 
 @case("message.subscribe.exclusive.alone", covers=[_ALONE])
 def next_to_an_exclusive_one(peer: Peer) -> Verdict:
-    """Nobody else can subscribe to a queue that has an exclusive subscription."""
+    """No other client can subscribe to a queue that has an exclusive subscription."""
     return _refused_second(peer, _ALONE, first=True, second=False)
 
 
@@ -257,7 +257,7 @@ def exclusive_behind_cancel(peer: Peer) -> Verdict:
 
 @case("message.cancel.no-more", covers=["message/cancel/no-more"])
 def cancelled(peer: Peer) -> Verdict:
-    """Once cancel is complete nothing more comes for the subscription; another one goes on."""
+    """Once cancel is complete nothing more arrives for the subscription; another one continues."""
     peer.open_session()
     queue, other = peer.queue(), peer.queue()
     first, second = peer.subscribe(queue), peer.subscribe(other)
@@ -275,7 +275,7 @@ def cancelled(peer: Peer) -> Verdict:
 
 @case("message.cancel.pending", covers=["message/cancel/post-cancel-transfer-resolution/unaffected"])
 def pending_behind_cancel(peer: Peer) -> Verdict:
-    """A cancel leaves pending transfers with their recipient: nobody else gets them before its session ends."""
+    """A cancel leaves pending transfers with their recipient: no other client gets them before its session ends."""
     peer.open_session()
     peer.open_session(1)
     queue = fill(peer, peer.queue(exclusive=False), b"1", b"2", b"3")
@@ -285,13 +285,13 @@ def pending_behind_cancel(peer: Peer) -> Verdict:
     peer.claim("the third message only; all that was pending behind the end of the session")
     found = bodies(peer, queue, 1)
     peer.detach()
-    holds_soon(peer, queue, 2, 1)
+    has_on_offer_soon(peer, queue, 2, 1)
     return equals(peer, (found, bodies(peer, queue, 1)), ([b"3"], [b"1", b"2"]), "before, behind")
 
 
 @case("message.cancel.resolved", covers=["message/cancel/post-cancel-transfer-resolution/resolvable"])
 def resolved_behind_cancel(peer: Peer) -> Verdict:
-    """What came before a cancel can be accepted, rejected, released and acquired behind it."""
+    """Messages that arrived before a cancel can be accepted, rejected, released and acquired after it."""
     peer.open_session()
     peer.open_session(1)
     alternate = peer.exchange("fanout")
@@ -308,7 +308,7 @@ def resolved_behind_cancel(peer: Peer) -> Verdict:
     for outcome, transfer in zip(("accept", "reject", "release"), found, strict=True):
         answer(peer, outcome, [transfer])
     answer(peer, "accept", shown)
-    holds_soon(peer, queue, 1, 1)
+    has_on_offer_soon(peer, queue, 1, 1)
     left, dead = bodies(peer, queue, 1), bodies(peer, orphans)
     peer.detach()
     told = (took, left, dead, count_of(peer, queue, 1))

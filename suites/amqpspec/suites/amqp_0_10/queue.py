@@ -34,8 +34,7 @@ def many_queues(peer: Peer) -> Verdict:
     names = [peer.will_clean("queue", peer.name("q")) for _ in range(256)]
     peer.claim("256 queues")
     for name in names:
-        peer.send("queue.declare", queue=name, exclusive=True, auto_delete=True)
-    peer.barrier()
+        peer.call("queue.declare", queue=name, exclusive=True, auto_delete=True)
     return equals(peer, sum(has_queue(peer, name) for name in names), 256, "queues")
 
 
@@ -71,7 +70,7 @@ def passive_declare_of_a_queue(peer: Peer) -> Verdict:
 
 @case("queue.declare.passive.no-create", covers=["queue/declare/passive/no-create"])
 def passive_declare_makes_nothing(peer: Peer) -> Verdict:
-    """A passive declare never makes a queue."""
+    """A passive declare never creates a queue."""
     peer.open_session()
     name = peer.will_clean("queue", peer.name("missing"))
     peer.send("queue.declare", queue=name, passive=True)
@@ -83,7 +82,7 @@ def passive_declare_makes_nothing(peer: Peer) -> Verdict:
 
 @case("queue.declare.arguments.passive", covers=["queue/declare/arguments/passive"])
 def passive_declare_with_arguments(peer: Peer) -> Verdict:
-    """A passive declare does not look at the arguments."""
+    """The server ignores the arguments of a passive declare."""
     peer.open_session()
     queue = peer.queue()
     peer.claim("no refusal of a passive declare with unknown arguments")
@@ -108,7 +107,7 @@ def unknown_arguments(peer: Peer) -> Verdict:
     covers=["queue/declare/alternate-exchange/routed", "queue/declare/alternate-exchange/removed"],
 )
 def rejected_messages(peer: Peer) -> Verdict:
-    """What is rejected leaves its queue and goes to the alternate exchange; what is accepted does not."""
+    """Rejected messages leave their queue and go to the alternate exchange; accepted ones do not."""
     peer.open_session()
     alternate = peer.exchange("fanout")
     (orphans,) = bound_to(peer, alternate, [""])
@@ -148,12 +147,26 @@ def rejected_without_an_alternate(peer: Peer) -> Verdict:
     covers=["queue/declare/alternate-exchange/pre-existing-exchange"],
 )
 def another_alternate_exchange(peer: Peer) -> Verdict:
-    """A queue cannot be declared anew with another alternate exchange."""
+    """A queue cannot be declared again with another alternate exchange."""
     peer.open_session()
     first, second = peer.exchange("fanout"), peer.exchange("fanout")
     queue = peer.queue(alternate_exchange=first)
     peer.send("queue.declare", queue=queue, exclusive=True, alternate_exchange=second)
     return rejects_violation(peer)
+
+
+@case(
+    "queue.declare.alternate-exchange.again",
+    covers=["queue/declare/alternate-exchange/pre-existing-exchange"],
+)
+def same_alternate_exchange(peer: Peer) -> Verdict:
+    """A queue can be declared again with the alternate exchange that it has."""
+    peer.open_session()
+    alternate = peer.exchange("fanout")
+    queue = peer.queue(alternate_exchange=alternate)
+    peer.claim("the declare carried out, the session still there")
+    peer.send("queue.declare", queue=queue, exclusive=True, alternate_exchange=alternate)
+    return allows(peer)
 
 
 @case(
@@ -172,7 +185,7 @@ def unknown_alternate_exchange(peer: Peer) -> Verdict:
 
 @case("queue.declare.durable.both", covers=["queue/declare/durable/types"])
 def durable_and_transient(peer: Peer) -> Verdict:
-    """Durable queues can be had, and transient ones, and a query tells them apart."""
+    """The server supports durable and transient queues, and a query distinguishes them."""
     peer.open_session()
     peer.claim("a durable queue and a transient one")
     names = [peer.queue(durable=durable, exclusive=False) for durable in (True, False)]
@@ -186,7 +199,7 @@ def durable_and_transient(peer: Peer) -> Verdict:
     restarts=True,
 )
 def restart(peer: Peer) -> Verdict:
-    """A durable queue is back after a restart and takes messages; a transient one is gone."""
+    """A durable queue survives a restart and accepts messages; a transient one does not."""
     peer.open_session()
     names = [peer.queue(durable=durable, exclusive=False) for durable in (True, False)]
     peer.context.restart()
@@ -200,7 +213,7 @@ def restart(peer: Peer) -> Verdict:
 
 @case("queue.declare.durable.pre-existence", covers=["queue/declare/durable/pre-existence"])
 def durable_again(peer: Peer) -> Verdict:
-    """Durable is not looked at when the queue exists already, and changes nothing."""
+    """The server ignores durable if the queue already exists."""
     peer.open_session()
     names = [peer.queue(durable=durable, exclusive=False) for durable in (True, False)]
     peer.claim("no refusal, and durability as before")
@@ -215,7 +228,7 @@ def durable_again(peer: Peer) -> Verdict:
 
 @case("queue.declare.exclusive.both", covers=["queue/declare/exclusive/types"])
 def exclusive_and_shared(peer: Peer) -> Verdict:
-    """Exclusive queues can be had, and shared ones, and a query tells them apart."""
+    """The server supports exclusive and shared queues, and a query distinguishes them."""
     peer.open_session()
     peer.claim("an exclusive queue and a shared one")
     names = [peer.queue(exclusive=exclusive) for exclusive in (True, False)]
@@ -321,11 +334,11 @@ def contents_of_every_class(peer: Peer) -> Verdict:
 
 @case("queue.declare.auto-delete.last-consumer", covers=["queue/declare/auto-delete/last-consumer"])
 def goes_with_its_last_consumer(peer: Peer) -> Verdict:
-    """An auto-delete queue goes with the last of its consumers, not with the first."""
+    """An auto-delete queue is deleted with its last consumer, not with the first."""
     peer.open_session()
+    peer.claim("the queue while it has a consumer, and one that never had any")
     queue, unused = (peer.queue(auto_delete=True, exclusive=False) for _ in "12")
     consumers = [peer.subscribe(queue) for _ in "12"]
-    peer.claim("the queue while it has a consumer, and one that never had any")
     peer.call("message.cancel", destination=consumers[0])
     there = has_queue(peer, queue)
     peer.call("message.cancel", destination=consumers[1])

@@ -10,7 +10,7 @@ from amqpspec.run.amqp_0_10.oracles import rejects_violation
 from amqpspec.run.case import case
 from amqpspec.run.oracles import equals, holds
 from amqpspec.run.verdict import Verdict
-from amqpspec.suites.amqp_0_10._entities import bodies, bound_to, has_queue, holds_soon, send
+from amqpspec.suites.amqp_0_10._entities import bodies, bound_to, counts_soon, has_queue, send
 
 # --- delete
 
@@ -111,7 +111,7 @@ def full_queue_stays(peer: Peer) -> Verdict:
 
 @case("queue.purge", covers=["queue/purge/empty"])
 def purge(peer: Peer) -> Verdict:
-    """Purge leaves a queue empty, and another one as it is."""
+    """Purge empties a queue, and leaves other queues unchanged."""
     peer.open_session()
     queue, other = peer.queue(), peer.queue()
     for name in (queue, queue, other):
@@ -139,7 +139,7 @@ def purge_and_subscribers(peer: Peer) -> Verdict:
 
 @case("queue.purge.pending-messages", covers=["queue/purge/pending-messages"])
 def purge_and_pending_messages(peer: Peer) -> Verdict:
-    """Purge leaves alone what was sent out and not yet accepted: it comes back when its session closes."""
+    """Purge does not remove messages that were sent and not yet accepted: they return when the session closes."""
     peer.open_session()
     peer.open_session(1)
     queue = peer.queue(exclusive=False)
@@ -150,7 +150,7 @@ def purge_and_pending_messages(peer: Peer) -> Verdict:
     peer.claim("the pending message, once its session has closed")
     peer.call("queue.purge", 1, queue=queue)
     peer.detach()
-    holds_soon(peer, queue, 1, channel=1)
+    counts_soon(peer, queue, 1, channel=1)
     return equals(peer, bodies(peer, queue, 1), [b"pending"], "bodies")
 
 
@@ -199,3 +199,18 @@ def query_counts(peer: Peer) -> Verdict:
     rows = [peer.call("queue.query", queue=name).fields for name in (full, busy, idle)]
     found = [(row.get("message_count") or 0, row.get("subscriber_count") or 0) for row in rows]
     return equals(peer, found, [(2, 0), (0, 2), (0, 0)], "messages and subscribers")
+
+
+@case("queue.delete.name-again", covers=["queue/declare/auto-delete/exclusive"])
+def name_of_a_deleted_queue(peer: Peer) -> Verdict:
+    """A session that deleted its exclusive auto-delete queue leaves a later queue of that name alone when it ends."""
+    peer.open_session()
+    peer.open_session(1)
+    queue = peer.queue(auto_delete=True)
+    peer.call("queue.delete", queue=queue)
+    peer.queue(1, queue=queue, exclusive=False)
+    peer.claim("the queue of the other session")
+    peer.detach()
+    peer.barrier(1)
+    gone = not has_queue(peer, queue, 1)
+    return holds(peer, not gone, "the queue is gone" if gone else "the queue is there")

@@ -41,7 +41,7 @@ def session_busy(peer: Peer) -> Verdict:
 
 @case("session.header.sync", covers=["session/header/sync"])
 def sync_flag(peer: Peer) -> Verdict:
-    """Of two commands with the sync flag, each is told complete without being asked for."""
+    """Of two commands with the sync flag, each is reported complete without being asked for."""
     peer.open_session()
     peer.claim("completion of each command that has the sync flag")
     ids = [
@@ -154,7 +154,7 @@ def busy_on_another_connection(peer: Peer) -> Verdict:
 
 @case("session.attach.idempotence", covers=["session/attach/idempotence"])
 def attached_twice(peer: Peer) -> Verdict:
-    """A session that is attached where it is already is attached, and goes on counting."""
+    """A session that is attached where it is already is attached, and continues counting."""
     session = peer.open_session()
     peer.barrier()
     peer.claim("attached, and the next command has the next id")

@@ -22,7 +22,7 @@ def _goes_on(peer: Peer, at: int) -> None:
 
 @case("session.gap.next-commands", covers=["session/gap/next-commands"], needs=_NEEDS)
 def commands_behind_a_gap(peer: Peer) -> Verdict:
-    """The commands behind a gap are carried out."""
+    """The commands after a gap are carried out."""
     peer.open_session()
     peer.call("execution.sync")
     peer.claim("both queues")
@@ -38,13 +38,13 @@ def commands_behind_a_gap(peer: Peer) -> Verdict:
     needs=_NEEDS,
 )
 def gap_is_complete(peer: Peer) -> Verdict:
-    """All ids in the two ranges of a gap are told completed, those between and behind them are not."""
+    """All ids in the two ranges of a gap are reported completed, those between and after them are not."""
     return _told(peer, "completed")
 
 
 @case("session.gap.confirmed", covers=["session/gap/gap-confirmation-and-completion"], needs=_NEEDS)
 def gap_is_confirmed(peer: Peer) -> Verdict:
-    """All ids in the two ranges of a gap are told confirmed, those between and behind them are not."""
+    """All ids in the two ranges of a gap are reported confirmed, those between and after them are not."""
     return _told(peer, "confirmed")
 
 

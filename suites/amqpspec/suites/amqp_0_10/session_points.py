@@ -27,12 +27,24 @@ def command_without_point(peer: Peer) -> Verdict:
     return rejects_violation(peer, barrier=False, within_s=peer.patience_s)
 
 
+@case("session.command-point.before-commands.named", covers=["session/command-point/before-commands"])
+def session_without_point_is_named(peer: Peer) -> Verdict:
+    """A session that is detached for lack of a command-point is named correctly, whatever was detached before."""
+    peer.open_connection()
+    session = peer.attach()
+    peer.send("session.detach", name=peer.name("other").encode())
+    peer.expect("session.detached")
+    peer.send("execution.sync", sync=True)
+    peer.claim("detached, with the name of the session")
+    return equals(peer, peer.expect("session.detached")["name"], session.name, "name")
+
+
 @case(
     "session.command-point.attached-again",
     covers=["session/command-point/newly-attached-transports/detached"],
 )
 def command_without_another_point(peer: Peer) -> Verdict:
-    """A command-point holds for one attachment: behind another attach of the session a command needs one again."""
+    """A command-point holds for one attachment: after another attach of the session a command needs one again."""
     session = peer.open_session(timeout_s=60)
     peer.barrier()
     peer.detach()
@@ -57,7 +69,7 @@ def numbers_of_commands(peer: Peer) -> Verdict:
 
 @case("session.command-point.again", covers=["session/command-point/numbering"])
 def another_point(peer: Peer) -> Verdict:
-    """A second command-point on the same attachment numbers what comes behind it."""
+    """A second command-point on the same attachment renumbers the commands after it."""
     peer.open_session()
     peer.claim("an exception for command 1001")
     peer.call("execution.sync")
@@ -68,7 +80,7 @@ def another_point(peer: Peer) -> Verdict:
 
 @case("session.command-point.own", covers=["session/command-point/numbering"])
 def points_of_the_target(peer: Peer) -> Verdict:
-    """The target's own commands come behind a command-point of its own, and are numbered one by one."""
+    """The target's own commands come after a command-point of its own, and are numbered one by one."""
     peer.open_session()
     names = [peer.queue() for _ in "123"]
     peer.claim("a command-point before the first result, and ids one behind the other")
@@ -96,7 +108,7 @@ def _points(peer: Peer, offset: int) -> None:
     destructive=True,
 )
 def body_behind_a_point(peer: Peer) -> Verdict:
-    """Behind a command-point without an offset, a segment that begins no command is a framing error."""
+    """After a command-point without an offset, a segment that begins no command is a framing error."""
 
     def act(one: Peer) -> None:
         _points(one, 0)
@@ -112,7 +124,7 @@ def body_behind_a_point(peer: Peer) -> Verdict:
     destructive=True,
 )
 def rest_behind_a_point(peer: Peer) -> Verdict:
-    """Behind a command-point without an offset, the second half of a command is a framing error."""
+    """After a command-point without an offset, the second half of a command is a framing error."""
 
     def act(one: Peer) -> None:
         _, _, second = half_a_declare(one)
@@ -131,7 +143,7 @@ def rest_behind_a_point(peer: Peer) -> Verdict:
     needs=["session-resume"],
 )
 def command_behind_an_offset(peer: Peer) -> Verdict:
-    """Behind a command-point with an offset, a frame that begins a command is a framing error."""
+    """After a command-point with an offset, a frame that begins a command is a framing error."""
     lasting(peer)
     _points(peer, 10)
     peer.send("execution.sync", sync=True)

@@ -75,12 +75,26 @@ def timeout_taken_back(peer: Peer) -> Verdict:
     return equals(peer, expected_now(peer), (), "expected")
 
 
+@case("session.request-timeout.back", covers=["session/request-timeout/preserved"], needs=_NEEDS, slow=True)
+def timeout_stops_where_a_session_is_back(peer: Peer) -> Verdict:
+    """A session that is attached again within its timeout does not end when that would have passed."""
+    session = lasting(peer, timeout_s=2)
+    queue = peer.queue(exclusive=True, auto_delete=True)
+    peer.detach()
+    peer.reattach(session, 1, force=False)
+    peer.wait(lambda arrival: False, 3.0)
+    peer.claim("the next id expected, and the queue")
+    found = among(expected_now(peer, 1), [session.next_id or 0])
+    peer.point(1, session.next_id or 0)
+    return equals(peer, (found, queues_there(peer, [queue], 1)), ([True], [queue]), "expected, queues")
+
+
 # --- commands of the client
 
 
 @case("session.replay.known", covers=["session-layer/replay/known-commands"], needs=_NEEDS)
 def replayed_commands(peer: Peer) -> Verdict:
-    """What came before the connection was lost, and comes again, is carried out once; what is new, as well."""
+    """Commands that are replayed after a lost connection are carried out once, and so are new ones."""
     session = lasting(peer, point=MODULUS - 2)
     queue = peer.queue()
     first = session.next_id or 0
@@ -134,7 +148,7 @@ def replay_of_what_was_lost(peer: Peer) -> Verdict:
     needs=_NEEDS,
 )
 def rest_of_a_command(peer: Peer) -> Verdict:
-    """A command of which a half came goes on where the target wants it, and is carried out."""
+    """A command of which a half came continues where the target wants it, and is carried out."""
     session = lasting(peer)
     peer.barrier()
     name, first, second = half_a_declare(peer)

@@ -27,7 +27,7 @@ _WHOLE = (0, LAST_OFFSET)
 
 
 def _worked(peer: Peer, commands: int, start: int = 0) -> None:
-    """A session with so many commands, all of them told completed, none of them known to be."""
+    """A session with so many commands, all of them reported completed, none of them known to be."""
     peer.knows = False
     peer.open_session(point=start)
     for _ in range(commands - 1):
@@ -105,7 +105,7 @@ def _half_way(peer: Peer) -> State:
     needs=["session-resume"],
 )
 def expected_half_way(peer: Peer) -> Verdict:
-    """Where the half of a command has come, no id stands among commands and fragments, and some id is expected."""
+    """If half of a command has arrived, no id is among both commands and fragments, and some id is expected."""
     lasting(peer)
     peer.claim("the rest of command 2, or all of it, but not both")
     told = _half_way(peer)
@@ -115,7 +115,7 @@ def expected_half_way(peer: Peer) -> Verdict:
 
 @case("session.expected.fragments.minimal", covers=["session/expected/minimal-fragments"])
 def expected_whole(peer: Peer) -> Verdict:
-    """What is expected as a whole does not stand among the fragments."""
+    """Commands that are expected as a whole are not among the fragments."""
     _worked(peer, 2)
     peer.claim("no fragments")
     told = told_now(peer, "expected")
@@ -173,7 +173,7 @@ def _within(ranges: tuple[tuple[int, int], ...], sent: SerialSet) -> bool:
 
 @case("session.confirmed.durability", covers=["session/confirmed/durability"], restarts=True)
 def confirmed_and_stored(peer: Peer) -> Verdict:
-    """What was confirmed of persistent messages in a durable queue is there after a restart."""
+    """Confirmed persistent messages in a durable queue survive a restart."""
     peer.knows = False
     peer.open_session()
     queue = peer.queue(durable=True)
@@ -206,7 +206,7 @@ def _known(peer: Peer, name: str) -> Verdict:
     "session.completed.exclude-known-complete", covers=["session/completed/commands/exclude-known-complete"]
 )
 def known_completed(peer: Peer) -> Verdict:
-    """What known-completed named is left out of completed; the rest, and what comes later, is in."""
+    """Commands in known-completed are left out of completed; the others, and later ones, are included."""
     return _known(peer, "completed")
 
 
@@ -214,7 +214,7 @@ def known_completed(peer: Peer) -> Verdict:
     "session.confirmed.exclude-known-complete", covers=["session/confirmed/commands/exclude-known-complete"]
 )
 def known_confirmed(peer: Peer) -> Verdict:
-    """What known-completed named is left out of confirmed; the rest, and what comes later, is in."""
+    """Commands in known-completed are left out of confirmed; the others, and later ones, are included."""
     return _known(peer, "confirmed")
 
 

@@ -85,7 +85,7 @@ def _refused(state: str, control: str) -> None:
 
     body.__module__ = __name__
     body.__doc__ = (
-        f"A {control} on a channel without a session ({state}) is answered by detached, not-attached."
+        f"The target answers {control} on a channel without a session ({state}) with detached, not-attached."
     )
     rows = ["session/attachment/discarded", "session/attachment/attached-first"]
     declared = case(f"session.states.{state}.{control}", covers=rows, needs=_needs(control))(body)
@@ -105,7 +105,7 @@ def _borne(state: str, control: str) -> None:
         return allows(peer)
 
     body.__module__ = __name__
-    body.__doc__ = f"A {control} in a session ({state}) is not refused, nor is the same one again."
+    body.__doc__ = f"The target accepts {control} in a session ({state}), also a second time."
     declared = case(
         f"session.states.{state}.{control}",
         covers=["session-layer/controls/idempotence"],
@@ -135,7 +135,7 @@ def _declare_attaches(state: str) -> None:
         return equals(peer, answer["name"], session.name, "name")
 
     body.__module__ = __name__
-    body.__doc__ = f"Attach on a channel without a session ({state}) is answered by attached."
+    body.__doc__ = f"The target answers attach on a channel without a session ({state}) with attached."
     declared = case(f"session.states.{state}.attach", covers=["session/attach/answered"])(body)
     globals()[f"{state}_attach".replace("-", "_")] = declared
 
@@ -154,7 +154,7 @@ def _declare_detaches(state: str) -> None:
         return equals(peer, found, names, "names")
 
     body.__module__ = __name__
-    body.__doc__ = f"Detach on a channel without a session ({state}) is answered by detached."
+    body.__doc__ = f"The target answers detach on a channel without a session ({state}) with detached."
     declared = case(f"session.states.{state}.detach", covers=["session/detach/confirmed"])(body)
     globals()[f"{state}_detach".replace("-", "_")] = declared
 

@@ -30,13 +30,13 @@ def two_levels(peer: Peer) -> Verdict:
 
 @case("stream.priority.ten", covers=["stream/priority-levels/ten"], needs=_NEEDS)
 def ten_levels(peer: Peer) -> Verdict:
-    """Whether all ten priorities of packets are told apart is recorded."""
+    """Whether all ten priorities of packets are distinguished is recorded."""
     return _contents.ten_priorities(peer, STREAM)
 
 
 @case("stream.acknowledgement", covers=["stream/acknowledgement-support"], needs=_NEEDS)
 def gone_once_delivered(peer: Peer) -> Verdict:
-    """A packet has left its queue once it was delivered: it does not come again when the session ends."""
+    """A packet has left its queue once it was delivered: it is not redelivered when the session ends."""
     peer.open_session()
     queue = peer.queue(exclusive=False)
     put(peer, STREAM, queue, [b"first", b"second"])
@@ -135,9 +135,7 @@ def sixteen(peer: Peer) -> Verdict:
 @case("stream.consume.queue.empty", covers=["stream/consume/queue/queue-exists-if-empty"], needs=_NEEDS)
 def no_queue(peer: Peer) -> Verdict:
     """A consumer without a queue is refused."""
-    peer.open_session()
-    peer.send("stream.consume", queue="", consumer_tag="c")
-    return rejects_violation(peer)
+    return _contents.no_queue(peer, STREAM)
 
 
 @case(
@@ -150,39 +148,25 @@ def no_queue(peer: Peer) -> Verdict:
 )
 def tag_in_use(peer: Peer) -> Verdict:
     """A tag in use cannot be given to a second consumer; another connection may use it as well."""
-    peer.open_session()
-    queue, other = peer.queue(exclusive=False), peer.another()
-    other.open_session()
-    for one in (peer, other):
-        consume(one, STREAM, queue, consumer_tag="same")
-    peer.send("stream.consume", queue=queue, consumer_tag="same")
-    return rejects_violation(peer)
+    return _contents.tag_in_use(peer, STREAM)
 
 
 @case("stream.consume.tag.empty", covers=["stream/consume/consumer-tag/not-empty-consumer-tag"], needs=_NEEDS)
 def no_tag(peer: Peer) -> Verdict:
     """A consumer without a tag is refused."""
-    peer.open_session()
-    peer.send("stream.consume", queue=peer.queue(), consumer_tag="")
-    return rejects_violation(peer)
+    return _contents.no_tag(peer, STREAM)
 
 
 @case("stream.consume.no-local", covers=["stream/consume/no-local"], needs=_NEEDS)
 def no_local(peer: Peer) -> Verdict:
-    """With no-local, a packet that its own connection published does not come."""
+    """With no-local, a connection does not receive the packets that it published."""
     return _contents.no_local(peer, STREAM)
 
 
 @case("stream.consume.exclusive.in-use", covers=["stream/consume/exclusive/in-use"], needs=_NEEDS)
 def exclusive_access(peer: Peer) -> Verdict:
     """Exclusive access to a queue that has a consumer is refused; to one that has none, it is not."""
-    peer.open_session()
-    peer.open_session(1)
-    used, free = peer.queue(exclusive=False), peer.queue(exclusive=False)
-    consume(peer, STREAM, used)
-    consume(peer, STREAM, free, 1, exclusive=True)
-    peer.send("stream.consume", 1, queue=used, consumer_tag="c", exclusive=True)
-    return rejects_violation(peer, 1)
+    return _contents.exclusive_access(peer, STREAM)
 
 
 @case("stream.consume.nowait", covers=["stream/consume/nowait"], needs=_NEEDS)
@@ -194,14 +178,12 @@ def nowait(peer: Peer) -> Verdict:
 @case("stream.consume.nowait.refused", covers=["stream/consume/queue/queue-exists-if-empty"], needs=_NEEDS)
 def nowait_refused(peer: Peer) -> Verdict:
     """With nowait, a consume that fails still ends in an exception."""
-    peer.open_session()
-    peer.send("stream.consume", queue="", consumer_tag="c", nowait=True)
-    return rejects_violation(peer)
+    return _contents.no_queue(peer, STREAM, nowait=True)
 
 
 @case("stream.cancel", covers=["stream/cancel/tail"], needs=_NEEDS)
 def cancelled(peer: Peer) -> Verdict:
-    """What is published after cancel does not come to that consumer; to another one it does."""
+    """Packets published after cancel do not go to that consumer; they go to others."""
     peer.open_session()
     queue, other = peer.queue(exclusive=False), peer.queue()
     tag = consume(peer, STREAM, queue)

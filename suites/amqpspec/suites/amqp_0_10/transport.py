@@ -57,26 +57,30 @@ def _answer_to(peer: Peer, header: bytes) -> Arrival:
     return peer.wait(lambda a: False, peer.patience_s)
 
 
+def _anything(arrival: Arrival) -> bool:
+    return True
+
+
 @case("transport.negotiation.unsupported", covers=["transport/negotiation/unsupported"])
 def unsupported_version(peer: Peer) -> Verdict:
-    """A version that does not exist is answered by the header of one that is served, and the socket ends."""
+    """The server answers a nonexistent version with a header that it serves, and ends the connection."""
     peer.claim("a protocol header of the target, then the end")
     header = _answer_to(peer, NOT_SERVED)
     if not isinstance(header, HeaderArrived):
         return judge_arrival(peer, header)
-    ended = peer.expect_end()
-    return holds(peer, header.header.octets != NOT_SERVED and peer.ended is not None, ended)
+    following = peer.wait(_anything, peer.context.patience.ending_s)
+    return holds(peer, header.header.octets != NOT_SERVED and isinstance(following, Ended), following)
 
 
 @case("transport.negotiation.unparseable", covers=["transport/negotiation/unparseable"])
 def no_header(peer: Peer) -> Verdict:
-    """Octets that are no protocol header are answered by one, and the socket ends."""
+    """The server answers octets that are not a protocol header with one, and ends the connection."""
     peer.claim("a protocol header of the target, then the end")
     header = _answer_to(peer, b"GET / HTTP/1.1\r\n\r\n")
     if not isinstance(header, HeaderArrived):
         return judge_arrival(peer, header)
-    ended = peer.expect_end()
-    return holds(peer, peer.ended is not None, ended)
+    following = peer.wait(_anything, peer.context.patience.ending_s)
+    return holds(peer, isinstance(following, Ended), following)
 
 
 @case("transport.negotiation.discovery", covers=["transport/negotiation/discovery"])
@@ -93,7 +97,7 @@ def header_in_answer_is_served(peer: Peer) -> Verdict:
         return holds(peer, second.ended is None and not isinstance(answer, Quiet), answer)
     if answer.header.octets != refused.header.octets:
         return holds(peer, False, answer)
-    following = second.wait(lambda a: True, second.patience_s)
+    following = second.wait(_anything, second.patience_s)
     return holds(peer, not isinstance(following, Ended | Quiet), following)
 
 
@@ -160,7 +164,7 @@ def contradicting_flags(peer: Peer) -> Verdict:
 
 @case("transport.assemblies.flags.nothing-begun", covers=["transport/assemblies/flags"], destructive=True)
 def frame_that_continues_nothing(peer: Peer) -> Verdict:
-    """A frame that goes on with a segment which nobody began is refused."""
+    """The target rejects a frame that continues a segment that no frame began."""
     octets = encode_instruction("execution.sync", {}, sync=True)
 
     def act(flags: int) -> Act:
@@ -200,7 +204,7 @@ def other_segment_types(peer: Peer) -> Verdict:
 
 @case("transport.channels.interleaved", covers=["transport/channels/interleaved"])
 def interleaved_channels(peer: Peer) -> Verdict:
-    """Frames of two commands on two channels, cut into one another, are two commands."""
+    """The target reassembles two commands whose frames are interleaved on two channels."""
     for channel in (0, 1):
         peer.open_session(channel)
     declared = [declaring(peer, hint) for hint in ("zero", "one")]
@@ -241,7 +245,7 @@ def several_channels(peer: Peer) -> Verdict:
 
 @case("transport.channels.down-to-one", covers=["transport/channels/down-to-one"])
 def one_channel_only(peer: Peer) -> Verdict:
-    """A client may settle for one channel."""
+    """A client may limit itself to one channel."""
     peer.claim("a connection with a single channel that executes commands")
     peer.open_connection(channel_max=1)
     peer.open_session(0)
@@ -261,8 +265,9 @@ def busy_channel(peer: Peer) -> Verdict:
     destination = peer.subscribe(queue, messages=None, octets=UNLIMITED, accept_mode=NONE)
     peer.claim("the quiet channel is answered before the busy one is done")
     peer.flow(destination, messages=_MANY)
+    peer.transfer()  # the channel is busy from here on
     peer.completion(peer.send("execution.sync", 1, sync=True), 1)
-    before = len(peer.pending("message.transfer"))
+    before = 1 + len(peer.pending("message.transfer"))
     return holds(peer, before < _MANY, f"{before} of {_MANY} messages came first")
 
 
@@ -301,7 +306,7 @@ def control_within_command(peer: Peer) -> Verdict:
 
 @case("transport.tracks.reserved", covers=["transport/tracks/reserved"])
 def reserved_tracks(peer: Peer) -> Verdict:
-    """What comes on a track that is not defined has no effect."""
+    """Frames on an undefined track have no effect."""
     peer.open_session()
     name, octets = declaring(peer)
     for track in (2, 15):

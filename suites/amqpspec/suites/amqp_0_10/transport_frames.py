@@ -56,7 +56,7 @@ def sizes_below_the_header(peer: Peer) -> Verdict:
 
 @case("transport.frame.size", covers=["transport/frame/size"])
 def frames_in_one_write(peer: Peer) -> Verdict:
-    """Frames behind one another in one write are told apart by their sizes, those of no payload included."""
+    """Consecutive frames in one write are separated by their sizes, including those without payload."""
     peer.open_session()
     declared = [declaring(peer, hint) for hint in ("a", "bb", "ccc")]
     peer.claim("every queue is there")

@@ -8,18 +8,18 @@ from __future__ import annotations
 from amqpspec.peer.amqp_0_10.peer import EXPLICIT, NONE, PRE_ACQUIRED, Peer
 from amqpspec.run.amqp_0_10.oracles import rejects_violation
 from amqpspec.run.case import case
-from amqpspec.run.oracles import equals
+from amqpspec.run.oracles import equals, worst
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_0_10._branches import ask, xid
 from amqpspec.suites.amqp_0_10._entities import bodies
-from amqpspec.suites.amqp_0_10._messages import SHARED, answer, contents, count_of, fill, holds_soon
+from amqpspec.suites.amqp_0_10._messages import SHARED, answer, contents, count_of, fill, has_on_offer_soon
 
 # --- select
 
 
 @case("tx.select.first", covers=["tx/select/first"])
 def select_first(peer: Peer) -> Verdict:
-    """Select comes once: behind it commit and rollback are there; a second select behind a commit is refused."""
+    """Select comes once: after it commit and rollback are there; a second select after a commit is refused."""
     peer.open_session()
     peer.call("tx.select")
     peer.call("tx.commit")
@@ -30,7 +30,7 @@ def select_first(peer: Peer) -> Verdict:
 
 @case("tx.select.twice", covers=["tx/select/exactly-once"])
 def select_twice(peer: Peer) -> Verdict:
-    """A second select is refused; another session may select by itself."""
+    """The server rejects a second select; another session may select independently."""
     peer.open_session()
     peer.open_session(1)
     for channel in (0, 1):
@@ -88,7 +88,7 @@ def select_behind_cancel(peer: Peer) -> Verdict:
     fill(peer, queue, b"m")
     before = count_of(peer, queue)
     peer.call("tx.commit")
-    return equals(peer, (before, holds_soon(peer, queue, 1)), (0, True), "before, behind")
+    return equals(peer, (before, has_on_offer_soon(peer, queue, 1)), (0, True), "before, behind")
 
 
 # --- commit
@@ -111,7 +111,7 @@ def commit(peer: Peer) -> Verdict:
         fill(peer, target, body)
         seen.append(bodies(peer, target, 1))
         peer.call("tx.commit")
-        holds_soon(peer, target, 1, 1)
+        has_on_offer_soon(peer, target, 1, 1)
         seen.append(bodies(peer, target, 1))
     peer.detach()
     wanted = ([[], [b"a"], [], [b"b"]], 0)
@@ -131,13 +131,12 @@ def commit_of_one_of_two(peer: Peer) -> Verdict:
     answer(peer, "accept", found[:1])
     peer.call("tx.commit")
     peer.detach()
-    holds_soon(peer, queue, 1, 1)
+    has_on_offer_soon(peer, queue, 1, 1)
     return equals(peer, bodies(peer, queue, 1), [b"2"], "bodies")
 
 
-@case("tx.commit.completion", covers=["tx/commit/completion"])
-def completion_of_commit(peer: Peer) -> Verdict:
-    """When commit is complete, so are all commands that it covers."""
+def _completed_with(peer: Peer, ending: str) -> Verdict:
+    """Two publishes and an accept of a transaction are complete when its end is."""
     peer.open_session()
     queue = fill(peer, peer.queue(**SHARED), b"1")
     peer.subscribe(queue)
@@ -146,11 +145,17 @@ def completion_of_commit(peer: Peer) -> Verdict:
     covered = [peer.publish(queue, body) for body in (b"a", b"b")]
     assert transfer.id is not None
     covered.append(peer.send("message.accept", transfers=((transfer.id, transfer.id),)))
-    peer.claim("all commands complete with the commit")
-    number = peer.send("tx.commit", sync=True)
+    peer.claim("all commands complete with the end of the transaction")
+    number = peer.send(f"tx.{ending}", sync=True)
     peer.completion(number)
     done = [one is not None and one in peer.sessions[0].done for one in covered]
     return equals(peer, done, [True] * 3, "complete")
+
+
+@case("tx.commit.completion", covers=["tx/commit/completion"])
+def completion_of_commit(peer: Peer) -> Verdict:
+    """When commit is complete, so are all commands that it covers."""
+    return _completed_with(peer, "commit")
 
 
 @case("tx.commit.accept-modes", covers=["tx/commit/publishing"])
@@ -164,13 +169,13 @@ def publishing_in_every_mode(peer: Peer) -> Verdict:
     for mode, body in ((EXPLICIT, b"explicit"), (NONE, b"none")):
         peer.publish(queue, body, accept_mode=mode)
     peer.call("tx.commit")
-    holds_soon(peer, queue, 2, 1)
+    has_on_offer_soon(peer, queue, 2, 1)
     return equals(peer, bodies(peer, queue, 1), [b"explicit", b"none"], "bodies")
 
 
 @case("tx.commit.no-select", covers=["tx/commit/select-required"])
 def commit_without_select(peer: Peer) -> Verdict:
-    """A session without transactions cannot commit, though another one has them."""
+    """A session without transactions cannot commit, although another one has them."""
     peer.open_session()
     peer.open_session(1)
     peer.call("tx.select", 1)
@@ -198,12 +203,31 @@ def rollback(peer: Peer) -> Verdict:
     fill(peer, target, b"kept")
     before = bodies(peer, target, 1)
     peer.call("tx.commit")
-    holds_soon(peer, target, 1, 1)
+    has_on_offer_soon(peer, target, 1, 1)
     behind = bodies(peer, target, 1)
     peer.detach()
-    holds_soon(peer, queue, 2, 1)
+    has_on_offer_soon(peer, queue, 2, 1)
     told = (before, behind, bodies(peer, queue, 1))
     return equals(peer, told, ([], [b"kept"], [b"1", b"2"]), "before, behind, back")
+
+
+@case("tx.commit.restart", covers=["tx/commit/effect"], restarts=True, budget_s=180.0)
+def accepted_for_good(peer: Peer) -> Verdict:
+    """A persistent message that was accepted in a transaction is gone after commit and a restart."""
+    peer.open_session()
+    queue = peer.queue(durable=True, exclusive=False)
+    for body in (b"accepted", b"waiting"):
+        peer.publish(queue, body, delivery={"delivery_mode": 2}, sync=True)
+    peer.subscribe(queue, messages=1)
+    found = peer.transfers(1)
+    peer.call("tx.select")
+    answer(peer, "accept", found)
+    peer.call("tx.commit")
+    peer.context.restart()
+    after = peer.another()
+    after.open_session()
+    after.claim("the message that was not accepted")
+    return equals(after, contents(after.drain(queue)), [b"waiting"], "bodies")
 
 
 @case("tx.rollback.session-end", covers=["tx/rollback/effect"])
@@ -219,31 +243,19 @@ def session_ends_without_commit(peer: Peer) -> Verdict:
     answer(peer, "accept", found[:1])
     fill(peer, queue, b"forgotten")
     peer.detach()
-    holds_soon(peer, queue, 2, 1)
+    has_on_offer_soon(peer, queue, 2, 1)
     return equals(peer, bodies(peer, queue, 1), [b"1", b"2"], "bodies")
 
 
 @case("tx.rollback.completion", covers=["tx/rollback/completion"])
 def completion_of_rollback(peer: Peer) -> Verdict:
-    """What rollback forgets is told complete before the rollback, or with it."""
-    peer.open_session()
-    queue = fill(peer, peer.queue(), b"1")
-    peer.subscribe(queue)
-    (transfer,) = peer.transfers(1)
-    peer.call("tx.select")
-    covered = [peer.publish(queue, body) for body in (b"a", b"b")]
-    assert transfer.id is not None
-    covered.append(peer.send("message.accept", transfers=((transfer.id, transfer.id),)))
-    peer.claim("all commands complete with the rollback")
-    number = peer.send("tx.rollback", sync=True)
-    peer.completion(number)
-    done = [one is not None and one in peer.sessions[0].done for one in covered]
-    return equals(peer, done, [True] * 3, "complete")
+    """What rollback forgets is reported complete before the rollback, or with it."""
+    return _completed_with(peer, "rollback")
 
 
 @case("tx.rollback.still-acquired", covers=["tx/rollback/still-acquired"])
 def still_acquired(peer: Peer) -> Verdict:
-    """Behind a rollback the client holds what it had accepted: nobody else has it, and it can be accepted again."""
+    """After a rollback the client holds what it had accepted: no other client has it, and it can be accepted again."""
     peer.open_session()
     peer.open_session(1)
     queue = fill(peer, peer.queue(**SHARED), b"1", b"2", b"3")
@@ -257,7 +269,7 @@ def still_acquired(peer: Peer) -> Verdict:
     answer(peer, "accept", found[:1])
     peer.call("tx.commit")
     answer(peer, "release", found[1:])
-    holds_soon(peer, queue, 1, 1)
+    has_on_offer_soon(peer, queue, 1, 1)
     back = contents(peer.drain(queue, 1))
     peer.detach()
     told = (others, back, count_of(peer, queue, 1))
@@ -266,9 +278,23 @@ def still_acquired(peer: Peer) -> Verdict:
 
 @case("tx.rollback.no-select", covers=["tx/rollback/select-required"])
 def rollback_without_select(peer: Peer) -> Verdict:
-    """A session without transactions cannot roll back, though another one has them."""
+    """A session without transactions cannot roll back, although another one has them."""
     peer.open_session()
     peer.open_session(1)
     peer.call("tx.select", 1)
     peer.send("tx.rollback")
     return rejects_violation(peer)
+
+
+@case("tx.rollback.dtx", covers=["tx/rollback/select-required", "tx/commit/select-required"], needs=["dtx"])
+def neither_on_a_branch(peer: Peer) -> Verdict:
+    """A session that works on a branch of dtx, and has not selected tx, can neither roll back nor commit."""
+    verdicts = []
+    for name in ("rollback", "commit"):
+        one = peer.another()
+        one.open_session()
+        one.call("dtx.select")
+        ask(one, "start", xid(one))
+        one.send(f"tx.{name}")
+        verdicts.append(rejects_violation(one, row=f"tx/{name}/select-required"))
+    return worst(verdicts)

@@ -6,7 +6,7 @@ Knows: close methods and what must follow them. Must not know: single cases.
 from __future__ import annotations
 
 from amqpspec.peer.context import Unmet
-from amqpspec.peer.events import Arrival, Ended, Garbled, Quiet
+from amqpspec.peer.events import Arrival, Ended, Garbled, Quiet, Reaction
 from amqpspec.peer.methods.arrivals import MethodArrived
 from amqpspec.peer.methods.peer import Peer
 from amqpspec.run.oracles import equals
@@ -26,6 +26,23 @@ def names_method(peer: Peer, closing: MethodArrived, name: str) -> Verdict:
     method = peer.dialect.methods[name]
     ids = (closing["class_id"], closing["method_id"])
     return equals(peer, ids, (method.class_id, method.method_id), f"class and method id of {name}:")
+
+
+def answer_to(peer: Peer, octets: bytes) -> Reaction:
+    """What the target does about octets in place of its protocol header.
+
+    Where the socket has not ended within the patience for answers, the right header follows: a target that passes over
+    the wrong one goes on then, and the end by its time limit for logins is no answer.
+    """
+    peer.send_header(octets)
+    first = peer.reaction(0, barrier=False, within_s=peer.patience_s)
+    if not isinstance(first.arrivals[-1], Quiet):
+        return first
+    peer.send_header()
+    more = peer.reaction(0, barrier=False)
+    arrivals = (*first.arrivals[:-1], *more.arrivals)
+    goes_on = any(isinstance(a, MethodArrived) and a.name == "connection.start" for a in more.arrivals)
+    return Reaction(arrivals) if goes_on else peer.reaction_of(arrivals)
 
 
 def until_end(peer: Peer) -> list[Arrival]:

@@ -22,7 +22,7 @@ _PERSISTENT, _TRANSIENT = 2, 1
 
 @case("basic.persistence.respected", covers=["basic/persistence/respected"], restarts=True)
 def persistent_message_is_complete(peer: Peer) -> Verdict:
-    """A restart costs a queue no persistent message, fetched or not, and none of what belongs to it."""
+    """After a restart, a queue contains every persistent message with its properties, fetched or not."""
     peer.open_channel()
     queue = peer.queue(durable=True)
     texts = (b"fetched", b"waiting", b"last")
@@ -40,7 +40,7 @@ def persistent_message_is_complete(peer: Peer) -> Verdict:
 
 @case("basic.persistence.storage", covers=["basic/persistence/storage"], restarts=True)
 def persistent_message_survives(peer: Peer) -> Verdict:
-    """A persistent message in a durable queue outlives a restart of the server."""
+    """A persistent message in a durable queue survives a restart of the server."""
     peer.open_channel()
     queue = peer.queue(durable=True)
     send(peer, queue, (b"transient",), delivery_mode=_TRANSIENT)
@@ -54,7 +54,7 @@ def persistent_message_survives(peer: Peer) -> Verdict:
 
 @case("basic.priority.two-levels", covers=["basic/priority/two-levels"])
 def high_goes_before_low(peer: Peer) -> Verdict:
-    """One message of priority 9 goes before the messages of priority 0 that came earlier."""
+    """A message of priority 9 is delivered before earlier messages of priority 0."""
     peer.open_channel()
     # Without arguments of a server's own, such as x-max-priority: the specification asks it of every queue.
     queue = peer.queue()
@@ -67,7 +67,7 @@ def high_goes_before_low(peer: Peer) -> Verdict:
 
 @case("basic.priority.boundary", covers=["basic/priority/two-levels"])
 def five_goes_before_four(peer: Peer) -> Verdict:
-    """Each of the priorities 5 to 9 goes before each of the priorities 0 to 4."""
+    """Messages of priorities 5 to 9 are delivered before messages of priorities 0 to 4."""
     peer.open_channel()
     queue = peer.queue()
     _publish_priorities(peer, queue, range(10))
@@ -81,7 +81,7 @@ def five_goes_before_four(peer: Peer) -> Verdict:
 
 @case("basic.priority.levels", covers=["basic/priority/ten-levels"])
 def levels_of_priority(peer: Peer) -> Verdict:
-    """A server may tell up to ten levels of priority apart."""
+    """A server may distinguish up to ten priority levels."""
     peer.open_channel()
     queue = peer.queue()
     _publish_priorities(peer, queue, range(10))
@@ -93,7 +93,7 @@ def levels_of_priority(peer: Peer) -> Verdict:
 
 @case("basic.order.persistence", covers=["basic/priority/order"])
 def order_ignores_persistence(peer: Peer) -> Verdict:
-    """Messages of one priority come in the order in which they were published, persistent or not."""
+    """Messages of one priority, persistent or not, are delivered in the order of publishing."""
     peer.open_channel()
     queue = peer.queue(durable=True)
     wanted = [b"%d" % number for number in range(10)]
@@ -109,7 +109,7 @@ def order_ignores_persistence(peer: Peer) -> Verdict:
 
 @case("basic.order.within-priority", covers=["basic/priority/order"])
 def order_within_each_priority(peer: Peer) -> Verdict:
-    """Messages of one priority keep their order next to messages of another one."""
+    """Messages of one priority keep their order when they are mixed with messages of another priority."""
     peer.open_channel()
     queue = peer.queue()
     for number in range(10):
@@ -124,7 +124,7 @@ def order_within_each_priority(peer: Peer) -> Verdict:
 
 @case("basic.no-ack", covers=["basic/no-ack"])
 def no_ack_needs_no_acknowledgement(peer: Peer) -> Verdict:
-    """A consumer without acknowledgement gets its messages, and they do not come back."""
+    """Messages delivered to a consumer with no-ack are not redelivered."""
     peer.open_channel()
     queue = peer.queue()
     peer.claim("each message once, without an acknowledgement")
@@ -140,7 +140,7 @@ def no_ack_needs_no_acknowledgement(peer: Peer) -> Verdict:
 
 @case("basic.explicit-ack", covers=["basic/explicit-ack"])
 def unacknowledged_comes_again(peer: Peer) -> Verdict:
-    """Of the messages that a consumer got, those that it did not acknowledge are there for the next connection."""
+    """Messages that a consumer did not acknowledge, and only those, are available to the next connection."""
     peer.open_channel()
     queue = peer.queue(exclusive=False)
     send(peer, queue, (b"1", b"2", b"3", b"4"))
@@ -155,6 +155,21 @@ def unacknowledged_comes_again(peer: Peer) -> Verdict:
     after = peer.another().open_channel()
     again = sorted(bodies(gathered(after, queue, 2)))
     return equals(peer, again, [b"2", b"4"], "delivered after a reconnection")
+
+
+@case("basic.explicit-ack.everywhere", covers=["basic/explicit-ack"])
+def unacknowledged_comes_again_everywhere(peer: Peer) -> Verdict:
+    """Unacknowledged messages of a connection are redelivered, from each of its channels and queues."""
+    peer.open_channel().open_channel(2)
+    queues = {peer.queue(exclusive=False): channel for channel in (1, 1, 2)}
+    for queue, channel in queues.items():
+        send(peer, queue, (queue.encode(),))
+        peer.consume(queue, channel)
+        peer.deliveries(1, channel)
+    peer.claim("one message in each of three queues after a reconnection")
+    peer.close()
+    again = [bodies(gathered(peer.another().open_channel(), queue, 1)) for queue in queues]
+    return equals(peer, again, [[queue.encode()] for queue in queues], "delivered after a reconnection")
 
 
 def _publish_priorities(peer: Peer, queue: str, priorities: range | tuple[int, ...]) -> None:

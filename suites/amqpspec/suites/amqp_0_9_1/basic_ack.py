@@ -23,7 +23,7 @@ _FIVE = (b"1", b"2", b"3", b"4", b"5")
 
 @case("basic.ack.twice", covers=["basic/ack/multiple/exists-once"])
 def acknowledged_twice(peer: Peer) -> Verdict:
-    """No message is acknowledged twice."""
+    """A second acknowledgement of a message is refused."""
     peer.open_channel()
     queue = peer.queue()
     send(peer, queue, (b"1", b"2"))
@@ -37,7 +37,7 @@ def acknowledged_twice(peer: Peer) -> Verdict:
 
 @case("basic.ack.after-multiple", covers=["basic/ack/multiple/exists-once"])
 def acknowledged_again_by_itself(peer: Peer) -> Verdict:
-    """No message that was acknowledged with others is acknowledged again by itself."""
+    """A second acknowledgement of a message that was acknowledged with multiple is refused."""
     peer.open_channel()
     queue = peer.queue()
     send(peer, queue, _FIVE)
@@ -50,7 +50,7 @@ def acknowledged_again_by_itself(peer: Peer) -> Verdict:
 
 @case("basic.ack.unknown", covers=["basic/ack/multiple/exists-unknown"])
 def unknown_tag(peer: Peer) -> Verdict:
-    """A delivery tag that was never handed out cannot be acknowledged."""
+    """Acknowledging an unknown delivery tag is refused."""
     peer.open_channel()
     queue = peer.queue()
     send(peer, queue, (b"1",))
@@ -61,7 +61,7 @@ def unknown_tag(peer: Peer) -> Verdict:
 
 @case("basic.ack.unknown-multiple", covers=["basic/ack/multiple/exists-unknown"])
 def unknown_tag_of_many(peer: Peer) -> Verdict:
-    """A delivery tag that was never handed out cannot be the end of what is acknowledged."""
+    """Acknowledging with multiple up to an unknown delivery tag is refused."""
     peer.open_channel()
     queue = peer.queue()
     send(peer, queue, (b"1", b"2"))
@@ -76,7 +76,7 @@ def unknown_tag_of_many(peer: Peer) -> Verdict:
     needs=["tx"],
 )
 def unknown_tag_in_a_transaction(peer: Peer) -> Verdict:
-    """A delivery tag that was never handed out is refused at once in a transaction."""
+    """In a transaction, acknowledging an unknown delivery tag is refused immediately."""
     peer.open_channel()
     peer.call("tx.select")
     queue = peer.queue()
@@ -90,7 +90,7 @@ def unknown_tag_in_a_transaction(peer: Peer) -> Verdict:
 
 @case("basic.ack.transacted.twice", covers=["basic/ack/multiple/exists-transacted"], needs=["tx"])
 def acknowledged_twice_in_a_transaction(peer: Peer) -> Verdict:
-    """A second acknowledgement in one transaction is refused at once, not at commit."""
+    """In a transaction, a second acknowledgement is refused immediately, not at commit."""
     peer.open_channel()
     peer.call("tx.select")
     queue = peer.queue()
@@ -103,21 +103,35 @@ def acknowledged_twice_in_a_transaction(peer: Peer) -> Verdict:
     return rejects_violation(peer)
 
 
+@case("basic.ack.transacted.after-multiple", covers=["basic/ack/multiple/exists-transacted"], needs=["tx"])
+def acknowledged_again_by_itself_in_a_transaction(peer: Peer) -> Verdict:
+    """In a transaction, acknowledging a message that multiple already covered is refused immediately."""
+    peer.open_channel()
+    queue = peer.queue()
+    send(peer, queue, (b"1", b"2", b"3"))
+    messages = taken(peer, queue, 3)
+    peer.call("tx.select")
+    peer.send("basic.ack", delivery_tag=messages[2]["delivery_tag"], multiple=True)
+    peer.barrier(queue=queue)
+    peer.send("basic.ack", delivery_tag=messages[1]["delivery_tag"])
+    return rejects_violation(peer)
+
+
 @case("basic.ack.single", covers=["basic/ack/multiple"])
 def single_acknowledgement(peer: Peer) -> Verdict:
-    """Without multiple, the message of the tag is acknowledged and no other one."""
+    """Without multiple, only the message of the tag is acknowledged."""
     return _acknowledged(peer, 2, multiple=False, left=[b"1", b"2", b"4", b"5"])
 
 
 @case("basic.ack.multiple", covers=["basic/ack/multiple"])
 def acknowledgement_up_to(peer: Peer) -> Verdict:
-    """With multiple, all messages up to the tag are acknowledged, that of the tag among them."""
+    """With multiple, all messages up to and including the tag are acknowledged."""
     return _acknowledged(peer, 2, multiple=True, left=[b"4", b"5"])
 
 
 @case("basic.ack.all", covers=["basic/ack/multiple"])
 def acknowledgement_of_all(peer: Peer) -> Verdict:
-    """With multiple and the tag zero, all messages that are outstanding are acknowledged."""
+    """With multiple and the tag zero, all outstanding messages are acknowledged."""
     return _acknowledged(peer, None, multiple=True, left=[])
 
 

@@ -13,11 +13,13 @@ from amqpspec.suites.amqp_0_9_1._messages import awaited, bodies, reopened, send
 
 # amqp-0-9-1 basic/consume/minimum-consumers.
 _CONSUMERS = 16
+# 2.5 MB: more than servers hand to a socket in one go.
+_LARGE, _LARGE_BODY = 40, b"x" * (64 << 10)
 
 
 @case("basic.consume.lasts", covers=["basic/consume"])
 def consumer_lasts(peer: Peer) -> Verdict:
-    """A consumer goes on getting messages, whatever else starts and ends on its channel."""
+    """A consumer continues to receive messages while other consumers start and end on its channel."""
     peer.open_channel()
     queue = peer.queue()
     peer.claim("two deliveries to one consumer")
@@ -33,9 +35,22 @@ def consumer_lasts(peer: Peer) -> Verdict:
     return equals(peer, got, [(tag, b"one"), (tag, b"two")], "deliveries")
 
 
+@case("basic.consume.all-at-once", covers=["basic/consume"])
+def consumer_gets_many_octets(peer: Peer) -> Verdict:
+    """A consumer receives all of several megabytes that wait for it, although the client sends nothing more."""
+    peer.open_channel()
+    queue = peer.queue()
+    for _ in range(_LARGE):
+        peer.publish(queue, _LARGE_BODY)
+    peer.barrier(queue=queue)
+    peer.claim(f"{_LARGE} messages of {len(_LARGE_BODY)} octets")
+    peer.consume(queue, no_ack=True)
+    return equals(peer, len(awaited(peer, _LARGE)), _LARGE, "deliveries")
+
+
 @case("basic.consume.ends-with-channel", covers=["basic/consume"])
 def consumer_ends_with_its_channel(peer: Peer) -> Verdict:
-    """A consumer ends with its channel and takes no more messages, also when the channel is opened again."""
+    """A consumer ends with its channel and receives no more messages, even if the channel is opened again."""
     peer.open_channel()
     queue = peer.queue()
     peer.claim("no consumer once its channel was closed")
@@ -49,7 +64,7 @@ def consumer_ends_with_its_channel(peer: Peer) -> Verdict:
 
 @case("basic.consume.tag.used-again", covers=["basic/consume/consumer-tag/duplicate", "basic/cancel"])
 def cancelled_tag_is_free(peer: Peer) -> Verdict:
-    """Once its consumer is cancelled, a tag can be used again, and stands for the new consumer alone."""
+    """The tag of a cancelled consumer can be reused, and then identifies only the new consumer."""
     peer.open_channel()
     first, second = peer.queue(), peer.queue()
     peer.consume(first, no_ack=True, consumer_tag="again")
@@ -65,7 +80,7 @@ def cancelled_tag_is_free(peer: Peer) -> Verdict:
 
 @case("basic.consume.round-robin", covers=["wire/queue/round-robin"])
 def consumers_take_turns(peer: Peer) -> Verdict:
-    """The messages of a shared queue go round its consumers: each of three idle ones gets a third."""
+    """The messages of a shared queue are distributed evenly: each of three idle consumers receives a third."""
     peer.open_channel()
     queue = peer.queue(exclusive=False)
     tags = [peer.consume(queue, no_ack=True) for _ in range(2)]
@@ -83,7 +98,7 @@ def consumers_take_turns(peer: Peer) -> Verdict:
 
 @case("basic.consume.sixteen", covers=["basic/consume/minimum-consumers"])
 def sixteen_consumers(peer: Peer) -> Verdict:
-    """A queue has room for 16 consumers."""
+    """A queue supports 16 consumers."""
     peer.open_channel()
     queue = peer.queue()
     peer.claim("16 consumers on one queue")
@@ -94,7 +109,7 @@ def sixteen_consumers(peer: Peer) -> Verdict:
 
 @case("basic.consume.tag.generated", covers=["basic/consume/consumer-tag/generated"])
 def blank_tag_is_generated(peer: Peer) -> Verdict:
-    """A consumer without a tag gets one of its own, and its deliveries bear it."""
+    """The server generates a tag for a consumer without one, and its deliveries contain it."""
     peer.open_channel()
     queues = peer.queue(), peer.queue()
     peer.claim("a tag of its own for each consumer")
@@ -109,16 +124,25 @@ def blank_tag_is_generated(peer: Peer) -> Verdict:
 
 @case("basic.consume.tag.duplicate", covers=["basic/consume/consumer-tag/duplicate"])
 def tag_in_use_is_refused(peer: Peer) -> Verdict:
-    """A tag in use on a channel cannot be given to a second consumer of it."""
+    """A tag in use on a channel is refused for a second consumer on it."""
     peer.open_channel()
     tag = peer.consume(peer.queue(), consumer_tag=peer.name("tag"))
     peer.send("basic.consume", queue=peer.queue(), consumer_tag=tag)
     return rejects_violation(peer)
 
 
+@case("basic.consume.tag.duplicate-longest", covers=["basic/consume/consumer-tag/duplicate"])
+def longest_tag_in_use_is_refused(peer: Peer) -> Verdict:
+    """A tag of 255 octets that is in use is refused, although it does not fit into a reply text."""
+    peer.open_channel()
+    tag = peer.consume(peer.queue(), consumer_tag="t" * 255)
+    peer.send("basic.consume", queue=peer.queue(), consumer_tag=tag)
+    return rejects_violation(peer)
+
+
 @case("basic.consume.tag.other-channel", covers=["basic/consume/consumer-tag/channel-local"])
 def tag_means_nothing_elsewhere(peer: Peer) -> Verdict:
-    """A tag cannot be used on another channel than that of its consumer."""
+    """A tag cannot be used on a channel other than that of its consumer."""
     peer.open_channel().open_channel(2)
     queue = peer.queue()
     tag = peer.consume(queue, consumer_tag=peer.name("tag"))
@@ -130,7 +154,7 @@ def tag_means_nothing_elsewhere(peer: Peer) -> Verdict:
 
 @case("basic.consume.exclusive.in-use", covers=["basic/consume/exclusive/in-use"])
 def no_exclusive_access_next_to_others(peer: Peer) -> Verdict:
-    """Where a queue has a consumer, another connection does not get exclusive access."""
+    """If a queue has a consumer, another connection cannot obtain exclusive access."""
     peer.open_channel()
     queue = peer.queue(exclusive=False)
     peer.consume(queue)
@@ -141,7 +165,7 @@ def no_exclusive_access_next_to_others(peer: Peer) -> Verdict:
 
 @case("basic.consume.exclusive.second-consumer", covers=["basic/consume/exclusive/alone"])
 def no_consumer_next_to_an_exclusive_one(peer: Peer) -> Verdict:
-    """Next to an exclusive consumer, nobody else can consume from the queue."""
+    """If a queue has an exclusive consumer, no other client can consume from it."""
     peer.open_channel()
     queue = peer.queue(exclusive=False)
     peer.consume(queue, exclusive=True)
@@ -152,7 +176,7 @@ def no_consumer_next_to_an_exclusive_one(peer: Peer) -> Verdict:
 
 @case("basic.consume.exclusive.get", covers=["basic/consume/exclusive/alone"])
 def no_get_next_to_an_exclusive_consumer(peer: Peer) -> Verdict:
-    """Next to an exclusive consumer, nobody else can fetch from the queue."""
+    """If a queue has an exclusive consumer, no other client can get messages from it."""
     peer.open_channel()
     queue = peer.queue(exclusive=False)
     peer.consume(queue, exclusive=True)
@@ -163,7 +187,7 @@ def no_get_next_to_an_exclusive_consumer(peer: Peer) -> Verdict:
 
 @case("basic.consume.exclusive.ends", covers=["basic/consume/exclusive/alone"])
 def exclusive_access_ends_with_its_consumer(peer: Peer) -> Verdict:
-    """When its exclusive consumer is cancelled, a queue is open to others."""
+    """After its exclusive consumer is cancelled, a queue is available to other clients."""
     peer.open_channel()
     queue = peer.queue(exclusive=False)
     tag = peer.consume(queue, exclusive=True)
@@ -176,7 +200,7 @@ def exclusive_access_ends_with_its_consumer(peer: Peer) -> Verdict:
 
 @case("basic.cancel.stops", covers=["basic/cancel"])
 def cancelled_consumer_gets_nothing(peer: Peer) -> Verdict:
-    """After cancel-ok nothing more is delivered for the consumer; the messages stay for another one."""
+    """After cancel-ok the consumer receives no more deliveries, and the messages remain for another consumer."""
     peer.open_channel()
     queue = peer.queue(exclusive=False)
     tag = peer.consume(queue, no_ack=True)
@@ -189,7 +213,7 @@ def cancelled_consumer_gets_nothing(peer: Peer) -> Verdict:
 
 @case("basic.cancel.one-of-two", covers=["basic/cancel"])
 def cancel_ends_one_consumer(peer: Peer) -> Verdict:
-    """Cancel ends the consumer that it names, and no other one on the channel."""
+    """Cancel ends only the consumer that it names, and no other on the channel."""
     peer.open_channel()
     queue = peer.queue()
     tags = [peer.consume(queue, no_ack=True) for _ in range(2)]
@@ -202,7 +226,7 @@ def cancel_ends_one_consumer(peer: Peer) -> Verdict:
 
 @case("basic.cancel.delivered-stays", covers=["basic/cancel"])
 def delivered_messages_outlive_the_consumer(peer: Peer) -> Verdict:
-    """What was delivered before cancel is not given back by it, and can still be acknowledged."""
+    """Cancel does not requeue messages delivered before it, and they can still be acknowledged."""
     peer.open_channel(1).open_channel(2)
     queue = peer.queue()
     tag = peer.consume(queue)
@@ -222,7 +246,7 @@ def delivered_messages_outlive_the_consumer(peer: Peer) -> Verdict:
 
 @case("basic.cancel.queue-gone", covers=["basic/cancel/queue-gone"])
 def cancel_without_a_queue(peer: Peer) -> Verdict:
-    """Cancel succeeds for a consumer whose queue does not exist any more."""
+    """Cancel succeeds for a consumer whose queue no longer exists."""
     peer.open_channel()
     queue = peer.queue()
     tag = peer.consume(queue)
@@ -241,7 +265,7 @@ def cancel_without_a_queue(peer: Peer) -> Verdict:
 
 @case("basic.cancel.by-server", covers=["basic/cancel/by-server"], needs=["consumer-cancel-notify"])
 def server_tells_of_a_lost_consumer(peer: Peer) -> Verdict:
-    """A server may tell a client that can hear it that a consumer ended with its queue."""
+    """A server may notify a client that supports it that a consumer ended with its queue."""
     capabilities = {"consumer_cancel_notify": True}
     peer.open_channel(properties={**CLIENT_PROPERTIES, "capabilities": capabilities})
     queue = peer.queue(exclusive=False)

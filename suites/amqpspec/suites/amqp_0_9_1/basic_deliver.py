@@ -24,7 +24,7 @@ _DELIVERIES = 30
 
 @case("basic.deliver.origin", covers=["basic/deliver/origin"])
 def delivery_names_its_origin(peer: Peer) -> Verdict:
-    """A delivery tells the exchange and the routing key of its publication, not those of the binding."""
+    """A delivery contains the exchange and routing key of its publication, not those of the binding."""
     peer.open_channel()
     queue, exchange = peer.queue(), peer.exchange("fanout")
     # Fanout ignores keys, so the binding can have another one than the message.
@@ -39,7 +39,7 @@ def delivery_names_its_origin(peer: Peer) -> Verdict:
 
 @case("basic.deliver.count", covers=["basic/deliver/count"])
 def deliveries_are_counted(peer: Peer) -> Verdict:
-    """A server that counts deliveries shows it: by the count, or by an end to delivering in vain."""
+    """A server that counts deliveries shows it by a count, or by ending repeated deliveries."""
     peer.open_channel()
     queue = peer.queue(exclusive=False)
     peer.publish(queue, b"poison")
@@ -55,7 +55,7 @@ def deliveries_are_counted(peer: Peer) -> Verdict:
 
 @case("basic.deliver.poison", covers=["basic/deliver/poison"])
 def poison_becomes_a_dead_letter(peer: Peer) -> Verdict:
-    """A message that keeps coming back unacknowledged ends among the dead letters of its queue."""
+    """A message that is repeatedly requeued unacknowledged is dead-lettered."""
     peer.open_channel()
     letters, exchange = peer.queue(), peer.exchange("fanout")
     peer.call("queue.bind", queue=letters, exchange=exchange)
@@ -70,7 +70,7 @@ def poison_becomes_a_dead_letter(peer: Peer) -> Verdict:
 
 @case("basic.get.unacknowledged", covers=["basic/get-ok"])
 def fetched_and_unacknowledged_comes_again(peer: Peer) -> Verdict:
-    """What get fetched and nobody acknowledged comes again; what was acknowledged does not."""
+    """Messages that basic.get fetched are redelivered if they were not acknowledged."""
     peer.open_channel()
     queue = peer.queue()
     send(peer, queue, (b"acknowledged", b"forgotten"))
@@ -83,7 +83,7 @@ def fetched_and_unacknowledged_comes_again(peer: Peer) -> Verdict:
 
 @case("basic.get.no-ack", covers=["basic/get-ok", "basic/no-ack"])
 def fetched_without_acknowledgement_is_gone(peer: Peer) -> Verdict:
-    """What get fetched with no-ack does not come again."""
+    """Messages fetched with no-ack are not redelivered."""
     peer.open_channel()
     queue = peer.queue()
     send(peer, queue, (b"once",))
@@ -99,7 +99,7 @@ def fetched_without_acknowledgement_is_gone(peer: Peer) -> Verdict:
 
 @case("basic.get.left", covers=["domain/message-count", "basic/get-ok"])
 def get_tells_how_many_are_left(peer: Peer) -> Verdict:
-    """Each get-ok tells how many messages are left in the queue."""
+    """Each get-ok reports the number of messages that remain in the queue."""
     peer.open_channel()
     queue = peer.queue()
     send(peer, queue, (b"1", b"2", b"3"))
@@ -109,7 +109,7 @@ def get_tells_how_many_are_left(peer: Peer) -> Verdict:
 
 @case("basic.get.empty", covers=["basic/get-empty"])
 def get_on_an_empty_queue(peer: Peer) -> Verdict:
-    """Get on a queue without messages is answered by get-empty, also when all of them are unacknowledged."""
+    """Get on a queue without ready messages is answered with get-empty, even if all are unacknowledged."""
     peer.open_channel()
     queue = peer.queue()
     peer.claim("get-empty at first, and while the only message is unacknowledged")

@@ -25,7 +25,7 @@ _OPTIONAL = {
 
 @case("basic.publish.transaction", covers=["basic/publish/transaction"], needs=["tx"])
 def publication_waits_for_commit(peer: Peer) -> Verdict:
-    """What a transaction publishes reaches no consumer before commit, and then does."""
+    """Messages published in a transaction reach a consumer after commit, not before it."""
     peer.open_channel()
     queue = peer.queue(exclusive=False)
     reader = peer.another().open_channel()
@@ -42,7 +42,7 @@ def publication_waits_for_commit(peer: Peer) -> Verdict:
 
 @case("basic.publish.exchange.missing", covers=["basic/publish/exchange/must-exist"])
 def exchange_has_to_exist(peer: Peer) -> Verdict:
-    """Nothing can be published to an exchange that does not exist."""
+    """Publishing to a missing exchange is refused."""
     peer.open_channel()
     peer.publish("key", b"lost", exchange=peer.name("no-exchange"))
     return rejects_violation(peer)
@@ -50,7 +50,7 @@ def exchange_has_to_exist(peer: Peer) -> Verdict:
 
 @case("basic.publish.exchange.default", covers=["basic/publish/exchange/default-exchange"])
 def blank_exchange_is_the_default_one(peer: Peer) -> Verdict:
-    """With a blank exchange a message goes to the queue whose name is the routing key, and to that only."""
+    """With an empty exchange name, a message is routed only to the queue whose name is the routing key."""
     peer.open_channel()
     queue, other = peer.queue(), peer.queue()
     peer.claim("the message in the queue that the routing key names")
@@ -63,7 +63,7 @@ def blank_exchange_is_the_default_one(peer: Peer) -> Verdict:
     "basic.publish.exchange.internal", covers=["basic/publish/exchange/internal"], needs=["exchange-internal"]
 )
 def internal_exchange_is_closed(peer: Peer) -> Verdict:
-    """Nothing can be published to an internal exchange."""
+    """Publishing to an internal exchange is refused."""
     peer.open_channel()
     exchange = peer.exchange("fanout", internal=True)
     peer.publish("key", b"from outside", exchange=exchange)
@@ -72,7 +72,7 @@ def internal_exchange_is_closed(peer: Peer) -> Verdict:
 
 @case("basic.publish.mandatory.unroutable", covers=[_MANDATORY, _OPTIONAL[_MANDATORY]])
 def mandatory_unroutable_comes_back(peer: Peer) -> Verdict:
-    """A mandatory message that reaches no queue comes back."""
+    """A mandatory message that reaches no queue is returned."""
     peer.open_channel()
     exchange = peer.exchange("direct")
     peer.claim("basic.return with the message")
@@ -82,7 +82,7 @@ def mandatory_unroutable_comes_back(peer: Peer) -> Verdict:
 
 @case("basic.publish.mandatory.queue-gone", covers=[_MANDATORY])
 def mandatory_for_a_deleted_queue_comes_back(peer: Peer) -> Verdict:
-    """A mandatory message comes back under each of the keys under which a queue was bound that is gone."""
+    """A mandatory message is returned under each key with which a deleted queue was bound."""
     peer.open_channel()
     exchange, queue, keys = peer.exchange("direct"), peer.queue(), ("one", "two")
     for key in keys:
@@ -99,7 +99,7 @@ def _published_comes_back(peer: Peer, exchange: str, key: str) -> Verdict:
 
 @case("basic.publish.mandatory.routable", covers=[_MANDATORY])
 def mandatory_routable_stays(peer: Peer) -> Verdict:
-    """A mandatory message that reaches a queue does not come back, even without a consumer."""
+    """A mandatory message that reaches a queue is not returned, even without a consumer."""
     peer.open_channel()
     queue = peer.queue()
     peer.claim("the message in its queue and no basic.return")
@@ -112,7 +112,7 @@ def mandatory_routable_stays(peer: Peer) -> Verdict:
 
 @case("basic.publish.mandatory.not-set", covers=[_MANDATORY])
 def other_unroutable_vanishes(peer: Peer) -> Verdict:
-    """A message that is not mandatory and reaches no queue vanishes without a word."""
+    """A message that is not mandatory and reaches no queue is dropped silently."""
     peer.open_channel()
     exchange = peer.exchange("direct")
     peer.claim("neither a return nor an exception")
@@ -122,7 +122,7 @@ def other_unroutable_vanishes(peer: Peer) -> Verdict:
 
 @case("basic.publish.mandatory.implemented", covers=[_OPTIONAL[_MANDATORY], _MANDATORY])
 def mandatory_has_its_effect(peer: Peer) -> Verdict:
-    """Of two messages for a queue that does not exist, the mandatory one comes back."""
+    """Of two messages for a missing queue, only the mandatory one is returned."""
     peer.open_channel()
     nowhere = peer.name("no-queue")
     peer.claim("basic.return for the mandatory message alone")
@@ -133,7 +133,7 @@ def mandatory_has_its_effect(peer: Peer) -> Verdict:
 
 @case("basic.publish.immediate.no-consumer", covers=[_IMMEDIATE, _OPTIONAL[_IMMEDIATE]])
 def immediate_without_a_consumer_comes_back(peer: Peer) -> Verdict:
-    """An immediate message for a queue without a consumer comes back and is not kept."""
+    """An immediate message for a queue without a consumer is returned and not queued."""
     peer.open_channel()
     queue = peer.queue()
     peer.claim("basic.return with the message, which is not in the queue")
@@ -147,7 +147,7 @@ def immediate_without_a_consumer_comes_back(peer: Peer) -> Verdict:
 
 @case("basic.publish.immediate.consumer", covers=[_IMMEDIATE])
 def immediate_with_a_consumer_is_delivered(peer: Peer) -> Verdict:
-    """An immediate message for a queue with a ready consumer is delivered and does not come back."""
+    """An immediate message for a queue with a ready consumer is delivered and not returned."""
     peer.open_channel()
     queue = peer.queue()
     peer.consume(queue, no_ack=True)
@@ -172,7 +172,7 @@ def other_message_waits(peer: Peer) -> Verdict:
 
 @case("basic.publish.immediate.implemented", covers=[_OPTIONAL[_IMMEDIATE], _IMMEDIATE])
 def immediate_has_its_effect(peer: Peer) -> Verdict:
-    """Of two messages for a queue whose consumer has no room for more, the immediate one comes back."""
+    """Of two messages for a queue whose consumer has a full window, only the immediate one is returned."""
     peer.open_channel()
     queue = peer.queue()
     # A window of one, taken up by the first message: the consumer is there but not ready.
@@ -188,7 +188,7 @@ def immediate_has_its_effect(peer: Peer) -> Verdict:
 
 @case("basic.return.whole", covers=["basic/return", _MANDATORY])
 def return_is_complete(peer: Peer) -> Verdict:
-    """A returned message comes with a code, exchange, routing key, all its properties and its whole body."""
+    """A returned message contains a code, exchange, routing key, all its properties and its complete body."""
     peer.open_channel()
     exchange, body = peer.exchange("direct"), b"whole" * (_LARGE_OCTETS // 5)
     properties = _all_properties(peer)

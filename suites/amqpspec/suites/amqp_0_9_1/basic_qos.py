@@ -18,7 +18,7 @@ _PER_CONSUMER = "extension/per-consumer-qos"
 
 @case("basic.qos.channel", covers=["basic/qos/global", _PER_CONSUMER])
 def window_is_shared_on_a_channel(peer: Peer) -> Verdict:
-    """Without global, the consumers of a channel share one window; where that is announced, each has its own."""
+    """Without global, the consumers of a channel share one window, or each has its own if that is announced."""
     peer.open_channel()
     queues = peer.queue(exclusive=False), peer.queue(exclusive=False)
     for queue in queues:
@@ -41,7 +41,7 @@ def window_is_shared_on_a_channel(peer: Peer) -> Verdict:
 
 @case("basic.qos.other-channel", covers=["basic/qos/global"])
 def window_leaves_other_channels_alone(peer: Peer) -> Verdict:
-    """Without global, a window says nothing about the other channels of the connection.
+    """Without global, a window does not affect the other channels of the connection.
 
     A server may send less ahead than it is allowed to: what it sends ahead without any window is looked at first.
     """
@@ -60,7 +60,7 @@ def window_leaves_other_channels_alone(peer: Peer) -> Verdict:
 
 @case("basic.qos.connection", covers=["basic/qos/global", _PER_CONSUMER])
 def global_window_spans_channels(peer: Peer) -> Verdict:
-    """With global, all channels of the connection share one window; by the extension, all consumers of the channel."""
+    """With global, the channels of the connection share a window; by the extension, the consumers of the channel."""
     peer.open_channel().open_channel(2)
     extended = _is_per_consumer(peer)
     # By the extension the window is that of all consumers of the channel, so there is another one on channel 1.
@@ -81,7 +81,7 @@ def global_window_spans_channels(peer: Peer) -> Verdict:
 
 @case("basic.qos.prefetch-size", covers=["basic/qos/prefetch-size"])
 def octets_stay_within_the_window(peer: Peer) -> Verdict:
-    """What is unacknowledged stays within the window in octets, and goes on when the window opens."""
+    """Unacknowledged messages stay within the window in octets, and delivery continues when it reopens."""
     peer.open_channel()
     queue = peer.queue()
     # 60 and 40 fill a window of 100 to the last octet; 30 more exceed it.
@@ -107,7 +107,7 @@ def octets_stay_within_the_window(peer: Peer) -> Verdict:
 
 @case("basic.qos.prefetch-size.zero", covers=["basic/qos/prefetch-size"])
 def zero_octets_is_no_limit(peer: Peer) -> Verdict:
-    """A window of zero octets sets no limit, where a server sends messages ahead at all."""
+    """A window of zero octets sets no limit, if the server sends messages in advance at all."""
     peer.open_channel()
     before, queue = peer.queue(), peer.queue()
     send(peer, before, _THREE)
@@ -127,7 +127,7 @@ def zero_octets_is_no_limit(peer: Peer) -> Verdict:
 
 @case("basic.qos.prefetch-size.no-ack", covers=["basic/qos/prefetch-size"])
 def octets_do_not_limit_no_ack(peer: Peer) -> Verdict:
-    """A window in octets sets no limit to a consumer without acknowledgement."""
+    """A window in octets does not limit a consumer with no-ack."""
     peer.open_channel()
     queue = peer.queue()
     sent = send(peer, queue, (b"a" * 50, b"b" * 50, b"c" * 50))
@@ -140,7 +140,7 @@ def octets_do_not_limit_no_ack(peer: Peer) -> Verdict:
 
 @case("basic.qos.prefetch-size.single", covers=["basic/qos/prefetch-size/single-message"])
 def single_message_passes_the_window(peer: Peer) -> Verdict:
-    """A message that is larger than the window in octets reaches a client that holds no other, one at a time."""
+    """A message larger than the window in octets is delivered, one at a time, to a client that holds no other."""
     peer.open_channel()
     queue = peer.queue()
     send(peer, queue, (b"a" * 500, b"b" * 500))
@@ -155,7 +155,7 @@ def single_message_passes_the_window(peer: Peer) -> Verdict:
 
 @case("basic.qos.prefetch-count.both", covers=["basic/qos/prefetch-size", "basic/qos/prefetch-count"])
 def both_windows_have_to_allow(peer: Peer) -> Verdict:
-    """A window in messages does not help where the one in octets is full."""
+    """A free window in messages does not override a full window in octets."""
     peer.open_channel()
     queue = peer.queue(exclusive=False)
     send(peer, queue, (b"a" * 80, b"b" * 80, b"c" * 80))
@@ -168,25 +168,25 @@ def both_windows_have_to_allow(peer: Peer) -> Verdict:
 
 @case("basic.qos.prefetch-count.channel-narrower", covers=["basic/qos/prefetch-count"])
 def narrower_window_of_the_channel_counts(peer: Peer) -> Verdict:
-    """A window of the channel counts under a wider one of the connection."""
+    """A smaller window of the channel applies within a larger one of the connection."""
     return _two_windows(peer, ({"prefetch_count": 2, "global": False}, {"prefetch_count": 4, "global": True}))
 
 
 @case("basic.qos.prefetch-count.connection-narrower", covers=["basic/qos/prefetch-count"])
 def narrower_window_of_the_connection_counts(peer: Peer) -> Verdict:
-    """A window of the connection counts above a wider one of the channel."""
+    """A smaller window of the connection applies over a larger one of the channel."""
     return _two_windows(peer, ({"prefetch_count": 4, "global": False}, {"prefetch_count": 2, "global": True}))
 
 
 @case("basic.qos.prefetch-count.connection-first", covers=["basic/qos/prefetch-count"])
 def window_of_the_connection_stays(peer: Peer) -> Verdict:
-    """A window with global stays in force when there is a wider one without it after it."""
+    """A window with global stays in force after a later, larger one without global."""
     return _two_windows(peer, ({"prefetch_count": 2, "global": True}, {"prefetch_count": 4, "global": False}))
 
 
 @case("basic.qos.prefetch-count.no-ack", covers=["basic/qos/prefetch-count"])
 def count_does_not_limit_no_ack(peer: Peer) -> Verdict:
-    """A window in messages sets no limit to a consumer without acknowledgement."""
+    """A window in messages does not limit a consumer with no-ack."""
     peer.open_channel()
     queue = peer.queue()
     send(peer, queue, _THREE)
@@ -196,27 +196,9 @@ def count_does_not_limit_no_ack(peer: Peer) -> Verdict:
     return equals(peer, bodies(awaited(peer, 3)), [*_THREE], "deliveries")
 
 
-@case("basic.qos.prefetch-count.reopens", covers=["basic/qos/prefetch-count"])
-def acknowledgement_opens_the_window(peer: Peer) -> Verdict:
-    """An acknowledgement makes room for the next message."""
-    return _opens(peer, "basic.ack")
-
-
-@case("basic.qos.prefetch-count.reopens-by-reject", covers=["basic/qos/prefetch-count"])
-def rejection_opens_the_window(peer: Peer) -> Verdict:
-    """A rejection without requeue makes room for the next message."""
-    return _opens(peer, "basic.reject", requeue=False)
-
-
-@case("basic.qos.prefetch-count.reopens-by-nack", covers=["basic/qos/prefetch-count"], needs=["nack"])
-def rejection_by_nack_opens_the_window(peer: Peer) -> Verdict:
-    """A rejection by nack without requeue makes room for the next message."""
-    return _opens(peer, "basic.nack", requeue=False)
-
-
 @case("basic.qos.prefetch-count.less", covers=["basic/qos/prefetch-count/less"])
 def server_may_stay_below(peer: Peer) -> Verdict:
-    """A server may send less ahead than the window allows."""
+    """A server may send fewer messages in advance than the window allows."""
     peer.open_channel()
     queue = peer.queue()
     send(peer, queue, _THREE)
@@ -228,7 +210,7 @@ def server_may_stay_below(peer: Peer) -> Verdict:
 
 @case("basic.qos.prefetch-count.no-more", covers=["basic/qos/prefetch-count/no-more"])
 def never_beyond_the_window(peer: Peer) -> Verdict:
-    """A server never sends more ahead than the window allows, at first and after an acknowledgement."""
+    """A server never sends more messages in advance than the window allows, initially and after an acknowledgement."""
     peer.open_channel()
     queue = peer.queue(exclusive=False)
     send(peer, queue, [b"%d" % number for number in range(9)])
@@ -244,7 +226,7 @@ def never_beyond_the_window(peer: Peer) -> Verdict:
 
 @case("basic.qos-ok.existing-consumer", covers=["basic/qos-ok", _PER_CONSUMER])
 def qos_holds_for_existing_consumers(peer: Peer) -> Verdict:
-    """A window holds for a consumer that was there before it; by the extension, for those that come later."""
+    """A window applies to an existing consumer; by the extension, to later ones."""
     peer.open_channel()
     queue = peer.queue(exclusive=False)
     peer.consume(queue)
@@ -260,7 +242,7 @@ def qos_holds_for_existing_consumers(peer: Peer) -> Verdict:
 
 @case("basic.qos-ok.replaced", covers=["basic/qos-ok", _PER_CONSUMER])
 def next_qos_replaces_the_last(peer: Peer) -> Verdict:
-    """The next qos takes the place of the last one, also for a consumer at work; by the extension, for later ones."""
+    """A new qos replaces the previous one, also for an existing consumer; by the extension, for later ones."""
     peer.open_channel()
     queue = peer.queue(exclusive=False)
     peer.call("basic.qos", prefetch_count=3)
@@ -313,22 +295,6 @@ def _ahead(
             got += messages
         dismiss(other)
     return got
-
-
-def _opens(peer: Peer, method: str, **args: bool) -> Verdict:
-    """Settle each of three messages under a window of one; judge whether the next one comes each time."""
-    peer.open_channel()
-    queue = peer.queue()
-    send(peer, queue, _THREE)
-    peer.claim(f"one message after each {method}")
-    peer.call("basic.qos", prefetch_count=1)
-    peer.consume(queue)
-    got = []
-    for _ in _THREE:
-        delivery = peer.delivery()
-        got.append(delivery.body)
-        peer.send(method, delivery_tag=delivery["delivery_tag"], **args)
-    return equals(peer, got, [*_THREE], "deliveries")
 
 
 def _two_windows(peer: Peer, windows: Iterable[Mapping[str, int]]) -> Verdict:

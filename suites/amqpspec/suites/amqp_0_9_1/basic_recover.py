@@ -6,18 +6,19 @@ from amqpspec.peer.events import Arrival
 from amqpspec.peer.methods.arrivals import MethodArrived
 from amqpspec.peer.methods.peer import Peer
 from amqpspec.run.case import case
-from amqpspec.run.oracles import equals, judge_arrival, judge_reaction
+from amqpspec.run.oracles import does_not_apply, equals, judge_arrival, judge_reaction
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_0_9_1._absence import settled
-from amqpspec.suites.amqp_0_9_1._messages import awaited, bodies, send
+from amqpspec.suites.amqp_0_9_1._messages import awaited, bodies, send, taken
 
 _RECIPIENT = "domain/redelivered/implementation-recipient"
 _TWO = (b"1", b"2")
+_NOT_IMPLEMENTED = 540
 
 
 @case("basic.recover-async.all", covers=["basic/recover-async"])
 def recover_async_brings_all_back(peer: Peer) -> Verdict:
-    """Recover-async brings back all that is unacknowledged on the channel, and nothing else."""
+    """Recover-async redelivers all unacknowledged messages of the channel, and no others."""
     queue = _three_of_which_one_acknowledged(peer)
     peer.claim("the messages that were not acknowledged, once more")
     if (refused := _recover_async(peer, requeue=True)) is not None:
@@ -30,7 +31,7 @@ def recover_async_brings_all_back(peer: Peer) -> Verdict:
 
 @case("basic.recover-async.one-channel", covers=["basic/recover-async"])
 def recover_async_leaves_other_channels_alone(peer: Peer) -> Verdict:
-    """Recover-async leaves alone what is unacknowledged on another channel."""
+    """Recover-async does not affect unacknowledged messages of another channel."""
     peer.open_channel().open_channel(2)
     queues = {1: peer.queue(exclusive=False), 2: peer.queue(exclusive=False)}
     for channel, queue in queues.items():
@@ -47,7 +48,7 @@ def recover_async_leaves_other_channels_alone(peer: Peer) -> Verdict:
 
 @case("basic.recover-async.original", covers=["basic/recover-async/requeue"])
 def recover_async_to_the_old_recipient(peer: Peer) -> Verdict:
-    """Without requeue, recover-async brings the messages to the consumer that had them."""
+    """Without requeue, recover-async redelivers the messages to their original consumer."""
     queue, other = _two_at_one_of_two_consumers(peer)
     peer.claim("the messages at the consumer that had them")
     if (refused := _recover_async(peer, requeue=False)) is not None:
@@ -58,9 +59,29 @@ def recover_async_to_the_old_recipient(peer: Peer) -> Verdict:
     return equals(peer, received, ([*_TWO], []), "messages at this consumer, and at another one")
 
 
+@case("basic.recover-async.beside-a-get", covers=["basic/recover-async"])
+def recover_async_beside_a_get(peer: Peer) -> Verdict:
+    """Without requeue, a consumer's messages are redelivered even if basic.get has fetched one on its channel."""
+    peer.open_channel()
+    fetched, consumed = peer.queue(), peer.queue()
+    for queue in (fetched, consumed):
+        send(peer, queue, (queue.encode(),))
+    taken(peer, fetched, 1)
+    peer.consume(consumed)
+    peer.deliveries(1)
+    peer.claim("the message that the consumer had, once more")
+    peer.send("basic.recover-async", requeue=False)
+    refusal = (reaction := peer.reaction()).refusal
+    if refusal is not None and refusal.code == _NOT_IMPLEMENTED:
+        return does_not_apply(peer, "recover without requeue is not implemented")
+    if refusal is not None:
+        return judge_reaction(peer, reaction)
+    return equals(peer, bodies(awaited(peer, 1)), [consumed.encode()], "messages that come again")
+
+
 @case("basic.recover-async.requeue", covers=["basic/recover-async/requeue"])
 def recover_async_to_anybody(peer: Peer) -> Verdict:
-    """With requeue, recover-async puts the messages back, and another consumer can have them."""
+    """With requeue, recover-async requeues the messages, and another consumer can receive them."""
     other = _two_without_a_consumer(peer)
     peer.claim("the messages at another consumer")
     if (refused := _recover_async(peer, requeue=True)) is not None:
@@ -70,7 +91,7 @@ def recover_async_to_anybody(peer: Peer) -> Verdict:
 
 @case("basic.recover-async.redelivered", covers=["basic/recover-async/redelivered"])
 def recover_async_marks(peer: Peer) -> Verdict:
-    """What recover-async brings back is marked redelivered."""
+    """Messages that recover-async redelivers are marked redelivered."""
     _three_of_which_one_acknowledged(peer)
     peer.claim("deliveries marked redelivered")
     peer.send("basic.recover-async", requeue=True)
@@ -79,7 +100,7 @@ def recover_async_marks(peer: Peer) -> Verdict:
 
 @case("basic.recover.redelivered", covers=["basic/recover/redelivered"])
 def recover_marks(peer: Peer) -> Verdict:
-    """What recover brings back with requeue is marked redelivered."""
+    """Messages that recover requeues are marked redelivered."""
     _three_of_which_one_acknowledged(peer)
     peer.claim("deliveries marked redelivered")
     peer.call("basic.recover", requeue=True)
@@ -88,7 +109,7 @@ def recover_marks(peer: Peer) -> Verdict:
 
 @case("basic.recover.original", covers=["basic/recover/redelivered", _RECIPIENT])
 def recover_to_the_old_recipient(peer: Peer) -> Verdict:
-    """Without requeue, recover is answered, and the consumer that had the messages gets them marked redelivered."""
+    """Without requeue, recover is answered, and the original consumer receives its messages marked redelivered."""
     queue, other = _two_at_one_of_two_consumers(peer)
     peer.claim("the messages at the consumer that had them")
     peer.send("basic.recover", requeue=False)
@@ -106,7 +127,7 @@ def recover_to_the_old_recipient(peer: Peer) -> Verdict:
 
 @case("basic.recover.elsewhere", covers=["basic/recover/redelivered"])
 def recover_to_anybody(peer: Peer) -> Verdict:
-    """With requeue, recover puts the messages back, and another consumer gets them, marked redelivered."""
+    """With requeue, recover requeues the messages, and another consumer receives them marked redelivered."""
     other = _two_without_a_consumer(peer)
     peer.claim("the messages, marked redelivered, at another consumer")
     peer.call("basic.recover", requeue=True)
@@ -116,7 +137,7 @@ def recover_to_anybody(peer: Peer) -> Verdict:
 
 @case("basic.recover-ok", covers=["basic/recover-ok"])
 def recover_is_answered(peer: Peer) -> Verdict:
-    """Recover is answered by recover-ok, also where there is nothing to recover."""
+    """Recover is answered with recover-ok, even if there is nothing to recover."""
     peer.open_channel()
     peer.claim("basic.recover-ok with nothing to recover")
     peer.send("basic.recover", requeue=True)
@@ -125,7 +146,7 @@ def recover_is_answered(peer: Peer) -> Verdict:
 
 @case("basic.recover-ok.with-messages", covers=["basic/recover-ok"])
 def recover_with_messages_is_answered(peer: Peer) -> Verdict:
-    """Recover is answered by recover-ok where messages come again."""
+    """Recover is answered with recover-ok when messages are redelivered."""
     _three_of_which_one_acknowledged(peer)
     peer.claim("basic.recover-ok with two messages to recover")
     peer.send("basic.recover", requeue=True)

@@ -32,55 +32,55 @@ _LOOKS = 50
 
 @case("basic.reject.while-sending", covers=["basic/reject/while-sending"])
 def reject_is_heard_while_sending(peer: Peer) -> Verdict:
-    """A server takes in a reject while the contents that it sends are stuck."""
+    """A server processes a reject while the contents that it is sending are blocked."""
     return _heard_while_sending(peer, "basic.reject")
 
 
 @case("basic.reject.same-channel", covers=["basic/reject/requeue/same-channel"])
 def rejected_stays_away(peer: Peer) -> Verdict:
-    """A rejected message does not come back to the channel that rejected it."""
+    """A rejected message is not redelivered on the channel that rejected it."""
     return _stays_away(peer, "basic.reject")
 
 
 @case("basic.reject.not-got-again", covers=["basic/reject/requeue/same-channel"])
 def rejected_is_not_got(peer: Peer) -> Verdict:
-    """basic.get on the channel that rejected a message does not give it again."""
+    """basic.get on the channel that rejected a message does not return it again."""
     return _not_got_again(peer, "basic.reject")
 
 
 @case("basic.nack.not-got-again", covers=["basic/nack/requeue/same-channel"], needs=["nack"])
 def rejected_by_nack_is_not_got(peer: Peer) -> Verdict:
-    """basic.get on the channel that rejected a message by nack does not give it again."""
+    """basic.get on the channel that rejected a message by nack does not return it again."""
     return _not_got_again(peer, "basic.nack")
 
 
 @case("basic.reject.alternative", covers=["basic/reject/requeue/alternative"])
 def rejected_goes_elsewhere(peer: Peer) -> Verdict:
-    """A rejected message goes to another consumer of its queue."""
+    """A rejected message is delivered to another consumer of its queue."""
     return _goes_elsewhere(peer, "basic.reject")
 
 
 @case("basic.reject.requeue", covers=["basic/reject/requeue/flag"])
 def rejected_returns(peer: Peer) -> Verdict:
-    """With requeue, a rejected message is back in its queue for others."""
+    """With requeue, a rejected message is available in its queue again."""
     return _returns(peer, "basic.reject", [b"1"], requeue=True)
 
 
 @case("basic.reject.discard", covers=["basic/reject/requeue/flag"])
 def rejected_leaves(peer: Peer) -> Verdict:
-    """Without requeue, a rejected message leaves its queue."""
+    """Without requeue, a rejected message is removed from its queue."""
     return _returns(peer, "basic.reject", [], requeue=False)
 
 
 @case("basic.nack.while-sending", covers=["basic/nack/while-sending"], needs=["nack"])
 def nack_is_heard_while_sending(peer: Peer) -> Verdict:
-    """A server takes in a nack while the contents that it sends are stuck."""
+    """A server processes a nack while the contents that it is sending are blocked."""
     return _heard_while_sending(peer, "basic.nack")
 
 
 @case("basic.nack.twice", covers=["basic/nack/multiple/exists-once"], needs=["nack"])
 def rejected_twice(peer: Peer) -> Verdict:
-    """No message is rejected twice by nack."""
+    """A second nack of a message is refused."""
     peer.open_channel()
     queue = peer.queue()
     send(peer, queue, (b"1", b"2"))
@@ -93,7 +93,7 @@ def rejected_twice(peer: Peer) -> Verdict:
 
 @case("basic.nack.unknown", covers=["basic/nack/multiple/exists-unknown"], needs=["nack"])
 def unknown_tag(peer: Peer) -> Verdict:
-    """A delivery tag that was never handed out cannot be rejected by nack."""
+    """A nack of an unknown delivery tag is refused."""
     peer.open_channel()
     queue = peer.queue()
     send(peer, queue, (b"1",))
@@ -104,7 +104,7 @@ def unknown_tag(peer: Peer) -> Verdict:
 
 @case("basic.nack.unknown-multiple", covers=["basic/nack/multiple/exists-unknown"], needs=["nack"])
 def unknown_tag_of_many(peer: Peer) -> Verdict:
-    """A delivery tag that was never handed out cannot be the end of what is rejected by nack."""
+    """A nack with multiple up to an unknown delivery tag is refused."""
     peer.open_channel()
     queue = peer.queue()
     send(peer, queue, (b"1", b"2"))
@@ -119,7 +119,7 @@ def unknown_tag_of_many(peer: Peer) -> Verdict:
     needs=["nack"],
 )
 def rejected_after_acknowledgement(peer: Peer) -> Verdict:
-    """A message that was acknowledged is not outstanding any more and cannot be rejected by nack."""
+    """A nack of a message that was acknowledged is refused."""
     peer.open_channel()
     queue = peer.queue()
     send(peer, queue, (b"1",))
@@ -132,43 +132,43 @@ def rejected_after_acknowledgement(peer: Peer) -> Verdict:
 
 @case("basic.nack.single", covers=["basic/nack/multiple"], needs=["nack"])
 def single_rejection(peer: Peer) -> Verdict:
-    """Without multiple, nack rejects the message of the tag and no other one."""
+    """Without multiple, nack rejects only the message of the tag."""
     return _rejected(peer, 2, multiple=False, left=[b"1", b"2", b"4", b"5"])
 
 
 @case("basic.nack.multiple", covers=["basic/nack/multiple"], needs=["nack"])
 def rejection_up_to(peer: Peer) -> Verdict:
-    """With multiple, nack rejects all messages up to the tag, that of the tag among them."""
+    """With multiple, nack rejects all messages up to and including the tag."""
     return _rejected(peer, 2, multiple=True, left=[b"4", b"5"])
 
 
 @case("basic.nack.all", covers=["basic/nack/multiple"], needs=["nack"])
 def rejection_of_all(peer: Peer) -> Verdict:
-    """With multiple and the tag zero, nack rejects all messages that are outstanding."""
+    """With multiple and the tag zero, nack rejects all outstanding messages."""
     return _rejected(peer, None, multiple=True, left=[])
 
 
 @case("basic.nack.same-channel", covers=["basic/nack/requeue/same-channel"], needs=["nack"])
 def nacked_stays_away(peer: Peer) -> Verdict:
-    """A message rejected by nack does not come back to the channel that rejected it."""
+    """A message rejected by nack is not redelivered on the channel that rejected it."""
     return _stays_away(peer, "basic.nack")
 
 
 @case("basic.nack.alternative", covers=["basic/nack/requeue/alternative"], needs=["nack"])
 def nacked_goes_elsewhere(peer: Peer) -> Verdict:
-    """A message rejected by nack goes to another consumer of its queue."""
+    """A message rejected by nack is delivered to another consumer of its queue."""
     return _goes_elsewhere(peer, "basic.nack")
 
 
 @case("basic.nack.requeue", covers=["basic/nack/requeue/flag"], needs=["nack"])
 def nacked_return(peer: Peer) -> Verdict:
-    """With requeue, messages rejected by nack are back in their queue for others."""
+    """With requeue, messages rejected by nack are available in their queue again."""
     return _returns(peer, "basic.nack", [b"1", b"2"], requeue=True, multiple=True)
 
 
 @case("basic.nack.discard", covers=["basic/nack/requeue/flag"], needs=["nack"])
 def nacked_leave(peer: Peer) -> Verdict:
-    """Without requeue, messages rejected by nack leave their queue."""
+    """Without requeue, messages rejected by nack are removed from their queue."""
     return _returns(peer, "basic.nack", [], requeue=False, multiple=True)
 
 

@@ -49,7 +49,7 @@ def method_after_close(peer: Peer) -> Verdict:
 
 @case("channel.grammar.reopened", covers=["channel/grammar"])
 def number_is_free_after_close(peer: Peer) -> Verdict:
-    """The number of a closed channel can be opened anew."""
+    """The number of a closed channel can be opened again."""
     peer.open_channel()
     peer.claim("the same channel number open again")
     peer.call("channel.close", reply_code=200, reply_text="done")
@@ -71,7 +71,7 @@ def open_an_open_channel(peer: Peer) -> Verdict:
 
 @case("channel.flow.initially-active", covers=["channel/flow/initial-state"])
 def flow_is_active_at_first(peer: Peer) -> Verdict:
-    """A channel delivers without being asked to start."""
+    """A channel delivers messages without being activated."""
     peer.open_channel()
     queue = peer.queue()
     peer.consume(queue, no_ack=True)
@@ -82,7 +82,7 @@ def flow_is_active_at_first(peer: Peer) -> Verdict:
 
 @case("channel.flow.initially-paused", covers=["channel/flow/initial-state-paused"])
 def channel_paused_at_once(peer: Peer) -> Verdict:
-    """A channel that was paused right after its opening delivers nothing to a consumer."""
+    """A channel that is paused right after it was opened delivers nothing to a consumer."""
     peer.open_channel()
     peer.claim("no delivery on a channel that was paused at once")
     peer.call("channel.flow", active=False)
@@ -111,7 +111,7 @@ def flow_is_answered_under_load(peer: Peer) -> Verdict:
 
 @case("channel.flow.get-while-paused", covers=["channel/flow/get"])
 def get_works_while_paused(peer: Peer) -> Verdict:
-    """A paused channel still hands out a message that basic.get asks for."""
+    """A paused channel still answers basic.get with a message."""
     peer.open_channel()
     queue = peer.queue()
     peer.publish(queue, b"asked for")
@@ -124,7 +124,7 @@ def get_works_while_paused(peer: Peer) -> Verdict:
 
 @case("channel.flow.stops", covers=["channel/flow/active"])
 def flow_stops_deliveries(peer: Peer) -> Verdict:
-    """Deliveries to a consumer stop with flow set to zero."""
+    """Deliveries to a consumer stop after flow with active set to zero."""
     peer.open_channel()
     queue = peer.queue(exclusive=False)
     peer.consume(queue, no_ack=True)
@@ -137,23 +137,26 @@ def flow_stops_deliveries(peer: Peer) -> Verdict:
 
 @case("channel.flow.resumes", covers=["channel/flow/active"])
 def flow_resumes_deliveries(peer: Peer) -> Verdict:
-    """What was held back on a paused channel is delivered once flow is set to one."""
+    """Messages held back on a paused channel are delivered after flow with active set to one."""
     peer.open_channel()
-    queue = peer.queue()
-    peer.consume(queue, no_ack=True)
-    peer.claim("the delivery that was held back while the channel was paused")
+    queues = peer.queue(), peer.queue()
+    for queue in queues:
+        peer.consume(queue, no_ack=True)
+    peer.claim("the deliveries of two queues that were held back while the channel was paused")
     peer.call("channel.flow", active=False)
-    peer.publish(queue, b"held back")
-    # A message to another queue, behind it: when that is delivered, this one has been held back.
+    for queue in queues:
+        peer.publish(queue, queue.encode())
+    # A message to another queue, behind them: when that is delivered, these have been held back.
     free = peer.queue(exclusive=False)
     settled(free, witness(peer, free), sender=(peer, 1))
     peer.call("channel.flow", active=True)
-    return equals(peer, peer.delivery().body, b"held back", "delivered body")
+    got = sorted(delivery.body.decode() for delivery in peer.deliveries(2))
+    return equals(peer, got, sorted(queues), "delivered bodies")
 
 
 @case("channel.flow.channel-local", covers=["channel/flow/active"])
 def flow_stops_one_channel_only(peer: Peer) -> Verdict:
-    """Pausing one channel leaves the deliveries of another alone."""
+    """Pausing one channel does not affect the deliveries on another."""
     peer.open_channel(1).open_channel(2)
     queue = peer.queue()
     peer.consume(queue, channel=2, no_ack=True)
@@ -165,13 +168,13 @@ def flow_stops_one_channel_only(peer: Peer) -> Verdict:
 
 @case("channel.flow-ok.active", covers=["channel/flow-ok"])
 def flow_ok_repeats_one(peer: Peer) -> Verdict:
-    """The answer to a flow that is set to one says one."""
+    """flow-ok reports active = 1 after flow with active set to one."""
     return _flow_ok_repeats(peer, active=True)
 
 
 @case("channel.flow-ok.paused", covers=["channel/flow-ok"])
 def flow_ok_repeats_zero(peer: Peer) -> Verdict:
-    """The answer to a flow that is set to zero says zero."""
+    """flow-ok reports active = 0 after flow with active set to zero."""
     return _flow_ok_repeats(peer, active=False)
 
 
@@ -180,7 +183,7 @@ def flow_ok_repeats_zero(peer: Peer) -> Verdict:
 
 @case("channel.close.failing-declare", covers=["channel/close/failing-method"])
 def close_names_the_declaration(peer: Peer) -> Verdict:
-    """A channel.close that punishes a method carries its class and method id."""
+    """A channel.close caused by a method contains its class and method ids."""
     peer.open_channel()
     peer.send("queue.declare", queue=peer.name("absent"), passive=True)
     return names_method(peer, closing_of(peer, "channel.close"), "queue.declare")
@@ -188,7 +191,7 @@ def close_names_the_declaration(peer: Peer) -> Verdict:
 
 @case("channel.close.failing-publish", covers=["channel/close/failing-method"])
 def close_names_the_publication(peer: Peer) -> Verdict:
-    """The ids in channel.close are those of the method even where a content came behind it."""
+    """channel.close contains the ids of the failing method, even if a content followed it."""
     peer.open_channel()
     # amqp-0-9-1 channel/close/failing-method: a content header and a body came last, but they have no ids.
     peer.publish("key", b"astray", exchange=peer.name("absent"))
@@ -197,7 +200,7 @@ def close_names_the_publication(peer: Peer) -> Verdict:
 
 @case("channel.close.stability.discards", covers=["channel/close/stability-discard"])
 def methods_behind_a_close_are_discarded(peer: Peer) -> Verdict:
-    """Once the server has sent channel.close, it neither answers nor carries out a method on that channel."""
+    """After the server has sent channel.close, it neither answers nor executes a method on that channel."""
     _closed_by_server(peer)
     queue = peer.will_clean("queue", peer.name("q"))
     peer.claim("no answer to a method behind the server's close, and no effect")
@@ -214,7 +217,7 @@ def methods_behind_a_close_are_discarded(peer: Peer) -> Verdict:
 
 @case("channel.close.stability.discards-content", covers=["channel/close/stability-discard"])
 def messages_behind_a_close_are_discarded(peer: Peer) -> Verdict:
-    """A message that comes in on a channel that the server has closed goes nowhere."""
+    """A message sent on a channel that the server has closed is discarded."""
     peer.open_channel(2)
     # The queue lives on channel 2: channel 1 is about to be closed.
     queue = peer.queue(channel=2)
@@ -228,7 +231,7 @@ def messages_behind_a_close_are_discarded(peer: Peer) -> Verdict:
 
 @case("channel.close.stability.crossing", covers=["channel/close/stability-crossing"])
 def crossing_closes(peer: Peer) -> Verdict:
-    """A channel.close of the client that comes after the server's own, as if they crossed, gets close-ok."""
+    """The server answers a channel.close of the client that crosses its own with close-ok."""
     _closed_by_server(peer)
     peer.claim("channel.close-ok for the close that crossed the server's")
     peer.send("channel.close", reply_code=200, reply_text="crossing")
@@ -238,7 +241,7 @@ def crossing_closes(peer: Peer) -> Verdict:
 
 @case("channel.close-ok.answer", covers=["channel/close-ok"])
 def close_is_answered(peer: Peer) -> Verdict:
-    """A channel.close of the client is answered by close-ok, and the connection goes on."""
+    """The server answers channel.close with close-ok, and the connection continues."""
     peer.open_channel(1).open_channel(2)
     peer.claim("channel.close-ok, and a connection that goes on")
     peer.call("channel.close", reply_code=200, reply_text="done")
@@ -248,7 +251,7 @@ def close_is_answered(peer: Peer) -> Verdict:
 
 @case("channel.close-ok.after-exception", covers=["channel/close-ok"])
 def number_is_free_after_exception(peer: Peer) -> Verdict:
-    """Once the client has answered the server's close, the channel number can be opened again."""
+    """After the client has answered the server's channel.close, the channel number can be opened again."""
     _closed_by_server(peer)
     peer.claim("the channel open again after close-ok")
     peer.send("channel.close-ok")

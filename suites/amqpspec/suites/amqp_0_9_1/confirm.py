@@ -45,7 +45,7 @@ def unrouted_messages_are_confirmed(peer: Peer) -> Verdict:
 
 @case("confirm.every.consumed", covers=["confirm/every-message"], needs=_NEEDS)
 def consumed_messages_are_confirmed(peer: Peer) -> Verdict:
-    """Messages that go straight to a consumer are confirmed, acknowledged by it or not."""
+    """Messages delivered directly to a consumer are confirmed, whether acknowledged or not."""
     queue = _confirming(peer)
     peer.open_channel(2)
     peer.consume(queue, channel=2)
@@ -59,7 +59,7 @@ def consumed_messages_are_confirmed(peer: Peer) -> Verdict:
 
 @case("confirm.sequence.from-one", covers=["confirm/sequence"], needs=_NEEDS)
 def counting_begins_with_select(peer: Peer) -> Verdict:
-    """Publications are counted from one after select; those before it are neither counted nor confirmed."""
+    """Publications are numbered from one after select; earlier ones are neither counted nor confirmed."""
     peer.open_channel()
     queue = peer.queue()
     for body in (b"before", b"before"):
@@ -74,7 +74,7 @@ def counting_begins_with_select(peer: Peer) -> Verdict:
 
 @case("confirm.sequence.one-by-one", covers=["confirm/sequence"], needs=_NEEDS)
 def counting_goes_up(peer: Peer) -> Verdict:
-    """Each publication gets the next number, routed or not."""
+    """Each publication has the next number, routed or not."""
     queue = _confirming(peer)
     peer.claim("each message confirmed by the next number")
     tags = []
@@ -86,7 +86,7 @@ def counting_goes_up(peer: Peer) -> Verdict:
 
 @case("confirm.sequence.select-again", covers=["confirm/sequence"], needs=_NEEDS)
 def selecting_again_goes_on_counting(peer: Peer) -> Verdict:
-    """The first select begins the count; another one does not begin it anew."""
+    """The first select starts the numbering, and another one does not restart it."""
     queue = _confirming(peer)
     peer.publish(queue, b"first")
     peer.expect("basic.ack")
@@ -98,7 +98,7 @@ def selecting_again_goes_on_counting(peer: Peer) -> Verdict:
 
 @case("confirm.sequence.each-channel", covers=["confirm/sequence"], needs=_NEEDS)
 def channels_count_for_themselves(peer: Peer) -> Verdict:
-    """Each channel counts its own publications, and one without select gets no confirmations."""
+    """Each channel numbers its own publications, and a channel without select receives no confirmations."""
     queue = _confirming(peer)
     for channel in (2, 3):
         peer.open_channel(channel)
@@ -115,7 +115,7 @@ def channels_count_for_themselves(peer: Peer) -> Verdict:
 
 @case("confirm.all.once", covers=["confirm/all-messages-acknowledged"], needs=_NEEDS)
 def everything_is_confirmed_once(peer: Peer) -> Verdict:
-    """Of many messages of every kind, each one is confirmed exactly once."""
+    """Each of many messages of every kind is confirmed exactly once."""
     queue = _confirming(peer)
     bodies = (b"", b"small", b"x" * 5000)
     kinds = [(key, body, how) for key in (queue, "nowhere") for body in bodies for how in ({}, _PERSISTENT)]
@@ -139,7 +139,7 @@ def mandatory_messages_are_confirmed(peer: Peer) -> Verdict:
 
 @case("confirm.queues.enqueued", covers=["confirm/all-queues"], needs=_NEEDS)
 def confirmed_when_in_all_queues(peer: Peer) -> Verdict:
-    """A message that has been confirmed is in each queue that it was routed to, for another connection too."""
+    """A confirmed message is in each queue that it was routed to, also for another connection."""
     peer.open_channel()
     exchange, queues = peer.exchange("fanout"), [peer.queue(durable=True) for _ in range(5)]
     for queue in queues:
@@ -158,7 +158,7 @@ def confirmed_when_in_all_queues(peer: Peer) -> Verdict:
 
 @case("confirm.queues.persisted", covers=["confirm/all-queues"], needs=_NEEDS, restarts=True)
 def confirmed_when_persisted(peer: Peer) -> Verdict:
-    """Persistent messages that have been confirmed are in their durable queues after a restart."""
+    """Confirmed persistent messages are in their durable queues after a restart."""
     peer.open_channel()
     exchange, queues = peer.exchange("fanout"), [peer.queue(durable=True) for _ in range(2)]
     for queue in queues:
@@ -176,7 +176,7 @@ def confirmed_when_persisted(peer: Peer) -> Verdict:
 
 @case("confirm.unroutable.returned-first", covers=["confirm/unroutable-messages"], needs=_NEEDS)
 def returned_before_confirmed(peer: Peer) -> Verdict:
-    """A mandatory message that reaches no queue is returned first and confirmed then."""
+    """A mandatory message that reaches no queue is first returned and then confirmed."""
     _confirming(peer)
     peer.claim("basic.return, then basic.ack")
     seen = []
@@ -193,7 +193,7 @@ def returned_before_confirmed(peer: Peer) -> Verdict:
 
 @case("confirm.unroutable.returned-in-a-row", covers=["confirm/unroutable-messages"], needs=_NEEDS)
 def each_returned_before_confirmed(peer: Peer) -> Verdict:
-    """Of several mandatory messages without a queue none is confirmed before its own return."""
+    """Each of several unroutable mandatory messages is returned before it is confirmed."""
     queue = _confirming(peer)
     peer.claim("no message is confirmed before its return")
     for number in range(1, _ROUNDS + 1):
@@ -216,7 +216,7 @@ def each_returned_before_confirmed(peer: Peer) -> Verdict:
 
 @case("confirm.select.transacted", covers=["confirm/select/transacted"], needs=[*_NEEDS, "tx"])
 def select_on_a_transacted_channel(peer: Peer) -> Verdict:
-    """A channel with transactions cannot go into confirm mode."""
+    """confirm.select on a channel with transactions is refused."""
     peer.open_channel()
     peer.call("tx.select")
     peer.send("confirm.select")

@@ -10,7 +10,7 @@ from amqpspec.run.case import case
 from amqpspec.run.methods.oracles import rejects_violation
 from amqpspec.run.oracles import does_not_apply, holds, judge_reaction, observed_either_way
 from amqpspec.run.verdict import Verdict
-from amqpspec.suites.amqp_0_9_1._closing import until_end
+from amqpspec.suites.amqp_0_9_1._closing import answer_to, until_end
 
 # Four letters, protocol id, major number, minor number, revision. Major 2 lies above
 # 1.0, the highest there is.
@@ -26,7 +26,7 @@ SERVER_PROPERTIES = ("host", "product", "version", "platform", "information")
 
 @case("connection.grammar.order", covers=["connection/grammar"])
 def handshake_in_order(peer: Peer) -> Verdict:
-    """The server sends start, tune and open-ok, each once the client has taken its step, and nothing beside."""
+    """The server sends start, tune and open-ok, each after the client's step, and nothing else."""
     peer.connect()
     peer.claim("start, tune and open-ok, one for each step of the client")
     peer.send_header()
@@ -41,7 +41,7 @@ def handshake_in_order(peer: Peer) -> Verdict:
 
 @case("connection.grammar.open-before-start-ok", covers=["connection/grammar"], slow=True)
 def open_before_login(peer: Peer) -> Verdict:
-    """A virtual host is not opened before the login."""
+    """The server does not open a virtual host before the login."""
     peer.greet()
     peer.send("connection.open", channel=0, virtual_host=peer.login.vhost)
     # Here and below: no channel is open that could carry a barrier.
@@ -50,7 +50,7 @@ def open_before_login(peer: Peer) -> Verdict:
 
 @case("connection.grammar.tune-ok-before-start-ok", covers=["connection/grammar"], slow=True)
 def tune_ok_before_login(peer: Peer) -> Verdict:
-    """Limits are not settled before the login."""
+    """The server does not accept limits before the login."""
     peer.greet()
     peer.send("connection.tune-ok", channel=0, frame_max=peer.dialect.layout.min_size_octets)
     # tune-ok has no reply. connection.open behind it makes a server that took it show so.
@@ -60,7 +60,7 @@ def tune_ok_before_login(peer: Peer) -> Verdict:
 
 @case("connection.grammar.open-before-tune-ok", covers=["connection/grammar"], slow=True)
 def open_before_tune_ok(peer: Peer) -> Verdict:
-    """A virtual host is not opened before the limits are settled."""
+    """The server does not open a virtual host before the limits are agreed."""
     peer.greet()
     peer.start_ok()
     peer.expect("connection.tune", channel=0)
@@ -70,7 +70,7 @@ def open_before_tune_ok(peer: Peer) -> Verdict:
 
 @case("connection.grammar.channel-before-open", covers=["connection/grammar"])
 def channel_before_connection_open(peer: Peer) -> Verdict:
-    """A channel is not opened before the connection is."""
+    """The server does not open a channel before the connection is open."""
     peer.handshake()
     peer.send("channel.open", channel=1)
     return rejects_violation(peer, 1, barrier=False)
@@ -81,14 +81,13 @@ def channel_before_connection_open(peer: Peer) -> Verdict:
 
 @case("connection.start.protocol-name.unknown", covers=["connection/start/protocol-name"])
 def unknown_protocol_name(peer: Peer) -> Verdict:
-    """A header with another protocol's name is answered by a protocol header, and the socket ends."""
-    peer.send_header(UNKNOWN_PROTOCOL)
-    return rejects_violation(peer, 0, barrier=False)
+    """The server answers the name of another protocol with a protocol header and closes the socket."""
+    return judge_reaction(peer, answer_to(peer, UNKNOWN_PROTOCOL))
 
 
 @case("connection.start.protocol-name.answer-is-spoken", covers=["connection/start/protocol-name"])
 def answered_header_is_spoken(peer: Peer) -> Verdict:
-    """The header that answers an unknown one is itself accepted by the server."""
+    """The server accepts the protocol header that it sends in answer to an unknown one."""
     peer.send_header(UNKNOWN_PROTOCOL)
     offered = _header_answered(peer)
     again = peer.another()
@@ -102,9 +101,8 @@ def answered_header_is_spoken(peer: Peer) -> Verdict:
 
 @case("connection.start.server-support.future-version", covers=["connection/start/server-support"])
 def version_of_the_future(peer: Peer) -> Verdict:
-    """A version above all that exist is answered by the header of a version that is lower."""
-    peer.send_header(FUTURE_VERSION)
-    reaction = peer.reaction(0, barrier=False)
+    """The server answers a version higher than all existing ones with the header of a lower version."""
+    reaction = answer_to(peer, FUTURE_VERSION)
     # Octets 5 to 7 are the version; the protocol id before them is none of it.
     too_high = [
         a
@@ -118,7 +116,7 @@ def version_of_the_future(peer: Peer) -> Verdict:
 
 @case("connection.start.server-support.served-version", covers=["connection/start/server-support"])
 def version_not_above_the_header(peer: Peer) -> Verdict:
-    """The version that start names is not above the one in the client's header."""
+    """The version in start is not higher than the one in the client's header."""
     start = peer.greet()
     version = (start["version_major"], start["version_minor"])
     return holds(peer, version <= SERVED_VERSION, f"version {version}", f"at most version {SERVED_VERSION}")
@@ -137,7 +135,7 @@ def version_octets_in_range(peer: Peer) -> Verdict:
     covers=["connection/start/server-properties/required-fields"],
 )
 def server_names_itself(peer: Peer) -> Verdict:
-    """The server's properties say its host, product, version, platform and general information."""
+    """The server properties contain host, product, version, platform and information."""
     peer.greet()
     missing = [name for name in SERVER_PROPERTIES if not peer.server_properties.get(name)]
     observed = f"without {', '.join(missing)}" if missing else "all of them"
@@ -146,7 +144,7 @@ def server_names_itself(peer: Peer) -> Verdict:
 
 @case("connection.start.mechanisms.list", covers=["connection/start/mechanisms"])
 def mechanisms_are_a_list(peer: Peer) -> Verdict:
-    """The mechanisms on offer are names of SASL with spaces between them."""
+    """The offered mechanisms are SASL names separated by spaces."""
     start = peer.greet()
     names = [name for name in start["mechanisms"].split(b" ") if name]
     fine = bool(names) and all(_is_mechanism(name) for name in names)
@@ -155,7 +153,7 @@ def mechanisms_are_a_list(peer: Peer) -> Verdict:
 
 @case("connection.start.locales.list", covers=["connection/start/locales/list"])
 def locales_are_a_list(peer: Peer) -> Verdict:
-    """The locales on offer are words with spaces between them."""
+    """The offered locales are words separated by spaces."""
     locales = peer.greet()["locales"]
     words = [word for word in locales.split(b" ") if word]
     return holds(peer, bool(words) and all(_is_locale(word) for word in words), f"locales {locales!r}")
@@ -163,7 +161,7 @@ def locales_are_a_list(peer: Peer) -> Verdict:
 
 @case("connection.start.locales.english", covers=["connection/start/locales/required-support"])
 def english_is_offered(peer: Peer) -> Verdict:
-    """The locale en_US is on offer."""
+    """The server offers the locale en_US."""
     locales = peer.greet()["locales"]
     return holds(peer, b"en_US" in locales.split(), f"locales {locales!r}", "en_US among the locales")
 
@@ -173,7 +171,7 @@ def english_is_offered(peer: Peer) -> Verdict:
 
 @case("connection.start-ok.mechanism.amqplain", covers=["connection/start-ok/mechanism/offered"])
 def offered_amqplain_works(peer: Peer) -> Verdict:
-    """AMQPLAIN logs in where the server offers it."""
+    """Login with AMQPLAIN succeeds if the server offers it."""
     if b"AMQPLAIN" not in peer.greet()["mechanisms"].split():
         return does_not_apply(peer, "AMQPLAIN is not offered")
     peer.claim("tune after a login by AMQPLAIN")
@@ -188,7 +186,7 @@ def offered_amqplain_works(peer: Peer) -> Verdict:
     slow=True,
 )
 def mechanism_not_offered(peer: Peer) -> Verdict:
-    """A mechanism that was never offered ends the socket without another octet."""
+    """The server closes the socket, without sending another octet, after a mechanism that it did not offer."""
     peer.greet()
     peer.start_ok(mechanism="X-NEVER-OFFERED", response=peer.credentials("PLAIN"))
     return rejects_violation(peer, 0, barrier=False)
@@ -196,7 +194,7 @@ def mechanism_not_offered(peer: Peer) -> Verdict:
 
 @case("connection.start-ok.mechanism.empty", covers=["connection/start-ok/mechanism/validity"], slow=True)
 def mechanism_left_empty(peer: Peer) -> Verdict:
-    """A start-ok that names no mechanism ends the socket without another octet."""
+    """The server closes the socket, without sending another octet, after a start-ok with an empty mechanism."""
     peer.greet()
     peer.send(
         "connection.start-ok",
@@ -210,7 +208,7 @@ def mechanism_left_empty(peer: Peer) -> Verdict:
 
 @case("connection.start-ok.locale.offered", covers=["connection/start-ok/locale"])
 def offered_locales_work(peer: Peer) -> Verdict:
-    """Every locale on offer can be picked."""
+    """The client can select every offered locale."""
     locales = peer.greet()["locales"].decode("ascii", "replace").split()
     peer.claim("the login goes on in every locale on offer")
     for locale in locales:
@@ -223,7 +221,7 @@ def offered_locales_work(peer: Peer) -> Verdict:
 
 @case("connection.start-ok.locale.unoffered", covers=["connection/start-ok/locale"])
 def locale_not_offered(peer: Peer) -> Verdict:
-    """A locale that was not offered ends the socket, or is passed over by a server that keeps its own."""
+    """The server closes the socket after a locale that it did not offer, or ignores it and uses its own."""
     peer.greet()
     peer.start_ok(locale="xx_NONE")
     reaction = peer.reaction(0, barrier=False)

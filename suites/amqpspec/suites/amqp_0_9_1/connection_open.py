@@ -25,7 +25,7 @@ from amqpspec.suites.amqp_0_9_1._closing import closing_of, is_unknown, names_me
     hooks=("second-vhost",),
 )
 def queue_of_another_host(peer: Peer) -> Verdict:
-    """A queue of one virtual host is not found from another."""
+    """A queue of one virtual host does not exist in another."""
     # Here and below a shared queue: nothing but the virtual host stands between it and the other connection.
     queue = peer.open_channel().queue(exclusive=False)
     other = _in_second_vhost(peer)
@@ -42,7 +42,7 @@ def queue_of_another_host(peer: Peer) -> Verdict:
     hooks=("second-vhost",),
 )
 def exchange_of_another_host(peer: Peer) -> Verdict:
-    """An exchange of one virtual host cannot be published to from another."""
+    """A client cannot publish to an exchange of another virtual host."""
     exchange = peer.open_channel().exchange()
     other = _in_second_vhost(peer)
     other.publish("key", b"astray", exchange=exchange)
@@ -55,7 +55,7 @@ def exchange_of_another_host(peer: Peer) -> Verdict:
     hooks=("second-vhost",),
 )
 def messages_of_another_host(peer: Peer) -> Verdict:
-    """Messages in a queue of one virtual host cannot be taken from another."""
+    """A client cannot get messages from a queue of another virtual host."""
     queue = peer.open_channel().queue(exclusive=False)
     peer.publish(queue, b"kept apart")
     peer.barrier(queue=queue)
@@ -70,7 +70,7 @@ def messages_of_another_host(peer: Peer) -> Verdict:
     hooks=("second-vhost",),
 )
 def same_name_in_two_hosts(peer: Peer) -> Verdict:
-    """Queues of the same name in two virtual hosts hold messages of their own."""
+    """Queues of the same name in two virtual hosts hold separate messages."""
     queue = peer.open_channel().queue(exclusive=False)
     other = _in_second_vhost(peer)
     peer.claim("each of two queues of the same name has its own message alone")
@@ -88,7 +88,7 @@ def same_name_in_two_hosts(peer: Peer) -> Verdict:
     hooks=("second-vhost",),
 )
 def bindings_of_another_host(peer: Peer) -> Verdict:
-    """A binding of one virtual host routes nothing that was published in another."""
+    """A binding in one virtual host routes no message that is published in another."""
     queue, key = peer.open_channel().queue(exclusive=False), peer.name("key")
     peer.call("queue.bind", queue=queue, exchange="amq.direct", routing_key=key)
     other = _in_second_vhost(peer)
@@ -107,7 +107,7 @@ def bindings_of_another_host(peer: Peer) -> Verdict:
     hooks=("forbidden-vhost",),
 )
 def forbidden_host(peer: Peer) -> Verdict:
-    """A user without permission for a virtual host is not let into it."""
+    """A user without permission for a virtual host cannot open it."""
     peer.handshake()
     peer.send("connection.open", channel=0, virtual_host=peer.context.vhost("forbidden"))
     return rejects_violation(peer, 0, barrier=False)
@@ -115,7 +115,7 @@ def forbidden_host(peer: Peer) -> Verdict:
 
 @case("connection.open-ok.channels", covers=["connection/open-ok"])
 def channels_after_open_ok(peer: Peer) -> Verdict:
-    """Open is answered by open-ok, and then channels can be opened, and carry methods."""
+    """The server answers open with open-ok; then channels can be opened and used."""
     peer.handshake()
     peer.claim("open-ok, then an open channel that answers")
     peer.call("connection.open", channel=0, virtual_host=peer.login.vhost)
@@ -129,7 +129,7 @@ def channels_after_open_ok(peer: Peer) -> Verdict:
 
 @case("connection.close.failing-method", covers=["connection/close/failing-method"])
 def close_names_the_method(peer: Peer) -> Verdict:
-    """A connection.close that punishes a method carries its class and method id."""
+    """A connection.close caused by a method contains its class and method ids."""
     peer.open_channel()
     peer.send("channel.open")
     return names_method(peer, closing_of(peer, "connection.close"), "channel.open")
@@ -137,7 +137,7 @@ def close_names_the_method(peer: Peer) -> Verdict:
 
 @case("connection.close.failing-declare", covers=["connection/close/failing-method"])
 def close_names_the_declaration(peer: Peer) -> Verdict:
-    """The ids in connection.close follow the method: another one brings others."""
+    """A connection.close caused by another method contains the ids of that method."""
     provocations = (_unknown_type, _other_type, _consumer_tag_in_use)
     unmet = None
     for provoke in provocations:
@@ -154,7 +154,7 @@ def close_names_the_declaration(peer: Peer) -> Verdict:
 
 @case("connection.close.stability.discards", covers=["connection/close/stability-discard"])
 def methods_behind_a_close_are_discarded(peer: Peer) -> Verdict:
-    """Once the server has sent connection.close, it neither answers nor carries out a method."""
+    """After the server has sent connection.close, it neither answers nor executes a method."""
     queue = _closed_by_server(peer).will_clean("queue", peer.name("q"))
     peer.claim("no answer to a method behind the server's close, and no effect")
     peer.send("queue.declare", queue=queue)
@@ -168,7 +168,7 @@ def methods_behind_a_close_are_discarded(peer: Peer) -> Verdict:
 
 @case("connection.close.stability.crossing", covers=["connection/close/stability-crossing"])
 def crossing_closes(peer: Peer) -> Verdict:
-    """A connection.close of the client that comes after the server's own, as if they crossed, gets close-ok."""
+    """The server answers a connection.close of the client that crosses its own with close-ok."""
     _closed_by_server(peer)
     peer.claim("connection.close-ok for the close that crossed the server's")
     peer.send("connection.close", channel=0, reply_code=200, reply_text="crossing")
@@ -178,7 +178,7 @@ def crossing_closes(peer: Peer) -> Verdict:
 
 @case("connection.close-ok.answer", covers=["connection/close-ok"])
 def close_is_answered(peer: Peer) -> Verdict:
-    """A connection.close of the client is answered by close-ok, and the socket ends once the client lets go."""
+    """The server answers connection.close with close-ok, and the socket ends once the client closes it."""
     peer.open_channel()
     peer.claim("connection.close-ok, then the end of the socket")
     peer.call("connection.close", channel=0, reply_code=200, reply_text="done")
@@ -189,7 +189,7 @@ def close_is_answered(peer: Peer) -> Verdict:
 
 @case("connection.close-ok.after-exception", covers=["connection/close-ok"])
 def socket_ends_after_exception(peer: Peer) -> Verdict:
-    """The server ends the socket once its close has been answered with close-ok."""
+    """The server closes the socket after the client has answered its close with close-ok."""
     _closed_by_server(peer)
     peer.claim("the end of the socket")
     peer.send("connection.close-ok", channel=0)
@@ -205,7 +205,7 @@ def socket_ends_after_exception(peer: Peer) -> Verdict:
     needs=("update-secret",),
 )
 def new_secret_is_confirmed(peer: Peer) -> Verdict:
-    """A new secret is confirmed, and the connection works on."""
+    """The server confirms a new secret, and the connection continues to work."""
     peer.open_channel()
     peer.claim("connection.update-secret-ok, and a connection that works on")
     peer.send("connection.update-secret", channel=0, new_secret=peer.login.password, reason="renewal")

@@ -11,17 +11,17 @@ from amqpspec.run.case import case
 from amqpspec.run.methods.oracles import rejects_violation
 from amqpspec.run.oracles import does_not_apply, holds, judge_reaction
 from amqpspec.run.verdict import Verdict
-
-# A demonstration plugin of RabbitMQ that asks back: the user's name in start-ok, then the password in a
-# sentence. PLAIN and AMQPLAIN are over in one round.
-CHALLENGE_MECHANISM = "RABBIT-CR-DEMO"
-CHALLENGE_ANSWER = b"My password is "
-WRONG_PASSWORD = "not the password"
+from amqpspec.suites.amqp_0_9_1._login import (
+    CHALLENGE_ANSWER,
+    CHALLENGE_MECHANISM,
+    WRONG_PASSWORD,
+    chooses_challenge,
+)
 
 
 @case("connection.secure.wrong-password", covers=["connection/secure"], slow=True)
 def wrong_password(peer: Peer) -> Verdict:
-    """A wrong password is no proof: there is no tune."""
+    """The server sends no tune after a wrong password."""
     peer.greet()
     peer.login = Login(peer.login.user, WRONG_PASSWORD)
     peer.start_ok(mechanism="PLAIN")
@@ -30,7 +30,7 @@ def wrong_password(peer: Peer) -> Verdict:
 
 @case("connection.secure.empty-password", covers=["connection/secure"], slow=True)
 def empty_password(peer: Peer) -> Verdict:
-    """An empty password is a wrong one: there is no tune."""
+    """The server sends no tune after an empty password."""
     peer.greet()
     peer.login = replace(peer.login, password="")
     peer.start_ok(mechanism="PLAIN")
@@ -39,7 +39,7 @@ def empty_password(peer: Peer) -> Verdict:
 
 @case("connection.secure.empty-name", covers=["connection/secure"], slow=True)
 def empty_name_and_password(peer: Peer) -> Verdict:
-    """Neither a name nor a password is no proof: there is no tune."""
+    """The server sends no tune after an empty user name and an empty password."""
     peer.greet()
     peer.login = replace(peer.login, user="", password="")
     peer.start_ok(mechanism="PLAIN")
@@ -48,7 +48,7 @@ def empty_name_and_password(peer: Peer) -> Verdict:
 
 @case("connection.secure.amqplain-empty-password", covers=["connection/secure"], slow=True)
 def empty_password_by_amqplain(peer: Peer) -> Verdict:
-    """An empty password by AMQPLAIN is a wrong one: there is no tune."""
+    """The server sends no tune after an empty password in AMQPLAIN."""
     if b"AMQPLAIN" not in peer.greet()["mechanisms"].split():
         return does_not_apply(peer, "AMQPLAIN is not offered")
     peer.login = replace(peer.login, password="")
@@ -58,8 +58,8 @@ def empty_password_by_amqplain(peer: Peer) -> Verdict:
 
 @case("connection.secure.empty-answer", covers=["connection/secure"])
 def empty_answer_to_challenge(peer: Peer) -> Verdict:
-    """An answer to a challenge with an empty password in it is no proof: there is no tune."""
-    if not _chooses_challenge(peer):
+    """The server sends no tune after an answer to a challenge that contains an empty password."""
+    if not chooses_challenge(peer):
         return does_not_apply(peer, f"{CHALLENGE_MECHANISM} is not offered")
     peer.expect("connection.secure", channel=0)
     peer.send("connection.secure-ok", channel=0, response=CHALLENGE_ANSWER)
@@ -68,8 +68,8 @@ def empty_answer_to_challenge(peer: Peer) -> Verdict:
 
 @case("connection.secure.tune-ok-instead", covers=["connection/grammar", "connection/secure"])
 def open_while_challenged(peer: Peer) -> Verdict:
-    """While a challenge waits for its answer, tune-ok and open do not get past the login."""
-    if not _chooses_challenge(peer):
+    """tune-ok and open in place of the answer to a challenge do not bypass the login."""
+    if not chooses_challenge(peer):
         return does_not_apply(peer, f"{CHALLENGE_MECHANISM} is not offered")
     peer.expect("connection.secure", channel=0)
     peer.send("connection.tune-ok", channel=0, frame_max=peer.dialect.layout.min_size_octets)
@@ -80,8 +80,8 @@ def open_while_challenged(peer: Peer) -> Verdict:
 
 @case("connection.secure.open-instead", covers=["connection/grammar", "connection/secure"])
 def open_alone_while_challenged(peer: Peer) -> Verdict:
-    """While a challenge waits for its answer, open alone does not get past the login."""
-    if not _chooses_challenge(peer):
+    """open in place of the answer to a challenge does not bypass the login."""
+    if not chooses_challenge(peer):
         return does_not_apply(peer, f"{CHALLENGE_MECHANISM} is not offered")
     peer.expect("connection.secure", channel=0)
     peer.send("connection.open", channel=0, virtual_host=peer.login.vhost)
@@ -90,7 +90,7 @@ def open_alone_while_challenged(peer: Peer) -> Verdict:
 
 @case("connection.secure.unknown-user", covers=["connection/secure"], slow=True)
 def unknown_user(peer: Peer) -> Verdict:
-    """A user whom the server does not know gets no tune."""
+    """The server sends no tune to an unknown user."""
     peer.greet()
     peer.login = Login(peer.name("nobody"), peer.login.password)
     peer.start_ok(mechanism="PLAIN")
@@ -99,7 +99,7 @@ def unknown_user(peer: Peer) -> Verdict:
 
 @case("connection.secure.amqplain-wrong-password", covers=["connection/secure"], slow=True)
 def wrong_password_by_amqplain(peer: Peer) -> Verdict:
-    """A wrong password by AMQPLAIN is no proof: there is no tune."""
+    """The server sends no tune after a wrong password in AMQPLAIN."""
     if b"AMQPLAIN" not in peer.greet()["mechanisms"].split():
         return does_not_apply(peer, "AMQPLAIN is not offered")
     peer.login = Login(peer.login.user, WRONG_PASSWORD)
@@ -109,7 +109,7 @@ def wrong_password_by_amqplain(peer: Peer) -> Verdict:
 
 @case("connection.secure.malformed-response", covers=["connection/secure"], slow=True)
 def malformed_response(peer: Peer) -> Verdict:
-    """A response that is none of PLAIN's, though the right words are in it, is no proof."""
+    """A response that is not in the format of PLAIN is rejected, even if it contains the right credentials."""
     peer.greet()
     # Without the zero octets that RFC 4616 puts before name and password.
     peer.start_ok(mechanism="PLAIN", response=f"{peer.login.user}{peer.login.password}".encode())
@@ -118,7 +118,7 @@ def malformed_response(peer: Peer) -> Verdict:
 
 @case("connection.secure.without-response", covers=["connection/secure"], slow=True)
 def no_initial_response(peer: Peer) -> Verdict:
-    """PLAIN without a response brings a challenge that can be answered, or the end, but no tune."""
+    """After PLAIN without a response, the server sends a challenge that can be answered or closes, but never tunes."""
     peer.greet()
     peer.start_ok(mechanism="PLAIN", response=b"")
     reaction = peer.reaction(0, barrier=False)
@@ -133,8 +133,8 @@ def no_initial_response(peer: Peer) -> Verdict:
 
 @case("connection.secure.challenge", covers=["connection/secure"])
 def challenge_and_answer(peer: Peer) -> Verdict:
-    """A mechanism of two rounds brings a challenge first, and tune only for the right answer."""
-    if not _chooses_challenge(peer):
+    """With a mechanism of two rounds, the server first sends a challenge, and tune only after the right answer."""
+    if not chooses_challenge(peer):
         return does_not_apply(peer, f"{CHALLENGE_MECHANISM} is not offered")
     peer.claim("secure, then tune for the right answer")
     peer.expect("connection.secure", channel=0)
@@ -145,20 +145,9 @@ def challenge_and_answer(peer: Peer) -> Verdict:
 
 @case("connection.secure.wrong-answer", covers=["connection/secure"])
 def wrong_answer_to_challenge(peer: Peer) -> Verdict:
-    """A wrong answer to a challenge is no proof: there is no tune."""
-    if not _chooses_challenge(peer):
+    """The server sends no tune after a wrong answer to a challenge."""
+    if not chooses_challenge(peer):
         return does_not_apply(peer, f"{CHALLENGE_MECHANISM} is not offered")
     peer.expect("connection.secure", channel=0)
     peer.send("connection.secure-ok", channel=0, response=CHALLENGE_ANSWER + WRONG_PASSWORD.encode())
     return rejects_violation(peer, 0, barrier=False)
-
-
-# --- steps of this module
-
-
-def _chooses_challenge(peer: Peer) -> bool:
-    """Pick the mechanism that takes two rounds, where it is offered; the first round carries the name."""
-    if CHALLENGE_MECHANISM.encode() not in peer.greet()["mechanisms"].split():
-        return False
-    peer.start_ok(mechanism=CHALLENGE_MECHANISM, response=peer.login.user.encode())
-    return True

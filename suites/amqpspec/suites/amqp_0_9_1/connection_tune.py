@@ -22,7 +22,7 @@ SILENCE_S = 4.0
 
 @case("connection.tune.channel-max.highest", covers=["connection/tune/channel-max"])
 def highest_channel_is_usable(peer: Peer) -> Verdict:
-    """The highest channel number on offer can be opened; an offer of zero leaves all 65535."""
+    """The client can open the highest offered channel number, or 65535 if the offer is zero."""
     peer.open_connection()
     highest = peer.channel_max or HIGHEST_CHANNEL
     peer.claim(f"channel {highest} can be opened")
@@ -32,7 +32,7 @@ def highest_channel_is_usable(peer: Peer) -> Verdict:
 
 @case("connection.tune.channel-max.lowered", covers=["connection/tune/channel-max"])
 def lowered_channel_max_is_usable(peer: Peer) -> Verdict:
-    """With channel-max lowered to two, channels one and two can both be open."""
+    """If the client lowers channel-max to two, channels one and two can be open at the same time."""
     peer.open_connection(channel_max=2)
     peer.claim("channels 1 and 2 open beside each other")
     peer.call("channel.open", channel=2)
@@ -43,7 +43,7 @@ def lowered_channel_max_is_usable(peer: Peer) -> Verdict:
 
 @case("connection.tune.channel-max.number-above", covers=["connection/tune/channel-max"])
 def channel_number_above_limit(peer: Peer) -> Verdict:
-    """A channel number above the channel-max on offer is refused, be it the only channel."""
+    """A channel number above the offered channel-max is refused, even if it is the only channel."""
     peer.open_connection()
     above = peer.channel_max + 1
     if not 1 < above <= HIGHEST_CHANNEL:
@@ -54,7 +54,7 @@ def channel_number_above_limit(peer: Peer) -> Verdict:
 
 @case("connection.tune.channel-max.one-too-many", covers=["connection/tune/channel-max"])
 def one_channel_too_many(peer: Peer) -> Verdict:
-    """A channel beyond the agreed channel-max is refused when all below are open."""
+    """A channel number above the agreed channel-max is refused if all lower ones are open."""
     peer.open_connection(channel_max=2)
     peer.call("channel.open", channel=1)
     peer.call("channel.open", channel=2)
@@ -70,7 +70,7 @@ def one_channel_too_many(peer: Peer) -> Verdict:
     slow=True,
 )
 def channel_max_above_offer(peer: Peer) -> Verdict:
-    """A channel-max above the offer ends the socket without a close handshake."""
+    """The server closes the socket, without a close handshake, after a channel-max above its offer."""
     peer.greet()
     peer.start_ok()
     tune = peer.expect("connection.tune", channel=0).call
@@ -81,7 +81,7 @@ def channel_max_above_offer(peer: Peer) -> Verdict:
 
 @case("connection.tune-ok.channel-max.zero", covers=["connection/tune-ok/channel-max/upper-limit"], slow=True)
 def channel_max_of_zero(peer: Peer) -> Verdict:
-    """A channel-max of zero asks for no limit: more than an offer with one, or all of what is offered."""
+    """A channel-max of zero (no limit) counts as above a limited offer, or as all that the server offers."""
     return _without_limit(peer, "channel-max", channel_max=0)
 
 
@@ -90,13 +90,13 @@ def channel_max_of_zero(peer: Peer) -> Verdict:
 
 @case("connection.tune-ok.frame-max.zero", covers=["connection/tune-ok/frame-max/upper-limit"], slow=True)
 def frame_max_of_zero(peer: Peer) -> Verdict:
-    """A frame-max of zero asks for no limit: more than an offer with one, or all of what is offered."""
+    """A frame-max of zero (no limit) counts as above a limited offer, or as all that the server offers."""
     return _without_limit(peer, "frame-max", frame_max=0)
 
 
 @case("connection.tune-ok.frame-max.smallest", covers=["connection/tune-ok/frame-max/minimum"])
 def smallest_frame_max(peer: Peer) -> Verdict:
-    """A client may settle for a frame-max of 4096 octets."""
+    """A client may select a frame-max of 4096 octets."""
     peer.greet()
     peer.start_ok()
     peer.claim("open-ok behind a tune-ok with a frame-max of 4096 octets")
@@ -107,7 +107,7 @@ def smallest_frame_max(peer: Peer) -> Verdict:
 
 @case("connection.tune.frame-max.exact", covers=["connection/tune/frame-max/whole-frame"])
 def frame_of_exact_size(peer: Peer) -> Verdict:
-    """A client may settle for less than the offer, and a frame of just that size with header and end is taken."""
+    """A client may select a frame-max below the offer, and the server accepts a whole frame of exactly that size."""
     peer = peer.open_small()
     queue = peer.queue()
     body = b"x" * (peer.frame_max_octets - peer.dialect.layout.overhead_octets)
@@ -120,7 +120,7 @@ def frame_of_exact_size(peer: Peer) -> Verdict:
 
 @case("connection.tune.frame-max.one-octet-over", covers=["connection/tune/frame-max/whole-frame"])
 def frame_of_one_octet_too_many(peer: Peer) -> Verdict:
-    """A frame that exceeds frame-max by one octet, header and end counted, is refused."""
+    """A frame that exceeds frame-max by one octet, including header and end octet, is refused."""
     peer = peer.open_small()
     return _refuses_body_frame(peer, peer.frame_max_octets + 1)
 
@@ -130,7 +130,7 @@ def frame_of_one_octet_too_many(peer: Peer) -> Verdict:
     covers=["connection/tune/frame-max/minimum", "connection/tune-ok/frame-max/minimum"],
 )
 def large_start_ok(peer: Peer) -> Verdict:
-    """A start-ok of 4096 octets is taken, as no limits are settled yet."""
+    """The server accepts a start-ok of 4096 octets, because no limits are agreed yet."""
     peer.greet()
     peer.claim("tune, in answer to a start-ok frame of 4096 octets")
     peer.send_octets(_start_ok_of(peer, _smallest(peer)))
@@ -156,7 +156,7 @@ def frame_far_too_large(peer: Peer) -> Verdict:
 
 @case("connection.tune-ok.frame-max.method", covers=["connection/tune-ok/frame-max/all-frames"])
 def method_frame_too_large(peer: Peer) -> Verdict:
-    """The agreed frame-max holds for method frames as well."""
+    """The agreed frame-max applies to method frames as well."""
     peer = peer.open_small()
     peer.send(
         "queue.declare",
@@ -189,7 +189,7 @@ def server_keeps_to_frame_max(peer: Peer) -> Verdict:
     slow=True,
 )
 def frame_max_below_minimum(peer: Peer) -> Verdict:
-    """A client that settles for less than 4096 octets is turned away."""
+    """The server rejects a client that selects a frame-max below 4096 octets."""
     peer.greet()
     peer.start_ok()
     tune = peer.expect("connection.tune", channel=0).call
@@ -200,7 +200,7 @@ def frame_max_below_minimum(peer: Peer) -> Verdict:
     "connection.tune-ok.frame-max.above-offer", covers=["connection/tune-ok/frame-max/upper-limit"], slow=True
 )
 def frame_max_above_offer(peer: Peer) -> Verdict:
-    """A frame-max above the offer ends the socket without a close handshake."""
+    """The server closes the socket, without a close handshake, after a frame-max above its offer."""
     peer.greet()
     peer.start_ok()
     tune = peer.expect("connection.tune", channel=0).call
@@ -216,7 +216,7 @@ def frame_max_above_offer(peer: Peer) -> Verdict:
     "connection.tune.heartbeat.wish-is-kept", covers=["connection/tune/heartbeat", "wire/heartbeat/interval"]
 )
 def wish_for_heartbeats_is_kept(peer: Peer) -> Verdict:
-    """A server that asks for heartbeats takes part in them; one that asks for none leaves a silent client alone."""
+    """A server that requests heartbeats sends them; one that requests none does not drop a silent client."""
     peer.greet()
     peer.start_ok()
     tune = peer.expect("connection.tune", channel=0).call
@@ -235,7 +235,7 @@ def wish_for_heartbeats_is_kept(peer: Peer) -> Verdict:
 
 @case("connection.tune-ok.heartbeat.zero", covers=["connection/tune-ok/heartbeat"], slow=True)
 def no_heartbeats_wanted(peer: Peer) -> Verdict:
-    """A client that wants no heartbeats gets none, and may be silent for longer than a handshake may take."""
+    """A client that requests no heartbeats receives none, and may be silent for longer than the handshake timeout."""
     peer.open_connection(heartbeat=0)
     peer.claim("no heartbeat, and no end, for a client that wanted none")
     return _stays_silent(peer, max(SILENCE_S, peer.context.patience.ending_s))
@@ -247,7 +247,7 @@ def no_heartbeats_wanted(peer: Peer) -> Verdict:
     slow=True,
 )
 def heartbeats_at_the_clients_wish(peer: Peer) -> Verdict:
-    """A client that wants a heartbeat every second gets them, well before the server's own wish of a minute or so."""
+    """A client that requests a heartbeat every second receives them, well before the server's own interval ends."""
     peer.open_connection(heartbeat=1)
     peer.claim("two heartbeats for a client that wanted one every second, and sends some")
     until_s = peer.now() + HEARTBEAT_PATIENCE_S

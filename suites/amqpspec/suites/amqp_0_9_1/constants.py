@@ -17,21 +17,21 @@ _EXTENSION_CLASS = 0xF0F0
 
 @case("constants.no-consumers", covers=["constant/no-consumers", "basic/publish/immediate/return"])
 def immediate_message_without_consumer(peer: Peer) -> Verdict:
-    """An immediate message that no consumer is ready for comes back with no-consumers."""
+    """An immediate message without a ready consumer is returned with no-consumers."""
     peer.open_channel()
     return _returned(peer, "no-consumers", routing_key=peer.queue(), immediate=True)
 
 
 @case("constants.no-route", covers=["constant/no-route", "basic/publish/mandatory/return"])
 def mandatory_message_without_queue(peer: Peer) -> Verdict:
-    """A mandatory message that no queue is bound for comes back with no-route."""
+    """A mandatory message that no queue is bound for is returned with no-route."""
     peer.open_channel()
     return _returned(peer, "no-route", routing_key=peer.name("nowhere"), mandatory=True)
 
 
 @case("constants.invalid-path", covers=["constant/invalid-path"])
 def missing_virtual_host(peer: Peer) -> Verdict:
-    """Opening a virtual host that does not exist is refused with invalid-path."""
+    """Opening a missing virtual host is refused with invalid-path."""
     peer.handshake()
     peer.send("connection.open", channel=0, virtual_host=peer.name("missing"))
     return rejects_violation(peer, 0, barrier=False)
@@ -39,7 +39,7 @@ def missing_virtual_host(peer: Peer) -> Verdict:
 
 @case("constants.access-refused", covers=["constant/access-refused", "exchange/declare/exchange/reserved"])
 def reserved_name(peer: Peer) -> Verdict:
-    """Declaring an exchange under a reserved name is refused with access-refused."""
+    """Declaring an exchange with a reserved name is refused with access-refused."""
     peer.open_channel()
     name = peer.will_clean("exchange", f"amq.{peer.name()}")
     peer.send("exchange.declare", exchange=name, type="direct")
@@ -48,7 +48,7 @@ def reserved_name(peer: Peer) -> Verdict:
 
 @case("constants.access-refused.permission", covers=["constant/access-refused"], hooks=["limited-user"])
 def user_without_permission(peer: Peer) -> Verdict:
-    """Declaring a queue without the permission to do so is refused with access-refused."""
+    """Declaring a queue without permission is refused with access-refused."""
     limited = peer.another("limited").open_channel()
     limited.send("queue.declare", queue=limited.will_clean("queue", limited.name("q")), exclusive=True)
     return rejects_violation(limited)
@@ -56,7 +56,7 @@ def user_without_permission(peer: Peer) -> Verdict:
 
 @case("constants.not-found", covers=["constant/not-found"])
 def missing_queue(peer: Peer) -> Verdict:
-    """Consuming from a queue that does not exist is refused with not-found."""
+    """Consuming from a missing queue is refused with not-found."""
     peer.open_channel()
     peer.send("basic.consume", queue=peer.name("missing"))
     return rejects_violation(peer)
@@ -77,7 +77,7 @@ def queue_of_another_client(peer: Peer) -> Verdict:
     covers=["constant/precondition-failed", "queue/delete/if-empty/not-empty"],
 )
 def queue_that_is_not_empty(peer: Peer) -> Verdict:
-    """Deleting a queue with messages on the condition that it has none is refused with precondition-failed."""
+    """Deleting a queue that has messages with if-empty is refused with precondition-failed."""
     peer.open_channel()
     queue = peer.queue()
     peer.publish(queue, b"not empty")
@@ -91,7 +91,7 @@ def queue_that_is_not_empty(peer: Peer) -> Verdict:
     covers=["constant/precondition-failed", "basic/ack/multiple/exists-unknown"],
 )
 def delivery_tag_that_never_was(peer: Peer) -> Verdict:
-    """Acknowledging a delivery that was never made is refused with precondition-failed."""
+    """Acknowledging an unknown delivery tag is refused with precondition-failed."""
     peer.open_channel()
     peer.send("basic.ack", delivery_tag=7)
     return rejects_violation(peer)
@@ -99,7 +99,7 @@ def delivery_tag_that_never_was(peer: Peer) -> Verdict:
 
 @case("constants.frame-error", covers=["constant/frame-error"])
 def method_frame_without_method(peer: Peer) -> Verdict:
-    """A method frame too short for the numbers of a method is refused with frame-error."""
+    """A method frame too short for the class and method ids is refused with frame-error."""
     # 0x0032 = 50 is class queue; of the method-id all or half is missing.
     return worst([_refuses_method_frame(peer.another(), ids) for ids in (b"\x00\x32", b"\x00\x32\x00")])
 
@@ -112,7 +112,7 @@ def _refuses_method_frame(peer: Peer, payload: bytes) -> Verdict:
 
 @case("constants.syntax-error", covers=["constant/syntax-error", "wire/strings/shortstr-zero-octet"])
 def illegal_value(peer: Peer) -> Verdict:
-    """A zero octet in a short string, a value that the type forbids, is refused with syntax-error."""
+    """A zero octet in a short string, which the type forbids, is refused with syntax-error."""
     peer.open_channel()
     peer.publish(peer.name("nowhere"), b"", properties={"message_id": "zero\0octet"})
     return rejects_violation(peer)
@@ -120,7 +120,7 @@ def illegal_value(peer: Peer) -> Verdict:
 
 @case("constants.command-invalid", covers=["constant/command-invalid"])
 def open_an_open_connection(peer: Peer) -> Verdict:
-    """connection.open on an open connection makes no sense and is refused with command-invalid."""
+    """connection.open on an open connection is refused with command-invalid."""
     peer.open_channel()
     # connection.open travels on channel 0; the barrier is on channel 1, which is open.
     peer.send("connection.open", channel=0, virtual_host=peer.login.vhost)
@@ -146,7 +146,7 @@ def channel_that_was_closed(peer: Peer) -> Verdict:
 
 @case("constants.unexpected-frame", covers=["constant/unexpected-frame", "wire/content/unexpected-body"])
 def body_where_a_method_is_due(peer: Peer) -> Verdict:
-    """A content body where only a method makes sense is refused with unexpected-frame."""
+    """A content body in place of a method is refused with unexpected-frame."""
     peer.open_channel()
     peer.call("basic.qos", prefetch_count=1)
     peer.send_frame("body", b"out of place")
@@ -155,7 +155,7 @@ def body_where_a_method_is_due(peer: Peer) -> Verdict:
 
 @case("constants.not-allowed", covers=["constant/not-allowed", "basic/consume/consumer-tag/duplicate"])
 def consumer_tag_twice(peer: Peer) -> Verdict:
-    """A consumer tag used twice on a channel is refused with not-allowed."""
+    """A second use of a consumer tag on a channel is refused with not-allowed."""
     peer.open_channel()
     queue = peer.queue()
     peer.consume(queue, consumer_tag="once")
@@ -165,7 +165,7 @@ def consumer_tag_twice(peer: Peer) -> Verdict:
 
 @case("constants.not-implemented", covers=["constant/not-implemented", "wire/method/unknown-class"])
 def class_of_an_extension(peer: Peer) -> Verdict:
-    """A method of an extension that no server has is refused with not-implemented, or as invalid."""
+    """A method of an extension that no server supports is refused with not-implemented, or as invalid."""
     peer.open_channel()
     peer.send_frame("method", struct.pack(">HH", _EXTENSION_CLASS, 1))
     return rejects_violation(peer)

@@ -16,7 +16,7 @@ from amqpspec.suites.amqp_0_9_1._queues import contents, counts, exists, fill, h
 
 @case("domain.consumer-tag.two-channels", covers=["domain/consumer-tag"])
 def same_tag_on_two_channels(peer: Peer) -> Verdict:
-    """Two channels of a connection can use the same consumer tag, each for its own consumer."""
+    """Two channels of a connection can use the same consumer tag for separate consumers."""
     peer.open_channel()
     peer.open_channel(2)
     queues = [peer.queue(), peer.queue()]
@@ -30,7 +30,7 @@ def same_tag_on_two_channels(peer: Peer) -> Verdict:
 
 @case("domain.consumer-tag.cancelled-on-one", covers=["domain/consumer-tag"])
 def tag_cancelled_on_one_channel(peer: Peer) -> Verdict:
-    """Cancelling a tag on one channel leaves the consumer of that tag on another channel alone."""
+    """Cancelling a tag on one channel does not affect the consumer with that tag on another channel."""
     peer.open_channel()
     peer.open_channel(2)
     queues = [peer.queue(), peer.queue()]
@@ -44,7 +44,7 @@ def tag_cancelled_on_one_channel(peer: Peer) -> Verdict:
 
 @case("domain.consumer-tag.twice", covers=["domain/consumer-tag", "basic/consume/consumer-tag/duplicate"])
 def same_tag_on_one_channel(peer: Peer) -> Verdict:
-    """A consumer tag that is in use on a channel cannot be used there for another consumer."""
+    """A consumer tag in use on a channel is refused for another consumer there."""
     peer.open_channel()
     queue = peer.queue()
     peer.consume(queue, consumer_tag="tag")
@@ -57,7 +57,7 @@ def same_tag_on_one_channel(peer: Peer) -> Verdict:
 
 @case("domain.delivery-tag.other-channel", covers=["domain/delivery-tag/channel-local"])
 def acknowledged_on_another_channel(peer: Peer) -> Verdict:
-    """A message that came on one channel cannot be acknowledged on another."""
+    """A message delivered on one channel cannot be acknowledged on another."""
     peer.open_channel()
     queue = peer.queue()
     fill(peer, queue, 1)
@@ -69,7 +69,7 @@ def acknowledged_on_another_channel(peer: Peer) -> Verdict:
 
 @case("domain.delivery-tag.other-channel-harmless", covers=["domain/delivery-tag/channel-local"])
 def message_of_another_channel_stays(peer: Peer) -> Verdict:
-    """Acknowledging a tag on the wrong channel does not acknowledge the message of the right one."""
+    """Acknowledging a tag on the wrong channel does not acknowledge the message on the right one."""
     peer.open_channel()
     queue = peer.queue()
     bodies = fill(peer, queue, 1)
@@ -86,7 +86,7 @@ def message_of_another_channel_stays(peer: Peer) -> Verdict:
 
 @case("domain.delivery-tag.non-zero", covers=["domain/delivery-tag/non-zero"])
 def delivery_tags_are_not_zero(peer: Peer) -> Verdict:
-    """Neither deliveries nor messages that were asked for have the tag zero."""
+    """Neither deliveries nor get-ok have the tag zero."""
     peer.open_channel()
     queue = peer.queue()
     fill(peer, queue, 4)
@@ -103,7 +103,7 @@ def delivery_tags_are_not_zero(peer: Peer) -> Verdict:
 
 @case("domain.no-ack.consumed", covers=["domain/no-ack"])
 def no_ack_consumer_takes_for_good(peer: Peer) -> Verdict:
-    """A message sent to a consumer with no-ack does not come again when its channel is closed."""
+    """A message sent to a consumer with no-ack is not redelivered when its channel is closed."""
     peer.open_channel()
     queue = peer.queue()
     fill(peer, queue, 2)
@@ -119,7 +119,7 @@ def no_ack_consumer_takes_for_good(peer: Peer) -> Verdict:
 
 @case("domain.no-ack.got", covers=["domain/no-ack"])
 def no_ack_get_takes_for_good(peer: Peer) -> Verdict:
-    """A message got with no-ack does not come again when its channel is closed."""
+    """A message fetched with no-ack is not redelivered when its channel is closed."""
     peer.open_channel()
     queue = peer.queue()
     (first,) = fill(peer, queue, 1)
@@ -134,7 +134,7 @@ def no_ack_get_takes_for_good(peer: Peer) -> Verdict:
 
 @case("domain.no-local.own", covers=["domain/no-local"])
 def no_local_keeps_own_messages_away(peer: Peer) -> Verdict:
-    """A consumer with no-local gets nothing that its own connection published, on any channel."""
+    """A consumer with no-local receives nothing that its own connection published, on any channel."""
     peer.open_channel()
     peer.open_channel(2)
     queue = peer.queue(exclusive=False)
@@ -151,13 +151,19 @@ def no_local_keeps_own_messages_away(peer: Peer) -> Verdict:
 
 @case("domain.no-local.others", covers=["domain/no-local"])
 def no_local_lets_others_through(peer: Peer) -> Verdict:
-    """A consumer with no-local gets what another connection published."""
+    """A consumer with no-local receives messages of another connection, also after one of its own connection."""
     peer.open_channel()
     queue = peer.queue(exclusive=False)
     peer.consume(queue, no_local=True, no_ack=True)
+    peer.publish(queue, b"own")
+    peer.barrier(queue=queue)
     peer.claim("the other connection's message")
     peer.another().open_channel().publish(queue, b"from elsewhere")
-    return equals(peer, peer.delivery().body, b"from elsewhere", "delivered body")
+    body = peer.delivery().body
+    # Whether the own message stays away is another case's matter.
+    if body == b"own":
+        body = peer.delivery().body
+    return equals(peer, body, b"from elsewhere", "delivered body")
 
 
 # --- queue-name
@@ -187,7 +193,7 @@ def blank_name_in_delete(peer: Peer) -> Verdict:
 
 @case("domain.queue-name.consume", covers=["domain/queue-name/current"])
 def blank_name_in_consume(peer: Peer) -> Verdict:
-    """A consume without a queue name is served by the queue declared last on the channel."""
+    """A consume without a queue name starts a consumer on the queue declared last on the channel."""
     peer.open_channel()
     first, last = peer.queue(), peer.queue()
     peer.claim("the last queue's message")
@@ -199,7 +205,7 @@ def blank_name_in_consume(peer: Peer) -> Verdict:
 
 @case("domain.queue-name.get", covers=["domain/queue-name/current"])
 def blank_name_in_get(peer: Peer) -> Verdict:
-    """A get without a queue name takes from the queue declared last on the channel."""
+    """A get without a queue name fetches from the queue declared last on the channel."""
     peer.open_channel()
     for queue in (peer.queue(), peer.queue()):
         peer.publish(queue, queue.encode())
@@ -210,7 +216,7 @@ def blank_name_in_get(peer: Peer) -> Verdict:
 
 @case("domain.queue-name.generated", covers=["domain/queue-name/current"])
 def blank_name_of_a_generated_queue(peer: Peer) -> Verdict:
-    """The queue declared last may be one that the server named."""
+    """The queue declared last may have a name that the server generated."""
     peer.open_channel()
     peer.queue()
     name = peer.call("queue.declare", exclusive=True)["queue"]
@@ -221,7 +227,7 @@ def blank_name_of_a_generated_queue(peer: Peer) -> Verdict:
 
 @case("domain.queue-name.other-channel", covers=["domain/queue-name/unknown"])
 def blank_name_is_of_its_channel(peer: Peer) -> Verdict:
-    """A queue declared on one channel is not the one that a blank name means on another."""
+    """An empty queue name does not refer to a queue declared on another channel."""
     peer.open_channel()
     peer.queue()
     peer.open_channel(2)
@@ -250,7 +256,7 @@ def blank_name_means_nothing_in_get(peer: Peer) -> Verdict:
 
 @case("domain.redelivered.reconnected", covers=["domain/redelivered/implementation-flag"])
 def redelivered_after_reconnecting(peer: Peer) -> Verdict:
-    """A message that a lost connection had not acknowledged is marked as redelivered, and was not so before."""
+    """A message that a lost connection had not acknowledged is marked redelivered, and was not marked before."""
     peer.open_channel()
     queue = peer.queue(exclusive=False)
     fill(peer, queue, 1)
@@ -265,7 +271,7 @@ def redelivered_after_reconnecting(peer: Peer) -> Verdict:
 
 @case("domain.redelivered.requeued", covers=["domain/redelivered/implementation-flag"])
 def redelivered_after_requeueing(peer: Peer) -> Verdict:
-    """A message that was got, and put back by closing the channel, is marked as redelivered."""
+    """A message fetched with get and requeued by closing the channel is marked redelivered."""
     peer.open_channel()
     queue = peer.queue()
     fill(peer, queue, 2)
@@ -281,7 +287,7 @@ def redelivered_after_requeueing(peer: Peer) -> Verdict:
 
 @case("domain.redelivered.recipient", covers=["domain/redelivered/implementation-recipient"])
 def redelivered_to_the_first_recipient(peer: Peer) -> Verdict:
-    """Messages that are to be sent again, and need not be requeued for it, go to their first recipient."""
+    """Messages that are redelivered without requeue are delivered to their original recipient."""
     peer.open_channel()
     queue = peer.queue(exclusive=False)
     bodies = fill(peer, queue, 2)
@@ -300,7 +306,7 @@ def redelivered_to_the_first_recipient(peer: Peer) -> Verdict:
 
 @case("domain.message-count.new", covers=["domain/message-count"])
 def new_queue_has_no_messages(peer: Peer) -> Verdict:
-    """A queue that was just declared has a message count of zero."""
+    """The message count of a newly declared queue is zero."""
     peer.open_channel()
     name = peer.name("q")
     peer.claim("a count of zero")
@@ -310,7 +316,7 @@ def new_queue_has_no_messages(peer: Peer) -> Verdict:
 
 @case("domain.message-count.unacknowledged", covers=["domain/message-count"])
 def unacknowledged_messages_do_not_count(peer: Peer) -> Verdict:
-    """Messages that await their acknowledgement are not counted."""
+    """The message count does not include unacknowledged messages."""
     peer.open_channel()
     queue = peer.queue()
     fill(peer, queue, 3)
@@ -321,7 +327,7 @@ def unacknowledged_messages_do_not_count(peer: Peer) -> Verdict:
 
 @case("domain.message-count.uncommitted", covers=["domain/message-count"], needs=("tx",))
 def uncommitted_messages_do_not_count(peer: Peer) -> Verdict:
-    """Messages of a transaction are counted once they are committed."""
+    """The message count includes messages of a transaction only after commit."""
     peer.open_channel()
     queue = peer.queue()
     peer.call("tx.select")

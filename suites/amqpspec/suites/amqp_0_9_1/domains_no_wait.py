@@ -12,7 +12,7 @@ from amqpspec.suites.amqp_0_9_1._queues import contents, counts, exists, fill
 
 @case("domain.no-wait.exchange-declare", covers=["domain/no-wait"])
 def exchange_declare_without_reply(peer: Peer) -> Verdict:
-    """exchange.declare with no-wait is done and not answered."""
+    """exchange.declare with no-wait is executed and not answered."""
     peer.open_channel()
     queue, exchange = peer.queue(), peer.will_clean("exchange", peer.name("x"))
     peer.claim("an exchange and no reply")
@@ -23,7 +23,7 @@ def exchange_declare_without_reply(peer: Peer) -> Verdict:
 
 @case("domain.no-wait.exchange-delete", covers=["domain/no-wait"])
 def exchange_delete_without_reply(peer: Peer) -> Verdict:
-    """exchange.delete with no-wait is done and not answered."""
+    """exchange.delete with no-wait is executed and not answered."""
     peer.open_channel()
     exchange = peer.exchange("fanout")
     peer.claim("another exchange of that name and no reply")
@@ -36,7 +36,7 @@ def exchange_delete_without_reply(peer: Peer) -> Verdict:
 
 @case("domain.no-wait.queue-bind", covers=["domain/no-wait"])
 def queue_bind_without_reply(peer: Peer) -> Verdict:
-    """queue.bind with no-wait is done and not answered."""
+    """queue.bind with no-wait is executed and not answered."""
     peer.open_channel()
     queue, exchange = peer.queue(), peer.exchange("fanout")
     peer.claim("a binding and no reply")
@@ -48,7 +48,7 @@ def queue_bind_without_reply(peer: Peer) -> Verdict:
 
 @case("domain.no-wait.queue-purge", covers=["domain/no-wait"])
 def queue_purge_without_reply(peer: Peer) -> Verdict:
-    """queue.purge with no-wait is done and not answered."""
+    """queue.purge with no-wait is executed and not answered."""
     peer.open_channel()
     queue = peer.queue()
     fill(peer, queue, 2)
@@ -60,7 +60,7 @@ def queue_purge_without_reply(peer: Peer) -> Verdict:
 
 @case("domain.no-wait.queue-delete", covers=["domain/no-wait"])
 def queue_delete_without_reply(peer: Peer) -> Verdict:
-    """queue.delete with no-wait is done and not answered."""
+    """queue.delete with no-wait is executed and not answered."""
     peer.open_channel()
     queue = peer.queue()
     peer.claim("no queue and no reply")
@@ -72,7 +72,7 @@ def queue_delete_without_reply(peer: Peer) -> Verdict:
 
 @case("domain.no-wait.basic-consume", covers=["domain/no-wait"])
 def basic_consume_without_reply(peer: Peer) -> Verdict:
-    """basic.consume with no-wait is done and not answered."""
+    """basic.consume with no-wait is executed and not answered."""
     peer.open_channel()
     queue = peer.queue()
     peer.claim("a delivery and no reply")
@@ -85,7 +85,7 @@ def basic_consume_without_reply(peer: Peer) -> Verdict:
 
 @case("domain.no-wait.basic-cancel", covers=["domain/no-wait"])
 def basic_cancel_without_reply(peer: Peer) -> Verdict:
-    """basic.cancel with no-wait is done and not answered."""
+    """basic.cancel with no-wait is executed and not answered."""
     peer.open_channel()
     queue = peer.queue()
     tag = peer.consume(queue)
@@ -99,7 +99,7 @@ def basic_cancel_without_reply(peer: Peer) -> Verdict:
 
 @case("domain.no-wait.failure", covers=["domain/no-wait"])
 def failure_without_reply(peer: Peer) -> Verdict:
-    """A method with no-wait that fails raises an exception all the same."""
+    """A method with no-wait that fails raises an exception."""
     peer.open_channel()
     # The row leaves open which exception it is; the code is that of a missing queue, 404.
     peer.send("queue.bind", queue=peer.name("q"), exchange="amq.direct", no_wait=True)

@@ -19,7 +19,7 @@ _HEADERS_EXCHANGES = ("amq.headers", "amq.match")
 
 @case("exchange.direct.equal-key", covers=["exchange/required-types"])
 def direct_routes_an_equal_key(peer: Peer) -> Verdict:
-    """A direct exchange passes a message to the queue that is bound with its routing key."""
+    """A direct exchange routes a message to the queue that is bound with its routing key."""
     peer.open_channel()
     peer.claim("a direct exchange routes by equal keys")
     exchange = peer.exchange("direct")
@@ -29,7 +29,7 @@ def direct_routes_an_equal_key(peer: Peer) -> Verdict:
 
 @case("exchange.direct.other-key", covers=["exchange/required-types"])
 def direct_routes_no_other_key(peer: Peer) -> Verdict:
-    """A direct exchange compares whole keys, octet by octet, and knows no patterns."""
+    """A direct exchange compares complete keys octet by octet and ignores patterns."""
     peer.open_channel()
     exchange = peer.exchange("direct")
     # Beside the key itself: a part of it, two patterns of topic exchanges, other case, nothing at all.
@@ -41,7 +41,7 @@ def direct_routes_no_other_key(peer: Peer) -> Verdict:
 
 @case("exchange.direct.shared-key", covers=["exchange/required-types"])
 def direct_copies_to_every_queue(peer: Peer) -> Verdict:
-    """Every queue that is bound to a direct exchange with the key gets the message."""
+    """A direct exchange routes a message to every queue that is bound with its routing key."""
     peer.open_channel()
     exchange = peer.exchange("direct")
     queues = [listening(peer, exchange, "shared") for _ in range(3)]
@@ -51,7 +51,7 @@ def direct_copies_to_every_queue(peer: Peer) -> Verdict:
 
 @case("exchange.direct.several-keys", covers=["exchange/required-types"])
 def direct_queue_with_several_keys(peer: Peer) -> Verdict:
-    """A queue may be bound to a direct exchange with several keys and gets the messages of each."""
+    """A queue bound to a direct exchange with several keys receives the messages of each key."""
     peer.open_channel()
     exchange = peer.exchange("direct")
     queue = listening(peer, exchange, "one")
@@ -63,7 +63,7 @@ def direct_queue_with_several_keys(peer: Peer) -> Verdict:
 
 @case("exchange.fanout.any-key", covers=["exchange/required-types"])
 def fanout_ignores_keys(peer: Peer) -> Verdict:
-    """A fanout exchange passes every message to every queue, whatever the keys."""
+    """A fanout exchange routes every message to every queue bound to it, whatever the keys."""
     peer.open_channel()
     peer.claim("a fanout exchange routes without regard to keys")
     exchange = peer.exchange("fanout")
@@ -74,7 +74,7 @@ def fanout_ignores_keys(peer: Peer) -> Verdict:
 
 @case("exchange.fanout.bound-only", covers=["exchange/required-types"])
 def fanout_reaches_bound_queues_only(peer: Peer) -> Verdict:
-    """A fanout exchange passes messages to its own queues and to no others."""
+    """A fanout exchange routes messages only to the queues bound to it."""
     peer.open_channel()
     exchange, other = peer.exchange("fanout"), peer.exchange("fanout")
     queues = [listening(peer, exchange), listening(peer, other), listening(peer)]
@@ -87,7 +87,7 @@ def fanout_reaches_bound_queues_only(peer: Peer) -> Verdict:
 
 @case("exchange.instances.direct", covers=["exchange/required-instances/direct"])
 def amq_direct_is_there(peer: Peer) -> Verdict:
-    """The exchange amq.direct is there and routes by equal keys."""
+    """The exchange amq.direct exists and routes by equal keys."""
     peer.open_channel()
     key = peer.name("key")
     peer.claim("amq.direct routes by equal keys")
@@ -97,7 +97,7 @@ def amq_direct_is_there(peer: Peer) -> Verdict:
 
 @case("exchange.instances.nameless", covers=["exchange/required-instances/direct"])
 def nameless_exchange_is_there(peer: Peer) -> Verdict:
-    """A message that is published without the name of an exchange is routed by equal keys."""
+    """A message published without an exchange name is routed by equal keys."""
     peer.open_channel()
     queues = [listening(peer), listening(peer)]
     peer.claim("the nameless exchange routes by equal keys")
@@ -107,7 +107,7 @@ def nameless_exchange_is_there(peer: Peer) -> Verdict:
 # What goes to amq.fanout goes to everybody's queues.
 @case("exchange.instances.fanout", covers=["exchange/required-instances/amq-type"], destructive=True)
 def amq_fanout_is_there(peer: Peer) -> Verdict:
-    """The exchange amq.fanout is there and routes without regard to keys."""
+    """The exchange amq.fanout exists and ignores routing keys."""
     peer.open_channel()
     peer.claim("amq.fanout routes to every queue")
     queues = [listening(peer, "amq.fanout", "red"), listening(peer, "amq.fanout"), listening(peer)]
@@ -116,7 +116,7 @@ def amq_fanout_is_there(peer: Peer) -> Verdict:
 
 @case("exchange.instances.topic", covers=["exchange/required-instances/amq-type"])
 def amq_topic_is_there(peer: Peer) -> Verdict:
-    """Where topic exchanges are implemented, amq.topic is there and routes by patterns."""
+    """If topic exchanges are implemented, amq.topic exists and routes by patterns."""
     peer.open_channel()
     optional_exchange(peer, "topic")
     # A case's own names contain periods, which would make several words of one.
@@ -130,7 +130,7 @@ def amq_topic_is_there(peer: Peer) -> Verdict:
 
 @case("exchange.instances.headers", covers=["exchange/required-instances/amq-type"])
 def headers_instance_is_there(peer: Peer) -> Verdict:
-    """Where headers exchanges are implemented, one is there from the start and routes by headers."""
+    """If headers exchanges are implemented, a predeclared one exists and routes by headers."""
     peer.open_channel()
     optional_exchange(peer, "headers")
     peer.claim(f"{' or '.join(_HEADERS_EXCHANGES)} routes by headers")
@@ -151,7 +151,7 @@ def headers_instance_is_there(peer: Peer) -> Verdict:
     hooks=["second-vhost"],
 )
 def instances_in_another_vhost(peer: Peer) -> Verdict:
-    """Another virtual host has the standard exchanges too, those of optional types where the first one has them."""
+    """A second virtual host also has the standard exchanges, and the optional ones that the first one has."""
     peer.open_channel()
     # topic and headers are SHOULD types: only where the first host has them are they due in the second.
     optional = [name for name in ("amq.topic", *_HEADERS_EXCHANGES) if exists(peer, name, _type_of(name))]
@@ -169,7 +169,7 @@ def instances_in_another_vhost(peer: Peer) -> Verdict:
 
 @case("exchange.default.by-queue-name", covers=["exchange/default-exchange"])
 def default_exchange_routes_by_queue_name(peer: Peer) -> Verdict:
-    """Each queue is bound to the default exchange by its name without being asked."""
+    """Each queue is automatically bound to the default exchange by its name."""
     peer.open_channel()
     queues = [listening(peer) for _ in range(3)]
     peer.claim("each queue gets what carries its name as the routing key")
@@ -179,7 +179,7 @@ def default_exchange_routes_by_queue_name(peer: Peer) -> Verdict:
 
 @case("exchange.default.by-exact-name", covers=["exchange/default-exchange"])
 def default_exchange_routes_no_other_name(peer: Peer) -> Verdict:
-    """The default exchange takes a routing key for a queue name as it is, no part or pattern of it."""
+    """The default exchange matches a routing key against the complete queue name, not a part or a pattern of it."""
     peer.open_channel()
     queue = listening(peer)
     keys = [queue, queue[:-1], f"{queue}x", queue.upper(), "#", "*", ""]

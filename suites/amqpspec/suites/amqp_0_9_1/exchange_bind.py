@@ -22,7 +22,7 @@ _NEEDS = ("exchange-bind",)
 
 @case("exchange.bind.twice", covers=["exchange/bind/duplicates"], needs=_NEEDS)
 def bound_twice(peer: Peer) -> Verdict:
-    """The same binding between two exchanges made twice is confirmed twice and passes a message once."""
+    """A duplicate binding between two exchanges is confirmed, and routes a message once."""
     peer.open_channel()
     source, queue, binding = _bound(peer, "red")
     peer.claim("bind-ok again, and one copy of the message")
@@ -32,7 +32,7 @@ def bound_twice(peer: Peer) -> Verdict:
 
 @case("exchange.bind.twice-undone-once", covers=["exchange/bind/duplicates"], needs=_NEEDS)
 def bound_twice_and_undone_once(peer: Peer) -> Verdict:
-    """A binding that was made twice is one binding: undoing it once leaves none."""
+    """A duplicate binding is one binding: one unbind removes it."""
     peer.open_channel()
     source, queue, binding = _bound(peer, "red")
     peer.claim("no message after a single unbind")
@@ -43,7 +43,7 @@ def bound_twice_and_undone_once(peer: Peer) -> Verdict:
 
 @case("exchange.bind.other-keys", covers=["exchange/bind/duplicates"], needs=_NEEDS)
 def bindings_that_differ(peer: Peer) -> Verdict:
-    """Bindings between the same exchanges that differ in the key or the arguments are bindings of their own."""
+    """Bindings between the same exchanges with different keys or arguments are separate bindings."""
     peer.open_channel()
     source, queue, binding = _bound(peer, "red")
     peer.claim("the other bindings stay when one is undone")
@@ -57,7 +57,7 @@ def bindings_that_differ(peer: Peer) -> Verdict:
 
 @case("exchange.bind.itself", covers=["exchange/bind/cyclical"], needs=_NEEDS)
 def bound_to_itself(peer: Peer) -> Verdict:
-    """An exchange may be bound to itself; a message passes it once all the same."""
+    """An exchange can be bound to itself, and routes a message once."""
     peer.open_channel()
     exchange = peer.exchange("fanout")
     queue = listening(peer, exchange)
@@ -68,7 +68,7 @@ def bound_to_itself(peer: Peer) -> Verdict:
 
 @case("exchange.bind.circle", covers=["exchange/bind/cyclical"], needs=_NEEDS)
 def bound_in_a_circle(peer: Peer) -> Verdict:
-    """Three exchanges may be bound in a circle; a message goes round it once."""
+    """Three exchanges can be bound in a circle, and a message is routed through it once."""
     peer.open_channel()
     exchanges = [peer.exchange("fanout") for _ in range(3)]
     queues = [listening(peer, exchange) for exchange in exchanges]
@@ -82,7 +82,7 @@ def bound_in_a_circle(peer: Peer) -> Verdict:
 
 @case("exchange.bind.several-bindings", covers=["exchange/bind/unique"], needs=_NEEDS)
 def several_bindings_that_match(peer: Peer) -> Verdict:
-    """A message that fits several bindings between two exchanges passes once."""
+    """A message that matches several bindings between two exchanges is routed once."""
     peer.open_channel()
     source, destination = peer.exchange("topic"), peer.exchange("fanout")
     queue = listening(peer, destination)
@@ -94,7 +94,7 @@ def several_bindings_that_match(peer: Peer) -> Verdict:
 
 @case("exchange.bind.several-ways", covers=["exchange/bind/unique"], needs=_NEEDS)
 def several_ways_to_an_exchange(peer: Peer) -> Verdict:
-    """A message that can go over two exchanges to a third one reaches it once."""
+    """A message with two paths to a third exchange reaches it once."""
     peer.open_channel()
     source, left, right, destination = (peer.exchange("fanout") for _ in range(4))
     for one, two in ((source, left), (source, right), (left, destination), (right, destination)):
@@ -108,7 +108,7 @@ def several_ways_to_an_exchange(peer: Peer) -> Verdict:
 
 @case("exchange.bind.several-ways-to-a-queue", covers=["exchange/bind/unique"], needs=_NEEDS)
 def several_ways_to_a_queue(peer: Peer) -> Verdict:
-    """A queue that is bound to several exchanges on the way of a message gets it once."""
+    """A queue bound to several exchanges on the path of a message receives it once."""
     peer.open_channel()
     source, destination = peer.exchange("fanout"), peer.exchange("fanout")
     queue = listening(peer, source)
@@ -122,7 +122,7 @@ def several_ways_to_a_queue(peer: Peer) -> Verdict:
     "exchange.bind.missing-destination", covers=["exchange/bind/destination/exchange-existence"], needs=_NEEDS
 )
 def binding_a_missing_destination(peer: Peer) -> Verdict:
-    """An exchange that does not exist cannot be bound to one that does."""
+    """Binding a missing exchange to an existing one is refused."""
     peer.open_channel()
     peer.send("exchange.bind", destination=peer.name(), source=peer.exchange("direct"), routing_key="red")
     return rejects_violation(peer)
@@ -130,7 +130,7 @@ def binding_a_missing_destination(peer: Peer) -> Verdict:
 
 @case("exchange.bind.blank-destination", covers=["exchange/bind/destination/default-exchange"], needs=_NEEDS)
 def blank_destination(peer: Peer) -> Verdict:
-    """With a blank destination, messages pass on to the default exchange."""
+    """With an empty destination, messages are routed to the default exchange."""
     peer.open_channel()
     source, queue = peer.exchange("fanout"), listening(peer)
     peer.claim("bind-ok, and messages reach the queue that their key names")
@@ -143,7 +143,7 @@ def blank_destination(peer: Peer) -> Verdict:
 
 @case("exchange.bind.missing-source", covers=["exchange/bind/source/exchange-existence"], needs=_NEEDS)
 def binding_to_a_missing_source(peer: Peer) -> Verdict:
-    """An exchange cannot be bound to one that does not exist."""
+    """Binding an existing exchange to a missing one is refused."""
     peer.open_channel()
     peer.send("exchange.bind", destination=peer.exchange("direct"), source=peer.name(), routing_key="red")
     return rejects_violation(peer)
@@ -151,7 +151,7 @@ def binding_to_a_missing_source(peer: Peer) -> Verdict:
 
 @case("exchange.bind.blank-source", covers=["exchange/bind/source/default-exchange"], needs=_NEEDS)
 def blank_source(peer: Peer) -> Verdict:
-    """With a blank source, messages of the default exchange pass on to the destination."""
+    """With an empty source, messages of the default exchange are routed to the destination."""
     peer.open_channel()
     destination, key = peer.exchange("fanout"), peer.name("key")
     queue = listening(peer, destination)
@@ -164,7 +164,7 @@ def blank_source(peer: Peer) -> Verdict:
 
 @case("exchange.bind.no-wait", covers=["exchange/no-wait"], needs=_NEEDS)
 def bind_and_unbind_without_reply(peer: Peer) -> Verdict:
-    """A bind and an unbind without a reply do what they say and are silent."""
+    """A bind and an unbind with no-wait take effect and are not answered."""
     peer.open_channel()
     source, destination = peer.exchange("fanout"), peer.exchange("fanout")
     queue = listening(peer, destination)
@@ -181,7 +181,7 @@ def bind_and_unbind_without_reply(peer: Peer) -> Verdict:
 
 @case("exchange.delete.bindings-to-it", covers=["exchange/delete"], needs=_NEEDS)
 def bindings_to_a_deleted_destination(peer: Peer) -> Verdict:
-    """An exchange that is made anew under the name of a deleted one is bound to nothing."""
+    """A new exchange with the name of a deleted one is bound to no exchange."""
     peer.open_channel()
     source, destination = peer.exchange("fanout"), peer.exchange("fanout")
     peer.call("exchange.bind", destination=destination, source=source)
@@ -206,7 +206,7 @@ def exchange_with_a_bound_exchange_is_not_deleted(peer: Peer) -> Verdict:
 
 @case("exchange.unbind.failure", covers=["exchange/unbind/failure"], needs=_NEEDS)
 def unbind_that_fails(peer: Peer) -> Verdict:
-    """An unbind that cannot be done is an exception, with or without a reply."""
+    """An unbind that fails raises an exception, with or without no-wait."""
     peer.open_channel()
     # Neither exchange exists. Undoing a binding that is not there need not be a failure, so
     # that would prove nothing.
@@ -216,7 +216,7 @@ def unbind_that_fails(peer: Peer) -> Verdict:
 
 @case("exchange.unbind.missing-destination", covers=["exchange/unbind/destination/must-exist"], needs=_NEEDS)
 def unbinding_a_missing_destination(peer: Peer) -> Verdict:
-    """An exchange that does not exist cannot be unbound from one that does."""
+    """Unbinding a missing exchange from an existing one is refused."""
     peer.open_channel()
     peer.send("exchange.unbind", destination=peer.name(), source=peer.exchange("direct"), routing_key="red")
     return rejects_violation(peer)
@@ -226,7 +226,7 @@ def unbinding_a_missing_destination(peer: Peer) -> Verdict:
     "exchange.unbind.blank-destination", covers=["exchange/unbind/destination/default-exchange"], needs=_NEEDS
 )
 def unbinding_a_blank_destination(peer: Peer) -> Verdict:
-    """With a blank destination, unbind undoes the binding of the default exchange."""
+    """With an empty destination, unbind removes the binding of the default exchange."""
     peer.open_channel()
     source, queue = peer.exchange("fanout"), listening(peer)
     binding = {"destination": "", "source": source}
@@ -235,7 +235,7 @@ def unbinding_a_blank_destination(peer: Peer) -> Verdict:
 
 @case("exchange.unbind.missing-source", covers=["exchange/unbind/source/must-exist"], needs=_NEEDS)
 def unbinding_from_a_missing_source(peer: Peer) -> Verdict:
-    """An exchange cannot be unbound from one that does not exist."""
+    """Unbinding an existing exchange from a missing one is refused."""
     peer.open_channel()
     peer.send("exchange.unbind", destination=peer.exchange("direct"), source=peer.name(), routing_key="red")
     return rejects_violation(peer)
@@ -243,7 +243,7 @@ def unbinding_from_a_missing_source(peer: Peer) -> Verdict:
 
 @case("exchange.unbind.blank-source", covers=["exchange/unbind/source/default-exchange"], needs=_NEEDS)
 def unbinding_from_a_blank_source(peer: Peer) -> Verdict:
-    """With a blank source, unbind undoes the binding to the default exchange."""
+    """With an empty source, unbind removes the binding to the default exchange."""
     peer.open_channel()
     key, destination = peer.name("key"), peer.exchange("fanout")
     queue = listening(peer, destination)

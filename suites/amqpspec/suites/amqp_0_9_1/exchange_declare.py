@@ -25,7 +25,7 @@ _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.:"
 
 @case("exchange.declare.creates", covers=["exchange/declare", "exchange/declare-ok"])
 def declare_creates(peer: Peer) -> Verdict:
-    """Declaring an exchange that was missing makes one and says so."""
+    """Declaring a missing exchange creates and confirms it."""
     peer.open_channel()
     name = peer.will_clean("exchange", peer.name())
     before = exists(peer, name)
@@ -36,7 +36,7 @@ def declare_creates(peer: Peer) -> Verdict:
 
 @case("exchange.declare.confirms", covers=["exchange/declare", "exchange/declare-ok"])
 def declare_confirms(peer: Peer) -> Verdict:
-    """Declaring an exchange that was there says so and leaves it as it was."""
+    """Declaring an existing exchange confirms it and leaves it unchanged."""
     peer.open_channel()
     exchange = peer.exchange("fanout")
     queue = listening(peer, exchange)
@@ -47,7 +47,7 @@ def declare_confirms(peer: Peer) -> Verdict:
 
 @case("exchange.declare.visible-to-others", covers=["exchange/declare"])
 def declared_for_everybody(peer: Peer) -> Verdict:
-    """An exchange that one connection declared is there for another one."""
+    """An exchange that one connection declared exists for another connection."""
     peer.open_channel()
     exchange = peer.exchange("direct")
     peer.claim("the exchange exists for a second connection")
@@ -60,7 +60,7 @@ def declared_for_everybody(peer: Peer) -> Verdict:
 
 @case("exchange.declare.sixteen", covers=["exchange/declare/minimum"])
 def sixteen_exchanges(peer: Peer) -> Verdict:
-    """A virtual host holds sixteen exchanges at the same time."""
+    """A virtual host supports sixteen exchanges at the same time."""
     peer.open_channel()
     peer.claim(f"{_ENOUGH} exchanges beside each other")
     exchanges = [peer.exchange("direct") for _ in range(_ENOUGH)]
@@ -73,7 +73,7 @@ def sixteen_exchanges(peer: Peer) -> Verdict:
 
 @case("exchange.declare.reserved-name", covers=["exchange/declare/exchange/reserved"])
 def reserved_name(peer: Peer) -> Verdict:
-    """A new exchange whose name begins with ``amq.`` is refused."""
+    """Declaring a new exchange whose name begins with ``amq.`` is refused."""
     peer.open_channel()
     name = peer.will_clean("exchange", f"amq.{peer.name()}")
     peer.send("exchange.declare", exchange=name, type="direct")
@@ -82,7 +82,7 @@ def reserved_name(peer: Peer) -> Verdict:
 
 @case("exchange.declare.reserved-name-passively", covers=["exchange/declare/exchange/reserved"])
 def reserved_name_passively(peer: Peer) -> Verdict:
-    """An exchange whose name begins with ``amq.`` may be declared passively."""
+    """A passive declare of an exchange whose name begins with ``amq.`` is allowed."""
     peer.open_channel()
     peer.claim("no exception")
     peer.send("exchange.declare", exchange="amq.direct", type="direct", passive=True)
@@ -91,7 +91,7 @@ def reserved_name_passively(peer: Peer) -> Verdict:
 
 @case("exchange.declare.reserved-name-existing", covers=["exchange/declare/exchange/reserved"])
 def reserved_name_of_an_existing_exchange(peer: Peer) -> Verdict:
-    """An exchange whose name begins with ``amq.`` may be declared anew where it exists and is the same."""
+    """An existing exchange whose name begins with ``amq.`` can be redeclared with the same properties."""
     peer.open_channel()
     peer.claim("no exception")
     peer.send("exchange.declare", exchange="amq.direct", type="direct", durable=True)
@@ -108,7 +108,7 @@ def reserved_name_of_an_existing_exchange(peer: Peer) -> Verdict:
 
 @case("exchange.declare.illegal-name", covers=["exchange/declare/exchange/syntax"])
 def illegal_names(peer: Peer) -> Verdict:
-    """A name with other characters than letters, digits, hyphen, underscore, period and colon is refused."""
+    """An exchange name with characters other than letters, digits, hyphen, underscore, period and colon is refused."""
     peer.open_connection()
     return worst(_declared_as(peer, f"{peer.name()}{extra}") for extra in (" ", "/", "*", "#", "ü"))
 
@@ -119,7 +119,7 @@ def illegal_names(peer: Peer) -> Verdict:
     destructive=True,
 )
 def empty_name(peer: Peer) -> Verdict:
-    """A declare without a name does not make an exchange."""
+    """A declare without a name creates no exchange."""
     peer.open_channel()
     peer.send("exchange.declare", exchange="", type="fanout")
     # Two rows forbid it; what exchange/default-access takes includes the code of the other one.
@@ -128,7 +128,7 @@ def empty_name(peer: Peer) -> Verdict:
 
 @case("exchange.declare.legal-name", covers=["exchange/declare/exchange/syntax"])
 def legal_names(peer: Peer) -> Verdict:
-    """Every character that a name may have is taken."""
+    """The server accepts every character that an exchange name may contain."""
     peer.open_channel()
     # A name has 127 octets at most, and the case's own part may be long: cut from the left, the first
     # name may lose letters, the second one keeps all of them.
@@ -148,7 +148,7 @@ def legal_names(peer: Peer) -> Verdict:
     covers=["exchange/declare/type/typed", "exchange/declare/passive/equivalent-check"],
 )
 def declared_with_another_type(peer: Peer) -> Verdict:
-    """An exchange cannot be declared anew with another type."""
+    """An existing exchange cannot be redeclared with another type."""
     peer.open_channel()
     exchange = peer.exchange("direct")
     peer.send("exchange.declare", exchange=exchange, type="fanout")
@@ -157,7 +157,7 @@ def declared_with_another_type(peer: Peer) -> Verdict:
 
 @case("exchange.declare.type-kept", covers=["exchange/declare/type/typed"])
 def type_is_kept(peer: Peer) -> Verdict:
-    """An exchange keeps its type when somebody tries to declare it with another one."""
+    """An exchange keeps its type when a client tries to redeclare it with another type."""
     peer.open_channel()
     exchange = peer.exchange("direct")
     # The attempt may cost its whole connection (530 is a hard error): it is made on another one.
@@ -172,7 +172,7 @@ def type_is_kept(peer: Peer) -> Verdict:
 
 @case("exchange.declare.unknown-type", covers=["exchange/declare/type/support"])
 def unknown_type(peer: Peer) -> Verdict:
-    """An exchange of a type that the server does not have is refused."""
+    """Declaring an exchange of a type that the server does not support is refused."""
     peer.open_channel()
     name = peer.will_clean("exchange", peer.name())
     peer.send("exchange.declare", exchange=name, type="x-amqpspec-no-such-type")
@@ -184,7 +184,7 @@ def unknown_type(peer: Peer) -> Verdict:
 
 @case("exchange.passive.existing", covers=["exchange/declare/passive/exists"])
 def passive_declare_of_an_existing_exchange(peer: Peer) -> Verdict:
-    """A passive declare of an exchange that exists is confirmed and changes nothing."""
+    """A passive declare of an existing exchange is confirmed and changes nothing."""
     peer.open_channel()
     exchange = peer.exchange("direct")
     queue = listening(peer, exchange, "red")
@@ -196,25 +196,25 @@ def passive_declare_of_an_existing_exchange(peer: Peer) -> Verdict:
 
 @case("exchange.passive.other-type", covers=["exchange/declare/passive/ignored-fields"])
 def passive_declare_ignores_the_type(peer: Peer) -> Verdict:
-    """A passive declare is confirmed whatever type it names, and the exchange keeps its own."""
+    """A passive declare is confirmed whatever type it names, and the exchange keeps its type."""
     return _passively(peer, {"type": "fanout"}, {"type": "x-amqpspec-no-such-type"}, {"type": ""})
 
 
 @case("exchange.passive.other-properties", covers=["exchange/declare/passive/ignored-fields"])
 def passive_declare_ignores_properties(peer: Peer) -> Verdict:
-    """A passive declare is confirmed whatever it says of durability and of the other properties."""
+    """A passive declare is confirmed whatever its durable flag and its other properties."""
     return _passively(peer, {"durable": True}, {"auto_delete": True}, {"internal": True})
 
 
 @case("exchange.passive.other-arguments", covers=["exchange/declare/passive/ignored-fields"])
 def passive_declare_ignores_arguments(peer: Peer) -> Verdict:
-    """A passive declare is confirmed whatever arguments it carries."""
+    """A passive declare is confirmed whatever arguments it contains."""
     return _passively(peer, {"arguments": {"alternate-exchange": "amq.fanout"}})
 
 
 @case("exchange.passive.no-wait-existing", covers=["exchange/declare/passive/no-wait"])
 def passive_declare_without_reply(peer: Peer) -> Verdict:
-    """A passive declare without a reply of an exchange that exists does nothing at all."""
+    """A passive declare with no-wait of an existing exchange has no effect."""
     peer.open_channel()
     exchange = peer.exchange("direct")
     queue = peer.queue()
@@ -226,7 +226,7 @@ def passive_declare_without_reply(peer: Peer) -> Verdict:
 
 @case("exchange.passive.no-wait-missing", covers=["exchange/declare/passive/no-wait"])
 def passive_declare_without_reply_of_a_missing_exchange(peer: Peer) -> Verdict:
-    """A passive declare without a reply of an exchange that is missing does nothing, or is refused; it makes none."""
+    """A passive declare with no-wait of a missing exchange is ignored or refused, and creates no exchange."""
     peer.open_channel()
     name = peer.will_clean("exchange", peer.name())
     peer.send("exchange.declare", exchange=name, type="direct", passive=True, no_wait=True)
@@ -239,7 +239,7 @@ def passive_declare_without_reply_of_a_missing_exchange(peer: Peer) -> Verdict:
 
 @case("exchange.passive.missing", covers=["exchange/declare/passive/not-found"])
 def passive_declare_of_a_missing_exchange(peer: Peer) -> Verdict:
-    """A passive declare of an exchange that does not exist is refused."""
+    """A passive declare of a missing exchange is refused."""
     peer.open_channel()
     peer.send("exchange.declare", exchange=peer.name(), type="direct", passive=True)
     return rejects_violation(peer)
@@ -247,7 +247,7 @@ def passive_declare_of_a_missing_exchange(peer: Peer) -> Verdict:
 
 @case("exchange.passive.missing-not-made", covers=["exchange/declare/passive/not-found"])
 def passive_declare_makes_nothing(peer: Peer) -> Verdict:
-    """An exchange that was asked for passively is still missing afterwards."""
+    """A passive declare does not create the missing exchange."""
     peer.open_channel()
     name = peer.will_clean("exchange", peer.name())
     peer.send("exchange.declare", exchange=name, type="direct", passive=True)
@@ -263,7 +263,7 @@ def passive_declare_makes_nothing(peer: Peer) -> Verdict:
 
 @case("exchange.equivalent.other-arguments", covers=["exchange/declare/passive/equivalent-check"])
 def equivalence_of_arguments(peer: Peer) -> Verdict:
-    """A declare of an exchange that exists compares the arguments."""
+    """Redeclaring an exchange with other arguments is refused."""
     # alternate-exchange is the one argument of exchanges that brokers in use act upon.
     first, second = ({"arguments": {"alternate-exchange": name}} for name in ("amq.fanout", "amq.direct"))
     return _redeclared(peer, first, second, arguments=True)
@@ -271,13 +271,13 @@ def equivalence_of_arguments(peer: Peer) -> Verdict:
 
 @case("exchange.equivalent.missing-arguments", covers=["exchange/declare/passive/equivalent-check"])
 def equivalence_of_missing_arguments(peer: Peer) -> Verdict:
-    """A declare without arguments contradicts an exchange that was made with some."""
+    """Redeclaring an exchange without the arguments that it was declared with is refused."""
     return _redeclared(peer, {"arguments": {"alternate-exchange": "amq.fanout"}}, {}, arguments=True)
 
 
 @case("exchange.equivalent.same", covers=["exchange/declare/passive/equivalent-match"])
 def equivalent_declares(peer: Peer) -> Verdict:
-    """A declare with the same type and durability is confirmed, from another connection too."""
+    """Redeclaring an exchange with the same type and durability is confirmed, also from another connection."""
     peer.open_channel()
     same: dict[str, Any] = {"type": "fanout", "durable": True}
     exchange = peer.exchange(**same)
@@ -290,7 +290,7 @@ def equivalent_declares(peer: Peer) -> Verdict:
 
 @case("exchange.equivalent.same-arguments-reordered", covers=["exchange/declare/passive/equivalent-match"])
 def equivalent_arguments_in_another_order(peer: Peer) -> Verdict:
-    """Arguments are the same in whatever order they are named."""
+    """Arguments in a different order are equivalent."""
     peer.open_channel()
     # Beside one that brokers in use know, two that mean nothing to any server: these
     # are compared as they are.
@@ -305,13 +305,13 @@ def equivalent_arguments_in_another_order(peer: Peer) -> Verdict:
 
 @case("exchange.equivalent.transient-as-durable", covers=["exchange/declare/passive/equivalent-mismatch"])
 def transient_declared_as_durable(peer: Peer) -> Verdict:
-    """A transient exchange cannot be declared anew as a durable one."""
+    """A transient exchange cannot be redeclared as durable."""
     return _redeclared(peer, {"durable": False}, {"durable": True})
 
 
 @case("exchange.equivalent.durable-as-transient", covers=["exchange/declare/passive/equivalent-mismatch"])
 def durable_declared_as_transient(peer: Peer) -> Verdict:
-    """A durable exchange cannot be declared anew as a transient one."""
+    """A durable exchange cannot be redeclared as transient."""
     return _redeclared(peer, {"durable": True}, {"durable": False})
 
 

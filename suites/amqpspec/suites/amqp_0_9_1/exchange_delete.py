@@ -17,7 +17,7 @@ from amqpspec.suites.amqp_0_9_1._routes import exists, listening, reached
 
 @case("exchange.no-wait.declare", covers=["exchange/no-wait"])
 def declare_without_reply(peer: Peer) -> Verdict:
-    """A declare without a reply makes the exchange and says nothing."""
+    """A declare with no-wait creates the exchange and is not answered."""
     peer.open_channel()
     queue = peer.queue()
     name = peer.will_clean("exchange", peer.name())
@@ -30,7 +30,7 @@ def declare_without_reply(peer: Peer) -> Verdict:
 
 @case("exchange.no-wait.delete", covers=["exchange/no-wait"])
 def delete_without_reply(peer: Peer) -> Verdict:
-    """A delete without a reply deletes the exchange and says nothing."""
+    """A delete with no-wait deletes the exchange and is not answered."""
     peer.open_channel()
     exchange, queue = peer.exchange("direct"), peer.queue()
     peer.claim("no exchange and no reply")
@@ -42,7 +42,7 @@ def delete_without_reply(peer: Peer) -> Verdict:
 
 @case("exchange.no-wait.failure", covers=["exchange/no-wait", "exchange/declare/type/typed"])
 def failure_without_reply(peer: Peer) -> Verdict:
-    """A declare without a reply that fails is refused like any other."""
+    """A declare with no-wait that fails is refused like any other."""
     peer.open_channel()
     exchange = peer.exchange("direct")
     peer.send("exchange.declare", exchange=exchange, type="fanout", no_wait=True)
@@ -60,7 +60,7 @@ def failure_without_reply(peer: Peer) -> Verdict:
     heavy=True,
 )
 def standard_exchanges_stay(peer: Peer) -> Verdict:
-    """A client cannot take away the exchanges that have to be there: each of them stays and routes as before."""
+    """A client cannot delete the mandatory exchanges: each of them exists and routes as before."""
     peer.open_channel()
     peer.claim("the standard exchanges, after an attempt to delete each of them")
     key = peer.name("key")
@@ -77,7 +77,7 @@ def standard_exchanges_stay(peer: Peer) -> Verdict:
 
 @case("exchange.delete.gone", covers=["exchange/delete"])
 def deleted_exchange_is_gone(peer: Peer) -> Verdict:
-    """An exchange that was deleted is not there any more."""
+    """A deleted exchange no longer exists."""
     peer.open_channel()
     exchange = peer.exchange("direct")
     peer.claim("delete-ok, and no exchange")
@@ -87,7 +87,7 @@ def deleted_exchange_is_gone(peer: Peer) -> Verdict:
 
 @case("exchange.delete.bindings", covers=["exchange/delete"])
 def bindings_go_with_the_exchange(peer: Peer) -> Verdict:
-    """An exchange that is made anew under the name of a deleted one has none of its bindings."""
+    """A new exchange with the name of a deleted one has none of its bindings."""
     peer.open_channel()
     exchange = peer.exchange("direct")
     queue = listening(peer, exchange, "red")
@@ -99,7 +99,7 @@ def bindings_go_with_the_exchange(peer: Peer) -> Verdict:
 
 @case("exchange.delete.missing", covers=["exchange/delete/exchange/exists"])
 def deleting_a_missing_exchange(peer: Peer) -> Verdict:
-    """Deleting an exchange that does not exist is refused."""
+    """Deleting a missing exchange is refused."""
     peer.open_channel()
     peer.send("exchange.delete", exchange=peer.name())
     return rejects_violation(peer)
@@ -117,7 +117,7 @@ def bound_exchange_is_not_deleted(peer: Peer) -> Verdict:
 
 @case("exchange.delete.if-unused-stays", covers=["exchange/delete/if-unused/in-use"])
 def bound_exchange_stays(peer: Peer) -> Verdict:
-    """With if-unused, an exchange that has a binding stays, and the binding with it."""
+    """With if-unused, an exchange that has a binding is not deleted and keeps the binding."""
     peer.open_channel()
     exchange = peer.exchange("direct")
     queue = listening(peer, exchange, "red")
@@ -132,7 +132,7 @@ def bound_exchange_stays(peer: Peer) -> Verdict:
 
 @case("exchange.delete.if-unused-unused", covers=["exchange/delete/if-unused/in-use"])
 def unbound_exchange_is_deleted(peer: Peer) -> Verdict:
-    """With if-unused, an exchange without bindings, or without any left, is deleted."""
+    """With if-unused, an exchange that never had bindings, or has none left, is deleted."""
     peer.open_channel()
     # A count of bindings that only goes up would keep the second one in use.
     never, once, queue = peer.exchange("direct"), peer.exchange("direct"), peer.queue()

@@ -9,7 +9,7 @@ from amqpspec.peer.methods.arrivals import MethodArrived
 from amqpspec.peer.methods.peer import Peer
 from amqpspec.run.case import case
 from amqpspec.run.methods.oracles import rejects_violation
-from amqpspec.run.oracles import equals, holds
+from amqpspec.run.oracles import does_not_apply, equals, holds
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_0_9_1._routes import abandoned, exists, listening, reached, vanishes
 
@@ -18,7 +18,7 @@ from amqpspec.suites.amqp_0_9_1._routes import abandoned, exists, listening, rea
 
 @case("exchange.durable.both", covers=["exchange/declare/durable/support"])
 def durable_and_transient(peer: Peer) -> Verdict:
-    """Durable exchanges can be had, and transient ones, and both route."""
+    """The server declares durable and transient exchanges, and both route messages."""
     peer.open_channel()
     peer.claim("a durable exchange and a transient one")
     exchanges = [peer.exchange("fanout", durable=durable) for durable in (True, False)]
@@ -28,7 +28,7 @@ def durable_and_transient(peer: Peer) -> Verdict:
 
 @case("exchange.durable.restart", covers=["exchange/declare/durable/restart"], restarts=True)
 def durable_exchange_outlives_a_restart(peer: Peer) -> Verdict:
-    """A durable exchange is there after a restart, with its type."""
+    """A durable exchange exists after a restart, with its type."""
     peer.open_channel()
     exchange = peer.exchange("direct", durable=True)
     peer.context.restart()
@@ -41,7 +41,7 @@ def durable_exchange_outlives_a_restart(peer: Peer) -> Verdict:
 
 @case("exchange.transient.restart", covers=["exchange/declare/durable/restart"], restarts=True)
 def transient_exchange_goes_with_a_restart(peer: Peer) -> Verdict:
-    """A transient exchange is not there after a restart."""
+    """A transient exchange does not exist after a restart."""
     peer.open_channel()
     exchange = peer.exchange("direct", durable=False)
     peer.context.restart()
@@ -59,7 +59,7 @@ def transient_exchange_goes_with_a_restart(peer: Peer) -> Verdict:
     needs=["exchange-auto-delete"],
 )
 def goes_with_the_last_unbind(peer: Peer) -> Verdict:
-    """An auto-delete exchange stays while it has a binding and goes when the last one is undone."""
+    """An auto-delete exchange exists as long as it has a binding, and is deleted when the last one is removed."""
     peer.open_channel()
     exchange, queues = peer.exchange("fanout", auto_delete=True), [peer.queue(), peer.queue()]
     for queue in queues:
@@ -80,7 +80,7 @@ def goes_with_the_last_unbind(peer: Peer) -> Verdict:
     needs=["exchange-auto-delete"],
 )
 def goes_with_the_last_queue(peer: Peer) -> Verdict:
-    """An auto-delete exchange goes when the last queue that was bound to it is deleted."""
+    """An auto-delete exchange is deleted when the last queue bound to it is deleted."""
     peer.open_channel()
     exchange, queue = peer.exchange("fanout", auto_delete=True), peer.queue()
     peer.call("queue.bind", queue=queue, exchange=exchange)
@@ -95,7 +95,7 @@ def goes_with_the_last_queue(peer: Peer) -> Verdict:
     needs=["exchange-auto-delete"],
 )
 def stays_a_little_while(peer: Peer) -> Verdict:
-    """An exchange that has just lost its last binding is still there for one that comes right behind it."""
+    """An auto-delete exchange that has lost its last binding still exists for a binding that follows immediately."""
     peer.open_channel()
     exchange, queue = peer.exchange("fanout", auto_delete=True), peer.queue()
     peer.call("queue.bind", queue=queue, exchange=exchange)
@@ -115,9 +115,28 @@ def stays_a_little_while(peer: Peer) -> Verdict:
     needs=["exchange-auto-delete"],
 )
 def waits_for_its_first_binding(peer: Peer) -> Verdict:
-    """An auto-delete exchange that was never bound is still there when others that were have gone."""
+    """An auto-delete exchange that was never bound is not deleted."""
     peer.open_channel()
     exchange = peer.exchange("fanout", auto_delete=True)
+    # The wait: as long as the server takes to delete an exchange that may go.
+    vanishes(peer, abandoned(peer))
+    peer.claim("an exchange that can be bound after a while")
+    queue = listening(peer, exchange)
+    return equals(peer, reached(peer, [queue], exchange=exchange), [1], "copies")
+
+
+@case(
+    "exchange.auto-delete.unbound-in-vain",
+    covers=["exchange/declare/auto-delete/never-used"],
+    needs=["exchange-auto-delete"],
+)
+def unbinding_nothing_is_no_use(peer: Peer) -> Verdict:
+    """An auto-delete exchange that was never bound is not deleted by an unbind of a missing binding."""
+    peer.open_channel()
+    exchange = peer.exchange("fanout", auto_delete=True)
+    peer.send("queue.unbind", queue=peer.queue(), exchange=exchange)
+    if peer.reaction().refusal is not None:
+        return does_not_apply(peer, "to undo a binding that is not there is refused")
     # The wait: as long as the server takes to delete an exchange that may go.
     vanishes(peer, abandoned(peer))
     peer.claim("an exchange that can be bound after a while")
@@ -131,7 +150,7 @@ def waits_for_its_first_binding(peer: Peer) -> Verdict:
     needs=["exchange-auto-delete"],
 )
 def auto_delete_set_on_an_existing_exchange(peer: Peer) -> Verdict:
-    """Asking for auto-delete is not looked at where the exchange exists without it."""
+    """The server ignores auto-delete in a redeclare if the exchange exists without it."""
     peer.open_channel()
     exchange, queue = peer.exchange("fanout"), peer.queue()
     peer.claim("declare-ok, and an exchange that stays without bindings")
@@ -149,7 +168,7 @@ def auto_delete_set_on_an_existing_exchange(peer: Peer) -> Verdict:
     needs=["exchange-auto-delete"],
 )
 def auto_delete_cleared_on_an_existing_exchange(peer: Peer) -> Verdict:
-    """Not asking for auto-delete is not looked at where the exchange exists with it."""
+    """The server ignores a missing auto-delete in a redeclare if the exchange exists with it."""
     peer.open_channel()
     exchange, queue = peer.exchange("fanout", auto_delete=True), peer.queue()
     peer.call("queue.bind", queue=queue, exchange=exchange)
@@ -164,7 +183,7 @@ def auto_delete_cleared_on_an_existing_exchange(peer: Peer) -> Verdict:
 
 @case("exchange.internal.publish", covers=["exchange/declare/internal"], needs=["exchange-internal"])
 def internal_exchange_takes_no_publication(peer: Peer) -> Verdict:
-    """A message that is published to an internal exchange is refused."""
+    """Publishing to an internal exchange is refused."""
     peer.open_channel()
     exchange = peer.exchange("fanout", internal=True)
     peer.publish(body=b"direct", exchange=exchange)
@@ -177,7 +196,7 @@ def internal_exchange_takes_no_publication(peer: Peer) -> Verdict:
     needs=["exchange-internal", "exchange-bind"],
 )
 def internal_exchange_takes_from_exchanges(peer: Peer) -> Verdict:
-    """An internal exchange routes what comes from an exchange that it is bound to."""
+    """An internal exchange routes messages from an exchange that it is bound to."""
     peer.open_channel()
     source, inner = peer.exchange("fanout"), peer.exchange("direct", internal=True)
     peer.call("exchange.bind", destination=inner, source=source)

@@ -14,19 +14,19 @@ from amqpspec.suites.amqp_0_9_1._routes import listening, matches, optional_exch
 
 @case("exchange.types.topic", covers=["exchange/recommended-types"])
 def topic_exists(peer: Peer) -> Verdict:
-    """There is a type topic."""
+    """The server supports the exchange type topic."""
     return _declares(peer, "topic")
 
 
 @case("exchange.types.headers", covers=["exchange/recommended-types"])
 def headers_exists(peer: Peer) -> Verdict:
-    """There is a type headers."""
+    """The server supports the exchange type headers."""
     return _declares(peer, "headers")
 
 
 @case("exchange.topic.literal", covers=["wire/exchange/topic"])
 def topic_without_wildcards(peer: Peer) -> Verdict:
-    """A topic pattern without wildcards lets the equal key pass and no other."""
+    """A topic pattern without wildcards matches only the equal key."""
     peer.open_channel()
     exchange = optional_exchange(peer, "topic")
     peer.claim("a topic exchange routes an equal key")
@@ -36,7 +36,7 @@ def topic_without_wildcards(peer: Peer) -> Verdict:
 
 @case("exchange.topic.star", covers=["wire/exchange/topic"])
 def topic_star_is_one_word(peer: Peer) -> Verdict:
-    """In a topic pattern ``*`` stands for exactly one word."""
+    """In a topic pattern, ``*`` matches exactly one word."""
     peer.open_channel()
     exchange = optional_exchange(peer, "topic")
     keys = ["usd.stock", "eur.stock", "stock", "usd.nyse.stock", "usd.bond", ""]
@@ -47,18 +47,18 @@ def topic_star_is_one_word(peer: Peer) -> Verdict:
 
 @case("exchange.topic.star-alone", covers=["wire/exchange/topic"])
 def topic_star_alone(peer: Peer) -> Verdict:
-    """The topic pattern ``*`` lets keys of one word pass, and no longer ones."""
+    """The topic pattern ``*`` matches keys of one word, but not longer keys or the empty key."""
     peer.open_channel()
     exchange = optional_exchange(peer, "topic")
     peer.claim("keys of one word")
     return equals(
-        peer, matches(peer, exchange, "*", ["usd", "eur", "usd.stock"]), ["usd", "eur"], "keys that pass"
+        peer, matches(peer, exchange, "*", ["usd", "eur", "usd.stock", ""]), ["usd", "eur"], "keys that pass"
     )
 
 
 @case("exchange.topic.hash-at-the-end", covers=["wire/exchange/topic"])
 def topic_hash_at_the_end(peer: Peer) -> Verdict:
-    """In a topic pattern ``#`` at the end stands for any number of words, none included."""
+    """In a topic pattern, ``#`` at the end matches zero or more words."""
     peer.open_channel()
     exchange = optional_exchange(peer, "topic")
     keys = ["stock", "stock.usd", "stock.usd.nyse", "bond.stock", "stocks"]
@@ -68,7 +68,7 @@ def topic_hash_at_the_end(peer: Peer) -> Verdict:
 
 @case("exchange.topic.hash-at-the-start", covers=["wire/exchange/topic"])
 def topic_hash_at_the_start(peer: Peer) -> Verdict:
-    """In a topic pattern ``#`` at the start stands for any number of words, none included."""
+    """In a topic pattern, ``#`` at the start matches zero or more words."""
     peer.open_channel()
     exchange = optional_exchange(peer, "topic")
     keys = ["stock", "usd.stock", "nyse.usd.stock", "stock.usd", "usd"]
@@ -78,7 +78,7 @@ def topic_hash_at_the_start(peer: Peer) -> Verdict:
 
 @case("exchange.topic.hash-in-the-middle", covers=["wire/exchange/topic"])
 def topic_hash_in_the_middle(peer: Peer) -> Verdict:
-    """In a topic pattern ``#`` between words stands for any number of words, and a search may have to go back."""
+    """In a topic pattern, ``#`` between words matches zero or more words, even if that needs backtracking."""
     peer.open_channel()
     exchange = optional_exchange(peer, "topic")
     # In a.b.x.b the first b must not end the match: # has to give way again.
@@ -89,7 +89,7 @@ def topic_hash_in_the_middle(peer: Peer) -> Verdict:
 
 @case("exchange.topic.hash-alone", covers=["wire/exchange/topic"])
 def topic_hash_alone(peer: Peer) -> Verdict:
-    """The topic pattern ``#`` lets every key pass, the empty one too."""
+    """The topic pattern ``#`` matches every key, including the empty one."""
     peer.open_channel()
     exchange = optional_exchange(peer, "topic")
     keys = ["", "usd", "usd.stock", "usd.stock.db.x"]
@@ -99,7 +99,7 @@ def topic_hash_alone(peer: Peer) -> Verdict:
 
 @case("exchange.topic.both-wildcards", covers=["wire/exchange/topic"])
 def topic_star_and_hash(peer: Peer) -> Verdict:
-    """A topic pattern with both wildcards counts the words of each."""
+    """A topic pattern with both wildcards matches the number of words that each allows."""
     peer.open_channel()
     exchange = optional_exchange(peer, "topic")
     keys = ["usd.stock", "eur.stock.db", "eur.stock.db.x", "stock.nasdaq", "stock", "a.b.stock"]
@@ -109,7 +109,7 @@ def topic_star_and_hash(peer: Peer) -> Verdict:
 
 @case("exchange.headers.all", covers=["wire/exchange/headers"])
 def headers_all(peer: Peer) -> Verdict:
-    """With ``x-match`` all, every field of the binding is in the headers with its value."""
+    """With ``x-match`` all, a message matches if its headers contain every field of the binding with its value."""
     wanted = {"x-match": "all", "colour": "red", "shape": "round"}
     tried: list[dict[str, Any] | None] = [
         {"colour": "red", "shape": "round"},
@@ -124,7 +124,7 @@ def headers_all(peer: Peer) -> Verdict:
 
 @case("exchange.headers.any", covers=["wire/exchange/headers"])
 def headers_any(peer: Peer) -> Verdict:
-    """With ``x-match`` any, one field of the binding in the headers is enough."""
+    """With ``x-match`` any, a message matches if its headers contain one field of the binding."""
     wanted = {"x-match": "any", "colour": "red", "shape": "round"}
     tried: list[dict[str, Any] | None] = [
         {"colour": "red", "shape": "round"},
@@ -139,7 +139,7 @@ def headers_any(peer: Peer) -> Verdict:
 
 @case("exchange.headers.without-x-match", covers=["wire/exchange/headers"])
 def headers_without_x_match(peer: Peer) -> Verdict:
-    """Without ``x-match`` a binding is one of the two kinds: no text says which."""
+    """A binding without ``x-match`` is treated as all or as any; no text specifies which."""
     peer.open_channel()
     exchange = optional_exchange(peer, "headers")
     queue = listening(peer, exchange, arguments={"colour": "red", "shape": "round"})
@@ -156,7 +156,7 @@ def headers_without_x_match(peer: Peer) -> Verdict:
 
 @case("exchange.headers.several-bindings", covers=["wire/exchange/headers"])
 def headers_of_several_bindings(peer: Peer) -> Verdict:
-    """Each binding of a headers exchange is looked at by itself, be it of the same queue or of another."""
+    """A headers exchange evaluates each binding separately, whether of the same queue or of another."""
     peer.open_channel()
     exchange = optional_exchange(peer, "headers")
     round_or_red = listening(peer, exchange, arguments={"x-match": "all", "colour": "red"})
@@ -180,7 +180,7 @@ def headers_of_several_bindings(peer: Peer) -> Verdict:
 
 @case("exchange.headers.presence", covers=["wire/exchange/headers"])
 def headers_without_value(peer: Peer) -> Verdict:
-    """A field without a value in the binding asks for a header of that name, whatever it holds."""
+    """A field without a value in the binding matches any header of that name."""
     wanted = {"x-match": "all", "colour": None}
     tried: list[dict[str, Any] | None] = [{"colour": "red"}, {"colour": 7}, {"colours": "red"}, None]
     return _matched(peer, wanted, tried, [True, True, False, False])
@@ -188,20 +188,34 @@ def headers_without_value(peer: Peer) -> Verdict:
 
 @case("exchange.headers.values", covers=["wire/exchange/headers"])
 def headers_values_of_several_types(peer: Peer) -> Verdict:
-    """Headers that are numbers and booleans are compared by value, texts letter by letter."""
+    """A headers exchange compares numbers and booleans by value, and strings character by character."""
     wanted = {"x-match": "all", "count": 7, "done": True, "text": "Red"}
     tried: list[dict[str, Any] | None] = [
         {"count": 7, "done": True, "text": "Red"},
         {"count": 8, "done": True, "text": "Red"},
         {"count": 7, "done": False, "text": "Red"},
         {"count": 7, "done": True, "text": "red"},
+        {"count": 7, "done": 1, "text": "Red"},
+    ]
+    return _matched(peer, wanted, tried, [True, False, False, False, False])
+
+
+@case("exchange.headers.lists", covers=["wire/exchange/headers"])
+def headers_that_are_lists(peer: Peer) -> Verdict:
+    """A headers exchange compares lists item by item."""
+    wanted = {"x-match": "all", "sizes": [1, 2]}
+    tried: list[dict[str, Any] | None] = [
+        {"sizes": [1, 2]},
+        {"sizes": [1, 3]},
+        {"sizes": [1]},
+        {"sizes": [2, 1]},
     ]
     return _matched(peer, wanted, tried, [True, False, False, False])
 
 
 @case("exchange.headers.reserved-fields", covers=["wire/exchange/headers"])
 def headers_reserved_fields_are_ignored(peer: Peer) -> Verdict:
-    """Fields of a binding that begin with ``x-`` do not take part in the match."""
+    """Fields of a binding that begin with ``x-`` are not part of the match."""
     wanted = {"x-match": "all", "x-colour": "red", "shape": "round"}
     tried: list[dict[str, Any] | None] = [{"shape": "round"}, {"x-colour": "red"}]
     return _matched(peer, wanted, tried, [True, False])
@@ -209,7 +223,7 @@ def headers_reserved_fields_are_ignored(peer: Peer) -> Verdict:
 
 @case("exchange.headers.any-key", covers=["wire/exchange/headers"])
 def headers_ignore_keys(peer: Peer) -> Verdict:
-    """A headers exchange does not look at routing keys."""
+    """A headers exchange ignores routing keys."""
     peer.open_channel()
     exchange = optional_exchange(peer, "headers")
     queue = listening(peer, exchange, "red", {"x-match": "all", "shape": "round"})

@@ -20,7 +20,7 @@ _ALTERNATE, _SELECTED = "extension/alternate-exchange", "extension/sender-select
 
 @case("extensions.alternate-exchange.unroutable", covers=[_ALTERNATE], needs=["alternate-exchange"])
 def unroutable_goes_to_the_alternate(peer: Peer) -> Verdict:
-    """What no binding fits goes to the alternate exchange, under its own key; what one fits does not."""
+    """Only a message that no binding matches is routed to the alternate exchange, with its own key."""
     peer.open_channel()
     alternate = peer.exchange("direct")
     exchange = peer.exchange("direct", arguments={"alternate-exchange": alternate})
@@ -36,7 +36,7 @@ def unroutable_goes_to_the_alternate(peer: Peer) -> Verdict:
 
 @case("extensions.alternate-exchange.chain", covers=[_ALTERNATE], needs=["alternate-exchange"])
 def alternate_of_the_alternate(peer: Peer) -> Verdict:
-    """What the alternate exchange cannot route either goes to its own alternate exchange."""
+    """A message that the alternate exchange cannot route is routed to that exchange's own alternate exchange."""
     peer.open_channel()
     last = peer.exchange("fanout")
     middle = peer.exchange("direct", arguments={"alternate-exchange": last})
@@ -49,7 +49,7 @@ def alternate_of_the_alternate(peer: Peer) -> Verdict:
 
 @case("extensions.alternate-exchange.mandatory", covers=[_ALTERNATE], needs=["alternate-exchange"])
 def alternate_routes_mandatory(peer: Peer) -> Verdict:
-    """A mandatory message comes back only where the alternate exchange cannot route it either."""
+    """A mandatory message is returned only if the alternate exchange cannot route it either."""
     peer.open_channel()
     alternate, queue = peer.exchange("direct"), peer.queue()
     exchange = peer.exchange("direct", arguments={"alternate-exchange": alternate})
@@ -66,7 +66,7 @@ def alternate_routes_mandatory(peer: Peer) -> Verdict:
 
 @case("extensions.sender-selected.cc", covers=[_SELECTED], needs=["sender-selected"])
 def cc_routes_as_well(peer: Peer) -> Verdict:
-    """The keys in CC route beside the routing key, and the header stays."""
+    """A message is routed by the keys in CC as well as by its routing key, and the header is delivered."""
     peer.open_channel()
     exchange = peer.exchange("direct")
     queues = {key: peer.queue() for key in ("red", "blue", "green", "black")}
@@ -79,7 +79,7 @@ def cc_routes_as_well(peer: Peer) -> Verdict:
 
 @case("extensions.sender-selected.bcc", covers=[_SELECTED], needs=["sender-selected"])
 def bcc_routes_unseen(peer: Peer) -> Verdict:
-    """The keys in BCC route beside the routing key and CC, and nobody sees that header."""
+    """A message is routed by the keys in BCC as well as by routing key and CC, and the header is removed."""
     peer.open_channel()
     exchange = peer.exchange("direct")
     queues = {key: peer.queue() for key in ("red", "blue", "green", "black")}
@@ -93,7 +93,7 @@ def bcc_routes_unseen(peer: Peer) -> Verdict:
 
 @case("extensions.sender-selected.once", covers=[_SELECTED], needs=["sender-selected"])
 def several_keys_bring_one_copy(peer: Peer) -> Verdict:
-    """A queue that several of the keys lead to gets the message once."""
+    """A queue that several of the keys match receives the message once."""
     peer.open_channel()
     exchange = peer.exchange("direct")
     queues = [listening(peer, exchange, "red"), listening(peer, exchange, "blue")]

@@ -13,6 +13,7 @@ from amqpspec.run.case import case
 from amqpspec.run.methods.oracles import rejects_violation
 from amqpspec.run.oracles import equals, holds, judge_reaction, must_refuse, observed_either_way, worst
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_9_1._closing import answer_to
 from amqpspec.suites.amqp_0_9_1._wire import (
     UNDEFINED_FRAME_TYPE,
     UNDEFINED_FRAME_TYPES,
@@ -27,7 +28,7 @@ from amqpspec.suites.amqp_0_9_1._wire import (
 
 @case("amq_wlp_header_01", covers=["amq_wlp_header_01"])
 def the_header_is_accepted(peer: Peer) -> Verdict:
-    """The protocol header of 0-9-1 is answered by connection.start with version 0-9."""
+    """The server answers the protocol header of 0-9-1 with connection.start and version 0-9."""
     peer.claim("connection.start in answer to the protocol header")
     start = peer.greet()
     return equals(peer, (start["version_major"], start["version_minor"]), (0, 9), "version")
@@ -35,7 +36,7 @@ def the_header_is_accepted(peer: Peer) -> Verdict:
 
 @case("amq_wlp_header_02", covers=["amq_wlp_header_02"])
 def http_on_the_same_port(peer: Peer) -> Verdict:
-    """First octets of HTTP are served as HTTP, or answered by a protocol header and the end."""
+    """The server answers an HTTP request in HTTP, or sends a protocol header and closes the socket."""
     peer.claim("an answer of another protocol than AMQP, or a protocol header and the end")
     peer.send_octets(b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
     reaction = peer.reaction(0, barrier=False)
@@ -50,38 +51,35 @@ def http_on_the_same_port(peer: Peer) -> Verdict:
 
 @case("amq_wlp_header_03", covers=["amq_wlp_header_03"])
 def unknown_first_octets(peer: Peer) -> Verdict:
-    """First octets that are no protocol header are answered by a header, and the socket ends."""
-    peer.send_header(b"XMQP\x00\x00\x09\x01")
-    return rejects_violation(peer, 0, barrier=False)
+    """The server answers octets that are not a protocol header with a protocol header and closes the socket."""
+    return judge_reaction(peer, answer_to(peer, b"XMQP\x00\x00\x09\x01"))
 
 
 @case("framing.header.unknown-version", covers=["amq_wlp_header_03"])
 def unknown_version(peer: Peer) -> Verdict:
-    """A version that no server speaks is answered by a header, and the socket ends."""
+    """The server answers a version that no server supports with a protocol header and closes the socket."""
     # Protocol id 0 and the version 99-99-99.
-    peer.send_header(b"AMQP\x00\x63\x63\x63")
-    return rejects_violation(peer, 0, barrier=False)
+    return judge_reaction(peer, answer_to(peer, b"AMQP\x00\x63\x63\x63"))
 
 
 @case("framing.header.unknown-protocol-id", covers=["amq_wlp_header_03"])
 def unknown_protocol_id(peer: Peer) -> Verdict:
-    """A fifth octet that is no protocol id is answered by a header, and the socket ends."""
+    """The server answers an unknown protocol id (fifth octet) with a protocol header and closes the socket."""
     # The version is a good one; only the protocol id, 200, is not.
-    peer.send_header(b"AMQP\xc8\x00\x09\x01")
-    return rejects_violation(peer, 0, barrier=False)
+    return judge_reaction(peer, answer_to(peer, b"AMQP\xc8\x00\x09\x01"))
 
 
 @case("framing.header.frame-instead", covers=["amq_wlp_header_03"])
 def frame_instead_of_header(peer: Peer) -> Verdict:
-    """A frame in the place of the protocol header is answered by a header, and the socket ends."""
+    """The server answers a frame in place of the protocol header with a protocol header and closes the socket."""
     # Any frame will do: its first octets are not the word AMQP.
-    peer.send("connection.open", channel=0, virtual_host=peer.login.vhost)
-    return rejects_violation(peer, 0, barrier=False)
+    frame = peer.method_frame("connection.open", 0, virtual_host=peer.login.vhost)
+    return judge_reaction(peer, answer_to(peer, frame))
 
 
 @case("amq_wlp_header_04", covers=["amq_wlp_header_04", "amq_wlp_header_03"])
 def version_can_be_found_out(peer: Peer) -> Verdict:
-    """The header in answer to a version too high names one that the server then serves.
+    """The protocol header that answers an unsupported higher version names a version that the server supports.
 
     Versions from 0-10 on are served by the same header in return, and the conversation goes on.
     """
@@ -108,7 +106,7 @@ def version_can_be_found_out(peer: Peer) -> Verdict:
 
 @case("amq_wlp_frame_01", covers=["amq_wlp_frame_01"])
 def undefined_frame_type(peer: Peer) -> Verdict:
-    """A frame of an undefined type ends the socket with nothing more sent."""
+    """The server closes the socket, without sending anything more, after a frame of an undefined type."""
     peer.open_channel()
     peer.send_frame(UNDEFINED_FRAME_TYPE, b"no such type")
     return refuses_frame(peer)
@@ -116,7 +114,7 @@ def undefined_frame_type(peer: Peer) -> Verdict:
 
 @case("framing.frame.types-that-are-not-defined", covers=["amq_wlp_frame_01"])
 def every_kind_of_undefined_type(peer: Peer) -> Verdict:
-    """Types between and beyond the defined ones end the socket with nothing more sent."""
+    """The server closes the socket, without sending anything more, after types between and above the defined ones."""
     # Each type costs its connection. All are sent first, so that the patience for their
     # endings runs side by side.
     peers = [peer.another().open_channel() for _ in UNDEFINED_FRAME_TYPES]
@@ -127,7 +125,7 @@ def every_kind_of_undefined_type(peer: Peer) -> Verdict:
 
 @case("framing.frame.undefined-type-in-handshake", covers=["amq_wlp_frame_01"], slow=True)
 def undefined_type_before_start_ok(peer: Peer) -> Verdict:
-    """A frame of an undefined type in the place of start-ok ends the socket with nothing more sent."""
+    """The server closes the socket, without sending anything more, after a frame of an undefined type in the login."""
     peer.greet()
     peer.send_frame(UNDEFINED_FRAME_TYPE, b"no such type", 0)
     # Before connection.open no channel can carry a barrier. start-ok behind it makes a server that read on show so.
@@ -140,7 +138,7 @@ def undefined_type_before_start_ok(peer: Peer) -> Verdict:
 
 @case("amq_wlp_frame_02", covers=["amq_wlp_frame_02"])
 def wrong_end_octet(peer: Peer) -> Verdict:
-    """A frame that ends in another octet than the frame end ends the socket with nothing more sent."""
+    """The server closes the socket, without sending anything more, after a frame with a wrong end octet."""
     peer.open_channel()
     peer.send_octets(_question(peer)[:-1] + b"\x00")
     return refuses_frame(peer)
@@ -148,7 +146,7 @@ def wrong_end_octet(peer: Peer) -> Verdict:
 
 @case("framing.frame.size-too-small", covers=["amq_wlp_frame_02"])
 def size_one_too_small(peer: Peer) -> Verdict:
-    """A frame one octet longer than its size says ends the socket: its end is not where it should be."""
+    """The server closes the socket after a frame whose size field is one octet too small."""
     peer.open_channel()
     # Without the 7 octets of header and the end octet. The payload ends in a zero octet: what now stands
     # where the end is looked for is not 0xCE by chance.
@@ -159,7 +157,7 @@ def size_one_too_small(peer: Peer) -> Verdict:
 
 @case("framing.frame.size-too-large", covers=["amq_wlp_frame_02"])
 def size_one_too_large(peer: Peer) -> Verdict:
-    """A frame one octet shorter than its size says ends the socket once the next octet has come."""
+    """The server closes the socket after a frame whose size field is one too large, once the next octet arrives."""
     peer.open_channel()
     # The true end octet becomes payload; the second frame supplies the octet in its place, its type 1.
     payload = _question(peer)[7:-1]
@@ -169,7 +167,7 @@ def size_one_too_large(peer: Peer) -> Verdict:
 
 @case("framing.frame.end-before-decoding", covers=["amq_wlp_frame_02"])
 def end_octet_is_checked_first(peer: Peer) -> Verdict:
-    """A method in a frame with a wrong end octet is not carried out."""
+    """The server does not execute a method in a frame with a wrong end octet."""
     peer.open_channel()
     # A shared queue: an exclusive one would go with the connection, and prove nothing.
     name = peer.will_clean("queue", peer.name("q"))
@@ -189,7 +187,7 @@ def end_octet_is_checked_first(peer: Peer) -> Verdict:
 
 @case("amq_wlp_frame_03", covers=["amq_wlp_frame_03"], destructive=True)
 def oversized_frame(peer: Peer) -> Verdict:
-    """A frame one octet beyond the agreed size is refused."""
+    """A frame one octet larger than the agreed size is refused."""
     peer = peer.open_small()
     body = bytes(_largest_payload(peer) + 1)
     # To nobody: a server that takes the frame keeps nothing of it.
@@ -201,7 +199,7 @@ def oversized_frame(peer: Peer) -> Verdict:
 
 @case("framing.frame.oversized-method", covers=["amq_wlp_frame_03"], destructive=True)
 def oversized_method_frame(peer: Peer) -> Verdict:
-    """A method frame beyond the agreed size is refused."""
+    """A method frame larger than the agreed size is refused."""
     peer = peer.open_small()
     filler = {"filler": bytes(peer.frame_max_octets)}
     # Passive: a server that takes the frame makes nothing.
@@ -211,7 +209,7 @@ def oversized_method_frame(peer: Peer) -> Verdict:
 
 @case("framing.frame.four-gibibytes", covers=["amq_wlp_frame_03"], destructive=True)
 def four_gibibytes_announced(peer: Peer) -> Verdict:
-    """A frame that announces 4 GiB is refused once it exceeds the agreed size, not when it is complete."""
+    """A frame that announces 4 GiB is refused as soon as it exceeds the agreed size, before it is complete."""
     peer = peer.open_small()
     kind = peer.dialect.layout.types["method"]
     # Type, channel and size by hand, then as many octets as a whole frame may have. No barrier: it
@@ -222,7 +220,7 @@ def four_gibibytes_announced(peer: Peer) -> Verdict:
 
 @case("framing.frame.largest", covers=["amq_wlp_frame_03", "connection/tune/frame-max/whole-frame"])
 def largest_frame(peer: Peer) -> Verdict:
-    """A frame of exactly the agreed size, header and end octet included, is taken."""
+    """The server accepts a frame of exactly the agreed size, including header and end octet."""
     peer = peer.open_small()
     queue = peer.queue()
     body = bytes(_largest_payload(peer))
@@ -236,17 +234,21 @@ def largest_frame(peer: Peer) -> Verdict:
 
 @case("framing.channel.connection-method", covers=["wire/frame/channel-zero-for-connection"])
 def connection_method_off_channel_zero(peer: Peer) -> Verdict:
-    """A method of class connection on channel 1 is refused."""
+    """A method of class connection on channel 1 is refused by a method on channel 0."""
     peer.open_channel()
     # tune-ok, as it has no reply and changes nothing that a barrier needs: a server that
     # takes it answers the barrier.
     peer.send("connection.tune-ok", channel=1, channel_max=1, frame_max=4096, heartbeat=0)
-    return rejects_violation(peer)
+    reaction = peer.reaction()
+    closing = reaction.closing
+    if isinstance(closing, MethodArrived) and closing.name == "connection.close" and closing.channel:
+        return holds(peer, False, reaction, "connection.close on channel 0")
+    return judge_reaction(peer, reaction)
 
 
 @case("framing.channel.connection-close-elsewhere", covers=["wire/frame/channel-zero-for-connection"])
 def connection_close_off_channel_zero(peer: Peer) -> Verdict:
-    """connection.close on channel 1 is refused and does not close in good order."""
+    """connection.close on channel 1 is refused and does not close the connection normally."""
     peer.open_channel()
     peer.send("connection.close", channel=1, reply_code=200, reply_text="done")
     return rejects_violation(peer)
@@ -254,7 +256,7 @@ def connection_close_off_channel_zero(peer: Peer) -> Verdict:
 
 @case("framing.channel.method-on-zero", covers=["wire/frame/channel-class-on-zero"])
 def other_method_on_channel_zero(peer: Peer) -> Verdict:
-    """A method of another class than connection on channel 0 is refused."""
+    """A method of a class other than connection on channel 0 is refused."""
     peer.open_channel()
     peer.send("basic.qos", channel=0, prefetch_count=1)
     return rejects_violation(peer)
@@ -270,7 +272,7 @@ def channel_zero_is_not_to_be_opened(peer: Peer) -> Verdict:
 
 @case("framing.channel.unopened-header", covers=["wire/frame/content-channel-open"])
 def content_header_on_unopened_channel(peer: Peer) -> Verdict:
-    """A content header on a channel that nobody opened is refused."""
+    """A content header on a channel that was never opened is refused."""
     peer.open_channel()
     peer.send_frame("header", header_payload(peer), 2)
     # The barrier travels on channel 1, which is open; on channel 2 it would be a violation itself.
@@ -279,7 +281,7 @@ def content_header_on_unopened_channel(peer: Peer) -> Verdict:
 
 @case("framing.channel.unopened-body", covers=["wire/frame/content-channel-open"])
 def content_body_on_unopened_channel(peer: Peer) -> Verdict:
-    """A content body on a channel that nobody opened is refused."""
+    """A content body on a channel that was never opened is refused."""
     peer.open_channel()
     peer.send_frame("body", b"body", 2)
     return rejects_violation(peer)
@@ -290,7 +292,7 @@ def content_body_on_unopened_channel(peer: Peer) -> Verdict:
 
 @case("framing.frame.end-octet-sent", covers=["wire/frame/end-octet-sent"])
 def server_ends_its_frames(peer: Peer) -> Verdict:
-    """Every frame of the server ends in the frame end, those of contents too."""
+    """Every frame that the server sends ends in the frame-end octet, including content frames."""
     # The reader takes another end octet for garbled data, which fails the claim. Method, header
     # and body frames all pass it.
     peer.claim("frames that end in the frame end")
@@ -304,7 +306,7 @@ def server_ends_its_frames(peer: Peer) -> Verdict:
 
 @case("framing.frame.size-sent", covers=["wire/frame/size-sent"])
 def server_keeps_to_the_agreed_size(peer: Peer) -> Verdict:
-    """No frame of the server is larger than what was agreed on, however large the content."""
+    """The server sends no frame larger than the agreed size, however large the content."""
     peer = peer.open_small()
     queue = peer.queue()
     peer.claim(f"frames of at most {peer.frame_max_octets} octets")

@@ -8,7 +8,7 @@ from typing import Any
 from amqpspec.peer.methods.peer import Peer
 from amqpspec.run.case import case
 from amqpspec.run.methods.oracles import rejects_violation
-from amqpspec.run.oracles import equals, holds, judge_reaction
+from amqpspec.run.oracles import equals, holds, judge_reaction, worst
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_0_9_1._messages import plain
 from amqpspec.suites.amqp_0_9_1._wire import (
@@ -30,7 +30,7 @@ _FIFTEENTH_PROPERTY = 0x0002
 
 @case("amq_wlp_content_01", covers=["amq_wlp_content_01"], destructive=True)
 def content_without_header(peer: Peer) -> Verdict:
-    """A body where the content header is owed is refused."""
+    """A body where the content header is expected is refused."""
     peer.open_channel()
     # Here and below, to a queue that does not exist: a server that bears the breach keeps nothing of it.
     begin_publish(peer, peer.name("nowhere"))
@@ -40,7 +40,7 @@ def content_without_header(peer: Peer) -> Verdict:
 
 @case("framing.content.body-missing", covers=["amq_wlp_content_01"])
 def content_without_body(peer: Peer) -> Verdict:
-    """A second content header where the body is owed is refused."""
+    """A second content header where the body is expected is refused."""
     peer.open_channel()
     begin_publish(peer, peer.name("nowhere"))
     peer.send_frame("header", header_payload(peer, 4))
@@ -53,7 +53,7 @@ def content_without_body(peer: Peer) -> Verdict:
 
 @case("framing.content.method-amid-content", covers=["wire/content/aborted-by-method"])
 def method_amid_a_content(peer: Peer) -> Verdict:
-    """A method amid a content ends it or is refused; the broken content reaches nobody."""
+    """A method within a content aborts it or is refused; the incomplete content is not delivered."""
     queue = _interrupt(peer)
     peer.send("basic.qos", prefetch_count=1)
     return _aborted(peer, queue, b"")
@@ -61,7 +61,7 @@ def method_amid_a_content(peer: Peer) -> Verdict:
 
 @case("framing.content.overlapping", covers=["wire/content/aborted-by-method"])
 def content_amid_a_content(peer: Peer) -> Verdict:
-    """A content begun amid another one of its channel is refused, or is the only one that arrives."""
+    """A content that begins within another one on its channel is refused, or it alone is delivered."""
     queue = _interrupt(peer)
     peer.publish(queue, b"the second")
     return _aborted(peer, queue, b"the second")
@@ -69,7 +69,7 @@ def content_amid_a_content(peer: Peer) -> Verdict:
 
 @case("framing.content.body-beyond-size", covers=["wire/content/body-exceeds-size"])
 def body_frame_beyond_the_size(peer: Peer) -> Verdict:
-    """A body frame that is larger than the whole body was to be is refused."""
+    """A body frame larger than the announced body size is refused."""
     peer.open_channel()
     begin_publish(peer, peer.name("nowhere"))
     peer.send_frame("header", header_payload(peer, 3))
@@ -79,7 +79,7 @@ def body_frame_beyond_the_size(peer: Peer) -> Verdict:
 
 @case("framing.content.frames-beyond-size", covers=["wire/content/body-exceeds-size"])
 def body_frames_beyond_the_size(peer: Peer) -> Verdict:
-    """A second body frame that goes beyond the announced size is refused."""
+    """A second body frame that exceeds the announced body size is refused."""
     peer.open_channel()
     begin_publish(peer, peer.name("nowhere"))
     peer.send_frame("header", header_payload(peer, 6))
@@ -90,7 +90,7 @@ def body_frames_beyond_the_size(peer: Peer) -> Verdict:
 
 @case("framing.content.header-unasked", covers=["wire/content/unexpected-header"])
 def header_without_a_method(peer: Peer) -> Verdict:
-    """A content header that follows no method with content is refused."""
+    """A content header without a preceding method that carries content is refused."""
     peer.open_channel()
     peer.send_frame("header", header_payload(peer))
     return rejects_violation(peer)
@@ -98,7 +98,7 @@ def header_without_a_method(peer: Peer) -> Verdict:
 
 @case("framing.content.body-unasked", covers=["wire/content/unexpected-body"])
 def body_without_a_header(peer: Peer) -> Verdict:
-    """A body frame that follows neither method nor content header is refused."""
+    """A body frame without a preceding method and content header is refused."""
     peer.open_channel()
     peer.send_frame("body", b"nobody asked")
     return rejects_violation(peer)
@@ -106,7 +106,7 @@ def body_without_a_header(peer: Peer) -> Verdict:
 
 @case("framing.content.body-behind-content", covers=["wire/content/unexpected-body"])
 def body_behind_a_whole_content(peer: Peer) -> Verdict:
-    """A body frame behind a content of size zero, which is whole without one, is refused."""
+    """A body frame after a content of size zero, which needs none, is refused."""
     peer.open_channel()
     begin_publish(peer, peer.name("nowhere"))
     peer.send_frame("header", header_payload(peer, 0))
@@ -120,7 +120,7 @@ def body_behind_a_whole_content(peer: Peer) -> Verdict:
 
 @case("amq_wlp_content_02", covers=["amq_wlp_content_02"])
 def wrong_class_in_the_header(peer: Peer) -> Verdict:
-    """A content header of another class than the method before it is refused."""
+    """A content header whose class differs from that of the preceding method is refused."""
     peer.open_channel()
     begin_publish(peer, peer.name("nowhere"))
     peer.send_frame("header", header_payload(peer, 0, class_name="queue"))
@@ -145,7 +145,7 @@ def content_body_on_channel_zero(peer: Peer) -> Verdict:
 
 @case("framing.content.header-strays-to-zero", covers=["amq_wlp_content_03"])
 def content_strays_to_channel_zero(peer: Peer) -> Verdict:
-    """The content of a method on channel 1 is refused when it comes on channel 0."""
+    """The content of a method on channel 1 is refused when it is sent on channel 0."""
     peer.open_channel()
     begin_publish(peer, peer.name("nowhere"))
     # The content on channel 1 stays open. To a server that overlooks the stray frame, the barrier is a
@@ -156,7 +156,7 @@ def content_strays_to_channel_zero(peer: Peer) -> Verdict:
 
 @case("amq_wlp_content_04", covers=["amq_wlp_content_04"])
 def content_within_a_content(peer: Peer) -> Verdict:
-    """A content header with a weight, and a content within the content behind it, are refused."""
+    """A content header with a nonzero weight, followed by a nested content, is refused."""
     peer.open_channel()
     begin_publish(peer, peer.name("nowhere"))
     # The parent's own body is never sent. A server that still knows weights waits for it, so the content
@@ -169,7 +169,7 @@ def content_within_a_content(peer: Peer) -> Verdict:
 
 @case("amq_wlp_content_05", covers=["amq_wlp_content_05"])
 def weight_with_a_plain_body(peer: Peer) -> Verdict:
-    """A content header with a weight and a plain body behind it is refused."""
+    """A content header with a nonzero weight, followed by a plain body, is refused."""
     peer.open_channel()
     begin_publish(peer, peer.name("nowhere"))
     peer.send_frame("header", header_payload(peer, 4, weight=1))
@@ -179,20 +179,21 @@ def weight_with_a_plain_body(peer: Peer) -> Verdict:
 
 @case("framing.content.header-cut", covers=["wire/content/malformed-header"])
 def header_without_flags(peer: Peer) -> Verdict:
-    """A content header that ends before its property flags is refused."""
-    # The last two octets are the word of property flags.
-    return _refuses_header(peer, header_payload(peer)[:-2])
+    """A content header that ends before its property flags, or after its class, is refused."""
+    # The last two octets are the word of property flags, the first two the class.
+    payloads = (peer, header_payload(peer)[:-2]), (peer.another(), header_payload(peer)[:2])
+    return worst(_refuses_header(line, payload) for line, payload in payloads)
 
 
 @case("framing.content.property-missing", covers=["wire/content/malformed-header"])
 def flag_without_a_property(peer: Peer) -> Verdict:
-    """A property flag with no property in the list is refused."""
+    """A property flag without its property in the list is refused."""
     return _refuses_header(peer, header_payload(peer, flags=(_DELIVERY_MODE,)))
 
 
 @case("framing.content.property-cut", covers=["wire/content/malformed-header"])
 def property_cut_by_the_frame(peer: Peer) -> Verdict:
-    """A property that announces more octets than its frame has is refused."""
+    """A property that announces more octets than its frame contains is refused."""
     # A short string that announces 0x20 = 32 octets, of which four follow.
     flags = (_CONTENT_TYPE,)
     return _refuses_header(peer, header_payload(peer, flags=flags, properties=b"\x20text"))
@@ -200,20 +201,20 @@ def property_cut_by_the_frame(peer: Peer) -> Verdict:
 
 @case("framing.content.property-unannounced", covers=["wire/content/malformed-header"])
 def property_without_a_flag(peer: Peer) -> Verdict:
-    """Octets behind the properties that the flags announce are refused."""
+    """Octets after the properties that the flags announce are refused."""
     return _refuses_header(peer, header_payload(peer, properties=shortstr("text/plain")))
 
 
 @case("framing.content.flag-undefined", covers=["wire/content/malformed-header"])
 def flag_of_no_property(peer: Peer) -> Verdict:
-    """A flag for a property that the class does not have is refused."""
+    """A flag for a property that is undefined in the class is refused."""
     flags = (_FIFTEENTH_PROPERTY,)
     return _refuses_header(peer, header_payload(peer, flags=flags, properties=shortstr("x")))
 
 
 @case("framing.content.header-fills-a-frame", covers=["connection/tune/frame-max/whole-frame"])
 def header_of_a_whole_frame(peer: Peer) -> Verdict:
-    """A content header whose frame is of just the agreed size is taken, and comes back as it was in one frame."""
+    """A content header that fills a frame of the agreed size is accepted and returned unchanged in one frame."""
     peer = peer.open_small()
     queue = peer.queue()
     properties = {"headers": {"filler": b"x"}, "message_id": "kept"}
@@ -232,7 +233,7 @@ def header_of_a_whole_frame(peer: Peer) -> Verdict:
 
 @case("framing.content.malformed-not-stored", covers=["wire/content/malformed-header"])
 def malformed_properties_reach_nobody(peer: Peer) -> Verdict:
-    """A message with malformed properties reaches no queue, so that no consumer has to read them."""
+    """A message with malformed properties reaches no queue, so no consumer receives it."""
     queue = peer.open_channel().queue(exclusive=False)
     malformed = (
         header_payload(peer, 4, flags=(_DELIVERY_MODE,)),
@@ -277,7 +278,11 @@ def _aborted(peer: Peer, queue: str, arrives: bytes) -> Verdict:
     peer.claim("that the broken content reaches nobody")
     # amqp-0-9-1 wire/content/aborted-by-method: §4.2.6 lets a method break a content off, and calls an
     # incomplete content 505. Either is right, so the queue decides.
-    if reaction.refusal is None:
+    if reaction.refusal is None and not arrives:
+        # The rest of the broken content belongs to none any more: it may be refused, and completes nothing.
+        peer.send_frame("body", b" body")
+        peer.reaction()
+    elif reaction.refusal is None:
         peer.barrier(queue=queue)
     bodies = [message.body for message in peer.another().open_channel().drain(queue)]
     if reaction.refusal is not None and not bodies:

@@ -18,7 +18,7 @@ _AGAIN = ("wire/channels/closure", "domain/redelivered/implementation-flag")
 
 @case("framing.visibility.queue", covers=["wire/channels/visibility"])
 def declared_queue_is_seen_by_others(peer: Peer) -> Verdict:
-    """A queue that one client has seen declared is there for every other client."""
+    """A queue whose declaration the server confirmed to one client exists for every other client."""
     peer.open_channel()
     other = peer.another().open_channel()
     peer.claim("the queue, for the other client")
@@ -29,7 +29,7 @@ def declared_queue_is_seen_by_others(peer: Peer) -> Verdict:
 
 @case("framing.visibility.deletion", covers=["wire/channels/visibility"])
 def deletion_is_seen_by_others(peer: Peer) -> Verdict:
-    """A queue that one client has seen deleted is gone for every other client."""
+    """A queue whose deletion the server confirmed to one client exists for no other client."""
     peer.open_channel()
     queue = peer.queue(exclusive=False)
     # The other client has seen the queue before: a server that answers from memory is found out.
@@ -43,7 +43,7 @@ def deletion_is_seen_by_others(peer: Peer) -> Verdict:
 
 @case("framing.visibility.message", covers=["wire/channels/visibility"])
 def published_message_is_seen_by_others(peer: Peer) -> Verdict:
-    """A message that one client has seen counted in a queue can be got by every other client."""
+    """Every other client can get a message that one client saw counted in a queue."""
     peer.open_channel()
     queue = peer.queue(exclusive=False)
     other = peer.another().open_channel()
@@ -58,7 +58,7 @@ def published_message_is_seen_by_others(peer: Peer) -> Verdict:
 
 @case("framing.closure.channel-closed", covers=_AGAIN)
 def closed_channel_gives_back(peer: Peer) -> Verdict:
-    """What a closed channel had not acknowledged can be delivered again."""
+    """Unacknowledged messages of a closed channel can be delivered again."""
     holder, queue = _holding(peer)
     holder.call("channel.close", reply_code=200, reply_text="done")
     return _delivered_again(peer, queue)
@@ -66,7 +66,7 @@ def closed_channel_gives_back(peer: Peer) -> Verdict:
 
 @case("framing.closure.channel-exception", covers=_AGAIN)
 def failed_channel_gives_back(peer: Peer) -> Verdict:
-    """What a channel with an exception had not acknowledged can be delivered again."""
+    """Unacknowledged messages of a channel that an exception closed can be delivered again."""
     holder, queue = _holding(peer)
     holder.send("queue.declare", queue=peer.name("missing"), passive=True)
     # The exception closes the channel: a barrier on it would be a violation of its own (504).
@@ -76,7 +76,7 @@ def failed_channel_gives_back(peer: Peer) -> Verdict:
 
 @case("framing.closure.connection-closed", covers=_AGAIN)
 def closed_connection_gives_back(peer: Peer) -> Verdict:
-    """What a closed connection had not acknowledged can be delivered again."""
+    """Unacknowledged messages of a closed connection can be delivered again."""
     holder, queue = _holding(peer)
     holder.close()
     return _delivered_again(peer, queue)
@@ -84,7 +84,7 @@ def closed_connection_gives_back(peer: Peer) -> Verdict:
 
 @case("framing.closure.socket-dropped", covers=_AGAIN)
 def dropped_socket_gives_back(peer: Peer) -> Verdict:
-    """What a connection without a close handshake had not acknowledged can be delivered again."""
+    """Unacknowledged messages of a connection lost without a close handshake can be delivered again."""
     holder, queue = _holding(peer)
     holder.hang_up()
     return _delivered_again(peer, queue)
@@ -95,7 +95,7 @@ def dropped_socket_gives_back(peer: Peer) -> Verdict:
 
 @case("framing.errors.channel-scope", covers=["wire/errors/channel-scope"])
 def channel_exception_reaches_one_channel(peer: Peer) -> Verdict:
-    """A channel exception closes its channel; another one works on, and the number can be opened again."""
+    """A channel exception closes only its channel, and the channel number can be opened again."""
     peer.open_channel()
     queue = peer.queue()
     peer.call("channel.open", channel=2)
@@ -110,7 +110,7 @@ def channel_exception_reaches_one_channel(peer: Peer) -> Verdict:
 
 @case("framing.errors.connection-scope", covers=["wire/errors/connection-scope"])
 def connection_exception_ends_the_connection(peer: Peer) -> Verdict:
-    """A connection exception ends the connection with all its channels, and then the socket."""
+    """A connection exception closes the connection with all its channels, and then the socket."""
     peer.open_channel()
     # Channel 2 was never opened: 504 is a hard error, so the whole connection goes.
     peer.send("basic.qos", channel=2, prefetch_count=1)
@@ -120,7 +120,7 @@ def connection_exception_ends_the_connection(peer: Peer) -> Verdict:
 
 @case("framing.errors.connection-entities", covers=["wire/errors/connection-scope"])
 def connection_exception_lets_go(peer: Peer) -> Verdict:
-    """After a connection exception the connection's exclusive queue is gone."""
+    """After a connection exception, the exclusive queue of the connection no longer exists."""
     peer.open_channel()
     queue = peer.queue()
     peer.send("basic.qos", channel=2, prefetch_count=1)

@@ -26,7 +26,7 @@ def heartbeat_off_channel_zero(peer: Peer) -> Verdict:
 
 @case("amq_wlp_heartbeat_02", covers=["amq_wlp_heartbeat_02"])
 def heartbeat_that_nobody_asked_for(peer: Peer) -> Verdict:
-    """Heartbeats on a connection that agreed on none are thrown away without a sign of error."""
+    """Heartbeats on a connection that agreed on no heartbeats are discarded without an error."""
     peer.open_channel(heartbeat=0)
     peer.claim("no exception after heartbeats that were not agreed on")
     for _ in range(3):
@@ -36,7 +36,7 @@ def heartbeat_that_nobody_asked_for(peer: Peer) -> Verdict:
 
 @case("framing.heartbeat.interval", covers=["wire/heartbeat/interval", _AGREED], slow=True)
 def server_sends_heartbeats(peer: Peer) -> Verdict:
-    """A server with nothing else to send sends heartbeats at the agreed interval."""
+    """A server that has nothing else to send sends heartbeats at the agreed interval."""
     peer.open_connection(heartbeat=_INTERVAL_S)
     peer.claim(f"three heartbeats within {_PATIENCE_S:.0f} s of an interval of {_INTERVAL_S} s")
     beats = _beats(peer, 3)
@@ -46,7 +46,7 @@ def server_sends_heartbeats(peer: Peer) -> Verdict:
 
 @case("framing.heartbeat.before-open", covers=["wire/heartbeat/interval"])
 def server_sends_heartbeats_from_tune_ok_on(peer: Peer) -> Verdict:
-    """A server sends heartbeats from tune-ok on, while connection.open is still to come."""
+    """A server sends heartbeats from tune-ok on, even before connection.open."""
     peer.handshake(heartbeat=_INTERVAL_S)
     peer.claim("a heartbeat between tune-ok and open")
     beats = _beats(peer, 1)
@@ -55,7 +55,7 @@ def server_sends_heartbeats_from_tune_ok_on(peer: Peer) -> Verdict:
 
 @case("framing.heartbeat.methods-instead", covers=["wire/heartbeat/any-octet"], slow=True)
 def methods_do_for_heartbeats(peer: Peer) -> Verdict:
-    """A client that sends methods and no heartbeats is not taken for dead."""
+    """The server does not drop a client that sends methods but no heartbeats."""
     peer.open_channel(heartbeat=_INTERVAL_S)
     peer.claim("that the connection lives on methods alone")
     # Two intervals of silence end the socket (PDF §4.2.7): the case goes on for twice that.
@@ -68,7 +68,7 @@ def methods_do_for_heartbeats(peer: Peer) -> Verdict:
 
 @case("framing.heartbeat.octets-instead", covers=["wire/heartbeat/any-octet"], slow=True)
 def single_octets_do_for_heartbeats(peer: Peer) -> Verdict:
-    """A client that sends one frame octet by octet is not taken for dead meanwhile."""
+    """The server does not drop a client while it sends one frame octet by octet."""
     peer.open_channel(heartbeat=_INTERVAL_S)
     octets = peer.method_frame("exchange.declare", exchange="amq.direct", passive=True)
     peer.claim("declare-ok after one frame sent octet by octet")
@@ -83,7 +83,7 @@ def single_octets_do_for_heartbeats(peer: Peer) -> Verdict:
 
 @case("framing.heartbeat.missed", covers=["wire/heartbeat/missed"], slow=True)
 def silent_client_is_dropped(peer: Peer) -> Verdict:
-    """A client that is silent for two intervals and more is dropped without a close handshake."""
+    """The server drops a client that is silent for more than two intervals, without a close handshake."""
     peer.open_channel(heartbeat=_INTERVAL_S)
     # No barrier: it would be a sign of life.
     return judge_reaction(peer, peer.reaction(0, barrier=False, within_s=_PATIENCE_S))
@@ -91,7 +91,7 @@ def silent_client_is_dropped(peer: Peer) -> Verdict:
 
 @case("framing.heartbeat.not-too-soon", covers=["wire/heartbeat/missed"], slow=True)
 def silent_client_is_given_two_intervals(peer: Peer) -> Verdict:
-    """A client that is silent is kept for two intervals."""
+    """The server does not drop a client that is silent for less than two intervals."""
     # Counted from before the handshake: the clock errs in the server's favour.
     started_s = peer.now()
     peer.open_channel(heartbeat=_INTERVAL_S)

@@ -21,6 +21,7 @@ from amqpspec.suites.amqp_0_9_1._wire import (
 # Property flags (PDF §4.2.6.1): bit 15 the first property, bit 11 the fifth, bit 0 another word of flags.
 _CONTENT_TYPE, _PRIORITY, _CONTINUED = 0x8000, 0x0800, 0x0001
 _EVERY_OCTET = bytes(range(256))
+_MEBIBYTE = 1 << 20
 _HOUR_MS, _YEAR_2100_MS = "3600000", "4102444800000"
 
 # whole and unchanged
@@ -28,7 +29,7 @@ _HOUR_MS, _YEAR_2100_MS = "3600000", "4102444800000"
 
 @case("framing.content.split", covers=["wire/content/split-bodies"])
 def body_in_many_frames(peer: Peer) -> Verdict:
-    """A body in frames of very different sizes is taken and passed on whole."""
+    """The server accepts a body in frames of very different sizes and delivers it complete."""
     peer.open_channel()
     queue = peer.queue()
     parts = [b"a", _EVERY_OCTET, b"b" * 4000, b"c", b"d" * 1023, b"e" * 7]
@@ -40,7 +41,7 @@ def body_in_many_frames(peer: Peer) -> Verdict:
 
 @case("framing.content.one-octet-frames", covers=["wire/content/split-bodies"])
 def body_in_frames_of_one_octet(peer: Peer) -> Verdict:
-    """A body in frames of one octet each is taken and passed on whole."""
+    """The server accepts a body in frames of one octet each and delivers it complete."""
     peer.open_channel()
     queue = peer.queue()
     peer.claim("the whole body")
@@ -50,7 +51,7 @@ def body_in_frames_of_one_octet(peer: Peer) -> Verdict:
 
 @case("framing.content.empty-frame", covers=["wire/content/split-bodies"])
 def empty_body_frame(peer: Peer) -> Verdict:
-    """A body frame without octets amid a body takes nothing from it."""
+    """An empty body frame within a body does not change the body."""
     peer.open_channel()
     queue = peer.queue()
     peer.claim("the whole body")
@@ -60,7 +61,7 @@ def empty_body_frame(peer: Peer) -> Verdict:
 
 @case("framing.content.zero-body", covers=["wire/content/zero-body"])
 def body_of_zero_octets(peer: Peer) -> Verdict:
-    """A content of size zero is whole without a body frame, in both directions."""
+    """A content of size zero is complete without a body frame, in both directions."""
     peer.open_channel()
     queue = peer.queue()
     peer.claim("an empty message, and no body frame from either side")
@@ -73,7 +74,7 @@ def body_of_zero_octets(peer: Peer) -> Verdict:
 
 @case("framing.content.unmodified-body", covers=["wire/content/unmodified"])
 def body_passes_unchanged(peer: Peer) -> Verdict:
-    """A body of every octet, looking like frames too, arrives as it was sent."""
+    """A body that contains every octet, and sequences that look like frames, arrives unchanged."""
     peer.open_channel()
     queue = peer.queue()
     # A scan for frames or for end octets inside a body would stumble over these.
@@ -85,7 +86,7 @@ def body_passes_unchanged(peer: Peer) -> Verdict:
 
 @case("framing.content.unmodified-properties", covers=["wire/content/unmodified"])
 def properties_pass_unchanged(peer: Peer) -> Verdict:
-    """Every property of a content arrives as it was sent; a server may add others."""
+    """Every property of a content arrives unchanged; a server may add others."""
     peer.open_channel()
     queue = peer.queue()
     properties = {
@@ -110,7 +111,7 @@ def properties_pass_unchanged(peer: Peer) -> Verdict:
 
 @case("framing.content.unmodified-expiration", covers=["wire/content/unmodified"])
 def expiration_passes_unchanged(peer: Peer) -> Verdict:
-    """The property expiration arrives as it was sent, be it read as a lifetime or as a point in time, in ms."""
+    """The property expiration arrives unchanged, whether it is a lifetime or a point in time, in ms."""
     peer.open_channel()
     queue = peer.queue()
     peer.claim("the same expiration")
@@ -127,7 +128,7 @@ def expiration_passes_unchanged(peer: Peer) -> Verdict:
 
 @case("framing.content.interleaved", covers=["wire/content/interleaved-channels"])
 def contents_of_two_channels_interleaved(peer: Peer) -> Verdict:
-    """Contents of two channels cut into one another, and a heartbeat between them, both arrive whole."""
+    """Interleaved contents of two channels, with a heartbeat between them, both arrive complete."""
     peer.open_channel()
     peer.call("channel.open", channel=2)
     queues = {channel: peer.queue(channel=channel) for channel in (1, 2)}
@@ -151,7 +152,7 @@ def contents_of_two_channels_interleaved(peer: Peer) -> Verdict:
 
 @case("framing.content.flags", covers=["wire/content/property-flags"])
 def first_flag_is_the_highest(peer: Peer) -> Verdict:
-    """Bit 15 stands for the first property and bit 11 for the fifth, in what is sent and in what comes back."""
+    """Bit 15 stands for the first property and bit 11 for the fifth property, in both directions."""
     peer.open_channel()
     queue = peer.queue()
     flags = _CONTENT_TYPE | _PRIORITY
@@ -171,7 +172,7 @@ def first_flag_is_the_highest(peer: Peer) -> Verdict:
 
 @case("framing.content.flags-continued", covers=["wire/content/property-flags-continued"])
 def flags_go_on_in_another_word(peer: Peer) -> Verdict:
-    """Bit 0 announces another word of flags, and the properties begin behind that."""
+    """Bit 0 announces another word of flags; the properties follow the last word."""
     peer.open_channel()
     queue = peer.queue()
     peer.claim("the content-type behind two words of flags")
@@ -187,7 +188,7 @@ def flags_go_on_in_another_word(peer: Peer) -> Verdict:
 
 @case("framing.synchronisation.consume", covers=["wire/content/synchronisation"])
 def deliveries_follow_consume_ok(peer: Peer) -> Verdict:
-    """Deliveries to a consumer come after consume-ok, not before."""
+    """The server sends deliveries to a consumer after consume-ok, not before it."""
     peer.open_channel()
     queue = peer.queue()
     _fill(peer, queue, 5)
@@ -200,7 +201,7 @@ def deliveries_follow_consume_ok(peer: Peer) -> Verdict:
 
 @case("framing.synchronisation.cancel", covers=["wire/content/synchronisation"])
 def no_deliveries_after_cancel_ok(peer: Peer) -> Verdict:
-    """No delivery to a consumer comes after cancel-ok."""
+    """The server sends no delivery to a consumer after cancel-ok."""
     peer.open_channel()
     queue = peer.queue(exclusive=False)
     tag = peer.consume(queue, no_ack=True)
@@ -215,7 +216,7 @@ def no_deliveries_after_cancel_ok(peer: Peer) -> Verdict:
 
 @case("framing.synchronisation.recover", covers=["wire/content/synchronisation"])
 def redeliveries_follow_recover_ok(peer: Peer) -> Verdict:
-    """Messages come again after recover-ok, not before."""
+    """The server redelivers messages after recover-ok, not before it."""
     peer.open_channel()
     queue = peer.queue(exclusive=False)
     _fill(peer, queue, 3)
@@ -234,7 +235,7 @@ def redeliveries_follow_recover_ok(peer: Peer) -> Verdict:
 
 @case("framing.synchronisation.bind", covers=["wire/content/synchronisation"])
 def messages_flow_after_bind_ok(peer: Peer) -> Verdict:
-    """A message published after bind-ok takes the new way, one published before does not."""
+    """A message published after bind-ok uses the new binding; one published before bind does not."""
     peer.open_channel()
     queue, exchange = peer.queue(), peer.exchange("fanout")
     peer.claim("the message after bind-ok alone")
@@ -246,7 +247,7 @@ def messages_flow_after_bind_ok(peer: Peer) -> Verdict:
 
 @case("framing.synchronisation.unbind", covers=["wire/content/synchronisation"])
 def messages_stop_after_unbind_ok(peer: Peer) -> Verdict:
-    """A message published after unbind-ok does not take the old way, one published before does."""
+    """A message published after unbind-ok does not use the old binding; one published before unbind does."""
     peer.open_channel()
     queue, exchange = peer.queue(), peer.exchange("fanout")
     peer.call("queue.bind", queue=queue, exchange=exchange)
@@ -260,7 +261,7 @@ def messages_stop_after_unbind_ok(peer: Peer) -> Verdict:
 
 @case("framing.synchronisation.purge", covers=["wire/content/synchronisation"])
 def queue_is_empty_after_purge_ok(peer: Peer) -> Verdict:
-    """After purge-ok the messages from before are gone, and one from after is there."""
+    """After purge-ok, the queue contains no earlier message and receives a later one."""
     peer.open_channel()
     queue = peer.queue()
     _fill(peer, queue, 3)
@@ -275,7 +276,7 @@ def queue_is_empty_after_purge_ok(peer: Peer) -> Verdict:
 
 @case("framing.ordering.consumed", covers=["wire/content/ordering"])
 def deliveries_keep_their_order(peer: Peer) -> Verdict:
-    """Messages on one way through an exchange and a queue are delivered in the order of publishing."""
+    """Messages that take the same path through an exchange and a queue are delivered in the order of publishing."""
     peer.open_channel()
     queue, exchange = peer.queue(), peer.exchange("direct")
     peer.call("queue.bind", queue=queue, exchange=exchange, routing_key="way")
@@ -292,7 +293,7 @@ def deliveries_keep_their_order(peer: Peer) -> Verdict:
 
 @case("framing.ordering.sizes", covers=["wire/content/ordering"])
 def size_does_not_change_the_order(peer: Peer) -> Verdict:
-    """Messages of very different sizes stay in the order of publishing."""
+    """Messages of very different sizes are delivered in the order of publishing."""
     peer.open_channel()
     queue = peer.queue()
     # Every tenth takes long to write and to store; small ones must not overtake it.
@@ -307,7 +308,7 @@ def size_does_not_change_the_order(peer: Peer) -> Verdict:
     "framing.content.large-copies", covers=["wire/content/unmodified", "exchange/required-types"], heavy=True
 )
 def large_messages_to_several_queues(peer: Peer) -> Verdict:
-    """Messages beyond a mebibyte come whole and in order to each of several queues."""
+    """Messages larger than a mebibyte reach each of several queues complete and in order."""
     peer.open_channel()
     exchange, queues = peer.exchange("fanout"), [peer.queue() for _ in range(3)]
     for queue in queues:
@@ -320,6 +321,24 @@ def large_messages_to_several_queues(peer: Peer) -> Verdict:
         peer.barrier(queue=queue)
     whole = [[message.body for message in peer.drain(queue)] == sent for queue in queues]
     return equals(peer, whole, [True] * 3, "all messages whole and in order, by queue:")
+
+
+@case("framing.content.large-on-two-channels", covers=["wire/content/unmodified"], heavy=True)
+def large_messages_on_two_channels(peer: Peer) -> Verdict:
+    """Consumers on two channels of one connection each receive six waiting messages of one mebibyte."""
+    peer.open_channel().open_channel(2)
+    queues = {1: peer.queue(), 2: peer.queue()}
+    sent = {channel: [bytes((16 * channel + n,)) * _MEBIBYTE for n in range(6)] for channel in queues}
+    for channel, queue in queues.items():
+        for body in sent[channel]:
+            peer.publish(queue, body, channel=channel)
+        peer.barrier(channel=channel, queue=queue)
+    peer.claim("all messages on both channels, whole and in order")
+    # Both in one write: the second comes while the server is busy with the first.
+    both = (peer.method_frame("basic.consume", n, queue=queue, no_ack=True) for n, queue in queues.items())
+    peer.send_octets(b"".join(both))
+    whole = [[m.body for m in peer.deliveries(6, channel)] == sent[channel] for channel in queues]
+    return equals(peer, whole, [True, True], "all messages whole and in order, by channel:")
 
 
 def _publish_parts(peer: Peer, queue: str, parts: list[bytes]) -> None:

@@ -18,7 +18,7 @@ _PASSIVE, _EXCLUSIVE, _NO_WAIT = 0x01, 0x04, 0x10
 
 @case("framing.method.unknown-class", covers=["wire/method/unknown-class"])
 def unknown_class(peer: Peer) -> Verdict:
-    """A method of a class that nobody defined is refused."""
+    """A method of an undefined class is refused."""
     peer.open_channel()
     # 0x00FF lies among the numbers kept for standard classes (PDF §4.2.4): no server has an extension there.
     peer.send_frame("method", struct.pack(">HH", 0x00FF, 10))
@@ -27,7 +27,7 @@ def unknown_class(peer: Peer) -> Verdict:
 
 @case("framing.method.unknown-method", covers=["wire/method/unknown-method"])
 def unknown_method(peer: Peer) -> Verdict:
-    """A method that its class does not have is refused."""
+    """A method that is undefined in its class is refused."""
     peer.open_channel()
     peer.send_frame("method", struct.pack(">HH", peer.dialect.classes_by_name["queue"].index, 99))
     return rejects_violation(peer)
@@ -35,7 +35,7 @@ def unknown_method(peer: Peer) -> Verdict:
 
 @case("framing.method.no-arguments", covers=["wire/method/truncated-arguments"])
 def arguments_left_out(peer: Peer) -> Verdict:
-    """A method that ends behind its numbers, though it has arguments, is refused."""
+    """A method that ends after its class and method ids, although it has arguments, is refused."""
     peer.open_channel()
     peer.send_frame("method", method_payload(peer, "queue.declare"))
     return rejects_violation(peer)
@@ -52,7 +52,7 @@ def cut_in_a_short_string(peer: Peer) -> Verdict:
 
 @case("framing.method.trailing-octets", covers=["wire/method/trailing-octets"])
 def octets_behind_the_arguments(peer: Peer) -> Verdict:
-    """A method that goes on behind its last argument is refused."""
+    """A method that continues after its last argument is refused."""
     peer.open_channel()
     queue = peer.queue()
     arguments = _declare_passive(queue) + table(b"") + b"more"
@@ -62,7 +62,7 @@ def octets_behind_the_arguments(peer: Peer) -> Verdict:
 
 @case("framing.method.server-only", covers=["wire/method/server-only"])
 def reply_from_a_client(peer: Peer) -> Verdict:
-    """A reply that only servers send is refused when a client sends it."""
+    """A reply that only servers may send is refused when a client sends it."""
     peer.open_channel()
     peer.send("queue.declare-ok", queue="x", message_count=0, consumer_count=0)
     return rejects_violation(peer)
@@ -78,7 +78,7 @@ def handshake_method_from_a_client(peer: Peer) -> Verdict:
 
 @case("framing.bits.read", covers=["wire/bits/packing"])
 def bits_are_read_from_the_low_end(peer: Peer) -> Verdict:
-    """The third and the fifth bit of an octet are the third and the fifth flag: exclusive and no-wait."""
+    """The server reads the third and fifth bits of an octet as the third and fifth flags (exclusive and no-wait)."""
     peer.open_channel()
     name = peer.will_clean("queue", peer.name("q"))
     peer.claim("an exclusive queue, declared without a reply")
@@ -97,7 +97,7 @@ def bits_are_read_from_the_low_end(peer: Peer) -> Verdict:
 
 @case("framing.bits.sent", covers=["wire/bits/packing"])
 def bits_are_sent_from_the_low_end(peer: Peer) -> Verdict:
-    """A single bit of a method that the server sends stands in the lowest place of its octet."""
+    """The server sends a single bit of a method as the lowest bit of its octet."""
     peer.open_channel()
     peer.claim("flow-ok with the octet 0x01 for active")
     peer.call("channel.flow", active=True)
@@ -107,7 +107,7 @@ def bits_are_sent_from_the_low_end(peer: Peer) -> Verdict:
 
 @case("framing.strings.zero-octet", covers=["wire/strings/shortstr-zero-octet"])
 def zero_octet_in_a_short_string(peer: Peer) -> Verdict:
-    """A short string with a zero octet in it is refused."""
+    """A short string that contains a zero octet is refused."""
     peer.open_channel()
     # A routing key has no syntax of its own: nothing but the zero octet can be wrong with it.
     peer.publish("zero\0octet", b"")
@@ -116,7 +116,7 @@ def zero_octet_in_a_short_string(peer: Peer) -> Verdict:
 
 @case("framing.strings.full-length", covers=["wire/strings/shortstr-full-length"])
 def longest_short_string(peer: Peer) -> Verdict:
-    """A routing key of 255 octets of UTF-8 arrives as it was sent."""
+    """The server delivers a routing key of 255 octets of UTF-8 unchanged."""
     peer.open_channel()
     queue, exchange = peer.queue(), peer.exchange("fanout")
     peer.call("queue.bind", queue=queue, exchange=exchange)

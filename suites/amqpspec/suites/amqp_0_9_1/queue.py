@@ -15,7 +15,7 @@ from amqpspec.suites.amqp_0_9_1._queues import arguments_of, contents, counts, e
 
 @case("queue.unattached.gets-nothing", covers=["queue/unattached"])
 def unattached_queue_gets_nothing(peer: Peer) -> Verdict:
-    """A queue that is bound to no exchange gets nothing of what is published there."""
+    """A queue that is bound to no exchange receives no message published to one."""
     peer.open_channel()
     queue, exchange = peer.queue(), peer.exchange("direct")
     peer.claim("nothing in a queue that is not bound")
@@ -25,7 +25,7 @@ def unattached_queue_gets_nothing(peer: Peer) -> Verdict:
 
 @case("queue.unattached.unbound-again", covers=["queue/unattached"])
 def queue_gets_nothing_after_unbind(peer: Peer) -> Verdict:
-    """A queue gets nothing more from an exchange that it has been unbound from."""
+    """A queue receives no more messages from an exchange after it was unbound from it."""
     peer.open_channel()
     queue, exchange = peer.queue(), peer.exchange("direct")
     peer.call("queue.bind", queue=queue, exchange=exchange, routing_key="key")
@@ -38,7 +38,7 @@ def queue_gets_nothing_after_unbind(peer: Peer) -> Verdict:
 
 @case("queue.declare.creates", covers=["queue/declare"])
 def declare_creates_a_queue(peer: Peer) -> Verdict:
-    """Declaring a queue that is not there makes it."""
+    """Declaring a missing queue creates it."""
     peer.open_channel()
     name = peer.name("q")
     absent = not exists(peer, name)
@@ -52,7 +52,7 @@ def declare_creates_a_queue(peer: Peer) -> Verdict:
 
 @case("queue.declare.confirms-existing", covers=["queue/declare"])
 def declare_confirms_a_queue(peer: Peer) -> Verdict:
-    """Declaring a queue that is there leaves it and its messages as they are."""
+    """Declaring an existing queue leaves it and its messages unchanged."""
     peer.open_channel()
     queue = peer.queue()
     bodies = fill(peer, queue, 1)
@@ -63,7 +63,7 @@ def declare_confirms_a_queue(peer: Peer) -> Verdict:
 
 @case("queue.declare.default-binding", covers=["queue/declare/default-binding"])
 def new_queue_hangs_on_default_exchange(peer: Peer) -> Verdict:
-    """A message sent to the default exchange with a queue's name reaches that queue, without any binding."""
+    """A message sent to the default exchange with a queue's name reaches that queue without an explicit binding."""
     peer.open_channel()
     queue = peer.queue()
     peer.claim("the message that was addressed to the queue by name")
@@ -101,7 +101,7 @@ def declare_without_a_name(peer: Peer) -> Verdict:
     covers=["queue/declare/queue/default-name-generated", "queue/declare-ok/queue"],
 )
 def generated_names_differ(peer: Peer) -> Verdict:
-    """Queues without a name are given names of their own, by which they can be used."""
+    """The server generates a name for each queue without one, and clients can use the queue by it."""
     peer.open_channel()
     peer.claim("three names, each of a queue of its own")
     names = [peer.call("queue.declare", exclusive=True)["queue"] for _ in range(3)]
@@ -115,7 +115,7 @@ def generated_names_differ(peer: Peer) -> Verdict:
 
 @case("queue.declare.queue.reserved", covers=["queue/declare/queue/reserved"])
 def reserved_name_is_refused(peer: Peer) -> Verdict:
-    """A client cannot make a queue whose name begins with amq. (with the period)."""
+    """A client cannot declare a new queue whose name begins with ``amq.``."""
     peer.open_channel()
     peer.send("queue.declare", queue=f"amq.{peer.name('q')}"[:127], exclusive=True)  # a name has 127 octets
     return rejects_violation(peer)
@@ -126,7 +126,7 @@ def reserved_name_is_refused(peer: Peer) -> Verdict:
     covers=["queue/declare/passive/not-found", "queue/declare/queue/reserved"],
 )
 def reserved_name_can_be_asked_for(peer: Peer) -> Verdict:
-    """Asking passively for a missing queue with a reserved name is answered as for any other missing queue."""
+    """A passive declare of a missing queue with a reserved name is answered as for any other missing queue."""
     peer.open_channel()
     peer.send("queue.declare", queue=f"amq.{peer.name('q')}"[:127], passive=True)
     return rejects_violation(peer)
@@ -134,7 +134,7 @@ def reserved_name_can_be_asked_for(peer: Peer) -> Verdict:
 
 @case("queue.declare.queue.reserved-existing", covers=["queue/declare/queue/reserved"])
 def reserved_name_that_exists(peer: Peer) -> Verdict:
-    """A queue whose name begins with amq. can be declared once more where it exists."""
+    """An existing queue whose name begins with ``amq.`` can be redeclared."""
     peer.open_channel()
     name = peer.call("queue.declare", exclusive=True)["queue"]
     if not name.startswith("amq."):  # how a server generates names is its own choice
@@ -146,7 +146,7 @@ def reserved_name_that_exists(peer: Peer) -> Verdict:
 
 @case("queue.declare.queue.illegal-character", covers=["queue/declare/queue/syntax"])
 def illegal_name_is_refused(peer: Peer) -> Verdict:
-    """A queue name with characters beyond letters, digits and - _ . : is refused."""
+    """A queue name with characters other than letters, digits and - _ . : is refused."""
     peer.open_channel()
     peer.send("queue.declare", queue=f"{peer.name('q')} a/b?", exclusive=True)
     return rejects_violation(peer)
@@ -154,7 +154,7 @@ def illegal_name_is_refused(peer: Peer) -> Verdict:
 
 @case("queue.declare.queue.legal-characters", covers=["queue/declare/queue/syntax"])
 def legal_name_is_taken(peer: Peer) -> Verdict:
-    """A queue name may have letters of both cases, digits and each of - _ . :"""
+    """The server accepts letters of both cases, digits and each of - _ . : in a queue name"""
     peer.open_channel()
     peer.claim("declare-ok for a legal name")
     peer.send("queue.declare", queue=f"{peer.name('q')}-aAzZ09_.:"[-127:], exclusive=True)
@@ -166,7 +166,7 @@ def legal_name_is_taken(peer: Peer) -> Verdict:
 
 @case("queue.declare.passive.exists", covers=["queue/declare/passive/exists"])
 def passive_declare_of_a_queue(peer: Peer) -> Verdict:
-    """A passive declare of a queue that exists is confirmed and leaves its messages alone."""
+    """A passive declare of an existing queue is confirmed and leaves its messages unchanged."""
     peer.open_channel()
     queue = peer.queue()
     bodies = fill(peer, queue, 2)
@@ -188,7 +188,7 @@ def passive_declare_ignores_fields(peer: Peer) -> Verdict:
 
 @case("queue.declare.passive.no-wait-existing", covers=["queue/declare/passive/no-wait"])
 def passive_no_wait_is_silent(peer: Peer) -> Verdict:
-    """A passive declare with no-wait of a queue that exists is met with silence."""
+    """A passive declare with no-wait of an existing queue is not answered."""
     peer.open_channel()
     queue = peer.queue()
     peer.claim("no reply")
@@ -199,7 +199,7 @@ def passive_no_wait_is_silent(peer: Peer) -> Verdict:
 
 @case("queue.declare.passive.no-wait-missing", covers=["queue/declare/passive/no-wait"])
 def passive_no_wait_creates_nothing(peer: Peer) -> Verdict:
-    """A passive declare with no-wait of a missing queue makes none, whether it is refused or passed over."""
+    """A passive declare with no-wait of a missing queue is ignored or refused, and creates no queue."""
     peer.open_channel()
     name = peer.name("q")
     peer.claim("no queue, and no reply but a refusal")
@@ -222,7 +222,7 @@ def passive_declare_of_nothing(peer: Peer) -> Verdict:
 
 @case("queue.declare.passive.missing-not-created", covers=["queue/declare/passive/not-found"])
 def passive_declare_creates_nothing(peer: Peer) -> Verdict:
-    """A passive declare does not make the queue that it misses."""
+    """A passive declare does not create the missing queue."""
     peer.open_channel()
     name = peer.name("q")
     peer.send("queue.declare", queue=name, passive=True, exclusive=True)
@@ -236,7 +236,7 @@ def passive_declare_creates_nothing(peer: Peer) -> Verdict:
 
 @case("queue.declare.no-wait.silent", covers=["queue/declare/no-wait"])
 def declare_without_reply(peer: Peer) -> Verdict:
-    """A declare with no-wait makes the queue and is not answered."""
+    """A declare with no-wait creates the queue and is not answered."""
     peer.open_channel()
     name = peer.name("q")
     peer.claim("a queue and no reply")
@@ -248,7 +248,7 @@ def declare_without_reply(peer: Peer) -> Verdict:
 
 @case("queue.declare.no-wait.failure", covers=["queue/declare/no-wait"])
 def failing_declare_without_reply(peer: Peer) -> Verdict:
-    """A declare with no-wait that fails raises an exception all the same."""
+    """A declare with no-wait that fails raises an exception."""
     queue = peer.another().open_channel().queue(exclusive=True)  # closed to the others (405)
     peer.open_channel()
     peer.send("queue.declare", queue=queue, exclusive=True, no_wait=True)
@@ -257,7 +257,7 @@ def failing_declare_without_reply(peer: Peer) -> Verdict:
 
 @case("queue.declare-ok.queue", covers=["queue/declare-ok/queue"])
 def declare_ok_tells_the_name(peer: Peer) -> Verdict:
-    """declare-ok repeats the name of the queue, whether it is made, confirmed or asked for."""
+    """declare-ok contains the queue name, whether the queue is created, redeclared or declared passively."""
     peer.open_channel()
     name = peer.name("q")
     peer.claim("the name of the queue")
@@ -269,7 +269,7 @@ def declare_ok_tells_the_name(peer: Peer) -> Verdict:
 
 @case("queue.declare-ok.message-count", covers=["queue/declare-ok/consumer-count"])
 def declare_ok_counts_messages(peer: Peer) -> Verdict:
-    """declare-ok tells how many messages are ready."""
+    """declare-ok reports the number of ready messages."""
     peer.open_channel()
     queue = peer.queue()
     fill(peer, queue, 3)
@@ -279,7 +279,7 @@ def declare_ok_counts_messages(peer: Peer) -> Verdict:
 
 @case("queue.declare-ok.consumer-count", covers=["queue/declare-ok/consumer-count"])
 def declare_ok_counts_consumers(peer: Peer) -> Verdict:
-    """declare-ok tells how many consumers there are, and no longer those that were cancelled."""
+    """declare-ok reports the number of consumers, without cancelled ones."""
     peer.open_channel()
     queue = peer.queue()
     peer.claim("the number of consumers as they come and go")
@@ -292,7 +292,7 @@ def declare_ok_counts_consumers(peer: Peer) -> Verdict:
 
 @case("queue.declare-ok.paused-consumer", covers=["queue/declare-ok/consumer-count"])
 def declare_ok_leaves_out_paused_consumers(peer: Peer) -> Verdict:
-    """Consumers of a channel whose flow is stopped are not counted."""
+    """The consumer count does not include consumers of a channel whose flow is stopped."""
     peer.open_channel()
     queue = peer.queue()
     peer.consume(queue)

@@ -16,7 +16,7 @@ from amqpspec.suites.amqp_0_9_1._queues import contents
 
 @case("queue.bind.not-before", covers=["queue/bind/unbound"])
 def nothing_before_the_binding(peer: Peer) -> Verdict:
-    """A queue gets from an exchange what is published after it was bound, and nothing from before."""
+    """A queue receives from an exchange only messages published after it was bound."""
     peer.open_channel()
     queue, exchange = peer.queue(), peer.exchange("direct")
     peer.publish(queue, b"before", exchange=exchange)
@@ -28,7 +28,7 @@ def nothing_before_the_binding(peer: Peer) -> Verdict:
 
 @case("queue.bind.duplicate-allowed", covers=["queue/bind/duplicates"])
 def binding_made_twice(peer: Peer) -> Verdict:
-    """Making a binding that is there already is no error."""
+    """A duplicate binding is not an error."""
     peer.open_channel()
     queue, exchange = peer.queue(), peer.exchange("direct")
     peer.call("queue.bind", queue=queue, exchange=exchange, routing_key="key")
@@ -39,7 +39,7 @@ def binding_made_twice(peer: Peer) -> Verdict:
 
 @case("queue.bind.duplicate-is-one", covers=["queue/bind/duplicates"])
 def duplicate_is_undone_once(peer: Peer) -> Verdict:
-    """A binding that was made twice is gone after one unbind."""
+    """One unbind removes a duplicate binding."""
     peer.open_channel()
     queue, exchange = peer.queue(), peer.exchange("direct")
     binding: dict[str, Any] = {"queue": queue, "exchange": exchange, "routing_key": "key"}
@@ -54,7 +54,7 @@ def duplicate_is_undone_once(peer: Peer) -> Verdict:
 
 @case("queue.bind.unique-topic", covers=["queue/bind/unique"])
 def overlapping_patterns(peer: Peer) -> Verdict:
-    """A message that matches several patterns of two queues at a topic exchange is once in each."""
+    """A message that matches several topic patterns of two queues reaches each queue once."""
     peer.open_channel()
     queues, exchange = [peer.queue(), peer.queue()], peer.exchange("topic")
     for pattern in ("a.b", "a.*", "*.b", "a.#", "#"):
@@ -67,7 +67,7 @@ def overlapping_patterns(peer: Peer) -> Verdict:
 
 @case("queue.bind.unique-fanout", covers=["queue/bind/unique"])
 def several_keys_at_a_fanout_exchange(peer: Peer) -> Verdict:
-    """A queue bound to a fanout exchange under several keys gets each message once."""
+    """A queue bound to a fanout exchange with several keys receives each message once."""
     peer.open_channel()
     queue, exchange = peer.queue(), peer.exchange("fanout")
     for key in ("one", "two", "three"):
@@ -80,7 +80,7 @@ def several_keys_at_a_fanout_exchange(peer: Peer) -> Verdict:
 
 @case("queue.bind.transient-exchange", covers=["queue/bind/transient-exchange"])
 def durable_queue_at_transient_exchange(peer: Peer) -> Verdict:
-    """A durable queue can be bound to a transient exchange, and gets its messages."""
+    """A durable queue can be bound to a transient exchange and receives its messages."""
     peer.open_channel()
     queue, exchange = peer.queue(durable=True), peer.exchange("direct", durable=False)
     peer.claim("bind-ok, and the message")
@@ -104,7 +104,7 @@ def durable_binding_outlives_restart(peer: Peer) -> Verdict:
 
 @case("queue.bind.binding-count", covers=["queue/bind/binding-count"])
 def four_bindings(peer: Peer) -> Verdict:
-    """A queue can be bound to four exchanges at a time, and gets messages from each."""
+    """A queue can be bound to four exchanges at the same time and receives messages from each."""
     peer.open_channel()
     queue = peer.queue()
     exchanges = [peer.exchange("direct") for _ in range(4)]
@@ -118,7 +118,7 @@ def four_bindings(peer: Peer) -> Verdict:
 
 @case("queue.bind.binding-count-keys", covers=["queue/bind/binding-count"])
 def four_bindings_at_one_exchange(peer: Peer) -> Verdict:
-    """A queue can be bound to one exchange under four keys at a time, and gets the messages of each."""
+    """A queue can be bound to one exchange with four keys at the same time and receives the messages of each."""
     peer.open_channel()
     queue, exchange = peer.queue(), peer.exchange("direct")
     keys = ["one", "two", "three", "four"]
@@ -135,7 +135,7 @@ def four_bindings_at_one_exchange(peer: Peer) -> Verdict:
 
 @case("queue.bind.queue.unnamed", covers=["queue/bind/queue/queue-known"])
 def bind_without_a_queue(peer: Peer) -> Verdict:
-    """A bind that names no queue is refused on a channel that has declared none."""
+    """A bind without a queue name is refused on a channel that has declared no queue."""
     peer.open_channel()
     peer.send("queue.bind", exchange="amq.direct", routing_key=peer.name("key"))
     return rejects_violation(peer)
@@ -143,7 +143,7 @@ def bind_without_a_queue(peer: Peer) -> Verdict:
 
 @case("queue.bind.queue.missing", covers=["queue/bind/queue/must-exist"])
 def bind_a_missing_queue(peer: Peer) -> Verdict:
-    """A queue that does not exist cannot be bound."""
+    """Binding a missing queue is refused."""
     peer.open_channel()
     peer.send("queue.bind", queue=peer.name("q"), exchange="amq.direct", routing_key="key")
     return rejects_violation(peer)
@@ -154,7 +154,7 @@ def bind_a_missing_queue(peer: Peer) -> Verdict:
 
 @case("queue.bind.exchange.missing", covers=["queue/bind/exchange/exchange-existence"])
 def bind_to_a_missing_exchange(peer: Peer) -> Verdict:
-    """A queue cannot be bound to an exchange that does not exist."""
+    """Binding a queue to a missing exchange is refused."""
     peer.open_channel()
     queue = peer.queue()
     peer.send("queue.bind", queue=queue, exchange=peer.name("x"), routing_key="key")
@@ -163,7 +163,7 @@ def bind_to_a_missing_exchange(peer: Peer) -> Verdict:
 
 @case("queue.bind.exchange.default", covers=["queue/bind/exchange/default-exchange"])
 def bind_to_the_default_exchange(peer: Peer) -> Verdict:
-    """A bind to a blank exchange makes a binding to the default exchange."""
+    """A bind with an empty exchange name creates a binding to the default exchange."""
     peer.open_channel()
     queue, key = peer.queue(), peer.name("key")
     peer.claim("bind-ok, and the message that was sent to the default exchange")
@@ -177,7 +177,7 @@ def bind_to_the_default_exchange(peer: Peer) -> Verdict:
 
 @case("queue.bind.routing-key.equal", covers=["queue/bind/routing-key/direct-exchange-key-matching"])
 def direct_exchange_matches_keys(peer: Peer) -> Verdict:
-    """Through a direct exchange come the messages with exactly the key of the binding, and no others."""
+    """A direct exchange routes only messages with exactly the binding's key to the queue."""
     peer.open_channel()
     queue, exchange = peer.queue(), peer.exchange("direct")
     peer.call("queue.bind", queue=queue, exchange=exchange, routing_key="a.Key")
@@ -201,7 +201,7 @@ def direct_exchange_serves_every_queue(peer: Peer) -> Verdict:
 
 @case("queue.bind.routing-key.both-blank", covers=["queue/bind/routing-key/empty"])
 def blank_queue_lends_its_name(peer: Peer) -> Verdict:
-    """With queue and routing key blank, the queue declared last is bound under its own name."""
+    """With an empty queue name and an empty routing key, the queue declared last is bound with its name as key."""
     peer.open_channel()
     exchange, first, last = peer.exchange("direct"), peer.queue(), peer.queue()
     peer.claim("the message with the last queue's name as its key, in that queue")
@@ -213,7 +213,7 @@ def blank_queue_lends_its_name(peer: Peer) -> Verdict:
 
 @case("queue.bind.routing-key.blank", covers=["queue/bind/routing-key/empty"])
 def named_queue_with_a_blank_key(peer: Peer) -> Verdict:
-    """With a queue named and the routing key blank, the blank key is the key."""
+    """With a queue name and an empty routing key, the queue is bound with the empty key."""
     peer.open_channel()
     exchange, queue = peer.exchange("direct"), peer.queue()
     peer.claim("the message without a key, and no other")
@@ -227,7 +227,7 @@ def named_queue_with_a_blank_key(peer: Peer) -> Verdict:
     "queue.bind.routing-key.blank-queue", covers=["queue/bind/routing-key/empty", "domain/queue-name/current"]
 )
 def blank_queue_with_a_key(peer: Peer) -> Verdict:
-    """With the queue blank and a routing key given, the queue declared last is bound under that key."""
+    """With an empty queue name and a routing key, the queue declared last is bound with that key."""
     peer.open_channel()
     exchange, first, last = peer.exchange("direct"), peer.queue(), peer.queue()
     peer.claim("the message with the key, in the last queue")
@@ -242,7 +242,7 @@ def blank_queue_with_a_key(peer: Peer) -> Verdict:
 
 @case("queue.unbind.failure", covers=["queue/unbind/failure"])
 def failing_unbind(peer: Peer) -> Verdict:
-    """An unbind that cannot be done, neither queue nor exchange being there, raises an exception."""
+    """An unbind fails with an exception if neither the queue nor the exchange exists."""
     peer.open_channel()
     # Neither is there: undoing a missing binding between existing ends need not be a failure.
     peer.send("queue.unbind", queue=peer.name("q"), exchange=peer.name("x"), routing_key="key")
@@ -251,7 +251,7 @@ def failing_unbind(peer: Peer) -> Verdict:
 
 @case("queue.unbind.other-key", covers=["queue/unbind/failure"])
 def unbind_leaves_other_bindings(peer: Peer) -> Verdict:
-    """To unbind a key that is not bound touches no binding that is there, whether it is refused or not."""
+    """An unbind of a key that is not bound affects no existing binding, whether it is refused or not."""
     peer.open_channel().open_channel(2)
     exchange, queues = peer.exchange("direct"), (peer.queue(), peer.queue())
     for queue, key in ((queues[0], "red"), (queues[0], "blue"), (queues[1], "green")):
@@ -271,7 +271,7 @@ def unbind_leaves_other_bindings(peer: Peer) -> Verdict:
 
 @case("queue.unbind.one-of-several", covers=["queue/unbind/failure"])
 def unbind_takes_one_binding(peer: Peer) -> Verdict:
-    """An unbind takes the binding with its queue, exchange, key and arguments, and no other."""
+    """An unbind removes only the binding with the same queue, exchange, key and arguments."""
     peer.open_channel()
     exchange, other, queues = peer.exchange("direct"), peer.exchange("direct"), (peer.queue(), peer.queue())
     for queue, source, key in (
@@ -297,7 +297,7 @@ def unbind_takes_one_binding(peer: Peer) -> Verdict:
     "queue.unbind.queue.last-declared", covers=["queue/unbind/queue/queue-known", "domain/queue-name/current"]
 )
 def unbind_with_a_blank_queue(peer: Peer) -> Verdict:
-    """An unbind with a blank queue name means the queue that was declared last on the channel."""
+    """An unbind with an empty queue name refers to the queue declared last on the channel."""
     peer.open_channel()
     exchange, first, last = peer.exchange("direct"), peer.queue(), peer.queue()
     for queue in (first, last):
@@ -310,7 +310,7 @@ def unbind_with_a_blank_queue(peer: Peer) -> Verdict:
 
 @case("queue.unbind.queue.unnamed", covers=["queue/unbind/queue/queue-known"])
 def unbind_without_a_queue(peer: Peer) -> Verdict:
-    """An unbind that names no queue is refused on a channel that has declared none."""
+    """An unbind without a queue name is refused on a channel that has declared no queue."""
     peer.open_channel()
     peer.send("queue.unbind", exchange="amq.direct", routing_key=peer.name("key"))
     return rejects_violation(peer)
@@ -318,7 +318,7 @@ def unbind_without_a_queue(peer: Peer) -> Verdict:
 
 @case("queue.unbind.queue.missing", covers=["queue/unbind/queue/must-exist"])
 def unbind_a_missing_queue(peer: Peer) -> Verdict:
-    """A queue that does not exist cannot be unbound."""
+    """Unbinding a missing queue is refused."""
     peer.open_channel()
     peer.send("queue.unbind", queue=peer.name("q"), exchange="amq.direct", routing_key="key")
     return rejects_violation(peer)
@@ -326,7 +326,7 @@ def unbind_a_missing_queue(peer: Peer) -> Verdict:
 
 @case("queue.unbind.exchange.missing", covers=["queue/unbind/exchange/must-exist"])
 def unbind_from_a_missing_exchange(peer: Peer) -> Verdict:
-    """A queue cannot be unbound from an exchange that does not exist."""
+    """Unbinding a queue from a missing exchange is refused."""
     peer.open_channel()
     queue = peer.queue()
     peer.send("queue.unbind", queue=queue, exchange=peer.name("x"), routing_key="key")
@@ -335,7 +335,7 @@ def unbind_from_a_missing_exchange(peer: Peer) -> Verdict:
 
 @case("queue.unbind.exchange.default", covers=["queue/unbind/exchange/default-exchange"])
 def unbind_from_the_default_exchange(peer: Peer) -> Verdict:
-    """An unbind from a blank exchange is taken as one from the default exchange."""
+    """An unbind with an empty exchange name refers to the default exchange."""
     peer.open_channel()
     queue = peer.queue()
     peer.claim("unbind-ok")

@@ -14,7 +14,7 @@ from amqpspec.suites.amqp_0_9_1._queues import contents, counts, exists, fill, h
 
 @case("queue.purge.empties", covers=["queue/purge"])
 def purge_empties_a_queue(peer: Peer) -> Verdict:
-    """Purge leaves no message behind, and the queue as good as new."""
+    """Purge removes all messages, and the queue then works as before."""
     peer.open_channel()
     queue = peer.queue()
     fill(peer, queue, 3)
@@ -26,7 +26,7 @@ def purge_empties_a_queue(peer: Peer) -> Verdict:
 
 @case("queue.purge-ok.message-count", covers=["queue/purge-ok/message-count"])
 def purge_ok_counts(peer: Peer) -> Verdict:
-    """purge-ok tells how many messages were taken, and zero for an empty queue."""
+    """purge-ok reports the number of purged messages, and zero for an empty queue."""
     peer.open_channel()
     queue = peer.queue()
     fill(peer, queue, 3)
@@ -37,7 +37,7 @@ def purge_ok_counts(peer: Peer) -> Verdict:
 
 @case("queue.purge.unacknowledged", covers=["queue/purge/unacknowledged", "queue/purge"])
 def purge_spares_the_unacknowledged(peer: Peer) -> Verdict:
-    """A message that awaits its acknowledgement is not purged: it comes again after its channel was closed."""
+    """An unacknowledged message is not purged, and is redelivered after its channel was closed."""
     peer.open_channel()
     queue = peer.queue()
     first, *_ = fill(peer, queue, 3)
@@ -57,7 +57,7 @@ def purge_spares_the_unacknowledged(peer: Peer) -> Verdict:
     covers=["queue/purge-ok/message-count", "queue/purge/unacknowledged"],
 )
 def purge_ok_does_not_count_the_unacknowledged(peer: Peer) -> Verdict:
-    """purge-ok does not count the messages that await their acknowledgement."""
+    """purge-ok does not count unacknowledged messages."""
     peer.open_channel()
     queue = peer.queue()
     fill(peer, queue, 3)
@@ -68,7 +68,7 @@ def purge_ok_does_not_count_the_unacknowledged(peer: Peer) -> Verdict:
 
 @case("queue.purge.queue.unnamed", covers=["queue/purge/queue/queue-known"])
 def purge_without_a_queue(peer: Peer) -> Verdict:
-    """A purge that names no queue is refused on a channel that has declared none."""
+    """A purge without a queue name is refused on a channel that has declared no queue."""
     peer.open_channel()
     peer.send("queue.purge")
     return rejects_violation(peer)
@@ -76,7 +76,7 @@ def purge_without_a_queue(peer: Peer) -> Verdict:
 
 @case("queue.purge.queue.missing", covers=["queue/purge/queue/must-exist"])
 def purge_a_missing_queue(peer: Peer) -> Verdict:
-    """A queue that does not exist cannot be purged."""
+    """Purging a missing queue is refused."""
     peer.open_channel()
     peer.send("queue.purge", queue=peer.name("q"))
     return rejects_violation(peer)
@@ -87,7 +87,7 @@ def purge_a_missing_queue(peer: Peer) -> Verdict:
 
 @case("queue.delete.removes", covers=["queue/delete"])
 def delete_removes_a_queue(peer: Peer) -> Verdict:
-    """A deleted queue is gone, and one declared under its name afterwards is empty."""
+    """A deleted queue no longer exists, and a new one with its name is empty."""
     peer.open_channel()
     queue = peer.queue()
     fill(peer, queue, 2)
@@ -101,7 +101,7 @@ def delete_removes_a_queue(peer: Peer) -> Verdict:
 
 @case("queue.delete.ends-consumers", covers=["queue/delete"])
 def delete_ends_consumers(peer: Peer) -> Verdict:
-    """A consumer of a deleted queue gets nothing from another queue of that name."""
+    """A consumer of a deleted queue receives nothing from a new queue of that name."""
     peer.open_channel()
     queue = peer.queue()
     peer.consume(queue, no_ack=True, consumer_tag="old")
@@ -117,7 +117,7 @@ def delete_ends_consumers(peer: Peer) -> Verdict:
 
 @case("queue.delete.queue.unnamed", covers=["queue/delete/queue/queue-known"])
 def delete_without_a_queue(peer: Peer) -> Verdict:
-    """A delete that names no queue is refused on a channel that has declared none."""
+    """A delete without a queue name is refused on a channel that has declared no queue."""
     peer.open_channel()
     peer.send("queue.delete")
     return rejects_violation(peer)
@@ -125,7 +125,7 @@ def delete_without_a_queue(peer: Peer) -> Verdict:
 
 @case("queue.delete.queue.missing", covers=["queue/delete/queue/must-exist"])
 def delete_a_missing_queue(peer: Peer) -> Verdict:
-    """A queue that does not exist cannot be deleted."""
+    """Deleting a missing queue is refused."""
     peer.open_channel()
     peer.send("queue.delete", queue=peer.name("q"))
     return rejects_violation(peer)
@@ -133,7 +133,7 @@ def delete_a_missing_queue(peer: Peer) -> Verdict:
 
 @case("queue.delete.if-unused.in-use", covers=["queue/delete/if-unused/in-use"])
 def delete_refused_while_in_use(peer: Peer) -> Verdict:
-    """Deleting a queue that has a consumer is refused with if-unused."""
+    """With if-unused, deleting a queue that has a consumer is refused."""
     peer.open_channel()
     queue = peer.queue()
     peer.consume(queue)
@@ -143,7 +143,7 @@ def delete_refused_while_in_use(peer: Peer) -> Verdict:
 
 @case("queue.delete.if-unused.stays", covers=["queue/delete/if-unused/in-use"])
 def queue_in_use_stays(peer: Peer) -> Verdict:
-    """A queue with a consumer and a message outlives a delete with if-unused."""
+    """With if-unused, a queue with a consumer and a message is not deleted."""
     peer.open_channel()
     queue = peer.queue()
     bodies = fill(peer, queue, 1)
@@ -160,7 +160,7 @@ def queue_in_use_stays(peer: Peer) -> Verdict:
 
 @case("queue.delete.if-unused.unused", covers=["queue/delete/if-unused/in-use"])
 def unused_queue_goes(peer: Peer) -> Verdict:
-    """A queue without consumers, even with messages, is deleted with if-unused."""
+    """With if-unused, a queue without consumers is deleted, even if it has messages."""
     peer.open_channel()
     queue = peer.queue()
     fill(peer, queue, 1)
@@ -171,7 +171,7 @@ def unused_queue_goes(peer: Peer) -> Verdict:
 
 @case("queue.delete.if-empty.not-empty", covers=["queue/delete/if-empty/not-empty"])
 def delete_refused_while_not_empty(peer: Peer) -> Verdict:
-    """Deleting a queue that has a message is refused with if-empty."""
+    """With if-empty, deleting a queue that has a message is refused."""
     peer.open_channel()
     queue = peer.queue()
     fill(peer, queue, 1)
@@ -181,7 +181,7 @@ def delete_refused_while_not_empty(peer: Peer) -> Verdict:
 
 @case("queue.delete.if-empty.stays", covers=["queue/delete/if-empty/not-empty"])
 def queue_with_messages_stays(peer: Peer) -> Verdict:
-    """A queue with messages outlives a delete with if-empty, and keeps them."""
+    """With if-empty, a queue with messages is not deleted and keeps them."""
     peer.open_channel()
     queue = peer.queue()
     bodies = fill(peer, queue, 2)
@@ -194,7 +194,7 @@ def queue_with_messages_stays(peer: Peer) -> Verdict:
 
 @case("queue.delete.if-empty.empty", covers=["queue/delete/if-empty/not-empty"])
 def empty_queue_goes(peer: Peer) -> Verdict:
-    """A queue without messages, even with a consumer, is deleted with if-empty."""
+    """With if-empty, a queue without messages is deleted, even if it has a consumer."""
     peer.open_channel()
     queue = peer.queue()
     peer.consume(queue)
@@ -205,7 +205,7 @@ def empty_queue_goes(peer: Peer) -> Verdict:
 
 @case("queue.delete-ok.message-count", covers=["queue/delete-ok/message-count"])
 def delete_ok_counts(peer: Peer) -> Verdict:
-    """delete-ok tells how many messages went with the queue: three with one, none with another."""
+    """delete-ok reports the number of messages deleted with the queue (tested with three and none)."""
     peer.open_channel()
     full, empty = peer.queue(), peer.queue()
     fill(peer, full, 3)

@@ -15,7 +15,7 @@ from amqpspec.suites.amqp_0_9_1._queues import arguments_of, contents, counts, f
     covers=["queue/declare/passive/equivalent-check", "queue/declare/passive/equivalent-mismatch"],
 )
 def durable_is_compared(peer: Peer) -> Verdict:
-    """A transient queue cannot be declared as durable."""
+    """A transient queue cannot be redeclared as durable."""
     peer.open_channel()
     queue = peer.queue(exclusive=False)
     peer.send("queue.declare", queue=queue, durable=True)
@@ -31,7 +31,7 @@ def durable_is_compared(peer: Peer) -> Verdict:
     ],
 )
 def exclusive_is_compared(peer: Peer) -> Verdict:
-    """A shared queue cannot be declared as exclusive."""
+    """A shared queue cannot be redeclared as exclusive."""
     peer.open_channel()
     queue = peer.queue(exclusive=False)
     peer.send("queue.declare", queue=queue, exclusive=True)
@@ -47,7 +47,7 @@ def exclusive_is_compared(peer: Peer) -> Verdict:
     covers=["queue/declare/passive/equivalent-check", "queue/declare/passive/equivalent-mismatch"],
 )
 def arguments_are_compared(peer: Peer) -> Verdict:
-    """A queue cannot be declared again with other values of arguments that common servers act upon."""
+    """A queue cannot be redeclared with other values of arguments that common servers support."""
     peer.open_channel()
     queue = peer.queue(arguments=arguments_of(60_000))
     peer.send("queue.declare", queue=queue, exclusive=True, arguments=arguments_of(90_000))
@@ -59,7 +59,7 @@ def arguments_are_compared(peer: Peer) -> Verdict:
 
 @case("queue.declare.equivalent.same", covers=["queue/declare/passive/equivalent-match"])
 def same_declare_is_confirmed(peer: Peer) -> Verdict:
-    """A durable and an exclusive queue can be declared again as they are."""
+    """A durable queue and an exclusive queue can be redeclared with the same properties."""
     peer.open_channel()
     durable, exclusive = peer.queue(durable=True), peer.queue(exclusive=True)
     peer.claim("declare-ok for what matches")
@@ -70,7 +70,7 @@ def same_declare_is_confirmed(peer: Peer) -> Verdict:
 
 @case("queue.declare.equivalent.same-arguments", covers=["queue/declare/passive/equivalent-match"])
 def same_arguments_are_confirmed(peer: Peer) -> Verdict:
-    """Arguments of the same meaning match, whatever their order."""
+    """Equal arguments are equivalent in any order."""
     peer.open_channel()
     arguments = arguments_of(60_000)
     queue = peer.queue(arguments=arguments)
@@ -81,7 +81,7 @@ def same_arguments_are_confirmed(peer: Peer) -> Verdict:
 
 @case("queue.declare.equivalent.mismatch-harmless", covers=["queue/declare/passive/equivalent-mismatch"])
 def mismatch_changes_nothing(peer: Peer) -> Verdict:
-    """A declare that contradicts the queue costs the channel, and neither the queue nor the connection."""
+    """A declare that contradicts the queue closes the channel, but not the connection, and the queue is unchanged."""
     peer.open_channel()
     queue = peer.queue(exclusive=False)
     bodies = fill(peer, queue, 1)

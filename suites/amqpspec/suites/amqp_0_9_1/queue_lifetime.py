@@ -16,7 +16,7 @@ PERSISTENT = {"delivery_mode": 2}
 
 @case("queue.declare.durable.restart", covers=["queue/declare/durable/restart"], restarts=True, budget_s=180)
 def durable_queue_outlives_restart(peer: Peer) -> Verdict:
-    """After a restart of the server a durable queue is there, and a transient one is not, or at least is empty."""
+    """After a restart of the server, a durable queue exists, and a transient one is deleted or empty."""
     peer.open_channel()
     durable, transient = peer.queue(durable=True), peer.queue(exclusive=False)
     # Persistent: what is lost is lost because the queue is transient, not the message.
@@ -38,7 +38,7 @@ def durable_queue_outlives_restart(peer: Peer) -> Verdict:
     budget_s=180,
 )
 def durable_queue_works_after_restart(peer: Peer) -> Verdict:
-    """A durable queue takes and hands out messages after a restart of the server."""
+    """A durable queue receives and delivers messages after a restart of the server."""
     peer.open_channel()
     queue = peer.queue(durable=True)
     peer.context.restart()
@@ -50,7 +50,7 @@ def durable_queue_works_after_restart(peer: Peer) -> Verdict:
 
 @case("queue.declare.durable.types", covers=["queue/declare/durable/types"])
 def durable_and_transient_queues(peer: Peer) -> Verdict:
-    """Durable queues and transient queues can both be declared and used."""
+    """Durable and transient queues can both be declared and used."""
     peer.open_channel()
     peer.claim("a durable and a transient queue")
     queues = [peer.queue(durable=True), peer.queue(exclusive=False)]
@@ -63,7 +63,7 @@ def durable_and_transient_queues(peer: Peer) -> Verdict:
 
 @case("queue.declare.exclusive.other-channel", covers=["queue/declare/exclusive/lifetime"])
 def exclusive_queue_serves_its_connection(peer: Peer) -> Verdict:
-    """An exclusive queue serves every channel of the connection that made it."""
+    """An exclusive queue serves every channel of the connection that declared it."""
     peer.open_channel()
     queue = peer.queue(exclusive=True)
     bodies = fill(peer, queue, 1)
@@ -74,7 +74,7 @@ def exclusive_queue_serves_its_connection(peer: Peer) -> Verdict:
 
 @case("queue.declare.exclusive.channel-closed", covers=["queue/declare/exclusive/lifetime"])
 def exclusive_queue_outlives_its_channel(peer: Peer) -> Verdict:
-    """An exclusive queue does not end with the channel on which it was made."""
+    """An exclusive queue is not deleted when the channel that declared it is closed."""
     peer.open_channel()
     queue = peer.queue(exclusive=True)
     bodies = fill(peer, queue, 1)
@@ -86,7 +86,7 @@ def exclusive_queue_outlives_its_channel(peer: Peer) -> Verdict:
 
 @case("queue.declare.exclusive.connection-closed", covers=["queue/declare/exclusive/lifetime"])
 def exclusive_queue_ends_with_its_connection(peer: Peer) -> Verdict:
-    """An exclusive queue is gone after its connection was closed."""
+    """An exclusive queue is deleted when its connection is closed."""
     queue, other = owned_by_another(peer)
     peer.claim("no queue any more")
     peer.close()
@@ -96,7 +96,7 @@ def exclusive_queue_ends_with_its_connection(peer: Peer) -> Verdict:
 
 @case("queue.declare.exclusive.connection-lost", covers=["queue/declare/exclusive/lifetime"])
 def exclusive_queue_ends_with_its_socket(peer: Peer) -> Verdict:
-    """An exclusive queue is gone after the socket of its connection broke without a close."""
+    """An exclusive queue is deleted when its connection is lost without a close."""
     queue, other = owned_by_another(peer)
     peer.claim("no queue any more")
     peer.hang_up()
@@ -105,7 +105,7 @@ def exclusive_queue_ends_with_its_socket(peer: Peer) -> Verdict:
 
 @case("queue.declare.exclusive.passive", covers=["queue/declare/exclusive/passive"])
 def exclusive_queue_is_not_shown_to_others(peer: Peer) -> Verdict:
-    """Another connection cannot even declare an exclusive queue passively."""
+    """Another connection cannot declare an exclusive queue, even passively."""
     # A passive declare takes nothing from anybody, and is forbidden all the same.
     queue, other = owned_by_another(peer)
     other.send("queue.declare", queue=queue, passive=True)
@@ -114,7 +114,7 @@ def exclusive_queue_is_not_shown_to_others(peer: Peer) -> Verdict:
 
 @case("queue.declare.exclusive.types", covers=["queue/declare/exclusive/types"])
 def exclusive_and_shared_queues(peer: Peer) -> Verdict:
-    """Exclusive queues and queues that connections share can both be declared and used."""
+    """Exclusive queues and shared queues can both be declared and used."""
     peer.open_channel()
     peer.claim("the messages of an exclusive queue here, and of a shared one on a second connection")
     exclusive, shared = peer.queue(exclusive=True), peer.queue(exclusive=False)
@@ -125,7 +125,7 @@ def exclusive_and_shared_queues(peer: Peer) -> Verdict:
 
 @case("queue.declare.exclusive.other-declares", covers=["queue/declare/exclusive/exclusive"])
 def other_connection_declares(peer: Peer) -> Verdict:
-    """Another connection cannot declare an exclusive queue for itself."""
+    """Another connection cannot declare an exclusive queue."""
     queue, other = owned_by_another(peer)
     other.send("queue.declare", queue=queue, exclusive=True)
     return rejects_violation(other)
@@ -185,7 +185,7 @@ def other_connection_deletes(peer: Peer) -> Verdict:
 
 @case("queue.declare.auto-delete.cancelled", covers=["queue/declare/auto-delete/last-consumer"])
 def auto_delete_after_cancel(peer: Peer) -> Verdict:
-    """An auto-delete queue is gone after its only consumer was cancelled."""
+    """An auto-delete queue is deleted after its only consumer was cancelled."""
     peer.open_channel()
     queue = peer.queue(auto_delete=True)
     tag = peer.consume(queue)
@@ -196,7 +196,7 @@ def auto_delete_after_cancel(peer: Peer) -> Verdict:
 
 @case("queue.declare.auto-delete.channel-closed", covers=["queue/declare/auto-delete/last-consumer"])
 def auto_delete_after_channel_close(peer: Peer) -> Verdict:
-    """An auto-delete queue is gone after the channel of its only consumer was closed."""
+    """An auto-delete queue is deleted after the channel of its only consumer was closed."""
     peer.open_channel()
     queue = peer.queue(auto_delete=True)
     peer.consume(queue)
@@ -207,7 +207,7 @@ def auto_delete_after_channel_close(peer: Peer) -> Verdict:
 
 @case("queue.declare.auto-delete.connection-lost", covers=["queue/declare/auto-delete/last-consumer"])
 def auto_delete_after_connection_loss(peer: Peer) -> Verdict:
-    """An auto-delete queue that is shared is gone after the connection of its only consumer was lost."""
+    """A shared auto-delete queue is deleted after the connection of its only consumer was lost."""
     peer.open_channel()
     queue = peer.queue(auto_delete=True, exclusive=False)
     peer.consume(queue)
@@ -219,7 +219,7 @@ def auto_delete_after_connection_loss(peer: Peer) -> Verdict:
 
 @case("queue.declare.auto-delete.one-of-two", covers=["queue/declare/auto-delete/last-consumer"])
 def auto_delete_waits_for_the_last(peer: Peer) -> Verdict:
-    """An auto-delete queue serves on as long as it has a consumer left."""
+    """An auto-delete queue is not deleted as long as it has a consumer."""
     peer.open_channel()
     queue = peer.queue(auto_delete=True)
     first, second = peer.consume(queue, no_ack=True), peer.consume(queue, no_ack=True)
@@ -231,7 +231,7 @@ def auto_delete_waits_for_the_last(peer: Peer) -> Verdict:
 
 @case("queue.declare.auto-delete.never-consumed", covers=["queue/declare/auto-delete/never-consumed"])
 def auto_delete_without_consumers(peer: Peer) -> Verdict:
-    """An auto-delete queue that never had a consumer stays when its channel is closed."""
+    """An auto-delete queue that never had a consumer is not deleted when its channel is closed."""
     peer.open_channel()
     queue = peer.queue(auto_delete=True, exclusive=False)
     other = peer.another().open_channel()
@@ -246,7 +246,7 @@ def auto_delete_without_consumers(peer: Peer) -> Verdict:
 
 @case("queue.declare.auto-delete.not-cleared", covers=["queue/declare/auto-delete/pre-existence"])
 def auto_delete_is_not_cleared(peer: Peer) -> Verdict:
-    """A declare without auto-delete does not take it from a queue that has it."""
+    """A redeclare without auto-delete does not remove auto-delete from the queue."""
     peer.open_channel()
     queue = peer.queue(auto_delete=True)
     peer.claim("a queue that is deleted after its last consumer, or a refusal")
@@ -262,7 +262,7 @@ def auto_delete_is_not_cleared(peer: Peer) -> Verdict:
 
 @case("queue.declare.auto-delete.not-set", covers=["queue/declare/auto-delete/pre-existence"])
 def auto_delete_is_not_set(peer: Peer) -> Verdict:
-    """A declare with auto-delete does not give it to a queue that lacks it."""
+    """A redeclare with auto-delete does not add auto-delete to the queue."""
     peer.open_channel()
     queue = peer.queue(exclusive=True)
     peer.claim("a queue that outlives its last consumer, or a refusal")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from amqpspec.peer.context import owed
 from amqpspec.peer.methods.peer import Peer
 from amqpspec.run.case import case
 from amqpspec.run.methods.oracles import rejects_violation
@@ -11,6 +12,7 @@ from amqpspec.suites.amqp_0_9_1._absence import returned, settled
 from amqpspec.suites.amqp_0_9_1._messages import (
     awaited,
     bodies,
+    found,
     gathered,
     reopened,
     send,
@@ -22,7 +24,7 @@ _TX = ("tx",)
 
 @case("tx.atomic.commit", covers=["tx/atomic"], needs=_TX)
 def all_takes_effect(peer: Peer) -> Verdict:
-    """All publications and acknowledgements of a transaction on one queue take effect with its commit."""
+    """All publications and acknowledgements of a transaction on one queue take effect at its commit."""
     queue = _transaction(peer, acknowledged=b"old", published=(b"1", b"2", b"3"))
     peer.claim("the publications without the acknowledged message")
     peer.call("tx.commit")
@@ -32,7 +34,7 @@ def all_takes_effect(peer: Peer) -> Verdict:
 
 @case("tx.atomic.exception", covers=["tx/atomic"], needs=_TX)
 def nothing_takes_effect_after_an_exception(peer: Peer) -> Verdict:
-    """Where one publication fails and the channel with it, commit puts nothing of the transaction into effect."""
+    """If one publication fails and closes the channel, nothing of the transaction takes effect."""
     queue = _transaction(peer, acknowledged=b"old", published=(b"1", b"2"))
     peer.publish("key", b"fails", exchange=peer.name("no-exchange"))
     # Sent, not called: the exception of publish closes the channel and commit gets no answer.
@@ -45,7 +47,7 @@ def nothing_takes_effect_after_an_exception(peer: Peer) -> Verdict:
 
 @case("tx.atomic.channel-closed", covers=["tx/atomic"], needs=_TX)
 def nothing_takes_effect_after_close(peer: Peer) -> Verdict:
-    """Where the channel is closed before commit, nothing of the transaction takes effect."""
+    """If the channel is closed before commit, nothing of the transaction takes effect."""
     queue = _transaction(peer, acknowledged=b"old", published=(b"1", b"2"))
     peer.claim("the old message alone")
     reopened(peer)
@@ -54,7 +56,7 @@ def nothing_takes_effect_after_close(peer: Peer) -> Verdict:
 
 @case("tx.atomic.connection-lost", covers=["tx/atomic"], needs=_TX)
 def nothing_takes_effect_after_a_loss(peer: Peer) -> Verdict:
-    """Where the connection is lost before commit, nothing of the transaction takes effect."""
+    """If the connection is lost before commit, nothing of the transaction takes effect."""
     queue = _transaction(peer, acknowledged=b"old", published=(b"1", b"2"))
     other = peer.another().open_channel()
     peer.claim("the old message alone")
@@ -64,7 +66,7 @@ def nothing_takes_effect_after_a_loss(peer: Peer) -> Verdict:
 
 @case("tx.select.needed", covers=["tx/select", "tx/commit/transacted"], needs=_TX)
 def select_comes_first(peer: Peer) -> Verdict:
-    """Select comes before the first commit, also on a channel that has published."""
+    """Commit before select is refused, even on a channel that has published."""
     peer.open_channel()
     send(peer, peer.queue(), (b"1",))
     peer.send("tx.commit")
@@ -73,7 +75,7 @@ def select_comes_first(peer: Peer) -> Verdict:
 
 @case("tx.select.each-channel", covers=["tx/select", "tx/rollback/transacted"], needs=_TX)
 def select_is_for_its_channel(peer: Peer) -> Verdict:
-    """Select on one channel does not stand for another one."""
+    """Select on one channel does not apply to another."""
     peer.open_channel().open_channel(2)
     peer.call("tx.select")
     peer.send("tx.rollback", channel=2)
@@ -82,7 +84,7 @@ def select_is_for_its_channel(peer: Peer) -> Verdict:
 
 @case("tx.select.suffices", covers=["tx/select"], needs=_TX)
 def select_suffices(peer: Peer) -> Verdict:
-    """After select, commit and rollback are answered, as often as they come."""
+    """After select, every commit and rollback is answered."""
     peer.open_channel()
     peer.claim("an answer to each method")
     methods = ("tx.select", "tx.commit", "tx.rollback", "tx.select", "tx.rollback", "tx.commit")
@@ -92,7 +94,7 @@ def select_suffices(peer: Peer) -> Verdict:
 
 @case("tx.commit.publications", covers=["tx/commit"], needs=_TX)
 def commit_publishes(peer: Peer) -> Verdict:
-    """Commit puts publications into effect; those after it belong to the next transaction."""
+    """Commit makes publications take effect; later ones belong to the next transaction."""
     queue = _transaction(peer, published=(b"1", b"2"))
     peer.open_channel(2)
     other = peer.another().open_channel()
@@ -110,7 +112,7 @@ def commit_publishes(peer: Peer) -> Verdict:
 
 @case("tx.commit.acknowledgements", covers=["tx/commit"], needs=_TX)
 def commit_acknowledges(peer: Peer) -> Verdict:
-    """Acknowledgements take effect with commit, and those after it not before the next one."""
+    """Acknowledgements take effect at commit; later ones at the next commit."""
     peer.open_channel()
     queue = peer.queue()
     send(peer, queue, (b"1", b"2"))
@@ -126,7 +128,7 @@ def commit_acknowledges(peer: Peer) -> Verdict:
 
 @case("tx.commit.failed", covers=["tx/commit-ok", "tx/commit/transacted"], needs=_TX)
 def failed_commit_ends_its_channel(peer: Peer) -> Verdict:
-    """A commit that cannot succeed is an exception of its channel, and the connection stays."""
+    """A commit that fails raises a channel exception, and the connection remains open."""
     peer.open_channel().open_channel(2)
     peer.send("tx.commit", channel=2)
     verdict = rejects_violation(peer, 2)
@@ -137,7 +139,7 @@ def failed_commit_ends_its_channel(peer: Peer) -> Verdict:
 
 @case("tx.commit.transacted", covers=["tx/commit/transacted"], needs=_TX)
 def nothing_to_commit(peer: Peer) -> Verdict:
-    """A channel without transactions has nothing to commit."""
+    """Commit on a channel without transactions is refused."""
     peer.open_channel()
     peer.send("tx.commit")
     return rejects_violation(peer)
@@ -145,7 +147,7 @@ def nothing_to_commit(peer: Peer) -> Verdict:
 
 @case("tx.commit.mandatory", covers=["tx/commit", "basic/publish/mandatory/return"], needs=["tx"])
 def mandatory_in_a_transaction(peer: Peer) -> Verdict:
-    """Of what a transaction publishes, the mandatory message that no queue is bound for comes back by its commit."""
+    """By commit, the server returns an unroutable mandatory message of the transaction."""
     peer.open_channel()
     queue, nowhere = peer.queue(), peer.name("nowhere")
     peer.call("tx.select")
@@ -160,7 +162,7 @@ def mandatory_in_a_transaction(peer: Peer) -> Verdict:
 
 @case("tx.rollback.mandatory", covers=["tx/rollback", "basic/publish/mandatory/return"], needs=["tx"])
 def mandatory_rolled_back(peer: Peer) -> Verdict:
-    """A mandatory message whose transaction is rolled back was never published: the next commit does not return it."""
+    """A mandatory message of a transaction that was rolled back is not returned by the next commit."""
     peer.open_channel()
     nowhere = peer.name("nowhere")
     peer.call("tx.select")
@@ -174,7 +176,7 @@ def mandatory_rolled_back(peer: Peer) -> Verdict:
 
 @case("tx.rollback.publications", covers=["tx/rollback"], needs=_TX)
 def rollback_forgets_publications(peer: Peer) -> Verdict:
-    """Rollback forgets publications; the next transaction begins with it."""
+    """Rollback discards publications and starts the next transaction."""
     queue = _transaction(peer, published=(b"forgotten",))
     peer.claim("the publications of the second transaction alone")
     peer.call("tx.rollback")
@@ -187,7 +189,7 @@ def rollback_forgets_publications(peer: Peer) -> Verdict:
 
 @case("tx.rollback.acknowledgements", covers=["tx/rollback"], needs=_TX)
 def rollback_forgets_acknowledgements(peer: Peer) -> Verdict:
-    """Rollback forgets acknowledgements: the message can be acknowledged again, or comes again."""
+    """Rollback discards acknowledgements: the message can be acknowledged again, or is redelivered."""
     peer.open_channel()
     queue = peer.queue()
     send(peer, queue, (b"1", b"2"))
@@ -205,7 +207,7 @@ def rollback_forgets_acknowledgements(peer: Peer) -> Verdict:
 
 @case("tx.rollback.no-redelivery", covers=["tx/rollback/no-redelivery"], needs=_TX)
 def rollback_delivers_nothing(peer: Peer) -> Verdict:
-    """Rollback by itself delivers nothing again; a recover after it does."""
+    """Rollback alone redelivers nothing; a recover after it does."""
     peer.open_channel()
     queue = peer.queue()
     peer.call("tx.select")
@@ -226,9 +228,30 @@ def rollback_delivers_nothing(peer: Peer) -> Verdict:
     return equals(peer, (after_rollback, after_recover), ([], [b"1"]), "after rollback, after recover")
 
 
+@case("tx.rollback.recovered", covers=["tx/rollback"], needs=_TX)
+def rollback_forgets_what_was_recovered(peer: Peer) -> Verdict:
+    """After a rollback, a recovered message no longer belongs to the channel, and another client can acknowledge it."""
+    peer.open_channel()
+    queue = peer.queue(exclusive=False)
+    send(peer, queue, (b"1",))
+    peer.call("tx.select")
+    (message,) = taken(peer, queue, 1)
+    peer.send("basic.ack", delivery_tag=message["delivery_tag"])
+    peer.call("tx.rollback")
+    peer.call("basic.recover", requeue=True)
+    other = peer.another().open_channel()
+    message = owed(found(other, queue), "the recovered message")
+    peer.claim("no message that another client has acknowledged")
+    peer.call("tx.rollback")
+    reopened(peer)
+    other.send("basic.ack", delivery_tag=message["delivery_tag"])
+    other.barrier(queue=queue)
+    return equals(peer, bodies(gathered(peer, queue, 0)), [], "messages that come again")
+
+
 @case("tx.rollback.transacted", covers=["tx/rollback/transacted"], needs=_TX)
 def nothing_to_roll_back(peer: Peer) -> Verdict:
-    """A channel without transactions has nothing to roll back."""
+    """Rollback on a channel without transactions is refused."""
     peer.open_channel()
     peer.send("tx.rollback")
     return rejects_violation(peer)

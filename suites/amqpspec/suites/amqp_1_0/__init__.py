@@ -39,6 +39,7 @@ ORDER = (
     "security",
     "security_login",
     "transactions",
+    "transactions_retiring",
     "extensions",
     "histories",
 )

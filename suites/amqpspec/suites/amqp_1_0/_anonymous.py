@@ -15,7 +15,8 @@ from amqpspec.wire.amqp_1_0.message import encode_message
 from amqpspec.wire.amqp_1_0.values import Symbol
 
 _RELAY = "ANONYMOUS-RELAY"
-_OUTCOMES = (Symbol("amqp:accepted:list"), Symbol("amqp:rejected:list"), Symbol("amqp:released:list"))
+WITHOUT_REJECTED = (Symbol("amqp:accepted:list"), Symbol("amqp:released:list"))
+_OUTCOMES = (*WITHOUT_REJECTED, Symbol("amqp:rejected:list"))
 
 
 def announced(peer: Peer) -> None:
@@ -27,10 +28,10 @@ def announced(peer: Peer) -> None:
         raise OutOfReach(f"the target does not offer {_RELAY}", opened)
 
 
-def anonymous(peer: Peer, channel: int = 0) -> Link:
+def anonymous(peer: Peer, *, outcomes: tuple[Symbol, ...] = _OUTCOMES) -> Link:
     """A link to the anonymous terminus; raises OutOfReach where the target does not offer it."""
     announced(peer)
-    return peer.attach("sender", "", channel, target={}, source={"outcomes": _OUTCOMES})
+    return peer.attach("sender", "", target={}, source={"outcomes": outcomes})
 
 
 def addressed(peer: Peer, link: Link, to: str, body: bytes, **fields: Any) -> Outgoing:

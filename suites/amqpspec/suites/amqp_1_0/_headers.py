@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from amqpspec.peer.amqp_1_0.books import FrameArrived
 from amqpspec.peer.amqp_1_0.peer import Peer
-from amqpspec.peer.events import Ended, HeaderArrived, Reaction
+from amqpspec.peer.events import Ended, HeaderArrived, Quiet, Reaction
 from amqpspec.record.rows import Outcome
 from amqpspec.run.oracles import judge_reaction
 from amqpspec.run.verdict import Verdict
@@ -24,9 +25,22 @@ def first_header(peer: Peer, major: int = 1, minor: int = 0, revision: int = 0) 
 
 
 def answer_to(peer: Peer, octets: bytes) -> Reaction:
-    """What the target does about octets in place of its first header."""
+    """What the target does about octets in place of its first header.
+
+    Where the stream has not ended within the patience for answers, the right header follows: a target that passes over
+    the wrong one goes on then, and the end by its time limit for logins is no answer.
+    """
     peer.send_header(octets)
-    return peer.reaction(barrier=False)
+    first = peer.reaction(barrier=False, within_s=peer.patience_s)
+    if not isinstance(first.arrivals[-1], Quiet):
+        return first
+    peer.send_header(peer.first_header)
+    more = peer.reaction(barrier=False)
+    arrivals = (*first.arrivals[:-1], *more.arrivals)
+    headers = [arrival for arrival in arrivals if isinstance(arrival, HeaderArrived)]
+    logs_in = any(isinstance(a, FrameArrived) and a.name.startswith("sasl") for a in more.arrivals)
+    goes_on = len(headers) > 1 or logs_in
+    return Reaction(arrivals[:-1]) if goes_on else peer.reaction_of(arrivals)
 
 
 def judge_answer(peer: Peer, reaction: Reaction) -> Verdict:

@@ -172,7 +172,7 @@ def asked(
     return link, reaction
 
 
-def refused_attach(peer: Peer, role: str) -> tuple[Link, Reaction]:
+def refused_attach(peer: Peer, role: str, **fields: Any) -> tuple[Link, Reaction]:
     """An attach to an address that the target refuses; raises OutOfReach where it takes every one."""
     # Three ways in which brokers in use spell a node that cannot be made: a missing exchange, a
     # missing queue, a reserved name. Where nodes do not come with links, any that nobody made is one.
@@ -181,7 +181,7 @@ def refused_attach(peer: Peer, role: str) -> tuple[Link, Reaction]:
     # A channel each, for a refusal may take its session along.
     for channel, address in enumerate(names):
         peer.room_for_channel(channel)
-        link, reaction = asked(peer, role, address, channel)
+        link, reaction = asked(peer, role, address, channel, **fields)
         if link.refused or reaction.refusal is not None or reaction.closing is not None:
             return link, reaction
         with suppress(Unmet):

@@ -111,14 +111,18 @@ def send_many(peer: Peer, link: Link, count: int) -> None:
 
 
 def send_in_many(peer: Peer, link: Link, count: int) -> Outgoing:
-    """Send one message in so many transfers, as the window allows, and wait for its outcome."""
+    """Send one message in so many transfers, as the window allows, and wait for its outcome.
+
+    The target is asked for its state behind each burst: a window that it then tells can be used.
+    """
     message, session = encode_message(data=bytes(count)), link.session
     peer.credit_for(link)
     while message:
         peer.until(lambda: session.remote_incoming_window > 0, "a window", link=link)
         burst = min(session.remote_incoming_window, LARGEST_TRY)
         part, message = message[:burst], message[burst:]
-        peer.send_octets(peer.transfer_octets(link, message=part, chunk=1, more=bool(message)))
+        transfers = peer.transfer_octets(link, message=part, chunk=1, more=bool(message))
+        peer.send_octets(transfers + peer.frame("flow", session.channel, echo=True))
     return peer.outcome(owed(link.last_outgoing, "a link that stands"))
 
 

@@ -41,14 +41,14 @@ _HANDLES = (5, 6, 7)
 
 @case("attach.mandatory.missing", covers=["performatives/attach/mandatory"])
 def attach_without_what_it_has_to_carry(peer: Peer) -> Verdict:
-    """Attach without name, handle or role is refused."""
+    """The target rejects attach without name, handle or role."""
     missing: Sequence[dict[str, Any]] = ({"name": None}, {"handle": None}, {"role": None})
     return worst(_refused_without(peer.another(), fields) for fields in missing)
 
 
 @case("attach.mandatory.empty", covers=["performatives/attach/mandatory"])
 def empty_attach(peer: Peer) -> Verdict:
-    """Attach as an empty list is refused."""
+    """The target rejects attach with an empty list."""
     peer.begin()
     peer.send_octets(peer.exact("attach"))
     return rejects_violation(peer)
@@ -56,7 +56,7 @@ def empty_attach(peer: Peer) -> Verdict:
 
 @case("attach.mandatory.own", covers=["performatives/attach/mandatory"])
 def attach_of_the_target(peer: Peer) -> Verdict:
-    """The target's own attach carries name, handle and role, and values as the tables permit."""
+    """The target's attach contains name, handle and role, with valid values."""
     address = peer.node()
     links = [peer.attach(role, address) for role in (SENDER, RECEIVER)]
     return well_formed(peer, *(link.attached for link in links if link.attached is not None))
@@ -67,7 +67,7 @@ def attach_of_the_target(peer: Peer) -> Verdict:
 
 @case("attach.handle.free", covers=["performatives/attach/handle/free"])
 def handles_of_the_target(peer: Peer) -> Verdict:
-    """The links of a session have handles of the target's that differ."""
+    """The target uses a different handle for each link of a session."""
     links = _three_links(peer)
     peer.claim("three handles")
     handles = [link.remote_handle for link in links]
@@ -79,7 +79,7 @@ def handles_of_the_target(peer: Peer) -> Verdict:
     covers=["performatives/attach/handle/in-use", "performatives/attach/handle/free"],
 )
 def handle_that_has_a_link(peer: Peer) -> Verdict:
-    """Attach of another link with a handle that has a link is refused."""
+    """The target rejects attach of another link with a handle that is in use."""
     link = peer.sender()
     peer.send("attach", **peer.attach_fields(RECEIVER, link.address, handle=link.handle))
     return rejects_violation(peer)
@@ -87,7 +87,7 @@ def handle_that_has_a_link(peer: Peer) -> Verdict:
 
 @case("attach.handle.lowest", covers=["performatives/attach/handle/lowest"])
 def lowest_handle(peer: Peer) -> Verdict:
-    """The target takes the lowest handle that is free."""
+    """The target uses the lowest free handle."""
     links = _three_links(peer)
     peer.detach(links[1])
     again = peer.receiver(links[1].address, handle=_HANDLES[1])
@@ -101,7 +101,7 @@ def lowest_handle(peer: Peer) -> Verdict:
 
 @case("attach.snd-settle-mode.respected", covers=["performatives/attach/snd-settle-mode/respected"])
 def sender_settles_as_it_says(peer: Peer) -> Verdict:
-    """Links side by side have the sender settle mode that each asks for, where the target has it, and keep to it."""
+    """Parallel links have and keep the sender settle mode that each requests, if the target supports it."""
     modes = (_UNSETTLED, _SETTLED, _MIXED)
     links = [_attached_in(peer, mode) for mode in modes]
     peer.claim("the modes asked for where the target has them, deliveries settled as its attaches say")
@@ -116,7 +116,7 @@ def sender_settles_as_it_says(peer: Peer) -> Verdict:
 
 @case("attach.rcv-settle-mode.respected", covers=["performatives/attach/rcv-settle-mode/respected"])
 def receiver_settles_as_it_says(peer: Peer) -> Verdict:
-    """Asked for either receiver settle mode, the target tells the one that it uses, and keeps to it."""
+    """The target reports the receiver settle mode that it uses, and keeps to it, whichever mode is requested."""
     return worst(_received_as_told(peer.another(), mode) for mode in (0, SECOND))
 
 
@@ -125,7 +125,7 @@ def receiver_settles_as_it_says(peer: Peer) -> Verdict:
 
 @case("attach.source.none", covers=["performatives/attach/source/none"])
 def link_without_source(peer: Peer) -> Verdict:
-    """A link without a source brings no messages."""
+    """A link without a source delivers no messages."""
     link, reaction = asked(peer, RECEIVER, source=None)
     if link.detached_by is not None or reaction.refusal is not None:
         return judge_reaction(peer, reaction)
@@ -137,7 +137,7 @@ def link_without_source(peer: Peer) -> Verdict:
 
 @case("attach.target.none", covers=["performatives/attach/target/none"])
 def link_without_target(peer: Peer) -> Verdict:
-    """A link without a target takes no messages: it is refused, or its transfers are."""
+    """The target rejects a link without a target, or its transfers."""
     link, reaction = asked(peer, SENDER, target=None)
     if link.detached_by is not None or reaction.refusal is not None:
         return judge_reaction(peer, reaction)
@@ -156,14 +156,14 @@ def link_without_target(peer: Peer) -> Verdict:
     covers=["performatives/attach/initial-delivery-count/set"],
 )
 def sender_without_initial_delivery_count(peer: Peer) -> Verdict:
-    """Attach of a sender without initial-delivery-count is refused or borne with."""
+    """The target rejects or tolerates attach of a sender without initial-delivery-count."""
     _, reaction = asked(peer, SENDER, initial_delivery_count=OMIT)
     return borne(peer, reaction)
 
 
 @case("attach.initial-delivery-count.own", covers=["performatives/attach/initial-delivery-count/set"])
 def initial_delivery_count_of_the_target(peer: Peer) -> Verdict:
-    """The target's attach as a sender has an initial-delivery-count."""
+    """The target's attach as a sender contains an initial-delivery-count."""
     link = peer.receiver()
     there = "initial_delivery_count" in owed(link.attached, "attach").given
     return holds(peer, there, "attach with" if there else "attach without initial-delivery-count")
@@ -186,7 +186,7 @@ def initial_delivery_count_of_a_receiver(peer: Peer) -> Verdict:
 
 @case("attach.max-message-size.exceeded", covers=["performatives/attach/max-message-size/exceeded"])
 def message_above_the_limit(peer: Peer) -> Verdict:
-    """A message one octet above the max-message-size of a link is refused."""
+    """The target rejects a message one octet above the max-message-size of a link."""
     link = peer.sender()
     message = oversize(link)
     if message is None:
@@ -201,7 +201,7 @@ def message_above_the_limit(peer: Peer) -> Verdict:
 
 @case("attach.max-message-size.none", covers=["performatives/attach/max-message-size/none"])
 def message_without_limit(peer: Peer) -> Verdict:
-    """To a receiver with a max-message-size of zero, or without one, large messages come whole."""
+    """A receiver with a max-message-size of zero, or without one, receives large messages complete."""
     address = _one_large(peer)
     peer.begin()
     peer.claim("a large message, whole, for each receiver")
@@ -233,7 +233,7 @@ def detach_frees_the_handle(peer: Peer) -> Verdict:
 
 @case("detach.mandatory.missing", covers=["performatives/detach/mandatory"])
 def detach_without_handle(peer: Peer) -> Verdict:
-    """Detach without a handle is refused."""
+    """The target rejects detach without a handle."""
     peer.sender()
     peer.send_octets(peer.exact("detach"))
     return rejects_violation(peer)
@@ -241,7 +241,7 @@ def detach_without_handle(peer: Peer) -> Verdict:
 
 @case("detach.mandatory.own", covers=["performatives/detach/mandatory"])
 def detach_of_the_target(peer: Peer) -> Verdict:
-    """The target's own detach carries the handle of its link."""
+    """The target's detach contains the handle of its link."""
     link = peer.sender()
     peer.claim("detach with the handle of the link")
     return well_formed(peer, peer.detach(link))
@@ -249,7 +249,7 @@ def detach_of_the_target(peer: Peer) -> Verdict:
 
 @case("detach.closed", covers=["performatives/detach/closed"])
 def closed_link_is_gone(peer: Peer) -> Verdict:
-    """A closed link is gone: attached anew it has nothing unsettled and no credit."""
+    """A closed link no longer exists: a new attach has no unsettled deliveries and no credit."""
     address, name = filled(peer, 2), peer.name("link")
     link = peer.receiver(address, name=name)
     unsettled(peer, link, 2)
@@ -267,7 +267,7 @@ def closed_link_is_gone(peer: Peer) -> Verdict:
 
 @case("detach.error", covers=["performatives/detach/error"])
 def error_of_a_detach(peer: Peer) -> Verdict:
-    """The error of a detach says more than its condition."""
+    """The error of a detach states more than its condition."""
     link, reaction = refused_attach(peer, SENDER)
     error = link.detached_by.error if link.detached_by is not None else None
     if error is None:

@@ -45,7 +45,7 @@ _CREDIT = 10
 
 @case("attach.unsettled.compared", covers=["performatives/attach/unsettled/compared"], needs=["resume"])
 def maps_are_compared(peer: Peer) -> Verdict:
-    """Of what both sides hold, the source resumes what has no outcome, and takes the outcomes that it is told."""
+    """The source resumes deliveries that both maps contain without an outcome, and applies reported outcomes."""
     peer, address, name, held = _suspended(peer, 3)
     # One state for each way to go on: received leaves it open, accepted and released are outcomes that
     # the source has not heard of.
@@ -68,7 +68,7 @@ def maps_are_compared(peer: Peer) -> Verdict:
 
 @case("attach.unsettled.resent", covers=["performatives/attach/unsettled/resent"], needs=["resume"])
 def resent_or_resumed(peer: Peer) -> Verdict:
-    """What the receiver has no record of is sent again, resumed, or left: which of them is the source's choice."""
+    """The source chooses whether to resend, resume or skip deliveries that the receiver has no record of."""
     peer, address, name, held = _suspended(peer, 2)
     link = _resumed(peer, address, name, states(held[0].tag, state="received"))
     _up_to_mark(peer, link, address)
@@ -83,7 +83,7 @@ def resent_or_resumed(peer: Peer) -> Verdict:
 
 @case("attach.unsettled.too-large", covers=["performatives/attach/unsettled/too-large"], needs=["resume"])
 def map_too_large(peer: Peer) -> Verdict:
-    """A map that does not fit a frame is told in part, or the session ends with frame-size-too-small."""
+    """A map that does not fit into a frame is sent in part, or the session ends with frame-size-too-small."""
     peer, address, name, _ = _many_unsettled(peer)
     _send_resuming(peer, address, name)
     arrival = peer.arrival("attach")
@@ -106,7 +106,7 @@ def map_too_large(peer: Peer) -> Verdict:
     needs=["resume"],
 )
 def incomplete_map_is_preferred(peer: Peer) -> Verdict:
-    """A map that does not fit a frame is cut, and told to be incomplete."""
+    """A map that does not fit into a frame is truncated and marked as incomplete."""
     peer, address, name, tags = _many_unsettled(peer)
     peer.claim(f"attach of at most {_SMALL_FRAME_OCTETS} octets with an incomplete map")
     _send_resuming(peer, address, name)
@@ -123,7 +123,7 @@ def incomplete_map_is_preferred(peer: Peer) -> Verdict:
 
 @case("attach.unsettled.null-key", covers=["performatives/attach/unsettled/null-keys"])
 def null_key_in_a_map(peer: Peer) -> Verdict:
-    """An unsettled map with a null key is refused or borne with."""
+    """The target rejects or tolerates an unsettled map with a null key."""
     # A target that refuses every map on a new link says nothing about the key.
     legal = asked(peer.another(), SENDER, unsettled=states(b"tag"))[1]
     if legal.refusal is not None:
@@ -138,7 +138,7 @@ def null_key_in_a_map(peer: Peer) -> Verdict:
     needs=["resume"],
 )
 def keys_of_the_target(peer: Peer) -> Verdict:
-    """The keys of the target's own unsettled map are delivery-tags, none is null."""
+    """The keys of the target's unsettled map are delivery-tags, and none is null."""
     peer, address, name, held = _suspended(peer, 2)
     link = _resumed(peer, address, name, states(*(delivery.tag for delivery in held), state="received"))
     reported = unsettled_of(link)
@@ -149,7 +149,7 @@ def keys_of_the_target(peer: Peer) -> Verdict:
 
 @case("attach.unsettled.reattaching", covers=["performatives/attach/unsettled/reattaching"])
 def no_map_when_reattaching(peer: Peer) -> Verdict:
-    """A link that is reattached with nothing unsettled has no map, not even an empty one."""
+    """A link that is reattached with no unsettled deliveries has no map, not even an empty one."""
     name, address = peer.name("link"), filled(peer, 1)
     link = peer.receiver(address, name=name)
     for delivery in unsettled(peer, link, 1):
@@ -173,7 +173,7 @@ def no_map_when_reattaching(peer: Peer) -> Verdict:
     needs=["resume"],
 )
 def nothing_new_beside_an_incomplete_map(peer: Peer) -> Verdict:
-    """A source that was given an incomplete map resumes what is in it, and begins nothing new."""
+    """A source that receives an incomplete map resumes the deliveries in it and starts no new ones."""
     peer, address, name, held = _suspended(peer, 3)
     fill(peer, address, b"new")
     map = states(held[0].tag, state="received")
@@ -196,7 +196,7 @@ def nothing_new_beside_an_incomplete_map(peer: Peer) -> Verdict:
     needs=["resume"],
 )
 def new_delivery_beside_an_incomplete_map(peer: Peer) -> Verdict:
-    """A new delivery to a target that told an incomplete map is refused."""
+    """A target that sent an incomplete map rejects a new delivery."""
     peer, address, name, _ = _many_unsettled(peer)
     _send_resuming(peer, address, name)
     attach = peer.expect("attach")
@@ -214,7 +214,7 @@ def new_delivery_beside_an_incomplete_map(peer: Peer) -> Verdict:
     needs=["resume"],
 )
 def new_deliveries_after_a_complete_map(peer: Peer) -> Verdict:
-    """Nothing new is begun until the link was attached with a complete map; then it is."""
+    """The target starts new deliveries only after the link is attached with a complete map."""
     peer, address, name, held = _suspended(peer, 2)
     fill(peer, address, b"new")
     peer.claim("a new delivery after the complete map, not before")

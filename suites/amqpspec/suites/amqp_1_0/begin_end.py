@@ -23,13 +23,13 @@ _CHANNELS = (4, 0, 9)
 
 @case("begin.mandatory.missing", covers=["performatives/begin/mandatory"])
 def begin_without_what_it_has_to_carry(peer: Peer) -> Verdict:
-    """Begin without next-outgoing-id, incoming-window or outgoing-window is refused."""
+    """The target rejects begin without next-outgoing-id, incoming-window or outgoing-window."""
     return worst(_refused_without(peer.another(), field) for field in _MANDATORY)
 
 
 @case("begin.mandatory.empty", covers=["performatives/begin/mandatory"])
 def empty_begin(peer: Peer) -> Verdict:
-    """Begin as an empty list is refused."""
+    """The target rejects begin with an empty list."""
     peer.open_connection()
     peer.send_octets(peer.exact("begin"))
     return rejects_violation(peer)
@@ -37,13 +37,13 @@ def empty_begin(peer: Peer) -> Verdict:
 
 @case("begin.mandatory.own", covers=["performatives/begin/mandatory"])
 def begin_of_the_target(peer: Peer) -> Verdict:
-    """The target's begin carries what it has to, in values as the tables permit."""
+    """The target's begin contains all mandatory fields, with valid values."""
     return well_formed(peer, owed(peer.begin().begun, "begin"))
 
 
 @case("begin.remote-channel.unset", covers=["performatives/begin/remote-channel/unset"])
 def begin_with_the_channel_of_another_session(peer: Peer) -> Verdict:
-    """A begin of one's own that names the channel of a session that stands is refused or borne with."""
+    """The target rejects or tolerates a first begin that names the channel of an existing session."""
     session = peer.begin()
     peer.room_for_channel(1)
     peer.send("begin", 1, remote_channel=session.remote_channel)
@@ -52,7 +52,7 @@ def begin_with_the_channel_of_another_session(peer: Peer) -> Verdict:
 
 @case("begin.remote-channel.answer", covers=["performatives/begin/remote-channel/answer"])
 def begin_that_answers(peer: Peer) -> Verdict:
-    """The begin that answers another one names the channel on which that one came."""
+    """The target's answering begin names the channel of the client's begin."""
     peer.open_connection()
     peer.room_for_channel(max(_CHANNELS))
     peer.claim(f"remote-channel {', '.join(map(str, _CHANNELS))}")
@@ -65,7 +65,7 @@ def begin_that_answers(peer: Peer) -> Verdict:
 
 @case("begin.handle-max.respected", covers=["performatives/begin/handle-max/respected"])
 def one_link_for_the_target(peer: Peer) -> Verdict:
-    """With a handle-max of zero, the target attaches with handle 0 only, whatever is asked of it."""
+    """With a handle-max of zero, the target uses handle 0 only, whatever the client attaches."""
     session = peer.begin(handle_max=0)
     address = peer.node()
     peer.claim("no handle of the target above 0")
@@ -80,7 +80,7 @@ def one_link_for_the_target(peer: Peer) -> Verdict:
 
 @case("begin.handle-max.exceeded", covers=["performatives/begin/handle-max/exceeded"])
 def handle_above_the_limit(peer: Peer) -> Verdict:
-    """Attach with a handle beyond the target's handle-max closes the connection."""
+    """An attach with a handle above the target's handle-max closes the connection."""
     session = peer.begin()
     # 4294967295 is the highest handle that can be written.
     if session.remote_handle_max >= HANDLE_MAX:
@@ -94,7 +94,7 @@ def handle_above_the_limit(peer: Peer) -> Verdict:
 
 @case("end.error", covers=["performatives/end/error"])
 def error_of_an_end(peer: Peer) -> Verdict:
-    """An end for an error says more about it than the condition."""
+    """An end for an error states more about it than the condition."""
     error = owed(failed_session(peer).error, "an error")
     reported = error.get("description") or error.get("info")
     return holds(
@@ -104,7 +104,7 @@ def error_of_an_end(peer: Peer) -> Verdict:
 
 @case("end.error.of-partner", covers=["sessions/end/handshake"])
 def end_with_an_error(peer: Peer) -> Verdict:
-    """An end that brings an error is answered by an end, and the connection stands."""
+    """The target answers an end with an error with an end, and the connection stays open."""
     peer.begin()
     peer.claim("end, then a new session")
     peer.end(error={"condition": "amqp:internal-error", "description": f"handle {UNATTACHED}"})

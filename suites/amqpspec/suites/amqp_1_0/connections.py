@@ -33,7 +33,7 @@ _CREDIT = 3
 
 @case("connections.channels.by-direction", covers=["connections/channels/by-direction"])
 def channels_of_each_direction(peer: Peer) -> Verdict:
-    """Each side numbers its channels by itself: the target's begin names the number of the other side."""
+    """Each side numbers its own channels: the target's begin names the client's channel."""
     peer.open_connection()
     peer.room_for_channel(max(_CHANNELS))
     peer.claim("begins that name channels 5, 1, 3, and sessions that work")
@@ -45,7 +45,7 @@ def channels_of_each_direction(peer: Peer) -> Verdict:
 
 @case("connections.channels.mapping", covers=["connections/channels/mapping"])
 def frames_reach_their_session(peer: Peer) -> Verdict:
-    """A frame goes to the session of its channel, though another one has a link of the same handle."""
+    """The target assigns a frame to the session of its channel, although another session uses the same handle."""
     nodes = [peer.node(), peer.node()]
     peer.begin(0)
     peer.begin(1)
@@ -63,7 +63,7 @@ def frames_reach_their_session(peer: Peer) -> Verdict:
 
 @case("connections.opening.limits-before", covers=["connections/opening/limits-before"])
 def open_within_the_least_limits(peer: Peer) -> Verdict:
-    """The target's open has at most 512 octets, on channel 0: no other limit is known by then."""
+    """The target's open has at most 512 octets and is on channel 0, because no limit is known yet."""
     peer.open_connection()
     first = frames_of(peer)[0]
     reported = f"{first.name} of {len(first.octets)} octets on channel {first.channel}"
@@ -74,7 +74,7 @@ def open_within_the_least_limits(peer: Peer) -> Verdict:
 
 @case("connections.opening.limits-before.exceeded", covers=["connections/opening/limits-before"])
 def open_beyond_the_least_limits(peer: Peer) -> Verdict:
-    """An open of more than 512 octets is refused or borne."""
+    """The target rejects or tolerates an open of more than 512 octets."""
     peer.greet()
     peer.send("open", properties=Map({Symbol("padding"): "x" * 600}))
     # The limit binds the sender; a target that takes the frame does nobody harm, and is
@@ -84,7 +84,7 @@ def open_beyond_the_least_limits(peer: Peer) -> Verdict:
 
 @case("connections.opening.open-first", covers=["connections/opening/open-first"])
 def begin_before_open(peer: Peer) -> Verdict:
-    """A begin before open is refused; the target's own first frame is open."""
+    """The target rejects a begin before open; its own first frame is open."""
     peer.greet()
     peer.send("begin")
     return worst((rejects_violation(peer, barrier=False), begins_with_open(peer)))
@@ -92,7 +92,7 @@ def begin_before_open(peer: Peer) -> Verdict:
 
 @case("connections.opening.channel-zero", covers=["connections/opening/channel-zero"])
 def open_on_another_channel(peer: Peer) -> Verdict:
-    """An open on another channel than 0 is refused; the target's own is on channel 0."""
+    """The target rejects an open on a channel other than 0; its own open is on channel 0."""
     return until_failure(
         about(_open_on(peer.another(), channel), f"channel {channel}") for channel in (1, _HIGHEST_CHANNEL)
     )
@@ -100,7 +100,7 @@ def open_on_another_channel(peer: Peer) -> Verdict:
 
 @case("connections.opening.limits-after", covers=["connections/opening/limits-after"])
 def limits_of_the_partner(peer: Peer) -> Verdict:
-    """After the opens the target keeps within the limits told: 512 octets, channel 0."""
+    """After both opens, the target respects the negotiated limits: 512 octets, channel 0."""
     address = peer.node()
     other = peer.another()
     # Put there by another connection, for which no such limits hold.
@@ -119,7 +119,7 @@ def limits_of_the_partner(peer: Peer) -> Verdict:
 
 @case("connections.pipelined.open", covers=["connections/pipelined/desirable"])
 def pipelined_open(peer: Peer) -> Verdict:
-    """Header, open and begin can go out in one write: they are answered in this order."""
+    """The target answers header, open and begin in this order if they arrive in one write."""
     peer.connect()
     peer.claim("header, open, begin")
     pipelined(peer, peer.frame("open"), peer.frame("begin"))
@@ -131,7 +131,7 @@ def pipelined_open(peer: Peer) -> Verdict:
 
 @case("connections.pipelined.frames", covers=["connections/pipelined/frames-before-answer"])
 def pipelined_link(peer: Peer) -> Verdict:
-    """Frames of a session and a link can be sent before the target's header has come: all are answered."""
+    """The target answers session and link frames that the client sends before it receives the target's header."""
     address = peer.node()
     put(peer.another(), address, b"waiting")
     peer.claim("header, open, begin, attach and the message that waits")
@@ -145,7 +145,7 @@ def pipelined_link(peer: Peer) -> Verdict:
 
 @case("connections.pipelined.early-frames", covers=["connections/pipelined/within-limits"])
 def early_frames_of_the_target(peer: Peer) -> Verdict:
-    """What the target sends before it knows any limit has at most 512 octets, on channel 0."""
+    """Each frame that the target sends before it knows a limit has at most 512 octets and is on channel 0."""
     peer.greet()
     # Time for a target that opens first, as it may.
     peer.wait(lambda arrival: False, peer.context.patience.quiet_s)
@@ -157,7 +157,7 @@ def early_frames_of_the_target(peer: Peer) -> Verdict:
 
 @case("connections.pipelined.beyond-channel-max", covers=["connections/pipelined/within-limits"])
 def pipelined_beyond_channel_max(peer: Peer) -> Verdict:
-    """A begin on a channel beyond what the target takes is refused, though it could not be known."""
+    """The target rejects a begin above its channel-max, although the client could not know the limit."""
     # A first connection finds out the limit, which a pipelining peer cannot know.
     other = peer.another()
     other.open_connection()
@@ -171,7 +171,7 @@ def pipelined_beyond_channel_max(peer: Peer) -> Verdict:
 
 @case("connections.pipelined.same-treatment", covers=["connections/pipelined/same-treatment"])
 def same_answers_in_any_pieces(peer: Peer) -> Verdict:
-    """The same frames get the same answers, in one write, octet by octet, or step by step."""
+    """The target gives the same answers to the same frames in one write, octet by octet and step by step."""
     peer.connect()
     peer.claim("open, begin, attach each time")
     ways: tuple[Callable[[Peer, list[bytes]], None], ...] = (_all_at_once, _by_halves, _by_octets, _by_steps)

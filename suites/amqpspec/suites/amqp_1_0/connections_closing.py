@@ -27,7 +27,7 @@ _SESSIONS = 4
 
 @case("connections.closing.close-frame", covers=["connections/closing/close-frame"])
 def error_is_reported_in_a_close(peer: Peer) -> Verdict:
-    """A connection that is in error is closed by a close that says why, before the stream ends."""
+    """The target closes a failed connection with a close that states the reason, before it ends the stream."""
     peer.open_connection()
     peer.send_frame(size=4)
     reaction = peer.reaction()
@@ -40,7 +40,7 @@ def error_is_reported_in_a_close(peer: Peer) -> Verdict:
 
 @case("connections.closing.half-closed-by-partner", covers=["connections/closing/close-frame"])
 def half_closed_stream(peer: Peer) -> Verdict:
-    """Where the partner ends its half of the stream without a word, a close before the end is what the rule asks for.
+    """If the partner half-closes the stream without a close, the target sends close before it ends the stream.
 
     The partner has broken off by then, and few can tell half an end from a whole one: a bare end is not strict.
     """
@@ -61,7 +61,7 @@ def half_closed_stream(peer: Peer) -> Verdict:
     covers=["connections/closing/last-thing", "performatives/close/nothing-after"],
 )
 def close_while_messages_flow(peer: Peer) -> Verdict:
-    """Nothing comes behind the target's close, though it has messages to send and credit for them."""
+    """The target sends nothing after its close, although messages and credit for them are available."""
     address = fill(peer, peer.node(), *bodies(_MANY))
     link = peer.receiver(address)
     peer.claim("close, and nothing behind it")
@@ -73,7 +73,7 @@ def close_while_messages_flow(peer: Peer) -> Verdict:
 
 @case("connections.closing.read-on", covers=["connections/closing/read-on"])
 def reads_on_behind_its_close(peer: Peer) -> Verdict:
-    """Behind its close for an error the target reads on: what comes before the other close meets no dead socket."""
+    """After a close with an error, the target reads until the client's close and does not reset the socket."""
     peer.claim("no reset before the other close")
     other = closing(peer)
     # A reset shows with the write after the one that met it: three of them.
@@ -88,7 +88,7 @@ def reads_on_behind_its_close(peer: Peer) -> Verdict:
 
 @case("connections.closing.timeout", covers=["connections/closing/timeout"], slow=True, budget_s=150)
 def waits_for_a_limited_time(peer: Peer) -> Verdict:
-    """Who gets no other close ends the stream by and by."""
+    """A target that receives no close in answer ends the stream eventually."""
     peer.claim("the end of the stream, though no close answers")
     other = closing(peer)
     end = other.expect_end(long_wait_s(other))
@@ -97,7 +97,7 @@ def waits_for_a_limited_time(peer: Peer) -> Verdict:
 
 @case("connections.closing.any-channel", covers=["connections/closing/any-channel"])
 def close_on_other_channels(peer: Peer) -> Verdict:
-    """A close on any channel up to channel-max is answered by close."""
+    """The target answers a close on any channel up to channel-max with close."""
     peer.claim("close")
     for channel in (1, 7):
         other = peer.another()
@@ -122,7 +122,7 @@ def close_of_the_target_is_on_channel_zero(peer: Peer) -> Verdict:
 
 @case("connections.closing.pipelined-with-open", covers=["connections/closing/pipelined-with-open"])
 def close_behind_open(peer: Peer) -> Verdict:
-    """Open and close in one write are answered by open and a close without error, on channel 0."""
+    """The target answers open and close in one write with open and a close without error, on channel 0."""
     peer.connect()
     peer.claim("header, open, close on channel 0")
     pipelined(peer, peer.frame("open"), peer.frame("close"))
@@ -138,7 +138,7 @@ def close_behind_open(peer: Peer) -> Verdict:
 
 @case("connections.closing.simultaneous", covers=["connections/simultaneous-close"])
 def both_close_at_once(peer: Peer) -> Verdict:
-    """A close that crosses the target's own ends the matter: one close from each side, then the end of the stream."""
+    """A close that crosses the target's close completes the exchange: one close per side, then the stream ends."""
     peer.begin()
     peer.polite = False
     peer.claim("one close from the target, and nothing behind it")

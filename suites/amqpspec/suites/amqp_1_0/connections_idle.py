@@ -44,7 +44,7 @@ _OPEN_AND_ANOTHER = 2
     budget_s=_LONG_BUDGET_S,
 )
 def timer_begins_anew_with_each_frame(peer: Peer) -> Verdict:
-    """The idle timer counts from the last frame that came: each one sets it back."""
+    """Every received frame restarts the idle timer."""
     peer.open_connection()
     idle_s = own_idle_s(peer)
     peer.claim("alive while frames come, and a whole timeout after the last one")
@@ -63,7 +63,7 @@ def timer_begins_anew_with_each_frame(peer: Peer) -> Verdict:
     budget_s=_LONG_BUDGET_S,
 )
 def silence_ends_in_a_close(peer: Peer) -> Verdict:
-    """Who is silent for longer than the target bears gets a close that says why."""
+    """The target sends a close with the reason to a client that is silent for longer than it tolerates."""
     idle_s = _silent(peer)
     # What is announced is half of the threshold: twice of it, and a third for a target that is slow to look.
     return judge_arrival(peer, peer.arrival("close", within_s=3 * idle_s + _SPARE_S))
@@ -76,7 +76,7 @@ def silence_ends_in_a_close(peer: Peer) -> Verdict:
     budget_s=_LONG_BUDGET_S,
 )
 def silence_behind_the_close(peer: Peer) -> Verdict:
-    """Where nobody answers the close for silence, the target may end the stream."""
+    """The target may end the stream if the client does not answer its close for inactivity."""
     idle_s = _silent(peer)
     peer.polite = False
     arrival = peer.arrival("close", within_s=3 * idle_s + _SPARE_S)
@@ -93,7 +93,7 @@ def silence_behind_the_close(peer: Peer) -> Verdict:
     slow=True,
 )
 def timeouts_of_both_sides(peer: Peer) -> Verdict:
-    """What one side asks for does not change what the other one asks for; both are kept."""
+    """The timeout of one side does not change the timeout of the other; both are respected."""
     other = peer.another()
     other.open_connection()
     peer.claim(
@@ -112,7 +112,7 @@ def timeouts_of_both_sides(peer: Peer) -> Verdict:
     budget_s=_LONG_BUDGET_S,
 )
 def threshold_is_twice_the_announced(peer: Peer) -> Verdict:
-    """What the target announces is half of the silence that it bears with."""
+    """The target announces half of the idle time that it tolerates."""
     idle_s = _silent(peer)
     start_s = peer.now()
     arrival = peer.arrival("close", within_s=3 * idle_s + _SPARE_S)
@@ -128,7 +128,7 @@ def threshold_is_twice_the_announced(peer: Peer) -> Verdict:
     covers=["connections/idle-timeout/unsupported", "performatives/open/idle-time-out/unsupported"],
 )
 def timeout_of_a_millisecond(peer: Peer) -> Verdict:
-    """An idle timeout that is too short for the target makes it close with an error, unless it keeps up with it."""
+    """The target closes with an error if the idle timeout is too short for it, or sends frames in time."""
     peer.greet()
     peer.send("open", idle_time_out=1)
     peer.claim("close with an error, or frames")
@@ -147,7 +147,7 @@ def timeout_of_a_millisecond(peer: Peer) -> Verdict:
 
 @case("connections.idle-timeout.empty-frame", covers=["connections/idle-timeout/empty-frame"], slow=True)
 def what_a_target_sends_in_time(peer: Peer) -> Verdict:
-    """With nothing to tell, a target may send empty frames: recorded is what it sends."""
+    """A target without other frames to send may send empty ones: the case records which frames it sends."""
     peer.open_connection(idle_time_out=PACE_MS)
     peer.begin()
     peer.claim("empty frames, or others")
@@ -162,7 +162,7 @@ def what_a_target_sends_in_time(peer: Peer) -> Verdict:
 
 @case("connections.empty-frame.any-channel", covers=["connections/empty-frame/any-channel"])
 def empty_frames_on_every_channel(peer: Peer) -> Verdict:
-    """Empty frames are taken on any channel that the target takes, mapped or not."""
+    """The target accepts empty frames on every channel up to its channel-max, with or without a session."""
     peer.begin()
     peer.claim("no reaction to empty frames")
     # Up to channel-max, which makes a channel valid; only the first of them has a session.
@@ -186,7 +186,7 @@ def empty_frames_of_the_target(peer: Peer) -> Verdict:
 
 @case("connections.empty-frame.before-open-received", covers=["connections/empty-frame/before-open-received"])
 def empty_frames_before_open_is_received(peer: Peer) -> Verdict:
-    """Before it has an open, the target sends empty frames on channel 0 alone, if any."""
+    """Before it receives open, the target sends empty frames only on channel 0, if any."""
     peer.greet()
     peer.wait(lambda arrival: False, peer.context.patience.quiet_s)
     peer.open()
@@ -196,7 +196,7 @@ def empty_frames_before_open_is_received(peer: Peer) -> Verdict:
 
 @case("connections.empty-frame.no-meaning", covers=["connections/empty-frame/no-meaning"])
 def empty_frames_within_a_delivery(peer: Peer) -> Verdict:
-    """Empty frames between the transfers of a delivery change nothing: it is whole, and no window has shrunk."""
+    """Empty frames between transfers have no effect: the delivery is complete and the window counts transfers only."""
     address = peer.node()
     link = sender(peer, address)
     peer.claim("the delivery whole, and transfers alone counted")
@@ -219,7 +219,7 @@ def empty_frames_within_a_delivery(peer: Peer) -> Verdict:
 
 @case("connections.empty-frame.after-open", covers=["connections/empty-frame/after-open"])
 def empty_frame_before_open(peer: Peer) -> Verdict:
-    """An empty frame before open is refused or borne."""
+    """The target rejects or tolerates an empty frame before open."""
     peer.greet()
     peer.send_empty()
     peer.send("open")
@@ -238,7 +238,7 @@ def empty_frames_come_after_open(peer: Peer) -> Verdict:
     "connections.empty-frame.not-after-close", covers=["connections/empty-frame/not-after-close"], slow=True
 )
 def no_empty_frame_behind_close(peer: Peer) -> Verdict:
-    """Behind its close the target sends no empty frame, though it still waits for the other close."""
+    """The target sends no empty frame after its close while it waits for the client's close."""
     # A pace that the target has to keep, so that an empty frame would be due soon.
     other = closing(peer, idle_time_out=PACE_MS // 2)
     peer.claim("no frame behind close")
@@ -254,7 +254,7 @@ def no_empty_frame_behind_close(peer: Peer) -> Verdict:
     budget_s=_LONG_BUDGET_S,
 )
 def flows_keep_alive(peer: Peer) -> Verdict:
-    """A session's flows keep a connection alive as empty frames do; which of them the target sends is its choice."""
+    """Session flows keep a connection alive as empty frames do; the target chooses which of them it sends."""
     peer.open_connection(idle_time_out=PACE_MS)
     idle_s = own_idle_s(peer)
     peer.begin()

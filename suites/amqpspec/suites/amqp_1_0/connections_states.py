@@ -41,13 +41,13 @@ _LONG_S = 12
     covers=["version/unparseable", "connections/states/legal-frames"],
 )
 def frame_in_place_of_a_header(peer: Peer) -> Verdict:
-    """START: an open without a header before it is no header; one is sent, then the stream ends."""
+    """START: the target answers an open without a header before it with a header, then ends the stream."""
     return judge_answer(peer, answer_to(peer, peer.exact("open", container_id="c")))
 
 
 @case("connections.states.header-mismatch", covers=["connections/states/header-mismatch"])
 def open_behind_a_wrong_header(peer: Peer) -> Verdict:
-    """START: a header of another version leads to the end; the open behind it is not answered."""
+    """START: the target ends the stream after a header of another version and does not answer the open after it."""
     peer.connect()
     # In one write: the open is there before the target has answered the header.
     octets = first_header(peer, minor=1) + peer.exact("open", container_id="c")
@@ -60,7 +60,7 @@ def open_behind_a_wrong_header(peer: Peer) -> Verdict:
     covers=["connections/opening/open-first", "connections/states/legal-frames"],
 )
 def second_header_in_place_of_open(peer: Peer) -> Verdict:
-    """HDR_EXCH: a second header in place of open is refused."""
+    """HDR_EXCH: the target rejects a second header in place of open."""
     peer.greet()
     peer.send_header("amqp")
     return rejects_violation(peer, barrier=False)
@@ -68,7 +68,7 @@ def second_header_in_place_of_open(peer: Peer) -> Verdict:
 
 @case("connections.states.close-before-open", covers=["performatives/open/first-frame"])
 def close_before_open(peer: Peer) -> Verdict:
-    """HDR_EXCH: a close without open ends the connection, with an error or without; the target opens first."""
+    """HDR_EXCH: a close without open ends the connection with or without an error; the target sends open first."""
     peer.greet()
     peer.send("close")
     reaction = peer.reaction(barrier=False)
@@ -82,7 +82,7 @@ def close_before_open(peer: Peer) -> Verdict:
 
 @case("connections.states.second-header", covers=["connections/states/legal-frames"])
 def second_header(peer: Peer) -> Verdict:
-    """OPENED: a second header, read as a frame, has a data offset of zero: it is refused."""
+    """OPENED: the target rejects a second header: read as a frame, it has a data offset of zero."""
     peer.open_connection()
     # Read as a frame: 41 4D 51 50 is a size of about 1 GB, the next octet a data offset of zero, which
     # makes it malformed at once.
@@ -92,7 +92,7 @@ def second_header(peer: Peer) -> Verdict:
 
 @case("connections.states.second-open", covers=["connections/states/legal-frames"])
 def second_open(peer: Peer) -> Verdict:
-    """OPENED: a second open is refused or passed over; it is not answered by another one."""
+    """OPENED: the target rejects or ignores a second open; it does not answer with another open."""
     peer.open_connection()
     peer.send("open")
     reaction = peer.reaction()
@@ -105,7 +105,7 @@ def second_open(peer: Peer) -> Verdict:
 
 @case("connections.states.order", covers=["connections/states/legal-frames"])
 def order_of_the_target(peer: Peer) -> Verdict:
-    """OPENED to END: of the target come open, then frames of the session, then close; each of them once."""
+    """OPENED to END: the target sends one open, then the frames of the session, then one close."""
     peer.begin()
     peer.barrier()
     peer.end()
@@ -120,7 +120,7 @@ def order_of_the_target(peer: Peer) -> Verdict:
     covers=["connections/closing/pipelined-with-open", "connections/states/legal-frames"],
 )
 def close_before_the_answers(peer: Peer) -> Verdict:
-    """OC_PIPE, CLOSE_PIPE: all from open to close goes out before the target's open; it opens, and closes last."""
+    """OC_PIPE, CLOSE_PIPE: the target sends open first and close last if open to close arrive before its open."""
     peer.connect()
     peer.claim("open first, close on channel 0 last")
     # OC_PIPE: header, open and close go out before any answer; CLOSE_PIPE: the headers are exchanged,
@@ -132,7 +132,7 @@ def close_before_the_answers(peer: Peer) -> Verdict:
 
 @case("connections.states.close-sent", covers=["connections/states/close-sent"])
 def silence_behind_close(peer: Peer) -> Verdict:
-    """CLOSE_SENT: nothing comes behind the target's close, though three links have credit and messages wait."""
+    """CLOSE_SENT: the target sends nothing after its close, although three links have credit and messages wait."""
     address = fill(peer, peer.node(), *bodies(_MESSAGES))
     links = [peer.receiver(address) for _ in range(_LINKS)]
     peer.claim("nothing behind close")
@@ -145,7 +145,7 @@ def silence_behind_close(peer: Peer) -> Verdict:
 
 @case("connections.states.close-received", covers=["connections/states/close-sent"])
 def frames_behind_the_other_close(peer: Peer) -> Verdict:
-    """CLOSE_RCVD: what comes behind the other close is not answered any more; close is."""
+    """CLOSE_RCVD: the target answers close, but no frame after it."""
     peer.begin()
     peer.claim("close, and nothing behind it")
     more = b"".join(plain_frame(peer, name) for name in PLAIN_FRAMES)
@@ -156,7 +156,7 @@ def frames_behind_the_other_close(peer: Peer) -> Verdict:
 
 @case("connections.states.discarding", covers=["connections/states/discarding"])
 def frames_behind_an_error(peer: Peer) -> Verdict:
-    """DISCARDING: behind a close for an error all frames are passed over in silence, up to the other close."""
+    """DISCARDING: after a close for an error, the target silently ignores all frames up to the client's close."""
     peer.claim("silence behind the target's close")
     other = closing(peer)
     for name in PLAIN_FRAMES:
@@ -167,7 +167,7 @@ def frames_behind_an_error(peer: Peer) -> Verdict:
 
 @case("connections.states.discarding.breaches", covers=["connections/states/discarding"])
 def breaches_behind_an_error(peer: Peer) -> Verdict:
-    """DISCARDING: further breaches, too, are passed over in silence."""
+    """DISCARDING: the target also silently ignores further violations."""
     peer.claim("silence behind the target's close")
     other = closing(peer)
     other.send_frame(UNKNOWN_PERFORMATIVE)
@@ -179,7 +179,7 @@ def breaches_behind_an_error(peer: Peer) -> Verdict:
 
 @case("connections.states.end", covers=["connections/states/end"])
 def silence_behind_both(peer: Peer) -> Verdict:
-    """END: once both closes are out, nothing more comes, whatever is sent."""
+    """END: after both closes, the target sends nothing more, whatever it receives."""
     peer.begin()
     peer.claim("nothing behind both closes")
     peer.close()
@@ -190,7 +190,7 @@ def silence_behind_both(peer: Peer) -> Verdict:
 
 @case("connections.states.opened.stands", covers=["connections/opened-stands"], slow=True)
 def connections_that_stand(peer: Peer) -> Verdict:
-    """Connections outlive the time that a target grants for opening: one with a session, one with nothing but open."""
+    """A connection with a session and one with only an open outlive the time that a target allows for opening."""
     bare = peer.another()
     bare.open_connection()
     peer.begin()

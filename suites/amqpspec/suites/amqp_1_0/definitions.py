@@ -38,19 +38,19 @@ _TAG_OCTETS = 32
 
 @case("definitions.snd-settle-mode.unsettled", covers=["definitions/snd-settle-mode/unsettled"])
 def sender_in_mode_unsettled(peer: Peer) -> Verdict:
-    """A sender in mode unsettled sends everything unsettled."""
+    """A sender in mode unsettled sends all deliveries unsettled."""
     return _sent_in_mode(peer, _UNSETTLED, settled=False)
 
 
 @case("definitions.snd-settle-mode.settled", covers=["definitions/snd-settle-mode/settled"])
 def sender_in_mode_settled(peer: Peer) -> Verdict:
-    """A sender in mode settled sends everything settled."""
+    """A sender in mode settled sends all deliveries settled."""
     return _sent_in_mode(peer, _SETTLED, settled=True)
 
 
 @case("definitions.snd-settle-mode.mixed", covers=["definitions/snd-settle-mode/mixed"])
 def sender_in_mode_mixed(peer: Peer) -> Verdict:
-    """From a sender in mode mixed, settled and unsettled messages are taken in turns."""
+    """The target accepts alternating settled and unsettled messages from a sender in mode mixed."""
     address = peer.node()
     link = peer.sender(address, snd_settle_mode=_MIXED)
     peer.credit_for(link, 3)
@@ -69,7 +69,7 @@ def sender_in_mode_mixed(peer: Peer) -> Verdict:
 
 @case("definitions.snd-settle-mode.mixed.one-octet", covers=["definitions/snd-settle-mode/mixed"])
 def settled_told_in_one_octet(peer: Peer) -> Verdict:
-    """On a link without a mode, which is mixed, settled may be a boolean that takes an octet of its own."""
+    """Settled may be a boolean with an octet of its own on a link without a mode, which is mixed."""
     address = peer.node()
     link = peer.sender(address)
     peer.credit_for(link, 2)
@@ -84,7 +84,7 @@ def settled_told_in_one_octet(peer: Peer) -> Verdict:
 
 @case("definitions.rcv-settle-mode.first", covers=["definitions/rcv-settle-mode/first"])
 def receiver_in_mode_first(peer: Peer) -> Verdict:
-    """A receiver in mode first settles whatever comes."""
+    """A receiver in mode first settles every delivery."""
     link = peer.sender(rcv_settle_mode=0)
     if owed(link.attached, "attach")["rcv_settle_mode"] != 0:
         raise OutOfReach("the target answers rcv-settle-mode first with second", link.attached)
@@ -97,7 +97,7 @@ def receiver_in_mode_first(peer: Peer) -> Verdict:
 
 @case("definitions.rcv-settle-mode.second", covers=["definitions/rcv-settle-mode/second"])
 def receiver_in_mode_second(peer: Peer) -> Verdict:
-    """A receiver in mode second tells an outcome, and settles when the sender has settled."""
+    """A receiver in mode second reports an outcome, and settles after the sender has settled."""
     link = second_mode(peer, peer.node())
     peer.credit_for(link, 2)
     peer.claim("an unsettled outcome; once that is settled, the tag is free")
@@ -115,7 +115,7 @@ def receiver_in_mode_second(peer: Peer) -> Verdict:
 
 @case("definitions.handle.different", covers=["definitions/handle/different"])
 def handles_that_differ(peer: Peer) -> Verdict:
-    """Links work with handles that are not the same on both ends."""
+    """Links work with different handles on both ends."""
     address, full = peer.node(), filled(peer, 1)
     session = peer.begin()
     if session.remote_handle_max < max(_HANDLES):
@@ -129,7 +129,7 @@ def handles_that_differ(peer: Peer) -> Verdict:
 
 @case("definitions.handle.reuse", covers=["definitions/handle/reuse"])
 def handle_once_more(peer: Peer) -> Verdict:
-    """The handle of a link that both sides closed serves for another one, in the other direction."""
+    """The handle of a link that both sides closed can be reused for a link in the other direction."""
     address = filled(peer, 1)
     first = peer.sender(address)
     peer.detach(first)
@@ -143,7 +143,7 @@ def handle_once_more(peer: Peer) -> Verdict:
 
 @case("definitions.delivery-tag.length", covers=["definitions/delivery-tag/length"])
 def tags_up_to_the_limit(peer: Peer) -> Verdict:
-    """Tags of one octet and of 32 octets are taken."""
+    """The target accepts tags of one octet and of 32 octets."""
     link = peer.sender()
     peer.claim("an outcome of each delivery")
     # The least and the most of §2.8.7, every octet of the longer one different.
@@ -154,7 +154,7 @@ def tags_up_to_the_limit(peer: Peer) -> Verdict:
 
 @case("definitions.delivery-tag.length.exceeded", covers=["definitions/delivery-tag/length"])
 def tag_above_the_limit(peer: Peer) -> Verdict:
-    """A tag of 33 octets is refused or borne with."""
+    """The target rejects or tolerates a tag of 33 octets."""
     link = peer.sender()
     sent = peer.transfer(link, b"x", delivery_tag=bytes(_TAG_OCTETS + 1))
     return borne(peer, peer.reaction(link=link, delivery=sent))
@@ -162,7 +162,7 @@ def tag_above_the_limit(peer: Peer) -> Verdict:
 
 @case("definitions.delivery-tag.length.own", covers=["definitions/delivery-tag/length"])
 def tags_of_the_target(peer: Peer) -> Verdict:
-    """The target's tags have 32 octets at most."""
+    """The target's tags have at most 32 octets."""
     link = peer.receiver(filled(peer, 3), credit=3)
     longest = max(len(delivery.tag) for delivery in peer.deliveries(link, 3))
     return holds(peer, longest <= _TAG_OCTETS, f"tags of up to {longest} octets", "at most 32 octets")
@@ -173,7 +173,7 @@ def tags_of_the_target(peer: Peer) -> Verdict:
 
 @case("definitions.sequence-no.arithmetic", covers=["definitions/sequence-no/arithmetic"])
 def numbers_that_wrap(peer: Peer) -> Verdict:
-    """Transfer-ids, delivery-ids and delivery-count go on at zero behind their highest."""
+    """Transfer-ids, delivery-ids and delivery-count wrap around to zero after their highest value."""
     # Two before the end of 32 bits, for each of the three counters (RFC 1982).
     peer.begin(next_outgoing_id=_JUST_BEFORE_ZERO)
     link = peer.sender(initial_delivery_count=_JUST_BEFORE_ZERO)
@@ -191,7 +191,7 @@ def numbers_that_wrap(peer: Peer) -> Verdict:
 
 @case("definitions.sequence-no.arithmetic.ranges", covers=["definitions/sequence-no/arithmetic"])
 def range_that_wraps(peer: Peer) -> Verdict:
-    """A disposition can speak of delivery-ids from below the highest to above zero."""
+    """A disposition can cover delivery-ids from below the highest value to above zero."""
     link = second_mode(peer, peer.node())
     peer.credit_for(link, 8)
     sent = [peer.outcome(_numbered(peer, link, _JUST_BEFORE_ZERO + n)) for n in range(4)]
@@ -209,7 +209,7 @@ def range_that_wraps(peer: Peer) -> Verdict:
 
 @case("definitions.fields.symbol-keys", covers=["definitions/fields/symbol-keys"])
 def fields_with_other_keys(peer: Peer) -> Verdict:
-    """Properties of open whose keys are strings, or null, are refused or borne with."""
+    """The target rejects or tolerates open properties with string or null keys."""
     return worst(_opened_with_key(peer.another(), key) for key in (Value("string", "product"), None))
 
 
@@ -223,7 +223,7 @@ def fields_of_the_target(peer: Peer) -> Verdict:
 
 @case("definitions.error.condition", covers=["definitions/error/condition"])
 def errors_of_the_target(peer: Peer) -> Verdict:
-    """An end and a close for an error have an error with a symbol as condition."""
+    """The target's end and close for an error contain an error with a symbol as condition."""
     ended = peer.another()
     with suppress(OutOfReach):
         failed_session(ended)
@@ -244,7 +244,7 @@ def errors_of_the_target(peer: Peer) -> Verdict:
 
 @case("definitions.error.condition.of-partner", covers=["definitions/error/condition"])
 def errors_of_the_partner(peer: Peer) -> Verdict:
-    """Detach, end and close with an error of nothing but a condition are answered."""
+    """The target answers detach, end and close whose error contains only a condition."""
     link = peer.sender()
     error = {"condition": "amqp:internal-error"}
     peer.claim("detach, end and close in answer")
@@ -258,7 +258,7 @@ def errors_of_the_partner(peer: Peer) -> Verdict:
 
 @case("definitions.min-max-frame-size.agreed", covers=["definitions/min-max-frame-size/agreed"])
 def frame_sizes_that_were_agreed(peer: Peer) -> Verdict:
-    """Whatever the peers agree on, frames of both up to that size pass, and none of the target's is larger."""
+    """Frames of both peers up to the agreed size pass, and the target sends none that is larger."""
     peer.claim("large messages in frames up to what was told, both ways, and a frame of 512 octets taken")
     address = _filled_with_large(peer)
     # The least, one above it, and no limit.
@@ -267,7 +267,7 @@ def frame_sizes_that_were_agreed(peer: Peer) -> Verdict:
 
 @case("definitions.min-max-frame-size.lower-bound", covers=["definitions/min-max-frame-size/lower-bound"])
 def max_frame_size_below_the_least(peer: Peer) -> Verdict:
-    """An open with a max-frame-size below 512 is refused or borne with."""
+    """The target rejects or tolerates an open with a max-frame-size below 512."""
     # The rule binds the sender of open: a target may refuse the value or bear with it (amqp-1.0 §2.8.19).
     return worst(_opened_with_limit(peer.another(), octets) for octets in (256, 0))
 
@@ -277,7 +277,7 @@ def max_frame_size_below_the_least(peer: Peer) -> Verdict:
     covers=["definitions/min-max-frame-size/lower-bound", "definitions/min-max-frame-size/agreed"],
 )
 def max_frame_size_of_the_target(peer: Peer) -> Verdict:
-    """The target's max-frame-size is 512 at least."""
+    """The target's max-frame-size is at least 512."""
     reported = peer.open_connection().max_frame_octets
     return holds(peer, reported >= _LEAST_FRAME_OCTETS, f"max-frame-size {reported}", "512 or more, or none")
 

@@ -10,7 +10,7 @@ from amqpspec.peer.amqp_1_0.peer import Peer
 from amqpspec.peer.context import OutOfReach, Unmet
 from amqpspec.run.amqp_1_0.oracles import borne, rejects_violation
 from amqpspec.run.case import case
-from amqpspec.run.oracles import equals, judge_reaction, observed_either_way, worst
+from amqpspec.run.oracles import equals, holds, judge_reaction, observed_either_way, worst
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_1_0._anonymous import addressed, anonymous
 from amqpspec.suites.amqp_1_0._links import (
@@ -45,14 +45,14 @@ _MOST_TRANSFERS = 70_000
 
 @case("definitions.condition.not-found", covers=["definitions/condition/not-found"])
 def node_that_does_not_exist(peer: Peer) -> Verdict:
-    """Attach to a node that does not exist is refused with not-found."""
+    """The target rejects attach to a nonexistent node with not-found."""
     _, reaction = refused_attach(peer, RECEIVER)
     return judge_reaction(peer, reaction)
 
 
 @case("definitions.condition.not-found.host", covers=["definitions/condition/not-found"])
 def host_that_does_not_exist(peer: Peer) -> Verdict:
-    """An open for a host that the target does not know is refused with not-found, where hosts matter to it."""
+    """A target that distinguishes hosts rejects an open for an unknown host with not-found."""
     peer.greet()
     peer.send("open", hostname=f"{peer.name('nowhere')}.invalid")
     with suppress(Unmet):
@@ -70,7 +70,7 @@ def host_that_does_not_exist(peer: Peer) -> Verdict:
     hooks=["limited-user"],
 )
 def node_that_is_barred(peer: Peer) -> Verdict:
-    """What a user has no right to is refused with unauthorized-access."""
+    """The target rejects an operation that a user is not permitted with unauthorized-access."""
     address = peer.node()
     peer.detach(peer.sender(address))
     limited = peer.another("limited")
@@ -86,26 +86,26 @@ def node_that_is_barred(peer: Peer) -> Verdict:
 
 @case("definitions.condition.decode-error", covers=["definitions/condition/decode-error"])
 def frames_that_cannot_be_decoded(peer: Peer) -> Verdict:
-    """A list that has not so many fields as it says is refused as undecodable."""
+    """The target rejects a list with fewer fields than it announces as undecodable."""
     # attach has 14 fields; 30 are announced.
     return _refused(peer, peer.attach_fields(SENDER), list_count=30)
 
 
 @case("definitions.condition.decode-error.utf-8", covers=["definitions/condition/decode-error"])
 def string_that_is_no_utf_8(peer: Peer) -> Verdict:
-    """A string that is no UTF-8 is refused as undecodable."""
+    """The target rejects a string of invalid UTF-8 as undecodable."""
     return _refused(peer, peer.attach_fields(SENDER), name=_BROKEN_UTF_8)
 
 
 @case("definitions.condition.decode-error.constructor", covers=["definitions/condition/decode-error"])
 def constructor_that_there_is_not(peer: Peer) -> Verdict:
-    """A constructor that is not defined is refused as undecodable."""
+    """The target rejects an undefined constructor as undecodable."""
     return _refused(peer, peer.attach_fields(SENDER), name=_NO_CONSTRUCTOR)
 
 
 @case("definitions.condition.not-allowed", covers=["definitions/condition/not-allowed"])
 def transfer_by_a_receiver(peer: Peer) -> Verdict:
-    """A transfer on a link to receive is refused."""
+    """The target rejects a transfer on a link that only receives."""
     link = peer.receiver()
     fields: dict[str, Any] = {"handle": link.handle, "delivery_id": 0, "delivery_tag": b"t"}
     # The payload is a whole message, a data section of one octet: nothing is wrong but the direction.
@@ -115,26 +115,26 @@ def transfer_by_a_receiver(peer: Peer) -> Verdict:
 
 @case("definitions.condition.invalid-field", covers=["definitions/condition/invalid-field"])
 def role_that_is_a_string(peer: Peer) -> Verdict:
-    """Attach with a role that is a string is refused."""
+    """The target rejects attach with a string as role."""
     return _refused(peer, peer.attach_fields(SENDER), role=Value("string", "sender"))
 
 
 @case("definitions.condition.invalid-field.handle", covers=["definitions/condition/invalid-field"])
 def handle_that_is_a_symbol(peer: Peer) -> Verdict:
-    """Attach with a handle that is a symbol is refused."""
+    """The target rejects attach with a symbol as handle."""
     return _refused(peer, peer.attach_fields(SENDER), handle=Value("symbol", "handle"))
 
 
 @case("definitions.condition.invalid-field.choice", covers=["definitions/condition/invalid-field"])
 def value_that_is_no_choice(peer: Peer) -> Verdict:
-    """Attach with a settle mode that there is not is refused or borne with."""
+    """The target rejects or tolerates attach with an undefined settle mode."""
     modes: tuple[dict[str, Any], ...] = ({"snd_settle_mode": 7}, {"rcv_settle_mode": 9})
     return worst(_borne(peer.another(), fields) for fields in modes)
 
 
 @case("definitions.condition.not-implemented", covers=["definitions/condition/not-implemented"])
 def target_of_an_unknown_type(peer: Peer) -> Verdict:
-    """Attach whose target is of a type that nobody has heard of is refused."""
+    """The target rejects an attach whose target has an unknown type."""
     link, reaction = asked(peer, SENDER, target=_UNHEARD_OF)
     if reaction.refusal is None and link.is_attached and link.refused:
         reaction = peer.reaction(link=link, barrier=False)
@@ -143,20 +143,24 @@ def target_of_an_unknown_type(peer: Peer) -> Verdict:
 
 @case(
     "definitions.condition.resource-deleted",
-    covers=["definitions/condition/resource-deleted"],
+    covers=["definitions/condition/resource-deleted", "links/establishing/actual-properties"],
     needs=["dynamic-nodes"],
 )
 def node_that_is_deleted(peer: Peer) -> Verdict:
-    """The links to a node that goes with the link that made it are detached with resource-deleted."""
+    """Links to a dynamic node are detached with resource-deleted when the link that created it is closed.
+
+    Whoever attaches to its address afterwards is refused, or uses a node that works.
+    """
     maker = _maker(peer)
-    other = peer.another()
-    link, reaction = asked(other, SENDER, own_terminus(maker)["address"])
+    address, other = own_terminus(maker)["address"], peer.another()
+    link, reaction = asked(other, SENDER, address)
     if reaction.refusal is not None or link.refused:
         raise OutOfReach(f"only who made the node may use it: {reaction.describe(peer.dialect)}", reaction)
     other.barrier()
     peer.claim("detach with resource-deleted on the other connection, or a node that stays")
     peer.detach(maker)
-    return _gone(other, link)
+    verdict = _gone(other, link)
+    return verdict if other.over(link) is None else worst((verdict, _gone_or_made(peer.another(), address)))
 
 
 @case(
@@ -165,7 +169,7 @@ def node_that_is_deleted(peer: Peer) -> Verdict:
     needs=["dynamic-nodes"],
 )
 def name_of_a_link_that_was_closed(peer: Peer) -> Verdict:
-    """A link that the target has closed with its node is gone: its name serves anew, with nothing unsettled."""
+    """A link that the target closed with its node is gone: its name can be reused, with nothing unsettled."""
     maker, other, name = _maker(peer), peer.another(), peer.name("link")
     address = fill(peer, own_terminus(maker)["address"], b"unsettled")
     link, reaction = asked(other, RECEIVER, address, name=name)
@@ -186,7 +190,7 @@ def name_of_a_link_that_was_closed(peer: Peer) -> Verdict:
 
 @case("definitions.condition.illegal-state", covers=["definitions/condition/illegal-state"])
 def begin_of_what_has_begun(peer: Peer) -> Verdict:
-    """A begin on a channel whose session has links is refused."""
+    """The target rejects a begin on a channel whose session has links."""
     peer.sender()
     peer.send("begin")
     return rejects_violation(peer)
@@ -197,7 +201,7 @@ def begin_of_what_has_begun(peer: Peer) -> Verdict:
 
 @case("definitions.condition.framing-error", covers=["definitions/condition/framing-error"])
 def octets_that_are_no_frame(peer: Peer) -> Verdict:
-    """Octets in which no frame header can be found are refused with framing-error."""
+    """The target rejects octets that contain no valid frame header with framing-error."""
     peer.open_connection()
     # A size of 5, and octets behind it in which no header could be found again.
     peer.send_octets(bytes(3) + b"\x05" + bytes(range(60)))
@@ -209,7 +213,7 @@ def octets_that_are_no_frame(peer: Peer) -> Verdict:
 
 @case("definitions.condition.window-violation", covers=["definitions/condition/window-violation"], heavy=True)
 def transfers_beyond_the_window(peer: Peer) -> Verdict:
-    """Transfers beyond the target's incoming window are taken as it renews it, or end the session."""
+    """The target accepts transfers beyond its incoming window as it renews the window, or ends the session."""
     link = peer.sender()
     peer.credit_for(link)
     # Twice the window, and two: a target that has renewed it once meanwhile is overrun all the same.
@@ -224,7 +228,7 @@ def transfers_beyond_the_window(peer: Peer) -> Verdict:
 
 @case("definitions.condition.errant-link", covers=["definitions/condition/errant-link"])
 def transfer_for_a_link_that_failed(peer: Peer) -> Verdict:
-    """A transfer for a link that the target has detached for an error ends the session with errant-link."""
+    """A transfer for a link that the target detached for an error ends the session with errant-link."""
     peer.polite = False
     link = peer.sender()
     failed(peer, link)
@@ -234,7 +238,7 @@ def transfer_for_a_link_that_failed(peer: Peer) -> Verdict:
 
 @case("definitions.condition.handle-in-use", covers=["definitions/condition/handle-in-use"])
 def handle_that_has_a_link(peer: Peer) -> Verdict:
-    """Attach with a handle that has a link is refused with handle-in-use."""
+    """The target rejects attach with the handle of another link with handle-in-use."""
     link = peer.receiver()
     peer.send("attach", **peer.attach_fields(RECEIVER, handle=link.handle))
     return rejects_violation(peer)
@@ -242,19 +246,19 @@ def handle_that_has_a_link(peer: Peer) -> Verdict:
 
 @case("definitions.condition.unattached-handle.flow", covers=["definitions/condition/unattached-handle"])
 def flow_without_link(peer: Peer) -> Verdict:
-    """Flow with a handle that no link has ends the session with unattached-handle."""
+    """A flow with an unattached handle ends the session with unattached-handle."""
     return _unattached(peer, "flow", delivery_count=0, link_credit=1)
 
 
 @case("definitions.condition.unattached-handle.transfer", covers=["definitions/condition/unattached-handle"])
 def transfer_without_link(peer: Peer) -> Verdict:
-    """Transfer with a handle that no link has ends the session with unattached-handle."""
+    """A transfer with an unattached handle ends the session with unattached-handle."""
     return _unattached(peer, "transfer", payload=b"\x00\x53\x75\xa0\x01x")
 
 
 @case("definitions.condition.unattached-handle.detach", covers=["definitions/condition/unattached-handle"])
 def detach_without_link(peer: Peer) -> Verdict:
-    """Detach with a handle that no link has is passed over, or ends the session with unattached-handle."""
+    """A detach with an unattached handle is ignored, or ends the session with unattached-handle."""
     peer.begin()
     peer.send("detach", handle=UNATTACHED, closed=True)
     return borne(peer, peer.reaction())
@@ -267,7 +271,7 @@ def detach_without_link(peer: Peer) -> Verdict:
     "definitions.condition.transfer-limit-exceeded", covers=["definitions/condition/transfer-limit-exceeded"]
 )
 def messages_beyond_the_credit(peer: Peer) -> Verdict:
-    """Messages beyond the target's credit are taken as it renews it, or detach the link."""
+    """The target accepts messages beyond its credit as it renews the credit, or detaches the link."""
     link = peer.sender()
     burst = 2 * peer.credit_for(link) + 1
     if burst > min(LARGEST_TRY, link.session.remote_incoming_window):
@@ -278,7 +282,7 @@ def messages_beyond_the_credit(peer: Peer) -> Verdict:
 
 @case("definitions.condition.message-size-exceeded", covers=["definitions/condition/message-size-exceeded"])
 def message_that_is_too_large(peer: Peer) -> Verdict:
-    """A message above the max-message-size of a link detaches it with message-size-exceeded."""
+    """A message above the max-message-size of a link detaches the link with message-size-exceeded."""
     link = peer.sender()
     message = oversize(link)
     if message is None:
@@ -293,7 +297,7 @@ def message_that_is_too_large(peer: Peer) -> Verdict:
 
 @case("definitions.condition.stolen", covers=["definitions/condition/stolen"], needs=["link-stealing"])
 def link_that_is_attached_elsewhere(peer: Peer) -> Verdict:
-    """The link that is attached anew on another session is detached with stolen."""
+    """A link that is attached again on another session is detached from the first one with stolen."""
     address, name = peer.node(), peer.name("link")
     first = peer.sender(address, name=name)
     peer.room_for_channel(1)
@@ -306,7 +310,7 @@ def link_that_is_attached_elsewhere(peer: Peer) -> Verdict:
 
 @case("definitions.condition.resource-locked", covers=["definitions/condition/resource-locked"])
 def held_by_another(peer: Peer) -> Verdict:
-    """A connection whose container is held by a newer one, as both asked for, is closed with resource-locked."""
+    """A connection whose container is taken over at the wish of both connections is closed with resource-locked."""
     beside = peer.another().open_connection()
     sole(peer, CLOSE_EXISTING)
     peer.claim("close with resource-locked, and nobody else's connection closed")
@@ -317,7 +321,7 @@ def held_by_another(peer: Peer) -> Verdict:
 
 @case("definitions.condition.precondition-failed", covers=["definitions/condition/precondition-failed"])
 def message_without_to(peer: Peer) -> Verdict:
-    """On a link without address, a message that names no node either is refused; one that names a node is taken."""
+    """On a link without address, the target rejects a message without a node and accepts one with a node."""
     link = anonymous(peer)
     address = peer.node()
     outgoing = peer.transfer(link, b"to nobody")
@@ -357,6 +361,17 @@ def _gone(peer: Peer, link: Link) -> Verdict:
     if peer.over(link) is None:
         return observed_either_way(peer, "still attached")
     return judge_reaction(peer, peer.reaction(link=link))
+
+
+def _gone_or_made(peer: Peer, address: str) -> Verdict:
+    """An address whose node was deleted names nothing any more, or a new node."""
+    peer.claim("a refusal, or a node that passes a message on")
+    link, reaction = asked(peer, SENDER, address)
+    if reaction.refusal is not None or link.refused:
+        return holds(peer, True, reaction)
+    peer.outcome(peer.transfer(link, b"x"))
+    body = peer.delivery(peer.receiver(address, credit=1)).body
+    return equals(peer, body, b"x", "body", "links/establishing/actual-properties")
 
 
 def _maker(peer: Peer) -> Link:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from amqpspec.peer.amqp_1_0.arrivals import RECEIVER
@@ -33,7 +34,7 @@ from amqpspec.suites.amqp_1_0._transfers import (
 
 @case("disposition.role-missing", covers=["performatives/disposition/mandatory"])
 def disposition_without_role(peer: Peer) -> Verdict:
-    """A disposition without role is refused."""
+    """The target rejects a disposition without role."""
     _, (delivery,) = unsettled(peer, peer.node(), b"message")
     peer.disposition(delivery, role=None)
     return rejects_violation(peer)
@@ -41,7 +42,7 @@ def disposition_without_role(peer: Peer) -> Verdict:
 
 @case("disposition.first-missing", covers=["performatives/disposition/mandatory"])
 def disposition_without_first(peer: Peer) -> Verdict:
-    """A disposition without first is refused."""
+    """The target rejects a disposition without first."""
     unsettled(peer, peer.node(), b"message")
     peer.send("disposition", role="receiver", first=None, settled=True, state="accepted")
     return rejects_violation(peer)
@@ -49,7 +50,7 @@ def disposition_without_first(peer: Peer) -> Verdict:
 
 @case("disposition.empty", covers=["performatives/disposition/mandatory"])
 def empty_disposition(peer: Peer) -> Verdict:
-    """A disposition that is an empty list is refused."""
+    """The target rejects a disposition with an empty list."""
     unsettled(peer, peer.node(), b"message")
     peer.send_octets(peer.exact("disposition"))
     return rejects_violation(peer)
@@ -57,7 +58,7 @@ def empty_disposition(peer: Peer) -> Verdict:
 
 @case("disposition.of-target", covers=["performatives/disposition/mandatory"])
 def dispositions_of_the_target(peer: Peer) -> Verdict:
-    """Dispositions of the target carry role and first."""
+    """The target's dispositions contain role and first."""
     link = sender(peer, peer.node())
     sent = piece(peer, link, octets_of(b"message"), settled=False)
     peer.claim(f"a disposition with role and first {sent.id}")
@@ -72,7 +73,7 @@ def dispositions_of_the_target(peer: Peer) -> Verdict:
 
 @case("disposition.many-links", covers=["performatives/disposition/many-links"])
 def one_disposition_for_two_links(peer: Peer) -> Verdict:
-    """One disposition speaks of the deliveries on two links of a session."""
+    """One disposition can cover the deliveries on two links of a session."""
     addresses = peer.node("one"), peer.node("two")
     received: list[Delivery] = []
     links: list[Link] = []
@@ -89,7 +90,7 @@ def one_disposition_for_two_links(peer: Peer) -> Verdict:
 
 @case("disposition.directionality", covers=["performatives/disposition/directionality"])
 def disposition_of_the_other_direction(peer: Peer) -> Verdict:
-    """A disposition in the role of sender changes nothing of what the target has sent under the same number."""
+    """A disposition in the role of sender does not affect the target's own delivery with the same number."""
     address = peer.node()
     put(peer.another(), address, b"message")
     _, (delivery,) = received(peer, address, 1, snd_settle_mode="unsettled")
@@ -106,7 +107,7 @@ def disposition_of_the_other_direction(peer: Peer) -> Verdict:
 
 @case("disposition.directionality.of-target", covers=["performatives/disposition/directionality"])
 def role_in_dispositions_of_the_target(peer: Peer) -> Verdict:
-    """About what it has received, the target speaks in the role of receiver."""
+    """The target's dispositions about received deliveries have the role of receiver."""
     link = sender(peer, peer.node())
     peer.claim("a disposition in the role of receiver")
     piece(peer, link, octets_of(b"message"), settled=False)
@@ -116,7 +117,7 @@ def role_in_dispositions_of_the_target(peer: Peer) -> Verdict:
 
 @case("disposition.incomplete", covers=["performatives/disposition/incomplete"])
 def no_disposition_in_mid_delivery(peer: Peer) -> Verdict:
-    """Between the transfers of a delivery, the target sends no disposition about it."""
+    """The target sends no disposition about a delivery between its transfers."""
     peer.open_connection(max_frame_size=SMALLEST_FRAME_OCTETS)
     address = peer.node()
     put(peer, address, LARGE)
@@ -135,7 +136,7 @@ def no_disposition_in_mid_delivery(peer: Peer) -> Verdict:
 
 @case("disposition.detached-links", covers=["performatives/disposition/detached-links"])
 def accepted_behind_the_detach(peer: Peer) -> Verdict:
-    """A delivery on a link that is detached, not closed, can be accepted: its message is gone."""
+    """A delivery on a detached, unclosed link can be accepted: its message is removed from the node."""
     return _behind_the_detach(peer, "accepted", [])
 
 
@@ -144,13 +145,13 @@ def accepted_behind_the_detach(peer: Peer) -> Verdict:
     covers=["performatives/disposition/detached-links/applied", "performatives/disposition/detached-links"],
 )
 def released_behind_the_detach(peer: Peer) -> Verdict:
-    """A delivery on a link that is detached, not closed, can be released: its message is there again."""
+    """A delivery on a detached, unclosed link can be released: its message is available again."""
     return _behind_the_detach(peer, "released", [b"message"])
 
 
 @case("disposition.detached-links.both", covers=["performatives/disposition/detached-links/applied"])
 def outcomes_behind_the_detach(peer: Peer) -> Verdict:
-    """Behind the detach, each delivery meets its own outcome."""
+    """The target applies a separate outcome to each delivery after the detach."""
     address = peer.node()
     link, (first, second, third) = unsettled(peer, address, b"1", b"2", b"3")
     _suspend(peer, link)
@@ -164,7 +165,7 @@ def outcomes_behind_the_detach(peer: Peer) -> Verdict:
 
 @case("disposition.last", covers=["performatives/disposition/last"])
 def disposition_without_last(peer: Peer) -> Verdict:
-    """A disposition without last speaks of first alone."""
+    """A disposition without last covers first only."""
     address = peer.node()
     _, (_, second, _) = unsettled(peer, address, b"1", b"2", b"3")
     peer.claim("the first and the third message in the node again")
@@ -177,7 +178,7 @@ def disposition_without_last(peer: Peer) -> Verdict:
 
 @case("disposition.settled", covers=["performatives/disposition/settled"])
 def disposition_that_settles(peer: Peer) -> Verdict:
-    """What the receiver has settled needs no word of the target any more, whether or not it has a state."""
+    """The target sends no disposition about deliveries that the receiver has settled, with or without a state."""
     address = peer.node()
     link, (first, second) = unsettled(peer, address, b"no state", b"accepted")
     peer.claim("the accepted message gone")
@@ -197,7 +198,7 @@ def disposition_that_settles(peer: Peer) -> Verdict:
 
 @case("disposition.settled.by-sender", covers=["performatives/disposition/settled"])
 def sender_settles(peer: Peer) -> Verdict:
-    """What the sender has settled by a disposition is settled: its tag can be used again."""
+    """A delivery that the sender settles by a disposition is settled: its tag can be used again."""
     address = peer.node()
     link = in_mode_second(peer, "sender", address)
     peer.claim("both messages in the node")
@@ -214,10 +215,13 @@ def sender_settles(peer: Peer) -> Verdict:
 def _one_by_one(peer: Peer, link: Link) -> None:
     """Let the transfers of one delivery come one at a time, as the session's window is opened."""
     while not link.inbox:
-        count = len(link.partial)
-        peer.until(lambda count=count: bool(link.inbox) or len(link.partial) > count, "a transfer", link=link)  # type: ignore[misc]
+        peer.until(partial(_has_more, link, len(link.partial)), "a transfer", link=link)
         if not link.inbox:
             peer.flow(link.session.channel, incoming_window=1)
+
+
+def _has_more(link: Link, count: int) -> bool:
+    return bool(link.inbox) or len(link.partial) > count
 
 
 def _before_the_last_transfer(arrived: list[FrameArrived]) -> list[FrameArrived]:

@@ -26,13 +26,13 @@ _TAG = b"the same"
 
 @case("sessions.flow.received.rewound", covers=["sessions/flow/received/rewound"])
 def rewound_outgoing_id(peer: Peer) -> Verdict:
-    """A next-outgoing-id behind what was counted is taken over, in its session and no other."""
+    """The target adopts a next-outgoing-id below its count, in this session only."""
     return _jumped(peer, _FIRST_ID)
 
 
 @case("sessions.flow.received.ahead", covers=["sessions/flow/received/rewound"])
 def outgoing_id_ahead(peer: Peer) -> Verdict:
-    """A next-outgoing-id ahead of what was counted is taken over, in its session and no other."""
+    """The target adopts a next-outgoing-id ahead of its count, in this session only."""
     return _jumped(peer, _FIRST_ID + 1000)
 
 
@@ -41,7 +41,7 @@ def outgoing_id_ahead(peer: Peer) -> Verdict:
 
 @case("transfers.large.empty-fragments", covers=["transfers/large/empty-fragments"])
 def transfers_without_payload(peer: Peer) -> Verdict:
-    """A message is whole though its first, a middle and its last transfer are empty; so is the one behind it."""
+    """A message with an empty first, middle and last transfer arrives complete, and so does the next one."""
     address = peer.node()
     link = sender(peer, address)
     peer.claim("two messages, whole")
@@ -56,7 +56,7 @@ def transfers_without_payload(peer: Peer) -> Verdict:
 
 @case("transfers.delivery-tag.two-links", covers=["transfers/delivery-tag/unique"])
 def one_tag_on_two_links(peer: Peer) -> Verdict:
-    """A tag belongs to its link: two links can have unsettled deliveries of the same tag."""
+    """A tag belongs to its link: two links can have unsettled deliveries with the same tag."""
     addresses = [peer.node(), peer.node()]
     links = _unsettling(peer, addresses)
     peer.claim("both deliveries accepted, each in its node")
@@ -78,14 +78,15 @@ def one_tag_on_two_links(peer: Peer) -> Verdict:
 
 @case("links.flow.credit-exact", covers=["links/flow/credit-exact"])
 def credit_used_up_at_once(peer: Peer) -> Verdict:
-    """As many messages as there is credit for, sent at once, are all taken, and the link goes on."""
+    """The target accepts as many messages at once as it grants credit for, then another one when it grants more."""
     address = peer.node()
     link = sender(peer, address)
     count = link.credit
     if count > min(_MOST_CREDIT, link.session.remote_incoming_window):
         raise OutOfReach(f"a credit of {count} is more than the case sends at once")
     peer.claim(f"{count} messages accepted, and another one behind them")
-    peer.send_octets(b"".join(peer.transfer_octets(link, b"x") for _ in range(count)))
+    burst_octets = b"".join(peer.transfer_octets(link, b"x") for _ in range(count))
+    peer.send_octets(burst_octets + peer.frame("flow", link.session.channel, handle=link, echo=True))
     burst = list(link.session.outgoing.values())
     for outgoing in burst:
         peer.outcome(outgoing)

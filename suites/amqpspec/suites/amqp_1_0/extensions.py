@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from amqpspec.peer.amqp_1_0.books import Link
 from amqpspec.peer.amqp_1_0.peer import Peer
 from amqpspec.peer.context import Unmet
 from amqpspec.run.case import case
 from amqpspec.run.oracles import equals, holds, worst
 from amqpspec.run.verdict import Verdict
-from amqpspec.suites.amqp_1_0._anonymous import addressed, announced, anonymous
+from amqpspec.suites.amqp_1_0._anonymous import WITHOUT_REJECTED, addressed, announced, anonymous
 from amqpspec.suites.amqp_1_0._links import look, refused_attach
 from amqpspec.suites.amqp_1_0._sole import (
     CLOSE_EXISTING,
@@ -25,7 +28,7 @@ from amqpspec.suites.amqp_1_0._sole import (
 
 @case("anonymous.attach", covers=["anonymous/attach"])
 def anonymous_link(peer: Peer) -> Verdict:
-    """A link whose target has no address is taken: the target's attach has a target, and credit comes."""
+    """The target accepts a link whose target has no address: its attach has a target, and it grants credit."""
     announced(peer)
     peer.claim("a link with a target, and credit")
     link = anonymous(peer)
@@ -35,7 +38,7 @@ def anonymous_link(peer: Peer) -> Verdict:
 
 @case("anonymous.to", covers=["anonymous/to"])
 def routed_by_to(peer: Peer) -> Verdict:
-    """Of messages on one link, each goes to the node that it names, and to no other."""
+    """Each message on a link without address reaches the node that it names, and no other."""
     announced(peer)
     addresses = [peer.node(), peer.node()]
     link = anonymous(peer)
@@ -51,7 +54,7 @@ def routed_by_to(peer: Peer) -> Verdict:
 
 @case("anonymous.unroutable", covers=["anonymous/unroutable"])
 def unroutable_message(peer: Peer) -> Verdict:
-    """A message to nowhere is rejected with what an attach to nowhere meets; the link goes on."""
+    """The target rejects a message to an unknown address with the error of an attach to it; the link continues."""
     nowhere, condition = _nowhere(peer)
     link, address = anonymous(peer), peer.node()
     peer.claim(f"rejected with {condition}, and the next message accepted")
@@ -66,14 +69,16 @@ def unroutable_message(peer: Peer) -> Verdict:
 
 @case("anonymous.unroutable.settled", covers=["anonymous/unroutable/settled"])
 def unroutable_settled_message(peer: Peer) -> Verdict:
-    """A settled message to nowhere cannot be rejected: the link is detached with what an attach to nowhere meets."""
+    """A settled message to an unknown address cannot be rejected: the target detaches the link with that error."""
     nowhere, condition = _nowhere(peer)
-    link = anonymous(peer)
-    peer.claim(f"detach with {condition}")
-    addressed(peer, link, nowhere, b"lost", settled=True)
-    reaction = peer.reaction(link=link)
-    told = link.detached_by is not None and link.detached_by.condition == condition
-    return holds(peer, told, reaction)
+    return _detaches(peer, anonymous(peer), nowhere, condition, settled=True)
+
+
+@case("anonymous.unroutable.without-rejected", covers=["anonymous/unroutable/without-rejected"])
+def unroutable_without_rejected(peer: Peer) -> Verdict:
+    """Where the source knows no rejected, a message to an unknown address detaches the link with that error."""
+    nowhere, condition = _nowhere(peer)
+    return _detaches(peer, anonymous(peer, outcomes=WITHOUT_REJECTED), nowhere, condition)
 
 
 # --- one connection for each container
@@ -81,7 +86,7 @@ def unroutable_settled_message(peer: Peer) -> Verdict:
 
 @case("sole-connection.refused", covers=["sole-connection/refused"])
 def second_connection_is_refused(peer: Peer) -> Verdict:
-    """Of two connections of a container that is to have one, the second fails; another container opens."""
+    """A second connection of a container with the sole-connection policy fails; another container can connect."""
     sole(peer, REFUSE)
     peer.claim("open that tells a failure, close with invalid-field on container-id; all others go on")
     second = peer.another(container_id=peer.container_id)
@@ -96,7 +101,7 @@ def second_connection_is_refused(peer: Peer) -> Verdict:
 
 @case("sole-connection.replaced", covers=["sole-connection/replaced"])
 def first_connection_is_replaced(peer: Peer) -> Verdict:
-    """Where the first connection is to give way, a second one of its container opens, and the first is closed."""
+    """If the policy replaces the first connection, a second one of the container opens and the first is closed."""
     beside = peer.another().open_connection()
     sole(peer, CLOSE_EXISTING)
     peer.claim(
@@ -119,3 +124,12 @@ def _nowhere(peer: Peer) -> tuple[str, str]:
     if refusal is None or refusal.code is None:
         raise Unmet("a refusal with a condition", reaction.describe(peer.dialect), reaction)
     return link.address, str(refusal.code)
+
+
+def _detaches(peer: Peer, link: Link, to: str, condition: str, **fields: Any) -> Verdict:
+    """A message to an address that names nothing detaches its link with that condition."""
+    peer.claim(f"detach with {condition}")
+    addressed(peer, link, to, b"lost", **fields)
+    reaction = peer.reaction(link=link)
+    told = link.detached_by is not None and link.detached_by.condition == condition
+    return holds(peer, told, reaction)

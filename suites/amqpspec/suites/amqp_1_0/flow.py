@@ -33,13 +33,13 @@ _CREDIT = 2
 
 @case("flow.mandatory.missing", covers=["performatives/flow/mandatory"])
 def flow_without_what_it_has_to_carry(peer: Peer) -> Verdict:
-    """Flow without incoming-window, next-outgoing-id or outgoing-window is refused."""
+    """The target rejects flow without incoming-window, next-outgoing-id or outgoing-window."""
     return worst(_refused_without(peer.another(), field) for field in _MANDATORY)
 
 
 @case("flow.mandatory.empty", covers=["performatives/flow/mandatory"])
 def empty_flow(peer: Peer) -> Verdict:
-    """Flow as an empty list is refused."""
+    """The target rejects flow with an empty list."""
     peer.begin()
     peer.send_octets(peer.exact("flow"))
     return rejects_violation(peer)
@@ -47,14 +47,14 @@ def empty_flow(peer: Peer) -> Verdict:
 
 @case("flow.mandatory.own", covers=["performatives/flow/mandatory"])
 def flow_of_the_target(peer: Peer) -> Verdict:
-    """The target's flow carries what it has to, in values as the tables permit."""
+    """The target's flow contains all mandatory fields, with valid values."""
     peer.begin()
     return well_formed(peer, state_of(peer))
 
 
 @case("flow.next-incoming-id.set", covers=["performatives/flow/next-incoming-id/set"])
 def flow_tells_the_next_incoming_id(peer: Peer) -> Verdict:
-    """The target's flows have next-incoming-id: it has seen a begin before it could send any."""
+    """The target's flows contain next-incoming-id, because it received a begin before it sends any."""
     peer.begin(next_outgoing_id=50)
     peer.claim("flow with next-incoming-id 50")
     flow = state_of(peer)
@@ -63,7 +63,7 @@ def flow_tells_the_next_incoming_id(peer: Peer) -> Verdict:
 
 @case("flow.next-incoming-id.unset", covers=["performatives/flow/next-incoming-id/unset"])
 def flow_before_begin_was_seen(peer: Peer) -> Verdict:
-    """Flow without next-incoming-id, sent before the target's begin can be known, is taken; begin comes first."""
+    """The target accepts flow without next-incoming-id before its begin is known; its begin comes first."""
     address = filled(peer, 6)
     peer.open_connection()
     peer.claim("begin, then attach, then 4 transfers for windows of 2 and of 4 from the first transfer on")
@@ -81,7 +81,7 @@ def flow_before_begin_was_seen(peer: Peer) -> Verdict:
 
 @case("flow.handle.session-only", covers=["performatives/flow/handle/session-only"])
 def flow_of_the_session(peer: Peer) -> Verdict:
-    """A flow without handle changes windows, and no credit of a link."""
+    """A flow without handle changes windows, and not the credit of a link."""
     address = filled(peer, 5)
     peer.begin(incoming_window=2)
     link = peer.receiver(address)
@@ -102,7 +102,7 @@ def flow_of_the_session(peer: Peer) -> Verdict:
 
 @case("flow.handle.session-only.idle", covers=["performatives/flow/handle/session-only"])
 def flow_of_the_session_while_a_link_waits(peer: Peer) -> Verdict:
-    """A flow without handle leaves the credit of a link that waits for messages."""
+    """A flow without handle does not change the credit of a link that waits for messages."""
     address = peer.node()
     link = peer.receiver(address, credit=3)
     peer.claim("3 transfers for a credit that was given before")
@@ -117,31 +117,31 @@ def flow_of_the_session_while_a_link_waits(peer: Peer) -> Verdict:
 
 @case("flow.delivery-count.without-handle", covers=["performatives/flow/delivery-count/without-handle"])
 def delivery_count_of_no_link(peer: Peer) -> Verdict:
-    """Flow with delivery-count and without handle is refused or borne with; the target sends none."""
+    """The target rejects or tolerates flow with delivery-count and without handle, and sends none."""
     return _of_no_link(peer, "delivery_count", 3)
 
 
 @case("flow.link-credit.without-handle", covers=["performatives/flow/link-credit/without-handle"])
 def link_credit_of_no_link(peer: Peer) -> Verdict:
-    """Flow with link-credit and without handle is refused or borne with; the target sends none."""
+    """The target rejects or tolerates flow with link-credit and without handle, and sends none."""
     return _of_no_link(peer, "link_credit", 3)
 
 
 @case("flow.available.without-handle", covers=["performatives/flow/available/without-handle"])
 def available_of_no_link(peer: Peer) -> Verdict:
-    """Flow with available and without handle is refused or borne with; the target sends none."""
+    """The target rejects or tolerates flow with available and without handle, and sends none."""
     return _of_no_link(peer, "available", 3)
 
 
 @case("flow.drain.without-handle", covers=["performatives/flow/drain/without-handle"])
 def drain_of_no_link(peer: Peer) -> Verdict:
-    """Flow with drain and without handle is refused or borne with; the target sends none."""
+    """The target rejects or tolerates flow with drain and without handle, and sends none."""
     return _of_no_link(peer, "drain", True)
 
 
 @case("flow.properties.without-handle", covers=["performatives/flow/properties/without-handle"])
 def properties_of_no_link(peer: Peer) -> Verdict:
-    """Flow with properties and without handle is refused or borne with; the target sends none."""
+    """The target rejects or tolerates flow with properties and without handle, and sends none."""
     return _of_no_link(peer, "properties", {})
 
 
@@ -150,7 +150,7 @@ def properties_of_no_link(peer: Peer) -> Verdict:
 
 @case("flow.delivery-count.sender", covers=["performatives/flow/delivery-count/sender"])
 def delivery_count_of_a_sender(peer: Peer) -> Verdict:
-    """The flow of a sender has its delivery-count of the moment."""
+    """The flow of a sender contains its current delivery-count."""
     link = peer.receiver(filled(peer, 3))
     initial = link.delivery_count
     peer.credit(link, 3)
@@ -167,7 +167,7 @@ def delivery_count_of_a_sender(peer: Peer) -> Verdict:
 
 @case("flow.delivery-count.receiver", covers=["performatives/flow/delivery-count/receiver"])
 def delivery_count_known_to_a_receiver(peer: Peer) -> Verdict:
-    """The flow of a receiver has the delivery-count that it knows of the sender, from attach on."""
+    """The flow of a receiver contains the latest delivery-count of the sender that it knows, starting at attach."""
     link = peer.sender(initial_delivery_count=_INITIAL_COUNT)
     peer.until(lambda: link.flow is not None, "flow", link=link)
     peer.claim(f"delivery-count {_INITIAL_COUNT}, and as many more as there were messages")
@@ -190,7 +190,7 @@ def delivery_count_known_to_a_receiver(peer: Peer) -> Verdict:
 
 @case("flow.link-credit.sender", covers=["performatives/flow/link-credit/sender"])
 def credit_that_a_sender_saw(peer: Peer) -> Verdict:
-    """The flow of a sender has the credit that it was given, less what it has used of it."""
+    """The flow of a sender contains the granted credit less the credit that it has used."""
     address = peer.node()
     link = peer.receiver(address)
     initial = link.delivery_count
@@ -211,7 +211,7 @@ def credit_that_a_sender_saw(peer: Peer) -> Verdict:
 
 @case("flow.link-credit.sender.used", covers=["performatives/flow/link-credit/sender"])
 def credit_that_a_sender_used(peer: Peer) -> Verdict:
-    """What a sender tells of delivery-count and credit is what it was given, however much it has used."""
+    """Delivery-count and credit in a sender's flow add up to the credit limit, however much credit is used."""
     link = peer.receiver(filled(peer, 2))
     initial = link.delivery_count
     flow = _answered(peer, link, link_credit=5)
@@ -228,7 +228,7 @@ def credit_that_a_sender_used(peer: Peer) -> Verdict:
 
 @case("flow.available.meaning", covers=["performatives/flow/available/meaning"])
 def available_counts_what_waits(peer: Peer) -> Verdict:
-    """Available is never more than the messages that wait for credit."""
+    """Available is never more than the number of messages that wait for credit."""
     link = peer.receiver(filled(peer, 5))
     reported = []
     for credit, waiting in ((0, 5), (2, 3)):
@@ -244,7 +244,7 @@ def available_counts_what_waits(peer: Peer) -> Verdict:
 
 @case("flow.drain.sender", covers=["performatives/flow/drain/sender"])
 def drain_mode_of_a_sender(peer: Peer) -> Verdict:
-    """The flow of a sender that has drained says so, and no longer says it when drain is over."""
+    """The flow of a sender that has drained has drain set, and no longer when the receiver ends drain."""
     link = peer.receiver(peer.node())
     peer.claim("drain, then no drain")
     flow = peer.echo(link=link, link_credit=3, drain=True)
@@ -262,7 +262,7 @@ def drain_mode_of_a_sender(peer: Peer) -> Verdict:
 
 @case("flow.echo.answered", covers=["performatives/flow/echo/answered"])
 def echo_of_a_session(peer: Peer) -> Verdict:
-    """A flow of the session that asks for an answer gets one."""
+    """The target answers a session flow with echo with a flow."""
     peer.begin()
     peer.claim("flow")
     peer.echo()
@@ -271,7 +271,7 @@ def echo_of_a_session(peer: Peer) -> Verdict:
 
 @case("flow.echo.answered.sender", covers=["performatives/flow/echo/answered"])
 def echo_of_a_link_to_send(peer: Peer) -> Verdict:
-    """A sender's flow that asks for an answer gets one of the link."""
+    """The target answers a sender's flow with echo with a flow of the link."""
     link = peer.sender()
     peer.credit_for(link)
     peer.claim("flow of the link")
@@ -282,7 +282,7 @@ def echo_of_a_link_to_send(peer: Peer) -> Verdict:
 
 @case("flow.echo.answered.receiver", covers=["performatives/flow/echo/answered"])
 def echo_of_a_link_to_receive(peer: Peer) -> Verdict:
-    """A receiver's flow that asks for an answer gets one of the link."""
+    """The target answers a receiver's flow with echo with a flow of the link."""
     link = peer.receiver(peer.node(), credit=3)
     peer.claim("flow of the link")
     peer.barrier()
@@ -292,7 +292,7 @@ def echo_of_a_link_to_receive(peer: Peer) -> Verdict:
 
 @case("flow.echo.link-answer", covers=["performatives/flow/echo/link-answer"])
 def echo_answered_by_a_link(peer: Peer) -> Verdict:
-    """A flow of the session that asks for an answer may get one of any link."""
+    """The target may answer a session flow with echo with a flow of any link."""
     link = peer.sender()
     peer.credit_for(link)
     peer.barrier()
@@ -305,7 +305,7 @@ def echo_answered_by_a_link(peer: Peer) -> Verdict:
 
 @case("flow.echo.one-answer", covers=["performatives/flow/echo/one-answer"])
 def one_answer_for_several(peer: Peer) -> Verdict:
-    """Flows that ask for an answer get one each at most, and the last one tells the state behind all of them."""
+    """The target sends at most one answer per flow with echo, and the last one reports the state after all of them."""
     peer.begin(next_outgoing_id=50)
     # In one write, so that one answer can serve all.
     peer.send_octets(b"".join(peer.frame("flow", echo=True) for _ in range(_ECHOES)))
@@ -320,7 +320,7 @@ def one_answer_for_several(peer: Peer) -> Verdict:
 
 @case("flow.echo.no-loop", covers=["performatives/flow/echo/no-loop"])
 def answer_that_asks_for_none(peer: Peer) -> Verdict:
-    """The flow that answers does not ask for an answer itself."""
+    """The target's answering flow does not set echo itself."""
     link = peer.receiver(peer.node(), credit=1)
     peer.flow(echo=True)
     flow = _answer(peer, link, link_credit=3)

@@ -62,14 +62,14 @@ _EMPTY_ELEMENTS = {
 
 @case("framing.size.below-header", covers=["framing/size/below-header"])
 def frames_shorter_than_their_header(peer: Peer) -> Verdict:
-    """A size below 8 is refused: the frame would end before its own header does."""
+    """The target rejects a frame with a size below 8: the frame would end inside its own header."""
     # 0 and 4 do not reach beyond the size itself, 7 misses the last octet of the header.
     return until_failure(about(_malformed(peer.another(), size=size), f"size {size}") for size in (0, 4, 7))
 
 
 @case("framing.doff.below-header", covers=["framing/doff/below-header"])
 def offsets_into_the_header(peer: Peer) -> Verdict:
-    """A data offset below 2 is refused: the body would begin inside the header."""
+    """The target rejects a data offset below 2: the body would begin inside the header."""
     body = plain_frame(peer, "begin")[8:]
     return until_failure(
         about(_malformed(peer.another(), body, doff=doff), f"offset {doff}") for doff in (0, 1)
@@ -78,7 +78,7 @@ def offsets_into_the_header(peer: Peer) -> Verdict:
 
 @case("framing.doff.beyond-size", covers=["framing/doff/beyond-size"])
 def offsets_behind_the_frame(peer: Peer) -> Verdict:
-    """A data offset behind the end of its frame is refused: there is no place for a body."""
+    """The target rejects a data offset beyond the end of the frame: it leaves no room for a body."""
     # Behind the frame by one word, with a body and without one; then as far as an octet can say.
     frames = ((bytes(4), 4), (b"", 3), (plain_frame(peer, "begin")[8:], 255))
     return until_failure(
@@ -88,7 +88,7 @@ def offsets_behind_the_frame(peer: Peer) -> Verdict:
 
 @case("framing.size", covers=["framing/size"])
 def next_frame_stands_behind(peer: Peer) -> Verdict:
-    """A frame is as long as its size says, all of its header counted: the next one begins there, either way."""
+    """The size of a frame counts all of its header: the next frame begins where it ends, in both directions."""
     peer.open_connection()
     peer.room_for_channel(1)
     peer.claim("two begins in one write are both answered, in frames that can be read")
@@ -104,7 +104,7 @@ def next_frame_stands_behind(peer: Peer) -> Verdict:
 
 @case("framing.doff", covers=["framing/doff"])
 def bodies_behind_an_offset(peer: Peer) -> Verdict:
-    """The body is looked for where the data offset says."""
+    """The target finds the body at the data offset."""
     peer.claim("a begin behind a data offset of 3, 4 and 63 words is answered")
     # One word of extended header, two, and 61; each begin has a connection of its own.
     for doff in (3, 4, 63):
@@ -117,14 +117,14 @@ def bodies_behind_an_offset(peer: Peer) -> Verdict:
 
 @case("framing.type", covers=["framing/type"])
 def frames_of_other_types(peer: Peer) -> Verdict:
-    """A frame of a type that there is not, or not any more, is refused or passed over."""
+    """The target rejects or ignores frames of unknown types and SASL frames after the login."""
     verdicts = [_begin_of_type(peer.another(), kind) for kind in (2, 255)]
     return worst((*verdicts, _late_login(peer.another())))
 
 
 @case("framing.type.own", covers=["framing/type"])
 def types_of_the_target(peer: Peer) -> Verdict:
-    """The frames of the target are AMQP frames once the login is over."""
+    """The target sends AMQP frames once the login is complete."""
     peer.open_connection()
     peer.claim("begin and attach in frames of type 0")
     peer.begin()
@@ -135,7 +135,7 @@ def types_of_the_target(peer: Peer) -> Verdict:
 
 @case("framing.channel", covers=["framing/channel"])
 def channel_of_two_octets(peer: Peer) -> Verdict:
-    """The channel number is the last two octets of the frame header, the higher one first."""
+    """The channel number is the last two octets of the frame header in network byte order."""
     peer.open_connection()
     # 0x0102: both octets count, and swapped they are another channel.
     channel = min(258, peer.channel_max)
@@ -147,7 +147,7 @@ def channel_of_two_octets(peer: Peer) -> Verdict:
 
 @case("framing.extended-header", covers=["framing/extended-header"])
 def extended_headers_are_ignored(peer: Peer) -> Verdict:
-    """What stands in an extended header is ignored, whatever it looks like."""
+    """The target ignores the contents of an extended header."""
     address = peer.node()
     close = plain_frame(peer, "close")[8:]
     # It looks like a whole close, filled up to words of four octets.
@@ -163,13 +163,13 @@ def extended_headers_are_ignored(peer: Peer) -> Verdict:
 
 @case("framing.performative", covers=["framing/performative"])
 def bodies_without_performative(peer: Peer) -> Verdict:
-    """A body that does not begin with a performative is refused."""
+    """The target rejects a body that does not begin with a performative."""
     return until_failure(about(_body(peer.another(), octets), what) for what, octets in _BODIES.items())
 
 
 @case("framing.performative.by-symbol", covers=["framing/performative", "model/nine-frame-bodies"])
 def performative_named_by_its_symbol(peer: Peer) -> Verdict:
-    """A performative is one by its symbol as well as by its code; who knows codes alone is not strict."""
+    """A symbol or a code may identify a performative; a target that accepts only codes is not strict."""
     peer.open_connection()
     peer.claim("begin")
     peer.send("begin", descriptor=Symbol("amqp:begin:list"))
@@ -181,7 +181,7 @@ def performative_named_by_its_symbol(peer: Peer) -> Verdict:
 
 @case("framing.payload", covers=["framing/payload"])
 def payload_there_and_back(peer: Peer) -> Verdict:
-    """What follows the performative of a transfer is the payload, in both directions."""
+    """The octets after the performative of a transfer are the payload, in both directions."""
     body = bytes(range(256))
     address = peer.node()
     peer.begin()
@@ -195,25 +195,25 @@ def payload_there_and_back(peer: Peer) -> Verdict:
 
 @case("framing.payload.delivery-annotations", covers=["framing/payload"])
 def delivery_annotations_in_the_payload(peer: Peer) -> Verdict:
-    """A payload can have delivery annotations, with a header before them or without: the body comes back."""
+    """A payload can contain delivery annotations, with or without a header before them: the body arrives intact."""
     return _each_there_and_back(peer, _ANNOTATED)
 
 
 @case("framing.payload.compound-value", covers=["framing/payload"])
 def compound_values_in_the_payload(peer: Peer) -> Verdict:
-    """A payload can be a value that is a map or a list of any length: the same one comes back."""
+    """A payload can be a map or a list of any length: the same value arrives."""
     return _each_there_and_back(peer, _COMPOUNDS)
 
 
 @case("framing.payload.empty-elements", covers=["framing/payload"])
 def arrays_of_no_width_in_the_payload(peer: Peer) -> Verdict:
-    """A payload can be an array whose elements take no octets: it comes back with as many of them."""
+    """A payload can be an array of elements of zero octets: it arrives with the same number of elements."""
     return _each_there_and_back(peer, _EMPTY_ELEMENTS)
 
 
 @case("framing.empty-frame", covers=["framing/empty-frame"], slow=True, budget_s=150)
 def empty_frames_keep_alive(peer: Peer) -> Verdict:
-    """Frames without a body keep a connection alive; whether the target sends such ones is its own choice."""
+    """Empty frames keep a connection alive; the target chooses whether it sends them."""
     peer.open_connection(idle_time_out=_PARTNERS_IDLE_MS)
     # Without a timeout of the target's, nothing could be kept alive.
     idle_s = own_idle_s(peer)

@@ -73,7 +73,7 @@ def walked(peer: Peer, kind: Kind) -> Verdict:
     budget_s=_BUDGET_S,
 )
 def sessions(peer: Peer) -> Verdict:
-    """Sessions begin and end, their windows close and open: ids, windows and messages stay as the model has them."""
+    """Ids, windows and messages match the model while sessions begin and end and windows close and open."""
     return walked(peer, _SESSIONS)
 
 
@@ -92,7 +92,7 @@ def sessions(peer: Peer) -> Verdict:
     budget_s=_BUDGET_S,
 )
 def links(peer: Peer) -> Verdict:
-    """Links come and go on several sessions, with handles used again: each stays what its attach made it."""
+    """Each link keeps the state of its attach while links on several sessions come, go and reuse handles."""
     return walked(peer, _LINKS)
 
 
@@ -113,7 +113,7 @@ def links(peer: Peer) -> Verdict:
     budget_s=_BUDGET_S,
 )
 def credit(peer: Peer) -> Verdict:
-    """Credit is given, used up, taken back: as many deliveries come as it allows and the nodes hold."""
+    """The target delivers as many messages as credit and nodes allow while credit is granted, used and revoked."""
     return walked(peer, _CREDIT)
 
 
@@ -131,7 +131,7 @@ def credit(peer: Peer) -> Verdict:
     budget_s=_BUDGET_S,
 )
 def transfers(peer: Peer) -> Verdict:
-    """Deliveries in pieces, with those of other links between them, some given up: what was completed arrives whole."""
+    """Completed deliveries arrive whole while deliveries are fragmented, interleaved and aborted."""
     return walked(peer, _TRANSFERS)
 
 
@@ -152,7 +152,7 @@ def transfers(peer: Peer) -> Verdict:
     budget_s=_BUDGET_S,
 )
 def settlement(peer: Peer) -> Verdict:
-    """Deliveries settled and not, accepted, released, rejected: each message is where its outcomes put it."""
+    """Each message is where its outcome puts it while deliveries are settled, accepted, released or rejected."""
     return walked(peer, _SETTLEMENT)
 
 
@@ -169,5 +169,5 @@ def settlement(peer: Peer) -> Verdict:
     budget_s=_BUDGET_S,
 )
 def reattach(peer: Peer) -> Verdict:
-    """Links with nothing unsettled are detached and attached again: they begin anew, without credit or deliveries."""
+    """Settled links that are detached and attached again start without credit or deliveries."""
     return walked(peer, _REATTACH)

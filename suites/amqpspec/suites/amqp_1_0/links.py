@@ -33,7 +33,7 @@ _HANDLES = (7, 3, 100)
 
 @case("links.settled-for-ever", covers=["links/settled-for-ever"])
 def settled_stays_settled(peer: Peer) -> Verdict:
-    """A delivery that was settled is not taken back by a later disposition."""
+    """A later disposition does not change a settled delivery."""
     address = filled(peer, 1)
     link = peer.receiver(address, credit=1)
     delivery = peer.delivery(link)
@@ -48,7 +48,7 @@ def settled_stays_settled(peer: Peer) -> Verdict:
 
 @case("links.delivery-tag-per-attempt", covers=["links/delivery-tag-per-attempt"])
 def tags_of_attempts(peer: Peer) -> Verdict:
-    """What is delivered once more has a tag that nothing else unsettled has."""
+    """A redelivered message has a tag that no other unsettled delivery has."""
     link = peer.receiver(filled(peer, 5), credit=5)
     held = peer.deliveries(link, 5)
     tags = [delivery.tag for delivery in held]
@@ -65,7 +65,7 @@ def tags_of_attempts(peer: Peer) -> Verdict:
 
 @case("links.delivery-ids-per-session", covers=["links/delivery-ids-per-session"])
 def ids_of_one_sequence(peer: Peer) -> Verdict:
-    """Delivery-ids follow each other in each session, over all of its links."""
+    """Delivery-ids are consecutive within each session, across all of its links."""
     peer.begin(0)
     peer.begin(1)
     one, two = (peer.receiver(filled(peer, 3)) for _ in range(2))
@@ -82,19 +82,19 @@ def ids_of_one_sequence(peer: Peer) -> Verdict:
 
 @case("links.names.unique", covers=["links/names/unique"])
 def one_name_on_two_connections_as_receiver(peer: Peer) -> Verdict:
-    """Of two attaches of one name to receive, on two connections of a container, one link lives."""
+    """If two connections of a container attach a receiver of the same name, one link remains."""
     return _one_lives(peer, RECEIVER)
 
 
 @case("links.names.one-connection", covers=["links/names/one-connection"])
 def one_name_on_two_connections_as_sender(peer: Peer) -> Verdict:
-    """Of two attaches of one name to send, on two connections of a container, one link lives."""
+    """If two connections of a container attach a sender of the same name, one link remains."""
     return _one_lives(peer, SENDER)
 
 
 @case("links.names.both-directions", covers=["links/names/unique", "links/names/one-connection"])
 def one_name_in_both_directions(peer: Peer) -> Verdict:
-    """Two links of one name are two links where their directions differ."""
+    """Two links with the same name and different directions are two links."""
     address, name = peer.node(), peer.name("link")
     sender = peer.sender(address, name=name)
     peer.claim("two links of one name, one in each direction")
@@ -108,7 +108,7 @@ def one_name_in_both_directions(peer: Peer) -> Verdict:
 
 @case("links.names.length", covers=["links/names/length"])
 def names_of_any_length(peer: Peer) -> Verdict:
-    """Links have names of one octet, of more than 255, of thousands, and not only of ASCII."""
+    """The target accepts link names of one octet, of more than 255, of thousands, and with non-ASCII characters."""
     peer.begin()
     address = peer.node()
     peer.claim("attach under the name that was sent")
@@ -129,7 +129,7 @@ def names_of_any_length(peer: Peer) -> Verdict:
     "links.names.stolen", covers=["links/names/stolen", "links/names/one-connection"], needs=["link-stealing"]
 )
 def stolen_link(peer: Peer) -> Verdict:
-    """The link that a second attach takes over is closed with stolen, on either side of it."""
+    """A link that a second attach takes over is closed with stolen, for either role."""
     verdict = holds(peer, True, "closed with stolen")
     for role in (SENDER, RECEIVER):
         first, link, second, refusal = _same_name_twice(peer, role)
@@ -148,7 +148,7 @@ def stolen_link(peer: Peer) -> Verdict:
 
 @case("links.handles.until-detach", covers=["links/handles/until-detach"])
 def handle_until_detach(peer: Peer) -> Verdict:
-    """A handle stands for its link until detach, and for nothing after it."""
+    """A handle identifies its link until detach, and no link after it."""
     link = peer.receiver(filled(peer, 2), handle=4)
     peer.claim("transfers, dispositions and flows for the handle")
     peer.credit(link, 1)
@@ -168,8 +168,9 @@ def handle_until_detach(peer: Peer) -> Verdict:
 
 @case("links.handles.after-refusal", covers=["links/handles/until-detach"])
 def handle_of_a_refused_link(peer: Peer) -> Verdict:
-    """The handle of a link that was refused is free for another one as soon as both sides have detached it."""
-    link, reaction = refused_attach(peer, SENDER)
+    """The handle of a rejected link is free for another link as soon as both sides have detached it."""
+    # Not the handle that is the default of many fields: zero.
+    link, reaction = refused_attach(peer, SENDER, handle=_HANDLES[1])
     channel = link.session.channel
     if link.detached_by is None or not link.session.is_mapped:
         raise OutOfReach("a link that is refused takes its session along, or stays", reaction)
@@ -180,7 +181,7 @@ def handle_of_a_refused_link(peer: Peer) -> Verdict:
 
 @case("links.handles.unattached-flow", covers=["performatives/flow/handle/unattached"])
 def flow_for_a_handle_without_link(peer: Peer) -> Verdict:
-    """A flow ends the session where its handle never had a link, and where the link is detached."""
+    """A flow ends the session if its handle never had a link or if the link is detached."""
     # A connection each: the first refusal ends its session.
     never, detached = peer.another(), peer.another()
     never.begin()
@@ -194,7 +195,7 @@ def flow_for_a_handle_without_link(peer: Peer) -> Verdict:
 
 @case("links.handles.differ", covers=["links/handles/differ"])
 def handles_of_ones_own(peer: Peer) -> Verdict:
-    """Each side sorts frames by the handles that the other side chose."""
+    """Each side assigns frames to links by the handles that the other side chose."""
     one, two = peer.node(), filled(peer, 1)
     session = peer.begin()
     if session.remote_handle_max < max(_HANDLES):

@@ -16,14 +16,18 @@ from amqpspec.suites.amqp_1_0._links import (
     DURABLE,
     RECEIVER,
     SENDER,
+    arrived,
     asked,
+    bodies,
     fill,
     filled,
+    look,
     must_attach,
     own_terminus,
     partners_terminus,
     reborn,
     refused_attach,
+    settled_arrivals,
 )
 from amqpspec.wire.amqp_1_0.values import Described, Map, Symbol
 
@@ -36,7 +40,7 @@ _ASKED = ("filter", "capabilities", "durable", "expiry_policy")
 
 @case("links.establishing.answer", covers=["links/establishing/answer"])
 def attach_is_answered(peer: Peer) -> Verdict:
-    """Attach is answered by an attach of the same name in the other role, with a handle."""
+    """The target answers attach with an attach of the same name in the other role, with a handle."""
     peer.begin()
     address = peer.node()
     peer.claim("attach of the same name in the other role, with a handle")
@@ -47,7 +51,7 @@ def attach_is_answered(peer: Peer) -> Verdict:
 
 @case("links.establishing.create-terminus", covers=["links/establishing/create-terminus"])
 def address_that_names_nothing(peer: Peer) -> Verdict:
-    """A target makes a node for an address that names none, or refuses the link."""
+    """The target creates a node for an address that does not exist, or rejects the link."""
     verdicts = []
     for channel, role in enumerate(_ROLES):
         peer.room_for_channel(channel)
@@ -59,13 +63,13 @@ def address_that_names_nothing(peer: Peer) -> Verdict:
 
 @case("links.establishing.null-terminus", covers=["links/establishing/null-terminus"])
 def refused_link_without_terminus(peer: Peer) -> Verdict:
-    """The attach that refuses a link has no terminus of the target's own."""
+    """The attach that rejects a link has no terminus of the target's own."""
     return worst(_null_terminus(peer.another(), role) for role in _ROLES)
 
 
 @case("links.establishing.refused-detach", covers=["links/establishing/refused-detach"])
 def refused_link_is_detached(peer: Peer) -> Verdict:
-    """The attach that refuses a link is followed by a detach."""
+    """The target sends a detach after the attach that rejects a link."""
     return worst(_refused(peer.another(), role) for role in _ROLES)
 
 
@@ -90,7 +94,7 @@ def termini_of_both_sides(peer: Peer) -> Verdict:
 
 @case("links.establishing.adjust", covers=["links/establishing/adjust"])
 def more_than_a_target_has(peer: Peer) -> Verdict:
-    """A target without everything that a source asks for makes one with less, or refuses the link."""
+    """A target that lacks part of what a source asks for creates a source with less, or rejects the link."""
     address = peer.node()
     capabilities = (_UNHEARD_OF,)
     # A filter and a capability that nobody knows, and a source that lives for ever.
@@ -106,7 +110,7 @@ def more_than_a_target_has(peer: Peer) -> Verdict:
 
 @case("links.establishing.actual-properties", covers=["links/establishing/actual-properties"])
 def filter_that_is_not_there(peer: Peer) -> Verdict:
-    """A source does not tell a filter that the target cannot know."""
+    """The target's source does not name a filter that the target cannot know."""
     address = filled(peer, 1)
     link, reaction = asked(peer, RECEIVER, source={"address": address, "filter": _FILTER})
     if reaction.refusal is not None or link.refused:
@@ -118,13 +122,31 @@ def filter_that_is_not_there(peer: Peer) -> Verdict:
     return holds(peer, _UNHEARD_OF not in reported, f"filters {', '.join(map(str, reported)) or 'none'}")
 
 
+@case("links.establishing.distribution-mode", covers=["links/establishing/actual-properties"])
+def distribution_mode_as_told(peer: Peer) -> Verdict:
+    """A source that is asked to copy leaves its message in the node if the target says copy, not if it says move."""
+    address = filled(peer, 1)
+    link, reaction = asked(peer, RECEIVER, source={"address": address, "distribution_mode": Symbol("copy")})
+    must_attach(peer, link, reaction, "no distribution-mode copy")
+    mode = own_terminus(link).get("distribution_mode")
+    if mode not in ("copy", "move"):
+        raise OutOfReach("the target's attach names no distribution-mode", link.attached)
+    peer.credit(link, 1)
+    arrived(peer, link, 1)
+    settled_arrivals(peer, link)
+    peer.detach(link)
+    peer.claim(f"what a source of the mode {mode} leaves in its node")
+    kept = bodies(1) if mode == "copy" else []
+    return equals(peer, look(peer, address, kept), kept, f"mode {mode}: messages in the node")
+
+
 @case(
     "links.establishing.dynamic-address",
     covers=["links/establishing/actual-properties"],
     needs=["dynamic-nodes"],
 )
 def address_of_a_dynamic_node(peer: Peer) -> Verdict:
-    """The source of a node made on request tells the address, which no other such node has."""
+    """The source of a dynamic node names its address, which no other dynamic node has."""
     links = []
     # Two nodes: an address that is always the same would pass with one.
     for _ in range(2):
@@ -146,7 +168,7 @@ def address_of_a_dynamic_node(peer: Peer) -> Verdict:
     needs=["resume"],
 )
 def expiry_as_announced(peer: Peer) -> Verdict:
-    """A source that is to outlive its connection does so if the target says so, and only then."""
+    """A source that should outlive its connection does so exactly if the target's attach says so."""
     name, address = peer.name("link"), filled(peer, 1)
     link = peer.receiver(name=name, source={"address": address, **DURABLE})
     reported = str(own_terminus(link)["expiry_policy"])

@@ -41,7 +41,7 @@ _LATER_COUNT = 500
 
 @case("links.detaching.announce", covers=["links/detaching/announce"])
 def detach_is_answered(peer: Peer) -> Verdict:
-    """A detach that does not close is answered by detach, in either direction."""
+    """The target answers a detach that does not close with detach, in either direction."""
     address = peer.node()
     links = [peer.attach(role, address) for role in (SENDER, RECEIVER)]
     peer.claim("detach for each link")
@@ -53,7 +53,7 @@ def detach_is_answered(peer: Peer) -> Verdict:
 
 @case("links.detaching.fully-detached", covers=["links/detaching/fully-detached"])
 def attach_after_detach(peer: Peer) -> Verdict:
-    """A link that both sides have detached can be attached again, under another handle."""
+    """A link that both sides have detached can be attached again under another handle."""
     address, name = fill(peer, peer.node(), b"one"), peer.name("link")
     link = peer.receiver(address, name=name, handle=0)
     peer.claim("detach, then a link of the same name that works")
@@ -64,7 +64,7 @@ def attach_after_detach(peer: Peer) -> Verdict:
 
 @case("links.detaching.by-delivery-id", covers=["links/detaching/by-delivery-id"])
 def disposition_after_detach(peer: Peer) -> Verdict:
-    """Whether a delivery of a detached link can still be settled by its delivery-id is the target's choice."""
+    """The target chooses whether a delivery of a detached link can still be settled by its delivery-id."""
     address = filled(peer, 1)
     link = peer.receiver(address)
     delivery = unsettled(peer, link, 1)[0]
@@ -96,7 +96,7 @@ def properties_of_a_reattached_link(peer: Peer) -> Verdict:
 
 @case("links.reattaching.other-source", covers=["links/reattaching/update"])
 def source_of_a_reattached_link(peer: Peer) -> Verdict:
-    """A link that is attached again with another source goes on with the source that the target then tells."""
+    """A link that is attached again with another source continues with the source in the target's answer."""
     one, two = fill(peer, peer.node("one"), b"one"), fill(peer, peer.node("two"), b"two")
     name = peer.name("link")
     link = peer.receiver(one, name=name)
@@ -120,7 +120,7 @@ def source_of_a_reattached_link(peer: Peer) -> Verdict:
 
 @case("links.errors.detach-with-error", covers=["links/errors/detach-with-error"])
 def error_detaches(peer: Peer) -> Verdict:
-    """What a link endpoint cannot take detaches it with an error; the session goes on."""
+    """A transfer that a link endpoint cannot accept detaches the link with an error; the session continues."""
     link = peer.sender()
     # Without a limit on messages, the refusal of an attach shows a detach with an error as well.
     if oversize(link) is not None:
@@ -135,7 +135,7 @@ def error_detaches(peer: Peer) -> Verdict:
 
 @case("links.errors.destroyed", covers=["links/errors/destroyed"])
 def endpoint_is_destroyed(peer: Peer) -> Verdict:
-    """An endpoint that failed says nothing more; a new attach of the name begins with a new one."""
+    """A failed endpoint sends nothing more; a new attach of the name creates a new endpoint."""
     address, name = peer.node(), peer.name("link")
     link = peer.sender(address, name=name)
     failed(peer, link)
@@ -152,7 +152,7 @@ def endpoint_is_destroyed(peer: Peer) -> Verdict:
 
 @case("links.errors.errant-link.transfer", covers=["links/errors/errant-link"])
 def transfer_for_a_failed_link(peer: Peer) -> Verdict:
-    """A transfer for a link that failed, before its detach is answered, ends the session."""
+    """A transfer for a failed link whose detach is not yet answered ends the session."""
     link = _failed_unanswered(peer)
     peer.send_octets(peer.transfer_octets(link, b"too late"))
     return rejects_violation(peer)
@@ -160,7 +160,7 @@ def transfer_for_a_failed_link(peer: Peer) -> Verdict:
 
 @case("links.errors.errant-link.flow", covers=["links/errors/errant-link"])
 def flow_for_a_failed_link(peer: Peer) -> Verdict:
-    """A flow for a link that failed, before its detach is answered, ends the session."""
+    """A flow for a failed link whose detach is not yet answered ends the session."""
     link = _failed_unanswered(peer)
     peer.flow(link=link)
     return rejects_violation(peer)
@@ -172,8 +172,10 @@ def flow_for_a_failed_link(peer: Peer) -> Verdict:
     needs=["link-stealing"],
 )
 def disposition_for_a_failed_link(peer: Peer) -> Verdict:
-    """A disposition for a delivery of a link that was stolen, before its detach is answered, ends the session."""
+    """A disposition for a delivery of a stolen link whose detach is not yet answered ends the session."""
     peer.polite = False
+    # Another link has an unsettled delivery as well, the first one of the session: it has not failed.
+    unsettled(peer, peer.receiver(filled(peer, 1)), 1)
     link = peer.receiver(filled(peer, 1))
     delivery = unsettled(peer, link, 1)[0]
     # Stealing is the way for a receiving link to fail while a delivery on it is unsettled.
@@ -185,9 +187,23 @@ def disposition_for_a_failed_link(peer: Peer) -> Verdict:
     return rejects_violation(peer)
 
 
+@case("links.errors.errant-link.settlement", covers=["links/errors/errant-link"])
+def settlement_for_a_failed_link(peer: Peer) -> Verdict:
+    """A settlement of a delivery on a link that failed, before its detach is answered, ends the session."""
+    peer.polite = False
+    # The first delivery of the session is on a link that has not failed.
+    links = [second_mode(peer, peer.node()) for _ in range(2)]
+    sent = [peer.outcome(peer.transfer(link, b"unsettled")) for link in links]
+    if any(outgoing.settled_by_target for outgoing in sent):
+        raise Unmet("unsettled dispositions", "a settled one")
+    failed(peer, links[1])
+    peer.disposition(sent[1], role="sender")
+    return rejects_violation(peer)
+
+
 @case("links.errors.resume", covers=["links/errors/resume", "links/errors/resume-unsettled"])
 def failed_link_without_map(peer: Peer) -> Verdict:
-    """A link that failed is resumed with an unsettled map; without one the session ends."""
+    """A failed link is resumed with an unsettled map; an attach without one ends the session."""
     address, name = peer.node(), peer.name("link")
     failed_open(peer, peer.sender(address, name=name))
     peer.send("attach", **peer.attach_fields(SENDER, address, name=name))
@@ -196,7 +212,7 @@ def failed_link_without_map(peer: Peer) -> Verdict:
 
 @case("links.errors.resume-with-map", covers=["links/errors/resume-unsettled", "links/errors/resume"])
 def failed_link_with_map(peer: Peer) -> Verdict:
-    """A link that failed can be resumed with an unsettled map, be it empty."""
+    """A failed link can be resumed with an unsettled map, even an empty one."""
     address, name = peer.node(), peer.name("link")
     failed_open(peer, peer.sender(address, name=name))
     peer.claim("an attached link that takes messages")
@@ -210,7 +226,7 @@ def failed_link_with_map(peer: Peer) -> Verdict:
     needs=["resume"],
 )
 def failed_link_keeps_its_terminus(peer: Peer) -> Verdict:
-    """The terminus of a link that failed is there with what it holds unsettled when the link is resumed."""
+    """The terminus of a failed link still has its unsettled deliveries when the link is resumed."""
     address, name = peer.node(), peer.name("link")
     link = second_mode(peer, address, name=name)
     sent = peer.outcome(peer.transfer(link, b"unsettled"))
@@ -225,7 +241,7 @@ def failed_link_keeps_its_terminus(peer: Peer) -> Verdict:
 
 @case("links.errors.pipelined-attach", covers=["links/errors/pipelined-attach"])
 def attach_that_was_under_way(peer: Peer) -> Verdict:
-    """A reattach that was sent before the failure of its link was known ends the session."""
+    """A reattach sent before the failure of its link is known ends the session."""
     failed_open(other := peer.another(), other.sender())  # whether a failing link is closed
     address, name = peer.node(), peer.name("link")
     link = peer.sender(address, name=name)
@@ -240,7 +256,7 @@ def attach_that_was_under_way(peer: Peer) -> Verdict:
 
 @case("links.errors.attach-beside-failed", covers=["links/errors/pipelined-attach"])
 def attach_before_detach(peer: Peer) -> Verdict:
-    """An attach of the name under another handle, sent before the failure was known, ends the session."""
+    """An attach of the same name under another handle, sent before the failure is known, ends the session."""
     failed_open(other := peer.another(), other.sender())  # whether a failing link is closed
     address, name = peer.node(), peer.name("link")
     link = peer.sender(address, name=name)
@@ -259,7 +275,7 @@ def attach_before_detach(peer: Peer) -> Verdict:
 
 @case("links.closing.answer", covers=["links/closing/answer"])
 def close_is_answered(peer: Peer) -> Verdict:
-    """A closing detach is answered by a closing detach, and what is attached next begins anew."""
+    """The target answers a closing detach with a closing detach, and the next attach starts from scratch."""
     address, name = filled(peer, 2), peer.name("link")
     link = peer.receiver(address, name=name)
     unsettled(peer, link, 2)
@@ -276,7 +292,7 @@ def close_is_answered(peer: Peer) -> Verdict:
 
 @case("links.closing.crossing", covers=["links/closing/crossing"])
 def closing_detach_that_crosses(peer: Peer) -> Verdict:
-    """A closing detach that crosses one that does not close ends neither the session nor its other link."""
+    """A closing detach that crosses a non-closing one ends neither the session nor its other link."""
     other = peer.sender()
     _crossed(peer)
     peer.claim("a message accepted on the other link")
@@ -286,19 +302,25 @@ def closing_detach_that_crosses(peer: Peer) -> Verdict:
 
 @case("links.closing.crossing-answer", covers=["links/closing/crossing-answer"])
 def crossing_is_answered(peer: Peer) -> Verdict:
-    """A closing detach that crosses one that does not close is answered by attach and a closing detach."""
+    """The target answers a closing detach that crosses a non-closing one with attach and a closing detach.
+
+    The link is closed then: its name serves for a new one.
+    """
     link = _crossed(peer)
     before = link.detached_by
     peer.claim("attach of the same name, then a closing detach")
     peer.until(lambda: link.detached_by is not before, "attach and a closing detach", session=link.session)
     attached = peer.take(lambda a: a.name == "attach" and a.link is link)
     closed = owed(link.detached_by, "detach")["closed"] is True
-    return equals(peer, (len(attached), closed), (1, True), "attaches, detach that closes")
+    if (len(attached), closed) != (1, True):
+        return equals(peer, (len(attached), closed), (1, True), "attaches, detach that closes")
+    again = peer.sender(link.address, name=link.name, handle=link.handle + 1)
+    return equals(peer, peer.outcome(peer.transfer(again, b"x")).outcome, "accepted", "outcome on a new link")
 
 
 @case("links.closing.stale-dispositions", covers=["links/closing/stale-dispositions"])
 def dispositions_behind_a_close(peer: Peer) -> Verdict:
-    """What is accepted behind the close of its link is left alone where another receiver has it by then."""
+    """An acceptance after the close of its link has no effect on a message that another receiver has by then."""
     address = filled(peer, 2)
     link = peer.receiver(address)
     held = unsettled(peer, link, 2)

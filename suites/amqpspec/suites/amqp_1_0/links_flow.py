@@ -19,13 +19,14 @@ from amqpspec.suites.amqp_1_0._links import RECEIVER, arrived, bodies, exactly, 
 # Zero, any number, below the sign bit, all bits; the sign bit alone is neither ahead of zero nor behind it (RFC 1982).
 _INITIAL_COUNTS = (0, 12345, (1 << 31) - 1, (1 << 32) - 1)
 _BURST = 2500
+_WIDE = 100
 
 # --- delivery-count and credit
 
 
 @case("links.flow.delivery-count", covers=["links/flow/delivery-count"])
 def delivery_count_grows(peer: Peer) -> Verdict:
-    """The delivery-count of a sender has grown by as many as it sent."""
+    """The delivery-count of a sender grows by one for each delivery that it sends."""
     link = peer.receiver(filled(peer, 4), credit=5)
     arrived(peer, link, 4)
     flow, sent = _reported(peer, link), 4
@@ -37,7 +38,7 @@ def delivery_count_grows(peer: Peer) -> Verdict:
 
 @case("links.flow.delivery-count.sender-only", covers=["links/flow/delivery-count-sender-only"])
 def receiver_with_another_count(peer: Peer) -> Verdict:
-    """A sender keeps its delivery-count, whatever its receiver says, and reckons its credit by that."""
+    """A sender keeps its delivery-count, whatever its receiver says, and computes its credit from it."""
     link = peer.receiver(filled(peer, 6), credit=4)
     arrived(peer, link, 4)
     # Two behind with a credit of 2: by the formula, all of it has been used.
@@ -54,7 +55,7 @@ def receiver_with_another_count(peer: Peer) -> Verdict:
 
 @case("links.flow.link-credit.receiver-only", covers=["links/flow/link-credit-receiver-only"])
 def credit_is_the_receivers(peer: Peer) -> Verdict:
-    """A sender has the credit that it was given, less what it used, and takes no more by itself."""
+    """A sender's credit is the granted credit less the deliveries sent, and never grows by itself."""
     link = peer.receiver(filled(peer, 2), credit=5)
     arrived(peer, link, 2)
     flow = _reported(peer, link)
@@ -69,7 +70,7 @@ def credit_is_the_receivers(peer: Peer) -> Verdict:
 
 @case("links.flow.delivery-limit", covers=["links/flow/delivery-limit"])
 def delivery_limit_is_kept(peer: Peer) -> Verdict:
-    """A sender goes up to the delivery-limit that its receiver names, and not beyond it."""
+    """A sender sends up to the delivery-limit that its receiver sets, and not beyond it."""
     link = peer.receiver(filled(peer, 12), credit=5)
     arrived(peer, link, 5)
     peer.claim("two messages more, up to the delivery-limit")
@@ -80,7 +81,7 @@ def delivery_limit_is_kept(peer: Peer) -> Verdict:
 
 @case("links.flow.credit-formula", covers=["links/flow/credit-formula"])
 def credit_by_the_formula(peer: Peer) -> Verdict:
-    """Credit given with an older delivery-count is less by what was sent since."""
+    """Credit granted with an older delivery-count is reduced by the deliveries sent since."""
     link = peer.receiver(filled(peer, 12), credit=4)
     arrived(peer, link, 4)
     peer.claim("three messages more")
@@ -91,7 +92,7 @@ def credit_by_the_formula(peer: Peer) -> Verdict:
 
 @case("links.flow.count-unspecified", covers=["links/flow/count-unspecified"])
 def credit_without_delivery_count(peer: Peer) -> Verdict:
-    """Credit without delivery-count counts from the sender's initial one, however often it is given."""
+    """Credit without delivery-count counts from the sender's initial count, however often it is granted."""
     nodes = [filled(peer, 10) for _ in range(2)]
     peer.begin()
     peer.claim("three messages for a credit of 3, two more for one of 5; five for credits of 3 and 5")
@@ -109,7 +110,7 @@ def credit_without_delivery_count(peer: Peer) -> Verdict:
 
 @case("links.flow.credit-decreases", covers=["links/flow/credit-decreases"])
 def credit_is_used_up(peer: Peer) -> Verdict:
-    """Each message takes one off the credit: what is left brings so many more, and no other."""
+    """Each message uses one credit: the target sends exactly as many more messages as credit remains."""
     address = filled(peer, 3)
     link = peer.receiver(address, credit=5)
     arrived(peer, link, 3)
@@ -120,7 +121,7 @@ def credit_is_used_up(peer: Peer) -> Verdict:
 
 @case("links.flow.available-zero", covers=["links/flow/available-zero"])
 def message_after_available_zero(peer: Peer) -> Verdict:
-    """A sender that told that nothing is available can send what comes later without another flow."""
+    """A sender that announced available zero can send later messages without another flow."""
     address = peer.node()
     link = peer.receiver(address, credit=2)
     with suppress(Unmet):
@@ -141,7 +142,7 @@ def message_after_available_zero(peer: Peer) -> Verdict:
 
 @case("links.flow.drain.behaviour", covers=["links/flow/drain/behaviour"])
 def drain_with_messages(peer: Peer) -> Verdict:
-    """A sender that is to drain sends what there is, then gives up the rest of its credit."""
+    """A draining sender sends all available messages, then gives up the rest of its credit."""
     link = peer.receiver(filled(peer, 3))
     peer.claim("three messages, then flow with delivery-count advanced by ten and no credit")
     flow = _drained(peer, link, 10)
@@ -151,7 +152,7 @@ def drain_with_messages(peer: Peer) -> Verdict:
 
 @case("links.flow.drain.receiver-only", covers=["links/flow/drain/receiver-only"])
 def drain_is_the_receivers(peer: Peer) -> Verdict:
-    """A sender's drain mode is the one that its receiver said last."""
+    """A sender's drain mode is the latest one that its receiver set."""
     link = peer.receiver(peer.node())
     flows = [_reported(peer, link, link_credit=2), _drained(peer, link, 2)]
     flows.append(_reported(peer, link, link_credit=1, drain=False))
@@ -163,10 +164,32 @@ def drain_is_the_receivers(peer: Peer) -> Verdict:
 
 @case("links.flow.drain.empty", covers=["links/flow/drain/empty"])
 def drain_of_an_empty_node(peer: Peer) -> Verdict:
-    """A sender without messages that is to drain advances delivery-count by all of its credit, and tells."""
+    """A draining sender without messages advances delivery-count by all of its credit, and reports it."""
     link = peer.receiver(peer.node(), credit=7)
     peer.claim("flow with delivery-count advanced by seven and no credit")
     flow = _drained(peer, link, 7)
+    return equals(peer, flow["delivery_count"], serial(_initial(link) + 7), "delivery-count")
+
+
+@case("links.flow.drain.window", covers=["links/flow/drain/empty", "links/flow/drain/behaviour"])
+def drain_behind_a_window(peer: Peer) -> Verdict:
+    """A sender that is to drain while a window holds messages back sends them when it opens, then drains.
+
+    Another link of the session, which is not to drain, keeps its credit.
+    """
+    drained, resting, other = filled(peer, 3), peer.node("resting"), 2
+    peer.begin(incoming_window=1)
+    link, beside = peer.receiver(drained), peer.receiver(resting, credit=other)
+    before = link.flow
+    peer.flow(link=link, link_credit=7, drain=True)
+    arrived(peer, link, 1)
+    peer.claim(f"three messages, delivery-count advanced by seven; {other} messages on the other link")
+    peer.flow(incoming_window=_WIDE)
+    flow = _credit_gone(peer, link, before)
+    fill(peer, resting, *bodies(other))
+    arrived(peer, beside, other)
+    if link.transfers != 3:  # given up while messages were there
+        return equals(peer, link.transfers, 3, "transfers", "links/flow/drain/behaviour")
     return equals(peer, flow["delivery_count"], serial(_initial(link) + 7), "delivery-count")
 
 
@@ -175,7 +198,7 @@ def drain_of_an_empty_node(peer: Peer) -> Verdict:
 
 @case("links.flow.no-credit", covers=["links/flow/no-credit"])
 def nothing_without_credit(peer: Peer) -> Verdict:
-    """Without credit nothing is sent: before the first one is given, when it is used up, when it is taken back."""
+    """The target sends nothing without credit: before the first grant, when it is used up, and when it is revoked."""
     address = filled(peer, 3)
     link = peer.receiver(address)
     peer.claim("no transfer without credit")
@@ -193,7 +216,7 @@ def nothing_without_credit(peer: Peer) -> Verdict:
 
 @case("links.flow.credit-reduced", covers=["links/flow/credit-reduced"])
 def more_than_there_is_credit_for(peer: Peer) -> Verdict:
-    """Messages beyond the credit are taken, or the link is detached."""
+    """The target accepts messages beyond a reduced credit, or detaches the link."""
     link = peer.sender()
     credit = peer.credit_for(link)
     # Twice the credit, and one: a target that has renewed it once meanwhile is overrun all the same.
@@ -209,7 +232,7 @@ def more_than_there_is_credit_for(peer: Peer) -> Verdict:
 
 @case("links.flow.delivery-count.wraps", covers=["links/flow/delivery-count-wraps"])
 def delivery_count_wraps(peer: Peer) -> Verdict:
-    """The delivery-count wraps around at 2^32, and the link goes on."""
+    """The delivery-count wraps around at 2^32, and the link continues."""
     # Two before the end of 32 bits: five messages pass zero (RFC 1982).
     start = (1 << 32) - 2
     link = peer.sender(initial_delivery_count=start)
@@ -240,7 +263,7 @@ def state_of_a_new_link(peer: Peer) -> Verdict:
 
 @case("links.flow.initial-delivery-count", covers=["links/flow/initial-delivery-count"])
 def delivery_count_begins_anywhere(peer: Peer) -> Verdict:
-    """A sender begins to count wherever it likes, and its receiver gives credit from there."""
+    """A sender can start its delivery-count at any number, and its receiver grants credit from there."""
     return worst(_counted_from(peer, count) for count in _INITIAL_COUNTS)
 
 
@@ -249,7 +272,7 @@ def delivery_count_begins_anywhere(peer: Peer) -> Verdict:
 
 @case("links.synchronous-get", covers=["links/synchronous-get"])
 def one_message_at_a_time(peer: Peer) -> Verdict:
-    """A credit of one brings one message, each time."""
+    """A credit of one delivers one message each time."""
     link = peer.receiver(filled(peer, 5))
     peer.claim("one message for a credit of one")
     verdict = holds(peer, True, "one message")
@@ -263,7 +286,7 @@ def one_message_at_a_time(peer: Peer) -> Verdict:
 
 @case("links.synchronous-get.timed", covers=["links/synchronous-get/timed"])
 def get_that_is_over(peer: Peer) -> Verdict:
-    """A get from an empty node ends with drain: the credit is gone, no message came."""
+    """A get from an empty node ends with drain: the credit is used up and no message arrives."""
     link = peer.receiver(peer.node(), credit=1)
     peer.barrier()
     peer.claim("flow without credit, no message")
@@ -273,7 +296,7 @@ def get_that_is_over(peer: Peer) -> Verdict:
 
 @case("links.stopping.credit-zero", covers=["links/stopping/credit-zero"])
 def credit_of_zero_stops(peer: Peer) -> Verdict:
-    """A credit of zero stops a link: what the node gets later is not sent."""
+    """A credit of zero stops a link: the target does not send messages that reach the node later."""
     address = filled(peer, 2)
     link = peer.receiver(address, credit=10)
     arrived(peer, link, 2)
@@ -286,7 +309,7 @@ def credit_of_zero_stops(peer: Peer) -> Verdict:
 
 @case("links.stopping.echo", covers=["links/stopping/echo"])
 def echo_tells_that_a_link_rests(peer: Peer) -> Verdict:
-    """The sender's flow that answers a credit of zero tells that it has none, and nothing comes behind it."""
+    """The target answers a credit of zero with a flow that reports no credit, and sends nothing after it."""
     address = filled(peer, 5)
     link = peer.receiver(address, credit=20)
     arrived(peer, link, 5)
@@ -325,6 +348,11 @@ def _drained(peer: Peer, link: Link, credit: int) -> FrameArrived:
     """The flow of the target that tells that all credit is gone."""
     before = link.flow
     peer.flow(link=link, link_credit=credit, drain=True)
+    return _credit_gone(peer, link, before)
+
+
+def _credit_gone(peer: Peer, link: Link, before: FrameArrived | None) -> FrameArrived:
+    """The target's flow behind another one that tells that all credit is gone."""
 
     def done() -> bool:
         flow = link.flow

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
+from amqpspec.peer.amqp_1_0.books import Link
 from amqpspec.peer.amqp_1_0.peer import Peer
-from amqpspec.peer.context import OutOfReach, Unmet, owed
+from amqpspec.peer.context import OutOfReach, Unmet
 from amqpspec.record.rows import Outcome
+from amqpspec.run.amqp_1_0.oracles import well_formed
 from amqpspec.run.case import case
 from amqpspec.run.oracles import equals, holds, judge_reaction, worst
 from amqpspec.run.verdict import Verdict
@@ -19,11 +20,13 @@ from amqpspec.suites.amqp_1_0._links import (
     asked,
     fill,
     filled,
+    look,
     own_terminus,
     partners_terminus,
     reborn,
     resuming,
     second_mode,
+    settled_arrivals,
     states,
     unsettled,
     unsettled_of,
@@ -32,7 +35,7 @@ from amqpspec.suites.amqp_1_0._transfers import NOTHING_RECEIVED, in_mode_second
 from amqpspec.suites.amqp_1_0._transfers_resume import outcomes_told, resume, suspend
 from amqpspec.wire.amqp_1_0.values import Map
 
-_BEGUN_OCTETS = 3
+_BEGUN_OCTETS, _ENOUGH = 3, 10
 _KEPT = ("address", "durable", "expiry_policy", "distribution_mode")
 
 
@@ -42,7 +45,7 @@ _KEPT = ("address", "durable", "expiry_policy", "distribution_mode")
     needs=["resume"],
 )
 def unsettled_of_a_target(peer: Peer) -> Verdict:
-    """A target that is still there tells what it holds unsettled when its link is attached again."""
+    """A target that still exists reports its unsettled deliveries when its link is attached again."""
     name, address = peer.name("link"), peer.node()
     # In mode second the target keeps a delivery unsettled until the sender has settled it; in mode first
     # there would be nothing to tell.
@@ -65,7 +68,7 @@ def unsettled_of_a_target(peer: Peer) -> Verdict:
     needs=["resume"],
 )
 def unsettled_of_a_source(peer: Peer) -> Verdict:
-    """A source that is still there tells what it holds unsettled when its link is attached again."""
+    """A source that still exists reports its unsettled deliveries when its link is attached again."""
     name, address = peer.name("link"), filled(peer, 2)
     link = peer.receiver(address, name=name)
     tags = sorted((delivery.tag for delivery in unsettled(peer, link, 2)), key=str)
@@ -79,7 +82,7 @@ def unsettled_of_a_source(peer: Peer) -> Verdict:
     "transfers.resuming.unsettled-map.receiver", covers=["transfers/resuming/unsettled-map"], needs=["resume"]
 )
 def map_of_the_target_as_receiver(peer: Peer) -> Verdict:
-    """As a receiver, the target tells the outcome of what came whole, and none of what did not."""
+    """As a receiver, the target reports the outcome of each complete delivery and of no incomplete one."""
     link = in_mode_second(peer, "sender", peer.node())
     whole = [peer.outcome(peer.transfer(link, body)) for body in (b"1", b"2")]
     if any(sent.settled_by_target for sent in whole):
@@ -98,7 +101,7 @@ def map_of_the_target_as_receiver(peer: Peer) -> Verdict:
     "transfers.resuming.unsettled-map.settled", covers=["transfers/resuming/unsettled-map"], needs=["resume"]
 )
 def map_without_what_is_settled(peer: Peer) -> Verdict:
-    """Whose outcome the receiver has told by its map is settled, and in no map of the target's that comes later."""
+    """A delivery with an outcome in the receiver's map is settled, and appears in no later map of the target."""
     name, address = peer.name("link"), filled(peer, 2)
     link = peer.receiver(address, name=name)
     decided, left = unsettled(peer, link, 2)
@@ -117,7 +120,7 @@ def map_without_what_is_settled(peer: Peer) -> Verdict:
 
 @case("links.establishing.authority", covers=["links/establishing/authority"], needs=["resume"])
 def authority_over_termini(peer: Peer) -> Verdict:
-    """A link that is resumed with another target has it: the receiver decides on that, the sender on the source."""
+    """A link resumed with another target uses it: the receiver decides on the target, the sender on the source."""
     name, address = peer.name("link"), filled(peer, 1)
     source = {"address": address, **DURABLE}
     link = peer.receiver(name=name, source=source, target={"address": "before"})
@@ -134,45 +137,78 @@ def authority_over_termini(peer: Peer) -> Verdict:
     return equals(peer, reported and reported.get("address"), address, "address of the source")
 
 
+@case("links.establishing.without-map", covers=["links/establishing/answer"])
+def attached_again_without_a_map(peer: Peer) -> Verdict:
+    """A peer that lost the state of a link attaches it again without a map and receives new messages."""
+    name, address = peer.name("link"), filled(peer, 1)
+    link = peer.receiver(address, name=name)
+    unsettled(peer, link, 1)
+    peer.detach(link, closed=False)
+    peer.claim("the link attached, and a new message over it")
+    again = peer.receiver(address, name=name)
+    fill(peer, address, b"new")
+    peer.credit(again, _ENOUGH)
+    peer.until(lambda: b"new" in {d.body for d in again.inbox}, "the new message", link=again)
+    settled_arrivals(peer, again)
+    peer.detach(again)
+    return holds(peer, True, "attach, and the new message")
+
+
 @case("links.recovering.full-state", covers=["links/recovering/full-state"], needs=["resume"])
 def recovered_source(peer: Peer) -> Verdict:
-    """Who attaches without a source, by name alone, gets the source as it was told before."""
-    name, address = peer.name("link"), peer.node()
-    before = own_terminus(peer.receiver(name=name, source={"address": address, **DURABLE}))
-    if before["expiry_policy"] != "never":
-        raise OutOfReach("the target makes no source that outlives its connection")
-    # On a new connection, so that only what the target keeps can tell the source.
-    peer = reborn(peer)
-    peer.claim("the source as it was told before")
-    again = peer.try_attach(RECEIVER, name=name, source=None)
-    after = own_terminus(again)
-    if after is None:
-        return holds(peer, False, "attach without source")
-    verdict = equals(peer, _reported(after), _reported(before), "source")
-    return verdict if verdict.outcome is not Outcome.PASS else _works(peer, address, name)
+    """A client that attaches by name without a source receives the source of the earlier attach."""
+    peer, address, link, verdict = _recovered(peer, RECEIVER)
+    if verdict.outcome is not Outcome.PASS:
+        return verdict
+    peer.credit(link, 1)
+    fill(peer, address, b"recovered")
+    body = peer.delivery(link).body
+    peer.detach(link)
+    return equals(peer, body, b"recovered", "body")
+
+
+@case("links.recovering.full-state.target", covers=["links/recovering/full-state"], needs=["resume"])
+def recovered_target(peer: Peer) -> Verdict:
+    """A client that attaches by name, without a target, gets the target of the earlier attach."""
+    peer, address, link, verdict = _recovered(peer, SENDER)
+    if verdict.outcome is not Outcome.PASS:
+        return verdict
+    peer.outcome(peer.transfer(link, b"recovered"))
+    peer.detach(link)
+    return equals(peer, look(peer, address, [b"recovered"]), [b"recovered"], "bodies")
 
 
 @case("links.recovering.no-record", covers=["links/recovering/no-record"])
 def link_that_nobody_knows(peer: Peer) -> Verdict:
-    """Attach by a name that the target does not know, without a terminus of its own, finds none."""
+    """An attach by an unknown name without a terminus finds no terminus."""
     return worst(_not_found(peer.another(), role) for role in (RECEIVER, SENDER))
 
 
 # --- steps of this module
 
 
-def _reported(terminus: Mapping[str, Any]) -> dict[str, str]:
-    return {key: str(terminus[key]) for key in _KEPT}
+def _recovered(peer: Peer, role: str) -> tuple[Peer, str, Link, Verdict]:
+    """A link whose terminus is named before its connection is closed, and not afterwards; whether it is the same."""
+    name, address, own = peer.name("link"), peer.node(), "source" if role == RECEIVER else "target"
+    terminus: dict[str, Any] = {own: {"address": address, **DURABLE}}
+    before = own_terminus(peer.attach(role, name=name, **terminus))
+    if before["expiry_policy"] != "never":
+        raise OutOfReach(f"the target makes no {own} that outlives its connection")
+    # On a new connection, so that only what the target keeps can tell its terminus.
+    peer = reborn(peer)
+    peer.claim(f"the {own} as it was told before")
+    none: dict[str, Any] = {own: None}
+    link, reaction = asked(peer, role, name=name, **none)
+    if link.attached is None:
+        return peer, address, link, holds(peer, False, reaction)
+    after = own_terminus(link)
+    if after is None:
+        return peer, address, link, holds(peer, False, f"attach without {own}")
+    return peer, address, link, equals(peer, _reported(after), _reported(before), own)
 
 
-def _works(peer: Peer, address: str, name: str) -> Verdict:
-    """The recovered link brings what its node holds."""
-    link = owed(peer.session().link_named(name, RECEIVER), "attach")
-    peer.credit(link, 1)
-    fill(peer, address, b"recovered")
-    body = peer.delivery(link).body
-    peer.detach(link)
-    return equals(peer, body, b"recovered", "body")
+def _reported(terminus: Any) -> dict[str, str]:
+    return {key: str(terminus.get(key)) for key in _KEPT}
 
 
 def _not_found(peer: Peer, role: str) -> Verdict:
@@ -182,4 +218,6 @@ def _not_found(peer: Peer, role: str) -> Verdict:
     link, reaction = asked(peer, role, **none)
     if link.attached is not None and own_terminus(link) is not None:
         return holds(peer, False, f"attach with a {own}", f"attach without {own}, then detach")
-    return judge_reaction(peer, reaction)
+    verdict = judge_reaction(peer, reaction)
+    # An error has a condition, whichever it is (amqp-1.0 §2.8.14).
+    return verdict if link.detached_by is None else worst((verdict, well_formed(peer, link.detached_by)))

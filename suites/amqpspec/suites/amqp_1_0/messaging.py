@@ -30,7 +30,7 @@ _CREDIT = 10
 
 @case("messaging.bare-message", covers=["messaging/bare-message"])
 def bare_message(peer: Peer) -> Verdict:
-    """Properties, application properties and body arrive octet for octet as they were sent."""
+    """Properties, application properties and body arrive octet for octet unchanged."""
     sent = [
         encode_message(properties=_PROPERTIES, application_properties=_APPLICATION, data=b"first"),
         encode_message(properties={"message_id": "second"}, value={"a": [1, 2], "b": None}),
@@ -46,7 +46,7 @@ def bare_message(peer: Peer) -> Verdict:
 
 @case("messaging.body-sections", covers=["messaging/body-sections"])
 def sections_of_the_body(peer: Peer) -> Verdict:
-    """Several data sections, several sequences and a value arrive as the sections that they were."""
+    """Several data sections, several sequences and a value arrive as the same sections."""
     sent = [
         encode_message(data=[b"one", b"", b"three"]),
         encode_message(sequence=[[1, "two"], [], [b"three"]]),
@@ -62,20 +62,20 @@ def sections_of_the_body(peer: Peer) -> Verdict:
 
 @case("messaging.modified.delivery-failed", covers=["messaging/modified/delivery-failed"])
 def failed_deliveries_count(peer: Peer) -> Verdict:
-    """Each delivery that failed adds one to the delivery-count of its message, and of no other."""
+    """Each failed delivery adds one to the delivery-count of its message, and of no other message."""
     failed = encode_composite("modified", delivery_failed=True)
     return _counted(peer, failed, [0, 1, 2])
 
 
 @case("messaging.released.delivery-count", covers=["messaging/released/delivery-count"])
 def released_deliveries_do_not_count(peer: Peer) -> Verdict:
-    """A message that is released keeps its delivery-count."""
+    """A released message keeps its delivery-count."""
     return _counted(peer, encode_composite("released"), [0, 0, 0])
 
 
 @case("messaging.modified.undeliverable-here", covers=["messaging/modified/undeliverable-here"])
 def not_on_the_same_link(peer: Peer) -> Verdict:
-    """What a link cannot deliver does not come to it again; another link of the node may have it."""
+    """A message that a link cannot deliver is not sent on it again; another link of the node may receive it."""
     address = filled(peer, 1)
     here = peer.receiver(address, credit=_CREDIT)
     first = _unsettled(peer, here)
@@ -96,7 +96,7 @@ def not_on_the_same_link(peer: Peer) -> Verdict:
 
 @case("messaging.source.default-outcome", covers=["messaging/source/default-outcome"])
 def settled_without_a_state(peer: Peer) -> Verdict:
-    """What is settled without a state is released or gone as the default outcome of its source says."""
+    """Deliveries settled without a state get the default outcome of their source."""
     peer.claim("back in its node with the default released, gone with the default accepted")
     released = _settled_bare(peer, "released", [b"message 0"])
     return worst((about(released, "released"), about(_settled_bare(peer, "accepted", []), "accepted")))

@@ -9,11 +9,12 @@ from typing import Any
 
 from amqpspec.peer.amqp_1_0.books import Delivery, Link
 from amqpspec.peer.amqp_1_0.peer import Peer
+from amqpspec.peer.context import OutOfReach
 from amqpspec.run.case import case
 from amqpspec.run.oracles import equals, worst
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_1_0._connections import about
-from amqpspec.suites.amqp_1_0._links import fill
+from amqpspec.suites.amqp_1_0._links import fill, own_terminus
 from amqpspec.suites.amqp_1_0._transfers import contents, received
 from amqpspec.suites.amqp_1_0._transfers_resume import (
     expires,
@@ -26,6 +27,8 @@ from amqpspec.suites.amqp_1_0._transfers_resume import (
 _NEEDS = ("resume",)
 _LINK_DETACH, _SESSION_END, _CONNECTION_CLOSE = "link-detach", "session-end", "connection-close"
 _TIMEOUT_S = 1
+# Half of it is over after the first timeout.
+_LONGER_S = 4
 _BODY = b"held"
 
 
@@ -34,7 +37,7 @@ _BODY = b"held"
 
 @case("messaging.expiry.link-detach", covers=["messaging/terminus/expiry-policy"], needs=_NEEDS)
 def source_that_goes_with_its_link(peer: Peer) -> Verdict:
-    """A source of the policy link-detach goes when its link is detached; one of session-end beside it stays."""
+    """A source with policy link-detach expires when its link is detached; one with session-end remains."""
     going, staying = _held(peer, _LINK_DETACH), _held(peer, _SESSION_END)
     peer.claim("one message in its node again, the other one still unsettled")
     peer.detach(going[0], closed=False)
@@ -44,7 +47,7 @@ def source_that_goes_with_its_link(peer: Peer) -> Verdict:
 
 @case("messaging.expiry.session-end", covers=["messaging/terminus/expiry-policy"], needs=_NEEDS)
 def source_that_goes_with_its_session(peer: Peer) -> Verdict:
-    """A source of the policy session-end goes when its session ends; the one of another session stays."""
+    """A source with policy session-end expires when its session ends; the source of another session remains."""
     peer.open_connection()
     peer.room_for_channel(1)
     going, staying = (_held(peer, _SESSION_END, channel) for channel in (0, 1))
@@ -57,7 +60,7 @@ def source_that_goes_with_its_session(peer: Peer) -> Verdict:
 
 @case("messaging.expiry.connection-close", covers=["messaging/terminus/expiry-policy"], needs=_NEEDS)
 def source_that_goes_with_its_connection(peer: Peer) -> Verdict:
-    """A source of the policy connection-close outlives its session, and goes with its connection and no other."""
+    """A source with policy connection-close outlives its session, and expires with its own connection only."""
     other = peer.another()
     going, staying = _held(other, _CONNECTION_CLOSE), _held(peer, _CONNECTION_CLOSE)
     peer.claim("one message in its node again, the other one still unsettled")
@@ -76,7 +79,7 @@ def source_that_goes_with_its_connection(peer: Peer) -> Verdict:
 
 @case("messaging.expiry.timeout", covers=["messaging/terminus/timeout"], needs=_NEEDS, slow=True)
 def source_kept_for_a_while(peer: Peer) -> Verdict:
-    """A source is kept for its timeout behind the end of its session; what it held is in its node afterwards."""
+    """A source is kept for its timeout after its session ends; then its messages return to the node."""
     peer.open_connection()
     peer.room_for_channel(1)
     links = [_held(peer, _SESSION_END, channel, timeout=_TIMEOUT_S) for channel in (0, 1)]
@@ -87,11 +90,24 @@ def source_kept_for_a_while(peer: Peer) -> Verdict:
     ended_s = peer.now()
     peer.begin(1)
     kept = about(_kept(peer, *links[1]), "resumed in time")
-    waiting = peer.another()
-    delivery = waiting.delivery(waiting.receiver(links[0][0].address, credit=1), within_s=3 * _TIMEOUT_S)
-    early = waiting.now() - ended_s < _TIMEOUT_S / 2
-    came = equals(peer, (delivery.body, early), (_BODY, False), "message, and whether it came too early")
-    return worst((kept, about(came, "not resumed")))
+    return worst((kept, about(_came(peer, links[0][0], ended_s, _TIMEOUT_S), "not resumed")))
+
+
+@case("messaging.expiry.timeout.resumed", covers=["messaging/terminus/timeout"], needs=_NEEDS, slow=True)
+def source_kept_for_its_new_timeout(peer: Peer) -> Verdict:
+    """A source that was resumed is kept for the timeout that it has then; the one from before is over."""
+    link, held = _held(peer, _SESSION_END, timeout=_TIMEOUT_S)
+    peer.claim("the message in its node, but not before the longer timeout")
+    suspend(peer, link)
+    peer.end(0)
+    peer.begin(0)
+    source = {"address": link.address, "expiry_policy": _SESSION_END, "timeout": _LONGER_S}
+    again = resume(peer, link, nothing_received([held]), source=source)
+    if own_terminus(again).get("timeout") != _LONGER_S:
+        raise OutOfReach("the source keeps the timeout that it had", again.attached)
+    suspend(peer, again)
+    peer.end(0)
+    return _came(peer, link, peer.now(), _LONGER_S)
 
 
 # --- steps of this module
@@ -104,6 +120,14 @@ def _held(peer: Peer, policy: str, channel: int = 0, **source: Any) -> tuple[Lin
     link, (delivery,) = received(peer, address, 1, channel=channel, source=fields)
     expires(link, policy)
     return link, delivery
+
+
+def _came(peer: Peer, link: Link, ended_s: float, timeout_s: int) -> Verdict:
+    """The message of a source goes to a receiver that waits, once the timeout is over."""
+    waiting = peer.another()
+    delivery = waiting.delivery(waiting.receiver(link.address, credit=1), within_s=3 * timeout_s)
+    early = waiting.now() - ended_s < timeout_s / 2
+    return equals(peer, (delivery.body, early), (_BODY, False), "message, and whether it came too early")
 
 
 def _gone(peer: Peer, link: Link, _: Delivery) -> Verdict:

@@ -35,7 +35,7 @@ _NO_PERFORMATIVES = (0x0F, 0x19, 0x24, 0x41, 0x53535353)
 
 @case("model.entry-criteria", covers=["model/entry-criteria"], needs=["filter"])
 def filtered_messages(peer: Peer) -> Verdict:
-    """A link brings those messages only that fit the filter of its source."""
+    """A link delivers only the messages that match the filter of its source."""
     address = peer.node()
     wanted = {Symbol("red"): Described(_SELECTOR, "colour = 'red'")}
     link = peer.receiver(address, source={"address": address, "filter": Map(wanted)})
@@ -57,7 +57,7 @@ def filtered_messages(peer: Peer) -> Verdict:
 
 @case("model.channels-order", covers=["model/channels-order"])
 def order_on_each_channel(peer: Peer) -> Verdict:
-    """On each channel, frames come in their order: attach, then what is about the link, delivery-ids in a row."""
+    """Each channel keeps the order of its frames: attach, then frames of the link, with consecutive delivery-ids."""
     nodes = [peer.node(), peer.node()]
     peer.begin(0)
     peer.begin(1)
@@ -76,7 +76,7 @@ def order_on_each_channel(peer: Peer) -> Verdict:
 
 @case("model.many-sessions", covers=["model/many-sessions"])
 def two_sessions(peer: Peer) -> Verdict:
-    """Two sessions live side by side on one connection, and both work."""
+    """Two sessions work at the same time on one connection."""
     peer.open_connection()
     peer.room_for_channel(1)
     peer.claim("two sessions, both usable")
@@ -89,7 +89,7 @@ def two_sessions(peer: Peer) -> Verdict:
 
 @case("model.many-links", covers=["model/many-links"])
 def many_links_in_one_session(peer: Peer) -> Verdict:
-    """One session carries many links in both directions, and each carries its own messages."""
+    """One session carries many links in both directions, each with its own messages."""
     nodes = [peer.node() for _ in range(_LINKS)]
     peer.claim(f"{2 * _LINKS} links in one session, each with its own message")
     senders = [peer.sender(address) for address in nodes]
@@ -102,7 +102,7 @@ def many_links_in_one_session(peer: Peer) -> Verdict:
 
 @case("model.terminus-outlives", covers=["model/terminus-outlives"], needs=["resume"])
 def terminus_behind_a_lost_connection(peer: Peer) -> Verdict:
-    """A terminus that never expires is still there, with what is unsettled, when its connection was lost."""
+    """A terminus that never expires survives the loss of its connection, with its unsettled deliveries."""
     name, address = peer.name("link"), filled(peer, 1)
     source = {"address": address, **DURABLE}
     link = peer.receiver(name=name, source=source)
@@ -122,7 +122,7 @@ def terminus_behind_a_lost_connection(peer: Peer) -> Verdict:
 
 @case("model.nine-frame-bodies", covers=["model/nine-frame-bodies"])
 def other_frame_bodies(peer: Peer) -> Verdict:
-    """What is none of the nine performatives is refused; the target itself sends nothing else."""
+    """The target rejects a body that is not one of the nine performatives, and sends no other body itself."""
     refusals = (about(_refused(peer.another(), code), f"descriptor {code:#x}") for code in _NO_PERFORMATIVES)
     return worst((until_failure(refusals), _own_frames(peer)))
 

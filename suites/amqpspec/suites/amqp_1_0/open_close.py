@@ -48,13 +48,13 @@ _NONE, _ONE, _LIST = Array("sym8", []), _LOCALE, Array("sym8", [_LOCALE, Symbol(
 
 @case("open.first-frame", covers=["performatives/open/first-frame"], slow=True, budget_s=_LONG_BUDGET_S)
 def frames_before_open(peer: Peer) -> Verdict:
-    """Any other frame in place of open is refused; the target's own first frame is open."""
+    """The target rejects any other frame in place of open; its own first frame is open."""
     return until_failure(about(_in_place_of_open(peer.another(), name), name) for name in PLAIN_FRAMES)
 
 
 @case("open.container-id", covers=["performatives/open/mandatory"])
 def open_without_container_id(peer: Peer) -> Verdict:
-    """An open without container-id is refused, be the field null or the list empty."""
+    """The target rejects an open without container-id: a null field or an empty list."""
     return until_failure(
         about(_opened_by(peer.another(), octets), octets.hex(" ")) for octets in _nameless(peer)
     )
@@ -62,7 +62,7 @@ def open_without_container_id(peer: Peer) -> Verdict:
 
 @case("open.container-id.own", covers=["performatives/open/mandatory"])
 def container_id_of_the_target(peer: Peer) -> Verdict:
-    """The target's open has a container-id."""
+    """The target's open contains a container-id."""
     opened = owed(peer.open_connection().opened, "open")
     reported = opened["container_id"]
     right = isinstance(reported, str) and "container_id" in opened.given
@@ -71,7 +71,7 @@ def container_id_of_the_target(peer: Peer) -> Verdict:
 
 @case("open.hostname.default", covers=["performatives/open/hostname/default"])
 def open_without_hostname(peer: Peer) -> Verdict:
-    """Without a hostname, left out or null, the target takes one of its own, and serves."""
+    """The target works with a default host if the hostname is missing or null."""
     peer.connect()
     peer.claim("open, and a session that works")
     for hostname in (OMIT, None):
@@ -86,7 +86,7 @@ def open_without_hostname(peer: Peer) -> Verdict:
 
 @case("open.max-frame-size.unset", covers=["performatives/open/max-frame-size/unset"])
 def no_limit_of_the_partner(peer: Peer) -> Verdict:
-    """Without max-frame-size there is no limit of the partner's own: a large message goes both ways."""
+    """An open without max-frame-size sets no limit: a large message passes in both directions."""
     address = peer.node()
     peer.open_connection(max_frame_size=OMIT)
     link = sender(peer, address)
@@ -100,7 +100,7 @@ def no_limit_of_the_partner(peer: Peer) -> Verdict:
 
 @case("open.max-frame-size.respected", covers=["performatives/open/max-frame-size/respected"])
 def frames_within_the_limit(peer: Peer) -> Verdict:
-    """No frame of the target is larger than the partner's max-frame-size."""
+    """The target sends no frame larger than the partner's max-frame-size."""
     address = peer.node()
     put(peer.another(), address, *[bytes(_LARGE_OCTETS)] * 2)
     return worst(_largest_within(peer.another(), address, octets) for octets in (_LEAST_OCTETS, 1024))
@@ -108,7 +108,7 @@ def frames_within_the_limit(peer: Peer) -> Verdict:
 
 @case("open.max-frame-size.exceeded", covers=["performatives/open/max-frame-size/exceeded"])
 def frame_beyond_the_limit(peer: Peer) -> Verdict:
-    """A frame one octet larger than the target takes is refused."""
+    """The target rejects a frame one octet larger than its max-frame-size."""
     peer.open_connection()
     limit = peer.max_frame_octets
     if limit > _LONGEST_TRY_OCTETS:
@@ -120,7 +120,7 @@ def frame_beyond_the_limit(peer: Peer) -> Verdict:
 
 @case("open.max-frame-size.minimum", covers=["performatives/open/max-frame-size/minimum"])
 def frames_of_the_least_limit(peer: Peer) -> Verdict:
-    """Frames of 512 octets are taken: open, attach, transfer."""
+    """The target accepts frames of 512 octets: open, attach, transfer."""
     peer.greet()
     peer.claim("open, attach and an outcome")
     id = peer.container_id
@@ -139,13 +139,13 @@ def frames_of_the_least_limit(peer: Peer) -> Verdict:
 
 @case("open.channel-max.respected", covers=["performatives/open/channel-max/respected"])
 def channels_within_the_limit(peer: Peer) -> Verdict:
-    """The target uses no channel beyond the partner's channel-max, not even to answer a begin too many."""
+    """The target uses no channel above the partner's channel-max, not even to answer one begin too many."""
     return worst(_channels_within(peer.another(), highest) for highest in (0, 1))
 
 
 @case("open.channel-max.exceeded", covers=["performatives/open/channel-max/exceeded"])
 def channel_beyond_the_limit(peer: Peer) -> Verdict:
-    """A begin on a channel beyond the target's channel-max is refused."""
+    """The target rejects a begin on a channel above its channel-max."""
     peer.open_connection()
     if peer.channel_max >= _HIGHEST_CHANNEL:
         raise OutOfReach("the target takes every channel")
@@ -155,7 +155,7 @@ def channel_beyond_the_limit(peer: Peer) -> Verdict:
 
 @case("open.channel-max.sessions", covers=["performatives/open/channel-max/sessions"])
 def as_many_sessions_as_channels(peer: Peer) -> Verdict:
-    """There can be as many sessions as channels, the highest one included."""
+    """All channels up to the highest can have a session at the same time."""
     peer.open_connection()
     highest = peer.channel_max
     channels = range(highest + 1) if highest < _EVERY_CHANNEL_UP_TO else (0, highest // 2, highest)
@@ -171,14 +171,14 @@ def as_many_sessions_as_channels(peer: Peer) -> Verdict:
 
 @case("open.idle-time-out.required", covers=["performatives/open/idle-time-out/required"], slow=True)
 def pace_that_was_asked_for(peer: Peer) -> Verdict:
-    """The target's frames come at the pace that the partner's open asks for."""
+    """The target sends frames at the interval that the partner's open requires."""
     peer.open_connection(idle_time_out=PACE_MS)
     return keeps_pace(peer)
 
 
 @case("open.idle-time-out.zero", covers=["performatives/open/idle-time-out/zero"])
 def no_timeout(peer: Peer) -> Verdict:
-    """An idle-time-out of zero is none: the connection lives on as without one."""
+    """An idle-time-out of zero means no timeout: the connection stays open."""
     peer.connect()
     peer.claim("a connection that lives on, with zero as without")
     for fields in ({"idle_time_out": 0}, {}):
@@ -196,7 +196,7 @@ def no_timeout(peer: Peer) -> Verdict:
     budget_s=_LONG_BUDGET_S,
 )
 def timeout_that_is_not_announced(peer: Peer) -> Verdict:
-    """A target that announces no idle timeout may have one: recorded is whether it bears with silence."""
+    """A target that announces no idle timeout may have one: the case records whether it tolerates silence."""
     peer.open_connection()
     if peer.idle_timeout_ms:
         return observed_either_way(peer, "an idle timeout is announced")
@@ -213,7 +213,7 @@ def timeout_that_is_not_announced(peer: Peer) -> Verdict:
 
 @case("open.locales.none", covers=["performatives/open/outgoing-locales/none"])
 def locales_left_out(peer: Peer) -> Verdict:
-    """Locales that are null, none, one or several make no difference: there is always en-US."""
+    """Locales that are null, empty, single or multiple have no effect: en-US is always available."""
     peer.connect()
     peer.claim("open each time")
     for locales in (None, _NONE, _ONE, _LIST):
@@ -228,7 +228,7 @@ def locales_left_out(peer: Peer) -> Verdict:
 
 @case("close.written", covers=["performatives/close/written"])
 def close_is_answered(peer: Peer) -> Verdict:
-    """A close is answered by close, without an error."""
+    """The target answers a close with a close without an error."""
     peer.begin()
     peer.claim("close without error")
     closed = peer.close()
@@ -237,7 +237,7 @@ def close_is_answered(peer: Peer) -> Verdict:
 
 @case("close.written.half-closed", covers=["performatives/close/written"])
 def close_on_a_half_closed_stream(peer: Peer) -> Verdict:
-    """Who has written close may end its half of the stream with it: the other close comes all the same."""
+    """A peer can half-close the stream after its close: it still receives the target's close."""
     peer.begin()
     peer.claim("close without error")
     peer.transport.half_close(peer.frame("close"))
@@ -247,7 +247,7 @@ def close_on_a_half_closed_stream(peer: Peer) -> Verdict:
 
 @case("close.nothing-after", covers=["performatives/close/nothing-after"])
 def nothing_behind_a_close_for_an_error(peer: Peer) -> Verdict:
-    """Nothing comes behind a close for an error either, though there is credit for messages that wait."""
+    """The target sends nothing after a close for an error, although there is credit for waiting messages."""
     address = fill(peer, peer.node(), *bodies(_MESSAGES))
     link = peer.receiver(address)
     peer.polite = False
@@ -261,7 +261,7 @@ def nothing_behind_a_close_for_an_error(peer: Peer) -> Verdict:
 
 @case("close.error", covers=["performatives/close/error"])
 def error_of_a_close(peer: Peer) -> Verdict:
-    """The error of a close tells the cause, in its description or in its info."""
+    """The error of a close states the cause in its description or its info."""
     error = owed(closing(peer).closed_by, "close")
     peer.claim("an error with a description, or with info")
     held = error.error

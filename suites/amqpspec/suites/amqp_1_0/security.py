@@ -41,7 +41,7 @@ _OUTCOMES = range(5)
 
 @case("sasl.header", covers=["sasl/header"])
 def header_of_the_layer(peer: Peer) -> Verdict:
-    """The SASL header is answered by the same one, before any frame."""
+    """The target answers the SASL header with the same header, before any frame."""
     peer.claim("protocol header 3 1 0 0, then sasl-mechanisms")
     if peer.is_bare:
         greeted(peer)
@@ -54,7 +54,7 @@ def header_of_the_layer(peer: Peer) -> Verdict:
 
 @case("sasl.mechanisms.announced", covers=["sasl/mechanisms/announced"])
 def mechanisms_come_first(peer: Peer) -> Verdict:
-    """The target names its mechanisms without waiting for anything but the header."""
+    """The target sends its mechanisms after the header without waiting for anything else."""
     if peer.is_bare:
         greeted(peer)
     peer.send_header("sasl")
@@ -66,7 +66,7 @@ def mechanisms_come_first(peer: Peer) -> Verdict:
 
 @case("sasl.mechanisms.list", covers=["sasl/mechanisms/list"])
 def mechanisms_are_named(peer: Peer) -> Verdict:
-    """The list of mechanisms is an array of symbols with one of them at least."""
+    """The list of mechanisms is an array of at least one symbol."""
     offered = greeted(peer)
     peer.claim("one mechanism or more, as symbols")
     names = all(name and name.isascii() and not name.isspace() for name in offered)
@@ -86,7 +86,7 @@ def type_of_own_frames(peer: Peer) -> Verdict:
 
 @case("sasl.frame.channel-zero", covers=["sasl/frame/channel-zero"])
 def channel_of_own_frames(peer: Peer) -> Verdict:
-    """The target's SASL frames have zeros where AMQP frames have their channel."""
+    """The target's SASL frames have zeros where AMQP frames have the channel."""
     return equals(peer, {frame.channel for frame in _own_frames(peer)}, {0}, "octets 6 and 7")
 
 
@@ -98,14 +98,14 @@ def offset_of_own_frames(peer: Peer) -> Verdict:
 
 @case("sasl.frame.own-size", covers=["sasl/frame/max-size"])
 def size_of_own_frames(peer: Peer) -> Verdict:
-    """The target's SASL frames have 512 octets at most."""
+    """The target's SASL frames have at most 512 octets."""
     largest = max(len(frame.octets) for frame in _own_frames(peer))
     return holds(peer, largest <= _LARGEST_OCTETS, f"a frame of {largest} octets", "at most 512 octets")
 
 
 @case("sasl.frame.own-body", covers=["sasl/frame/body"])
 def body_of_own_frames(peer: Peer) -> Verdict:
-    """The target's SASL frames hold one SASL type each, and nothing behind it."""
+    """Each of the target's SASL frames contains one SASL type, and nothing after it."""
     frames = _own_frames(peer)
     right = all(frame.name.startswith("sasl-") and not frame.payload for frame in frames)
     names = ", ".join(
@@ -116,21 +116,21 @@ def body_of_own_frames(peer: Peer) -> Verdict:
 
 @case("sasl.frame.channel-ignored", covers=["sasl/frame/channel-ignored"])
 def octets_of_the_channel(peer: Peer) -> Verdict:
-    """A login whose frame has other octets than zeros for its channel is as good as any."""
+    """A login succeeds in a frame with nonzero octets in place of the channel."""
     peer.claim("sasl-outcome code 0")
     return worst(logs_in(peer, channel=channel) for channel in (1, 65535))
 
 
 @case("sasl.frame.extended-header-ignored", covers=["sasl/frame/extended-header-ignored"])
 def extended_header_of_alogs_in(peer: Peer) -> Verdict:
-    """A login whose frame has an extended header is as good as any."""
+    """A login succeeds in a frame with an extended header."""
     peer.claim("sasl-outcome code 0")
     return worst(logs_in(peer, extended=bytes(octets)) for octets in (4, 64))
 
 
 @case("sasl.frame.largest", covers=["sasl/frame/max-size"])
 def largest_frame(peer: Peer) -> Verdict:
-    """A frame of 512 octets is read like a short one: the same wrong password is refused in the same way."""
+    """The target reads a frame of 512 octets like a short one: it rejects a wrong password in the same way."""
     offers(peer, "PLAIN")
     peer.send_octets(init(peer, plain(peer, password="x")))
     short = answer(peer)
@@ -144,7 +144,7 @@ def largest_frame(peer: Peer) -> Verdict:
 
 @case("sasl.frame.too-large", covers=["sasl/frame/max-size"])
 def oversized_initial_response(peer: Peer) -> Verdict:
-    """A login in a frame of more than 512 octets is refused or borne, never left without an answer or let in."""
+    """The target rejects a login in a frame of more than 512 octets: it ends the connection or fails the login."""
     offers(peer, "PLAIN")
     peer.claim("an end, or a refused login")
     peer.send_octets(init(peer, plain(peer, password="x" * _TOO_LARGE_OCTETS)))
@@ -157,7 +157,7 @@ def oversized_initial_response(peer: Peer) -> Verdict:
 
 @case("sasl.frame.empty", covers=["sasl/frame/empty"])
 def empty_frame(peer: Peer) -> Verdict:
-    """An empty SASL frame ends the login: what follows it is not heard."""
+    """An empty SASL frame ends the login: the target ignores the frames that follow."""
     greeted(peer)
     peer.send_octets(EMPTY_SASL_FRAME + _right_init(peer))
     return judge_reaction(peer, watched(peer))
@@ -165,7 +165,7 @@ def empty_frame(peer: Peer) -> Verdict:
 
 @case("sasl.frame.body", covers=["sasl/frame/body"], slow=True)
 def frames_of_other_bodies(peer: Peer) -> Verdict:
-    """A SASL frame with a body that is none lets nobody in: an open, a string, nothing but a null."""
+    """A SASL frame with an invalid body (an open, a string, only a null) does not log the client in."""
     peer.claim("no login by a body that is no SASL frame")
     go_on = HEADERS["amqp"] + going_on(peer)
     bodies = {
@@ -182,7 +182,7 @@ def frames_of_other_bodies(peer: Peer) -> Verdict:
 
 @case("sasl.negotiation.open-first", covers=["sasl/negotiation/choose"], slow=True)
 def open_without_a_login(peer: Peer) -> Verdict:
-    """Who goes on to AMQP without a login, by its header or an open alone, is not served."""
+    """A client that continues with AMQP without a login, with a header or only an open, is not served."""
     peer.claim("no open without a login")
     go_on = HEADERS["amqp"] + going_on(peer)
     return each_kept_out(peer, {"header and open": go_on, "open": going_on(peer)})
@@ -190,7 +190,7 @@ def open_without_a_login(peer: Peer) -> Verdict:
 
 @case("sasl.negotiation.open-while-challenged", covers=["sasl/negotiation/choose"])
 def open_before_the_outcome(peer: Peer) -> Verdict:
-    """An open in place of the response to a challenge is not served."""
+    """A client that sends open in place of the response to a challenge is not served."""
     offered = greeted(peer)
     mechanism = next((name for name in offered if name.startswith("SCRAM-")), "PLAIN")
     response = f"n,,n={peer.login.user},r=0123456789abcdef".encode() if mechanism != "PLAIN" else None
@@ -205,7 +205,7 @@ def open_before_the_outcome(peer: Peer) -> Verdict:
 
 @case("sasl.negotiation.response-first", covers=["sasl/negotiation/steps"])
 def response_without_a_challenge(peer: Peer) -> Verdict:
-    """A response that no challenge asked for is no login, though it holds what a login would."""
+    """A response without a challenge does not log the client in, although it contains the login data."""
     greeted(peer)
     peer.claim("no login by a response without a challenge")
     peer.send_octets(peer.exact("sasl-response", response=plain(peer)) + HEADERS["amqp"] + going_on(peer))
@@ -214,7 +214,7 @@ def response_without_a_challenge(peer: Peer) -> Verdict:
 
 @case("sasl.negotiation.roles", covers=["sasl/negotiation/roles"], slow=True)
 def client_plays_the_server(peer: Peer) -> Verdict:
-    """Mechanisms, a challenge or a good outcome from the client let nobody in."""
+    """Mechanisms, a challenge or a successful outcome from the client do not log the client in."""
     peer.claim("no login by the server's own frames")
     frames: dict[str, dict[str, Any]] = {
         "sasl-mechanisms": {"sasl_server_mechanisms": ("ANONYMOUS",)},
@@ -227,7 +227,7 @@ def client_plays_the_server(peer: Peer) -> Verdict:
 
 @case("sasl.negotiation.silence", covers=["sasl/negotiation/silence"], slow=True, budget_s=_LONG_BUDGET_S)
 def silent_client(peer: Peer) -> Verdict:
-    """A client that says nothing behind the mechanisms is given up or waited for, and never let in."""
+    """The target drops or waits for a client that sends nothing after the mechanisms, and never logs it in."""
     greeted(peer)
     peer.claim("an end, or nothing")
     arrival = answer(peer)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from amqpspec.peer.amqp_1_0.books import FrameArrived
 from amqpspec.peer.amqp_1_0.frames import OMIT
 from amqpspec.peer.amqp_1_0.peer import Peer
-from amqpspec.peer.context import Unmet
+from amqpspec.peer.context import OutOfReach, Unmet
 from amqpspec.peer.events import Arrival, Ended
 from amqpspec.peer.sasl import Scram
 from amqpspec.run.case import case
@@ -41,7 +41,7 @@ from amqpspec.wire.amqp_1_0.frames import HEADERS
 
 @case("sasl.init.unsupported", covers=["sasl/init/unsupported"])
 def mechanism_not_offered(peer: Peer) -> Verdict:
-    """A mechanism that the target does not offer fails the login, whatever its response is."""
+    """A mechanism that the target does not offer fails the login, whatever the response."""
     offered = greeted(peer)
     peer.claim(REFUSED_LOGIN)
     names = [name for name in ("X-AMQPSPEC", "PLAINER", "ANONYMOUS", "EXTERNAL") if name not in offered]
@@ -50,15 +50,25 @@ def mechanism_not_offered(peer: Peer) -> Verdict:
 
 @case("sasl.init.initial-response", covers=["sasl/init/initial-response"])
 def plain_without_a_response(peer: Peer) -> Verdict:
-    """PLAIN without an initial response is asked for it or refused; a response of no octets is refused."""
+    """The target challenges or rejects PLAIN without an initial response, and rejects an empty response."""
     offers(peer, "PLAIN")
     peer.claim("an empty challenge or a refused login")
     return worst((about(_asked(peer, None), "no response"), about(_asked(peer, b""), "no octets")))
 
 
+@case("sasl.mechanisms.announced.anonymous", covers=["sasl/mechanisms/announced"])
+def anonymous_login(peer: Peer) -> Verdict:
+    """A client that chooses ANONYMOUS is let in where the target offers it."""
+    if "ANONYMOUS" not in greeted(peer):
+        raise OutOfReach("the target does not offer ANONYMOUS")
+    peer.claim("sasl-outcome code 0, then open")
+    peer.send_octets(init(peer, b"anyone", "ANONYMOUS"))
+    return let_in(peer, answer(peer))
+
+
 @case("sasl.init.hostname", covers=["sasl/init/hostname"])
 def init_without_hostname(peer: Peer) -> Verdict:
-    """A login without a hostname is let in."""
+    """A login without a hostname succeeds."""
     peer.claim("sasl-outcome code 0")
     return logs_in(peer, hostname=OMIT)
 
@@ -68,7 +78,7 @@ def init_without_hostname(peer: Peer) -> Verdict:
 
 @case("sasl.plain.right", covers=["sasl/plain/right", "sasl/outcome/then-headers"])
 def right_password(peer: Peer) -> Verdict:
-    """The user's name and password are let in, and the AMQP header is answered behind it."""
+    """The target accepts the user's name and password, and answers the AMQP header after the login."""
     offers(peer, "PLAIN")
     peer.claim("sasl-outcome code 0, then open")
     peer.send_octets(init(peer, plain(peer)))
@@ -77,7 +87,7 @@ def right_password(peer: Peer) -> Verdict:
 
 @case("sasl.plain.wrong-password", covers=["sasl/plain/wrong-password"], slow=True)
 def wrong_passwords(peer: Peer) -> Verdict:
-    """Every other password than the user's is refused, however near it comes."""
+    """The target rejects every password other than the user's, however similar it is."""
     offers(peer, "PLAIN")
     right = peer.login.password
     near = {
@@ -93,7 +103,7 @@ def wrong_passwords(peer: Peer) -> Verdict:
 
 @case("sasl.plain.empty-password", covers=["sasl/plain/empty-password"])
 def empty_password(peer: Peer) -> Verdict:
-    """A password of no octets is refused."""
+    """The target rejects an empty password."""
     offers(peer, "PLAIN")
     peer.claim(REFUSED_LOGIN)
     return each_turned_away(peer, {"no password": plain(peer, password="")})
@@ -101,7 +111,7 @@ def empty_password(peer: Peer) -> Verdict:
 
 @case("sasl.plain.unknown-user", covers=["sasl/plain/unknown-user"])
 def unknown_users(peer: Peer) -> Verdict:
-    """A name that no user has is refused, with a password that another has; so is no name."""
+    """The target rejects an unknown or empty user name with the password of another user."""
     offers(peer, "PLAIN")
     names = {"an unknown name": "nobody-of-that-name", "no name": "", "a longer name": peer.login.user + "x"}
     peer.claim(REFUSED_LOGIN)
@@ -110,7 +120,7 @@ def unknown_users(peer: Peer) -> Verdict:
 
 @case("sasl.plain.malformed", covers=["sasl/plain/malformed"])
 def messages_of_other_parts(peer: Peer) -> Verdict:
-    """A message of PLAIN without a password is refused; a right one in two parts or four is borne or refused."""
+    """The target rejects PLAIN without a password; it accepts or rejects a valid message in two or four parts."""
     offers(peer, "PLAIN")
     name, right = peer.login.user.encode(), plain(peer)
     peer.claim(REFUSED_LOGIN)
@@ -134,7 +144,7 @@ def messages_of_other_parts(peer: Peer) -> Verdict:
 
 @case("sasl.challenge.scram", covers=["sasl/challenge/scram"])
 def right_proof(peer: Peer) -> Verdict:
-    """A login by SCRAM is let in, and the target proves that it knows the password as well."""
+    """A login by SCRAM succeeds, and the target proves that it knows the password."""
     peer.claim("sasl-outcome code 0 with the proof of the server, or a second challenge that has it")
     found = []
     for mechanism in scram_of(peer):
@@ -149,7 +159,7 @@ def right_proof(peer: Peer) -> Verdict:
 
 @case("sasl.response.scram-proof", covers=["sasl/response/scram-proof"])
 def wrong_proof(peer: Peer) -> Verdict:
-    """A login by SCRAM with another password, or of a user that is not there, is refused."""
+    """The target rejects a SCRAM login with a wrong password or an unknown user."""
     known = scram_of(peer)
     peer.claim(REFUSED_LOGIN)
     wrong = {
@@ -168,7 +178,7 @@ def wrong_proof(peer: Peer) -> Verdict:
 
 @case("sasl.response.scram-binding", covers=["sasl/response/scram-binding"])
 def wrong_binding(peer: Peer) -> Verdict:
-    """A SCRAM response that repeats another nonce or binding is refused, though its proof covers what it says."""
+    """The target rejects a SCRAM response with another nonce or binding, although its proof is valid for it."""
     known = scram_of(peer)
     peer.claim(REFUSED_LOGIN)
     found = []
@@ -188,13 +198,13 @@ def wrong_binding(peer: Peer) -> Verdict:
 
 @case("sasl.outcome.code", covers=["sasl/outcome/code", "sasl/outcome/additional-data"])
 def outcome_of_a_refused_login(peer: Peer) -> Verdict:
-    """A wrong password is told by code 1."""
+    """The target reports a wrong password with code 1."""
     return turned_away(peer, _refused(peer))
 
 
 @case("sasl.outcome.additional-data", covers=["sasl/outcome/additional-data"])
 def data_of_a_refused_login(peer: Peer) -> Verdict:
-    """The outcome of a refused login carries no additional data."""
+    """The outcome of a failed login contains no additional data."""
     arrival = _refused(peer)
     if not isinstance(arrival, FrameArrived) or arrival.name != "sasl-outcome":
         return observed_either_way(peer, "no outcome", arrival)
@@ -203,7 +213,7 @@ def data_of_a_refused_login(peer: Peer) -> Verdict:
 
 @case("sasl.terminated.closed", covers=["sasl/terminated/closed"], slow=True)
 def second_attempt(peer: Peer) -> Verdict:
-    """Behind a refused login the connection ends, whether the client tries the right password or goes on without."""
+    """The connection ends after a failed login, whether the client retries with the right password or continues."""
     go_on = HEADERS["amqp"] + going_on(peer)
     found = []
     for what, octets in {"a second attempt": init(peer, plain(peer)) + go_on, "going on": go_on}.items():
@@ -218,7 +228,7 @@ def second_attempt(peer: Peer) -> Verdict:
 
 @case("sasl.terminated.shut-down-first", covers=["sasl/terminated/shut-down-first"], slow=True)
 def end_of_a_refused_login(peer: Peer) -> Verdict:
-    """Behind a refused login the stream ends in good order: it is not reset."""
+    """The stream ends without a reset after a failed login."""
     first = _refused(peer)
     end = first if isinstance(first, Ended) else peer.expect_end()
     return holds(peer, isinstance(end, Ended) and end.how == "fin", end, "connection ended (FIN)")
@@ -226,7 +236,7 @@ def end_of_a_refused_login(peer: Peer) -> Verdict:
 
 @case("sasl.outcome.then-headers", covers=["sasl/outcome/then-headers"])
 def open_without_a_second_header(peer: Peer) -> Verdict:
-    """Behind the outcome an open without the AMQP header before it is not served."""
+    """A client that sends open after the outcome without the AMQP header is not served."""
     greeted(peer)
     peer.log_in()
     peer.send_octets(going_on(peer))

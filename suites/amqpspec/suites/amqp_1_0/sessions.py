@@ -31,13 +31,13 @@ _SILENT_SHARE = 0.5
 
 @case("sessions.link-on-one-session", covers=["sessions/link-on-one-session"])
 def link_on_two_sessions(peer: Peer) -> Verdict:
-    """A link that is attached on a second session leaves the first one, or is refused."""
+    """A link that is attached to a second session leaves the first one, or the target rejects the attach."""
     return worst(_twice_attached(peer.another(), role) for role in (SENDER, RECEIVER))
 
 
 @case("sessions.delivery-sequence", covers=["sessions/delivery-sequence"])
 def one_sequence_of_deliveries(peer: Peer) -> Verdict:
-    """The deliveries on all links of a session have numbers of one sequence."""
+    """The deliveries on all links of a session are numbered in one sequence."""
     links = [peer.receiver(filled(peer, 3), credit=3) for _ in range(2)]
     peer.claim("six delivery-ids that follow each other")
     ids = [delivery.id for link in links for delivery in peer.deliveries(link, 3)]
@@ -46,7 +46,7 @@ def one_sequence_of_deliveries(peer: Peer) -> Verdict:
 
 @case("sessions.delivery-sequence.of-partner", covers=["sessions/delivery-sequence"])
 def one_sequence_of_the_partners_deliveries(peer: Peer) -> Verdict:
-    """Deliveries to the target on several links of a session go by the numbers of one sequence."""
+    """The target accepts deliveries on several links of a session numbered in one sequence."""
     links = [peer.sender(peer.node()) for _ in range(2)]
     for link in links:
         peer.credit_for(link, 2)
@@ -61,7 +61,7 @@ def one_sequence_of_the_partners_deliveries(peer: Peer) -> Verdict:
 
 @case("sessions.begin.used-channel", covers=["sessions/begin/unused-channel"])
 def begin_on_a_used_channel(peer: Peer) -> Verdict:
-    """A second begin on a channel that has a session is refused."""
+    """The target rejects a second begin on a channel that has a session."""
     peer.begin()
     peer.send("begin")
     return rejects_violation(peer)
@@ -72,7 +72,7 @@ def begin_on_a_used_channel(peer: Peer) -> Verdict:
     covers=["sessions/begin/unused-channel", "sessions/begin/answer"],
 )
 def channels_of_the_target(peer: Peer) -> Verdict:
-    """The sessions of a connection have channels of the target's that differ."""
+    """The target uses a different channel for each session of a connection."""
     sessions = [peer.begin(channel) for channel in range(3)]
     peer.claim("three channels")
     channels = [session.remote_channel for session in sessions]
@@ -81,7 +81,7 @@ def channels_of_the_target(peer: Peer) -> Verdict:
 
 @case("sessions.begin.answer", covers=["sessions/begin/answer"])
 def begin_is_answered(peer: Peer) -> Verdict:
-    """Each begin is answered by a begin, and the session can be used."""
+    """The target answers each begin with a begin, and the session works."""
     peer.open_connection()
     peer.room_for_channel(1)
     peer.claim("begin for begin, twice, and sessions that answer")
@@ -94,7 +94,7 @@ def begin_is_answered(peer: Peer) -> Verdict:
 
 @case("sessions.begin.answer.beside-failed", covers=["sessions/begin/answer"])
 def begin_beside_a_session_that_failed(peer: Peer) -> Verdict:
-    """While the target waits for the end of a session that failed, another one can be begun and used."""
+    """The target accepts another session while it waits for the end of a failed one."""
     failed_session(peer)
     peer.room_for_channel(_FREE_CHANNEL)
     peer.claim("begin, and a session that answers")
@@ -105,7 +105,7 @@ def begin_beside_a_session_that_failed(peer: Peer) -> Verdict:
 
 @case("sessions.begin.lowest-channel", covers=["sessions/begin/lowest-channel"])
 def lowest_channel(peer: Peer) -> Verdict:
-    """The target takes the lowest channel that is free."""
+    """The target uses the lowest free channel."""
     peer.open_connection()
     # Not the order in which the target should take its own.
     own = (4, 2, 3)
@@ -122,7 +122,7 @@ def lowest_channel(peer: Peer) -> Verdict:
     covers=["sessions/begin/remote-channel-empty", "performatives/begin/remote-channel/unset"],
 )
 def begin_of_ones_own_with_remote_channel(peer: Peer) -> Verdict:
-    """A first begin that names a remote-channel is refused or borne with."""
+    """The target rejects or tolerates a first begin that names a remote-channel."""
     # 0 may be the channel that the target takes next; 9 is far off.
     return worst(_begun_as_answer(peer.another(), channel) for channel in (0, UNATTACHED))
 
@@ -132,7 +132,7 @@ def begin_of_ones_own_with_remote_channel(peer: Peer) -> Verdict:
     covers=["sessions/begin/remote-channel-empty", "performatives/begin/remote-channel/unset"],
 )
 def begins_of_the_target(peer: Peer) -> Verdict:
-    """The target sends no begin with a remote-channel that nobody began."""
+    """The target sends no begin whose remote-channel has no begin from the client."""
     peer.begin()
     peer.claim("no begin with remote-channel but the one that was owed")
     peer.barrier()
@@ -142,7 +142,7 @@ def begins_of_the_target(peer: Peer) -> Verdict:
 
 @case("sessions.begin.remote-channel-set", covers=["sessions/begin/remote-channel-set"])
 def begin_that_answers(peer: Peer) -> Verdict:
-    """The begin that answers another names its channel."""
+    """The target's begin names the channel of the begin that it answers."""
     peer.open_connection()
     peer.room_for_channel(_CHANNEL)
     peer.claim(f"begin with remote-channel {_CHANNEL}")
@@ -155,19 +155,19 @@ def begin_that_answers(peer: Peer) -> Verdict:
 
 @case("sessions.end.with-connection", covers=["sessions/end/with-connection"])
 def end_with_close(peer: Peer) -> Verdict:
-    """What was unsettled when the connection was closed is to be had again."""
+    """Unsettled deliveries are available again after the connection is closed."""
     return _back_again(peer, lambda other: other.close())
 
 
 @case("sessions.end.with-socket", covers=["sessions/end/with-connection"])
 def end_with_the_socket(peer: Peer) -> Verdict:
-    """What was unsettled when the socket ended is to be had again."""
+    """Unsettled deliveries are available again after the socket ends."""
     return _back_again(peer, lambda other: other.hang_up())
 
 
 @case("sessions.end.with-socket.waiting", covers=["sessions/end/with-connection"])
 def end_beside_one_who_waits(peer: Peer) -> Verdict:
-    """What was unsettled when a socket ended comes to a receiver that waits and says nothing meanwhile."""
+    """The target delivers the unsettled deliveries of a lost socket to a receiver that waits silently."""
     address = filled(peer, 2)
     other = peer.another()
     deliveries = other.deliveries(other.receiver(address, credit=2, snd_settle_mode="unsettled"), 2)
@@ -186,7 +186,7 @@ def end_beside_one_who_waits(peer: Peer) -> Verdict:
 
 @case("sessions.end.handshake", covers=["sessions/end/handshake"])
 def end_is_answered(peer: Peer) -> Verdict:
-    """End is answered by an end without an error, and the channel can be used again."""
+    """The target answers end with an end without an error, and the channel can be used again."""
     peer.begin()
     peer.claim("end without error, then begin anew")
     end = peer.end()
@@ -199,7 +199,7 @@ def end_is_answered(peer: Peer) -> Verdict:
 
 @case("sessions.end.channel-again", covers=["sessions/end/handshake"])
 def begin_right_behind_end(peer: Peer) -> Verdict:
-    """A begin right behind the answered end of a session on its channel is answered, time and again."""
+    """The target answers every begin sent directly after the answered end of a session on the same channel."""
     peer.begin(1)
     peer.claim(f"{_AGAIN} sessions on one channel, and the one on another that goes on")
     for number in range(_AGAIN):
@@ -216,7 +216,7 @@ def begin_right_behind_end(peer: Peer) -> Verdict:
 
 @case("sessions.simultaneous-end", covers=["sessions/simultaneous-end"])
 def ends_that_cross(peer: Peer) -> Verdict:
-    """An end that crosses the target's end for an error is its answer: none follows, the channel is free."""
+    """An end that crosses the target's end for an error answers it: no other end follows, the channel is free."""
     peer.begin()
     # In one write: the target fails the session and finds the other end behind it, as if they had crossed.
     peer.send_octets(breach_octets(peer) + peer.frame("end"))
@@ -238,7 +238,7 @@ def ends_that_cross(peer: Peer) -> Verdict:
 
 @case("sessions.errors.end", covers=["sessions/errors/end"])
 def session_that_cannot_go_on(peer: Peer) -> Verdict:
-    """What a session cannot process ends it with an error."""
+    """Input that a session cannot process ends the session with an error."""
     peer.begin()
     peer.send_octets(breach_octets(peer))
     return rejects_violation(peer)
@@ -246,7 +246,7 @@ def session_that_cannot_go_on(peer: Peer) -> Verdict:
 
 @case("sessions.errors.discard", covers=["sessions/errors/discard"])
 def silence_behind_an_error(peer: Peer) -> Verdict:
-    """Behind its end for an error, the target answers nothing until the other end; then the channel is free."""
+    """After an end for an error, the target answers nothing until the client's end; then the channel is free."""
     # A second session for the round trip: the failed one answers nothing.
     peer.begin(_FREE_CHANNEL)
     failed_session(peer)
@@ -292,14 +292,19 @@ def _begun_as_answer(peer: Peer, remote_channel: int) -> Verdict:
 
 
 def _back_again(peer: Peer, leave: Any) -> Verdict:
-    """Two messages unsettled on a connection that goes are there for the next one."""
-    address = filled(peer, 2)
+    """Two messages unsettled on each of two links of a session that goes are there for the next connection."""
+    nodes = [filled(peer, 2) for _ in range(2)]
     other = peer.another()
-    deliveries = other.deliveries(other.receiver(address, credit=2, snd_settle_mode="unsettled"), 2)
-    if any(delivery.settled for delivery in deliveries):
+    links = [other.receiver(address, credit=2, snd_settle_mode="unsettled") for address in nodes]
+    if any(delivery.settled for link in links for delivery in other.deliveries(link, 2)):
         raise OutOfReach("the target settles what it sends")
     leave(other)
-    peer.claim("both messages once more, and once only")
+    peer.claim("the messages of both links once more, and once only")
+    return worst(_once_more(peer, address) for address in nodes)
+
+
+def _once_more(peer: Peer, address: str) -> Verdict:
+    """The two messages of a node, taken out of it."""
     link = peer.receiver(address, credit=2)
     again = peer.deliveries(link, 2)
     for delivery in again:

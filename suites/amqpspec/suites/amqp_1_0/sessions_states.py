@@ -40,19 +40,19 @@ _FLOW: dict[str, Any] = {
 
 @case("sessions.states.unmapped.attach", covers=["sessions/states/unmapped"])
 def attach_without_session(peer: Peer) -> Verdict:
-    """Attach on a channel without a session is refused, or has no effect."""
+    """The target rejects attach on a channel without a session, or ignores it."""
     return _said_without_session(peer, "attach", **peer.attach_fields(SENDER, handle=0))
 
 
 @case("sessions.states.unmapped.flow", covers=["sessions/states/unmapped"])
 def flow_without_session(peer: Peer) -> Verdict:
-    """Flow on a channel without a session is refused, or has no effect."""
+    """The target rejects flow on a channel without a session, or ignores it."""
     return _said_without_session(peer, "flow", next_incoming_id=0, echo=True)
 
 
 @case("sessions.states.unmapped.end", covers=["sessions/states/unmapped"])
 def end_without_session(peer: Peer) -> Verdict:
-    """End on a channel without a session is refused, or has no effect; said often, for an answer to it can get lost."""
+    """The target rejects end on a channel without a session, or ignores it, in several attempts."""
     return until_failure(_said_without_session(peer.another(), "end") for _ in range(_TIMES))
 
 
@@ -61,7 +61,7 @@ def end_without_session(peer: Peer) -> Verdict:
 
 @case("sessions.states.begin-sent", covers=["sessions/states/begin-sent"])
 def frames_behind_an_unanswered_begin(peer: Peer) -> Verdict:
-    """Attach and flow that follow begin in one write do what they say."""
+    """The target executes attach and flow that follow begin in one write."""
     address = filled(peer, 1)
     peer.open_connection()
     peer.claim("begin, attach, and the message")
@@ -72,7 +72,7 @@ def frames_behind_an_unanswered_begin(peer: Peer) -> Verdict:
 
 @case("sessions.states.begin-rcvd", covers=["sessions/states/begin-rcvd"])
 def begin_comes_first(peer: Peer) -> Verdict:
-    """Whatever came with the begin, the target's own begin is its first frame of the session."""
+    """The target's begin is its first frame of the session, whatever arrives with the client's begin."""
     address = filled(peer, 1)
     peer.open_connection()
     peer.claim("begin, then attach")
@@ -83,7 +83,7 @@ def begin_comes_first(peer: Peer) -> Verdict:
 
 @case("sessions.states.mapped", covers=["sessions/states/mapped"])
 def transfers_both_ways(peer: Peer) -> Verdict:
-    """On one session, messages go both ways, and go on behind the first window, on each of two links."""
+    """Messages pass in both directions on one session, and continue beyond the first window on each of two links."""
     address = filled(peer, 2)
     senders = [peer.sender(peer.node(name)) for name in ("one", "other")]
     for sender in senders:
@@ -99,7 +99,7 @@ def transfers_both_ways(peer: Peer) -> Verdict:
 
 @case("sessions.states.mapped.one-message", covers=["sessions/states/mapped"])
 def message_beyond_the_first_window(peer: Peer) -> Verdict:
-    """A message goes on behind the first window, though no other message needs credit meanwhile."""
+    """A message continues beyond the first window, although no other message needs credit meanwhile."""
     link = peer.sender()
     peer.claim("an outcome of a message in many transfers")
     outcome = send_in_many(peer, link, _MANY).outcome
@@ -111,14 +111,14 @@ def message_beyond_the_first_window(peer: Peer) -> Verdict:
 
 @case("sessions.states.end-sent.flow", covers=["sessions/states/end-sent"])
 def flow_after_end(peer: Peer) -> Verdict:
-    """Flow on a channel whose session has ended is refused, or has no effect."""
+    """The target rejects flow on a channel whose session has ended, or ignores it."""
     _ended_in_mid_stream(peer)
     return _said_behind_end(peer, peer.exact("flow", **_FLOW, echo=True))
 
 
 @case("sessions.states.end-sent.attach", covers=["sessions/states/end-sent"])
 def attach_after_end(peer: Peer) -> Verdict:
-    """Attach on a channel whose session has ended is refused, or has no effect."""
+    """The target rejects attach on a channel whose session has ended, or ignores it."""
     _ended_in_mid_stream(peer)
     fields = peer.attach_fields(SENDER, handle=0, name=peer.name("late"), initial_delivery_count=0)
     return _said_behind_end(peer, peer.exact("attach", **fields))
@@ -126,7 +126,7 @@ def attach_after_end(peer: Peer) -> Verdict:
 
 @case("sessions.states.end-rcvd", covers=["sessions/states/end-rcvd"])
 def nothing_behind_the_own_end(peer: Peer) -> Verdict:
-    """An end meets messages on their way: they may come before the target's end, nothing comes behind it."""
+    """An end crosses messages: they may arrive before the target's end, and nothing arrives after it."""
     channel = _ended_in_mid_stream(peer)
     peer.claim("values as the tables permit, and no frame behind end")
     peer.barrier(None)
@@ -137,7 +137,7 @@ def nothing_behind_the_own_end(peer: Peer) -> Verdict:
 
 @case("sessions.states.discarding", covers=["sessions/states/discarding"])
 def errors_behind_an_error(peer: Peer) -> Verdict:
-    """Behind its end for an error, the target says nothing about further errors of the session."""
+    """After an end for an error, the target does not answer further errors of the session."""
     peer.begin(_FREE_CHANNEL)
     failed_session(peer)
     peer.claim("silence, and a connection that lives")

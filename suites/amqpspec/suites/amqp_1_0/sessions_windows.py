@@ -24,7 +24,7 @@ _JUST_BEFORE_ZERO = (1 << 32) - 2
 
 @case("sessions.flow.incoming-window", covers=["sessions/flow/incoming-window"])
 def window_bounds_transfers(peer: Peer) -> Verdict:
-    """Whatever the credit, no more transfers come than the incoming window takes, until flow widens it."""
+    """The target sends no more transfers than the incoming window allows, whatever the credit, until flow widens it."""
     link = _receiver(peer, 10, incoming_window=2)
     peer.claim("2 transfers, 5 with a window of 3 more, then all 10")
     peer.credit(link, 10)
@@ -33,7 +33,7 @@ def window_bounds_transfers(peer: Peer) -> Verdict:
 
 @case("sessions.flow.incoming-window.zero", covers=["sessions/flow/incoming-window"])
 def window_of_zero(peer: Peer) -> Verdict:
-    """With an incoming window of zero no transfer comes, though there is credit."""
+    """The target sends no transfer at an incoming window of zero, although there is credit."""
     link = _receiver(peer, 3, incoming_window=0)
     peer.claim("no transfer, then all 3")
     peer.credit(link, 3)
@@ -53,7 +53,7 @@ def window_of_all_links(peer: Peer) -> Verdict:
 
 @case("sessions.flow.remote-incoming-window", covers=["sessions/flow/remote-incoming-window"])
 def window_is_computed_anew(peer: Peer) -> Verdict:
-    """Each flow sets the window anew; a flow that does not know of a transfer yet leaves room for one less."""
+    """Each flow resets the window; a flow that is one transfer behind leaves room for one transfer less."""
     link = _receiver(peer, 10, incoming_window=3)
     peer.claim("3 transfers, 4 for a window of 2 from one transfer before, none for none, then all 10")
     peer.credit(link, 10)
@@ -65,7 +65,7 @@ def window_is_computed_anew(peer: Peer) -> Verdict:
 
 @case("sessions.flow.window-formula", covers=["sessions/flow/window-formula"])
 def window_by_the_formula(peer: Peer) -> Verdict:
-    """A window counts from the next-incoming-id of its flow, not from what was sent since."""
+    """A window counts from the next-incoming-id of its flow, not from the latest transfer."""
     link = _receiver(peer, 12, incoming_window=5)
     peer.claim("5 transfers, 7 for a window of 5 from 3 transfers before, 8 for one of 8 from 7 before")
     peer.credit(link, 12)
@@ -77,7 +77,7 @@ def window_by_the_formula(peer: Peer) -> Verdict:
 
 @case("sessions.flow.window-formula.below-zero", covers=["sessions/flow/window-formula"])
 def window_below_zero(peer: Peer) -> Verdict:
-    """A window that has shrunk to less than what is on its way lets nothing more through."""
+    """A window below the number of transfers in flight lets no further transfer through."""
     link = _receiver(peer, 12, incoming_window=5)
     peer.claim("5 transfers, no more for a window of 2 from 4 transfers before, 6 for one of 1")
     peer.credit(link, 12)
@@ -91,7 +91,7 @@ def window_below_zero(peer: Peer) -> Verdict:
     covers=["sessions/flow/window-without-next-incoming-id"],
 )
 def window_before_begin_was_seen(peer: Peer) -> Verdict:
-    """Without next-incoming-id, as long as the target's begin is not known, a window counts from its first transfer."""
+    """A window without next-incoming-id counts from the target's first transfer while its begin is unknown."""
     address = filled(peer, 10)
     peer.open_connection()
     peer.claim("5 transfers for windows of 3 and of 5, 7 for one of 7, all counted from the first transfer")
@@ -113,19 +113,19 @@ def window_before_begin_was_seen(peer: Peer) -> Verdict:
 
 @case("sessions.flow.initial-outgoing-id", covers=["sessions/flow/initial-outgoing-id"])
 def ids_begin_anywhere(peer: Peer) -> Verdict:
-    """Whatever number its partner begins with, the target counts transfers from there."""
+    """The target counts transfers from any initial number of its partner."""
     return worst(_counted_from(peer.another(), first, 2) for first in _INITIAL_IDS)
 
 
 @case("sessions.flow.outgoing-id-arithmetic", covers=["sessions/flow/outgoing-id-arithmetic"])
 def ids_wrap_around(peer: Peer) -> Verdict:
-    """The target goes on at zero behind the highest transfer-id of its partner."""
+    """The target continues at zero after the highest transfer-id of its partner."""
     return _counted_from(peer, _JUST_BEFORE_ZERO, 5)
 
 
 @case("sessions.flow.outgoing-id-arithmetic.own", covers=["sessions/flow/outgoing-id-arithmetic"])
 def own_ids_grow(peer: Peer) -> Verdict:
-    """The target's next-outgoing-id has grown by as many as it sent transfers."""
+    """The target's next-outgoing-id grows by one for each transfer that it sends."""
     link = peer.receiver(filled(peer, 5), credit=5)
     session = link.session
     deliveries = peer.deliveries(link, 5)
@@ -136,7 +136,7 @@ def own_ids_grow(peer: Peer) -> Verdict:
 
 @case("sessions.flow.next-incoming-id", covers=["sessions/flow/next-incoming-id"])
 def every_transfer_counts(peer: Peer) -> Verdict:
-    """Each transfer, not each message, moves the target's next-incoming-id on."""
+    """The target's next-incoming-id advances with each transfer, not with each message."""
     session = peer.begin(next_outgoing_id=50)
     link = peer.sender()
     peer.credit_for(link, 3)
@@ -155,7 +155,7 @@ def every_transfer_counts(peer: Peer) -> Verdict:
 
 @case("sessions.flow.outgoing-window-policy", covers=["sessions/flow/outgoing-window-policy"])
 def outgoing_window_of_the_target(peer: Peer) -> Verdict:
-    """Whether its transfers take something off the target's outgoing window is its own choice."""
+    """The target chooses whether its transfers reduce its outgoing window."""
     link = peer.receiver(filled(peer, 5))
     before = link.session.remote_outgoing_window
     peer.credit(link, 5)
@@ -166,7 +166,7 @@ def outgoing_window_of_the_target(peer: Peer) -> Verdict:
 
 @case("sessions.flow.incoming-window-policy", covers=["sessions/flow/incoming-window-policy"])
 def incoming_window_of_the_target(peer: Peer) -> Verdict:
-    """Whether transfers take something off the target's incoming window is its own choice."""
+    """The target chooses whether transfers reduce its incoming window."""
     link = peer.sender()
     peer.credit_for(link, 5)
     before = owed(link.session.begun, "begin")["incoming_window"]

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from amqpspec.peer.amqp_1_0.books import Delivery, Link
 from amqpspec.peer.amqp_1_0.peer import Peer
-from amqpspec.peer.context import OutOfReach, Unmet, owed
+from amqpspec.peer.context import owed
 from amqpspec.run.case import case
 from amqpspec.run.oracles import equals, holds, judge_reaction, worst
 from amqpspec.run.verdict import Verdict
@@ -28,14 +25,11 @@ from amqpspec.suites.amqp_1_0._transactions import (
     post,
     provisional,
     refusal_of,
-    retire,
-    settled_early,
     told,
     unknown_id,
     within,
 )
 from amqpspec.suites.amqp_1_0._transfers import octets_of, piece, sender
-from amqpspec.wire.amqp_1_0.performatives import encode_composite
 from amqpspec.wire.amqp_1_0.values import Map, Symbol
 
 _ID_OCTETS = 32
@@ -47,7 +41,7 @@ _OUTCOMES = (Symbol("amqp:accepted:list"), Symbol("amqp:released:list"))
 
 @case("transactions.control.detached", covers=["transactions/control/closed"])
 def control_link_is_closed(peer: Peer) -> Verdict:
-    """A control link that is closed takes its transaction along: nothing of it is done, and no more work goes in."""
+    """Closing a control link rolls its transaction back, and the transaction accepts no more work."""
     link, address = control(peer), peer.node()
     work = sender(peer, address)
     txn_id = declare(peer, link)
@@ -65,7 +59,7 @@ def control_link_is_closed(peer: Peer) -> Verdict:
 
 @case("transactions.control.connection-lost", covers=["transactions/control/closed"])
 def control_link_goes_with_its_connection(peer: Peer) -> Verdict:
-    """What was posted in a transaction never appears where the connection of its control link is closed."""
+    """Messages posted in a transaction never arrive if the connection of its control link is closed."""
     link, address = control(peer), peer.node()
     txn_id = declare(peer, link)
     post(peer, sender(peer, address), txn_id, b"lost")
@@ -78,21 +72,29 @@ def control_link_goes_with_its_connection(peer: Peer) -> Verdict:
 # --- 4.2: declare
 
 
-@case("transactions.declare.declared", covers=["transactions/declare/declared"])
+@case(
+    "transactions.declare.declared",
+    covers=["transactions/declare/declared", "definitions/rcv-settle-mode/first"],
+)
 def declared(peer: Peer) -> Verdict:
-    """A declare has the outcome declared with an id, on each of two connections."""
+    """A declare gets the outcome declared with an id on each of two connections, and is settled in mode first."""
     links = [(peer, control(peer))]
     other = peer.another()
     links.append((other, control(other)))
     peer.claim("declared, with a txn-id")
     outcomes = [told(one, declaring(one, link)) for one, link in links]
     seen = [names_an_id(outgoing.state) for outgoing in outcomes]
-    return equals(peer, seen, [("declared", True)] * 2, "outcomes")
+    verdict = equals(peer, seen, [("declared", True)] * 2, "outcomes")
+    if any(owed(link.attached, "attach")["rcv_settle_mode"] for _, link in links):
+        return verdict  # in mode second, the controller settles before
+    settled = [outgoing.settled_by_target for outgoing in outcomes]
+    row = "definitions/rcv-settle-mode/first"
+    return worst((verdict, equals(peer, settled, [True] * 2, "settled by the coordinator", row)))
 
 
 @case("transactions.control.settled", covers=["transactions/control/settled"])
 def settled_declare(peer: Peer) -> Verdict:
-    """A settled declare is answered by detach: its sender would never learn the id."""
+    """The target answers a settled declare with detach, because its sender could not receive the id."""
     link = control(peer)
     peer.claim("detach with an error")
     outgoing = declaring(peer, link, settled=True)
@@ -104,7 +106,7 @@ def settled_declare(peer: Peer) -> Verdict:
 
 @case("transactions.discharge.rollback", covers=["transactions/discharge/rollback"])
 def rollback_succeeds(peer: Peer) -> Verdict:
-    """A rollback is accepted, of a transaction in which something was done and of one in which nothing was."""
+    """The target accepts a rollback of a transaction with work and of one without work."""
     link, work = control(peer), sender(peer, peer.node())
     busy = declare(peer, link)
     post(peer, work, busy, b"undone")
@@ -116,7 +118,7 @@ def rollback_succeeds(peer: Peer) -> Verdict:
 
 @case("transactions.discharge.unknown-id", covers=["transactions/discharge/unknown-id"])
 def unknown_discharge(peer: Peer) -> Verdict:
-    """The discharge of an id that never was, or is no more, is rejected with unknown-id; the link goes on."""
+    """The target rejects a discharge of an unknown or discharged id with unknown-id; the link continues."""
     link = control(peer)
     over = declare(peer, link)
     must_discharge(peer, link, over)
@@ -131,7 +133,7 @@ def unknown_discharge(peer: Peer) -> Verdict:
 
 @case("transactions.discharge.without-rejected", covers=["transactions/discharge/without-rejected"])
 def unknown_discharge_without_rejected(peer: Peer) -> Verdict:
-    """Where the source of the control link does not support rejected, a discharge that fails ends the link."""
+    """A failed discharge ends the link if the source of the control link does not support rejected."""
     link = control(peer, outcomes=(ACCEPTED,))
     outgoing = discharging(peer, link, unknown_id(), fail=False)
     return judge_reaction(peer, refusal_of(peer, link, outgoing))
@@ -142,7 +144,7 @@ def unknown_discharge_without_rejected(peer: Peer) -> Verdict:
 
 @case("transactions.posting.commit", covers=["transactions/posting/available"])
 def posted_and_committed(peer: Peer) -> Verdict:
-    """What is posted in a transaction comes with its commit, in order, and not before; what is beside comes at once."""
+    """Messages posted in a transaction arrive in order after its commit and not before; others arrive at once."""
     link, address, beside = control(peer), peer.node(), peer.node()
     work, plain = sender(peer, address), sender(peer, beside)
     txn_id = declare(peer, link)
@@ -158,7 +160,7 @@ def posted_and_committed(peer: Peer) -> Verdict:
 
 @case("transactions.posting.rollback", covers=["transactions/posting/rollback"])
 def posted_and_rolled_back(peer: Peer) -> Verdict:
-    """What is posted in a transaction that is rolled back never comes; what is posted in the next one does."""
+    """Messages posted in a rolled-back transaction never arrive; those of the next transaction do."""
     link, address = control(peer), peer.node()
     work = sender(peer, address)
     txn_id = declare(peer, link)
@@ -174,7 +176,7 @@ def posted_and_rolled_back(peer: Peer) -> Verdict:
 
 @case("transactions.posting.outcome", covers=["transactions/posting/outcome"])
 def outcome_before_the_commit(peer: Peer) -> Verdict:
-    """The state of what is posted names the transaction and a terminal outcome, before the transaction ends."""
+    """The state of a posted message names the transaction and a terminal outcome, before the transaction ends."""
     link, work = control(peer), sender(peer, peer.node())
     txn_id = declare(peer, link)
     peer.claim("for both deliveries, the transaction and accepted")
@@ -186,7 +188,7 @@ def outcome_before_the_commit(peer: Peer) -> Verdict:
 
 @case("transactions.posting.partial", covers=["transactions/posting/partial"])
 def discharge_in_mid_delivery(peer: Peer) -> Verdict:
-    """A commit while a delivery of the transaction is not whole ends the control link with rollback."""
+    """A commit while a delivery of the transaction is incomplete ends the control link with rollback."""
     link, work = control(peer), sender(peer, peer.node())
     txn_id = declare(peer, link)
     octets = octets_of(b"in two pieces")
@@ -197,7 +199,7 @@ def discharge_in_mid_delivery(peer: Peer) -> Verdict:
 
 @case("transactions.posting.settled", covers=["transactions/posting/settled"])
 def posted_settled(peer: Peer) -> Verdict:
-    """What is posted settled comes with the commit, and does not come after a rollback."""
+    """Messages posted settled arrive after the commit, and do not arrive after a rollback."""
     link, address = control(peer), peer.node()
     work = sender(peer, address)
     peer.claim(
@@ -217,65 +219,12 @@ def posted_settled(peer: Peer) -> Verdict:
     return worst((about(before, "before the commit"), about(after, "after it")))
 
 
-# --- 4.4.2: retirement
-
-
-@case("transactions.retirement.commit", covers=["transactions/retirement/commit"])
-def retired_and_committed(peer: Peer) -> Verdict:
-    """Outcomes given in a transaction are applied by its commit: accepted messages are gone, a released one is back."""
-    link, address = control(peer), filled(peer, 3)
-    deliveries = _received(peer, address, 3)
-    txn_id = declare(peer, link)
-    peer.claim("the released message in the node, and no other")
-    for delivery, outcome in zip(deliveries, ("accepted", "released", "accepted"), strict=True):
-        retire(peer, delivery, txn_id, outcome, settled=True)
-    must_discharge(peer, link, txn_id)
-    kept = [bodies(3)[1]]
-    peer.detach(deliveries[0].link)
-    return equals(peer, look(peer, address, kept), kept, "messages")
-
-
-@case("transactions.retirement.rollback", covers=["transactions/retirement/rollback"])
-def retired_and_rolled_back(peer: Peer) -> Verdict:
-    """After a rollback, deliveries that were accepted in it are as they were: one is accepted, the other released."""
-    link, address = control(peer), filled(peer, 2)
-    kept, done = _received(peer, address, 2)
-    txn_id = declare(peer, link)
-    peer.claim("the first message in the node, and not the second")
-    for delivery in (kept, done):
-        retire(peer, delivery, txn_id, "accepted", settled=False)
-    peer.barrier(kept.link.session.channel)
-    if settled_early(kept, done):
-        raise OutOfReach("the target settles what has an outcome in a transaction")
-    must_discharge(peer, link, txn_id, fail=True)
-    settled = settled_early(kept, done)
-    peer.disposition(kept, state="released")
-    peer.disposition(done, state="accepted")
-    peer.detach(kept.link)
-    found = look(peer, address, [b"message 0"])
-    return equals(peer, (settled, found), (False, [b"message 0"]), "settled by the rollback, messages")
-
-
-@case("transactions.retirement.settled", covers=["transactions/retirement/settled"])
-def settled_and_rolled_back(peer: Peer) -> Verdict:
-    """What was accepted and settled in a transaction that is rolled back has the default outcome of its source."""
-    link, address = control(peer), filled(peer, 2)
-    deliveries = _received(peer, address, 2, default="released")
-    txn_id = declare(peer, link)
-    peer.claim("both messages back in the node")
-    for delivery in deliveries:
-        retire(peer, delivery, txn_id, "accepted", settled=True)
-    must_discharge(peer, link, txn_id, fail=True)
-    peer.detach(deliveries[0].link)
-    return equals(peer, sorted(look(peer, address, bodies(2))), bodies(2), "messages")
-
-
 # --- 4.4.3: acquisition
 
 
 @case("transactions.acquisition", covers=["transactions/acquisition"])
 def acquired_in_a_transaction(peer: Peer) -> Verdict:
-    """Asked by a flow to acquire in a transaction, a link does so and tells it, or ends with not-implemented."""
+    """A link with txn-id in its flow acquires in the transaction and reports it, or ends with not-implemented."""
     link, address = control(peer), filled(peer, 1)
     txn_id = declare(peer, link)
     taker = peer.receiver(address)
@@ -299,7 +248,7 @@ def acquired_in_a_transaction(peer: Peer) -> Verdict:
 
 @case("transactions.coordinator.capabilities", covers=["transactions/coordinator/capabilities"])
 def coordinator_tells_what_it_can(peer: Peer) -> Verdict:
-    """The attach of a control link has a coordinator whose capabilities name what it does: local transactions."""
+    """The attach of a control link has a coordinator whose capabilities include local transactions."""
     link = control(peer)
     peer.claim(f"a coordinator with {LOCAL}, for a local transaction can be declared")
     declare(peer, link)
@@ -311,7 +260,7 @@ def coordinator_tells_what_it_can(peer: Peer) -> Verdict:
 
 @case("transactions.transaction-id.length", covers=["transactions/transaction-id/length"])
 def transaction_id_is_short_binary(peer: Peer) -> Verdict:
-    """The id of a transaction is binary and has 32 octets at most."""
+    """The id of a transaction is binary and has at most 32 octets."""
     txn_id = declare(peer, control(peer))
     peer.claim(f"binary of {_ID_OCTETS} octets at most")
     right = isinstance(txn_id, bytes) and len(txn_id) <= _ID_OCTETS
@@ -321,7 +270,7 @@ def transaction_id_is_short_binary(peer: Peer) -> Verdict:
 
 @case("transactions.many", covers=["transactions/many"])
 def two_transactions_at_once(peer: Peer) -> Verdict:
-    """Of two transactions of one session, with ids of their own, one is rolled back and the other committed."""
+    """Two transactions of one session have different ids; one is rolled back and the other is committed."""
     link, address = control(peer), peer.node()
     able(link, "amqp:multi-txns-per-ssn")
     work = sender(peer, address)
@@ -341,7 +290,7 @@ def two_transactions_at_once(peer: Peer) -> Verdict:
 
 @case("transactions.sessions", covers=["transactions/sessions"])
 def two_sessions_in_one_transaction(peer: Peer) -> Verdict:
-    """Two sessions of the connection post in one transaction, and its commit brings both messages."""
+    """Two sessions of a connection post in one transaction, and its commit delivers both messages."""
     link, address = control(peer), peer.node()
     able(link, "amqp:multi-ssns-per-txn")
     peer.begin(1)
@@ -358,7 +307,7 @@ def two_sessions_in_one_transaction(peer: Peer) -> Verdict:
 
 @case("transactions.unknown-id.posting", covers=["transactions/unknown-id"])
 def posted_in_no_transaction(peer: Peer) -> Verdict:
-    """Work in a transaction that does not exist fails with unknown-id, and nothing comes of it."""
+    """Work in a nonexistent transaction fails with unknown-id and has no effect."""
     link, address = control(peer), peer.node()
     work = sender(peer, address)
     declare(peer, link)
@@ -368,23 +317,3 @@ def posted_in_no_transaction(peer: Peer) -> Verdict:
     if found:
         return holds(peer, False, f"messages {found}", "no message, and unknown-id", seen=reaction)
     return judge_reaction(peer, reaction)
-
-
-# --- steps of this module
-
-
-def _received(peer: Peer, address: str, count: int, default: str = "") -> list[Delivery]:
-    """So many unsettled deliveries; with a default outcome that the target's attach repeats, else OutOfReach."""
-    source: dict[str, Any] = {"address": address}
-    if default:
-        source |= {"default_outcome": encode_composite(default), "outcomes": _OUTCOMES}
-    link: Link = peer.receiver(address, source=source)
-    if default:
-        kept = owed(link.attached, "attach")["source"]["default_outcome"]
-        if getattr(kept, "name", None) != default:
-            raise OutOfReach(f"the target does not take the default outcome {default}")
-    peer.credit(link, count)
-    found = peer.deliveries(link, count)
-    if any(delivery.settled for delivery in found):
-        raise Unmet("unsettled deliveries", "settled ones")
-    return found

@@ -33,7 +33,7 @@ _IDENTITY = ("delivery_id", "delivery_tag", "message_format")
 
 @case("transfer.single.largest", covers=["performatives/transfer/single"])
 def message_that_fills_a_frame(peer: Peer) -> Verdict:
-    """A message can go in a single transfer as large as the frames that the target takes."""
+    """A message can be one transfer as large as the target's maximum frame."""
     address = peer.node()
     link = sender(peer, address)
     body = bytes(_room(peer, link))
@@ -45,7 +45,7 @@ def message_that_fills_a_frame(peer: Peer) -> Verdict:
 
 @case("transfer.single.of-target", covers=["performatives/transfer/single"])
 def small_message_of_the_target(peer: Peer) -> Verdict:
-    """A message of the target that fits a frame can come in a single transfer."""
+    """A message of the target that fits into a frame can arrive in a single transfer."""
     address = peer.node()
     body = b"small" * 20
     put(peer, address, body)
@@ -58,7 +58,7 @@ def small_message_of_the_target(peer: Peer) -> Verdict:
 
 @case("transfer.split", covers=["performatives/transfer/split"])
 def message_in_many_transfers(peer: Peer) -> Verdict:
-    """A message can be split over many transfers, even where it would fit one."""
+    """A message can be split into many transfers, even if it would fit into one."""
     address = peer.node()
     link = sender(peer, address)
     octets = octets_of(bytes(range(40)))
@@ -73,7 +73,7 @@ def message_in_many_transfers(peer: Peer) -> Verdict:
 
 @case("transfer.handle.missing", covers=["performatives/transfer/handle"])
 def transfer_without_handle(peer: Peer) -> Verdict:
-    """A transfer without handle is refused."""
+    """The target rejects a transfer without handle."""
     link = sender(peer, peer.node())
     peer.send("transfer", link.session.channel, payload=octets_of(b"message"), handle=None)
     return rejects_violation(peer)
@@ -81,7 +81,7 @@ def transfer_without_handle(peer: Peer) -> Verdict:
 
 @case("transfer.handle.of-target", covers=["performatives/transfer/handle"])
 def handle_in_transfers_of_the_target(peer: Peer) -> Verdict:
-    """Transfers of the target carry the handle of its own attach."""
+    """The target's transfers contain the handle of its attach."""
     address = peer.node()
     put(peer, address, b"message")
     link = peer.receiver(address)
@@ -123,7 +123,7 @@ def first_transfer_of_the_target(peer: Peer) -> Verdict:
     ],
 )
 def continuations_of_the_target(peer: Peer) -> Verdict:
-    """Continuations of the target name no other delivery-id, delivery-tag or message-format than the first transfer."""
+    """The target's continuations repeat or omit delivery-id, delivery-tag and message-format of the first transfer."""
     _, delivery = large_delivery(peer)
     differing = [key for key in _IDENTITY if _differs(delivery, key)]
     return holds(
@@ -139,19 +139,19 @@ def continuations_of_the_target(peer: Peer) -> Verdict:
 
 @case("transfer.delivery-id.missing", covers=["performatives/transfer/delivery-id/first"])
 def first_transfer_without_delivery_id(peer: Peer) -> Verdict:
-    """A delivery of several transfers, the first without delivery-id, is refused or borne."""
+    """The target rejects or tolerates a multi-transfer delivery whose first transfer has no delivery-id."""
     return _first_without(peer, "delivery_id")
 
 
 @case("transfer.delivery-tag.missing", covers=["performatives/transfer/delivery-tag/first"])
 def first_transfer_without_delivery_tag(peer: Peer) -> Verdict:
-    """A delivery of several transfers, the first without delivery-tag, is refused or borne."""
+    """The target rejects or tolerates a multi-transfer delivery whose first transfer has no delivery-tag."""
     return _first_without(peer, "delivery_tag")
 
 
 @case("transfer.message-format.missing", covers=["performatives/transfer/message-format/first"])
 def first_transfer_without_message_format(peer: Peer) -> Verdict:
-    """A delivery of several transfers, the first without message-format, is refused or borne."""
+    """The target rejects or tolerates a multi-transfer delivery whose first transfer has no message-format."""
     return _first_without(peer, "message_format")
 
 
@@ -160,19 +160,19 @@ def first_transfer_without_message_format(peer: Peer) -> Verdict:
 
 @case("transfer.delivery-id.continuation", covers=["performatives/transfer/delivery-id/continuation"])
 def delivery_id_on_continuations(peer: Peer) -> Verdict:
-    """Continuations can leave delivery-id out, or repeat it."""
+    """Continuations can omit or repeat delivery-id."""
     return _continued(peer, "delivery_id")
 
 
 @case("transfer.delivery-tag.continuation", covers=["performatives/transfer/delivery-tag/continuation"])
 def delivery_tag_on_continuations(peer: Peer) -> Verdict:
-    """Continuations can leave delivery-tag out, or repeat it."""
+    """Continuations can omit or repeat delivery-tag."""
     return _continued(peer, "delivery_tag")
 
 
 @case("transfer.message-format.continuation", covers=["performatives/transfer/message-format/continuation"])
 def message_format_on_continuations(peer: Peer) -> Verdict:
-    """Continuations can leave message-format out, or repeat it."""
+    """Continuations can omit or repeat message-format."""
     return _continued(peer, "message_format")
 
 
@@ -181,31 +181,31 @@ def message_format_on_continuations(peer: Peer) -> Verdict:
 
 @case("transfer.delivery-id.higher", covers=["performatives/transfer/delivery-id/differs"])
 def higher_delivery_id_on_a_continuation(peer: Peer) -> Verdict:
-    """A continuation with a higher delivery-id is refused."""
+    """The target rejects a continuation with a higher delivery-id."""
     return _continued_as(peer, lambda first: {"delivery_id": first.id + 1})
 
 
 @case("transfer.delivery-id.lower", covers=["performatives/transfer/delivery-id/differs"])
 def lower_delivery_id_on_a_continuation(peer: Peer) -> Verdict:
-    """A continuation with the delivery-id of an earlier delivery is refused."""
+    """The target rejects a continuation with the delivery-id of an earlier delivery."""
     return _continued_as(peer, lambda first: {"delivery_id": first.id - 1})
 
 
 @case("transfer.delivery-tag.other", covers=["performatives/transfer/delivery-tag/differs"])
 def other_delivery_tag_on_a_continuation(peer: Peer) -> Verdict:
-    """A continuation with another delivery-tag is refused, though it names no other delivery-id."""
+    """The target rejects a continuation with another delivery-tag and no delivery-id."""
     return _continued_as(peer, lambda first: {"delivery_tag": b"another tag"})
 
 
 @case("transfer.delivery-tag.other.same-id", covers=["performatives/transfer/delivery-tag/differs"])
 def other_delivery_tag_for_the_same_id(peer: Peer) -> Verdict:
-    """A continuation with another delivery-tag and the same delivery-id is refused."""
+    """The target rejects a continuation with another delivery-tag and the same delivery-id."""
     return _continued_as(peer, lambda first: {"delivery_id": first.id, "delivery_tag": b"another tag"})
 
 
 @case("transfer.message-format.other", covers=["performatives/transfer/message-format/differs"])
 def other_message_format_on_a_continuation(peer: Peer) -> Verdict:
-    """A continuation with another message-format is refused."""
+    """The target rejects a continuation with another message-format."""
     return _continued_as(peer, lambda first: {"message_format": 0x100})
 
 
@@ -214,7 +214,7 @@ def other_message_format_on_a_continuation(peer: Peer) -> Verdict:
 
 @case("transfer.more.aborted", covers=["performatives/transfer/more/aborted"])
 def more_on_an_aborting_transfer(peer: Peer) -> Verdict:
-    """On a transfer that aborts, more does not count: the next transfer begins a new delivery."""
+    """The more flag of an aborting transfer has no effect: the next transfer starts a new delivery."""
     address = peer.node()
     link = sender(peer, address)
     peer.claim("the next delivery, as a new one")
@@ -226,7 +226,7 @@ def more_on_an_aborting_transfer(peer: Peer) -> Verdict:
 
 @case("transfer.aborted", covers=["performatives/transfer/aborted/discarded"])
 def aborted_message(peer: Peer) -> Verdict:
-    """An aborted message is not put into the node."""
+    """An aborted message does not reach the node."""
     address = peer.node()
     link = sender(peer, address)
     peer.claim("nothing of the aborted message")
@@ -239,7 +239,7 @@ def aborted_message(peer: Peer) -> Verdict:
 
 @case("transfer.aborted.payload", covers=["performatives/transfer/aborted/payload"])
 def payload_of_an_aborting_transfer(peer: Peer) -> Verdict:
-    """The payload of a transfer that aborts is ignored."""
+    """The target ignores the payload of an aborting transfer."""
     address = peer.node()
     link = sender(peer, address)
     octets = cut(octets_of(LARGE), 3)
@@ -256,7 +256,7 @@ def payload_of_an_aborting_transfer(peer: Peer) -> Verdict:
 
 @case("transfer.aborted.only", covers=["performatives/transfer/aborted/payload"])
 def only_transfer_aborts(peer: Peer) -> Verdict:
-    """The payload of a delivery whose only transfer aborts is ignored."""
+    """The target ignores the payload of a delivery whose only transfer aborts."""
     address = peer.node()
     link = sender(peer, address)
     peer.claim("nothing of what the aborting transfer carries")
@@ -267,7 +267,7 @@ def only_transfer_aborts(peer: Peer) -> Verdict:
 
 @case("transfer.aborted.settled", covers=["performatives/transfer/aborted/settled"])
 def tag_of_an_aborted_delivery(peer: Peer) -> Verdict:
-    """An aborted delivery is settled: nothing is said about it, and its tag can be used again at once."""
+    """An aborted delivery is settled: it gets no disposition, and its tag can be used again at once."""
     address = peer.node()
     link = sender(peer, address)
     peer.claim("the tag of the aborted delivery taken for the next one, no outcome of the aborted one")

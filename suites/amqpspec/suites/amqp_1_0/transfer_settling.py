@@ -35,7 +35,7 @@ _TRUE, _FALSE, _UNSET = {"settled": True}, {"settled": False}, dict[str, bool]()
 
 @case("transfer.settled.unset-first", covers=["performatives/transfer/settled/unset-first"])
 def settled_left_out(peer: Peer) -> Verdict:
-    """A delivery whose only transfer leaves settled out is unsettled: the target tells its outcome."""
+    """A delivery whose only transfer omits settled is unsettled: the target reports its outcome."""
     link = sender(peer, peer.node())
     peer.claim("a disposition with an outcome")
     sent = peer.outcome(piece(peer, link, octets_of(b"message")))
@@ -44,13 +44,13 @@ def settled_left_out(peer: Peer) -> Verdict:
 
 @case("transfer.settled.unset-later", covers=["performatives/transfer/settled/unset-later"])
 def settled_said_before(peer: Peer) -> Verdict:
-    """Settled left out behind a transfer that has it true is true, like that of a delivery of one settled transfer."""
+    """Settled omitted after a transfer with settled true is true, as for a single settled transfer."""
     return _alike(peer, [_TRUE, _UNSET, _UNSET])
 
 
 @case("transfer.settled.unset-later.any", covers=["performatives/transfer/settled/unset-later"])
 def settled_said_on_any_transfer(peer: Peer) -> Verdict:
-    """Settled left out is true behind any transfer that has it true, though one in between has it false.
+    """Settled omitted is true after any transfer with settled true, even if one in between has it false.
 
     Whether false may be said behind true is not laid down: a target that refuses that is recorded.
     """
@@ -66,7 +66,7 @@ def settled_said_on_any_transfer(peer: Peer) -> Verdict:
 
 @case("transfer.settled.unset-never", covers=["performatives/transfer/settled/unset-never"])
 def settled_never_said(peer: Peer) -> Verdict:
-    """Settled left out on all transfers is false; said on the last one only, it is true."""
+    """Settled omitted on all transfers is false; settled true only on the last transfer is true."""
     link = sender(peer, peer.node())
     peer.claim("a disposition for a delivery that never said settled")
     peer.outcome(pieces(peer, link, cut(octets_of(LARGE), 3)))
@@ -81,7 +81,7 @@ def settled_never_said(peer: Peer) -> Verdict:
     covers=["performatives/transfer/settled/mode-settled", "performatives/transfer/settled/mode-unsettled"],
 )
 def target_sends_settled(peer: Peer) -> Verdict:
-    """Where the target's attach says mode settled, each of its deliveries has settled true on a transfer."""
+    """If the target's attach has mode settled, each of its deliveries has a transfer with settled true."""
     link, deliveries = _as_asked(peer, "settled")
     settled = [delivery.settled for delivery in deliveries]
     # The target may answer with another mode: then it is that one which it has to keep.
@@ -95,7 +95,7 @@ def target_sends_settled(peer: Peer) -> Verdict:
     covers=["performatives/transfer/settled/mode-unsettled", "performatives/transfer/settled/mode-settled"],
 )
 def target_sends_unsettled(peer: Peer) -> Verdict:
-    """Where the target's attach says mode unsettled, no transfer has settled true."""
+    """If the target's attach has mode unsettled, no transfer has settled true."""
     link, deliveries = _as_asked(peer, "unsettled")
     if _mode(link) == _SETTLED:
         settled = [delivery.settled for delivery in deliveries]
@@ -105,19 +105,19 @@ def target_sends_unsettled(peer: Peer) -> Verdict:
 
 @case("transfer.settled.breach.mode-settled", covers=["performatives/transfer/settled/mode-settled"])
 def unsettled_on_a_link_of_mode_settled(peer: Peer) -> Verdict:
-    """An unsettled delivery on a link of mode settled is refused or borne."""
+    """The target rejects or tolerates an unsettled delivery on a link of mode settled."""
     return _breach(peer, "settled", _SETTLED, settled=False)
 
 
 @case("transfer.settled.breach.mode-unsettled", covers=["performatives/transfer/settled/mode-unsettled"])
 def settled_on_a_link_of_mode_unsettled(peer: Peer) -> Verdict:
-    """A settled delivery on a link of mode unsettled is refused or borne."""
+    """The target rejects or tolerates a settled delivery on a link of mode unsettled."""
     return _breach(peer, "unsettled", _UNSETTLED, settled=True)
 
 
 @case("transfer.settled.done", covers=["performatives/transfer/settled/done"])
 def settled_when_sent(peer: Peer) -> Verdict:
-    """In mode settled, what the target has sent is settled: without a disposition, it does not come again."""
+    """In mode settled, the target's deliveries are settled: it does not redeliver them without a disposition."""
     address = peer.node()
     put(peer, address, b"once")
     link = peer.receiver(address, credit=1, snd_settle_mode="settled")
@@ -133,7 +133,7 @@ def settled_when_sent(peer: Peer) -> Verdict:
 
 @case("transfer.rcv-settle-mode.first", covers=["performatives/transfer/rcv-settle-mode/first"])
 def mode_first(peer: Peer) -> Verdict:
-    """In mode first, the target settles by itself."""
+    """In mode first, the target settles on its own initiative."""
     link = sender(peer, peer.node(), rcv_settle_mode="first")
     peer.claim("a settled disposition of the target")
     sent = piece(peer, link, octets_of(b"message"), rcv_settle_mode="first")
@@ -141,9 +141,20 @@ def mode_first(peer: Peer) -> Verdict:
     return holds(peer, True, f"{sent.outcome or 'no state'}, {_said(sent)}")
 
 
+@case("transfer.rcv-settle-mode.first.beside-second", covers=["performatives/transfer/rcv-settle-mode/first"])
+def mode_first_on_a_link_of_mode_second(peer: Peer) -> Verdict:
+    """On a link of mode second, the target settles a delivery of mode first by itself, and no other."""
+    link = in_mode_second(peer, "sender", peer.node())
+    peer.claim("the delivery of mode first settled by the target, the one without a mode not")
+    first, other = piece(peer, link, octets_of(b"one"), rcv_settle_mode="first"), peer.transfer(link, b"two")
+    peer.until(lambda: first.settled_by_target, "a settled disposition", link=link)
+    settled = (first.settled_by_target, peer.outcome(other).settled_by_target)
+    return equals(peer, settled, (True, False), "settled by the target")
+
+
 @case("transfer.rcv-settle-mode.second", covers=["performatives/transfer/rcv-settle-mode/second"])
 def mode_second(peer: Peer) -> Verdict:
-    """In mode second, the target settles only behind its own disposition and a settled one of the sender."""
+    """In mode second, the target settles only after its own disposition and the sender's settled one."""
     link = in_mode_second(peer, "sender", peer.node())
     peer.claim("an unsettled disposition; after the sender has settled, the tag is free")
     sent = peer.outcome(piece(peer, link, octets_of(b"one"), rcv_settle_mode="second"))
@@ -158,7 +169,7 @@ def mode_second(peer: Peer) -> Verdict:
 
 @case("transfer.rcv-settle-mode.default.first", covers=["performatives/transfer/rcv-settle-mode/default"])
 def mode_left_out_on_a_link_of_mode_first(peer: Peer) -> Verdict:
-    """Where a transfer leaves the mode out, that of the attach holds: first."""
+    """A transfer that omits the mode uses the mode of the attach: first."""
     link = sender(peer, peer.node(), rcv_settle_mode="first")
     peer.claim("a settled disposition of the target")
     sent = piece(peer, link, octets_of(b"message"))
@@ -168,7 +179,7 @@ def mode_left_out_on_a_link_of_mode_first(peer: Peer) -> Verdict:
 
 @case("transfer.rcv-settle-mode.default.second", covers=["performatives/transfer/rcv-settle-mode/default"])
 def mode_left_out_on_a_link_of_mode_second(peer: Peer) -> Verdict:
-    """Where a transfer leaves the mode out, that of the attach holds: second."""
+    """A transfer that omits the mode uses the mode of the attach: second."""
     link = in_mode_second(peer, "sender", peer.node())
     peer.claim("an unsettled disposition of the target, and no settled one")
     sent = peer.outcome(piece(peer, link, octets_of(b"message")))
@@ -178,7 +189,7 @@ def mode_left_out_on_a_link_of_mode_second(peer: Peer) -> Verdict:
 
 @case("transfer.rcv-settle-mode.illegal", covers=["performatives/transfer/rcv-settle-mode/illegal"])
 def mode_second_on_a_link_of_mode_first(peer: Peer) -> Verdict:
-    """An unsettled transfer of mode second on a link of mode first is refused or borne."""
+    """The target rejects or tolerates an unsettled transfer of mode second on a link of mode first."""
     link = sender(peer, peer.node(), rcv_settle_mode="first")
     sent = piece(peer, link, octets_of(b"message"), rcv_settle_mode="second")
     return borne(peer, peer.reaction(link=link, delivery=sent))
@@ -186,7 +197,7 @@ def mode_second_on_a_link_of_mode_first(peer: Peer) -> Verdict:
 
 @case("transfer.rcv-settle-mode.illegal.of-target", covers=["performatives/transfer/rcv-settle-mode/illegal"])
 def modes_of_the_target(peer: Peer) -> Verdict:
-    """On a link of mode first, no transfer of the target has mode second, unless it is settled."""
+    """The target sends no unsettled transfer of mode second on a link of mode first."""
     address = peer.node()
     put(peer, address, b"1", b"2")
     _, deliveries = received(peer, address, 2, rcv_settle_mode="first")
@@ -196,7 +207,7 @@ def modes_of_the_target(peer: Peer) -> Verdict:
 
 @case("transfer.rcv-settle-mode.settled", covers=["performatives/transfer/rcv-settle-mode/settled"])
 def mode_of_a_settled_transfer(peer: Peer) -> Verdict:
-    """For a settled transfer the mode is ignored: second is no error on a link of mode first."""
+    """The target ignores the mode of a settled transfer: second is no error on a link of mode first."""
     address = peer.node()
     link = sender(peer, address, rcv_settle_mode="first")
     peer.claim("the message in the node")
@@ -211,7 +222,7 @@ def mode_of_a_settled_transfer(peer: Peer) -> Verdict:
 
 @case("transfer.state.meaning", covers=["performatives/transfer/state/meaning"])
 def state_on_a_transfer(peer: Peer) -> Verdict:
-    """A state on a transfer is as good as a disposition right before it."""
+    """A state on a transfer has the same effect as a disposition immediately before it."""
     address = peer.node()
     link = sender(peer, address)
     peer.claim("both deliveries treated alike")
@@ -232,7 +243,7 @@ def state_on_a_transfer(peer: Peer) -> Verdict:
 
 @case("transfer.state.terminal", covers=["performatives/transfer/state/terminal"])
 def terminal_state_of_the_target(peer: Peer) -> Verdict:
-    """Once the target has told a terminal state of a delivery of its own, it tells no other one."""
+    """After a terminal state for one of its deliveries, the target sends no other state for it."""
     address = peer.node()
     put(peer, address, b"message")
     link = in_mode_second(peer, "receiver", address, snd_settle_mode="unsettled")

@@ -45,7 +45,7 @@ _TTL_MS = 400
     covers=["transfers/fragments", "transfers/large/additional-transfers", "performatives/transfer/split"],
 )
 def three_transfers_are_one_message(peer: Peer) -> Verdict:
-    """A message that comes in three transfers is one message."""
+    """A message in three transfers is one message."""
     address = peer.node()
     link = sender(peer, address)
     peer.claim("one message with the octets of three transfers")
@@ -58,7 +58,7 @@ def three_transfers_are_one_message(peer: Peer) -> Verdict:
     covers=["transfers/fragments", "transfers/large/additional-transfers", "performatives/transfer/split"],
 )
 def large_message_of_the_target(peer: Peer) -> Verdict:
-    """A message larger than the frames of the partner arrives in several transfers, and whole."""
+    """A message larger than the partner's frames arrives complete in several transfers."""
     peer.open_connection(max_frame_size=SMALLEST_FRAME_OCTETS)
     address = peer.node()
     put(peer, address, LARGE)
@@ -83,7 +83,7 @@ def every_delivery_has_a_tag(peer: Peer) -> Verdict:
 
 @case("transfers.delivery-tag.unique", covers=["transfers/delivery-tag/unique"])
 def unsettled_tags_differ(peer: Peer) -> Verdict:
-    """What the target has sent and nobody settled has different tags."""
+    """Unsettled deliveries from the target have different tags."""
     address = peer.node()
     put(peer, address, *(bytes([number]) for number in range(_MANY)))
     peer.claim(f"{_MANY} different tags on {_MANY} unsettled deliveries")
@@ -97,7 +97,7 @@ def unsettled_tags_differ(peer: Peer) -> Verdict:
 
 @case("transfers.delivery-tag.of-redelivery", covers=["transfers/delivery-tag/unique"])
 def tag_of_what_comes_again(peer: Peer) -> Verdict:
-    """What the target delivers again has another tag than those that are still unsettled."""
+    """A redelivery of the target has a tag that differs from those of unsettled deliveries."""
     link, (first, second) = unsettled(peer, peer.node(), b"1", b"2")
     peer.disposition(second, state="released")
     peer.credit(link, 1)
@@ -108,7 +108,7 @@ def tag_of_what_comes_again(peer: Peer) -> Verdict:
 
 @case("transfers.delivery-tag.used-again", covers=["transfers/delivery-tag/unique"])
 def tag_of_an_unsettled_delivery(peer: Peer) -> Verdict:
-    """A second delivery under the tag of one that the target holds unsettled is refused or borne."""
+    """The target rejects or tolerates a second delivery with the tag of one that it holds unsettled."""
     # Mode second: the target has told an outcome, and still holds the delivery unsettled.
     link = in_mode_second(peer, "sender", peer.node())
     first = peer.outcome(peer.transfer(link, b"first"))
@@ -123,7 +123,7 @@ def tag_of_an_unsettled_delivery(peer: Peer) -> Verdict:
 
 @case("transfers.states.non-terminal", covers=["transfers/states/non-terminal"])
 def received_is_no_outcome(peer: Peer) -> Verdict:
-    """A state that is not terminal settles nothing; the outcome comes after it."""
+    """A non-terminal state settles nothing; the outcome follows it."""
     # More than once: where the target settles behind its back, the outcome may overtake that now and then.
     nodes = [peer.node() for _ in range(_ROUNDS)]
     rounds = [(node, *unsettled(peer, node, b"accept", b"release")) for node in nodes]
@@ -145,7 +145,7 @@ def received_is_no_outcome(peer: Peer) -> Verdict:
 
 @case("transfers.states.terminal", covers=["transfers/states/terminal"])
 def outcome_is_settled_by_the_sender(peer: Peer) -> Verdict:
-    """When the receiver has told an outcome without settling, the target settles."""
+    """The target settles after the receiver sends an outcome without settling."""
     address = peer.node()
     put(peer, address, b"message")
     link = in_mode_second(peer, "receiver", address, snd_settle_mode="unsettled")
@@ -166,7 +166,7 @@ def outcome_is_settled_by_the_sender(peer: Peer) -> Verdict:
     slow=True,
 )
 def unsettled_beyond_its_time(peer: Peer) -> Verdict:
-    """When the time of an unsettled message runs out, the target may tell so; it settles after the receiver."""
+    """The target may report that an unsettled message has expired; it settles after the receiver."""
     address = peer.node()
     link = peer.receiver(address, credit=1, snd_settle_mode="unsettled")
     message = encode_message(header={"ttl": _TTL_MS}, data=b"short-lived")
@@ -185,7 +185,7 @@ def unsettled_beyond_its_time(peer: Peer) -> Verdict:
 
 @case("transfers.settled-at-once", covers=["transfers/settled-at-once"])
 def settled_transfer_needs_no_disposition(peer: Peer) -> Verdict:
-    """A transfer that is settled arrives like others, and needs no disposition; an unsettled one behind it does."""
+    """A settled transfer arrives and needs no disposition; an unsettled one after it gets one."""
     address = peer.node()
     link = sender(peer, address)
     credit_at_once(peer, link, 2)
@@ -206,7 +206,7 @@ def settled_transfer_needs_no_disposition(peer: Peer) -> Verdict:
 
 @case("transfers.receiver-first", covers=["transfers/receiver-first"])
 def receiver_settles_first(peer: Peer) -> Verdict:
-    """What the receiver has accepted and settled is settled for the sender: it is not delivered again."""
+    """A delivery that the receiver has accepted and settled is not delivered again."""
     address = peer.node()
     _, (delivery,) = unsettled(peer, address, b"once")
     peer.claim("nothing in the node, and no disposition of the sender")
@@ -228,7 +228,7 @@ def receiver_settles_first(peer: Peer) -> Verdict:
     covers=["transfers/large/abort-discard", "transfers/large/additional-transfers"],
 )
 def every_way_through_the_diagram(peer: Peer) -> Verdict:
-    """Every way through the states of an incoming delivery ends in one message, or in none where it is aborted."""
+    """Every path through the states of an incoming delivery yields one message, or none if it is aborted."""
     address = peer.node()
     link = sender(peer, address)
     # The state diagram of an incoming delivery (amqp-1.0 §2.6.14): 1 leads to RECEIVING or stays there, 0
@@ -245,7 +245,7 @@ def every_way_through_the_diagram(peer: Peer) -> Verdict:
 
 @case("transfers.large.interleaved-links", covers=["transfers/large/interleaved-links"])
 def fragments_of_two_links(peer: Peer) -> Verdict:
-    """Between the transfers of a message, those of a message on another link can come."""
+    """Transfers of a message on another link can arrive between the transfers of a message."""
     addresses = peer.node("one"), peer.node("two")
     one, two = (sender(peer, address) for address in addresses)
     bodies = b"1" * 900, b"2" * 900
@@ -261,7 +261,7 @@ def fragments_of_two_links(peer: Peer) -> Verdict:
 
 @case("transfers.large.not-within-link", covers=["transfers/large/not-within-link"])
 def second_delivery_within_the_first(peer: Peer) -> Verdict:
-    """A delivery that begins on a link before the one before it is whole is refused."""
+    """The target rejects a delivery that starts on a link before the previous one is complete."""
     link = sender(peer, peer.node())
     session = link.session
     # Five octets of the first, and no more.
@@ -274,7 +274,7 @@ def second_delivery_within_the_first(peer: Peer) -> Verdict:
 
 @case("transfers.large.not-within-link.of-target", covers=["transfers/large/not-within-link"])
 def large_messages_of_the_target_in_sequence(peer: Peer) -> Verdict:
-    """The target ends one delivery on a link before it begins the next."""
+    """The target completes one delivery on a link before it starts the next."""
     peer.open_connection(max_frame_size=SMALLEST_FRAME_OCTETS)
     address = peer.node()
     bodies = [bytes([number]) * 1500 for number in range(3)]
@@ -290,7 +290,7 @@ def large_messages_of_the_target_in_sequence(peer: Peer) -> Verdict:
 
 @case("transfers.large.abort", covers=["transfers/large/abort", "transfers/large/abort-discard"])
 def aborted_delivery(peer: Peer) -> Verdict:
-    """A delivery that is aborted is thrown away, and the link goes on."""
+    """The target discards an aborted delivery, and the link continues."""
     address = peer.node()
     link = sender(peer, address)
     peer.claim("only the message that came after the abort")

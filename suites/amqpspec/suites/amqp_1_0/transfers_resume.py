@@ -49,7 +49,7 @@ _SEVERAL = 10
 
 @case("transfers.resuming.unsettled-map", covers=["transfers/resuming/unsettled-map"], needs=_NEEDS)
 def map_of_the_target(peer: Peer) -> Verdict:
-    """When a link is resumed, the target's attach tells everything that it holds unsettled."""
+    """When a link is resumed, the target's attach reports every delivery that it holds unsettled."""
     link, deliveries = unsettled(peer, peer.node(), b"1", b"2", b"3")
     other, beside = unsettled(peer, peer.node("other"), b"4", b"5")
     peer.claim("what is unsettled of each link in its map, without an outcome, and nothing else")
@@ -69,7 +69,7 @@ def map_of_the_target(peer: Peer) -> Verdict:
     needs=_NEEDS,
 )
 def map_on_another_connection(peer: Peer) -> Verdict:
-    """A link whose source never expires is resumed on another connection of the container."""
+    """A link whose source never expires can be resumed on another connection of the container."""
     address = peer.node()
     source = {"address": address, "expiry_policy": "never"}
     link, (before,) = unsettled(peer, address, b"message", source=source)
@@ -89,7 +89,7 @@ def map_on_another_connection(peer: Peer) -> Verdict:
 
 @case("transfers.resuming.source-only", covers=["transfers/resuming/source-only"], needs=_NEEDS)
 def unsettled_for_the_source_alone(peer: Peer) -> Verdict:
-    """What the source alone holds unsettled is resumed, sent anew, or left; it is not lost."""
+    """A delivery unsettled only at the source is resumed, sent again or left in the node; it is not lost."""
     address = peer.node()
     link, _ = unsettled(peer, address, b"message")
     suspend(peer, link)
@@ -111,7 +111,7 @@ def unsettled_for_the_source_alone(peer: Peer) -> Verdict:
 
 @case("transfers.resuming.unknown-ignored", covers=["transfers/resuming/unknown-ignored"], needs=_NEEDS)
 def resumed_under_an_unknown_tag(peer: Peer) -> Verdict:
-    """A resumed delivery that the target does not know is ignored by it."""
+    """The target ignores a resumed delivery that it does not know."""
     address = peer.node()
     link = sender(peer, address)
     peer.outcome(peer.transfer(link, b"first"))
@@ -129,7 +129,7 @@ def resumed_under_an_unknown_tag(peer: Peer) -> Verdict:
     needs=_NEEDS,
 )
 def unsettled_for_the_receiver_alone(peer: Peer) -> Verdict:
-    """A tag that the receiver alone holds unsettled is not resumed by the target."""
+    """The target does not resume a tag that only the receiver holds unsettled."""
     address = peer.node()
     link, (delivery,) = unsettled(peer, address, b"first")
     peer.disposition(delivery)
@@ -149,7 +149,7 @@ def unsettled_for_the_receiver_alone(peer: Peer) -> Verdict:
     "transfers.resuming.target-only-settled", covers=["transfers/resuming/target-only-settled"], needs=_NEEDS
 )
 def unsettled_for_the_target_alone(peer: Peer) -> Verdict:
-    """What the sender's map lacks, the target as receiver takes as settled."""
+    """As a receiver, the target treats deliveries that the sender's map lacks as settled."""
     link = in_mode_second(peer, "sender", peer.node())
     kept, dropped = (peer.outcome(peer.transfer(link, body)) for body in (b"kept", b"dropped"))
     if kept.settled_by_target or dropped.settled_by_target:
@@ -173,7 +173,7 @@ def unsettled_for_the_target_alone(peer: Peer) -> Verdict:
     needs=_NEEDS,
 )
 def unsettled_for_both(peer: Peer) -> Verdict:
-    """What both sides hold unsettled is resumed by the target, under its tag and with the resume flag."""
+    """The target resumes deliveries that both sides hold unsettled, with the same tag and the resume flag."""
     address = peer.node()
     link, (before,) = unsettled(peer, address, b"message")
     peer.claim("a transfer of the same tag and message, with resume")
@@ -192,7 +192,7 @@ def unsettled_for_both(peer: Peer) -> Verdict:
     needs=_NEEDS,
 )
 def large_message_resumed(peer: Peer) -> Verdict:
-    """A resumed delivery of several transfers has the resume flag on the first of them."""
+    """A resumed delivery of several transfers has the resume flag on the first one."""
     peer.open_connection(max_frame_size=SMALLEST_FRAME_OCTETS)
     link, (before,) = unsettled(peer, peer.node(), LARGE)
     suspend(peer, link)
@@ -217,7 +217,7 @@ def large_message_resumed(peer: Peer) -> Verdict:
     needs=_NEEDS,
 )
 def what_an_incomplete_map_lacks(peer: Peer) -> Verdict:
-    """What an incomplete map of the receiver lacks stays unsettled at the target."""
+    """Deliveries that an incomplete map of the receiver lacks stay unsettled at the target."""
     link, deliveries = unsettled(peer, peer.node(), b"1", b"2", b"3")
     suspend(peer, link)
     first = resume(peer, link, nothing_received(deliveries[:1]), incomplete_unsettled=True)
@@ -231,7 +231,7 @@ def what_an_incomplete_map_lacks(peer: Peer) -> Verdict:
 
 @case("transfers.resuming.incomplete.reduce", covers=["transfers/resuming/incomplete/reduce"], needs=_NEEDS)
 def what_an_incomplete_map_has(peer: Peer) -> Verdict:
-    """What an incomplete map of the receiver has is resumed by the target."""
+    """The target resumes the deliveries in an incomplete map of the receiver."""
     link, deliveries = unsettled(peer, peer.node(), b"1", b"2", b"3")
     suspend(peer, link)
     peer.claim("the delivery that the incomplete map tells of, resumed")
@@ -244,7 +244,7 @@ def what_an_incomplete_map_has(peer: Peer) -> Verdict:
 
 @case("transfers.resuming.incomplete.no-new", covers=["transfers/resuming/incomplete/no-new"], needs=_NEEDS)
 def nothing_new_beside_an_incomplete_map(peer: Peer) -> Verdict:
-    """While a map is incomplete, the target sends nothing new on the link."""
+    """The target sends no new delivery on the link while a map is incomplete."""
     address = peer.node()
     link, deliveries = unsettled(peer, address, b"1", b"2")
     suspend(peer, link)
@@ -262,7 +262,7 @@ def nothing_new_beside_an_incomplete_map(peer: Peer) -> Verdict:
 
 @case("transfers.resuming.incomplete.retry", covers=["transfers/resuming/incomplete/retry"], needs=_NEEDS)
 def complete_after_an_incomplete_map(peer: Peer) -> Verdict:
-    """Once incomplete maps are reduced, the link is suspended and resumed with complete ones, and works on."""
+    """Once incomplete maps are reduced, the link can be suspended and resumed with complete ones, and works."""
     address = peer.node()
     link, deliveries = unsettled(peer, address, b"1", b"2")
     suspend(peer, link)
@@ -286,7 +286,7 @@ def complete_after_an_incomplete_map(peer: Peer) -> Verdict:
 
 @case("transfers.resuming.omit-data", covers=["transfers/resuming/omit-data"], needs=_NEEDS)
 def data_that_was_received(peer: Peer) -> Verdict:
-    """Of a delivery that has come as a whole, the target may leave out the data when it resumes it."""
+    """The target may omit the data when it resumes a delivery that arrived complete."""
     link, (before,) = unsettled(peer, peer.node(), b"message")
     sections = len(before.message.sections)
     suspend(peer, link)
@@ -303,7 +303,7 @@ def data_that_was_received(peer: Peer) -> Verdict:
 
 @case("transfers.resuming.delivery-ids", covers=["transfers/resuming/delivery-ids"], needs=_NEEDS)
 def ids_of_old_links(peer: Peer) -> Verdict:
-    """On another session, an unsettled tag has no delivery-id until it is resumed; then it gets a new one."""
+    """On another session, an unsettled tag has no delivery-id until it is resumed with a new one."""
     link, (before,) = unsettled(peer, peer.node(), b"message")
     peer.begin(peer.free_channel())
     other = max(peer.books.sessions)
@@ -324,7 +324,7 @@ def ids_of_old_links(peer: Peer) -> Verdict:
 
 @case("transfers.resume.unknown", covers=["performatives/transfer/resume/unknown"])
 def resumed_on_a_fresh_link(peer: Peer) -> Verdict:
-    """On a link that the target has never seen, a resumed delivery is ignored."""
+    """The target ignores a resumed delivery on a link that it has never seen."""
     address = peer.node()
     link = sender(peer, address)
     peer.claim("the message of the resumed delivery not in the node, and no error")
@@ -341,13 +341,13 @@ def resume_on_every_transfer(peer: Peer) -> Verdict:
 
 @case("transfers.resume.later-omitted", covers=["performatives/transfer/resume/later-omitted"], needs=_NEEDS)
 def resume_on_the_first_transfer(peer: Peer) -> Verdict:
-    """Transfers of a resumed delivery behind the first can leave the resume flag out."""
+    """Transfers of a resumed delivery after the first can omit the resume flag."""
     return _resumed_in_three(peer, later=OMIT)
 
 
 @case("transfers.resume.no-payload", covers=["performatives/transfer/resume/no-payload"], needs=_NEEDS)
 def resumed_without_data(peer: Peer) -> Verdict:
-    """A resumed delivery can carry the sender's final state alone; the message is there once, and settled."""
+    """A resumed delivery can contain only the sender's final state: the message exists once and is settled."""
     address = peer.node()
     link = in_mode_second(peer, "sender", address)
     sent = peer.outcome(peer.transfer(link, b"message"))

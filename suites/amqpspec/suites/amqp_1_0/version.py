@@ -30,7 +30,7 @@ _UNKNOWN_ID = 9
 
 @case("version.header-first", covers=["version/header-first", "version/header-layout"])
 def header_before_frames(peer: Peer) -> Verdict:
-    """On each layer, what the target sends first is its protocol header: the layer's id and the octets 1, 0, 0."""
+    """The target sends its protocol header first on each layer: the id of the layer and the octets 1, 0, 0."""
     peer.claim("on each layer a protocol header before any frame, then open")
     layers = ("amqp",) if peer.is_bare else ("sasl", "amqp")
     for layer in layers:
@@ -46,7 +46,7 @@ def header_before_frames(peer: Peer) -> Verdict:
 
 @case("version.supported", covers=["version/supported"])
 def supported_version_is_answered_alike(peer: Peer) -> Verdict:
-    """A version that the target speaks is answered by the same header, and the connection goes on."""
+    """The target answers a version that it speaks with the same header, and the connection continues."""
     peer.claim("the header that was sent, then the rest of the handshake")
     peer.send_header(peer.first_header)
     header = peer.expect_header()
@@ -61,7 +61,7 @@ def supported_version_is_answered_alike(peer: Peer) -> Verdict:
 
 @case("version.data-matches-header", covers=["version/data-matches-header"])
 def other_protocol_behind_the_header(peer: Peer) -> Verdict:
-    """A frame of AMQP 0-9-1 behind a header of 1.0 is refused."""
+    """The target rejects an AMQP 0-9-1 frame after a 1.0 header."""
     # Behind a header of 1.0, the same octets announce a frame of 16 MiB with a data offset of zero.
     peer.greet()
     peer.send_octets(_METHOD_FRAME)
@@ -70,13 +70,13 @@ def other_protocol_behind_the_header(peer: Peer) -> Verdict:
 
 @case("version.mismatch.outgoing-closed", covers=["version/mismatch/outgoing-closed"])
 def mismatch_ends_the_stream(peer: Peer) -> Verdict:
-    """A target whose header differs from the one that it got ends its stream."""
+    """A target whose header differs from the received one ends its stream."""
     return judge_answer(peer, answer_to(peer, first_header(peer, minor=1)))
 
 
 @case("version.server-may-wait", covers=["version/server-may-wait"])
 def who_speaks_first(peer: Peer) -> Verdict:
-    """A target may send its header at once, or wait for the other one; the connection works either way."""
+    """A target may send its header at once or wait for the client's; the connection works in both cases."""
     peer.connect()
     early = peer.wait(lambda arrival: isinstance(arrival, HeaderArrived), peer.context.patience.quiet_s)
     peer.claim("a header at once or in answer, then the handshake")
@@ -90,7 +90,7 @@ def who_speaks_first(peer: Peer) -> Verdict:
 
 @case("version.unsupported", covers=["version/unsupported"])
 def unsupported_versions(peer: Peer) -> Verdict:
-    """Versions that there are not are answered by a header, and the socket ends; which one is another question."""
+    """The target answers a nonexistent version with a header of any version, and ends the connection."""
     versions = ((1, 0, 1), (1, 1, 0), (9, 9, 9))
     others = ((peer.another(), first_header(peer, *version)) for version in versions)
     return worst(judge_answer(other, answer_to(other, octets)) for other, octets in others)
@@ -98,7 +98,7 @@ def unsupported_versions(peer: Peer) -> Verdict:
 
 @case("version.highest-not-above", covers=["version/highest-not-above"])
 def higher_versions(peer: Peer) -> Verdict:
-    """A version above 1.0.0 is answered by 1.0.0."""
+    """The target answers a version above 1.0.0 with 1.0.0."""
     # amqp-1.0 §2.2 asks for the highest version that is not above the one asked for:
     # there is none above 1.0.0.
     return worst(_answered_by_version(peer, *version) for version in ((1, 1, 0), (2, 0, 0), (255, 0, 0)))
@@ -106,19 +106,19 @@ def higher_versions(peer: Peer) -> Verdict:
 
 @case("version.highest-otherwise", covers=["version/highest-otherwise"])
 def lower_version(peer: Peer) -> Verdict:
-    """A version below everything that there is is answered by one that the target speaks."""
+    """The target answers a version below all existing ones with a version that it speaks."""
     return _answered_by_version(peer, 0, 0, 1)
 
 
 @case("version.unparseable", covers=["version/unparseable"])
 def octets_that_are_no_header(peer: Peer) -> Verdict:
-    """Octets that are no header are answered by a valid header, and the socket ends."""
+    """The target answers octets that are not a header with a valid header, and ends the connection."""
     return worst(judge_answer(one, answer_to(one, octets)) for one, octets in _each(peer, _NOISE))
 
 
 @case("version.single-version", covers=["version/single-version"])
 def header_before_the_mismatch(peer: Peer) -> Verdict:
-    """A target of one version may send its header before it has seen the other one, and end on a mismatch."""
+    """A target of one version may send its header before it receives the client's, and end on a mismatch."""
     peer.connect()
     early = peer.wait(lambda arrival: isinstance(arrival, HeaderArrived), peer.context.patience.quiet_s)
     reaction = answer_to(peer, first_header(peer, minor=1))
@@ -129,25 +129,25 @@ def header_before_the_mismatch(peer: Peer) -> Verdict:
 
 @case("version.example.minor", covers=["version/example-minor"])
 def example_of_a_minor_version(peer: Peer) -> Verdict:
-    """AMQP 0.1.1.0 is answered by a header of version 1.0.0 and the end."""
+    """The target answers AMQP 0.1.1.0 with a header of version 1.0.0 and ends the connection."""
     return _answered_by(peer, protocol_header(0, 1, 1, 0))
 
 
 @case("version.example.http", covers=["version/example-http"])
 def example_of_http(peer: Peer) -> Verdict:
-    """A request of HTTP is answered by a protocol header and the end."""
+    """The target answers an HTTP request with a protocol header and ends the connection."""
     return judge_answer(peer, answer_to(peer, _HTTP))
 
 
 @case("version.protocol-id.is-no-version", covers=["version/protocol-id-is-no-version"])
 def id_is_no_version(peer: Peer) -> Verdict:
-    """Whatever the protocol id, the answer names the version that was asked for."""
+    """The target's answer names the requested version, whatever the protocol id."""
     return _answered_by(peer, protocol_header(_UNKNOWN_ID))
 
 
 @case("version.protocol-id.unacceptable", covers=["version/protocol-id/unacceptable"])
 def id_that_is_not_taken(peer: Peer) -> Verdict:
-    """A protocol id that the target does not take is answered by one that it takes."""
+    """The target answers a protocol id that it does not accept with one that it accepts."""
     reaction = answer_to(peer, protocol_header(_UNKNOWN_ID))
     verdict = judge_answer(peer, reaction)
     if verdict.outcome is Outcome.FAIL:
@@ -158,7 +158,7 @@ def id_that_is_not_taken(peer: Peer) -> Verdict:
 
 @case("version.protocol-id.choice", covers=["version/protocol-id/choice"])
 def id_that_is_named(peer: Peer) -> Verdict:
-    """Which of its protocol ids a target names in answer to an unknown one is its own choice."""
+    """The target chooses which of its protocol ids it names in answer to an unknown one."""
     named = header_in(answer_to(peer, protocol_header(_UNKNOWN_ID)))
     return observed_either_way(peer, reported(named))
 

@@ -22,7 +22,7 @@ def _delivered(peer: Peer, count: int) -> tuple[str, list[MessageArrived]]:
 
 @case("acknowledging.when", covers=["scenarios/acknowledging/when"])
 def acknowledge_at_once_or_later(peer: Peer) -> Verdict:
-    """One message acknowledged at once, then two together, leave the fourth."""
+    """After an ACK for one message at once, then one for two together, only the fourth message is left."""
     name, messages = _delivered(peer, 4)
     peer.claim("the message that was not acknowledged")
     peer.ack(messages[0].number, 2)
@@ -33,7 +33,7 @@ def acknowledge_at_once_or_later(peer: Peer) -> Verdict:
 
 @case("acknowledging.up-to", covers=["scenarios/acknowledging/up-to"])
 def an_ack_covers_all_before_it(peer: Peer) -> Verdict:
-    """An ACK of the third of five messages leaves two."""
+    """An ACK of the third of five messages leaves two messages."""
     name, messages = _delivered(peer, 5)
     peer.claim("the messages above the number")
     peer.ack(messages[2].number, 2)
@@ -66,7 +66,7 @@ def an_ack_covers_all_handles_of_its_channel(peer: Peer) -> Verdict:
 
 @case("channel.ack.numbers", covers=["channel/ack/numbers"])
 def message_numbers_are_sequential(peer: Peer) -> Verdict:
-    """Messages of two handles of a channel have numbers one after the other."""
+    """Messages of two handles of a channel have consecutive numbers."""
     _, messages = _delivered(peer, 3)
     other = peer.queue(1)
     peer.reader(other, 3, 2)
@@ -78,7 +78,7 @@ def message_numbers_are_sequential(peer: Peer) -> Verdict:
 
 @case("channel.ack.unknown-number", covers=["channel/ack/unknown-number"])
 def an_ack_above_all_messages(peer: Peer) -> Verdict:
-    """An ACK with a number above all messages covers all of them, and is no error."""
+    """An ACK with a number above all messages covers all of them and is not an error."""
     name, messages = _delivered(peer, 2)
     peer.claim("a confirmation, and an empty queue")
     peer.ack(messages[-1].number + 1000, 2)
@@ -88,7 +88,7 @@ def an_ack_above_all_messages(peer: Peer) -> Verdict:
 
 @case("channel.ack.none", covers=["channel/ack/unknown-number"])
 def an_ack_without_messages(peer: Peer) -> Verdict:
-    """An ACK on a channel that has received nothing is no error."""
+    """An ACK on a channel that has received nothing is not an error."""
     peer.open_channel(1)
     peer.claim("a confirmation")
     return holds(peer, peer.ack(7)["reply_code"] < 300, "a confirmation")

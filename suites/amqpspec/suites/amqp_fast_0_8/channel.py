@@ -58,7 +58,7 @@ def open_an_open_channel(peer: Peer) -> Verdict:
 @case("channel.rollback.open", covers=["channel/rollback/open"])
 @case("channel.close.state", covers=["channel/close/state"])
 def a_command_on_a_channel_that_is_not_open(peer: Peer) -> Verdict:
-    """A command on a channel that nobody opened is refused, beside one that is open."""
+    """A command on a channel that was never opened is refused, although another channel is open."""
     name, fields = _NEEDS_A_CHANNEL[peer.context.requirements[0].id]
     peer.open_channel(1, transacted=True)
     peer.send_octets(peer.octets(name, channel_id=NOWHERE, **fields))
@@ -68,7 +68,7 @@ def a_command_on_a_channel_that_is_not_open(peer: Peer) -> Verdict:
 @case("channel.commit.not-transacted", covers=["channel/commit/transacted"])
 @case("channel.rollback.not-transacted", covers=["channel/rollback/transacted"])
 def a_transaction_where_there_is_none(peer: Peer) -> Verdict:
-    """COMMIT or ROLLBACK on a channel that is not transacted is refused, beside one that is."""
+    """COMMIT or ROLLBACK on a channel without transactions is refused, although another channel has them."""
     name = "channel.commit" if "commit" in peer.context.requirements[0].id else "channel.rollback"
     peer.open_channel(1, transacted=True)
     peer.open_channel(2)
@@ -93,7 +93,7 @@ def a_reply_names_its_channel(peer: Peer) -> Verdict:
 
 @case("channel.reply.confirm-tag", covers=["channel/reply/confirm-tag"])
 def the_tag_of_a_channel_reply(peer: Peer) -> Verdict:
-    """CHANNEL REPLY has the tag of its command, at both ends of the range, and a code of success."""
+    """CHANNEL REPLY contains the tag of its command, at both ends of the range, and a code of success."""
     peer.open_connection()
     peer.claim("the tags, and codes from 200 to 299")
     seen = []
@@ -106,7 +106,7 @@ def the_tag_of_a_channel_reply(peer: Peer) -> Verdict:
 
 @case("channel.confirmation.asked", covers=["channel/confirmation/asked"])
 def channel_commands_are_confirmed_where_asked(peer: Peer) -> Verdict:
-    """OPEN, COMMIT and ROLLBACK are confirmed with a tag, and not without."""
+    """OPEN, COMMIT and ROLLBACK are confirmed with a tag, and not confirmed without one."""
     peer.open_connection()
     peer.claim("REPLYs to the three commands that ask for one")
     for tag in (0, 0x7F02):
@@ -119,16 +119,36 @@ def channel_commands_are_confirmed_where_asked(peer: Peer) -> Verdict:
 
 @case("channel.confirmation.before-an-error", covers=["channel/confirmation/asked"])
 def what_came_before_an_error_is_confirmed(peer: Peer) -> Verdict:
-    """Of two commands in one write, the first is confirmed although the second closes the channel."""
+    """Of two commands in one write, the first is confirmed even if the second closes the channel, by error or CLOSE."""
     peer.open_channel(1)
-    peer.open_channel(2)
-    tag = peer.fresh_tag()
-    peer.claim("the REPLY to ACK, then CHANNEL CLOSE")
-    sound = peer.octets("channel.ack", channel_id=2, message_nbr=1, confirm_tag=tag)
-    peer.send_octets(sound + peer.octets("channel.commit", channel_id=2))
-    reply = peer.expect("channel.reply", "handle.reply")
-    closed = peer.reaction(2, barrier="ping").refusal is not None
-    return equals(peer, (reply["confirm_tag"], closed), (tag, True), "tag, and whether the channel closes")
+    seen, tags = [], []
+    for channel, last in ((2, "channel.close"), (3, "channel.commit")):
+        peer.open_channel(channel)
+        tags.append(peer.fresh_tag())
+        peer.claim("the REPLY to ACK, then CHANNEL CLOSE")
+        sound = peer.octets("channel.ack", channel_id=channel, message_nbr=1, confirm_tag=tags[-1])
+        peer.send_octets(sound + peer.octets(last, channel_id=channel))
+        seen.append(peer.expect("channel.reply", "handle.reply")["confirm_tag"])
+        peer.arrival("channel.close", "connection.close", channel=channel)
+    return equals(peer, seen, tags, "tags")
+
+
+@case("channel.confirmation.before-a-fatal-error", covers=["channel/confirmation/asked"])
+def what_came_before_a_fatal_error_is_confirmed(peer: Peer) -> Verdict:
+    """Of two commands in one write, the first is confirmed even if the second closes the connection."""
+    verdicts = []
+    for last in ("connection.reply", "connection.close"):
+        line = peer.another().open_channel(1)
+        tag = line.fresh_tag()
+        line.claim("the REPLY to ACK, then CONNECTION CLOSE")
+        sound = line.octets("channel.ack", message_nbr=1, confirm_tag=tag)
+        line.send_octets(sound + line.octets(last))
+        reply = line.expect("channel.reply", "handle.reply")
+        closed = line.wait(line.closes, line.patience_s).kind.partition(" ")[0]
+        verdicts.append(
+            equals(line, (reply["confirm_tag"], closed), (tag, "connection.close"), "tag, and what follows")
+        )
+    return worst(verdicts)
 
 
 # --- CLOSE
@@ -136,7 +156,7 @@ def what_came_before_an_error_is_confirmed(peer: Peer) -> Verdict:
 
 @case("channel.close.any-time", covers=["channel/close/any-time", "channel/close/answered"])
 def close_a_channel_at_any_time(peer: Peer) -> Verdict:
-    """CHANNEL CLOSE is answered on a fresh channel, and in the midst of a message; the third channel is not touched."""
+    """CHANNEL CLOSE is answered on a new channel and within a message, and does not affect a third channel."""
     peer.open_channel(1)
     peer.open_channel(2)
     peer.open_channel(3)
@@ -159,7 +179,7 @@ def close_a_channel_at_any_time(peer: Peer) -> Verdict:
     covers=["channel/close/released", "channel/close/answered", "channel/summary/server/close"],
 )
 def close_releases_a_channel(peer: Peer) -> Verdict:
-    """Behind CHANNEL CLOSE, its message that was not acknowledged is back, and its transaction is rolled back."""
+    """After CHANNEL CLOSE, its unacknowledged message is requeued and its transaction is rolled back."""
     peer.open_channel(1)
     name = peer.queue(1)
     peer.open_handle(1, 1)
@@ -181,18 +201,26 @@ def close_releases_a_channel(peer: Peer) -> Verdict:
 
 @case("channel.close.unacknowledged", covers=["channel/close/released"])
 def close_gives_messages_back(peer: Peer) -> Verdict:
-    """Behind CHANNEL CLOSE, the message that was acknowledged is gone, and the other one is back."""
+    """After CHANNEL CLOSE, a waiting reader receives the unacknowledged messages of two queues."""
+    other = peer.another().open_channel()
     peer.open_channel(1)
     peer.open_channel(2)
-    name = peer.queue(1)
+    names = [peer.queue(1), peer.queue(1)]
     peer.open_handle(1, 1)
-    peer.reader(name, 2, 2)
-    peer.publish_all(name, [b"acknowledged", b"read"], 1)
-    first, _ = peer.deliveries(2, 2)
-    peer.ack(first.number, 2)
-    peer.claim("the message that was not acknowledged")
+    for handle, name in enumerate(names, start=2):
+        peer.reader(name, handle, 2)
+        peer.publish_all(name, [b"acknowledged", b"read"], 1)
+        first, _ = peer.deliveries(2, handle)
+        if handle == 2:
+            peer.ack(first.number, 2)
+        other.reader(name, handle)
+    peer.claim("the messages that were not acknowledged, and not the one that was")
     peer.close_channel(2)
-    return equals(peer, peer.left_in(name, 1), [b"read"], "messages")
+    seen = (other.bodies(1, 2), sorted(other.bodies(2, 3)))
+    other.barrier()
+    return equals(
+        peer, (*seen, other.received(2)), ([b"read"], [b"acknowledged", b"read"], []), "messages by queue"
+    )
 
 
 def _in_error(peer: Peer) -> None:
@@ -209,7 +237,7 @@ def _in_error(peer: Peer) -> None:
 
 @case("channel.close.reads-on", covers=["channel/close/reads-on", "channel/close/ended"])
 def the_target_waits_for_the_other_channel_close(peer: Peer) -> Verdict:
-    """Behind its CHANNEL CLOSE, the target takes the other one without a word, and the channel can be opened again."""
+    """After its CHANNEL CLOSE, the target accepts the client's silently, and the channel can be opened again."""
     _in_error(peer)
     peer.claim("no further CHANNEL CLOSE, and a channel that opens")
     peer.send_octets(peer.octets("channel.close", channel_id=2))
@@ -222,7 +250,7 @@ def the_target_waits_for_the_other_channel_close(peer: Peer) -> Verdict:
 
 @case("channel.close.repeated", covers=["channel/close/repeated"])
 def channel_close_is_repeated(peer: Peer) -> Verdict:
-    """Behind its CHANNEL CLOSE, the target answers other commands on the channel with another."""
+    """After its CHANNEL CLOSE, the target answers other commands on the channel with another CHANNEL CLOSE."""
     _in_error(peer)
     peer.claim("CHANNEL CLOSE for each command, and none for the other channel")
     seen = []

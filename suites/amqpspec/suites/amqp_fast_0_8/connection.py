@@ -39,7 +39,7 @@ def open_is_confirmed(peer: Peer) -> Verdict:
 
 @case("confirmation.zero", covers=["connection/confirmation/zero", "connection/summary/server/open"])
 def zero_asks_for_silence(peer: Peer) -> Verdict:
-    """OPEN on each level, and FLOW, with a zero confirm-tag are not confirmed, and take effect."""
+    """OPEN on each level, and FLOW, with a zero confirm-tag are not confirmed but take effect."""
     peer.log_in()
     peer.claim("no REPLY")
     peer.send("connection.open", virtual_path=peer.login.vhost, client_name=peer.client_name)
@@ -54,7 +54,7 @@ def zero_asks_for_silence(peer: Peer) -> Verdict:
 
 @case("reply.confirm-tag", covers=["connection/reply/confirm-tag", "connection/reply/reply-code"])
 def the_tag_and_code_of_a_reply(peer: Peer) -> Verdict:
-    """REPLY has the confirm-tag of its OPEN, at both ends of the range, and a code of success."""
+    """REPLY contains the confirm-tag of its OPEN, at both ends of the range, and a code of success."""
     verdicts = []
     for tag in (1, 0x1234, 0xFFFF):
         line = peer.another()
@@ -71,23 +71,32 @@ def the_tag_and_code_of_a_reply(peer: Peer) -> Verdict:
 
 @case("open.client-name", covers=["connection/open/client-name"])
 def one_connection_for_a_client_name(peer: Peer) -> Verdict:
-    """A second connection under the name of an active client is refused; the first works on."""
-    peer.open_connection()
-    other = peer.another()
-    other.client_name = peer.client_name
-    other.log_in()
-    other.send(
-        "connection.open", virtual_path=other.login.vhost, client_name=other.client_name, confirm_tag=1
-    )
-    verdict = rejects_violation(other, barrier="ping")
-    peer.claim("the first connection works on")
-    peer.open_channel()
-    return verdict
+    """A further connection with the name of either of two active clients is refused, and they continue to work.
+
+    The two have names that differ in their case alone.
+    """
+    active = [peer.another() for _ in range(2)]
+    active[1].client_name = active[0].client_name.swapcase()
+    for holder in active:
+        holder.claim("two connections under two names")
+        holder.open_connection()
+    verdicts = []
+    for holder in active:
+        other = peer.another()
+        other.client_name = holder.client_name
+        other.log_in()
+        other.send(
+            "connection.open", virtual_path=other.login.vhost, client_name=other.client_name, confirm_tag=1
+        )
+        verdicts.append(rejects_violation(other, barrier="ping"))
+        holder.claim("the connection that has the name works on")
+        holder.open_channel()
+    return worst(verdicts)
 
 
 @case("open.client-name.again", covers=["connection/open/client-name"])
 def a_client_name_is_free_again(peer: Peer) -> Verdict:
-    """Once its connection is closed, or its socket has ended, the name of a client can be used again."""
+    """After its connection is closed, or its socket has ended, a client name can be used again."""
     codes = []
     for part in (Peer.close, Peer.hang_up):
         first, second = peer.another(), peer.another()
@@ -103,7 +112,7 @@ def a_client_name_is_free_again(peer: Peer) -> Verdict:
 
 @case("ping.respond", covers=["connection/ping/respond", "connection/ping/no-loop"])
 def ping_is_answered(peer: Peer) -> Verdict:
-    """A PING with respond set is answered by one without; twice, by two."""
+    """A PING with respond set is answered with a PING without it (tested once and twice)."""
     peer.open_connection()
     peer.claim("two PINGs, respond zero")
     for _ in range(2):
@@ -114,7 +123,7 @@ def ping_is_answered(peer: Peer) -> Verdict:
 
 @case("ping.silent-partner", covers=["connection/summary/server/ping", "connection/ping/silent-partner"])
 def ping_without_a_question(peer: Peer) -> Verdict:
-    """A PING with respond zero does no harm, whether or not it is answered; one that asks is answered on each level."""
+    """A PING with respond zero causes no error, answered or not; one with respond set is answered on each level."""
     peer.open_handle()
     peer.claim("the question is answered")
     peer.send("connection.ping", respond=False)
@@ -131,7 +140,7 @@ def ping_without_a_question(peer: Peer) -> Verdict:
     covers=["connection/close/any-time", "connection/close/answered", "connection/summary/server/close"],
 )
 def close_at_any_time(peer: Peer) -> Verdict:
-    """CLOSE is answered before OPEN, on an open connection, and in the midst of a message."""
+    """CLOSE is answered before OPEN, on an open connection, and within a message."""
     early, plain, amid = peer.another(), peer.another(), peer.another()
     early.log_in()
     plain.open_connection()
@@ -151,7 +160,7 @@ def close_at_any_time(peer: Peer) -> Verdict:
 
 @case("close.released", covers=["connection/close/released"])
 def close_releases_everything(peer: Peer) -> Verdict:
-    """Once CLOSE is answered, a message that was not acknowledged is back, and a transaction is rolled back."""
+    """After CLOSE is answered, an unacknowledged message is requeued and a transaction is rolled back."""
     other = peer.another().open_channel()
     name = other.queue()
     other.open_handle(1)
@@ -169,23 +178,41 @@ def close_releases_everything(peer: Peer) -> Verdict:
 
 @case("close.released.every-channel", covers=["connection/close/released"])
 def close_releases_every_channel(peer: Peer) -> Verdict:
-    """Once CLOSE is answered, messages that were delivered on two channels and not acknowledged are back."""
+    """After CLOSE is answered, unacknowledged messages of five channels are requeued."""
     other = peer.another().open_channel()
-    names = [other.queue(), other.queue()]
+    names = [other.queue() for _ in range(5)]
     other.open_handle(1)
     for number, name in enumerate(names, start=1):
         other.store(name, b"read")
         peer.open_channel(number)
         peer.reader(name, number, number)
         peer.delivery(number)
-    peer.claim("both messages for another connection")
+    peer.claim("all messages for another connection")
     peer.close()
-    return equals(peer, [other.left_in(name) for name in names], [[b"read"]] * 2, "messages")
+    return equals(peer, [other.left_in(name) for name in names], [[b"read"]] * 5, "messages")
+
+
+@case("close.behind", covers=["connection/close/released"])
+def nothing_is_done_behind_close(peer: Peer) -> Verdict:
+    """Commands after CLOSE in the same write are not executed: no message is stored."""
+    other = peer.another().open_channel()
+    name = other.queue()
+    peer.open_connection()
+    peer.claim("an empty queue")
+    octets = [
+        peer.octets("connection.close"),
+        peer.octets("channel.open", channel_id=1),
+        peer.octets("handle.open", handle_id=1, producer=True),
+        *peer.fragments(name, encode_message(b"late")),
+    ]
+    peer.send_octets(b"".join(octets))
+    peer.expect_end()
+    return equals(peer, other.left_in(name), [], "messages")
 
 
 @case("close.physical", covers=["connection/summary/server/physical-close"])
 def the_end_of_the_socket_releases_everything(peer: Peer) -> Verdict:
-    """When the socket ends, a message that was not acknowledged comes again elsewhere, and a transaction is void."""
+    """If the socket ends, an unacknowledged message is redelivered elsewhere, and a transaction is discarded."""
     other = peer.another().open_channel()
     name = other.queue()
     other.open_handle(1)
@@ -216,7 +243,7 @@ def _in_error(peer: Peer) -> None:
 
 @case("close.reads-on", covers=["connection/close/reads-on", "connection/close/ended"])
 def the_target_waits_for_the_other_close(peer: Peer) -> Verdict:
-    """Behind its CLOSE for an error, the target keeps the socket until the other CLOSE comes, then ends it."""
+    """After its CLOSE for an error, the target keeps the socket open until the client's CLOSE, then closes it."""
     _in_error(peer)
     peer.claim("an open socket until CLOSE, then its end without another word")
     before = peer.read(peer.now() + peer.context.patience.quiet_s)
@@ -227,7 +254,7 @@ def the_target_waits_for_the_other_close(peer: Peer) -> Verdict:
 
 @case("close.repeated", covers=["connection/close/repeated"])
 def close_is_repeated(peer: Peer) -> Verdict:
-    """Behind its CLOSE for an error, the target answers other commands with CLOSE, and with nothing else."""
+    """After its CLOSE for an error, the target answers other commands only with CLOSE."""
     _in_error(peer)
     peer.claim("CONNECTION CLOSE for each command")
     seen = []
@@ -245,7 +272,7 @@ def close_is_repeated(peer: Peer) -> Verdict:
 @case("handle.summary.index", covers=["handle/summary/server/index"])
 @case("handle.summary.reply", covers=["handle/summary/server/reply"])
 def commands_of_servers(peer: Peer) -> Verdict:
-    """A command that only servers send closes the connection."""
+    """A command that only servers may send closes the connection."""
     name, fields = _FROM_SERVERS[peer.context.requirements[0].id]
     peer.open_handle()
     peer.send(name, **fields)
@@ -254,7 +281,7 @@ def commands_of_servers(peer: Peer) -> Verdict:
 
 @case("connection.summary.tune", covers=["connection/summary/server/tune"])
 def a_valid_tune_is_not_answered(peer: Peer) -> Verdict:
-    """Two valid TUNEs are answered by nothing; OPEN behind them is."""
+    """The target sends no answer to two valid TUNEs, and answers the OPEN after them."""
     peer.log_in()
     peer.claim("nothing but the REPLY to OPEN")
     peer.tune(HEARTBEAT=0)

@@ -24,7 +24,7 @@ def service_types_of_consume(peer: Peer) -> Verdict:
 
 @case("handle.consume.prefetch.acked-twice", covers=["handle/consume/prefetch"])
 def an_ack_makes_room_once(peer: Peer) -> Verdict:
-    """In a transaction, with a prefetch of 2, two ACKs of one message make room for one, at the ACK or at COMMIT."""
+    """In a transaction with a prefetch of 2, two ACKs of one message free one place, at the ACK or at COMMIT."""
     peer.open_handle(1)
     name = peer.queue()
     peer.publish_all(name, [b"%d" % n for n in range(6)], 1)
@@ -41,7 +41,7 @@ def an_ack_makes_room_once(peer: Peer) -> Verdict:
 
 @case("handle.consume.prefetch", covers=["handle/consume/prefetch"])
 def prefetch_limits_what_is_sent(peer: Peer) -> Verdict:
-    """With a prefetch of 3, three messages come; each ACK makes room; another reader's window is its own."""
+    """A prefetch of 3 allows three messages, each ACK frees places, and another reader has a separate window."""
     peer.open_handle(1)
     name, other = peer.queue(), peer.queue()
     for queue in (name, other):
@@ -73,7 +73,7 @@ def prefetch_zero(peer: Peer) -> Verdict:
 
 @case("handle.consume.prefetch-range", covers=["handle/consume/prefetch-range"])
 def the_ends_of_prefetch(peer: Peer) -> Verdict:
-    """Prefetches of 1 and of 65535 are taken: one message for the one, all for the other."""
+    """A prefetch of 1 allows one message, and a prefetch of 65535 allows all."""
     peer.open_handle(1)
     names = [topic(peer), topic(peer)]
     peer.claim("one message, and four")
@@ -87,7 +87,7 @@ def the_ends_of_prefetch(peer: Peer) -> Verdict:
 
 @case("handle.consume.several", covers=["handle/consume/prefetch", "scenarios/receiving/close"])
 def a_handle_that_reads_two_queues(peer: Peer) -> Verdict:
-    """An ACK opens the windows of both queues that a handle reads, and behind CLOSE it reads neither."""
+    """An ACK reopens the windows of both queues that a handle consumes, and after CLOSE it consumes neither."""
     peer.open_channel(1)
     peer.open_channel(2)
     peer.open_handle(1)
@@ -111,7 +111,7 @@ def a_handle_that_reads_two_queues(peer: Peer) -> Verdict:
 
 @case("handle.consume.no-local", covers=["handle/consume/no-local"])
 def no_local(peer: Peer) -> Verdict:
-    """With no-local, a subscriber gets messages of another connection, not of its own; without, it gets both."""
+    """With no-local, a subscriber receives only messages of other connections; without it, also its own."""
     peer.open_handle(1)
     other = peer.another().open_handle(1)
     name = topic(peer)
@@ -126,7 +126,7 @@ def no_local(peer: Peer) -> Verdict:
 
 @case("handle.consume.no-ack", covers=["handle/consume/no-ack"])
 def no_ack(peer: Peer) -> Verdict:
-    """With no-ack, messages come without ACKs beyond the prefetch, and are gone once they were sent."""
+    """With no-ack, messages are delivered beyond the prefetch without ACKs, and are removed once sent."""
     peer.open_handle(1)
     name = peer.queue()
     peer.open_channel(2)
@@ -141,7 +141,7 @@ def no_ack(peer: Peer) -> Verdict:
 
 @case("handle.consume.dynamic", covers=["handle/consume/dynamic"])
 def dynamic_queues(peer: Peer) -> Verdict:
-    """With dynamic, a queue that is not there is made by the name given, and one that is there is read."""
+    """With dynamic, a missing queue is created with the given name, and an existing one is consumed."""
     peer.open_handle(1)
     name = peer.will_clean("queue", peer.name("dynamic"))
     peer.open_channel(2)
@@ -161,7 +161,7 @@ def dynamic_queues(peer: Peer) -> Verdict:
 
 @case("handle.consume.generated", covers=["handle/consume/generated", "handle/created/unnamed"])
 def queues_without_a_name(peer: Peer) -> Verdict:
-    """A dynamic queue without a name gets one, which CREATED tells for the right handle, and is read at once."""
+    """A dynamic queue without a name gets one, which CREATED reports for the right handle, and is consumed at once."""
     for handle in (1, 2, 3):
         peer.open_handle(handle)
     peer.claim("two names, and the message of each queue for its reader")
@@ -177,7 +177,7 @@ def queues_without_a_name(peer: Peer) -> Verdict:
 
 @case("handle.created.unique", covers=["handle/created/unique"])
 def generated_names_are_unique(peer: Peer) -> Verdict:
-    """Ten queues of two connections have ten names."""
+    """Ten generated queues of two connections have ten different names."""
     peer.open_channel()
     other = peer.another().open_channel()
     peer.claim("ten names")
@@ -187,20 +187,23 @@ def generated_names_are_unique(peer: Peer) -> Verdict:
 
 @case("handle.consume.exclusive", covers=["handle/consume/exclusive"])
 def exclusive_readers(peer: Peer) -> Verdict:
-    """A second reader of a queue that is read exclusively is refused, from another connection as well."""
+    """A second reader of an exclusive queue is refused, and so is an exclusive reader of a queue with a reader."""
     peer.open_handle(1)
     peer.open_handle(2)
-    name = peer.queue()
+    name, shared = peer.queue(), peer.queue()
     peer.consume(name, 1, exclusive=True)
-    other = peer.another().open_handle(1)
+    other, third = peer.another().open_handle(1), peer.another().open_handle(1)
+    other.open_handle(3)
+    other.consume(shared, 3)
     other.send("handle.consume", service_type=QUEUE, prefetch=1, dest_name=name)
+    third.send("handle.consume", service_type=QUEUE, prefetch=1, dest_name=shared, exclusive=True)
     peer.send("handle.consume", handle_id=2, service_type=QUEUE, prefetch=1, dest_name=name)
-    return worst([rejects_violation(other), rejects_violation(peer, 1, 2)])
+    return worst([rejects_violation(other), rejects_violation(third), rejects_violation(peer, 1, 2)])
 
 
 @case("handle.consume.exclusive.first", covers=["handle/consume/exclusive"])
 def the_exclusive_reader_reads(peer: Peer) -> Verdict:
-    """The exclusive reader gets the messages, and once it has closed, another may read."""
+    """The exclusive reader receives the messages, and after it has closed, another may consume."""
     peer.open_handle(1)
     name = peer.queue()
     peer.claim("a message for each reader")
@@ -216,7 +219,7 @@ def the_exclusive_reader_reads(peer: Peer) -> Verdict:
 
 @case("handle.consume.selector", covers=["handle/consume/selector"], needs=["selectors"])
 def selectors(peer: Peer) -> Verdict:
-    """A selector passes messages that have all of its fields with their values; an empty value passes any."""
+    """A selector matches messages that have all its fields with their values; an empty value matches any."""
     peer.open_handle(1)
     name = topic(peer)
     subscribe(peer, name, 2, selector={"COLOUR": b"red", "SHAPE": b""})
@@ -239,7 +242,7 @@ def selectors(peer: Peer) -> Verdict:
 
 @case("handle.consume.subscription", covers=["handle/consume/subscription"])
 def subscriptions_end(peer: Peer) -> Verdict:
-    """A subscription ends with its handle or its channel; what was sent before it is not delivered either."""
+    """A subscription ends with its handle or channel, and messages sent before it are not delivered."""
     peer.open_handle(1)
     name = topic(peer)
     peer.open_channel(2)
@@ -262,7 +265,7 @@ def subscriptions_end(peer: Peer) -> Verdict:
 
 @case("handle.notify.handle", covers=["handle/notify/handle"])
 def notify_names_its_handle(peer: Peer) -> Verdict:
-    """NOTIFY has the id of the handle that consumed, or browsed."""
+    """NOTIFY contains the id of the handle that consumed or browsed."""
     peer.open_handle(1)
     first, second = peer.queue(), peer.queue()
     peer.store(second, b"shown", 1)
@@ -277,7 +280,7 @@ def notify_names_its_handle(peer: Peer) -> Verdict:
 
 @case("handle.notify.delivered", covers=["handle/notify/delivered"])
 def the_flag_delivered(peer: Peer) -> Verdict:
-    """Delivered is set for a message that is consumed, and not for one that is browsed, in all fragments."""
+    """Delivered is set in all fragments of a consumed message, and not in those of a browsed one."""
     peer.open_connection(FRAME_MAX=LEAST_FRAME_MAX)
     peer.open_channel()
     peer.open_handle(1)
@@ -293,7 +296,7 @@ def the_flag_delivered(peer: Peer) -> Verdict:
 
 @case("handle.notify.redelivered", covers=["handle/notify/redelivered"])
 def the_flag_redelivered(peer: Peer) -> Verdict:
-    """Redelivered is zero at first, and set when the message comes again behind the end of its channel."""
+    """Redelivered is zero at first, and set when the message is redelivered after its channel was closed."""
     peer.open_channel(1)
     peer.open_channel(2)
     name = peer.queue(1)
@@ -311,7 +314,7 @@ def the_flag_redelivered(peer: Peer) -> Verdict:
 
 @case("handle.notify.dest-name", covers=["handle/notify/dest-name"])
 def the_last_fragment_names_the_destination(peer: Peer) -> Verdict:
-    """The last fragment has the destination's full name, the others have none; for queues and topics."""
+    """Only the last fragment contains the destination's full name, for queues and topics."""
     peer.open_connection(FRAME_MAX=LEAST_FRAME_MAX)
     peer.open_channel()
     peer.open_handle(1)

@@ -27,7 +27,7 @@ def _selected(peer: Peer, *headers: dict[str, str]) -> tuple[list[bytes], list[s
 
 @case("dictionaries.any-number", covers=["dictionaries/any-number"])
 def several_dictionaries(peer: Peer) -> Verdict:
-    """Three TUNEs with dictionaries, one of them of two aliases, lead to an open connection."""
+    """Three TUNEs with dictionaries, one of them with two aliases, lead to an open connection."""
     peer.log_in()
     peer.claim("OPEN is confirmed")
     for dictionary in ({"A": "ALPHA"}, {"B": "BETA", "C": "GAMMA"}, {"A": "ALEPH"}):
@@ -37,7 +37,7 @@ def several_dictionaries(peer: Peer) -> Verdict:
 
 @case("dictionaries.merged", covers=["dictionaries/merged"], needs=["dictionaries", "selectors"])
 def dictionaries_are_merged(peer: Peer) -> Verdict:
-    """Aliases of two TUNEs hold together, for a message that uses both."""
+    """Aliases of two TUNEs apply together, for a message that uses both."""
     peer.log_in()
     peer.tune({"C": "COLOUR"})
     peer.tune({"S": "SHAPE"})
@@ -49,7 +49,7 @@ def dictionaries_are_merged(peer: Peer) -> Verdict:
 
 @case("dictionaries.short-names", covers=["dictionaries/short-names"], needs=["dictionaries", "selectors"])
 def messages_carry_short_names(peer: Peer) -> Verdict:
-    """Selection goes by full names, while NOTIFY carries the short ones."""
+    """Selectors use full names, while NOTIFY contains the short ones."""
     peer.open_connection({"C": "COLOUR", "S": "SHAPE"})
     peer.claim("the message that fits, with short names")
     seen = _selected(peer, {"C": "blue", "S": "round"}, {"C": "red", "S": "round"})
@@ -58,7 +58,7 @@ def messages_carry_short_names(peer: Peer) -> Verdict:
 
 @case("dictionaries.unused", covers=["dictionaries/unused"])
 def dictionaries_and_selectors_do_no_harm(peer: Peer) -> Verdict:
-    """A dictionary and a selector are taken without an error, whether or not they have an effect."""
+    """The target accepts a dictionary and a selector without an error, whether or not they have an effect."""
     peer.claim("a message that fits arrives")
     peer.open_connection({"C": "COLOUR"})
     peer.open_channel()

@@ -13,7 +13,7 @@ from amqpspec.suites.amqp_fast_0_8._steps import NOWHERE
 
 @case("errors.destination", covers=["errors/destination"])
 def an_error_on_a_destination(peer: Peer) -> Verdict:
-    """A message for a queue that is not there closes its handle; the handle beside it works on."""
+    """A message for a missing queue closes its handle, and another handle continues to work."""
     peer.open_handle(1)
     peer.open_handle(2)
     name = peer.queue()
@@ -32,7 +32,7 @@ def an_error_on_a_destination(peer: Peer) -> Verdict:
     covers=["errors/channel", "channel/errors/connection", "channel/confirmation/failed"],
 )
 def an_error_on_a_channel(peer: Peer) -> Verdict:
-    """COMMIT on a channel without transactions closes channel or connection, and is not confirmed."""
+    """COMMIT on a channel without transactions closes the channel or connection and is not confirmed."""
     peer.open_channel(1, transacted=True)
     peer.open_channel(2)
     peer.send("channel.commit", channel_id=2, confirm_tag=0x0102)
@@ -48,7 +48,7 @@ def an_error_on_a_channel(peer: Peer) -> Verdict:
 
 @case("errors.connection", covers=["errors/connection"])
 def an_error_on_the_connection(peer: Peer) -> Verdict:
-    """OPEN of a virtual host that is not there is answered with CONNECTION CLOSE."""
+    """OPEN of a missing virtual host is answered with CONNECTION CLOSE."""
     peer.log_in()
     peer.send(
         "connection.open", virtual_path=peer.name("nowhere"), client_name=peer.client_name, confirm_tag=1
@@ -67,7 +67,7 @@ def a_second_open(peer: Peer) -> Verdict:
 
 @case("errors.reply-codes", covers=["errors/reply-codes"])
 def codes_have_three_digits(peer: Peer) -> Verdict:
-    """Errors on each level carry a code of three digits: severity 1 to 5, area 0 to 4."""
+    """Errors on each level have a code of three digits, with severity 1 to 5 and area 0 to 4."""
     codes = []
     for name, fields in (
         ("handle.flow", {"handle_id": NOWHERE}),
@@ -85,7 +85,7 @@ def codes_have_three_digits(peer: Peer) -> Verdict:
 
 @case("security.closing", covers=["security/closing"])
 def invalid_data(peer: Peer) -> Verdict:
-    """A frame that does not end in CE closes channel or connection."""
+    """A frame that does not end in CE closes the channel or connection."""
     peer.open_channel()
     peer.send("channel.open", channel_id=2, end=0xCD)
     return rejects_violation(peer, barrier="ping")

@@ -12,7 +12,7 @@ from amqpspec.suites.amqp_fast_0_8._steps import subscribe, topic
 
 @case("handle.flow.pause", covers=["handle/flow/pause"])
 def flow_stops_and_restarts(peer: Peer) -> Verdict:
-    """Flow-pause 1 stops the messages of a queue, 0 restarts them; twice, and without a pause before it as well."""
+    """Flow-pause 1 stops the messages of a queue and 0 restarts them, also repeatedly or without a previous pause."""
     peer.open_handle(1)
     name = peer.queue()
     peer.reader(name, 2)
@@ -30,7 +30,7 @@ def flow_stops_and_restarts(peer: Peer) -> Verdict:
 
 @case("handle.flow.on", covers=["handle/flow/on"])
 def messages_flow_by_default(peer: Peer) -> Verdict:
-    """Readers of a queue and of a topic get messages without any FLOW."""
+    """Readers of a queue and of a topic receive messages without any FLOW."""
     peer.open_handle(1)
     queue, news = peer.queue(), topic(peer)
     peer.reader(queue, 2)
@@ -43,7 +43,7 @@ def messages_flow_by_default(peer: Peer) -> Verdict:
 
 @case("handle.flow.all-destinations", covers=["handle/flow/all-destinations"])
 def flow_pauses_all_destinations_of_a_handle(peer: Peer) -> Verdict:
-    """FLOW pauses and restarts both topics and the queue that a handle reads; another handle is not touched."""
+    """FLOW pauses and restarts all destinations of a handle (two topics and a queue), and no other handle."""
     peer.open_handle(1)
     names = [topic(peer), topic(peer)]
     queue = peer.queue()
@@ -67,7 +67,7 @@ def flow_pauses_all_destinations_of_a_handle(peer: Peer) -> Verdict:
 
 @case("handle.flow.others", covers=["handle/flow/others"])
 def a_paused_readers_messages_go_to_others(peer: Peer) -> Verdict:
-    """While one reader of a queue is paused, the other one gets every message."""
+    """While one reader of a queue is paused, the other one receives every message."""
     peer.open_handle(1)
     name = peer.queue()
     peer.reader(name, 2)
@@ -95,7 +95,7 @@ def _one_delivered(peer: Peer) -> tuple[str, list[int]]:
 
 @case("handle.unget.passed-on", covers=["handle/unget/passed-on"])
 def unget_passes_a_message_on(peer: Peer) -> Verdict:
-    """A message that was pushed back goes to another reader; the other message stays with its reader."""
+    """A message returned with UNGET is delivered to another reader; an ACK of its first reader does not remove it."""
     name, numbers = _one_delivered(peer)
     other = peer.another().open_channel()
     other.reader(name, 1)
@@ -105,7 +105,28 @@ def unget_passes_a_message_on(peer: Peer) -> Verdict:
     peer.barrier()
     other.barrier()
     seen = (body, [m.body for m in other.received(1)], peer.received(2))
-    return equals(peer, seen, (b"b", [], []), "messages")
+    peer.close_handle(2)
+    peer.ack(numbers[1])
+    other.close_channel()
+    return equals(peer, (*seen, peer.left_in(name)), (b"b", [], [], [b"b"]), "messages, and what is left")
+
+
+@case("handle.unget.others-flow", covers=["handle/unget/passed-on"])
+def unget_holds_nothing_up(peer: Peer) -> Verdict:
+    """UNGET frees a place in the window, and the reader receives the next message (tested twice)."""
+    peer.open_handle(1)
+    name = peer.queue()
+    peer.publish_all(name, [b"a", b"b", b"c"], 1)
+    peer.claim("one message after the other, and those that were pushed back for the reader who comes later")
+    peer.reader(name, 2, prefetch=1)
+    mine = [peer.delivery(2)]
+    for _ in range(2):
+        peer.call("handle.unget", handle_id=2, message_nbr=mine[-1].number)
+        mine.append(peer.delivery(2))
+    other = peer.another().open_channel()
+    other.reader(name, 1)
+    seen = ([message.body for message in mine], sorted(other.bodies(2, 1)))
+    return equals(peer, seen, ([b"a", b"b", b"c"], [b"a", b"b"]), "messages")
 
 
 @case("handle.unget.topic", covers=["handle/unget/open"])
@@ -121,7 +142,7 @@ def unget_on_a_topic(peer: Peer) -> Verdict:
 
 @case("handle.unget.number", covers=["handle/unget/number"])
 def unget_of_no_message(peer: Peer) -> Verdict:
-    """UNGET of a number that was never given, or of another handle's message, is refused."""
+    """UNGET of an unknown number, or of another handle's message, is refused."""
     verdicts = []
     for beyond in (1, 1000):
         line = peer.another()
@@ -133,7 +154,7 @@ def unget_of_no_message(peer: Peer) -> Verdict:
 
 @case("handle.unget.before-ack", covers=["handle/unget/before-ack"])
 def unget_behind_an_ack(peer: Peer) -> Verdict:
-    """UNGET behind an ACK that covers its message is refused; that of the message above is not."""
+    """UNGET of a message that an ACK covers is refused; UNGET of the next message is not."""
     _, numbers = _one_delivered(peer)
     peer.ack(numbers[0])
     peer.call("handle.unget", handle_id=2, message_nbr=numbers[1])

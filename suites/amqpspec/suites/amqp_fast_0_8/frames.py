@@ -28,7 +28,7 @@ def _query(peer: Peer, name: str, size: int, escaped: bool | None = None) -> Non
 
 @case("frames.size", covers=["frames/size-first", "frames/command-octet", "syntax/notes/byte-order"])
 def size_counts_what_follows(peer: Peer) -> Verdict:
-    """A frame is its size, in network order, then so many octets that begin with the code."""
+    """A frame is its size in network byte order, followed by that number of octets, which begin with the code."""
     peer.claim("a PING, spelt out by hand, is answered by one of the same layout")
     peer.open_connection()
     # PING has one octet of bits; size 3 counts code, bits and end octet.
@@ -41,7 +41,7 @@ def size_counts_what_follows(peer: Peer) -> Verdict:
 
 @case("frames.size-in-pieces", covers=["frames/size-first"])
 def a_frame_in_pieces(peer: Peer) -> Verdict:
-    """A frame that arrives octet by octet is one frame."""
+    """The target reads a frame that arrives octet by octet."""
     peer.open_channel()
     octets = peer.octets("handle.open", handle_id=7, producer=True, confirm_tag=0x0102)
     peer.claim("HANDLE OPEN is confirmed")
@@ -52,7 +52,7 @@ def a_frame_in_pieces(peer: Peer) -> Verdict:
 
 @case("frames.size-zero", covers=["frames/size-first"])
 def size_zero(peer: Peer) -> Verdict:
-    """A size that leaves no room for a code is refused."""
+    """A size too small for a code is refused."""
     peer.open_connection()
     peer.send_octets(b"\0\0")
     return rejects_violation(peer, barrier="ping")
@@ -60,7 +60,7 @@ def size_zero(peer: Peer) -> Verdict:
 
 @case("frames.size-forms", covers=["frames/size-forms", "frames/escape"])
 def sizes_around_the_escape(peer: Peer) -> Verdict:
-    """Frames of 65534, 65535 and 65536 octets are read, in the form that their size takes."""
+    """The target reads frames of 65534, 65535 and 65536 octets, with the size in the form that each needs."""
     peer.open_handle()
     with_frame_max(peer, _ESCAPE + 1)
     name = peer.queue()
@@ -75,7 +75,7 @@ def sizes_around_the_escape(peer: Peer) -> Verdict:
 
 @case("frames.escape.small", covers=["frames/size-forms", "frames/escape"])
 def an_escaped_size_that_two_octets_could_hold(peer: Peer) -> Verdict:
-    """A small size in its long form is either read or refused as a broken frame, never read as FFFF."""
+    """A small size in its long form is read or refused as a broken frame, but never read as FFFF."""
     peer.open_connection()
     peer.claim("a PING whose size is escaped is answered, or refused with 501")
     peer.send_octets(encode_frame(_PING, b"\1", escaped=True))
@@ -87,7 +87,7 @@ def an_escaped_size_that_two_octets_could_hold(peer: Peer) -> Verdict:
 
 @case("frames.escape.too-large", covers=["frames/size-forms", "frames/escape"])
 def an_escaped_size_beyond_every_limit(peer: Peer) -> Verdict:
-    """A frame of four gigabytes is refused before it has come, and others are still served."""
+    """A frame of four gigabytes is refused before it is complete, and other connections are still served."""
     other = peer.another().open_connection()
     peer.open_connection()
     peer.claim("501, and another connection is answered")
@@ -99,7 +99,7 @@ def an_escaped_size_beyond_every_limit(peer: Peer) -> Verdict:
 
 @case("frames.fixed-fields.short", covers=["frames/fixed-fields", "security/closing"])
 def fields_that_end_too_early(peer: Peer) -> Verdict:
-    """A command whose last field is cut is refused."""
+    """A command whose last field is truncated is refused."""
     peer.open_channel()
     whole = peer.octets("handle.open", handle_id=3, options={"A": 1})
     peer.send_frame(30, whole[3:-1][:-3])
@@ -108,7 +108,7 @@ def fields_that_end_too_early(peer: Peer) -> Verdict:
 
 @case("frames.fixed-fields.long", covers=["frames/fixed-fields"])
 def fields_that_go_on_too_long(peer: Peer) -> Verdict:
-    """A command with octets behind its last field is refused."""
+    """A command with octets after its last field is refused."""
     peer.open_channel()
     peer.send("channel.ack", message_nbr=0, extra=b"\0")
     return rejects_violation(peer)
@@ -116,7 +116,7 @@ def fields_that_go_on_too_long(peer: Peer) -> Verdict:
 
 @case("frames.skipping", covers=["frames/skipping"])
 def a_frame_that_cannot_be_processed(peer: Peer) -> Verdict:
-    """Behind a frame that cannot be processed, the next one begins where its size says, or the level is closed."""
+    """After a frame that it cannot process, the target skips its size to the next frame, or closes the level."""
     peer.open_channel()
     peer.claim("a refusal, or the next command is served")
     peer.send_frame(0x63, b"\xce" * 7)
@@ -129,7 +129,7 @@ def a_frame_that_cannot_be_processed(peer: Peer) -> Verdict:
 
 @case("channels.pipelining", covers=["channels/pipelining", "errors/no-waiting", "ids/at-once"])
 def commands_in_one_write(peer: Peer) -> Verdict:
-    """Two channels, a handle on each, and a message to a topic, all in one write, work."""
+    """Two channels, a handle on each, and a message to a topic can be sent in one write."""
     name = topic(peer)
     peer.open_connection()
     peer.claim("the message, without any answer waited for")
@@ -146,7 +146,7 @@ def commands_in_one_write(peer: Peer) -> Verdict:
 
 @case("channels.pipelined-login", covers=["errors/no-waiting", "connection/tune/exchange"])
 def tune_open_and_channel_in_one_write(peer: Peer) -> Verdict:
-    """Behind the target's TUNE, two TUNEs, OPEN and CHANNEL OPEN need no answer in between."""
+    """After the target's TUNE, the client can send two TUNEs, OPEN and CHANNEL OPEN without waiting for an answer."""
     peer.log_in()
     peer.claim("CHANNEL OPEN is confirmed")
     tunes = [peer.octets("connection.tune", options={"FRAME_MAX": LEAST_FRAME_MAX})] * 2
@@ -166,7 +166,7 @@ def _notified_channels(peer: Peer, large: int, small: int) -> list[int]:
 
 @case("channels.fair-sharing", covers=["channels/fair-sharing", "channels/no-starvation"])
 def a_large_message_leaves_room_for_others(peer: Peer) -> Verdict:
-    """While a message of many fragments goes out on one channel, a small one on another channel overtakes its rest."""
+    """A small message on one channel overtakes the rest of a message with many fragments on another."""
     peer.open_connection(FRAME_MAX=LEAST_FRAME_MAX)
     peer.open_channel(1)
     peer.open_channel(2)
@@ -188,7 +188,7 @@ def a_large_message_leaves_room_for_others(peer: Peer) -> Verdict:
 
 @case("channels.serial", covers=["channels/serial", "messages/fragments/large"])
 def messages_of_one_channel_keep_their_order(peer: Peer) -> Verdict:
-    """What is sent on one channel, whole or in fragments, arrives in that order."""
+    """Messages sent on one channel, single or in fragments, arrive in order."""
     peer.open_handle()
     name = peer.queue()
     peer.open_handle(2)
@@ -202,7 +202,7 @@ def messages_of_one_channel_keep_their_order(peer: Peer) -> Verdict:
 
 @case("channels.independent", covers=["channels/independent"])
 def an_error_on_one_channel(peer: Peer) -> Verdict:
-    """An error on a destination of one channel leaves the other channel, and its handle, working."""
+    """A destination error on one channel does not affect another channel and its handle."""
     peer.open_handle(1, 1)
     peer.open_channel(2)
     peer.open_handle(2, 2)
@@ -220,7 +220,7 @@ def an_error_on_one_channel(peer: Peer) -> Verdict:
 
 @case("services.queue", covers=["services/queue"])
 def a_queue_shares_its_messages_out(peer: Peer) -> Verdict:
-    """Of two readers of a queue, each message goes to one only."""
+    """Each message of a queue is delivered to only one of its two readers."""
     peer.open_handle(9)
     name = peer.queue()
     peer.reader(name, 1)
@@ -235,7 +235,7 @@ def a_queue_shares_its_messages_out(peer: Peer) -> Verdict:
 
 @case("services.topic", covers=["services/topic"])
 def a_topic_serves_all_its_subscribers(peer: Peer) -> Verdict:
-    """Each of three subscribers, on two connections, gets each message; another topic's subscriber gets none."""
+    """Each of three subscribers on two connections receives each message, unlike a subscriber of another topic."""
     other = peer.another().open_channel()
     name, another = topic(peer), topic(peer)
     for line, handle, read in ((peer, 1, name), (peer, 2, name), (other, 1, name), (other, 2, another)):

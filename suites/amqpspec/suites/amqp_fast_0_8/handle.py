@@ -39,7 +39,7 @@ _NEEDS_A_HANDLE: dict[str, tuple[str, dict[str, Any]]] = {
 @case("handle.ready.open", covers=["handle/ready/open"])
 @case("handle.close.open", covers=["handle/close/open"])
 def a_command_on_a_handle_that_is_not_open(peer: Peer) -> Verdict:
-    """A command on a handle that nobody opened is refused, beside one that is open."""
+    """A command on a handle that was never opened is refused, although another handle is open."""
     name, fields = _NEEDS_A_HANDLE[peer.context.requirements[0].id]
     peer.open_channel(1, restartable=True)
     peer.open_handle(1)
@@ -71,7 +71,7 @@ def handle_zero(peer: Peer) -> Verdict:
 
 @case("handle.open.access", covers=["handle/open/access"])
 def rights_that_were_asked_for(peer: Peer) -> Verdict:
-    """Three handles with one right each, on one channel, can do what they were opened for."""
+    """Three handles on one channel, each opened with one access right, can use that right."""
     peer.open_channel()
     for handle, right in enumerate(("producer", "consumer", "browser"), start=1):
         peer.open_handle(handle, **{right: True})
@@ -85,7 +85,7 @@ def rights_that_were_asked_for(peer: Peer) -> Verdict:
 
 @case("handle.open.access.not-asked", covers=["handle/open/access"])
 def rights_that_were_not_asked_for(peer: Peer) -> Verdict:
-    """Reading, sending and browsing on handles for which that was not asked is refused, or borne."""
+    """Consuming, sending and browsing on handles without that access right is refused or tolerated."""
     peer.open_channel()
     for handle, right in enumerate(("producer", "browser", "consumer"), start=1):
         peer.open_handle(handle, **{right: True})
@@ -100,7 +100,7 @@ def rights_that_were_not_asked_for(peer: Peer) -> Verdict:
 
 @case("handle.open.channel", covers=["handle/open/channel"])
 def a_handle_belongs_to_its_channel(peer: Peer) -> Verdict:
-    """A handle of channel 2 works after channel 1 has closed, and goes with channel 2."""
+    """A handle of channel 2 works after channel 1 is closed, and is closed with channel 2."""
     peer.open_channel(1)
     peer.open_channel(2)
     peer.open_handle(7, 2)
@@ -133,7 +133,7 @@ def handle_open_is_confirmed(peer: Peer) -> Verdict:
 
 @case("handle.send.service-type", covers=["handle/send/service-type"])
 def service_types_of_send(peer: Peer) -> Verdict:
-    """Service types 0, 4 and 256 are refused; 1, 2 and 3 are taken."""
+    """Service types 0, 4 and 256 are refused; 1, 2 and 3 are accepted."""
     sound = peer.another().open_handle(1)
     name = sound.queue()
     for service in (QUEUE, TOPIC, ANY):
@@ -148,7 +148,7 @@ def service_types_of_send(peer: Peer) -> Verdict:
 
 @case("service-types.any", covers=["service-types/any"])
 def any_service(peer: Peer) -> Verdict:
-    """Service type 3 goes to the queue of a name where there is one, else to the topic."""
+    """Service type 3 refers to the queue of a name if it exists, otherwise to the topic."""
     peer.open_handle(1)
     queue, news = peer.queue(), topic(peer)
     subscribe(peer, news, 2)
@@ -167,7 +167,7 @@ def any_service(peer: Peer) -> Verdict:
 @case("handle.summary.flow", covers=["handle/summary/server/flow"])
 @case("handle.summary.unget", covers=["handle/summary/server/unget"])
 def handle_commands_are_confirmed_where_asked(peer: Peer) -> Verdict:
-    """SEND, CONSUME, FLOW or UNGET is confirmed once with a tag, and not without."""
+    """SEND, CONSUME, FLOW and UNGET are confirmed once with a tag, and not confirmed without one."""
     row = peer.context.requirements[0].id.rpartition("/")[2]
     peer.claim("one REPLY to the command that asks for it")
     peer.open_handle(1)
@@ -190,7 +190,7 @@ def handle_commands_are_confirmed_where_asked(peer: Peer) -> Verdict:
 
 @case("handle.reply.confirm-tag", covers=["handle/reply/confirm-tag", "handle/reply/asked"])
 def the_tag_of_a_handle_reply(peer: Peer) -> Verdict:
-    """HANDLE REPLY has the tag of its command, at both ends of the range, and the handle's id."""
+    """HANDLE REPLY contains the tag of its command, at both ends of the range, and the handle id."""
     peer.claim("tags and handles as they were sent")
     peer.open_handle(1)
     peer.open_handle(0x0102)
@@ -208,7 +208,7 @@ def the_tag_of_a_handle_reply(peer: Peer) -> Verdict:
 
 @case("handle.close.any-time", covers=["handle/close/any-time"])
 def close_a_handle_at_any_time(peer: Peer) -> Verdict:
-    """A fresh handle, one that reads, and one that is paused can be closed."""
+    """A new handle, one that consumes, and one that is paused can be closed."""
     for handle in (1, 2, 3):
         peer.open_handle(handle)
     name = topic(peer)
@@ -222,7 +222,7 @@ def close_a_handle_at_any_time(peer: Peer) -> Verdict:
 @case("handle.close.answered", covers=["handle/close/answered"])
 @case("handle.summary.close", covers=["handle/summary/server/close"])
 def close_is_answered_and_closes(peer: Peer) -> Verdict:
-    """HANDLE CLOSE is answered, the handle is closed for commands, and its id can be opened again."""
+    """HANDLE CLOSE is answered, the handle refuses further commands, and its id can be opened again."""
     peer.open_handle(1)
     peer.open_handle(2)
     peer.claim("CLOSE, a refusal of what follows, and a handle that opens again")
@@ -246,33 +246,41 @@ def _in_error(peer: Peer) -> None:
 
 @case("handle.close.reads-on", covers=["handle/close/reads-on"])
 def the_target_waits_for_the_other_handle_close(peer: Peer) -> Verdict:
-    """Behind its HANDLE CLOSE for an error, the target takes the other one without a word."""
+    """After its HANDLE CLOSE for an error, the target accepts the client's silently, and the handle is closed."""
     _in_error(peer)
-    peer.claim("no further HANDLE CLOSE, and the other handle works")
+    peer.claim(
+        "no further HANDLE CLOSE, the other handle works, and a command on the one that is closed is refused"
+    )
     peer.send_octets(peer.octets("handle.close", handle_id=2))
     peer.store(topic(peer), b"x", 1, service=TOPIC)
-    found = silent(peer, "handle.close")
-    return equals(peer, [close["handle_id"] for close in found], [], "further CLOSEs")
+    found = [close["handle_id"] for close in silent(peer, "handle.close")]
+    peer.send("handle.flow", handle_id=2, confirm_tag=1)
+    refused = peer.reaction(1, 2).refusal is not None
+    return equals(peer, (found, refused), ([], True), "further CLOSEs, and whether FLOW is refused")
 
 
 @case("handle.close.discards", covers=["handle/close/discards"])
 def what_comes_behind_a_close_for_an_error(peer: Peer) -> Verdict:
-    """Behind its HANDLE CLOSE for an error, the target may discard what comes for the handle; the others work."""
+    """After its HANDLE CLOSE for an error, the target may discard commands on the handle until the client's CLOSE."""
     _in_error(peer)
     name = topic(peer)
     subscribe(peer, name, 3)
-    peer.claim("the message of the other handle")
+    peer.claim("the message of the other handle, and no further HANDLE CLOSE")
     peer.publish(name, b"discarded", 2, service=TOPIC)
     peer.store(name, b"kept", 1, service=TOPIC)
-    bodies = [peer.delivery(3).body]
-    if bodies == [b"discarded"]:
-        bodies.append(peer.delivery(3).body)
-    return equals(peer, bodies[-1], b"kept", "message")
+    body = peer.delivery(3).body
+    if body == b"discarded":
+        body = peer.delivery(3).body
+    # Whether the target answered what it did not want by another CLOSE is its choice; its wait ends with this one.
+    silent(peer, "handle.close")
+    peer.send_octets(peer.octets("handle.close", handle_id=2))
+    found = [close["handle_id"] for close in silent(peer, "handle.close")]
+    return equals(peer, (body, found), (b"kept", []), "message, and CLOSEs behind the answer")
 
 
 @case("handle.close.ended", covers=["handle/close/ended"])
 def a_handle_closes_alone(peer: Peer) -> Verdict:
-    """Behind both HANDLE CLOSEs, channel and neighbouring handle work on."""
+    """After both HANDLE CLOSEs, the channel and its other handle continue to work."""
     peer.claim("the neighbour sends, and the channel opens handles")
     peer.open_handle(1)
     peer.open_handle(2)

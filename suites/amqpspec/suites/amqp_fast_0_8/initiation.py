@@ -12,6 +12,15 @@ from amqpspec.run.verdict import Verdict
 _LOGIN_FRAME_OCTETS = 4096
 
 
+def _ends(peer: Peer, octets: bytes) -> Verdict:
+    """A greeting ends the socket, and one that is valid does not lead on from there."""
+    peer.send_header(octets)
+    peer.send_octets(b"\x80\x01")
+    verdict = rejects_violation(peer, barrier=None)
+    asked = bool(peer.stashed(lambda a: a.kind == "connection.challenge"))
+    return worst([verdict, holds(peer, not asked, "CHALLENGE" if asked else "no CHALLENGE")])
+
+
 @case("initiation.valid", covers=["initiation/valid", "initiation/version", "scenarios/preparing/challenge"])
 def a_valid_greeting(peer: Peer) -> Verdict:
     """The octets 128 and 1 are answered with CHALLENGE, version 1."""
@@ -21,7 +30,7 @@ def a_valid_greeting(peer: Peer) -> Verdict:
 
 @case("initiation.in-pieces", covers=["initiation/valid"])
 def a_greeting_in_pieces(peer: Peer) -> Verdict:
-    """A greeting whose two octets come apart is valid; nothing is sent before the second."""
+    """A greeting in two separate octets is valid; the target sends nothing before the second."""
     peer.claim("CONNECTION CHALLENGE behind the second octet")
     peer.send_octets(b"\x80")
     early = peer.arrival("connection.challenge", within_s=peer.context.patience.quiet_s)
@@ -32,14 +41,13 @@ def a_greeting_in_pieces(peer: Peer) -> Verdict:
 
 @case("initiation.version-zero", covers=["syntax/initiation"])
 def version_zero(peer: Peer) -> Verdict:
-    """A greeting with version 0 ends the socket."""
-    peer.send_header(b"\x80\x00")
-    return rejects_violation(peer, barrier=None)
+    """The target closes the socket after a greeting with version 0."""
+    return _ends(peer, b"\x80\x00")
 
 
 @case("initiation.higher-version", covers=["initiation/version", "connection/challenge/version"])
 def a_higher_version(peer: Peer) -> Verdict:
-    """A greeting with a higher version is answered with CHALLENGE, version 1, or the end of the socket."""
+    """The target answers a greeting with a higher version with CHALLENGE, version 1, or closes the socket."""
     verdicts = []
     for version in (2, 255):
         line = peer.another()
@@ -55,29 +63,19 @@ def a_higher_version(peer: Peer) -> Verdict:
 
 @case("initiation.protocol-ids", covers=["initiation/protocol-ids"])
 def reserved_protocol_ids(peer: Peer) -> Verdict:
-    """A protocol id that is reserved is no valid greeting."""
-    verdicts = []
-    for id in (129, 160):
-        line = peer.another()
-        line.send_header(bytes((id, 1)))
-        verdicts.append(rejects_violation(line, barrier=None))
-    return worst(verdicts)
+    """A greeting with a reserved protocol id is invalid."""
+    return worst(_ends(peer.another(), bytes((id, 1))) for id in (129, 160))
 
 
 @case("initiation.invalid", covers=["initiation/invalid"])
 def no_protocol_at_all(peer: Peer) -> Verdict:
-    """Octets that announce no protocol end the socket, without a word."""
-    verdicts = []
-    for octets in (b"\x00\x01", b"\x7f\x01", b"\x01\x80"):
-        line = peer.another()
-        line.send_header(octets)
-        verdicts.append(rejects_violation(line, barrier=None))
-    return worst(verdicts)
+    """The target closes the socket, without sending anything, after octets that are no protocol greeting."""
+    return worst(_ends(peer.another(), octets) for octets in (b"\x00\x01", b"\x7f\x01", b"\x01\x80"))
 
 
 @case("challenge.version", covers=["connection/challenge/version"])
 def challenge_with_the_version_asked_for(peer: Peer) -> Verdict:
-    """The version in CHALLENGE is not above the client's."""
+    """The version in CHALLENGE is not higher than the client's."""
     peer.claim("a version of at most 1")
     version = peer.greet(b"\x80\x01")["version"]
     return holds(peer, version <= 1, f"version {version}")
@@ -85,7 +83,7 @@ def challenge_with_the_version_asked_for(peer: Peer) -> Verdict:
 
 @case("challenge.mechanisms", covers=["connection/challenge/mechanisms", "connection/challenge/plain"])
 def mechanisms_are_listed_by_spaces(peer: Peer) -> Verdict:
-    """Mechanisms in CHALLENGE are words of their own, PLAIN among them."""
+    """CHALLENGE lists mechanisms as separate words, including PLAIN."""
     peer.claim("words separated by spaces, one of them PLAIN")
     listed = peer.greet()["mechanisms"]
     sound = all(word.replace("-", "").replace("_", "").isalnum() for word in listed.split(" "))

@@ -32,7 +32,7 @@ def _read(peer: Peer, **tuning: int) -> str:
     covers=["messages/fragments/large", "handle/send/consecutive", "channels/fair-sharing"],
 )
 def large_messages_in_fragments(peer: Peer) -> Verdict:
-    """Messages of 5000, 65536 and 200000 octets go in and out in fragments, and arrive whole."""
+    """Messages of 5000, 65536 and 200000 octets are sent and delivered in fragments, and arrive complete."""
     name = _read(peer, FRAME_MAX=LEAST_FRAME_MAX)
     bodies = [bytes((n,)) * size for n, size in enumerate((5000, 65_536, 200_000))]
     peer.claim("whole bodies, in fragments of at most 1024 octets")
@@ -46,7 +46,7 @@ def large_messages_in_fragments(peer: Peer) -> Verdict:
 
 @case("messages.fragments.not-mixed", covers=["messages/fragments/not-mixed"])
 def mixed_fragments_are_refused(peer: Peer) -> Verdict:
-    """A message on another handle of the channel, before the first one is complete, is refused."""
+    """A message on another handle of the channel before the first message is complete is refused."""
     peer.open_handle(1)
     peer.open_handle(2)
     name = topic(peer)
@@ -59,7 +59,7 @@ def mixed_fragments_are_refused(peer: Peer) -> Verdict:
 
 @case("messages.fragments.interleaved", covers=["messages/fragments/interleaved"])
 def fragments_alternate_on_two_channels(peer: Peer) -> Verdict:
-    """Fragments of two messages, by turns on two channels, make two whole messages."""
+    """Fragments of two messages, alternating on two channels, make two complete messages."""
     peer.open_channel(1)
     peer.open_channel(2)
     peer.open_handle(1, 1)
@@ -82,19 +82,22 @@ def fragments_alternate_on_two_channels(peer: Peer) -> Verdict:
     covers=["messages/frames/carriers", "handle/send/behind", "handle/notify/behind"],
 )
 def data_follows_send_and_notify(peer: Peer) -> Verdict:
-    """Message data stands right behind SEND and NOTIFY, and the next command right behind it."""
+    """Message data directly follows SEND and NOTIFY, and the next command directly follows the data."""
     name = _read(peer)
     peer.claim("both messages, and a PING between them")
     whole = [peer.fragments(name, encode_message(body), 1)[0] for body in (b"first", b"second")]
     ping = peer.octets("connection.ping", respond=True)
-    peer.send_octets(whole[0] + ping + whole[1])
+    # The first message comes in one piece with what follows, the second octet by octet.
+    peer.send_octets(whole[0] + ping)
+    for at in range(len(whole[1])):
+        peer.send_octets(whole[1][at : at + 1])
     peer.expect("connection.ping")
     return equals(peer, peer.bodies(2, 2), [b"first", b"second"], "bodies")
 
 
 @case("messages.frames.size", covers=["messages/frames/size"])
 def fragment_size_is_exact(peer: Peer) -> Verdict:
-    """Octets beyond fragment-size are taken for a frame, and make none."""
+    """Octets beyond fragment-size are read as the next frame, and are invalid."""
     peer.open_handle(1)
     name = topic(peer)
     message = encode_message(b"x")
@@ -112,7 +115,7 @@ def fragment_size_is_exact(peer: Peer) -> Verdict:
 
 @case("messages.frames.size.sent", covers=["messages/frames/size", "messages/frames/partial"])
 def fragment_sizes_that_the_target_sends(peer: Peer) -> Verdict:
-    """NOTIFY's fragment sizes add up to the message, and partial is zero on the last and on single fragments."""
+    """NOTIFY's fragment sizes add up to the message, and partial is zero on last and single fragments."""
     name = _read(peer, FRAME_MAX=LEAST_FRAME_MAX)
     peer.claim("partial on all fragments but the last, sizes that add up")
     peer.publish_all(name, [b"", b"s", b"l" * 3000], 1)
@@ -126,7 +129,7 @@ def fragment_sizes_that_the_target_sends(peer: Peer) -> Verdict:
 
 @case("messages.writing.partial", covers=["messages/writing/partial", "messages/frames/partial"])
 def a_message_ends_with_partial_zero(peer: Peer) -> Verdict:
-    """A message is not delivered before the fragment whose partial is zero, which may be empty."""
+    """A message is not delivered before its fragment with partial zero, which may be empty."""
     name = _read(peer)
     parts = peer.fragments(name, encode_message(b"first and rest"), 1, chunk=12)
     peer.claim("nothing before the last fragment, the whole message behind it")
@@ -146,7 +149,7 @@ def a_message_ends_with_partial_zero(peer: Peer) -> Verdict:
 
 @case("messages.writing.cut", covers=["messages/writing/cut"])
 def a_message_is_cut_anywhere(peer: Peer) -> Verdict:
-    """A message in fragments of 1, 7 and 30 octets, which cut its head as well, arrives whole."""
+    """A message in fragments of 1, 7 and 30 octets, which also split its head, arrives complete."""
     name = _read(peer)
     peer.claim("three whole messages")
     for chunk in (1, 7, 30):
@@ -160,24 +163,26 @@ def a_message_is_cut_anywhere(peer: Peer) -> Verdict:
 
 @case("messages.head.persistent", covers=["messages/head/persistent"], restarts=True)
 def persistent_messages_survive(peer: Peer) -> Verdict:
-    """Two persistent messages in a queue survive a restart, bodies and flags."""
+    """Two persistent messages of different priorities survive a restart with bodies and flags, each once."""
     peer.open_handle(1)
     name = peer.named_queue("durable")
-    for body in (b"one", b"two"):
-        peer.store(name, body, 1, persistent=True)
+    for body, priority in ((b"one", 0), (b"two", 9)):
+        peer.store(name, body, 1, persistent=True, priority=priority)
     peer.claim("both messages behind the restart")
     peer.context.restart()
     other = peer.another().open_channel()
     other.reader(name, 1, dynamic=True)
     messages = other.deliveries(2, 1)
     other.ack(messages[-1].number)
-    seen = [(m.body, m.head["persistent"]) for m in messages]
-    return equals(peer, seen, [(b"one", True), (b"two", True)], "bodies and flags")
+    other.close_handle(1)
+    seen = sorted((m.body, m.head["persistent"]) for m in messages)
+    wanted = [(b"one", True), (b"two", True)]
+    return equals(peer, (seen, other.left_in(name)), (wanted, []), "bodies and flags, and what is left")
 
 
 @case("messages.head.priority", covers=["messages/head/priority"])
 def priorities(peer: Peer) -> Verdict:
-    """A message of each priority is delivered with its priority; whether high ones overtake is told."""
+    """A message of each priority arrives with its priority; whether high ones overtake others is recorded."""
     peer.open_handle(1)
     name = peer.queue()
     for priority in range(10):
@@ -212,7 +217,7 @@ def _told(peer: Peer, message: MessageArrived, way: str) -> Verdict:
 
 @case("messages.head.no-expiration", covers=["messages/head/no-expiration"])
 def no_expiration(peer: Peer) -> Verdict:
-    """Messages with an expiration of zero arrive, from a queue in which they waited as well."""
+    """Messages with an expiration of zero arrive, also from a queue in which they waited."""
     peer.open_handle(1)
     name = peer.queue()
     peer.claim("both messages")
@@ -242,19 +247,19 @@ def _default(peer: Peer, field: str, opened: str, usual: str) -> Verdict:
 
 @case("messages.head.mime-type", covers=["messages/head/mime-type", "handle/open/mime-type"])
 def default_mime_types(peer: Peer) -> Verdict:
-    """An empty MIME type stays empty, or becomes the handle's; a handle without one has application/octet-stream."""
+    """An empty MIME type stays empty or becomes the handle's; the default of a handle is application/octet-stream."""
     return _default(peer, "mime_type", "image/png", "application/octet-stream")
 
 
 @case("messages.head.encoding", covers=["messages/head/encoding", "handle/open/encoding"])
 def default_encodings(peer: Peer) -> Verdict:
-    """An empty encoding stays empty, or becomes the handle's; a handle without one has binary."""
+    """An empty encoding stays empty or becomes the handle's; the default of a handle is binary."""
     return _default(peer, "encoding", "base64", "binary")
 
 
 @case("messages.head.body-size", covers=["messages/head/body-size"])
 def body_sizes_that_lie(peer: Peer) -> Verdict:
-    """A body that is shorter or longer than its head says is refused."""
+    """A body shorter or longer than its head announces is refused."""
     verdicts = []
     for size in (3, 5, 0):
         line = peer.another().open_handle(1)
@@ -267,7 +272,7 @@ def body_sizes_that_lie(peer: Peer) -> Verdict:
 
 @case("messages.head.body", covers=["messages/head/body"])
 def a_body_of_no_octets(peer: Peer) -> Verdict:
-    """Bodies of no octets, and of one, arrive as they are."""
+    """Bodies of zero octets and of one arrive unchanged."""
     name = _read(peer)
     peer.claim("three bodies")
     peer.publish_all(name, [b"", b"\xce", b""], 1)
@@ -276,7 +281,7 @@ def a_body_of_no_octets(peer: Peer) -> Verdict:
 
 @case("messages.head.maximum", covers=["messages/head/maximum"])
 def the_largest_message(peer: Peer) -> Verdict:
-    """A first fragment that announces 2^32-1 octets is taken, or refused as too large."""
+    """A first fragment that announces 2^32-1 octets is accepted, or refused as too large."""
     peer.open_handle(1)
     message = encode_message(b"x", body_size=_LARGEST_BODY)
     peer.send("handle.send", service_type=TOPIC, dest_name=topic(peer), fragment=message, partial=True)

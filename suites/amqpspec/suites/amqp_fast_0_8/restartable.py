@@ -22,7 +22,7 @@ _TOO_LARGE = (1 << 32) - 1
 
 @case("restartable.option", covers=["restartable/option"])
 def prepare_without_the_mode(peer: Peer) -> Verdict:
-    """PREPARE on a channel that is not restartable is refused, or served all the same."""
+    """PREPARE on a channel that is not restartable is refused or served."""
     peer.open_channel(1)
     peer.open_handle(1)
     peer.send("handle.prepare", fragment=head_of(BODY) + BODY[:100])
@@ -31,7 +31,7 @@ def prepare_without_the_mode(peer: Peer) -> Verdict:
 
 @case("restartable.upload", covers=["restartable/upload", "handle/prepare/either", "restartable/supported"])
 def an_upload(peer: Peer) -> Verdict:
-    """Two uploads, one behind the other, arrive whole."""
+    """Two consecutive uploads arrive complete."""
     name = restartable(peer)
     peer.claim("both messages")
     bodies = [BODY, BODY[::-1]]
@@ -46,7 +46,7 @@ def an_upload(peer: Peer) -> Verdict:
     covers=["restartable/minimum", "handle/ready/message-size", "handle/ready/naive"],
 )
 def ready_for_a_new_message(peer: Peer) -> Verdict:
-    """READY for a new message says how much of the body PREPARE brought, or zero: for 500 octets, 1, and none."""
+    """READY for a new message reports the number of body octets that PREPARE carried, or zero (500, 1 and 0 octets)."""
     restartable(peer)
     peer.claim("the body's octets in PREPARE, or zero")
     seen = []
@@ -63,7 +63,7 @@ def ready_for_a_new_message(peer: Peer) -> Verdict:
 
 @case("restartable.full", covers=["restartable/full", "handle/ready/temporary"], needs=["full-restart"])
 def an_upload_that_broke_off(peer: Peer) -> Verdict:
-    """Behind the end of a connection amid an upload, READY on another one says how much is held; the rest is enough."""
+    """After a connection ends during an upload, READY on a new one reports the octets held, and the rest suffices."""
     peer.open_connection(FRAME_MAX=1024)
     head = head_of(BODY, identifier=peer.name("broken"))
     name = peer.open_channel(9).named_queue("upload", 9)
@@ -94,13 +94,13 @@ def _wrong_hash(peer: Peer, tag: int) -> Verdict:
 @case("restartable.full.hash", covers=["restartable/full/hash"], needs=["full-restart"])
 @case("handle.prepare.hash", covers=["handle/prepare/hash"], needs=["full-restart"])
 def a_hash_that_is_wrong(peer: Peer) -> Verdict:
-    """A message that is complete and does not have its hash is refused with 542, with and without a confirm-tag."""
+    """A complete message whose hash does not match is refused with 542, with and without a confirm-tag."""
     return worst([_wrong_hash(peer.another(), 0), _wrong_hash(peer.another(), 0x0102)])
 
 
 @case("restartable.validation", covers=["restartable/validation"])
 def a_hash_that_is_right(peer: Peer) -> Verdict:
-    """A message with the right hash arrives; whether a wrong one is noticed is told."""
+    """A message with the right hash arrives; whether the target detects a wrong hash is recorded."""
     name = restartable(peer)
     peer.claim("the message with the right hash")
     upload(peer, name, BODY, hash=hash_of(BODY), identifier=peer.name("right"))
@@ -115,7 +115,7 @@ def a_hash_that_is_right(peer: Peer) -> Verdict:
 
 @case("restartable.not-for-one-fragment", covers=["restartable/not-for-one-fragment"])
 def prepare_for_a_small_message(peer: Peer) -> Verdict:
-    """PREPARE for a message that fits into one fragment is refused, or borne."""
+    """PREPARE for a message that fits into one fragment is refused or tolerated."""
     restartable(peer)
     peer.send("handle.prepare", fragment=head_of(b"small"))
     return borne(peer, peer.reaction())
@@ -126,7 +126,7 @@ def prepare_for_a_small_message(peer: Peer) -> Verdict:
     covers=["restartable/rest", "handle/send/restarted", "handle/send/recovery", "handle/send/head"],
 )
 def the_rest_behind_ready(peer: Peer) -> Verdict:
-    """Behind READY, SENDs with recovery carry what the target lacks, without the head; the message is whole."""
+    """After READY, SENDs with recovery carry the missing octets without the head, and the message is complete."""
     name = restartable(peer)
     peer.claim("body and identifier as PREPARE and SEND brought them")
     identifier = peer.name("rest")
@@ -141,7 +141,7 @@ def the_rest_behind_ready(peer: Peer) -> Verdict:
 
 @case("handle.prepare.no-hash", covers=["handle/prepare/no-hash"])
 def no_hash_no_validation(peer: Peer) -> Verdict:
-    """With an empty hash, the message arrives unchecked."""
+    """A message with an empty hash arrives unchecked."""
     name = restartable(peer)
     peer.claim("the message")
     upload(peer, name, BODY, identifier=peer.name("unchecked"))
@@ -151,7 +151,7 @@ def no_hash_no_validation(peer: Peer) -> Verdict:
 
 @case("handle.prepare.identity", covers=["handle/prepare/identity"], needs=["full-restart"])
 def heads_that_differ_in_one_field(peer: Peer) -> Verdict:
-    """A head that differs in its last header is another message: READY says what its own PREPARE brought."""
+    """Heads that differ in the last header are different messages, and READY reports the octets of each."""
     name = restartable(peer)
     identifier = peer.name("same")
     head = head_of(BODY, identifier=identifier, headers={"A": 1, "B": 2})
@@ -169,7 +169,7 @@ def heads_that_differ_in_one_field(peer: Peer) -> Verdict:
 
 @case("handle.prepare.not-batched", covers=["handle/prepare/not-batched"])
 def prepares_in_batches(peer: Peer) -> Verdict:
-    """A second PREPARE before the message of the first is refused, or borne."""
+    """A second PREPARE before the message of the first is refused or tolerated."""
     restartable(peer)
     prepare(peer, head_of(BODY, identifier=peer.name("one")))
     peer.send("handle.prepare", fragment=head_of(BODY, identifier=peer.name("two")))

@@ -31,7 +31,7 @@ def _downloads(peer: Peer, bodies: list[bytes] | None = None) -> bool:
 
 @case("restartable.not-unasked", covers=["restartable/not-unasked"])
 def no_prepare_without_the_mode(peer: Peer) -> Verdict:
-    """On a channel that is not restartable, a large message comes without PREPARE."""
+    """On a channel that is not restartable, a large message is delivered without PREPARE."""
     peer.open_connection(FRAME_MAX=LEAST_FRAME_MAX)
     peer.open_channel()
     peer.open_handle(1)
@@ -46,7 +46,7 @@ def no_prepare_without_the_mode(peer: Peer) -> Verdict:
 
 @case("restartable.not-for-one-fragment.sent", covers=["restartable/not-for-one-fragment"])
 def no_prepare_for_small_messages(peer: Peer) -> Verdict:
-    """On a restartable channel, messages of one fragment come without PREPARE."""
+    """On a restartable channel, messages of one fragment are delivered without PREPARE."""
     name = restartable(peer)
     peer.reader(name, 2)
     peer.claim("two messages in NOTIFYs, no PREPARE")
@@ -59,21 +59,23 @@ def no_prepare_for_small_messages(peer: Peer) -> Verdict:
 
 @case("restartable.recommended", covers=["restartable/recommended"])
 def prepare_for_large_messages(peer: Peer) -> Verdict:
-    """On a restartable channel, a message of several fragments begins with PREPARE, or does not."""
+    """On a restartable channel, the target may begin a message of several fragments with PREPARE."""
     way = "PREPARE" if _downloads(peer) else "NOTIFY"
     return observed_either_way(peer, f"large messages begin with {way}")
 
 
 @case("restartable.question", covers=["restartable/question", "handle/prepare/carries"])
 def prepare_carries_the_first_fragment(peer: Peer) -> Verdict:
-    """The target's PREPARE carries the head, whole, and the beginning of the body."""
+    """The target's PREPARE carries the complete head and the start of the body, within the client's FRAME_MAX."""
     if not _downloads(peer):
         return does_not_apply(peer, _NO_PREPARE)
     peer.claim("the head that was sent, and octets of the body's beginning")
     prepared = peer.expect("handle.prepare", handle=2)
     head, first = decode_opening(prepared.fragment)
-    seen = (head["identifier"], head["body_size"], BODY.startswith(first), bool(first))
-    return equals(peer, seen, ("id", len(BODY), True, True), "identifier, size, beginning of the body")
+    small = len(prepared.fragment) <= LEAST_FRAME_MAX
+    seen = (head["identifier"], head["body_size"], BODY.startswith(first), bool(first), small)
+    wanted = ("id", len(BODY), True, True, True)
+    return equals(peer, seen, wanted, "identifier, size, beginning of the body, and whether it fits")
 
 
 @case(
@@ -81,7 +83,7 @@ def prepare_carries_the_first_fragment(peer: Peer) -> Verdict:
     covers=["handle/notify/restarted", "handle/notify/recovery", "handle/summary/server/ready"],
 )
 def the_rest_of_a_download(peer: Peer) -> Verdict:
-    """Behind READY with 1500 octets, and with what PREPARE brought, NOTIFYs with recovery carry the rest only."""
+    """After READY with 1500 octets, or with those of PREPARE, NOTIFYs with recovery carry only the rest."""
     if not _downloads(peer, [BODY, BODY[::-1]]):
         return does_not_apply(peer, _NO_PREPARE)
     peer.claim("the body from the point that READY gave, marked as recovery")
@@ -98,7 +100,7 @@ def the_rest_of_a_download(peer: Peer) -> Verdict:
 
 @case("restartable.download.nothing-held", covers=["restartable/rest", "handle/notify/restarted"])
 def a_download_of_everything(peer: Peer) -> Verdict:
-    """Behind READY with zero, the whole body comes, without the head; a message may then be acknowledged."""
+    """After READY with zero, the complete body is sent without the head; the message can then be acknowledged."""
     if not _downloads(peer):
         return does_not_apply(peer, _NO_PREPARE)
     peer.claim("the whole body")
@@ -111,7 +113,7 @@ def a_download_of_everything(peer: Peer) -> Verdict:
 
 @case("restartable.download.closed-handle", covers=["handle/close/ended"])
 def a_handle_that_closes_amid_a_download(peer: Peer) -> Verdict:
-    """Between PREPARE and READY the handle is closed: its channel serves another handle, and the message goes there."""
+    """If a handle is closed between PREPARE and READY, its channel delivers a message to another handle."""
     if not _downloads(peer):
         return does_not_apply(peer, _NO_PREPARE)
     peer.expect("handle.prepare", handle=2)
@@ -126,7 +128,7 @@ def a_handle_that_closes_amid_a_download(peer: Peer) -> Verdict:
 
 @case("handle.prepare.one-at-a-time", covers=["handle/prepare/not-batched"])
 def one_prepare_at_a_time(peer: Peer) -> Verdict:
-    """Of two large messages, the second one's PREPARE does not come before READY for the first."""
+    """The PREPARE of the second of two large messages does not arrive before READY for the first."""
     if not _downloads(peer, [BODY, BODY]):
         return does_not_apply(peer, _NO_PREPARE)
     peer.claim("one PREPARE, until READY")

@@ -15,7 +15,7 @@ from amqpspec.wire.amqp_fast_0_8.message import encode_message
 
 @case("scenarios.preparing", covers=["scenarios/preparing/tune", "connection/response/accepted"])
 def the_way_to_tune(peer: Peer) -> Verdict:
-    """A RESPONSE that is right is answered with TUNE."""
+    """A valid RESPONSE is answered with TUNE."""
     peer.greet()
     peer.claim("CONNECTION TUNE")
     peer.respond()
@@ -24,7 +24,7 @@ def the_way_to_tune(peer: Peer) -> Verdict:
 
 @case("scenarios.preparing.rounds", covers=["scenarios/preparing/rounds", "connection/response/more"])
 def one_round_or_more(peer: Peer) -> Verdict:
-    """A RESPONSE is answered with TUNE, or with another CHALLENGE where more is needed."""
+    """A RESPONSE is answered with TUNE, or with another CHALLENGE if more is needed."""
     peer.greet()
     peer.claim("TUNE, or another CHALLENGE")
     peer.respond()
@@ -34,7 +34,7 @@ def one_round_or_more(peer: Peer) -> Verdict:
 
 @case("scenarios.opening.order", covers=["scenarios/opening/order"])
 def a_handle_on_a_channel_that_is_not_open(peer: Peer) -> Verdict:
-    """HANDLE OPEN on a channel that is not open is refused, beside one that is."""
+    """HANDLE OPEN on a channel that is not open is refused, although another channel is open."""
     peer.open_channel()
     peer.send("handle.open", channel_id=NOWHERE, handle_id=3, producer=True)
     return rejects_violation(peer, NOWHERE, 3, barrier="ping")
@@ -58,7 +58,7 @@ def sending_on_a_handle_that_also_consumes(peer: Peer) -> Verdict:
 
 @case("scenarios.receiving.consume-first", covers=["scenarios/receiving/consume-first"])
 def nothing_before_consume(peer: Peer) -> Verdict:
-    """A handle that did not CONSUME receives nothing, while another one on the same channel does."""
+    """A handle without CONSUME receives nothing, while another one on the same channel does."""
     peer.open_handle(1)
     peer.open_handle(2)
     name = peer.queue()
@@ -91,7 +91,7 @@ def _large(peer: Peer, bodies: list[bytes]) -> list[tuple[str, int, bool]]:
     covers=["scenarios/receiving/fragments", "handle/notify/consecutive", "messages/fragments/not-mixed"],
 )
 def fragments_in_a_row(peer: Peer) -> Verdict:
-    """Between the fragments of a message, nothing else comes on its channel."""
+    """The target sends nothing else on a channel between the fragments of a message."""
     peer.claim("behind each fragment that is not the last, the next one of the same handle")
     seen = _large(peer, [b"a" * 5000, b"b" * 5000])
     broken = [(one, two) for one, two in pairwise(seen) if one[2] and two[:2] != one[:2]]
@@ -100,7 +100,7 @@ def fragments_in_a_row(peer: Peer) -> Verdict:
 
 @case("scenarios.receiving.flow", covers=["scenarios/receiving/flow"])
 def flow_pauses_and_resumes(peer: Peer) -> Verdict:
-    """A paused handle receives nothing; once it is restarted, what was sent meanwhile comes."""
+    """A paused handle receives nothing; after it is restarted, it receives the messages sent in the meantime."""
     peer.open_handle(9)
     name = topic(peer)
     for handle in (1, 2):
@@ -117,7 +117,7 @@ def flow_pauses_and_resumes(peer: Peer) -> Verdict:
 
 @case("scenarios.receiving.close", covers=["scenarios/receiving/close", "handle/consume/subscription"])
 def nothing_behind_close(peer: Peer) -> Verdict:
-    """A handle that was closed receives nothing; the other subscriber does."""
+    """A closed handle receives nothing, while the other subscriber does."""
     peer.open_handle(9)
     name = topic(peer)
     for handle in (1, 2):
@@ -135,7 +135,7 @@ def nothing_behind_close(peer: Peer) -> Verdict:
 
 @case("scenarios.receiving.close.by-error", covers=["scenarios/receiving/close"])
 def a_handle_in_error_reads_no_more(peer: Peer) -> Verdict:
-    """A handle that the target closed for an error reads no more: of two messages, the next reader gets both."""
+    """A handle that the target closed for an error receives nothing: the next reader gets both messages."""
     peer.open_handle(9)
     name = peer.queue()
     peer.reader(name, 2)
@@ -149,7 +149,7 @@ def a_handle_in_error_reads_no_more(peer: Peer) -> Verdict:
 
 @case("scenarios.errors.detected", covers=["scenarios/errors/detected"])
 def an_error_closes_the_handle(peer: Peer) -> Verdict:
-    """A message for a queue that is not there closes the handle, or its channel."""
+    """A message for a missing queue closes the handle or its channel."""
     peer.open_handle(1)
     peer.open_handle(2)
     peer.publish(peer.name("nowhere"), b"lost", 2)
@@ -158,7 +158,7 @@ def an_error_closes_the_handle(peer: Peer) -> Verdict:
 
 @case("scenarios.errors.server-closes", covers=["scenarios/errors/server-closes"])
 def a_channel_closes_with_its_handles(peer: Peer) -> Verdict:
-    """Behind CHANNEL CLOSE, the channel's handle is gone, and its id is free; the other channel's is not touched."""
+    """CHANNEL CLOSE closes the channel's handle and frees its id, and does not affect the handle of another channel."""
     peer.open_handle(1, 1)
     peer.open_channel(2)
     peer.open_handle(2, 2)
@@ -173,7 +173,7 @@ def a_channel_closes_with_its_handles(peer: Peer) -> Verdict:
 
 @case("scenarios.errors.only-open.channel", covers=["scenarios/errors/only-open"])
 def a_command_on_a_channel_that_was_closed(peer: Peer) -> Verdict:
-    """Behind the closing handshake, a COMMIT on the channel is refused."""
+    """After the closing handshake, a COMMIT on the channel is refused."""
     peer.open_channel(1)
     peer.open_channel(2, transacted=True)
     peer.close_channel(2)
@@ -183,7 +183,7 @@ def a_command_on_a_channel_that_was_closed(peer: Peer) -> Verdict:
 
 @case("scenarios.errors.only-open.handle", covers=["scenarios/errors/only-open"])
 def a_command_on_a_handle_of_a_channel_that_was_closed(peer: Peer) -> Verdict:
-    """Behind the closing handshake of its channel, a SEND on a handle is refused."""
+    """After the closing handshake of its channel, a SEND on a handle is refused."""
     peer.open_channel(1)
     peer.open_channel(2)
     peer.open_handle(3, 2)
@@ -194,7 +194,7 @@ def a_command_on_a_handle_of_a_channel_that_was_closed(peer: Peer) -> Verdict:
 
 @case("scenarios.errors.open-again", covers=["scenarios/errors/only-open", "scenarios/errors/server-closes"])
 def a_channel_that_was_closed_can_be_opened(peer: Peer) -> Verdict:
-    """Behind the closing handshake, CHANNEL OPEN is legal, and the new channel is not what the old one was."""
+    """After the closing handshake, the client can open a new channel, without the state of the old one."""
     peer.open_channel(1, transacted=True)
     peer.open_handle(1)
     peer.claim("the channel, opened again, confirms and is not transacted")
@@ -208,7 +208,7 @@ def a_channel_that_was_closed_can_be_opened(peer: Peer) -> Verdict:
 
 @case("scenarios.browsing.other-failures", covers=["scenarios/browsing/other-failures"])
 def a_command_that_fails(peer: Peer) -> Verdict:
-    """CONSUME of a queue that is not there, and is not dynamic, closes handle, channel or connection."""
+    """CONSUME of a missing queue without dynamic closes handle, channel or connection."""
     peer.open_handle(1)
     peer.open_handle(2)
     peer.send("handle.consume", handle_id=2, service_type=QUEUE, prefetch=1, dest_name=peer.name("nowhere"))
@@ -220,7 +220,7 @@ def a_command_that_fails(peer: Peer) -> Verdict:
     covers=["scenarios/confirmations/asked", "connection/confirmation/non-zero", "handle/reply/asked"],
 )
 def commands_that_ask_are_confirmed(peer: Peer) -> Verdict:
-    """OPEN on each level, CONSUME and FLOW with tags of their own are confirmed on their levels."""
+    """OPEN on each level, CONSUME and FLOW with separate tags are confirmed on their levels."""
     peer.log_in()
     peer.claim("a REPLY for each, with its tag, on its level")
     peer.open(confirm_tag=0xFFFF)
@@ -243,7 +243,7 @@ def commands_that_ask_are_confirmed(peer: Peer) -> Verdict:
 
 @case("scenarios.confirmations.not-batched", covers=["scenarios/confirmations/not-batched"])
 def a_reply_comes_before_what_later_commands_cause(peer: Peer) -> Verdict:
-    """Of commands in one write, each REPLY comes before whatever the commands behind it cause."""
+    """For commands in one write, the target sends each REPLY before the results of later commands."""
     peer.open_handle(1)
     peer.open_handle(2)
     name = peer.queue()
@@ -265,7 +265,7 @@ def a_reply_comes_before_what_later_commands_cause(peer: Peer) -> Verdict:
 
 @case("scenarios.confirmations.reply-last", covers=["scenarios/confirmations/reply-last"])
 def created_comes_before_its_reply(peer: Peer) -> Verdict:
-    """CREATED for a queue without a name comes before the REPLY to its CONSUME."""
+    """CREATED for a queue without a name arrives before the REPLY to its CONSUME."""
     peer.open_handle(1)
     peer.open_handle(2)
     peer.claim("CREATED, then REPLY")
@@ -297,7 +297,7 @@ def ping_in_the_midst_of_a_message(peer: Peer) -> Verdict:
 
 @case("ids.never-the-server", covers=["ids/never-the-server"])
 def the_server_uses_ids_of_the_client_only(peer: Peer) -> Verdict:
-    """Whatever the target sends names channels and handles that the client opened."""
+    """The target uses only channel and handle ids that the client opened."""
     peer.open_channel(0xFF00)
     peer.open_handle(0x00FF, 0xFF00)
     peer.open_handle(0x0100, 0xFF00)
@@ -316,7 +316,7 @@ def the_server_uses_ids_of_the_client_only(peer: Peer) -> Verdict:
 
 @case("ids.checked", covers=["ids/checked"])
 def ids_at_the_edges(peer: Peer) -> Verdict:
-    """The highest ids of channels and handles are served, or refused by a check of the target's own."""
+    """The target serves the highest ids of channels and handles, or refuses them by its own check."""
     peer.open_connection()
     peer.claim("service, or a refusal")
     peer.send("channel.open", channel_id=0xFFFF)

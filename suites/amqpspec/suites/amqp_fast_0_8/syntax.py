@@ -22,7 +22,7 @@ _UNDEFINED = {
 
 @case("syntax.command-end", covers=["syntax/command-end"])
 def another_end_octet(peer: Peer) -> Verdict:
-    """A frame that ends in another octet than CE is refused, be it one off or zero."""
+    """A frame whose end octet is not CE is refused, whether it differs by one or is zero."""
     verdicts = []
     for end in (0xCD, 0xCF, 0x00):
         line = peer.another().open_channel()
@@ -35,7 +35,7 @@ def another_end_octet(peer: Peer) -> Verdict:
 @case("syntax.channel-commands", covers=["syntax/channel-commands"])
 @case("syntax.handle-commands", covers=["syntax/handle-commands"])
 def undefined_codes(peer: Peer) -> Verdict:
-    """Codes between those that are defined are no commands."""
+    """Codes between the defined ones are refused."""
     row = peer.context.requirements[0].id
     verdicts = []
     for code in _UNDEFINED[row]:
@@ -49,7 +49,7 @@ def undefined_codes(peer: Peer) -> Verdict:
     "syntax.codes", covers=["syntax/connection-commands", "syntax/channel-commands", "syntax/handle-commands"]
 )
 def codes_that_the_target_sends(peer: Peer) -> Verdict:
-    """The target's own commands have the codes of the grammar, on each level."""
+    """The target's commands have the codes of the grammar, on each level."""
     peer.claim("codes of the grammar, those of CREATED, NOTIFY and INDEX among them")
     peer.open_handle(1)
     name = peer.queue()
@@ -64,7 +64,7 @@ def codes_that_the_target_sends(peer: Peer) -> Verdict:
 
 @case("syntax.message-head", covers=["syntax/message-head"])
 def all_fields_of_a_head(peer: Peer) -> Verdict:
-    """Every field of a message head arrives as it was sent, at two ends of its range."""
+    """Every field of a message head arrives unchanged, at both ends of its range."""
     peer.open_handle(1)
     name = peer.queue()
     peer.reader(name, 2)
@@ -97,7 +97,7 @@ def _plain(value: object) -> object:
 
 @case("syntax.empty-strings", covers=["syntax/notes/empty-strings"])
 def empty_strings(peer: Peer) -> Verdict:
-    """An empty short string is one octet of zero, an empty long one and an empty table two."""
+    """An empty short string is one zero octet; an empty long string and an empty table are two."""
     peer.open_handle(1)
     name = peer.queue()
     peer.store(name, b"one")
@@ -113,7 +113,7 @@ def empty_strings(peer: Peer) -> Verdict:
 
 @case("syntax.long-strings", covers=["syntax/notes/long-strings"], needs=["selectors"])
 def long_strings_are_binary(peer: Peer) -> Verdict:
-    """A long string with zero octets is told from one that differs behind them."""
+    """The target also compares the octets after a zero octet in a long string."""
     peer.open_handle(1)
     name = topic(peer)
     peer.reader(name, 2, service_type=TOPIC, selector={"K": b"a\0b"})
@@ -126,7 +126,7 @@ def long_strings_are_binary(peer: Peer) -> Verdict:
 
 @case("syntax.long-strings.headers", covers=["syntax/notes/long-strings"])
 def long_strings_pass_through(peer: Peer) -> Verdict:
-    """A long string of all octets, zero included, arrives as it was sent."""
+    """A long string of all octets, including zero, arrives unchanged."""
     peer.open_handle(1)
     name = peer.queue()
     peer.reader(name, 2)
@@ -138,7 +138,7 @@ def long_strings_pass_through(peer: Peer) -> Verdict:
 
 @case("syntax.short-strings", covers=["syntax/notes/short-strings"])
 def short_strings_are_utf8(peer: Peer) -> Verdict:
-    """A name in UTF-8 comes back in the same octets, and is not another one of the same length."""
+    """A name in UTF-8 is returned in the same octets, and differs from another one of the same length."""
     peer.open_handle(1)
     names = [peer.name("topic") + text for text in ("ß€𝄞", "ߠ€𝄞")]
     for handle, name in enumerate(names, start=2):
@@ -152,7 +152,7 @@ def short_strings_are_utf8(peer: Peer) -> Verdict:
 
 @case("syntax.zero-octet", covers=["syntax/notes/zero-octet"])
 def a_zero_octet_in_a_short_string(peer: Peer) -> Verdict:
-    """A zero octet in a destination's name, or in a MIME type, is refused."""
+    """A zero octet in a destination name or in a MIME type is refused."""
     verdicts = []
     for name, fields in (
         ("handle.consume", {"service_type": TOPIC, "prefetch": 1, "dest_name": "a\0b"}),
@@ -166,7 +166,7 @@ def a_zero_octet_in_a_short_string(peer: Peer) -> Verdict:
 
 @case("syntax.end-counted", covers=["syntax/notes/end-counted"])
 def a_size_without_the_end_octet(peer: Peer) -> Verdict:
-    """A size that leaves the end octet out makes a broken frame."""
+    """A size that excludes the end octet makes a broken frame."""
     peer.open_channel()
     octets = peer.octets("handle.open", handle_id=3, producer=True, confirm_tag=1)
     size = int.from_bytes(octets[:2], "big") - 1
@@ -176,7 +176,7 @@ def a_size_without_the_end_octet(peer: Peer) -> Verdict:
 
 @case("syntax.bits", covers=["syntax/notes/bits"])
 def adjacent_bits_share_an_octet(peer: Peer) -> Verdict:
-    """The first of adjacent bits stands in the lowest place, the second in the next."""
+    """The first of adjacent bits is the lowest bit of the octet, the second the next one."""
     peer.open_channel()
     peer.claim(
         "a producer by bit 0 may send, a browser by bit 2 may query, and NOTIFY marks messages by bit 3"
@@ -194,7 +194,7 @@ def adjacent_bits_share_an_octet(peer: Peer) -> Verdict:
 
 @case("syntax.unused-bits", covers=["syntax/notes/bits"])
 def dynamic_is_the_third_bit(peer: Peer) -> Verdict:
-    """In CONSUME, bit 2 makes a queue, and bit 0 does not."""
+    """In CONSUME, bit 2 creates a queue, and bit 0 does not."""
     peer.open_handle(1)
     peer.open_handle(2)
     peer.claim("CREATED for bit 2 only")

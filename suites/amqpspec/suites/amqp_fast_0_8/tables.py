@@ -34,14 +34,14 @@ def _refused(peer: Peer, *tables: bytes) -> Verdict:
 
 @case("tables.layout", covers=["tables/layout"])
 def tables_that_end_within_a_field(peer: Peer) -> Verdict:
-    """A name, a type or a value that its table has no room for is refused."""
+    """A name, type or value that does not fit into its table is refused."""
     whole = table_field(b"N", "I", _INTEGER)
     return _refused(peer, whole + b"\5A", b"\1", whole + b"\1A", whole[:-1], table_field(b"N", "S", b"\0\2x"))
 
 
 @case("tables.layout.sound", covers=["tables/layout", "tables/types", "tables/names"])
 def sound_tables(peer: Peer) -> Verdict:
-    """Tables of every type, with names at the edges of the rule, and an empty one, are taken."""
+    """The target accepts tables of every type, with names at the limits of the rule, and an empty table."""
     peer.open_handle()
     names = ("A", "z", "$", "#", "A" * 128, "a_9$#Z")
     values = (Typed("S", b""), Typed("I", 0), Typed("D", (255, -1)), Typed("T", 0xFFFFFFFF), 1, b"x")
@@ -60,14 +60,14 @@ def _typed(value: Any) -> Typed:
 
 @case("tables.types", covers=["tables/types"])
 def types_that_are_not_defined(peer: Peer) -> Verdict:
-    """Types of later protocols, small letters, and zero are refused, behind a field that is sound."""
+    """Values of types of later protocols, of small letters, and of type zero are refused after a valid field."""
     sound = table_field(b"N", "I", _INTEGER)
     return _refused(peer, *(sound + table_field(b"M", tag, _INTEGER) for tag in ("F", "s", "t", 0)))
 
 
 @case("tables.names", covers=["tables/names"])
 def names_that_break_the_rule(peer: Peer) -> Verdict:
-    """Names that are empty, begin with a digit or an underline, hold a space, or have 129 characters are refused."""
+    """Empty names, and names with an initial digit or underscore, a space, or 129 characters are refused."""
     names = (b"", b"9A", b"_A", b"A B", b"A" * 129, "É".encode())
     return _refused(peer, *(table_field(name, "I", _INTEGER) for name in names))
 
@@ -85,32 +85,32 @@ def _passes_through(peer: Peer, *values: Typed) -> Verdict:
 
 @case("tables.strings", covers=["tables/strings"])
 def strings_in_tables(peer: Peer) -> Verdict:
-    """Strings of 0, 1, 255, 256 and 900 octets arrive as they were sent."""
+    """Strings of 0, 1, 255, 256 and 900 octets arrive unchanged."""
     return _passes_through(peer, *(Typed("S", (b"s\0" * n)[:n]) for n in (0, 1, 255, 256, 900)))
 
 
 @case("tables.integers", covers=["tables/integers"])
 def integers_in_tables(peer: Peer) -> Verdict:
-    """Integers at both ends of 32 bits with a sign arrive as they were sent."""
+    """Integers at both ends of the signed 32-bit range arrive unchanged."""
     return _passes_through(peer, *(Typed("I", n) for n in (-(2**31), -1, 0, 1, 2**31 - 1)))
 
 
 @case("tables.decimals", covers=["tables/decimals"])
 def decimals_in_tables(peer: Peer) -> Verdict:
-    """Decimals with 0, 2, 128 and 255 places, of either sign, arrive as they were sent."""
+    """Decimals with 0, 2, 128 and 255 places, positive and negative, arrive unchanged."""
     values = ((0, 0), (2, 1999), (2, -1999), (128, 1), (255, -(2**31)), (0, 2**31 - 1))
     return _passes_through(peer, *(Typed("D", value) for value in values))
 
 
 @case("tables.times", covers=["tables/times"])
 def times_in_tables(peer: Peer) -> Verdict:
-    """Times of 0, today, and both sides of 2038 arrive as they were sent."""
+    """Times of 0, today, and both sides of 2038 arrive unchanged."""
     return _passes_through(peer, *(Typed("T", n) for n in (0, 1119398400, 2**31 - 1, 2**31, 2**32 - 1)))
 
 
 @case("tables.strings.by-value", covers=["tables/strings"], needs=["selectors"])
 def strings_are_compared_whole(peer: Peer) -> Verdict:
-    """A selector tells strings of 300 octets that differ in the last."""
+    """A selector distinguishes strings of 300 octets that differ in the last octet."""
     peer.open_handle(1)
     name = topic(peer)
     value = b"v" * 299
@@ -123,7 +123,7 @@ def strings_are_compared_whole(peer: Peer) -> Verdict:
 
 @case("tables.decimals.by-value", covers=["tables/decimals"], needs=["selectors"])
 def decimals_are_compared_whole(peer: Peer) -> Verdict:
-    """A selector tells decimals that differ in their places, and decimals that differ in their sign."""
+    """A selector distinguishes decimals that differ in their places or in their sign."""
     peer.open_handle(1)
     name = topic(peer)
     peer.claim("the message whose field is equal")
@@ -136,7 +136,7 @@ def decimals_are_compared_whole(peer: Peer) -> Verdict:
 
 @case("tables.duplicates", covers=["tables/duplicates"])
 def the_first_of_two_equal_names_counts(peer: Peer) -> Verdict:
-    """Of two FRAME_MAX in one TUNE the first counts: fragments keep to it."""
+    """Of two FRAME_MAX in one TUNE the first applies to the target's fragments."""
     peer.log_in()
     fields = [("FRAME_MAX", Typed("I", LEAST_FRAME_MAX)), ("FRAME_MAX", Typed("I", 2 * LEAST_FRAME_MAX))]
     peer.send("connection.tune", options=Table(fields))

@@ -17,11 +17,13 @@ _MANY = 300
 _INTERVAL_S = 1
 _INTERVALS = 1.8
 """A heartbeat that is due comes within so many intervals, on a machine that is busy as well."""
+_LONG_S = 11.0
+"""Longer than servers usually give to a login: a clock that runs on behind OPEN is noticed."""
 
 
 @case("changes.tune-any-number", covers=["changes/tune-any-number", "connection/tune/exchange"])
 def any_number_of_tunes(peer: Peer) -> Verdict:
-    """No TUNE at all, one, and three lead to an open connection; of several, the last FRAME_MAX holds."""
+    """No TUNE, one, or three lead to an open connection; the last FRAME_MAX applies."""
     for count in (0, 1):
         peer.another().open_connection(**({"FRAME_MAX": LEAST_FRAME_MAX} if count else {}))
     peer.log_in()
@@ -47,7 +49,7 @@ def _fragments_kept(peer: Peer, most_octets: int = LEAST_FRAME_MAX) -> Verdict:
 
 @case("tune.exchange", covers=["connection/tune/exchange", "scenarios/preparing/tune"])
 def one_tune_of_the_target(peer: Peer) -> Verdict:
-    """The target sends one TUNE, and OPEN may follow at once."""
+    """The target sends one TUNE, and the client may send OPEN immediately."""
     peer.log_in()
     peer.claim("one TUNE, and a confirmation of OPEN")
     peer.open()
@@ -73,7 +75,7 @@ def _ask_to_open(peer: Peer) -> None:
 )
 @case("tuning.frame-max.client-maximum", covers=["tuning/frame-max/client-maximum"])
 def a_frame_max_above_the_proposed_one(peer: Peer) -> Verdict:
-    """A client's FRAME_MAX of one more than proposed is refused; the proposed one is taken."""
+    """A client's FRAME_MAX of one more than proposed is refused; the proposed one is accepted."""
     equal = peer.another()
     equal.log_in()
     proposed = equal.limit("FRAME_MAX")
@@ -89,7 +91,7 @@ def a_frame_max_above_the_proposed_one(peer: Peer) -> Verdict:
 
 @case("tuning.frame-max.client-minimum", covers=["tuning/frame-max/client-minimum"])
 def a_frame_max_below_the_least(peer: Peer) -> Verdict:
-    """A client's FRAME_MAX of 1023, of zero, or below zero is refused; 1024 is taken."""
+    """A client's FRAME_MAX of 1023, zero or below is refused; 1024 is accepted."""
     peer.claim("1024 is taken, what is smaller is refused")
     peer.open_connection(FRAME_MAX=LEAST_FRAME_MAX)
     verdicts = []
@@ -104,7 +106,7 @@ def a_frame_max_below_the_least(peer: Peer) -> Verdict:
 
 @case("tune.size", covers=["connection/tune/size"])
 def a_tune_that_is_too_large(peer: Peer) -> Verdict:
-    """A TUNE frame above 4096 octets is refused; the target's own is within, and so may the client's be."""
+    """A TUNE frame above 4096 octets is refused, a smaller one is accepted, and the target's own is smaller."""
     peer.log_in()
     within = peer.listener.largest_frame_octets <= _LOGIN_FRAME_OCTETS
     peer.send("connection.tune", dictionary={"A": b"a" * 4000})
@@ -115,7 +117,7 @@ def a_tune_that_is_too_large(peer: Peer) -> Verdict:
 
 @case("tuning.server-options", covers=["tuning/server-options"])
 def options_of_the_target(peer: Peer) -> Verdict:
-    """The target's TUNE has none but the five options of the text, and all of them are integers."""
+    """The target's TUNE contains only the five options of the text, and all are integers."""
     options = peer.log_in()["options"]
     peer.claim("integers by names of the text")
     known = {option.name for option in peer.dialect.tune_options}
@@ -128,7 +130,7 @@ def options_of_the_target(peer: Peer) -> Verdict:
 @case("tuning.frame-max.not-zero", covers=["tuning/frame-max/not-zero"])
 @case("tuning.frame-max.minimum", covers=["tuning/frame-max/minimum"])
 def frame_max_of_the_target(peer: Peer) -> Verdict:
-    """The target's FRAME_MAX is at least 1024, where it names one."""
+    """The target's FRAME_MAX, if present, is at least 1024."""
     peer.log_in()
     peer.claim("at least 1024")
     size = peer.limit("FRAME_MAX", LEAST_FRAME_MAX)
@@ -137,7 +139,7 @@ def frame_max_of_the_target(peer: Peer) -> Verdict:
 
 @case("tuning.channel-max", covers=["tuning/channel-max"])
 def channels_up_to_the_limit(peer: Peer) -> Verdict:
-    """As many channels as CHANNEL_MAX says can be opened, and one more is refused; one that closes makes room."""
+    """The client can open CHANNEL_MAX channels; one more is refused until another is closed."""
     peer.open_connection()
     most = peer.limit("CHANNEL_MAX")
     if not 0 < most <= _MANY:
@@ -153,7 +155,7 @@ def channels_up_to_the_limit(peer: Peer) -> Verdict:
 
 @case("tuning.handle-max", covers=["tuning/handle-max"])
 def handles_up_to_the_limit(peer: Peer) -> Verdict:
-    """As many handles as HANDLE_MAX says can be opened, on two channels together, and one more is refused."""
+    """The client can open HANDLE_MAX handles, on two channels together, and one more is refused."""
     peer.open_channel(1)
     peer.open_channel(2)
     most = peer.limit("HANDLE_MAX")
@@ -168,7 +170,7 @@ def handles_up_to_the_limit(peer: Peer) -> Verdict:
 
 @case("tuning.txn-limit", covers=["tuning/txn-limit"])
 def a_transaction_up_to_the_limit(peer: Peer) -> Verdict:
-    """A transaction takes as many messages as TXN_LIMIT says, twice, and refuses one more."""
+    """A transaction accepts TXN_LIMIT messages, twice, and refuses one more."""
     peer.open_channel(1, transacted=True)
     most = peer.limit("TXN_LIMIT")
     if not 0 < most <= _MANY:
@@ -186,7 +188,7 @@ def a_transaction_up_to_the_limit(peer: Peer) -> Verdict:
 
 @case("tuning.txn-limit.none", covers=["tuning/txn-limit/none"])
 def transactions_without_a_limit(peer: Peer) -> Verdict:
-    """Without TXN_LIMIT, or up to it, a transaction takes forty messages."""
+    """A transaction accepts forty messages, or TXN_LIMIT messages if that is fewer."""
     peer.open_channel(1, transacted=True)
     most = min(peer.limit("TXN_LIMIT") or 40, 40)
     name = peer.queue()
@@ -201,7 +203,7 @@ def transactions_without_a_limit(peer: Peer) -> Verdict:
 
 @case("tuning.frame-max.kept", covers=["tuning/frame-max/kept"])
 def the_clients_frame_max_is_kept(peer: Peer) -> Verdict:
-    """To a client that takes 1024 octets, no larger fragment is sent; to one that takes 1500, none above that."""
+    """The target sends no fragment above the client's FRAME_MAX (tested with 1024 and 1500 octets)."""
     peer.open_connection(FRAME_MAX=LEAST_FRAME_MAX)
     other = peer.another().open_connection(FRAME_MAX=1500)
     for line in (peer, other):
@@ -222,11 +224,14 @@ def _pinged(peer: Peer, within_s: float) -> bool:
 @case("tuning.heartbeat.server-none", covers=["tuning/heartbeat/server-none"], slow=True)
 @case("heartbeat.until-first-ping", covers=["heartbeat/until-first-ping"], slow=True)
 def a_silent_client_lives(peer: Peer) -> Verdict:
-    """A client that has sent no PING, and is silent for less than the interval asked for, is not closed."""
+    """A client that has sent no PING, and is silent for less than the requested interval, is not closed.
+
+    Where none is asked for, the silence is longer than a login may take.
+    """
     peer.open_connection()
-    interval_s = peer.limit("HEARTBEAT") or _INTERVALS
+    interval_s = peer.limit("HEARTBEAT")
     peer.claim("an open connection behind the silence, and no question in PINGs of a heartbeat")
-    arrival = peer.read(peer.now() + min(interval_s, _INTERVALS) * 0.9)
+    arrival = peer.read(peer.now() + (min(interval_s, _INTERVALS) * 0.9 if interval_s else _LONG_S))
     if not isinstance(arrival, Quiet | CommandArrived):
         return holds(peer, False, arrival)
     peer.ping()
@@ -236,20 +241,25 @@ def a_silent_client_lives(peer: Peer) -> Verdict:
 
 @case("tuning.heartbeat.client-none", covers=["tuning/heartbeat/client-none"], slow=True)
 def no_heartbeat_for_a_client_that_wants_none(peer: Peer) -> Verdict:
-    """A client whose HEARTBEAT is zero gets no PINGs at an interval."""
-    peer.open_connection(HEARTBEAT=0)
-    peer.claim("at most one PING, which asks for an answer")
-    pings = [peer.arrival("connection.ping", within_s=0.75) for _ in range(2)]
-    came = [p for p in pings if isinstance(p, CommandArrived)]
-    return holds(peer, len(came) <= 1 and all(p["respond"] for p in came), f"{len(came)} PINGs")
+    """A client whose HEARTBEAT is zero or missing receives no PINGs at an interval."""
+    lines = [peer.another().open_connection(HEARTBEAT=0), peer.another().open_connection()]
+    verdicts = []
+    for line in lines:
+        line.claim("at most one PING, which asks for an answer")
+        pings = [line.arrival("connection.ping", within_s=0.75) for _ in range(2)]
+        came = [p for p in pings if isinstance(p, CommandArrived)]
+        verdicts.append(holds(line, len(came) <= 1 and all(p["respond"] for p in came), f"{len(came)} PINGs"))
+    return worst(verdicts)
 
 
 @case("tuning.heartbeat.hint", covers=["tuning/heartbeat/hint"], slow=True)
 def a_heartbeat_is_a_hint(peer: Peer) -> Verdict:
-    """A client that asks for a heartbeat of a second may get one."""
+    """A client that requests a heartbeat of a second may receive one, and is still served after waiting for it."""
     peer.open_connection(HEARTBEAT=_INTERVAL_S)
-    peer.claim("PINGs, or none")
-    return observed_either_way(peer, "PINGs" if _pinged(peer, _INTERVALS * _INTERVAL_S) else "no PINGs")
+    peer.claim("PINGs, or none, and an answer to one of the client's")
+    way = "PINGs" if _pinged(peer, _INTERVALS * _INTERVAL_S) else "no PINGs"
+    peer.ping()
+    return observed_either_way(peer, way)
 
 
 @case(
@@ -258,10 +268,13 @@ def a_heartbeat_is_a_hint(peer: Peer) -> Verdict:
     slow=True,
 )
 def a_heartbeat_goes_on(peer: Peer) -> Verdict:
-    """A target that has sent one PING goes on at the interval that was asked for."""
+    """A target that has sent one PING continues at the requested interval, neither slower nor twice as fast."""
     peer.open_connection(HEARTBEAT=_INTERVAL_S)
     if not _pinged(peer, 3 * _INTERVAL_S):
         return does_not_apply(peer, "the target sends no heartbeat, which is optional")
-    peer.claim("two further PINGs, each in time")
-    came = [_pinged(peer, _INTERVALS * _INTERVAL_S) for _ in range(2)]
-    return equals(peer, came, [True, True], "PINGs")
+    peer.claim("three further PINGs, each in time")
+    started_s = peer.now()
+    came = [_pinged(peer, _INTERVALS * _INTERVAL_S) for _ in range(3)]
+    # Three intervals, less what a busy machine may have held up the first PING.
+    slow = peer.now() - started_s > 2.2 * _INTERVAL_S
+    return equals(peer, (came, slow), ([True] * 3, True), "PINGs, and whether they take their time")

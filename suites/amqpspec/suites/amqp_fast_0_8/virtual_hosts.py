@@ -12,7 +12,7 @@ from amqpspec.suites.amqp_fast_0_8._steps import silent
 
 @case("changes.created-for-dynamic", covers=["changes/created-for-dynamic"])
 def created_for_a_named_queue(peer: Peer) -> Verdict:
-    """CREATED for a dynamic queue that the client named has that name, where it comes."""
+    """If the target sends CREATED for a dynamic queue that the client named, it contains that name."""
     peer.open_handle(1)
     peer.open_handle(2)
     names = [peer.will_clean("queue", peer.name("named")) for _ in range(2)]
@@ -25,7 +25,7 @@ def created_for_a_named_queue(peer: Peer) -> Verdict:
 
 @case("changes.no-anonymous-login", covers=["changes/no-anonymous-login"])
 def no_anonymous_login(peer: Peer) -> Verdict:
-    """There is no mechanism NONE."""
+    """The target offers no mechanism NONE."""
     peer.greet()
     peer.respond("NONE", {})
     return rejects_violation(peer, barrier=None)
@@ -33,7 +33,7 @@ def no_anonymous_login(peer: Peer) -> Verdict:
 
 @case("changes.temporary-queues", covers=["changes/temporary-queues"])
 def temporary_queues_go_with_their_connection(peer: Peer) -> Verdict:
-    """A queue that the target named outlives its channel, and is deleted with its connection."""
+    """A queue that the target named survives its channel and is deleted with its connection."""
     peer.open_channel(1)
     peer.open_channel(2)
     names = [peer.queue(1), peer.queue(2)]
@@ -57,7 +57,7 @@ def temporary_queues_go_with_their_connection(peer: Peer) -> Verdict:
 
 @case("virtual-hosts.independent", covers=["virtual-hosts/independent"], hooks=["second-vhost"])
 def virtual_hosts_are_independent(peer: Peer) -> Verdict:
-    """Queues of one name in two virtual hosts are two queues."""
+    """Queues of the same name in two virtual hosts are separate queues."""
     peer.open_handle()
     name = peer.named_queue()
     other = peer.another(vhost=peer.context.vhost("second"))
@@ -74,7 +74,7 @@ def virtual_hosts_are_independent(peer: Peer) -> Verdict:
 
 @case("virtual-hosts.after-security", covers=["virtual-hosts/after-security"], hooks=["second-vhost"])
 def one_login_for_all_virtual_hosts(peer: Peer) -> Verdict:
-    """The same login opens one virtual host or another, chosen in OPEN."""
+    """The same login can open either of two virtual hosts, selected in OPEN."""
     peer.log_in()
     other = peer.another(vhost=peer.context.vhost("second"))
     other.log_in()

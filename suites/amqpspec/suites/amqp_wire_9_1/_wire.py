@@ -78,7 +78,7 @@ def tested(peer: Peer, octets: bytes) -> MethodArrived | None:
 
 
 def _ends_at_undefined_classes(peer: Peer) -> bool:
-    """Whether a method of a class that nobody defined ends the socket without a word."""
+    """Whether a method of an undefined class ends the socket without a word."""
     peer.open_channel()
     peer.send_frame("method", struct.pack(">HH", _UNDEFINED_CLASS, 10))
     return isinstance(peer.arrival(), Ended)

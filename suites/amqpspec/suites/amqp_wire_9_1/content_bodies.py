@@ -14,7 +14,7 @@ _EVERY_OCTET = bytes(range(256))
 
 @case("content.body.frames", covers=["content-body/frames"])
 def body_in_frames_of_one_octet(peer: Peer) -> Verdict:
-    """A body in frames of one octet each is taken and passed on whole."""
+    """The server accepts a body in frames of one octet each and delivers it complete."""
     peer.open_channel()
     queue = peer.queue()
     peer.claim("the whole body")
@@ -24,7 +24,7 @@ def body_in_frames_of_one_octet(peer: Peer) -> Verdict:
 
 @case("content.body.frame-size", covers=["content-body/frame-size"])
 def frames_of_the_agreed_size(peer: Peer) -> Verdict:
-    """A body goes both ways in frames of the size that was agreed on, the smallest there is."""
+    """Both sides can send a body in frames of the agreed size, the smallest allowed."""
     open_with_small_frames(peer)
     queue = peer.queue()
     body = _EVERY_OCTET * 64
@@ -52,7 +52,7 @@ def body_frame_twice_the_agreed_size(peer: Peer) -> Verdict:
 
 @case("content.body.split", covers=["content-body/split"])
 def body_in_many_frames(peer: Peer) -> Verdict:
-    """A body in frames of very different sizes is taken as one, unchanged."""
+    """The server accepts a body in frames of very different sizes and delivers it unchanged."""
     peer.open_channel()
     queue = peer.queue()
     parts = [b"a", _EVERY_OCTET, b"b" * 4000, b"", b"c", b"d" * 1023, b"e" * 7]
@@ -68,7 +68,7 @@ def body_in_many_frames(peer: Peer) -> Verdict:
 
 @case("content.body.looks-like-frames", covers=["content-body/split"])
 def body_passes_unchanged(peer: Peer) -> Verdict:
-    """A body that looks like frames and ends of frames, cut anywhere, arrives as it was sent."""
+    """A body that looks like frames and frame ends, split anywhere, arrives unchanged."""
     peer.open_channel()
     queue = peer.queue()
     body = _EVERY_OCTET + peer.method_frame("channel.close") + peer.dialect.protocol_header + b"\xce" * 9

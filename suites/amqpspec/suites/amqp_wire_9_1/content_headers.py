@@ -7,7 +7,7 @@ from amqpspec.peer.methods.arrivals import MethodArrived
 from amqpspec.peer.methods.peer import Peer
 from amqpspec.run.case import case
 from amqpspec.run.methods.oracles import rejects_violation
-from amqpspec.run.oracles import equals, holds
+from amqpspec.run.oracles import equals, holds, worst
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_0_9_1._messages import altered
 from amqpspec.suites.amqp_0_9_1._wire import (
@@ -30,7 +30,7 @@ _CLASS, _WEIGHT, _SIZE, _FLAGS = slice(0, 2), slice(2, 4), slice(4, 12), slice(1
 
 @case("content.class", covers=["content-header/class"])
 def class_of_what_is_sent(peer: Peer) -> Verdict:
-    """The content header of a delivery names the class of its method."""
+    """The content header of a delivery contains the class of its method."""
     peer.open_channel()
     payload = _header_of(peer, b"body")
     return equals(peer, payload[_CLASS].hex(), "003c", "class")
@@ -38,7 +38,7 @@ def class_of_what_is_sent(peer: Peer) -> Verdict:
 
 @case("content.class.another-with-content", covers=["content-header/class"])
 def class_of_another_content(peer: Peer) -> Verdict:
-    """A content header of another class that carries contents, too, is refused."""
+    """A content header of another class that also carries contents is refused."""
     peer.open_channel()
     # Class file carries contents too: a server that asks only for any such class is found out.
     begin_publish(peer, peer.name("nowhere"))
@@ -57,7 +57,7 @@ def wrong_class_in_the_header(peer: Peer) -> Verdict:
 
 @case("wlp.content_02.undefined", covers=["amq_wlp_content_02"])
 def undefined_class_in_the_header(peer: Peer) -> Verdict:
-    """A content header of a class that is not defined is refused."""
+    """A content header of an undefined class is refused."""
     peer.open_channel()
     begin_publish(peer, peer.name("nowhere"))
     # basic, 0x003C, with its octets swapped.
@@ -70,7 +70,7 @@ def undefined_class_in_the_header(peer: Peer) -> Verdict:
 
 @case("content.weight", covers=["content-header/weight"])
 def simple_contents_weigh_nothing(peer: Peer) -> Verdict:
-    """A simple content is taken with the weight zero, and comes back with the weight zero."""
+    """The server accepts a simple content with weight zero, and delivers it with weight zero."""
     peer.open_channel()
     payload = _header_of(peer, b"body")
     return equals(peer, payload[_WEIGHT].hex(), "0000", "weight")
@@ -90,7 +90,7 @@ def size_of_the_whole_body(peer: Peer) -> Verdict:
 
 @case("content.body-size.exceeded", covers=["content-header/body-size"])
 def body_frame_beyond_the_size(peer: Peer) -> Verdict:
-    """A body frame that is larger than the whole body was to be is refused."""
+    """A body frame larger than the announced body size is refused."""
     peer.open_channel()
     begin_publish(peer, peer.name("nowhere"))
     peer.send_frame("header", header_payload(peer, 3))
@@ -100,7 +100,7 @@ def body_frame_beyond_the_size(peer: Peer) -> Verdict:
 
 @case("content.body-size.exceeded-later", covers=["content-header/body-size"])
 def body_frames_beyond_the_size(peer: Peer) -> Verdict:
-    """A second body frame that goes beyond the announced size is refused."""
+    """A second body frame that exceeds the announced body size is refused."""
     peer.open_channel()
     begin_publish(peer, peer.name("nowhere"))
     peer.send_frame("header", header_payload(peer, 6))
@@ -111,7 +111,7 @@ def body_frames_beyond_the_size(peer: Peer) -> Verdict:
 
 @case("content.body-size.high-half", covers=["content-header/body-size"], needs=["multiple-channels"])
 def size_beyond_32_bits(peer: Peer) -> Verdict:
-    """A body size of 2^32 + 4 is not taken for one of 4: the content is not whole after four octets."""
+    """The server does not read a body size of 2^32 + 4 as 4: the content is incomplete after four octets."""
     peer.open_channel().open_channel(2)
     queue = peer.queue(channel=2)
     peer.claim("no message of four octets, as 2^32 more are owed")
@@ -126,7 +126,7 @@ def size_beyond_32_bits(peer: Peer) -> Verdict:
 
 @case("content.body-size.zero", covers=["content-header/zero-body"])
 def body_of_zero_octets(peer: Peer) -> Verdict:
-    """A content of size zero is whole without a body frame, in both directions."""
+    """A content of size zero is complete without a body frame, in both directions."""
     peer.open_channel()
     queue = peer.queue()
     peer.claim("an empty message, and no body frame from either side")
@@ -142,7 +142,7 @@ def body_of_zero_octets(peer: Peer) -> Verdict:
 
 @case("content.flags", covers=["content-header/flags"])
 def first_flag_is_the_highest(peer: Peer) -> Verdict:
-    """Bit 15 stands for the first property and bit 11 for the fifth, in what is sent and in what comes back."""
+    """Bit 15 stands for the first property and bit 11 for the fifth property, in both directions."""
     peer.open_channel()
     queue = peer.queue()
     flags = _CONTENT_TYPE | _PRIORITY
@@ -160,19 +160,19 @@ def first_flag_is_the_highest(peer: Peer) -> Verdict:
 
 @case("content.flags-continued", covers=["content-header/flags-continued"])
 def flags_go_on_in_another_word(peer: Peer) -> Verdict:
-    """Bit 0 announces another word of flags, and the properties begin behind that."""
+    """Bit 0 announces another word of flags; the properties follow the last word."""
     return _behind_flags(peer, _CONTENT_TYPE | _CONTINUED, 0)
 
 
 @case("content.flags-continued.twice", covers=["content-header/flags-continued"])
 def flags_go_on_in_two_more_words(peer: Peer) -> Verdict:
-    """Bit 0 of the second word announces a third one, and the properties begin behind that."""
+    """Bit 0 of the second word announces a third word of flags; the properties follow the last word."""
     return _behind_flags(peer, _CONTENT_TYPE | _CONTINUED, _CONTINUED, 0)
 
 
 @case("content.flags-continued.missing", covers=["content-header/flags-continued"])
 def word_of_flags_does_not_come(peer: Peer) -> Verdict:
-    """A word of flags that is announced and does not come is refused."""
+    """A content header without the further word of flags that it announces is refused."""
     # Bit 0 is set and the header ends.
     return _refuses_header(peer, header_payload(peer, flags=(_CONTINUED,)))
 
@@ -182,7 +182,7 @@ def word_of_flags_does_not_come(peer: Peer) -> Verdict:
 
 @case("content.values", covers=["content-header/values"])
 def values_in_the_order_of_flags(peer: Peer) -> Verdict:
-    """All properties of a content come back as they were sent, each under its name."""
+    """All properties of a content arrive unchanged, each under its name."""
     peer.open_channel()
     queue = peer.queue()
     properties = {
@@ -208,20 +208,21 @@ def values_in_the_order_of_flags(peer: Peer) -> Verdict:
 
 @case("content.values.missing", covers=["content-header/values"])
 def flag_without_a_value(peer: Peer) -> Verdict:
-    """A flag with no value in the list is refused."""
+    """A flag without its value in the list is refused."""
     return _refuses_header(peer, header_payload(peer, flags=(_DELIVERY_MODE,)))
 
 
 @case("content.values.cut", covers=["content-header/values"])
 def value_cut_by_the_frame(peer: Peer) -> Verdict:
-    """A value that announces more octets than its frame has is refused."""
+    """A value that announces more octets than its frame contains is refused, and so is a header of two octets."""
     flags = (_CONTENT_TYPE,)
-    return _refuses_header(peer, header_payload(peer, flags=flags, properties=b"\x20text"))
+    verdict = _refuses_header(peer, header_payload(peer, flags=flags, properties=b"\x20text"))
+    return worst([verdict, _refuses_header(peer.another(), header_payload(peer)[:2])])
 
 
 @case("content.bit-properties", covers=["content-header/bit-properties"])
 def octet_without_a_flag(peer: Peer) -> Verdict:
-    """An octet in the list that no flag stands for, as a bit property would leave, is refused."""
+    """An octet in the property list that no flag announces, such as for a bit property, is refused."""
     # delivery-mode 1, then one octet more.
     payload = header_payload(peer, flags=(_DELIVERY_MODE,), properties=b"\x01\x01")
     return _refuses_header(peer, payload)
@@ -229,7 +230,7 @@ def octet_without_a_flag(peer: Peer) -> Verdict:
 
 @case("content.bit-properties.sent", covers=["content-header/bit-properties"])
 def list_holds_nothing_else(peer: Peer) -> Verdict:
-    """The list of values of a delivery holds what its flags announce, and not an octet more."""
+    """The property list of a delivery contains exactly what its flags announce."""
     peer.open_channel()
     queue = peer.queue()
     peer.claim("delivery-mode and priority, and the end of the list")
@@ -246,7 +247,7 @@ def list_holds_nothing_else(peer: Peer) -> Verdict:
 
 @case("content.channel-zero", covers=["content-header/channel-non-zero"])
 def content_strays_to_channel_zero(peer: Peer) -> Verdict:
-    """The content of a method on channel 1 is refused when it comes on channel 0."""
+    """The content of a method on channel 1 is refused when it is sent on channel 0."""
     peer.open_channel()
     begin_publish(peer, peer.name("nowhere"))
     peer.send_frame("header", header_payload(peer), 0)

@@ -22,7 +22,7 @@ from amqpspec.suites.amqp_wire_9_1._wire import sent_frames
 
 @case("content.order", covers=["grammar/content-order"], destructive=True)
 def body_before_its_header(peer: Peer) -> Verdict:
-    """A body that comes before the header of its content is refused."""
+    """A body before the header of its content is refused."""
     peer.open_channel()
     begin_publish(peer, peer.name("nowhere"))
     peer.send_frame("body", b"body")
@@ -32,7 +32,7 @@ def body_before_its_header(peer: Peer) -> Verdict:
 
 @case("content.order.header-last", covers=["grammar/content-order"])
 def header_after_half_a_body(peer: Peer) -> Verdict:
-    """A header that comes between two bodies of a content is refused."""
+    """A header between two bodies of a content is refused."""
     peer.open_channel()
     begin_publish(peer, peer.name("nowhere"))
     peer.send_frame("header", header_payload(peer, 8))
@@ -43,7 +43,7 @@ def header_after_half_a_body(peer: Peer) -> Verdict:
 
 @case("content.unconditional", covers=["content-framing/unconditional"])
 def empty_content_is_there(peer: Peer) -> Verdict:
-    """A method with content has a content header even where there is nothing in it."""
+    """A method that carries a content has a content header even if the content is empty."""
     peer.open_channel()
     queue = peer.queue()
     peer.claim("a content header behind get-ok, for an empty message")
@@ -57,7 +57,7 @@ def empty_content_is_there(peer: Peer) -> Verdict:
 
 @case("content.unconditional.unasked", covers=["content-framing/unconditional"])
 def content_of_a_method_without_one(peer: Peer) -> Verdict:
-    """A content behind a method that carries none is refused."""
+    """A content after a method that carries none is refused."""
     peer.open_channel()
     peer.call("basic.qos", prefetch_count=1)
     peer.send_frame("header", header_payload(peer, 0))
@@ -66,7 +66,7 @@ def content_of_a_method_without_one(peer: Peer) -> Verdict:
 
 @case("content.unconditional.body-unasked", covers=["content-framing/unconditional"])
 def body_of_a_method_without_content(peer: Peer) -> Verdict:
-    """A body that no method announced is refused."""
+    """A body without a preceding method that carries content is refused."""
     peer.open_channel()
     peer.send_frame("body", b"nobody asked")
     return rejects_violation(peer)
@@ -74,7 +74,7 @@ def body_of_a_method_without_content(peer: Peer) -> Verdict:
 
 @case("content.one-header", covers=["content-framing/one-header"])
 def two_headers(peer: Peer) -> Verdict:
-    """A second header in the place of the body is refused."""
+    """A second header in place of the body is refused."""
     peer.open_channel()
     begin_publish(peer, peer.name("nowhere"))
     peer.send_frame("header", header_payload(peer, 4))
@@ -101,7 +101,7 @@ def server_sends_one_header(peer: Peer) -> Verdict:
 
 @case("content.bodies", covers=["content-framing/bodies"])
 def no_body_one_body_many_bodies(peer: Peer) -> Verdict:
-    """Contents with no body frame, with one, with many, and with an empty one among them are all whole."""
+    """Contents with no body frame, one, many, or an empty one among them arrive complete."""
     peer.open_channel()
     queue = peer.queue()
     peer.claim("four bodies, as they were sent")
@@ -118,7 +118,7 @@ def no_body_one_body_many_bodies(peer: Peer) -> Verdict:
 
 @case("content.interleaved", covers=["content-framing/interleaved-channels"], needs=["multiple-channels"])
 def contents_of_two_channels_interleaved(peer: Peer) -> Verdict:
-    """Contents of two channels cut into one another, and a heartbeat between them, both arrive whole."""
+    """Interleaved contents of two channels, with a heartbeat between them, both arrive complete."""
     peer.open_channel()
     peer.call("channel.open", channel=2)
     queues = {channel: peer.queue(channel=channel) for channel in (1, 2)}
@@ -141,7 +141,7 @@ def contents_of_two_channels_interleaved(peer: Peer) -> Verdict:
     needs=["multiple-channels"],
 )
 def method_of_another_channel_amid_a_content(peer: Peer) -> Verdict:
-    """A method with a content of its own, on another channel, amid a content: both contents arrive whole."""
+    """If a method with content on another channel interrupts a content, both contents arrive complete."""
     peer.open_channel()
     peer.call("channel.open", channel=2)
     queue, other = peer.queue(), peer.queue(channel=2)
@@ -158,7 +158,7 @@ def method_of_another_channel_amid_a_content(peer: Peer) -> Verdict:
 
 @case("content.overlap", covers=["content-framing/no-overlap"])
 def contents_of_one_channel_overlap(peer: Peer) -> Verdict:
-    """A content that is begun within another one of its channel is refused, and neither arrives."""
+    """A content that begins within another one on its channel is refused, and neither is delivered."""
     queue = _interrupted(peer)
     peer.publish(queue, b"the second")
     return _refused_and_gone(peer, queue)
@@ -166,7 +166,7 @@ def contents_of_one_channel_overlap(peer: Peer) -> Verdict:
 
 @case("content.method-inside", covers=["content-framing/no-methods-inside"])
 def method_amid_a_content(peer: Peer) -> Verdict:
-    """A method amid a content of its own channel is refused, and the broken content reaches nobody."""
+    """A method within a content on its channel is refused, and the incomplete content is not delivered."""
     queue = _interrupted(peer)
     peer.send("basic.qos", prefetch_count=1)
     return _refused_and_gone(peer, queue)
@@ -174,7 +174,7 @@ def method_amid_a_content(peer: Peer) -> Verdict:
 
 @case("content.method-inside.close", covers=["content-framing/no-methods-inside"])
 def close_amid_a_content(peer: Peer) -> Verdict:
-    """channel.close amid a content of its own channel is refused, or leaves nothing of the content behind."""
+    """channel.close within a content on its channel is refused, or discards the content."""
     queue = _interrupted(peer)
     peer.send("channel.close", reply_code=200, reply_text="done")
     # No barrier: the channel is closed, or a content is open on it.
@@ -194,7 +194,7 @@ def close_amid_a_content(peer: Peer) -> Verdict:
 
 @case("amq_wlp_content_01", covers=["amq_wlp_content_01"], destructive=True)
 def content_without_header(peer: Peer) -> Verdict:
-    """A body where the content header is owed is refused."""
+    """A body where the content header is expected is refused."""
     peer.open_channel()
     begin_publish(peer, peer.name("nowhere"))
     peer.send_frame("body", b"no header before me")
@@ -203,7 +203,7 @@ def content_without_header(peer: Peer) -> Verdict:
 
 @case("wlp.content_01.no-content", covers=["amq_wlp_content_01", "content-framing/unconditional"])
 def method_where_a_content_is_owed(peer: Peer) -> Verdict:
-    """A method where the content header is owed is refused."""
+    """A method where the content header is expected is refused."""
     peer.open_channel()
     begin_publish(peer, peer.name("nowhere"))
     peer.send("basic.qos", prefetch_count=1)
@@ -212,7 +212,7 @@ def method_where_a_content_is_owed(peer: Peer) -> Verdict:
 
 @case("wlp.content_01.body-missing", covers=["amq_wlp_content_01"])
 def method_where_the_body_is_owed(peer: Peer) -> Verdict:
-    """A method where half of the body is still owed is refused."""
+    """A method where the second half of the body is expected is refused."""
     peer.open_channel()
     begin_publish(peer, peer.name("nowhere"))
     peer.send_frame("header", header_payload(peer, 8))

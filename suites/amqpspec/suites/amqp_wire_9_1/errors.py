@@ -16,7 +16,7 @@ _TELL_FAILURE = ("channel.alert", "channel.close", "connection.close", "basic.re
 
 @case("errors.only-failure", covers=["error-handling/only-failure"])
 def success_is_not_signalled(peer: Peer) -> Verdict:
-    """A conversation in which all goes well brings no method with a reply code."""
+    """A conversation without errors contains no method with a reply code."""
     peer.open_channel()
     peer.claim("no alert, close or return while everything goes well")
     queue, exchange = peer.queue(), peer.exchange("fanout")
@@ -33,7 +33,7 @@ def success_is_not_signalled(peer: Peer) -> Verdict:
 
 @case("errors.channel-exception", covers=["error-handling/channel-exception"])
 def channel_exception_reaches_one_channel(peer: Peer) -> Verdict:
-    """A channel exception closes its channel; another one works on, and the number can be opened again."""
+    """A channel exception closes only its channel, and the channel number can be opened again."""
     peer.open_channel()
     queue = peer.queue()
     peer.call("channel.open", channel=2)
@@ -49,7 +49,7 @@ def channel_exception_reaches_one_channel(peer: Peer) -> Verdict:
 
 @case("errors.connection-exception", covers=["error-handling/connection-exception"])
 def connection_exception_ends_the_connection(peer: Peer) -> Verdict:
-    """A connection exception ends the connection with all its channels, and then the socket."""
+    """A connection exception closes the connection with all its channels, and then the socket."""
     peer.open_channel()
     _fail_hard(peer)
     reaction = peer.reaction(barrier=False)
@@ -58,7 +58,7 @@ def connection_exception_ends_the_connection(peer: Peer) -> Verdict:
 
 @case("errors.connection-exception.entities", covers=["error-handling/connection-exception"])
 def connection_exception_lets_go(peer: Peer) -> Verdict:
-    """After a connection exception the connection's exclusive queue is gone."""
+    """After a connection exception, the exclusive queue of the connection no longer exists."""
     peer.open_channel()
     queue = peer.queue()
     _fail_hard(peer)
@@ -71,7 +71,7 @@ def connection_exception_lets_go(peer: Peer) -> Verdict:
 
 @case("reply-codes.channel", covers=["reply-codes/digits"])
 def digits_of_a_channel_exception(peer: Peer) -> Verdict:
-    """The code of a channel exception has three digits: 3 to 5, then 0 to 4, then any."""
+    """The code of a channel exception has three digits: the first is 3 to 5, the second 0 to 4."""
     peer.open_channel()
     _fail_softly(peer, 1)
     return _digits(peer)
@@ -79,7 +79,7 @@ def digits_of_a_channel_exception(peer: Peer) -> Verdict:
 
 @case("reply-codes.connection", covers=["reply-codes/digits"])
 def digits_of_a_connection_exception(peer: Peer) -> Verdict:
-    """The code of a connection exception has three digits: 3 to 5, then 0 to 4, then any."""
+    """The code of a connection exception has three digits: the first is 3 to 5, the second 0 to 4."""
     peer.open_channel()
     _fail_hard(peer)
     return _digits(peer)

@@ -44,7 +44,7 @@ _TICKET = b"\x00\x00"
 
 @case("field.integers.sum", covers=["data-fields/integers/unsigned"])
 def integers_are_added(peer: Peer) -> Verdict:
-    """Integers of all four widths with their highest bit set are unsigned, the most significant octet first."""
+    """Integers of all four widths with the highest bit set are unsigned, most significant octet first."""
     peer.open_channel()
     # No two octets are the same, and the highest bit of three of them is set: any
     # swap or sign changes the sum.
@@ -59,7 +59,7 @@ def integers_are_added(peer: Peer) -> Verdict:
 
 @case("field.integers.extremes", covers=["data-fields/integers/unsigned"])
 def lowest_and_highest_integers(peer: Peer) -> Verdict:
-    """The highest of unsigned integers is the one with all bits set, and the lowest is zero."""
+    """The highest unsigned integer has all bits set, and the lowest is zero."""
     peer.open_channel()
     peer.claim("255 as the lowest, 18446744073709551615 as the highest")
     # All bits set in all four widths. Read with a sign, each would be -1.
@@ -75,7 +75,7 @@ def lowest_and_highest_integers(peer: Peer) -> Verdict:
 
 @case("field.integers.count", covers=["data-fields/integers/unsigned"])
 def count_of_messages(peer: Peer) -> Verdict:
-    """A count of messages comes as a long integer, the most significant octet first."""
+    """The server sends a message count as a long integer, most significant octet first."""
     peer.open_channel()
     queue = peer.queue()
     for _ in range(_MESSAGES):
@@ -90,7 +90,7 @@ def count_of_messages(peer: Peer) -> Verdict:
 
 @case("field.integers.unsigned-octet", covers=["data-fields/integers/unsigned"])
 def octet_above_127(peer: Peer) -> Verdict:
-    """An octet above 127 among the properties is what it is."""
+    """A property octet above 127 is unsigned."""
     peer.open_channel()
     queue = peer.queue()
     peer.claim("the priority 200")
@@ -101,7 +101,7 @@ def octet_above_127(peer: Peer) -> Verdict:
 
 @case("field.integers.unaligned", covers=["data-fields/integers/unaligned"])
 def integers_at_any_octet(peer: Peer) -> Verdict:
-    """Integers behind strings of every length in a row are read and sent right, in methods and in properties."""
+    """Integers after strings of every length are read and sent correctly, in methods and in properties."""
     peer.open_channel()
     peer.claim("one message in each of four queues, and the same timestamp, whatever stands before it")
     reported = []
@@ -124,7 +124,7 @@ def integers_at_any_octet(peer: Peer) -> Verdict:
 
 @case("field.bits.read", covers=["data-fields/bits/packing"])
 def bits_are_read_from_the_low_end(peer: Peer) -> Verdict:
-    """The third and the fifth bit of an octet are the third and the fifth flag: exclusive and no-wait."""
+    """The server reads the third and fifth bits of an octet as the third and fifth flags (exclusive and no-wait)."""
     peer.open_channel()
     name = peer.will_clean("queue", peer.name("q"))
     peer.claim("an exclusive queue, declared without a reply")
@@ -143,7 +143,7 @@ def bits_are_read_from_the_low_end(peer: Peer) -> Verdict:
 
 @case("field.bits.sent", covers=["data-fields/bits/packing"])
 def bits_are_sent_from_the_low_end(peer: Peer) -> Verdict:
-    """A single bit of a method that the server sends stands in the lowest place of its octet."""
+    """The server sends a single bit of a method as the lowest bit of its octet."""
     peer.open_channel()
     peer.claim("flow-ok with the octet 0x01 for active")
     peer.call("channel.flow", active=True)
@@ -155,7 +155,7 @@ def bits_are_sent_from_the_low_end(peer: Peer) -> Verdict:
 
 @case("field.strings.short", covers=["data-fields/strings/short"])
 def short_string_of_utf8(peer: Peer) -> Verdict:
-    """A routing key with characters of two, three and four octets arrives as it was sent."""
+    """A routing key with characters of two, three and four octets arrives unchanged."""
     peer.open_channel()
     queue, exchange = peer.queue(), peer.exchange("fanout")
     peer.call("queue.bind", queue=queue, exchange=exchange)
@@ -171,7 +171,7 @@ def short_string_of_utf8(peer: Peer) -> Verdict:
     covers=["data-fields/strings/short", "data-fields/strings/long"],
 )
 def strings_are_joined(peer: Peer) -> Verdict:
-    """A short string of UTF-8 and a long one of every octet are joined octet by octet."""
+    """A short string of UTF-8 and a long string of every octet are concatenated octet by octet."""
     peer.open_channel()
     peer.claim("both strings, one behind the other")
     arguments = shortstr("kurz: ü") + struct.pack(">I", 256) + _EVERY_OCTET + bytes((_ADD,))
@@ -183,7 +183,7 @@ def strings_are_joined(peer: Peer) -> Verdict:
 
 @case("field.strings.zero-octet", covers=["data-fields/strings/short-zero-octet"])
 def zero_octet_in_a_short_string(peer: Peer) -> Verdict:
-    """A short string with a zero octet in it is refused as an argument."""
+    """A short string that contains a zero octet is refused as an argument."""
     peer.open_channel()
     peer.publish("zero\0octet", b"")
     return rejects_violation(peer)
@@ -191,7 +191,7 @@ def zero_octet_in_a_short_string(peer: Peer) -> Verdict:
 
 @case("field.strings.zero-octet-in-property", covers=["data-fields/strings/short-zero-octet"])
 def zero_octet_in_a_property(peer: Peer) -> Verdict:
-    """A short string with a zero octet in it is refused as a property."""
+    """A short string that contains a zero octet is refused as a property."""
     peer.open_channel()
     peer.publish(peer.name("nowhere"), b"", properties={"message_id": "zero\0octet"})
     return rejects_violation(peer)
@@ -199,7 +199,7 @@ def zero_octet_in_a_property(peer: Peer) -> Verdict:
 
 @case("field.strings.long", covers=["data-fields/strings/long"])
 def long_string_of_every_octet(peer: Peer) -> Verdict:
-    """A long string of every octet, longer than a short one can be, arrives as it was sent."""
+    """A long string of every octet, longer than a short string can be, arrives unchanged."""
     peer.open_channel()
     queue = peer.queue()
     peer.claim("the same long string")
@@ -213,7 +213,7 @@ def long_string_of_every_octet(peer: Peer) -> Verdict:
 
 @case("field.strings.longest", covers=["limitations/short-string", "data-fields/strings/short"])
 def longest_short_string(peer: Peer) -> Verdict:
-    """A routing key of 255 octets of UTF-8 arrives as it was sent."""
+    """The server delivers a routing key of 255 octets of UTF-8 unchanged."""
     peer.open_channel()
     queue, exchange = peer.queue(), peer.exchange("fanout")
     peer.call("queue.bind", queue=queue, exchange=exchange)
@@ -229,7 +229,7 @@ def longest_short_string(peer: Peer) -> Verdict:
 
 @case("field.timestamps", covers=["data-fields/timestamps/seconds"])
 def timestamp_of_64_bits(peer: Peer) -> Verdict:
-    """A timestamp of seconds beyond 32 bits arrives as it was sent, in 64 bits."""
+    """A timestamp of more than 32 bits of seconds arrives unchanged, in 64 bits."""
     peer.open_channel()
     queue = peer.queue()
     peer.claim("the same timestamp in 64 bits")

@@ -43,7 +43,7 @@ _HIGH_CHANNEL = 0x0102
     needs=["cycle-header"],
 )
 def method_frame_by_hand(peer: Peer) -> Verdict:
-    """A method frame of type, cycle, channel, size, payload and 0xCE is understood and answered by such a one."""
+    """The server reads a method frame (type, cycle, channel, size, payload, 0xCE) and answers in the same format."""
     peer.open_channel()
     payload = method_payload(peer, "channel.flow", b"\x01")
     peer.claim("flow-ok in a frame of eight octets of header, payload and end octet")
@@ -57,7 +57,7 @@ def method_frame_by_hand(peer: Peer) -> Verdict:
 
 @case("frame.content-frames", covers=["grammar/content-frame-types"])
 def content_frames_by_hand(peer: Peer) -> Verdict:
-    """A content header in a frame of type 2 and bodies in frames of type 3 are taken, and sent so as well."""
+    """The server accepts and sends content headers in frames of type 2 and bodies in frames of type 3."""
     peer.open_channel()
     queue = peer.queue()
     peer.claim("the content, in frames of types 2 and 3, in either direction")
@@ -74,7 +74,7 @@ def content_frames_by_hand(peer: Peer) -> Verdict:
 
 @case("frame.cycle", covers=["general-frame-format/header"], needs=["cycle-header"])
 def cycle_may_be_anything(peer: Peer) -> Verdict:
-    """The cycle octet has no meaning that could make it wrong: frames of any cycle are taken."""
+    """The server accepts frames with any value in the cycle octet."""
     peer.open_channel()
     peer.claim("an answer to a method in a frame of any cycle")
     payload = method_payload(peer, "channel.flow", b"\x01")
@@ -86,7 +86,7 @@ def cycle_may_be_anything(peer: Peer) -> Verdict:
 
 @case("frame.types", covers=["general-frame-format/types"])
 def defined_types_are_known(peer: Peer) -> Verdict:
-    """Methods, headers, bodies, traces and heartbeats under their numbers are taken."""
+    """The server accepts methods, headers, bodies, traces and heartbeats under their type numbers."""
     peer.open_channel()
     queue = peer.queue()
     peer.claim("a message published beside a trace and a heartbeat, every frame under its number")
@@ -111,7 +111,7 @@ def types_that_are_sent(peer: Peer) -> Verdict:
 
 @case("frame.channel-numbers", covers=["general-frame-format/channel-numbers"])
 def high_channel_number(peer: Peer) -> Verdict:
-    """A channel number of two octets that differ is one channel, in both directions."""
+    """A channel number whose two octets differ identifies one channel, in both directions."""
     peer.open_connection()
     if 0 < peer.channel_max < _HIGH_CHANNEL:
         raise OutOfReach(f"channel-max {peer.channel_max} is offered, the case needs {_HIGH_CHANNEL}")
@@ -134,7 +134,7 @@ def connection_method_off_channel_zero(peer: Peer) -> Verdict:
 
 @case("frame.channel-numbers.close-elsewhere", covers=["general-frame-format/channel-numbers"])
 def connection_close_off_channel_zero(peer: Peer) -> Verdict:
-    """connection.close on channel 1 is refused and does not close in good order."""
+    """connection.close on channel 1 is refused and does not close the connection normally."""
     peer.open_channel()
     peer.send("connection.close", channel=1, reply_code=200, reply_text="done")
     return rejects_violation(peer)
@@ -142,7 +142,7 @@ def connection_close_off_channel_zero(peer: Peer) -> Verdict:
 
 @case("frame.channel-zero", covers=["grammar/channel-non-zero"])
 def other_method_on_channel_zero(peer: Peer) -> Verdict:
-    """A method of another class than connection on channel 0 is refused."""
+    """A method of a class other than connection on channel 0 is refused."""
     peer.open_channel()
     peer.send("basic.qos", channel=0, prefetch_count=1)
     return rejects_violation(peer)
@@ -161,7 +161,7 @@ def channel_zero_is_not_to_be_opened(peer: Peer) -> Verdict:
 
 @case("frame.size", covers=["general-frame-format/size"])
 def size_counts_the_payload(peer: Peer) -> Verdict:
-    """Frames whose size is that of their payload follow one another without a gap, however they are cut."""
+    """Frames whose size is that of their payload follow each other without gaps, however they are split."""
     peer.open_channel()
     payload = method_payload(peer, "channel.flow", b"\x01")
     octets = 3 * hand_frame(peer, _METHOD, payload)
@@ -177,7 +177,7 @@ def size_counts_the_payload(peer: Peer) -> Verdict:
 
 @case("frame.size.counts-end-octet", covers=["general-frame-format/size"])
 def size_that_counts_the_end_octet(peer: Peer) -> Verdict:
-    """A size that counts the end octet as well puts another octet in its place, and the socket ends."""
+    """A size that includes the end octet makes the server close the socket."""
     peer.open_channel()
     payload = method_payload(peer, "channel.flow", b"\x01")
     peer.send_octets(peer.frame("method", payload, size=len(payload) + 1) + question(peer))
@@ -189,7 +189,7 @@ def size_that_counts_the_end_octet(peer: Peer) -> Verdict:
 
 @case("amq_wlp_frame_01", covers=["amq_wlp_frame_01"])
 def undefined_frame_type(peer: Peer) -> Verdict:
-    """A frame of an undefined type ends the socket with nothing more sent."""
+    """The server closes the socket, without sending anything more, after a frame of an undefined type."""
     peer.open_channel()
     peer.send_frame(UNDEFINED_FRAME_TYPE, b"no such type")
     return refuses_frame(peer)
@@ -197,7 +197,7 @@ def undefined_frame_type(peer: Peer) -> Verdict:
 
 @case("wlp.frame_01.every-kind", covers=["amq_wlp_frame_01"])
 def every_kind_of_undefined_type(peer: Peer) -> Verdict:
-    """Types around and beyond the defined ones end the socket with nothing more sent."""
+    """The server closes the socket, without sending anything more, after types between and above the defined ones."""
     # Each type costs its connection. All are sent first, so that the patience for their
     # endings runs side by side.
     peers = [peer.another().open_channel() for _ in UNDEFINED_FRAME_TYPES]
@@ -208,7 +208,7 @@ def every_kind_of_undefined_type(peer: Peer) -> Verdict:
 
 @case("wlp.frame_01.answers-nothing-more", covers=["amq_wlp_frame_01"])
 def nothing_is_answered_afterwards(peer: Peer) -> Verdict:
-    """A method that comes in one piece with a frame of an undefined type, behind it, is not answered any more."""
+    """The server does not answer a method that follows a frame of an undefined type in the same write."""
     peer.open_channel()
     peer.send_octets(peer.frame(UNDEFINED_FRAME_TYPE, b"no such type") + question(peer))
     # The question in the same write is the barrier: a server that goes on reading answers it.
@@ -217,7 +217,7 @@ def nothing_is_answered_afterwards(peer: Peer) -> Verdict:
 
 @case("wlp.frame_01.in-handshake", covers=["amq_wlp_frame_01"], slow=True)
 def undefined_type_before_start_ok(peer: Peer) -> Verdict:
-    """A frame of an undefined type in the place of start-ok ends the socket with nothing more sent."""
+    """The server closes the socket, without sending anything more, after a frame of an undefined type in the login."""
     peer.greet()
     peer.send_frame(UNDEFINED_FRAME_TYPE, b"no such type", 0)
     return ends_in_time(peer)
@@ -228,7 +228,7 @@ def undefined_type_before_start_ok(peer: Peer) -> Verdict:
 
 @case("frame.end.checked-first", covers=["general-frame-format/end-checked-first"])
 def end_octet_is_checked_first(peer: Peer) -> Verdict:
-    """A method in a frame with a wrong end octet is not carried out."""
+    """The server does not execute a method in a frame with a wrong end octet."""
     peer.open_channel()
     # A shared queue: an exclusive one would go with the connection, and prove nothing.
     name = peer.will_clean("queue", peer.name("q"))
@@ -244,7 +244,7 @@ def end_octet_is_checked_first(peer: Peer) -> Verdict:
 
 @case("frame.end.undecodable-payload", covers=["general-frame-format/end-checked-first"])
 def end_octet_goes_before_the_payload(peer: Peer) -> Verdict:
-    """Where both the end octet and the payload are wrong, it is the end octet that counts: the socket just ends."""
+    """If both the end octet and the payload are wrong, the server closes the socket without a close method."""
     peer.open_channel()
     # A payload of one octet is 501 to whoever decodes it, the end octet ends the socket: which of them
     # comes shows what was looked at first.
@@ -254,7 +254,7 @@ def end_octet_goes_before_the_payload(peer: Peer) -> Verdict:
 
 @case("amq_wlp_frame_02", covers=["amq_wlp_frame_02"])
 def wrong_end_octet(peer: Peer) -> Verdict:
-    """A frame that ends in another octet than 0xCE ends the socket with nothing more sent."""
+    """The server closes the socket, without sending anything more, after a frame that does not end in 0xCE."""
     peer.open_channel()
     peer.send_octets(question(peer)[:-1] + b"\xcf")
     return refuses_frame(peer)
@@ -262,7 +262,7 @@ def wrong_end_octet(peer: Peer) -> Verdict:
 
 @case("wlp.frame_02.zero-end", covers=["amq_wlp_frame_02"])
 def zero_as_end_octet(peer: Peer) -> Verdict:
-    """A heartbeat that ends in a zero octet ends the socket with nothing more sent."""
+    """The server closes the socket, without sending anything more, after a heartbeat that ends in a zero octet."""
     peer.open_channel()
     peer.send_frame("heartbeat", b"", 0, end=0)
     return refuses_frame(peer)
@@ -270,7 +270,7 @@ def zero_as_end_octet(peer: Peer) -> Verdict:
 
 @case("wlp.frame_02.size-too-small", covers=["amq_wlp_frame_02", "general-frame-format/size"])
 def size_one_too_small(peer: Peer) -> Verdict:
-    """A frame one octet longer than its size says ends the socket: its end is not where it should be."""
+    """The server closes the socket after a frame whose size field is one octet too small."""
     peer.open_channel()
     payload = question(peer)[peer.dialect.layout.header_octets : -1]
     peer.send_frame("method", payload, size=len(payload) - 1)
@@ -279,7 +279,7 @@ def size_one_too_small(peer: Peer) -> Verdict:
 
 @case("wlp.frame_02.size-too-large", covers=["amq_wlp_frame_02", "general-frame-format/size"])
 def size_one_too_large(peer: Peer) -> Verdict:
-    """A frame one octet shorter than its size says ends the socket once the next octet has come."""
+    """The server closes the socket after a frame whose size field is one too large, once the next octet arrives."""
     peer.open_channel()
     payload = question(peer)[peer.dialect.layout.header_octets : -1]
     # The true end octet becomes payload; the question supplies the octet in its place, its type 1.
@@ -289,7 +289,7 @@ def size_one_too_large(peer: Peer) -> Verdict:
 
 @case("wlp.frame_02.in-handshake", covers=["amq_wlp_frame_02"], slow=True)
 def wrong_end_octet_of_start_ok(peer: Peer) -> Verdict:
-    """A start-ok that ends in another octet ends the socket with nothing more sent."""
+    """The server closes the socket, without sending anything more, after a start-ok with a wrong end octet."""
     peer.greet()
     octets = peer.method_frame(
         "connection.start-ok",
@@ -307,7 +307,7 @@ def wrong_end_octet_of_start_ok(peer: Peer) -> Verdict:
 
 @case("frame.size-sent", covers=["general-frame-format/size-sent"])
 def server_keeps_to_the_agreed_size(peer: Peer) -> Verdict:
-    """No frame of the server is larger than what was agreed on, however large the content."""
+    """The server sends no frame larger than the agreed size, however large the content."""
     open_with_small_frames(peer)
     queue = peer.queue()
     peer.claim(f"payloads of at most {peer.frame_max_octets} octets")
@@ -323,7 +323,7 @@ def server_keeps_to_the_agreed_size(peer: Peer) -> Verdict:
 
 @case("amq_wlp_frame_03", covers=["amq_wlp_frame_03"], destructive=True)
 def oversized_frame(peer: Peer) -> Verdict:
-    """A frame whose payload alone is larger than the agreed size is refused."""
+    """A frame whose payload alone exceeds the agreed size is refused."""
     open_with_small_frames(peer)
     # The payload alone is beyond the size: too large in either reading.
     body = bytes(peer.frame_max_octets + 1)
@@ -335,7 +335,7 @@ def oversized_frame(peer: Peer) -> Verdict:
 
 @case("wlp.frame_03.method", covers=["amq_wlp_frame_03"], destructive=True)
 def oversized_method_frame(peer: Peer) -> Verdict:
-    """A method frame beyond the agreed size is refused."""
+    """A method frame larger than the agreed size is refused."""
     open_with_small_frames(peer)
     filler = {"filler": bytes(peer.frame_max_octets)}
     peer.send("queue.declare", queue=peer.name("q"), passive=True, arguments=filler)
@@ -344,7 +344,7 @@ def oversized_method_frame(peer: Peer) -> Verdict:
 
 @case("wlp.frame_03.four-gibibytes", covers=["amq_wlp_frame_03"], destructive=True)
 def four_gibibytes_announced(peer: Peer) -> Verdict:
-    """A frame that announces 4 GiB is refused once it exceeds the agreed size, not when it is complete."""
+    """A frame that announces 4 GiB is refused as soon as it exceeds the agreed size, before it is complete."""
     open_with_small_frames(peer)
     body = bytes(2 * peer.frame_max_octets)
     begin_publish(peer, peer.name("nowhere"))
@@ -356,7 +356,7 @@ def four_gibibytes_announced(peer: Peer) -> Verdict:
 
 @case("wlp.frame_03.largest", covers=["amq_wlp_frame_03"])
 def largest_frame(peer: Peer) -> Verdict:
-    """A frame of exactly the agreed size, header and end octet included, is taken."""
+    """The server accepts a frame of exactly the agreed size, including header and end octet."""
     open_with_small_frames(peer)
     queue = peer.queue()
     body = bytes(largest_payload(peer))

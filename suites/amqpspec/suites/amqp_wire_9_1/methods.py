@@ -21,7 +21,7 @@ _TICKET = b"\x00\x00"
 
 @case("method.payload", covers=["grammar/method-payload"])
 def payload_by_hand(peer: Peer) -> Verdict:
-    """A payload of class-id, method-id and fields is understood, and answered by such a one."""
+    """The server reads a payload of class-id, method-id and fields and answers in the same format."""
     peer.open_channel()
     peer.claim("flow-ok: class 20, method 21, one octet of bits")
     # Class 20, method 20 (flow), active.
@@ -41,7 +41,7 @@ def payload_that_ends_early(peer: Peer) -> Verdict:
 
 @case("method.payload.no-arguments", covers=["grammar/method-payload"])
 def payload_without_fields(peer: Peer) -> Verdict:
-    """A method that ends behind its numbers, though it has fields, is refused."""
+    """A method that ends after its class and method ids, although it has fields, is refused."""
     peer.open_channel()
     peer.send_frame("method", method_payload(peer, "queue.declare"))
     return rejects_violation(peer)
@@ -49,7 +49,7 @@ def payload_without_fields(peer: Peer) -> Verdict:
 
 @case("method.payload.goes-on", covers=["grammar/method-payload"])
 def payload_that_goes_on(peer: Peer) -> Verdict:
-    """A method that goes on behind its last field is refused."""
+    """A method that continues after its last field is refused."""
     peer.open_channel()
     queue = peer.queue()
     arguments = _TICKET + shortstr(queue) + bytes((_PASSIVE,)) + table(b"") + b"more"
@@ -67,7 +67,7 @@ def class_zero(peer: Peer) -> Verdict:
 
 @case("method.ids.zero-method", covers=["grammar/ids-non-zero"])
 def method_zero(peer: Peer) -> Verdict:
-    """A method 0 of a class that there is is refused."""
+    """Method 0 of a defined class is refused."""
     peer.open_channel()
     peer.send_frame("method", struct.pack(">HH", peer.dialect.classes_by_name["queue"].index, 0))
     return rejects_violation(peer)
@@ -75,7 +75,7 @@ def method_zero(peer: Peer) -> Verdict:
 
 @case("method.ids", covers=["method-frames/ids"])
 def payload_without_room_for_ids(peer: Peer) -> Verdict:
-    """A payload with no room for both numbers is refused."""
+    """A payload too short for both ids is refused."""
     peer.open_channel()
     # Class 50 (queue), and one octet of a method-id.
     peer.send_frame("method", b"\x00\x32\x00")
@@ -84,7 +84,7 @@ def payload_without_room_for_ids(peer: Peer) -> Verdict:
 
 @case("method.ids.empty", covers=["method-frames/ids"])
 def empty_payload(peer: Peer) -> Verdict:
-    """A method frame with nothing in it is refused."""
+    """An empty method frame is refused."""
     peer.open_channel()
     peer.send_frame("method", b"")
     return rejects_violation(peer)
@@ -92,7 +92,7 @@ def empty_payload(peer: Peer) -> Verdict:
 
 @case("method.standard-classes", covers=["method-frames/standard-classes"])
 def undefined_class_of_the_standard(peer: Peer) -> Verdict:
-    """A method of a class that the standard keeps for itself and did not define is refused."""
+    """A method of a class that is reserved for the standard and undefined is refused."""
     peer.open_channel()
     peer.send_frame("method", struct.pack(">HH", _UNDEFINED_CLASS, 10))
     return rejects_violation(peer)
@@ -100,7 +100,7 @@ def undefined_class_of_the_standard(peer: Peer) -> Verdict:
 
 @case("method.standard-classes.last", covers=["method-frames/standard-classes"])
 def last_class_of_the_standard(peer: Peer) -> Verdict:
-    """A method of the highest class that the standard keeps for itself is refused."""
+    """A method of the highest class that is reserved for the standard is refused."""
     peer.open_channel()
     peer.send_frame("method", struct.pack(">HH", _LAST_STANDARD_CLASS, 10))
     return rejects_violation(peer)

@@ -21,7 +21,7 @@ _GET = b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
 
 @case("port.tcp", covers=["standard-port/tcp"])
 def protocol_runs_over_tcp(peer: Peer) -> Verdict:
-    """The protocol header over a TCP connection to the server's port is answered by connection.start."""
+    """The server answers the protocol header on a TCP connection to its port with connection.start."""
     peer.connect()
     peer.claim("connection.start over TCP")
     start = peer.greet()
@@ -33,7 +33,7 @@ def protocol_runs_over_tcp(peer: Peer) -> Verdict:
     covers=["protocol-header/eight-octets", "grammar/protocol-header", "protocol-header/accepted"],
 )
 def header_octet_by_octet(peer: Peer) -> Verdict:
-    """The eight octets are a header however they come, and not before the last of them."""
+    """The server answers the eight octets of the header however they are split, and not before the last one."""
     peer.claim("silence up to the seventh octet of the header, connection.start after the eighth")
     for octet in peer.dialect.protocol_header[:-1]:
         peer.send_octets(bytes((octet,)))
@@ -48,21 +48,21 @@ def header_octet_by_octet(peer: Peer) -> Verdict:
 
 @case("header.other-literal", covers=["grammar/protocol-header"])
 def header_with_another_word(peer: Peer) -> Verdict:
-    """A header that differs in one letter of AMQP is no header: it is answered by one, and the socket ends."""
+    """The server answers a header with one wrong letter in AMQP with a protocol header and closes the socket."""
     peer.send_header(b"AMQQ" + peer.dialect.protocol_header[4:])
     return rejects_violation(peer, 0, barrier=False)
 
 
 @case("header.other-revision", covers=["protocol-header/eight-octets"])
 def header_with_another_revision(peer: Peer) -> Verdict:
-    """A header that differs in its last octet names another version: it is answered by one, and the socket ends."""
+    """The server answers a header with another last octet (version) with a protocol header and closes the socket."""
     peer.send_header(peer.dialect.protocol_header[:-1] + b"\xfa")
     return rejects_violation(peer, 0, barrier=False)
 
 
 @case("header.rejected", covers=["protocol-header/rejected"])
 def other_instance_is_rejected(peer: Peer) -> Verdict:
-    """An instance of the protocol that there is not is answered by a header, and the socket ends."""
+    """The server answers an unknown protocol instance with a protocol header and closes the socket."""
     # Class 1, instance 200; the version behind them is a good one.
     peer.send_header(b"AMQP\x01\xc8" + peer.dialect.protocol_header[6:])
     return rejects_violation(peer, 0, barrier=False)
@@ -70,13 +70,13 @@ def other_instance_is_rejected(peer: Peer) -> Verdict:
 
 @case("header.rejected.answer-is-served", covers=["protocol-header/rejected"])
 def answered_header_is_served(peer: Peer) -> Verdict:
-    """The header in answer to a rejected one is valid: the server serves it."""
+    """The header that answers a rejected one is valid: the server accepts it."""
     return _answer_is_served(peer, b"AMQP\x01\xc8\x09\x01")
 
 
 @case("header.accepted", covers=["protocol-header/accepted"])
 def accepted_header_leads_on(peer: Peer) -> Verdict:
-    """After an accepted header the socket stays open and the conversation goes on to an open channel."""
+    """After an accepted header, the socket stays open and the client can open a channel."""
     peer.claim("start, then a handshake that leads to an open channel")
     peer.open_channel()
     peer.barrier()
@@ -85,7 +85,7 @@ def accepted_header_leads_on(peer: Peer) -> Verdict:
 
 @case("header.other-class-answered", covers=["protocol-header/other-class-answered"])
 def class_two_is_answered(peer: Peer) -> Verdict:
-    """The header AMQP 2 0 1 1 is answered by a header that the server serves, and the socket ends."""
+    """The server answers the header AMQP 2 0 1 1 with a header that it supports and closes the socket."""
     # The example of the draft. What binds is that the header in answer is one that the server serves
     # (amqp-wire-9-1 protocol-header/other-class-answered).
     peer.send_header(_OTHER_CLASS)
@@ -95,7 +95,7 @@ def class_two_is_answered(peer: Peer) -> Verdict:
 
 @case("header.http-answered", covers=["protocol-header/http-answered"])
 def http_is_answered(peer: Peer) -> Verdict:
-    """An HTTP request is answered by a protocol header and the end, or in HTTP."""
+    """The server answers an HTTP request with a protocol header and closes the socket, or answers in HTTP."""
     peer.send_octets(_GET)
     reaction = peer.reaction(0, barrier=False)
     if isinstance(reaction.arrivals[0], Garbled):
@@ -105,7 +105,7 @@ def http_is_answered(peer: Peer) -> Verdict:
 
 @case("amq_wlp_header_01", covers=["amq_wlp_header_01"])
 def the_header_is_accepted(peer: Peer) -> Verdict:
-    """AMQP of class 1 and instance 1 is answered by connection.start."""
+    """The server answers AMQP of class 1 and instance 1 with connection.start."""
     peer.claim("connection.start in answer to the protocol header")
     start = peer.greet()
     version = (start["version_major"], start["version_minor"])
@@ -116,7 +116,7 @@ def the_header_is_accepted(peer: Peer) -> Verdict:
 
 @case("amq_wlp_header_02", covers=["amq_wlp_header_02"])
 def http_on_the_same_port(peer: Peer) -> Verdict:
-    """First octets of HTTP are served as HTTP, or answered by a protocol header and the end."""
+    """The server answers an HTTP request in HTTP, or sends a protocol header and closes the socket."""
     peer.claim("an answer of another protocol than AMQP, or a protocol header and the end")
     peer.send_octets(_GET)
     reaction = peer.reaction(0, barrier=False)
@@ -130,28 +130,28 @@ def http_on_the_same_port(peer: Peer) -> Verdict:
 
 @case("amq_wlp_header_03", covers=["amq_wlp_header_03"])
 def unknown_first_octets(peer: Peer) -> Verdict:
-    """First octets that are no protocol header are answered by a whole one, and the socket ends."""
+    """The server answers octets that are not a protocol header with a complete one and closes the socket."""
     peer.send_header(b"XMQP" + peer.dialect.protocol_header[4:])
     return rejects_violation(peer, 0, barrier=False)
 
 
 @case("wlp.header_03.unknown-version", covers=["amq_wlp_header_03"])
 def unknown_version(peer: Peer) -> Verdict:
-    """A version that no server speaks is answered by a whole header, and the socket ends."""
+    """The server answers a version that no server supports with a complete header and closes the socket."""
     peer.send_header(_HIGHER_VERSION)
     return rejects_violation(peer, 0, barrier=False)
 
 
 @case("wlp.header_03.frame-instead", covers=["amq_wlp_header_03"])
 def frame_instead_of_header(peer: Peer) -> Verdict:
-    """A frame in the place of the protocol header is answered by a whole header, and the socket ends."""
+    """The server answers a frame in place of the protocol header with a complete header and closes the socket."""
     peer.send("connection.open", channel=0, virtual_host=peer.login.vhost)
     return rejects_violation(peer, 0, barrier=False)
 
 
 @case("amq_wlp_header_04", covers=["amq_wlp_header_04", "amq_wlp_header_03"])
 def version_can_be_found_out(peer: Peer) -> Verdict:
-    """A client that tries its highest version first is told one that the server then serves."""
+    """A client that tries its highest version first receives a version that the server supports."""
     return _answer_is_served(peer, _HIGHER_VERSION)
 
 

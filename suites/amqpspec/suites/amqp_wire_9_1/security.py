@@ -12,8 +12,14 @@ from amqpspec.peer.methods.arrivals import MethodArrived
 from amqpspec.peer.methods.peer import Peer
 from amqpspec.run.case import case
 from amqpspec.run.methods.oracles import rejects_violation
-from amqpspec.run.oracles import equals, holds, judge_reaction, worst
+from amqpspec.run.oracles import does_not_apply, equals, holds, judge_reaction, worst
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_9_1._login import (
+    CHALLENGE_ANSWER,
+    CHALLENGE_MECHANISM,
+    WRONG_PASSWORD,
+    chooses_challenge,
+)
 from amqpspec.suites.amqp_0_9_1._wire import method_payload, shortstr, table
 
 # The draft says several seconds. On a busy machine both ends of the measurement blur, so half a second
@@ -23,12 +29,11 @@ _PAUSE_S = 0.5
 _PATIENCE_S = 8.0
 """More than what is taken for several seconds."""
 _TICKET = b"\x00\x00"
-_WRONG_PASSWORD = "not the password"
 
 
 @case("security.invalid-data", covers=["security/invalid-data"])
 def invalid_data_in_a_method(peer: Peer) -> Verdict:
-    """A method whose field announces more octets than there are ends its channel or the connection."""
+    """A method whose field announces more octets than it contains closes its channel or the connection."""
     peer.open_channel()
     # Ticket, name, bits, then a table of 0x7FFFFFFF octets: the largest size that stays positive with a sign.
     arguments = _TICKET + shortstr("q") + b"\x00" + table(b"", size=0x7FFFFFFF)
@@ -38,7 +43,7 @@ def invalid_data_in_a_method(peer: Peer) -> Verdict:
 
 @case("security.invalid-data.others-work-on", covers=["security/invalid-data"])
 def invalid_data_hurts_nobody_else(peer: Peer) -> Verdict:
-    """After invalid data on one connection another one works on."""
+    """Invalid data on one connection does not affect another."""
     other = peer.another().open_channel()
     peer.open_channel()
     # The table holds one octet: a name that announces 255.
@@ -52,7 +57,7 @@ def invalid_data_hurts_nobody_else(peer: Peer) -> Verdict:
 
 @case("security.negotiation-pause", covers=["security/negotiation-pause"], slow=True)
 def failed_login_is_kept_waiting(peer: Peer) -> Verdict:
-    """A failed login is followed by a pause of the order of seconds, and then by the end."""
+    """After a failed login, the server pauses in the order of seconds and then closes the socket."""
     return _paused(peer, _fail_to_log_in)
 
 
@@ -62,19 +67,30 @@ def failed_login_is_kept_waiting(peer: Peer) -> Verdict:
     slow=True,
 )
 def broken_start_ok_is_kept_waiting(peer: Peer) -> Verdict:
-    """A start-ok that cannot be decoded is followed by a pause of the order of seconds, and then by the end."""
+    """After an undecodable start-ok, the server pauses in the order of seconds and then closes the socket."""
     return _paused(peer, _send_broken_start_ok)
 
 
 @case("security.negotiation-errors.login", covers=["security/negotiation-errors"], slow=True)
 def failed_login_ends(peer: Peer) -> Verdict:
-    """A failed login ends the socket, and there is no tune."""
+    """After a failed login, the server closes the socket and sends no tune."""
     return _ends(peer, _fail_to_log_in)
+
+
+@case("security.negotiation-errors.answer", covers=["security/negotiation-errors"], slow=True)
+def failed_answer_ends(peer: Peer) -> Verdict:
+    """The server closes the socket after a wrong answer to the login challenge, and never sends tune."""
+    if not chooses_challenge(peer):
+        return does_not_apply(peer, f"{CHALLENGE_MECHANISM} is not offered")
+    peer.claim("secure, then the end of the socket")
+    peer.expect("connection.secure", channel=0)
+    peer.send("connection.secure-ok", channel=0, response=CHALLENGE_ANSWER + WRONG_PASSWORD.encode())
+    return judge_reaction(peer, peer.reaction(0, barrier=False, within_s=_PATIENCE_S))
 
 
 @case("security.negotiation-errors.syntax", covers=["security/negotiation-errors"], slow=True)
 def broken_start_ok_ends(peer: Peer) -> Verdict:
-    """A start-ok that cannot be decoded ends the socket."""
+    """The server closes the socket after a start-ok that cannot be decoded."""
     return _ends(peer, _send_broken_start_ok)
 
 
@@ -85,7 +101,7 @@ def broken_start_ok_ends(peer: Peer) -> Verdict:
     destructive=True,
 )
 def oversized_start_ok_ends(peer: Peer) -> Verdict:
-    """A start-ok that announces 4 GiB ends the socket without waiting for them."""
+    """The server closes the socket after a start-ok that announces 4 GiB, without waiting for the data."""
     return _ends(peer, _announce_too_much)
 
 
@@ -93,7 +109,7 @@ def oversized_start_ok_ends(peer: Peer) -> Verdict:
 
 
 def _fail_to_log_in(peer: Peer) -> None:
-    peer.login = Login(peer.login.user, _WRONG_PASSWORD, peer.login.vhost)
+    peer.login = Login(peer.login.user, WRONG_PASSWORD, peer.login.vhost)
     peer.start_ok(mechanism="PLAIN")
 
 

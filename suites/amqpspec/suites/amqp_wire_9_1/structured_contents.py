@@ -25,13 +25,13 @@ Tree = tuple[bytes, tuple[Any, ...]]
 
 @case("structured.order", covers=["structured-content/order"], needs=["structured-content"])
 def children_between_header_and_body(peer: Peer) -> Verdict:
-    """Child contents between the header and the body of their parent arrive there, in their order."""
+    """Child contents between the header and the body of their parent arrive there, in order."""
     return _comes_back(peer, (b"parent", ((b"first", ()), (b"", ()), (b"third", ()))))
 
 
 @case("structured.order.body-first", covers=["structured-content/order"], needs=["structured-content"])
 def child_behind_the_body(peer: Peer) -> Verdict:
-    """A child content behind the body of its parent is refused."""
+    """A child content after the body of its parent is refused."""
     peer.open_channel()
     begin_publish(peer, peer.name("nowhere"))
     peer.send_frame("header", header_payload(peer, 4, weight=1))
@@ -46,7 +46,7 @@ def child_behind_the_body(peer: Peer) -> Verdict:
     needs=["structured-content"],
 )
 def contents_within_contents_within_contents(peer: Peer) -> Verdict:
-    """Contents within contents arrive as they were sent, to a depth of forty and with siblings at every level."""
+    """Nested contents arrive unchanged, to a depth of forty and with siblings at every level."""
     tree: Tree = (b"innermost", ())
     for level in range(_DEPTH):
         # A sibling behind each branch: the way back up has to be right, too.
@@ -56,7 +56,7 @@ def contents_within_contents_within_contents(peer: Peer) -> Verdict:
 
 @case("structured.support", covers=["structured-content/support"])
 def structured_contents_are_an_option(peer: Peer) -> Verdict:
-    """A structured content is passed on whole, or not taken at all; how it is refused is another matter."""
+    """A structured content is delivered complete, or refused with any error."""
     peer.open_channel()
     tree: Tree = (b"parent", ((b"child", ()),))
     queue, taken = _published(peer, tree)
@@ -72,13 +72,13 @@ def structured_contents_are_an_option(peer: Peer) -> Verdict:
 
 @case("amq_wlp_content_04", covers=["amq_wlp_content_04"])
 def structured_content(peer: Peer) -> Verdict:
-    """A structured content is refused as not implemented, where it is not passed on as the tree that it is."""
+    """A structured content is refused as not implemented if it is not delivered as the same tree."""
     return _comes_back_or_refused(peer, (b"parent", ((b"child", ()),)))
 
 
 @case("wlp.content_04.empty", covers=["amq_wlp_content_04"])
 def structured_content_without_octets(peer: Peer) -> Verdict:
-    """So is one of empty contents only, which is nothing but headers."""
+    """A structured content of empty contents (headers only) is refused as not implemented unless it is delivered."""
     return _comes_back_or_refused(peer, (b"", ((b"", ()), (b"", ()))))
 
 
@@ -87,7 +87,7 @@ def structured_content_without_octets(peer: Peer) -> Verdict:
 
 @case("structured.mismatch", covers=["structured-content/mismatch"])
 def weight_with_a_plain_body(peer: Peer) -> Verdict:
-    """A header that announces a child, with the body right behind it, is refused."""
+    """A header that announces a child, directly followed by the body, is refused."""
     peer.open_channel()
     begin_publish(peer, peer.name("nowhere"))
     peer.send_frame("header", header_payload(peer, 4, weight=1))
@@ -97,7 +97,7 @@ def weight_with_a_plain_body(peer: Peer) -> Verdict:
 
 @case("structured.mismatch.too-few", covers=["structured-content/mismatch"])
 def fewer_children_than_announced(peer: Peer) -> Verdict:
-    """A header that announces two children, with one behind it, is refused."""
+    """A header that announces two children, followed by one, is refused."""
     peer.open_channel()
     begin_publish(peer, peer.name("nowhere"))
     # The body comes where the second child is due.
@@ -107,7 +107,7 @@ def fewer_children_than_announced(peer: Peer) -> Verdict:
 
 @case("structured.mismatch.method", covers=["structured-content/mismatch"])
 def method_where_a_child_is_owed(peer: Peer) -> Verdict:
-    """A header that announces a child, with a method behind it, is refused."""
+    """A header that announces a child, followed by a method, is refused."""
     peer.open_channel()
     begin_publish(peer, peer.name("nowhere"))
     peer.send_frame("header", header_payload(peer, 0, weight=1))
@@ -117,7 +117,7 @@ def method_where_a_child_is_owed(peer: Peer) -> Verdict:
 
 @case("amq_wlp_content_05", covers=["amq_wlp_content_05"])
 def child_that_was_not_announced(peer: Peer) -> Verdict:
-    """A content within a content whose weight is zero is refused."""
+    """A nested content after a header with weight zero is refused."""
     peer.open_channel()
     begin_publish(peer, peer.name("nowhere"))
     # Weight zero makes it a plain content, whose second header is a mismatch for every peer, with
@@ -128,7 +128,7 @@ def child_that_was_not_announced(peer: Peer) -> Verdict:
 
 @case("wlp.content_05.too-many", covers=["amq_wlp_content_05"], needs=["structured-content"])
 def more_children_than_announced(peer: Peer) -> Verdict:
-    """A header that announces one child, with two behind it, is refused."""
+    """A header that announces one child, followed by two, is refused."""
     peer.open_channel()
     begin_publish(peer, peer.name("nowhere"))
     children = [peer.content_frames(b"first"), peer.content_frames(b"second")]
@@ -138,7 +138,7 @@ def more_children_than_announced(peer: Peer) -> Verdict:
 
 @case("wlp.content_05.within", covers=["amq_wlp_content_05"], needs=["structured-content"])
 def mismatch_of_a_child(peer: Peer) -> Verdict:
-    """A child that announces a child of its own, with its body right behind, is refused."""
+    """A child that announces a child of its own, directly followed by its body, is refused."""
     peer.open_channel()
     begin_publish(peer, peer.name("nowhere"))
     # The outer weight is right; the child announces one of its own and sends its body instead.

@@ -27,7 +27,7 @@ _WRONG_PASSWORD = "not the password"
 
 @case("table.value-types", covers=["grammar/table-value-types"])
 def server_sends_defined_types(peer: Peer) -> Verdict:
-    """The tables that a server sends of itself hold values of the types S, I, D, T and F alone."""
+    """The server's own tables contain only values of the types S, I, D, T and F."""
     peer.claim("server-properties with values of S, I, D, T and F")
     start = peer.greet()
     tags = sorted({*_tags_of(start["server_properties"])})
@@ -36,7 +36,7 @@ def server_sends_defined_types(peer: Peer) -> Verdict:
 
 @case("table.value-types.undefined", covers=["grammar/table-value-types"])
 def undefined_tag(peer: Peer) -> Verdict:
-    """A value with a tag that nobody defined is refused."""
+    """A value with an undefined tag is refused."""
     # A name, tag Z, four octets of value. Z is a tag in no version.
     return _refuses_arguments(peer, table(shortstr("name") + b"Z\x00\x00\x00\x00"))
 
@@ -54,7 +54,7 @@ def tag_of_a_later_version(peer: Peer) -> Verdict:
 
 @case("table.format", covers=["field-tables/format"])
 def table_packed_by_hand(peer: Peer) -> Verdict:
-    """A table packed by hand, with every type and a table within it, arrives as it was sent."""
+    """A table packed by hand, with every type and a nested table, arrives unchanged."""
     peer.open_channel()
     queue = peer.queue()
     # Name, tag, value (amqp-wire-9-1 field-tables/format): S two octets behind 32 bits of length; I with
@@ -82,7 +82,7 @@ def table_packed_by_hand(peer: Peer) -> Verdict:
 
 @case("table.format.beyond-frame", covers=["field-tables/format"])
 def table_longer_than_its_frame(peer: Peer) -> Verdict:
-    """A table that announces more octets than its frame has is refused."""
+    """A table that announces more octets than its frame contains is refused."""
     return _refuses_arguments(peer, table(b"", size=1000))
 
 
@@ -110,7 +110,7 @@ def nested_table_longer_than_its_table(peer: Peer) -> Verdict:
 
 @case("table.names", covers=["field-tables/names"])
 def legal_field_names(peer: Peer) -> Verdict:
-    """Field names of letters, $, #, digits and underlines, up to 128 characters, are taken."""
+    """The server accepts field names of letters, $, #, digits and underscores, up to 128 characters."""
     peer.open_channel()
     queue = peer.queue()
     names = ("$first", "#first", "mixed_Case9$#", "x", "n" * 128)
@@ -123,7 +123,7 @@ def legal_field_names(peer: Peer) -> Verdict:
 
 @case("table.names.sent", covers=["field-tables/names"])
 def names_that_a_server_sends(peer: Peer) -> Verdict:
-    """The names in a server's own properties begin with a letter, $ or #, and go on with these, digits and _."""
+    """Names in the server's properties begin with a letter, $ or #, and continue with these, digits and _."""
     peer.claim("names by the rule in server-properties")
     wrong = [name for name in _names_of(peer.greet()["server_properties"]) if not _is_name(name)]
     return equals(peer, wrong, [], "names against the rule")
@@ -131,7 +131,7 @@ def names_that_a_server_sends(peer: Peer) -> Verdict:
 
 @case("table.names.validated", covers=["field-tables/names-validated"])
 def field_names_are_checked(peer: Peer) -> Verdict:
-    """A field name that is nothing of what a name may be is not let pass."""
+    """A field name that violates every naming rule is not accepted."""
     # A digit first, then signs that no name may have: wrong in any reading of the rule.
     return _refuses_name(peer, "9-\u00a7!")
 
@@ -144,8 +144,13 @@ def field_name_begins_with_a_digit(peer: Peer) -> Verdict:
 
 @case("wlp.table_01.illegal-octet", covers=["amq_wlp_table_01"])
 def field_name_with_a_blank(peer: Peer) -> Verdict:
-    """A field name with a blank in it is refused."""
-    return _refuses_name(peer, "two words")
+    """A field name that contains a space is refused, also in a nested table."""
+    return worst(
+        [
+            _refuses_name(peer, "two words"),
+            _refuses_fields(peer.another(), {"sound": {"two words": b"value"}}),
+        ]
+    )
 
 
 @case("wlp.table_01.too-long", covers=["amq_wlp_table_01"])
@@ -156,7 +161,7 @@ def field_name_too_long(peer: Peer) -> Verdict:
 
 @case("wlp.table_01.in-a-method", covers=["amq_wlp_table_01"])
 def field_name_in_arguments(peer: Peer) -> Verdict:
-    """A field name that begins with a digit is refused in the arguments of a method, too."""
+    """A field name that begins with a digit is refused in the arguments of a method as well."""
     peer.open_channel()
     queue, exchange = peer.queue(), peer.exchange("fanout")
     peer.send("queue.bind", queue=queue, exchange=exchange, arguments={"1st": b"value"})
@@ -168,7 +173,7 @@ def field_name_in_arguments(peer: Peer) -> Verdict:
 
 @case("table.integers", covers=["field-tables/integers-signed"])
 def signed_integers_are_added(peer: Peer) -> Verdict:
-    """Integers in a table have a sign: what is below zero makes a sum smaller."""
+    """Integers in a table are signed: a negative one makes a sum smaller."""
     peer.open_channel()
     # -5 and 12 in two's complement. Read without a sign, the sum would be 2^32 + 7.
     fields = shortstr("loss") + b"I\xff\xff\xff\xfb" + shortstr("gain") + b"I\x00\x00\x00\x0c"
@@ -181,14 +186,14 @@ def signed_integers_are_added(peer: Peer) -> Verdict:
 
 @case("table.integers.round-trip", covers=["field-tables/integers-signed"])
 def signed_integers_come_back(peer: Peer) -> Verdict:
-    """The lowest and the highest integer of a table arrive as they were sent."""
+    """The lowest and the highest integer of a table arrive unchanged."""
     values = {"lowest": Typed("I", -(2**31)), "highest": Typed("I", 2**31 - 1), "minus": Typed("I", -1)}
     return _come_back(peer, values)
 
 
 @case("table.decimals", covers=["field-tables/decimals"])
 def decimals_of_many_places(peer: Peer) -> Verdict:
-    """Decimals of up to 255 places, amounts below zero among them, arrive as they were sent."""
+    """Decimals with up to 255 places, including negative ones, arrive unchanged."""
     # 128 and 255 places: a signed octet would make them negative.
     values = {
         "none": Typed("D", (0, 7)),
@@ -204,7 +209,7 @@ def decimals_of_many_places(peer: Peer) -> Verdict:
 
 @case("table.duplicates", covers=["field-tables/duplicates"])
 def first_of_duplicates_is_used(peer: Peer) -> Verdict:
-    """Of two fields with one name the first counts in a sum, and the second does not."""
+    """Of two fields with the same name, only the first counts in a sum."""
     peer.open_channel()
     # The sum tells which were used: 3, 40 or 43, and 'a', 'b' or 'ab'.
     fields = [("n", Typed("I", 3)), ("n", Typed("I", 40)), ("s", Typed("S", b"a")), ("s", Typed("S", b"b"))]
@@ -217,7 +222,7 @@ def first_of_duplicates_is_used(peer: Peer) -> Verdict:
 
 @case("table.duplicates.first-password", covers=["field-tables/duplicates"])
 def first_of_two_passwords_is_used(peer: Peer) -> Verdict:
-    """A login by a table with two passwords succeeds by the first of them."""
+    """A login table with two passwords succeeds if the first is right."""
     if not _offers_amqplain(peer):
         return does_not_apply(peer, "AMQPLAIN is not offered")
     peer.claim("tune for a login whose first password is right")
@@ -228,7 +233,7 @@ def first_of_two_passwords_is_used(peer: Peer) -> Verdict:
 
 @case("table.duplicates.second-password", covers=["field-tables/duplicates"], slow=True)
 def second_of_two_passwords_is_not_used(peer: Peer) -> Verdict:
-    """A login by a table with two passwords fails where only the second of them is right."""
+    """A login table with two passwords fails if only the second is right."""
     if not _offers_amqplain(peer):
         return does_not_apply(peer, "AMQPLAIN is not offered")
     peer.claim("no tune for a login whose first password is wrong")
@@ -303,6 +308,11 @@ def _refuses_arguments(peer: Peer, octets: bytes) -> Verdict:
 
 def _refuses_name(peer: Peer, name: str) -> Verdict:
     """A header field of that name is refused."""
+    return _refuses_fields(peer, {name: b"value"})
+
+
+def _refuses_fields(peer: Peer, fields: dict[str, Any]) -> Verdict:
+    """Headers of a message are refused."""
     peer.open_channel()
-    peer.publish(peer.name("nowhere"), b"", properties={"headers": {name: b"value"}})
+    peer.publish(peer.name("nowhere"), b"", properties={"headers": fields})
     return rejects_violation(peer)

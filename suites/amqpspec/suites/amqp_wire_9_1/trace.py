@@ -15,7 +15,7 @@ _TRACE = 7
 
 @case("trace.frame", covers=["grammar/trace-frame"])
 def trace_frame_by_hand(peer: Peer) -> Verdict:
-    """Frames of type 7 on channel 0 with payloads of any octets, and of none, are let pass."""
+    """The server accepts frames of type 7 on channel 0, with any payload or none."""
     peer.open_channel()
     peer.claim("no exception for trace frames by the grammar")
     # A payload may be anything, end octets included: only the size tells where it stops.
@@ -26,7 +26,7 @@ def trace_frame_by_hand(peer: Peer) -> Verdict:
 
 @case("trace.channel-zero", covers=["trace-frames/channel-zero"])
 def trace_off_channel_zero(peer: Peer) -> Verdict:
-    """A trace frame on a channel that nobody opened is refused."""
+    """A trace frame on a channel that was never opened is refused."""
     peer.open_channel()
     # Channel 2, so that the barrier on channel 1 is left alone.
     peer.send_frame("trace", b"trace", 2)
@@ -51,7 +51,7 @@ def empty_trace_on_an_open_channel(peer: Peer) -> Verdict:
 
 @case("amq_wlp_trace_02", covers=["amq_wlp_trace_02"])
 def trace_is_thrown_away(peer: Peer) -> Verdict:
-    """A trace frame for which there is no handler is thrown away without a sign of error."""
+    """A trace frame without a handler is discarded without an error."""
     peer.open_channel()
     peer.claim("no exception after trace frames, and answers as before")
     peer.send_frame("trace", b"trace", 0)
@@ -65,7 +65,7 @@ def trace_is_thrown_away(peer: Peer) -> Verdict:
 
 @case("wlp.trace_02.amid-content", covers=["amq_wlp_trace_02"])
 def trace_amid_a_content(peer: Peer) -> Verdict:
-    """Trace frames between the frames of a content take nothing from it."""
+    """Trace frames between the frames of a content do not change the content."""
     peer.open_channel()
     queue = peer.queue()
     peer.claim("the whole content")
@@ -79,7 +79,7 @@ def trace_amid_a_content(peer: Peer) -> Verdict:
 
 @case("wlp.trace_02.in-handshake", covers=["amq_wlp_trace_02"])
 def trace_amid_the_handshake(peer: Peer) -> Verdict:
-    """A trace frame amid the handshake is thrown away as well."""
+    """A trace frame during the handshake is also discarded."""
     peer.greet()
     peer.claim("a handshake that goes on after a trace frame")
     peer.send_frame("trace", b"trace", 0)

@@ -1,4 +1,9 @@
-"""Cases for clients of AMQP 0-9-1: what they say to a correct server, and what they do about one that is not."""
+"""Cases for clients of AMQP 0-9-1: what they say to a correct server, and what they do about one that is not.
+
+Where a client and a server are watched that nobody drives, the server's conduct is judged, too (``servers_…``).
+Modules with an underscore hold what suites for clients of the family's other dialects share: hostile servers by the
+tables of any dialect, and how answers to them are read.
+"""
 
 DIALECT = "amqp-0-9-1-clients"
 ORDER = [
@@ -10,6 +15,8 @@ ORDER = [
     "hostile_frames",
     "hostile_methods",
     "hostile_ends",
+    "servers_frames",
+    "servers_work",
 ]
 EVERY = (
     "connect", "publish", "publish-transactional", "consume", "get", "idle", "large", "return", "refused", "reconnect",

@@ -21,14 +21,15 @@ def sends_whole_frames(client: Client) -> Verdict:
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         for said in talk.by_client():
-            yield Looked(said, said.name != "garbled", str(said.what) if said.name == "garbled" else "")
+            kept = said.name != "garbled" and not said.name.startswith("type-")
+            yield Looked(said, kept, str(said.what) if said.name == "garbled" else "")
 
     return conducts(client, rule, *EVERY)
 
 
 @case("client.frames.size", covers=["connection/tune-ok/frame-max/all-frames"])
 def keeps_to_the_frame_size(client: Client) -> Verdict:
-    """No frame is larger than agreed, header and end octet included; 4096 octets before that."""
+    """No frame exceeds the agreed size, including header and end octet, or 4096 octets before the agreement."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         limit = _SMALLEST
@@ -44,7 +45,7 @@ def keeps_to_the_frame_size(client: Client) -> Verdict:
 
 @case("client.frames.channel-zero", covers=["wire/frame/channel-zero-for-connection"])
 def puts_the_connection_on_channel_zero(client: Client) -> Verdict:
-    """Methods of class connection travel on channel 0."""
+    """The client sends methods of class connection on channel 0."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         for said in talk.by_client():
@@ -56,7 +57,7 @@ def puts_the_connection_on_channel_zero(client: Client) -> Verdict:
 
 @case("client.frames.work-channels", covers=["wire/frame/channel-class-on-zero"])
 def puts_work_on_channels(client: Client) -> Verdict:
-    """Methods of all other classes travel on channels from 1 upwards."""
+    """The client sends methods of all other classes on channels above 0."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         for said in talk.by_client():
@@ -80,7 +81,7 @@ def keeps_to_channel_max(client: Client) -> Verdict:
 
 @case("client.heartbeat.channel", covers=["amq_wlp_heartbeat_01"], slow=True)
 def sends_heartbeats_on_channel_zero(client: Client) -> Verdict:
-    """Heartbeats travel on channel 0 and carry nothing."""
+    """The client sends heartbeats on channel 0 and without a payload."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         for said in talk.by_client("heartbeat"):
@@ -91,7 +92,7 @@ def sends_heartbeats_on_channel_zero(client: Client) -> Verdict:
 
 @case("client.methods.role", covers=["wire/method/server-only"])
 def sends_only_methods_of_clients(client: Client) -> Verdict:
-    """No method comes from a client that only servers send."""
+    """The client sends no method that only servers may send."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         for said in talk.by_client():

@@ -15,7 +15,7 @@ _NAMED = ("product", "version", "platform", "copyright", "information")
 
 @case("client.start-ok.properties", covers=["connection/start-ok/client-properties/required-fields"])
 def names_itself(client: Client) -> Verdict:
-    """Start-ok names product, version, platform, copyright and information."""
+    """Start-ok contains product, version, platform, copyright and information."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         for ok in talk.by_client("connection.start-ok"):
@@ -28,7 +28,7 @@ def names_itself(client: Client) -> Verdict:
 
 @case("client.start-ok.mechanism", covers=["connection/start-ok/mechanism/offered"])
 def picks_an_offered_mechanism(client: Client) -> Verdict:
-    """The mechanism in start-ok is one that start offers."""
+    """Start-ok selects a mechanism that start offers."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         start = talk.first_of_server("connection.start")
@@ -41,7 +41,7 @@ def picks_an_offered_mechanism(client: Client) -> Verdict:
 
 @case("client.start-ok.locale", covers=["connection/start-ok/locale"])
 def picks_an_offered_locale(client: Client) -> Verdict:
-    """The locale in start-ok is one that start offers."""
+    """Start-ok selects a locale that start offers."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         start = talk.first_of_server("connection.start")
@@ -54,7 +54,7 @@ def picks_an_offered_locale(client: Client) -> Verdict:
 
 @case("client.tune-ok.frame-max.minimum", covers=["connection/tune-ok/frame-max/minimum-chosen"])
 def keeps_the_smallest_frame_max(client: Client) -> Verdict:
-    """Tune-ok never settles for a frame-max below 4096 octets."""
+    """Tune-ok never selects a frame-max below 4096 octets."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         for ok in talk.by_client("connection.tune-ok"):
@@ -66,7 +66,7 @@ def keeps_the_smallest_frame_max(client: Client) -> Verdict:
 
 @case("client.tune-ok.within-offer", covers=["connection/tune-ok/within-offer"])
 def stays_within_the_offer(client: Client) -> Verdict:
-    """Tune-ok asks for no more channels and no larger frames than tune offers."""
+    """Tune-ok requests no more channels and no larger frames than tune offers."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         tune = talk.first_of_server("connection.tune")
@@ -83,7 +83,7 @@ def stays_within_the_offer(client: Client) -> Verdict:
 
 @case("client.handshake.order", covers=["connection/grammar"])
 def keeps_the_order_of_the_handshake(client: Client) -> Verdict:
-    """Header, start-ok, tune-ok and open come in this order, each once and before anything else."""
+    """The client sends header, start-ok, tune-ok and open in this order, each once and before anything else."""
     order = ["greeting", "connection.start-ok", "connection.tune-ok", "connection.open"]
 
     def rule(talk: Conversation) -> Iterator[Looked]:

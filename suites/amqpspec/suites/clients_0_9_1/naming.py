@@ -17,7 +17,7 @@ _LEGAL = re.compile(r"[A-Za-z0-9\-_.:]*")
 
 @case("client.queue.names", covers=["queue/declare/queue/syntax"])
 def declares_queues_by_legal_names(client: Client) -> Verdict:
-    """The name of a declared queue is empty or made of letters, digits and - _ . :"""
+    """The name of a declared queue is empty or consists of letters, digits and - _ . :"""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         for declare in talk.by_client("queue.declare"):
@@ -28,12 +28,15 @@ def declares_queues_by_legal_names(client: Client) -> Verdict:
 
 @case("client.queue.reserved", covers=["queue/declare/queue/reserved"])
 def declares_no_reserved_queue(client: Client) -> Verdict:
-    """A queue whose name begins with amq. is declared passively only, or after the server made the name."""
+    """A client declares a queue whose name begins with amq. only passively, or if the server generated the name."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
-        for declare in talk.by_client("queue.declare"):
-            made = {s.what["queue"] for s in talk.before(declare) if s.name == "queue.declare-ok"}
-            name = declare.what["queue"]
-            yield Looked(declare, not name.startswith("amq.") or declare.what["passive"] or name in made)
+        made: set[str] = set()
+        for said in talk.said:
+            if said.name == "queue.declare-ok":
+                made.add(said.what["queue"])
+            elif said.name == "queue.declare":
+                name = said.what["queue"]
+                yield Looked(said, not name.startswith("amq.") or said.what["passive"] or name in made)
 
     return conducts(client, rule, *EVERY)

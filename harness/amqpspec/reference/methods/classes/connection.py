@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from amqpspec.reference import leniency
 from amqpspec.reference.core import own_platform, own_version
 from amqpspec.reference.fault import fault_table
 from amqpspec.reference.methods.classes import sasl
@@ -51,7 +52,7 @@ def start(connection: Connection, call: Call) -> None:
 
 def _server_properties(connection: Connection) -> dict[str, Any]:
     properties: dict[str, Any] = {
-        "product": "amqpspec reference broker",
+        "product": connection.core.product,
         "version": own_version(),
         "platform": own_platform(),
         "copyright": "Copyright (c) 2026 The amqpspec authors",
@@ -77,10 +78,17 @@ def start_ok(connection: Connection, call: Call) -> None:
     if call["mechanism"] not in sasl.offered(connection):
         connection.refuse("connection/start-ok/mechanism/validity", f"mechanism {call['mechanism']!r}")
     locales = LOCALES[:1] if connection.faulty("second-locale-refused") else LOCALES
-    if call["locale"] not in locales:
+    if call["locale"] not in locales and not _forgives(connection, call["locale"]):
         connection.refuse("connection/start-ok/locale", f"locale {call['locale']!r}")
     connection.mechanism = call["mechanism"]
     _step(connection, sasl.first(connection, call["response"]))
+
+
+def _forgives(connection: Connection, locale: str) -> bool:
+    """Whether a locale that was not offered may pass: none at all, or all of them."""
+    if not locale:
+        return connection.forgives(leniency.LOCALE_EMPTY)
+    return set(locale.replace(",", " ").split()) <= set(LOCALES) and connection.forgives(leniency.LOCALE_LIST)
 
 
 @handles_on_connection("connection.secure-ok")

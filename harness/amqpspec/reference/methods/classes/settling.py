@@ -75,6 +75,8 @@ def _settle(channel: Channel, selected: list[Delivery], settle: Settle) -> None:
     if channel.transaction is None or channel.faulty("ack-applied-before-commit"):
         settle(channel, selected)
         return
+    if channel.faulty("transacted-ack-holds-one-message"):
+        selected = selected[:1]
     for delivery in selected:
         channel.deliveries.hold_back(delivery)
     channel.transaction.work.append(partial(settle, channel, selected))
@@ -95,6 +97,8 @@ def _refused(channel: Channel, selected: list[Delivery]) -> None:
         _discarded(channel, selected)
     else:
         channel.give_back(selected, refused=True)
+    if channel.faulty("requeue-opens-no-window"):
+        return
     _windows_moved(channel)
 
 
@@ -110,6 +114,9 @@ def _discarded(channel: Channel, selected: list[Delivery]) -> None:
 
 def _windows_moved(channel: Channel) -> None:
     """A window has room again: where it is one of the whole connection, other channels may have waited for it."""
+    if channel.faulty("shared-window-opens-for-one-channel"):
+        channel.later(channel.pump)
+        return
     shared = channel.connection.window
     if shared.max_count or shared.max_octets:
         channel.later(channel.connection.pump)
@@ -151,6 +158,8 @@ def _recover(channel: Channel, requeue: bool) -> None:
     if channel.faulty("recover-forgets-redelivered"):
         for delivery in outstanding:
             delivery.entry.deliveries = 0
+    if channel.faulty("recover-stopped-by-a-get") and any(d.consumer is None for d in outstanding):
+        return
     if channel.faulty("recover-always-requeues"):
         requeue = True
     again = [] if requeue else [d for d in outstanding if _goes_to_its_consumer(channel, d)]
@@ -180,6 +189,13 @@ acked-message-kept: an acknowledged message goes back to its queue
 requeue-flag-ignored: a message rejected for requeuing is discarded
     [basic/reject/requeue/flag basic/nack/requeue/flag]
 discard-requeues: a message rejected for good is requeued [basic/reject/requeue/flag basic/nack/requeue/flag]
+requeue-opens-no-window: a message that goes back to its queue makes no room [basic/qos/prefetch-count]
+shared-window-opens-for-one-channel: a window of the connection opens for the channel alone that acknowledges
+    [basic/qos/global]
+transacted-ack-holds-one-message: of what is acknowledged at once in a transaction, one message counts as acknowledged
+    [basic/ack/multiple/exists-transacted]
+recover-stopped-by-a-get: recover brings nothing back where one of the messages was fetched by get
+    [basic/recover-async]
 recover-does-nothing: recover brings nothing back
     [basic/recover/redelivered basic/recover-async basic/recover-async/requeue]
 recover-always-requeues: recover without requeue does not go back to the same consumer

@@ -85,12 +85,13 @@ class Store:
 
     def refresh(self, spark: SparkSession, rollup: Rollup, say: Say = silence) -> Refreshed:
         """Bring a rollup up to date with the lake."""
-        wanted = {
-            dt: _made_of(rollup, facts, self._rows(rollup, dt))
-            for dt, facts in self.lake.days(rollup.kind).items()
-        }
         have = self.days.setdefault(rollup.name, {})
-        stale = [dt for dt, made_of in wanted.items() if dt not in have or have[dt].made_of != made_of]
+        wanted, stale = self._wanted(rollup, have)
+        if stale:
+            # What is damaged is known before anything is counted, so that it is read again when it was mended.
+            self.lake.parts(stale, rollup.kind, whole=True)
+            vars(self).pop("_facts", None)
+            wanted, stale = self._wanted(rollup, have)
         if removed := set(have) - set(wanted):
             for dt in removed:
                 del have[dt]
@@ -101,6 +102,14 @@ class Store:
                 have.update(made)
                 self._commit()
         return Refreshed(len(have), tuple(stale), sum(day.rows for day in have.values()))
+
+    def _wanted(self, rollup: Rollup, have: Mapping[str, Day]) -> tuple[dict[str, str], list[str]]:
+        """What each day has to be made of, and the days that are not."""
+        wanted = {
+            dt: _made_of(rollup, facts, self._rows(rollup, dt))
+            for dt, facts in self.lake.days(rollup.kind).items()
+        }
+        return wanted, [dt for dt, made_of in wanted.items() if dt not in have or have[dt].made_of != made_of]
 
     def _write_stale(
         self, spark: SparkSession, rollup: Rollup, wanted: Mapping[str, str], say: Say
@@ -208,7 +217,7 @@ def open_store(lake: Lake) -> Iterator[Store]:
         finally:
             store.tidy()
     except BlockingIOError as error:
-        raise LakeError(f"{root}: expected no other build, actual: one is at work") from error
+        raise LakeError(f"{root}: expected no other build, actual: one is running") from error
     finally:
         os.close(fd)
 

@@ -4,7 +4,7 @@ Knows: the reactions of each target's newest version to each input within the ho
 
 A vector is named by a hash over its targets and their reactions. Of each vector one input stands for all; the target's
 rows tell the reactions. A reaction that a baseline declares is left out; what is no longer different then, is no row.
-A target that reacts to an input now so, now so, has the reaction ``varies``, which alone makes no difference.
+A target that reacts to an input in different ways has the reaction ``varies``, which alone makes no difference.
 """
 
 from __future__ import annotations

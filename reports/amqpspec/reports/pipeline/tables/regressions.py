@@ -1,4 +1,4 @@
-"""Mart: verdicts that changed from one version to the next, of the target and of the suite, told apart.
+"""Mart: verdicts that changed from one version to the next, of the target and of the suite, kept separate.
 
 Knows: the last verdict under each pair of versions. Must not know: changes within one pair; that is flakiness.
 

@@ -1,0 +1,212 @@
+"""The fuzzer's rate on one target, beside the rate at which the same target opens connections; they take turns.
+
+A campaign with all oracles goes on where it stood; between its parts a plain client opens as many connections at a
+time, each closed with a reset once it is open. Batches in which an oracle complained and somebody had to be blamed are
+left out: the rate is that of a target of which nothing is complained.
+
+Knows: a target, a campaign, a minimal client. Must not know: what inputs mean, how a campaign is led.
+
+``python -m bench fuzz_rate [--target NAME | --url URL] [--seconds S] [--rounds N] …``; without a target it is the
+reference broker in a process of its own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import selectors
+import socket
+import statistics
+import struct
+import tempfile
+import time
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import replace
+from pathlib import Path
+
+from amqpspec.cli.common import STATE_DIR
+from amqpspec.cli.fuzz_known import with_known
+from amqpspec.cli.fuzz_subject import subject_of
+from amqpspec.fuzz.campaign.campaign import Campaign
+from amqpspec.fuzz.campaign.order import CampaignOrder
+from amqpspec.fuzz.campaign.schedule import chosen_cells
+from amqpspec.fuzz.executor.client import Unanswered
+from amqpspec.fuzz.executor.decoder import decoder
+from amqpspec.fuzz.executor.loop import BEGINNING
+from amqpspec.fuzz.executor.pool import workers_for
+from amqpspec.fuzz.executor.subject import Subject
+from amqpspec.fuzz.selftest.process import SeededBroker
+from amqpspec.fuzz.states.ways import octets_of_step, way
+from amqpspec.target.find import find_target
+from amqpspec.target.live import live
+from bench.row import Row
+
+DIALECT = "amqp-0-9-1"
+UNIT = "inputs/s beside handshakes/s"
+_RESET = struct.pack("ii", 1, 0)
+_READ_OCTETS = 65_536
+_PATIENCE_S = 10.0
+
+
+def rows(words: Sequence[str] = ()) -> Iterator[Row]:
+    """One row: medians of the rounds of both sides."""
+    options = _options(words)
+    with ExitStack() as stack:
+        subject = _subject(stack, options)
+        out = Path(stack.enter_context(tempfile.TemporaryDirectory())) / "campaign"
+        yield beside(subject, out, options.seconds, options.rounds, options.connections, tuple(options.cells))
+
+
+def _options(words: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser("python -m bench fuzz_rate")
+    parser.add_argument("--target")
+    parser.add_argument("--url")
+    parser.add_argument("--targets", type=Path)
+    parser.add_argument("--dialect")
+    parser.add_argument("--seconds", type=float, default=20.0, help="of one round of the campaign")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--connections", type=int, default=128, help="of the campaign at most")
+    parser.add_argument("--cells", nargs="*", default=())
+    return parser.parse_args(words)
+
+
+def _subject(stack: ExitStack, options: argparse.Namespace) -> Subject:
+    """The target as a campaign has it, with the deviations that its baseline knows."""
+    name = options.url or options.target
+    if name is None:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        broker = stack.enter_context(SeededBroker(None, folder, options.dialect or DIALECT))
+        return replace(broker.subject(), name="reference", connections=options.connections)
+    target = find_target(name, options.targets)
+    if options.dialect:
+        target = replace(target, dialect=options.dialect)
+    running = stack.enter_context(live(target, state_dir=STATE_DIR))
+    subject = subject_of(running, {"connections": options.connections, "patience": 1.0})
+    return with_known(subject, target.baseline)[0]
+
+
+def beside(
+    subject: Subject, out: Path, round_s: float, rounds: int, connections: int, patterns: tuple[str, ...] = ()
+) -> Row:
+    """Both sides in turns; each round of handshakes takes a quarter of the time of the campaign's."""
+    chosen_cells(subject.dialect, patterns)  # made once, before the clock starts
+    order = CampaignOrder(subject, out, round_s, patterns=patterns, workers=workers_for(None))
+    at_a_time = min(connections, BEGINNING)  # so many handshakes are on their way in a campaign, too
+    handshakes(subject, at_a_time, min(1.0, round_s))
+    ours: list[float] = []
+    theirs: list[float] = []
+    for number in range(rounds):
+        ours.append(_inputs_a_second(replace(order, resume=number > 0)))
+        theirs.append(handshakes(subject, at_a_time, round_s / 4))
+    mine, other = statistics.median(ours), statistics.median(theirs)
+    name = f"fuzz rate, {subject.name}, {subject.dialect}"
+    return Row(name, round(mine, 1), round(other, 1), round(mine / other, 2), UNIT)
+
+
+class _Meter:
+    """Inputs and seconds of batches in which nothing was tried again."""
+
+    def __init__(self) -> None:
+        self.inputs, self.seconds_s = 0, 0.0
+        self._before: tuple[float, int, int] | None = None
+
+    def batch(self, campaign: Campaign) -> None:
+        """A batch has ended; the first one, in which the target is measured, only begins the clock."""
+        this = time.perf_counter(), campaign.progress.tally.inputs, campaign.trials
+        if self._before is not None and self._before[2] == this[2]:
+            self.seconds_s += this[0] - self._before[0]
+            self.inputs += this[1] - self._before[1]
+        self._before = this
+
+
+def _inputs_a_second(order: CampaignOrder) -> float:
+    """Raises Unanswered where somebody had to be blamed in every batch."""
+    meter = _Meter()
+    campaign = Campaign(replace(order, notify=lambda progress: meter.batch(campaign)))
+    campaign.run()
+    if not meter.seconds_s:
+        raise Unanswered(
+            "expected a batch of which nothing is complained, actual: none; --seconds is too short"
+        )
+    return meter.inputs / meter.seconds_s
+
+
+# --- the plain client
+
+
+class _Handshake:
+    """One connection on its way: ``advance`` says that it is open."""
+
+    def __init__(self, subject: Subject, number: int) -> None:
+        self._dialect, self._decode = subject.dialect, decoder(subject.dialect)
+        self._values = replace(subject.values, container=f"amqpspec-bench-{number}")
+        self._steps = deque(way(subject.dialect, subject.sentinel_state, subject.values.mechanism))
+        self._waiting: list[str] = []
+        family = socket.AF_INET6 if ":" in subject.address.host else socket.AF_INET
+        self.on = socket.socket(family, socket.SOCK_STREAM)
+        self.on.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
+        self.on.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.on.settimeout(_PATIENCE_S)
+        self.on.connect((subject.address.host, subject.address.port))
+        self._send()
+        self.on.setblocking(False)
+
+    def advance(self) -> bool:
+        """Read what has come, and say what is next; True once it is open. Raises Unanswered."""
+        octets = self.on.recv(_READ_OCTETS)
+        if not octets:
+            raise Unanswered("a handshake was ended by the target")
+        for said in self._decode(octets):
+            if said.limits is not None:
+                channel_max, frame_max_octets = said.limits
+                self._values = replace(
+                    self._values, channel_max=channel_max, frame_max_octets=frame_max_octets
+                )
+            if said.refusal is not None:
+                raise Unanswered(f"a handshake was refused: {said.name}", refused=True)
+            with suppress(ValueError):
+                self._waiting.remove(said.name)
+        if not self._waiting:
+            self._send()
+        return not self._waiting and not self._steps
+
+    def _send(self) -> None:
+        octets = b""
+        while self._steps and not self._waiting:
+            step = self._steps.popleft()
+            octets += octets_of_step(self._dialect, step, self._values)
+            self._waiting = list(step.wait_for)
+        if octets:
+            self.on.sendall(octets)
+
+
+def handshakes(subject: Subject, connections: int, seconds_s: float) -> float:
+    """How many connections a second are opened, so many at a time, one at least. Raises Unanswered, OSError."""
+    if subject.address.tls is not None or subject.address.path:
+        raise ValueError(f"{subject.name}: expected a plain TCP address, actual TLS or WebSocket")
+    number = done = 0
+    begun_s = time.perf_counter()
+    running: dict[int, _Handshake] = {}
+    with selectors.DefaultSelector() as selector:
+        try:
+            while (passed_s := time.perf_counter() - begun_s) < seconds_s or not done:
+                while len(running) < connections:
+                    number += 1
+                    one = _Handshake(subject, number)
+                    running[one.on.fileno()] = one
+                    selector.register(one.on, selectors.EVENT_READ, one)
+                ready = selector.select(_PATIENCE_S)
+                if not ready:
+                    raise Unanswered(f"no handshake went on within {_PATIENCE_S} s", silent=True)
+                for key, _ in ready:
+                    one = key.data
+                    if one.advance():
+                        done += 1
+                        del running[one.on.fileno()]
+                        selector.unregister(one.on)
+                        one.on.close()
+        finally:
+            for one in running.values():
+                one.on.close()
+    return done / passed_s

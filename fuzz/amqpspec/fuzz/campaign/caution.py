@@ -1,0 +1,53 @@
+"""Going around inputs that end a target which nobody can restart: in halves, one half with each resumption.
+
+Knows: how many inputs from the position on are suspected. Must not know: what they are, how they are sent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(slots=True)
+class Caution:
+    """``left`` inputs are suspected, ``size`` of them go together next; ``avoided`` are left out for good.
+
+    ``random`` says that the suspects are random inputs.
+    """
+
+    left: int = 0
+    size: int = 0
+    random: bool = False
+    avoided: set[str] = field(default_factory=set)
+
+    def limited(self, size: int) -> int:
+        """How many inputs go together, where so many would else."""
+        return min(size, self.size) if self.left else size
+
+    def killed(self, ids: Iterable[str], *, random: bool = False) -> None:
+        """A batch of these took the target away: its first half is tried next, and a single one never again."""
+        named, self.random = list(ids), random
+        if len(named) == 1:
+            self.avoided.update(named)
+            self.left = self.size = 0
+        else:
+            self.left, self.size = len(named), (len(named) + 1) // 2
+
+    def survived(self, inputs: int) -> None:
+        """The target lives behind so many of them: the half of what is still suspected comes next."""
+        self.left = max(0, self.left - inputs)
+        self.size = max(1, (self.left + 1) // 2)
+
+    def to_json(self) -> dict[str, Any]:
+        """For ``progress.json``."""
+        return {
+            "left": self.left, "size": self.size, "random": self.random, "avoided": sorted(self.avoided),
+        }  # fmt: skip
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Caution:
+        """What ``to_json`` gave, or nothing where an older version gave nothing."""
+        left, size = int(data.get("left", 0)), int(data.get("size", 0))
+        return cls(left, size, bool(data.get("random", False)), set(data.get("avoided", ())))

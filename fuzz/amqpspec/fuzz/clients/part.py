@@ -1,0 +1,46 @@
+"""What fuzzing clients asks a driver: where a server's frames can be bent.
+
+Knows: the question. Must not know: any dialect's answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Protocol, cast
+
+from amqpspec.fuzz.parts import Part, loaded_driver
+from amqpspec.fuzz.states.model import State
+
+
+@dataclass(frozen=True, slots=True)
+class ServerPlace:
+    """A place of a scenario: after the server's frame named ``after`` it may go on with ``next``.
+
+    ``in_place``: what is bent comes in place of that frame, else behind it.
+    """
+
+    name: str
+    after: str
+    scenario: str
+    next: tuple[str, ...]
+    in_place: bool = False
+
+    @property
+    def state(self) -> State:
+        """The place as the families know one."""
+        return State(self.name, (), self.next)
+
+
+class ClientsPart(Part, Protocol):
+    """Where clients of a dialect can be fuzzed; nowhere by default."""
+
+    def server_places(self) -> Iterable[ServerPlace]:
+        """The places, in the order of a conversation."""
+        return ()
+
+
+def server_places(dialect_id: str) -> dict[str, ServerPlace]:
+    """The places of a dialect by name."""
+    part = cast(ClientsPart, loaded_driver(dialect_id))
+    return {place.name: place for place in part.server_places()}

@@ -1,0 +1,50 @@
+"""Where a server's frames are bent for clients of the 0-9 family.
+
+Knows: scenarios of agents, which frame leads where. Must not know: what is bent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from amqpspec.fuzz.clients.part import ServerPlace
+
+_ANY_TIME = ("method/connection.close", "method/channel.close", "frame/heartbeat")
+_DELIVERED = (
+    "content/basic.deliver",
+    "method/basic.cancel",
+    "method/basic.consume-ok",
+    "method/channel.flow",
+)
+
+
+def server_places() -> Iterator[ServerPlace]:
+    """From start to the midst of a content."""
+    yield ServerPlace(
+        "server-start", "connection.start", "connect", ("method/connection.start",), in_place=True
+    )
+    yield ServerPlace("server-tune", "connection.tune", "connect", ("method/connection.tune",), in_place=True)
+    yield ServerPlace(
+        "server-open-ok",
+        "connection.open-ok",
+        "connect",
+        ("method/connection.open-ok", _ANY_TIME[0]),
+        in_place=True,
+    )
+    yield ServerPlace("server-channel", "channel.open-ok", "consume", ("method/channel.open-ok", *_ANY_TIME))
+    yield ServerPlace(
+        "server-declare",
+        "queue.declare-ok",
+        "consume",
+        ("method/queue.declare-ok", *_ANY_TIME),
+        in_place=True,
+    )
+    yield ServerPlace("server-consume", "basic.consume-ok", "consume", (*_DELIVERED, *_ANY_TIME))
+    yield ServerPlace(
+        "server-content",
+        "basic.deliver",
+        "consume",
+        ("header/basic", "header/basic/bare", "body", *_ANY_TIME),
+    )
+    yield ServerPlace("server-get", "basic.get-ok", "get", ("content/basic.get-ok",), in_place=True)
+    yield ServerPlace("server-return", "basic.return", "return", ("content/basic.return",), in_place=True)

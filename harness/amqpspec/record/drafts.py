@@ -1,0 +1,27 @@
+"""Files that are being written: beside the one that they will become, with the id of the process that writes them.
+
+Knows: their names. Must not know: what is written.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import psutil
+
+_DRAFT = re.compile(r"\..+\.(\d+)\.tmp")
+
+
+def draft_of(path: Path) -> Path:
+    """Where a file is written until it is whole."""
+    return path.with_name(f".{path.name}.{os.getpid()}.tmp")
+
+
+def remove_drafts(folder: Path) -> None:
+    """Remove what killed processes were writing into a folder."""
+    for path in folder.glob(".*.tmp"):
+        found = _DRAFT.fullmatch(path.name)
+        if found and not psutil.pid_exists(int(found[1])):
+            path.unlink(missing_ok=True)

@@ -1,0 +1,21 @@
+"""Cases for clients of AMQP 0-10: what they say to a correct server, and what they do about one that is not."""
+
+DIALECT = "amqp-0-10-clients"
+ORDER = [
+    "opening",
+    "frames",
+    "instructions",
+    "sessions",
+    "messages",
+    "asked",
+    "hostile_login",
+    "hostile_frames",
+    "hostile_instructions",
+    "hostile_sessions",
+    "hostile_messages",
+    "hostile_ends",
+]
+EVERY = (
+    "connect", "publish", "publish-transactional", "consume", "get", "idle", "large", "return", "refused", "reconnect",
+)  # fmt: skip
+"""All scenarios."""

@@ -1,0 +1,164 @@
+"""Both sides' state of a conversation, frame by frame, as rules of conduct look at it.
+
+Knows: what controls and commands change. Must not know: rules, verdicts.
+The order is the server's: what the client sends may cross what stands before it. Where that matters, the rule says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from amqpspec.spec.model import Side
+from amqpspec.wire.amqp_0_10.frames import Frame
+from amqpspec.wire.amqp_0_10.instructions import COMMAND, Instruction
+from amqpspec.wire.amqp_0_10.segments import Assembly
+from amqpspec.wire.amqp_0_10.serial import add
+from amqpspec.wire.conversation import Conversation, Said
+
+
+@dataclass(slots=True)
+class Session:
+    """A session as the client has it on a channel.
+
+    ``next_id`` is the id of the client's next command, ``next_in`` that of the server's; None before command-point.
+    """
+
+    name: bytes
+    next_id: int | None = None
+    next_in: int | None = None
+    delivered: set[int] = field(default_factory=set)
+    """Transfers of the server, by id."""
+    resolved: set[int] = field(default_factory=set)
+    """Those of them that the client has accepted, rejected or released."""
+    destinations: set[str] = field(default_factory=set)
+    selected: bool = False
+    point: int | None = None
+    """The offset of the client's command-point behind which no command has begun yet."""
+
+
+@dataclass(slots=True)
+class Books:
+    """Everything that both sides have said so far."""
+
+    sessions: dict[int, Session] = field(default_factory=dict)
+    closed: Said | None = None
+    flushed: set[int] = field(default_factory=set)
+    """The channels on which the server has asked what is expected."""
+    tuned: Mapping[str, Any] | None = None
+    """The client's tune-ok."""
+
+    def take(self, said: Said) -> None:
+        """Take down a frame."""
+        if frame_of(said) is None:
+            return
+        if said.sender is Side.CLIENT:
+            self._client(said)
+        else:
+            self._server(said)
+
+    def _client(self, said: Said) -> None:
+        name, session = said.name, self.sessions.get(said.channel)
+        if name == "connection.tune-ok":
+            self.tuned = fields(said)
+        elif name == "connection.close":
+            self.closed = self.closed or said
+        elif name == "session.attach" and session is None:
+            self.sessions[said.channel] = Session(fields(said).get("name", b""))
+        elif name in ("session.detach", "session.detached"):
+            self.sessions.pop(said.channel, None)
+        elif session is not None:
+            _of_client(session, said)
+
+    def _server(self, said: Said) -> None:
+        session = self.sessions.get(said.channel)
+        if said.name in ("session.detach", "session.detached"):
+            self.sessions.pop(said.channel, None)
+        elif said.name == "session.flush" and fields(said).get("expected"):
+            self.flushed.add(said.channel)
+        elif session is not None and said.name == "session.command-point":
+            session.next_in = fields(said).get("command_id")
+        elif session is not None and session.next_in is not None and is_command(said):
+            if said.name == "message.transfer":
+                session.delivered.add(session.next_in)
+            session.next_in = add(session.next_in, 1)
+
+
+def _of_client(session: Session, said: Said) -> None:
+    args = fields(said)
+    if said.name == "session.command-point":
+        session.next_id, session.point = args.get("command_id"), args.get("command_offset", 0)
+        return
+    if track_of(said) == 1:
+        session.point = None
+    if not is_command(said):
+        return
+    if session.next_id is not None:
+        session.next_id = add(session.next_id, 1)
+    if said.name in ("message.accept", "message.reject", "message.release"):
+        session.resolved |= {n for n in ids(args.get("transfers")) if n in session.delivered}
+    elif said.name == "message.subscribe":
+        session.destinations.add(args.get("destination", ""))
+    elif said.name == "message.cancel":
+        session.destinations.discard(args.get("destination", ""))
+    elif said.name == "tx.select":
+        session.selected = True
+
+
+def walk(talk: Conversation, *names: str) -> Iterator[tuple[Said, Books]]:
+    """What the client said, of these names (none: everything), each with the state before it."""
+    books = Books()
+    for said in talk.said:
+        if said.sender is Side.CLIENT and (not names or said.name in names):
+            yield said, books
+        books.take(said)
+
+
+# --- one frame
+
+
+def frame_of(said: Said) -> Frame | None:
+    """The frame; None for a protocol header, and where framing is lost."""
+    return said.what if isinstance(said.what, Frame) else None
+
+
+def assembly_of(said: Said) -> Assembly | None:
+    """What a frame completes."""
+    frame = frame_of(said)
+    return None if frame is None else frame.assembly
+
+
+def instruction_of(said: Said) -> Instruction | None:
+    """The control or command that a frame completes."""
+    assembly = assembly_of(said)
+    return None if assembly is None else assembly.instruction
+
+
+def fields(said: Said) -> Mapping[str, Any]:
+    """The arguments that are there; none where nothing can be read."""
+    instruction = instruction_of(said)
+    return {} if instruction is None else instruction.args
+
+
+def is_command(said: Said) -> bool:
+    """Whether a frame completes a command."""
+    instruction = instruction_of(said)
+    return instruction is not None and instruction.kind == COMMAND
+
+
+def track_of(said: Said) -> int:
+    """The track of a frame; -1 for what is none."""
+    frame = frame_of(said)
+    return -1 if frame is None else frame.track
+
+
+_MOST_IDS = 1 << 16
+
+
+def ids(ranges: Any) -> set[int]:
+    """The numbers of ranges; of very many, the first ones."""
+    found: set[int] = set()
+    for lower, upper in ranges or ():
+        found |= set(range(lower, min(upper, lower + _MOST_IDS) + 1))
+    return found

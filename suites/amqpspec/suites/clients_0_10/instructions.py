@@ -1,0 +1,114 @@
+"""What frames complete: controls, commands, their fields, the segments behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from amqpspec.run.case import case
+from amqpspec.run.clients.client import Client
+from amqpspec.run.clients.judging import Looked, conducts
+from amqpspec.run.verdict import Verdict
+from amqpspec.spec.amqp_0_10 import DIALECT as TABLES
+from amqpspec.spec.model import Side
+from amqpspec.suites.clients_0_10 import EVERY
+from amqpspec.suites.clients_0_10._books import assembly_of
+from amqpspec.wire.amqp_0_10.instructions import COMMAND, CONTROL, Instruction
+from amqpspec.wire.amqp_0_10.problems import Problem
+from amqpspec.wire.amqp_0_10.segments import Assembly
+from amqpspec.wire.conversation import Conversation
+
+_CLASSES = {c.code for c in TABLES.classes}
+Judge = Callable[[Client], Verdict]
+Find = Callable[[Assembly], str]
+"""What is wrong with an assembly by one rule; empty where nothing is."""
+
+
+def _rule(find: Find, applies: Callable[[Assembly], bool] = lambda assembly: True) -> Judge:
+    def judge(client: Client) -> Verdict:
+        def rule(talk: Conversation) -> Iterator[Looked]:
+            for said in talk.by_client():
+                assembly = assembly_of(said)
+                if assembly is not None and applies(assembly):
+                    wrong = find(assembly)
+                    yield Looked(said, not wrong, wrong)
+
+        return conducts(client, rule, *EVERY)
+
+    return judge
+
+
+def _is(kind: int) -> Callable[[Assembly], bool]:
+    return lambda assembly: assembly.instruction is not None and assembly.instruction.kind == kind
+
+
+def _unreadable(assembly: Assembly) -> str:
+    instruction = assembly.instruction
+    broken = instruction is not None and instruction.row is not None and instruction.error is not None
+    return str(instruction.error) if instruction is not None and broken else ""
+
+
+def _code(assembly: Assembly) -> Instruction | None:
+    return (
+        assembly.instruction
+        if assembly.instruction is not None and assembly.instruction.row is None
+        else None
+    )
+
+
+def _unknown_class(assembly: Assembly) -> str:
+    found = _code(assembly)
+    return f"no class {found.code[0]}" if found and found.code and found.code[0] not in _CLASSES else ""
+
+
+def _unknown_code(assembly: Assembly) -> str:
+    found = _code(assembly)
+    return f"no {found.name}" if found and found.code and found.code[0] in _CLASSES else ""
+
+
+def _wrong_side(assembly: Assembly) -> str:
+    row = assembly.instruction.row if assembly.instruction is not None else None
+    return f"{row.name} comes from servers" if row is not None and row.sent_by is Side.SERVER else ""
+
+
+def _problem(is_meant: Callable[[Problem], bool]) -> Find:
+    return lambda assembly: next((str(p) for p in assembly.problems if is_meant(p)), "")
+
+
+def _disorder(assembly: Assembly) -> str:
+    """Segments where none of their type can stand (12.2), or behind a command that has none."""
+    error = assembly.error
+    if error is not None and error.where == "assembly":
+        return str(error)
+    return _problem(lambda p: p.expected == "no segment behind it")(assembly)
+
+
+_RULES: tuple[tuple[str, str, Judge, str], ...] = (
+    ("control.readable", "encoding/control/layout", _rule(_unreadable, _is(CONTROL)),
+     "Each control of a client is its codes, packing flags and the fields that they announce, and nothing more."),
+    ("command.readable", "encoding/command/layout", _rule(_unreadable, _is(COMMAND)),
+     "Each command of a client is its codes, session header, packing flags and fields, and nothing more."),
+    ("class.known", "encoding/command/unknown-class", _rule(_unknown_class),
+     "A client sends nothing of an undefined class."),
+    ("code.known", "encoding/command/unknown-command", _rule(_unknown_code),
+     "A client sends no control or command that its class does not have."),
+    ("side", "encoding/command/wrong-side", _rule(_wrong_side), "A client sends nothing that only servers send."),
+    ("fields", "encoding/struct/required-field", _rule(_problem(lambda p: p.actual == "no packing flag")),
+     "Required fields are there."),
+    ("map.keys", "map/distinct-keys", _rule(_problem(lambda p: p.expected == "each key once")),
+     "No key stands twice in a map."),
+    ("ranges", "type/sequence-set/disjoint", _rule(_problem(lambda p: p.expected.startswith("ranges in ascending"))),
+     "The ranges of a set are in order, and neither overlap nor touch."),
+    ("header.once", "encoding/header-segment/one-of-each",
+     _rule(_problem(lambda p: p.expected == "each struct once at most")), "A header segment holds no struct twice."),
+    ("segments", "encoding/segments/unexpected", _rule(_disorder),
+     "Header and body segments follow commands only that have them, and in this order."),
+)  # fmt: skip
+
+
+def _declare(name: str, row: str, body: Judge, title: str) -> None:
+    body.__doc__, body.__module__ = title, __name__
+    globals()[f"case_{name}"] = case(f"client.{name}", covers=[row])(body)
+
+
+for _declared in _RULES:
+    _declare(*_declared)

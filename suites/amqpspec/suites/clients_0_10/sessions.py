@@ -1,0 +1,119 @@
+"""Sessions: what comes before what on a channel, and which session it has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from amqpspec.run.case import case
+from amqpspec.run.clients.client import Client
+from amqpspec.run.clients.judging import Looked, conducts
+from amqpspec.run.verdict import Verdict
+from amqpspec.suites.clients_0_10 import EVERY
+from amqpspec.suites.clients_0_10._books import fields, frame_of, is_command, track_of, walk
+from amqpspec.wire.amqp_0_10.frames import FIRST_FRAME, FIRST_SEGMENT
+from amqpspec.wire.conversation import Conversation
+
+_ATTACHMENTS = ("session.attach", "session.attached", "session.detach", "session.detached")
+_BEGINNING = FIRST_SEGMENT | FIRST_FRAME
+
+
+@case("client.session.attached-first", covers=["session/attachment/attached-first"])
+def attaches_before_other_controls(client: Client) -> Verdict:
+    """Controls of sessions come on a channel only once the client has asked for a session on it.
+
+    A control may cross the end of its session; that one is not held against the client.
+    """
+
+    def rule(talk: Conversation) -> Iterator[Looked]:
+        asked: set[int] = set()
+        for said in talk.by_client():
+            if said.name == "session.attach":
+                asked.add(said.channel)
+            elif said.name.startswith("session.") and said.name not in _ATTACHMENTS:
+                yield Looked(said, said.channel in asked, f"no session on channel {said.channel}")
+
+    return conducts(client, rule, *EVERY)
+
+
+@case("client.session.commands", covers=["session/attachment/commands"])
+def attaches_before_commands(client: Client) -> Verdict:
+    """Commands come on a channel only once the client has asked for a session on it."""
+
+    def rule(talk: Conversation) -> Iterator[Looked]:
+        asked: set[int] = set()
+        for said in talk.by_client():
+            if said.name == "session.attach":
+                asked.add(said.channel)
+            elif is_command(said):
+                yield Looked(said, said.channel in asked, f"no session on channel {said.channel}")
+
+    return conducts(client, rule, *EVERY)
+
+
+@case("client.session.command-point", covers=["session/command-point/before-commands"])
+def says_where_commands_begin(client: Client) -> Verdict:
+    """A command-point comes before the first command on a channel that is newly attached."""
+
+    def rule(talk: Conversation) -> Iterator[Looked]:
+        for said, books in walk(talk):
+            session = books.sessions.get(said.channel)
+            if session is not None and is_command(said):
+                yield Looked(said, session.next_id is not None, "no command-point before it")
+
+    return conducts(client, rule, *EVERY)
+
+
+@case("client.session.command-point.zero-offset", covers=["session/command-point/zero-offset/next-frame"])
+def begins_a_command_behind_its_point(client: Client) -> Verdict:
+    """Behind a command-point with offset zero, the next frame of a command begins one."""
+
+    def rule(talk: Conversation) -> Iterator[Looked]:
+        for said, books in walk(talk):
+            session, frame = books.sessions.get(said.channel), frame_of(said)
+            if session is not None and frame is not None and session.point == 0 and track_of(said) == 1:
+                yield Looked(said, frame.flags & _BEGINNING == _BEGINNING, "no command begins")
+
+    return conducts(client, rule, *EVERY)
+
+
+@case("client.session.one-a-channel", covers=["session/attach/one-session-per-transport"])
+def attaches_one_session_to_a_channel(client: Client) -> Verdict:
+    """No second session is attached to a channel that has one."""
+
+    def rule(talk: Conversation) -> Iterator[Looked]:
+        for said, books in walk(talk, "session.attach"):
+            session = books.sessions.get(said.channel)
+            kept = session is None or session.name == fields(said).get("name")
+            yield Looked(said, kept, "another session is attached there")
+
+    return conducts(client, rule, *EVERY)
+
+
+@case("client.session.one-channel", covers=["session/attach/one-transport-per-session"])
+def attaches_a_session_to_one_channel(client: Client) -> Verdict:
+    """A session that is attached is not attached to another channel as well; force takes it from there."""
+
+    def rule(talk: Conversation) -> Iterator[Looked]:
+        for said, books in walk(talk, "session.attach"):
+            args = fields(said)
+            elsewhere = [
+                channel
+                for channel, session in books.sessions.items()
+                if channel != said.channel and session.name == args.get("name")
+            ]
+            yield Looked(said, not elsewhere or bool(args.get("force")), f"attached to channels {elsewhere}")
+
+    return conducts(client, rule, *EVERY)
+
+
+@case("client.session.expected", covers=["session/expected/never-spontaneous"])
+def sends_expected_on_request_only(client: Client) -> Verdict:
+    """A client sends expected only in answer to a flush that asks for it."""
+
+    def rule(talk: Conversation) -> Iterator[Looked]:
+        for said, books in walk(talk, "session.expected", "session.attach"):
+            yield Looked(
+                said, said.name == "session.attach" or said.channel in books.flushed, "no flush asked for it"
+            )
+
+    return conducts(client, rule, *EVERY)

@@ -1,0 +1,17 @@
+"""Cases for clients of AMQP 1.0: what they say to a correct server, and what they do about one that is not."""
+
+DIALECT = "amqp-1-0-clients"
+ORDER = [
+    "opening",
+    "frames",
+    "sessions",
+    "links",
+    "deliveries",
+    "hostile_login",
+    "hostile_frames",
+    "hostile_sessions",
+    "hostile_deliveries",
+    "hostile_ends",
+]
+EVERY = ("connect", "send", "send-settled", "receive", "reject", "idle", "large", "refused", "reconnect")
+"""All scenarios."""

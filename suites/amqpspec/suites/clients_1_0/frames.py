@@ -1,0 +1,160 @@
+"""Frames as such: types, sizes, channels, values, signs of life, and the close behind which there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from amqpspec.peer.amqp_1_0.books import number
+from amqpspec.run.case import case
+from amqpspec.run.clients.client import Client
+from amqpspec.run.clients.conduct import pauses, says_goodbye
+from amqpspec.run.clients.judging import Looked, conducts
+from amqpspec.run.verdict import Verdict
+from amqpspec.suites.clients_1_0 import EVERY
+from amqpspec.suites.clients_1_0._books import fields, performative_of, walk
+from amqpspec.wire.conversation import Conversation
+
+_GRACE = 1.4
+"""By how much a pause may exceed the idle timeout before it is held against a client: machines are late, too."""
+_VALUES = (
+    ("open", "performatives/open/mandatory"),
+    ("begin", "performatives/begin/mandatory"),
+    ("attach", "performatives/attach/mandatory"),
+    ("flow", "performatives/flow/mandatory"),
+    ("transfer", "performatives/transfer/handle"),
+    ("disposition", "performatives/disposition/mandatory"),
+    ("detach", "performatives/detach/mandatory"),
+)
+
+
+@case("client.frame.performative", covers=["framing/performative"])
+def sends_what_can_be_read(client: Client) -> Verdict:
+    """Every frame of a client is whole, and its body begins with a performative."""
+
+    def rule(talk: Conversation) -> Iterator[Looked]:
+        for said in talk.by_client():
+            yield Looked(said, said.name != "garbled")
+
+    return conducts(client, rule, *EVERY)
+
+
+@case("client.frame.type", covers=["framing/type"])
+def sends_frames_of_known_types(client: Client) -> Verdict:
+    """A client's frames are of type 0 for AMQP and 1 for SASL."""
+
+    def rule(talk: Conversation) -> Iterator[Looked]:
+        for said in talk.by_client():
+            yield Looked(said, not said.name.startswith("type-"))
+
+    return conducts(client, rule, *EVERY)
+
+
+def _values(name: str, row: str) -> None:
+    def body(client: Client) -> Verdict:
+        def rule(talk: Conversation) -> Iterator[Looked]:
+            for said in talk.by_client(name):
+                problems = said.what.problems
+                yield Looked(said, not problems, str(problems[0]) if problems else "")
+
+        return conducts(client, rule, *EVERY)
+
+    body.__doc__ = f"Each {name} of a client has its mandatory fields, and values of the right types."
+    globals()[f"case_{name}"] = case(f"client.{name}.fields", covers=[row])(body)
+
+
+for _name, _row in _VALUES:
+    _values(_name, _row)
+
+
+@case("client.frame.size", covers=["performatives/open/max-frame-size/respected"])
+def keeps_the_frame_size(client: Client) -> Verdict:
+    """No frame behind the server's open is larger than its max-frame-size."""
+
+    def rule(talk: Conversation) -> Iterator[Looked]:
+        for said, books in walk(talk):
+            limit = books.limit("max_frame_size")
+            if books.server_opened is not None and performative_of(said) is not None:
+                yield Looked(said, said.octets <= limit, f"{said.octets} octets, the server takes {limit}")
+
+    return conducts(client, rule, *EVERY)
+
+
+@case("client.frame.channel-max", covers=["performatives/open/channel-max/respected"])
+def keeps_the_channel_max(client: Client) -> Verdict:
+    """No session is begun on a channel beyond the server's channel-max."""
+
+    def rule(talk: Conversation) -> Iterator[Looked]:
+        for said, books in walk(talk, "begin"):
+            limit = books.limit("channel_max")
+            yield Looked(said, said.channel <= limit, f"channel {said.channel}, channel-max is {limit}")
+
+    return conducts(client, rule, *EVERY)
+
+
+@case("client.empty-frame.channel-zero", covers=["connections/empty-frame/channel-zero"])
+def sends_empty_frames_on_channel_zero(client: Client) -> Verdict:
+    """Empty frames travel on channel 0."""
+
+    def rule(talk: Conversation) -> Iterator[Looked]:
+        for said in talk.by_client("empty"):
+            yield Looked(said, said.channel == 0, f"channel {said.channel}")
+
+    return conducts(client, rule, *EVERY)
+
+
+@case("client.empty-frame.after-open", covers=["connections/empty-frame/after-open"])
+def sends_empty_frames_behind_open(client: Client) -> Verdict:
+    """Empty frames come behind the client's open only."""
+
+    def rule(talk: Conversation) -> Iterator[Looked]:
+        for said, books in walk(talk, "empty"):
+            yield Looked(said, books.opened is not None, "before open")
+
+    return conducts(client, rule, *EVERY)
+
+
+@case("client.idle-time-out", covers=["performatives/open/idle-time-out/required"], slow=True)
+def keeps_the_idle_timeout(client: Client) -> Verdict:
+    """An idle client sends something within the idle timeout that the server announced."""
+
+    def rule(talk: Conversation) -> Iterator[Looked]:
+        opened = talk.first_of_server("open")
+        idle_ms = 0 if opened is None else number(fields(opened)["idle_time_out"], 0)
+        if opened is None or not idle_ms or talk.talk.hostile_ns is not None:
+            return
+        for before, gap_s in pauses(talk, opened.at_ns):
+            kept = before.name == "close" or 1000 * gap_s < _GRACE * idle_ms
+            yield Looked(before, kept, f"{1000 * gap_s:.0f} ms of silence after it, announced were {idle_ms}")
+
+    return conducts(client, rule, "idle")
+
+
+@case("client.close.written", covers=["performatives/close/written"])
+def closes_before_it_leaves(client: Client) -> Verdict:
+    """A client that is done sends close before it ends the socket."""
+    return conducts(client, says_goodbye("open", "close"), "connect", "reconnect")
+
+
+@case("client.close.last", covers=["performatives/close/nothing-after"])
+def says_nothing_behind_its_close(client: Client) -> Verdict:
+    """Nothing at all follows the client's close."""
+
+    def rule(talk: Conversation) -> Iterator[Looked]:
+        for said, books in walk(talk):
+            if books.closed is not None:
+                yield Looked(said, False, "behind close")
+            elif said.name == "close":
+                yield Looked(said, True)
+
+    return conducts(client, rule, *EVERY)
+
+
+@case("client.close.channel-zero", covers=["connections/closing/channel-zero"])
+def closes_on_channel_zero(client: Client) -> Verdict:
+    """Close travels on channel 0."""
+
+    def rule(talk: Conversation) -> Iterator[Looked]:
+        for said in talk.by_client("close"):
+            yield Looked(said, said.channel == 0, f"channel {said.channel}")
+
+    return conducts(client, rule, *EVERY)

@@ -1,0 +1,72 @@
+"""Servers that end, fall silent, or refuse in odd words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from amqpspec.run.clients.provoking import acting, instead
+from amqpspec.suites.clients_1_0 import _hostile as of
+from amqpspec.suites.clients_1_0.hostile_frames import POINTS
+from amqpspec.wire.amqp_1_0.frames import performative_frame
+from amqpspec.wire.amqp_1_0.values import Symbol
+from amqpspec.wire.hostility import Act, Deed
+
+_EARLY = {
+    "sasl-header": ("sasl-header", "connect"),
+    "mechanisms": ("sasl-mechanisms", "connect"),
+    "outcome": ("sasl-outcome", "connect"),
+    "amqp-header": ("amqp-header", "connect"),
+}
+_LATE = {"detach": ("detach", "send"), "end": ("end", "connect")}
+for _act, _how in ((Act.FIN, "FIN"), (Act.RESET, "RST")):
+    for _point, _at in {**_EARLY, **POINTS, **_LATE}.items():
+        of.hostile(
+            globals(), f"client.hostile.{_how.lower()}.{_point}", "violated/connections/closing/close-frame", _at,
+            acting(_act), f"A client notices {_how} in place of {_at[0]}",
+        )  # fmt: skip
+    of.hostile(
+        globals(), f"client.hostile.{_how.lower()}.again", "violated/connections/closing/close-frame",
+        ("open", "reconnect"), acting(_act), f"A client notices {_how} in place of open on its second connection",
+        connection=2,
+    )  # fmt: skip
+for _point in ("open", "begin", "attach", "disposition"):
+    of.hostile(
+        globals(), f"client.hostile.silence.{_point}", "connections/idle-timeout/close", POINTS[_point],
+        acting(Act.SILENCE), f"A client leaves a server that falls silent at {_point}", of.silenced,
+    )  # fmt: skip
+
+_ERRORS: Mapping[str, Any] = {
+    "plain": {"condition": "amqp:internal-error", "description": "on purpose"},
+    "unknown": {"condition": "no:such:condition"},
+    "long": {"condition": "x" * 255, "description": "y" * 200, "info": {Symbol("z"): "z" * 200}},
+    "bare": None,
+}
+"""Errors as a server may word them: a condition is any symbol, and there need not be an error (§2.8.14)."""
+
+
+def _ending(name: str, error: Any) -> Deed:
+    return instead(lambda frame: _ended(name, error, frame))
+
+
+def _ended(name: str, error: Any, frame: bytes) -> bytes:
+    """An end of something: of the link that a flow or transfer is about, of its session, of the connection."""
+    fields = {} if error is None else {"error": error}
+    if name == "detach":
+        fields |= {"handle": of.read(frame)[0]["handle"], "closed": True}
+    return performative_frame(name, 0 if name == "close" else of.channel_of(frame), **fields)
+
+
+_ENDS = (
+    ("close", "performatives/close/written", ("begin", "disposition", "transfer")),
+    ("end", "sessions/end/handshake", ("attach", "disposition", "transfer")),
+    ("detach", "links/closing/answer", ("flow", "transfer")),
+)
+for _name, _row, _points in _ENDS:
+    for _point in _points:
+        for _words, _error in _ERRORS.items():
+            of.hostile(
+                globals(), f"client.hostile.{_name}.{_words}.{_point}", _row, POINTS[_point],
+                _ending(_name, _error),
+                f"A client answers {_name} in place of {_point}, worded: {_words}", of.answering(_name),
+            )  # fmt: skip

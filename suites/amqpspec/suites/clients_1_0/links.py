@@ -1,0 +1,172 @@
+"""Links: their names, handles and roles, the credit that they are given, and who answers a detach."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from amqpspec.peer.amqp_1_0.books import ahead, number
+from amqpspec.run.case import case
+from amqpspec.run.clients.client import Client
+from amqpspec.run.clients.judging import Looked, conducts
+from amqpspec.run.verdict import Verdict
+from amqpspec.spec.model import Side
+from amqpspec.suites.clients_1_0 import EVERY
+from amqpspec.suites.clients_1_0._books import Books, fields, walk
+from amqpspec.wire.conversation import Conversation, Said
+
+_ENDS = ("end", "close")
+
+
+@case("client.attach.handle.free", covers=["performatives/attach/handle/free"])
+def attaches_by_a_free_handle(client: Client) -> Verdict:
+    """An attach takes a handle that no link of the session has."""
+
+    def rule(talk: Conversation) -> Iterator[Looked]:
+        for said, books in walk(talk, "attach"):
+            known = books.link_of(said)
+            yield Looked(said, known is None or known.is_detached, "the handle has a link")
+
+    return conducts(client, rule, *EVERY)
+
+
+@case("client.attach.handle.lowest", covers=["performatives/attach/handle/lowest"])
+def attaches_by_the_lowest_handle(client: Client) -> Verdict:
+    """An attach takes no higher handle than the lowest that never had a link in the session."""
+
+    def rule(talk: Conversation) -> Iterator[Looked]:
+        for said, books in walk(talk, "attach"):
+            session, handle = books.session_of(said), number(fields(said)["handle"], 0)
+            if session is not None:
+                lowest = next(h for h in range(len(session.links) + 1) if h not in session.links)
+                yield Looked(said, handle <= lowest, f"handle {handle}, {lowest} is free")
+
+    return conducts(client, rule, *EVERY)
+
+
+@case("client.attach.handle-max", covers=["performatives/begin/handle-max/respected"])
+def keeps_the_handle_max(client: Client) -> Verdict:
+    """No link is attached by a handle beyond the server's handle-max."""
+
+    def rule(talk: Conversation) -> Iterator[Looked]:
+        for said, books in walk(talk, "attach"):
+            session, handle = books.session_of(said), number(fields(said)["handle"], 0)
+            if session is not None and session.answer is not None:
+                limit = number(session.answer["handle_max"], handle)
+                yield Looked(said, handle <= limit, f"handle {handle}, handle-max is {limit}")
+
+    return conducts(client, rule, *EVERY)
+
+
+@case("client.attach.initial-delivery-count", covers=["performatives/attach/initial-delivery-count/set"])
+def tells_where_its_count_begins(client: Client) -> Verdict:
+    """The attach of a sender has an initial-delivery-count."""
+
+    def rule(talk: Conversation) -> Iterator[Looked]:
+        for said in talk.by_client("attach"):
+            if fields(said)["role"] is False:
+                yield Looked(said, "initial_delivery_count" in fields(said).given, "none")
+
+    return conducts(client, rule, *EVERY)
+
+
+@case("client.attach.name", covers=["links/names/unique"])
+def gives_a_name_once(client: Client) -> Verdict:
+    """Among the attached links of one direction, a name stands for one link."""
+
+    def rule(talk: Conversation) -> Iterator[Looked]:
+        for said, books in walk(talk, "attach"):
+            taken = (fields(said)["name"], fields(said)["role"])
+            yield Looked(said, taken not in _names(books), f"the name {taken[0]!r} is taken")
+
+    return conducts(client, rule, *EVERY)
+
+
+def _names(books: Books) -> set[tuple[object, object]]:
+    """Names and roles of the client's links that are attached."""
+    links = [link for s in books.sessions.values() if not s.is_ended for link in s.links.values()]
+    return {(link.attach["name"], link.attach["role"]) for link in links if not link.is_detached}
+
+
+@case("client.link.handles", covers=["links/handles/until-detach"])
+def speaks_of_attached_links(client: Client) -> Verdict:
+    """A flow, transfer or detach names a handle that the client attached and has not detached."""
+
+    def rule(talk: Conversation) -> Iterator[Looked]:
+        for said, books in walk(talk, "flow", "transfer", "detach"):
+            if "handle" in fields(said).given:
+                link = books.link_of(said)
+                why = f"handle {fields(said)['handle']} has no link"
+                yield Looked(said, link is not None and not link.is_detached, why)
+
+    return conducts(client, rule, *EVERY)
+
+
+@case("client.link.direction", covers=["links/establishing/whose-terminus"])
+def sends_on_its_sending_links(client: Client) -> Verdict:
+    """Transfers go out on links that the client attached as sender."""
+
+    def rule(talk: Conversation) -> Iterator[Looked]:
+        for said, books in walk(talk, "transfer"):
+            link = books.link_of(said)
+            if link is not None:
+                yield Looked(said, link.is_sender, "the client is the receiver of this link")
+
+    return conducts(client, rule, *EVERY)
+
+
+@case("client.detach.answer", covers=["links/closing/answer"])
+def answers_a_closing_detach(client: Client) -> Verdict:
+    """A detach of the server that closes the link is answered by one that closes it."""
+
+    def rule(talk: Conversation) -> Iterator[Looked]:
+        books, asked = Books(), dict[int, Said]()
+        for said in talk.said:
+            if said.sender is Side.CLIENT and said.name in _ENDS and not client.arena.is_prompted:
+                return  # It may have crossed the server's detach; a scenario waits for that one first.
+            if said.name == "detach" and said.sender is Side.SERVER:
+                asked.update(_asked(books, said))
+            elif said.name == "detach" and (by := asked.pop(id(books.link_of(said)), None)) is not None:
+                yield Looked(by, fields(said)["closed"] is True, "its answer does not close the link")
+            books.take(said)
+        if talk.talk.is_whole and books.closed is not None:
+            yield from (Looked(by, False, "no detach of the client") for by in asked.values())
+
+    return conducts(client, rule, "refused")
+
+
+def _asked(books: Books, said: Said) -> dict[int, Said]:
+    """A closing detach by the client's link, where it wants an answer and is none itself."""
+    session = books.by_server_channel.get(said.channel)
+    link = None if session is None else session.by_server_handle.get(number(fields(said)["handle"], -1))
+    if link is None or link.is_detached or link.session.is_ended or fields(said)["closed"] is not True:
+        return {}
+    return {id(link): said}
+
+
+@case("client.transfer.credit", covers=["links/flow/no-credit"])
+def sends_within_its_credit(client: Client) -> Verdict:
+    """A delivery goes out on credit: no more of them than the server's flows allow at most."""
+
+    def rule(talk: Conversation) -> Iterator[Looked]:
+        for said, books in walk(talk, "transfer"):
+            link = books.link_of(said)
+            if link is not None and link.is_sender and link.partial is None:
+                left = 0 if link.credit_to is None else ahead(link.credit_to, link.delivery_count)
+                yield Looked(said, left > 0, "no credit is left")
+
+    return conducts(client, rule, *EVERY)
+
+
+@case("client.transfer.window", covers=["sessions/flow/remote-incoming-window"])
+def sends_within_the_window(client: Client) -> Verdict:
+    """A transfer lies within the server's incoming window."""
+
+    def rule(talk: Conversation) -> Iterator[Looked]:
+        for said, books in walk(talk, "transfer"):
+            session = books.session_of(said)
+            if session is not None:
+                to = session.window_to
+                left = 0 if to is None else ahead(to, session.next_outgoing_id)
+                yield Looked(said, left > 0, "the window is used up")
+
+    return conducts(client, rule, *EVERY)

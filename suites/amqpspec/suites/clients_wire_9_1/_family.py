@@ -1,0 +1,49 @@
+"""What this suite takes from that of 0-9-1: cases of conduct and hostile servers, judged by the draft's own rows.
+
+Knows: cases, provocations, which row rules here. Must not know: what a case judges.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import partial
+from types import ModuleType
+from typing import Any
+
+from amqpspec.run.case import Case, case, cases_of
+from amqpspec.run.clients.client import Client
+from amqpspec.run.clients.judging import answers_violation
+from amqpspec.run.clients.provoking import Oracle, Provocation, declare
+from amqpspec.run.methods.agent_wire_9_1 import row_of
+from amqpspec.run.verdict import Verdict
+from amqpspec.suites.clients_0_9_1._judging import LEAVING, refusal_by
+from amqpspec.suites.clients_0_9_1._octets import Octets
+from amqpspec.suites.clients_wire_9_1 import DIALECT
+
+OCTETS = Octets("amqp-wire-9-1")
+
+
+def borrow(where: dict[str, Any], module: ModuleType) -> None:
+    """Declare the cases of a module of the 0-9-1 suite in a module of this one."""
+    for known in cases_of(module):
+        _borrowed(where, known)
+
+
+def _borrowed(where: dict[str, Any], known: Case) -> None:
+    def body(client: Client) -> Verdict:
+        return known.body(client)
+
+    body.__doc__, body.__module__ = known.title, where["__name__"]
+    rows = [row_of(row) for row in known.covers]
+    where[f"case_{known.id}"] = case(known.id, covers=rows, slow=known.slow)(body)
+
+
+def hostile(
+    where: dict[str, Any], *groups: Iterable[Provocation], oracle: Oracle = answers_violation
+) -> None:
+    """Declare cases of hostile servers in a module; their rows may be those of 0-9-1."""
+    for provocation in (one for group in groups for one in group):
+        reading = partial(refusal_by, leaving=provocation.row in LEAVING)
+        ruled = replace(provocation, row=row_of(provocation.row))
+        declare(where, DIALECT, OCTETS.dialect_id, ruled, reading, oracle)

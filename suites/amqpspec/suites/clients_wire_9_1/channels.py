@@ -1,0 +1,8 @@
+"""Channels and closes: what stands between open and close, and who answers whom."""
+
+from __future__ import annotations
+
+from amqpspec.suites.clients_0_9_1 import channels
+from amqpspec.suites.clients_wire_9_1._family import borrow
+
+borrow(globals(), channels)

@@ -1,0 +1,8 @@
+"""From the protocol header to connection.open: what a client chooses, and from what."""
+
+from __future__ import annotations
+
+from amqpspec.suites.clients_0_9_1 import login
+from amqpspec.suites.clients_wire_9_1._family import borrow
+
+borrow(globals(), login)

@@ -1,0 +1,93 @@
+"""What is printed can be done: replay lines, addresses; a lost target is one line; ways count as the target does."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from amqpspec.cli.main import cli
+from amqpspec.fuzz.executor.client import Client
+from amqpspec.fuzz.executor.loop import Address
+from amqpspec.fuzz.executor.subject import Subject
+from amqpspec.fuzz.executor.tempo import Tempo
+from amqpspec.fuzz.inputs.catalogue import cells
+from amqpspec.fuzz.states.model import Values
+from amqpspec.fuzz.states.ways import octets_of_step, way
+from amqpspec.fuzz.triage.triage import TargetLost, Triage
+from amqpspec.reference.server import ReferenceBroker
+
+ROW = "wire/content/body-exceeds-size"
+CELL = "C05/body.too-long/body"
+BEGINS_AT = 4_294_967_292
+
+
+def test_the_replay_line_of_a_target_of_ones_own_can_be_carried_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with ReferenceBroker("amqp-0-9-1", faults=[f"wrong-code:{ROW}"]) as broker:
+        mine = tmp_path / "mine.yaml"
+        mine.write_text(
+            f"targets:\n  own:\n    url: {broker.url}\n    dialect: amqp-0-9-1\n", encoding="utf-8"
+        )
+        out = tmp_path / "c"
+        where = [
+            "--target",
+            "own",
+            "--targets",
+            str(mine),
+            "--cells",
+            CELL,
+            "--families-only",
+            "--workers",
+            "1",
+        ]
+        ran = CliRunner().invoke(cli, ["fuzz", *where, "--out", str(out)])
+        assert ran.exit_code == 1, ran.output
+        (line,) = [path.read_text(encoding="utf-8") for path in out.glob("findings/*/REPLAY")]
+        program, *arguments = shlex.split(line)
+        assert program == "amqpspec" and str(mine) in arguments
+        monkeypatch.chdir(tmp_path)
+        assert CliRunner().invoke(cli, arguments).exit_code == 1
+
+        def gone(self: Triage, *given: object) -> None:
+            raise TargetLost("own does not answer any more")
+
+        monkeypatch.setattr(Triage, "again", gone)
+        lost = CliRunner().invoke(cli, arguments)
+        assert lost.exit_code == 3 and lost.stderr.count("\n") == 1 and "does not answer" in lost.stderr
+
+
+def test_an_address_goes_with_a_url() -> None:
+    ran = CliRunner().invoke(cli, ["run", "--target", "reference", "--address", "/queues/{name}"])
+    assert ran.exit_code == 2 and "--address goes with a URL" in ran.stderr
+    ran = CliRunner().invoke(cli, ["run", "amqp://127.0.0.1:1/", "--address", "/queues/q"])
+    assert ran.exit_code == 2 and "{name}" in ran.stderr
+
+
+def test_a_way_counts_from_where_the_target_begins() -> None:
+    steps = way("amqp-1-0", "consuming")
+    said = b"".join(octets_of_step("amqp-1-0", step, Values(next_incoming=BEGINS_AT)) for step in steps)
+    assert BEGINS_AT.to_bytes(4, "big") in said
+    assert BEGINS_AT.to_bytes(4, "big") not in b"".join(
+        octets_of_step("amqp-1-0", step, Values()) for step in steps
+    )
+
+
+def test_the_number_is_taken_from_the_begin_of_the_target() -> None:
+    with ReferenceBroker("amqp-1-0") as broker:
+        address = Address(broker.host, broker.port)
+        with Client(address, "amqp-1-0", Values(), 10.0) as client:
+            client.enter("session")
+            began = client.values.next_incoming
+        assert began == 2**32 - 2
+        executor = Subject("r", "amqp-1-0", address).executor(Tempo())
+        executor.recording = True
+        cell = next(cell for cell in cells("amqp-1-0") if cell.state == "consuming")
+        (result,) = executor.run([cell.input(0)])
+        executor.close()
+    assert result.reached and executor.last is not None and executor.last.spoken is not None
+    said = b"".join(spoken.octets for spoken in executor.last.spoken if spoken.direction == "out")
+    assert began.to_bytes(4, "big") in said

@@ -1,0 +1,46 @@
+"""The benchmark of the fuzzer's rate: both sides open connections to the same target, and give one row."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from amqpspec.fuzz.executor.loop import Address
+from amqpspec.fuzz.executor.subject import Subject
+from amqpspec.fuzz.parts import fuzzed_dialects
+from amqpspec.reference.server import ReferenceBroker
+from bench import __main__ as bench
+from bench import fuzz_rate
+
+
+@pytest.mark.parametrize("dialect", fuzzed_dialects())
+def test_handshakes_are_counted(dialect: str) -> None:
+    with ReferenceBroker(dialect) as broker:
+        subject = Subject("r", dialect, Address(broker.host, broker.port))
+        assert fuzz_rate.handshakes(subject, 4, 0.5) > 0
+
+
+def test_a_url_gives_one_row(capsys: pytest.CaptureFixture[str]) -> None:
+    with ReferenceBroker("amqp-0-9-1") as broker:
+        words = [
+            "--url",
+            broker.url,
+            "--seconds",
+            "3",
+            "--rounds",
+            "1",
+            "--connections",
+            "8",
+            "--cells",
+            "C05/*/limits",
+        ]
+        assert bench.main(["fuzz_rate", *words]) == 0
+    row = json.loads(capsys.readouterr().out)
+    assert set(row) == {"name", "ours", "theirs", "ratio", "unit"}
+    assert row["ours"] > 0 and row["theirs"] > 0 and row["ratio"] > 0
+
+
+def test_other_benchmarks_take_no_options(capsys: pytest.CaptureFixture[str]) -> None:
+    assert bench.main(["codec", "--target", "x"]) == 2
+    assert "fuzz_rate only" in capsys.readouterr().err

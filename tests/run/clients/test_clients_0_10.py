@@ -1,0 +1,241 @@
+"""The suite for clients of 0-10: the reference agent clean and with mistakes, chosen servers, how answers are read."""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from amqpspec.cli.main import cli
+from amqpspec.net.stream import Endpoint
+from amqpspec.peer.context import Login
+from amqpspec.record.journal import Journal
+from amqpspec.record.rows import Outcome
+from amqpspec.reference.server import ReferenceBroker
+from amqpspec.reference.tap import Manners, tapped
+from amqpspec.run.amqp_0_10.agent import run_scenario
+from amqpspec.run.case import load_suite
+from amqpspec.run.clients.agent import Application, Ran
+from amqpspec.run.clients.client import CONTEXT, CannotDo
+from amqpspec.run.clients.judging import Undecided
+from amqpspec.run.clients.provoking import provocations_of
+from amqpspec.run.clients.scenario import Order, ScenarioError, UnknownScenario
+from amqpspec.run.clients.watching import Judged, Watch
+from amqpspec.spec.amqp_0_10 import DIALECT as TABLES
+from amqpspec.spec.model import Refusal, Scope, Side
+from amqpspec.suites.clients_0_10 import EVERY
+from amqpspec.suites.clients_0_10 import _hostile as of
+from amqpspec.wire.amqp_0_10.conversations import AssemblyReading
+from amqpspec.wire.amqp_0_10.frames import encode_assembly
+from amqpspec.wire.conversation import Conversation, Talk
+
+_DIALECT = "amqp-0-10-clients"
+_SCENARIOS = tuple(scenario for scenario in EVERY if scenario != "idle")
+
+
+def _client(tmp_path: Path, *words: str) -> Result:
+    options = ["client", "--dialect", "amqp-0-10", "--json", "--out", str(tmp_path / "run"), *words]
+    return CliRunner().invoke(cli, options)
+
+
+def _verdicts(result: Result) -> dict[str, str]:
+    return {case["id"]: case["verdict"] for case in json.loads(result.stdout)["cases"]}
+
+
+def _agent(*faults: str) -> str:
+    options = " ".join(f"--fault {fault}" for fault in faults)
+    return f"{sys.executable} -m amqpspec agent --dialect amqp-0-10 {options}"
+
+
+# --- the reference agent
+
+
+def test_the_reference_agent_passes(tmp_path: Path) -> None:
+    cases = [
+        "client.tune-ok.*",
+        "client.accept.*",
+        "client.asked.flush.*",
+        "client.hostile.fin.transfer",
+        "client.hostile.size-11.completed",
+    ]
+    result = _client(tmp_path, *cases)
+    assert (result.exit_code, set(_verdicts(result).values())) == (0, {"pass"})
+
+
+@pytest.mark.parametrize(
+    ("fault", "case", "verdict", "application"),
+    [
+        ("tune-ok-twice", "client.handshake.order", "fail", ""),
+        ("properties-missing", "client.start-ok.properties", "nonstrict", ""),
+        ("map-key-twice", "client.map.keys", "fail", ""),
+        ("ignores-every-violation", "client.hostile.command-of-clients.completed", "fail", "silent"),
+        ("ignores-every-violation", "client.hostile.completed-half-of-all.completed", "observed", "silent"),
+        ("crashes-on-what-it-cannot-read", "client.hostile.truncated.attached", "fail", "crash"),
+        ("takes-the-end-for-success", "client.hostile.fin.completed", "fail", "silent"),
+        ("answers-no-control", "client.asked.timeout", "fail", "silent"),
+        ("answers-no-control", "client.hostile.detach.completed", "nonstrict", "reported"),
+        ("tells-nothing-of-refusals", "client.hostile.exception.bare", "fail", "silent"),
+        ("drowns-in-numbers", "client.endures.gap", "fail", "crash"),
+    ],
+)
+def test_a_mistake_is_found(tmp_path: Path, fault: str, case: str, verdict: str, application: str) -> None:
+    result = _client(tmp_path, "--command", _agent(fault), case)
+    assert _verdicts(result) == {case: verdict}
+    row = json.loads(result.stdout)["cases"][0]
+    assert row["facts"].get("application", "") == application
+
+
+@pytest.mark.parametrize("is_lenient", [False, True])
+def test_a_missing_locale_is_forgiven_by_name_and_still_a_deviation(tmp_path: Path, is_lenient: bool) -> None:
+    cases = ["client.start-ok.locale", "client.accept.once"]
+    words = ["--command", _agent("locale-missing"), *cases, *(["--lenient"] if is_lenient else [])]
+    verdicts = _verdicts(_client(tmp_path, *words))
+    assert verdicts == {cases[0]: "fail", cases[1]: "pass" if is_lenient else "not-applicable"}
+    note = json.loads((tmp_path / "run" / "results.json").read_text())["meta"]["note"]
+    assert note.startswith("forgiven: locale-missing (") is is_lenient
+
+
+def test_a_scenario_that_nobody_knows_is_none() -> None:
+    order = Order("send-settled", Endpoint("127.0.0.1", 1), Login(), CONTEXT)
+    with pytest.raises(UnknownScenario):
+        run_scenario(order, lambda name, data: None)
+
+
+# --- without an agent
+
+
+def _talk(scenario: str, broker: ReferenceBroker, vhost: str = "/") -> None:
+    """A scenario with a queue of its own: that of another one may be about to go."""
+    context = {**CONTEXT, "queue": f"amqpspec.{scenario}"}
+    order = Order(scenario, Endpoint("127.0.0.1", broker.port), Login(vhost=vhost), context)
+    run_scenario(order, lambda name, data: None)
+
+
+def test_connections_are_judged_as_they_end(tmp_path: Path) -> None:
+    told: list[Judged] = []
+    with (
+        Journal(tmp_path) as journal,
+        Watch(_DIALECT, tmp_path, load_suite(_DIALECT), journal, told.append) as watch,
+        ReferenceBroker("amqp-0-10", through=tapped(watch, Manners(watch.reading))) as broker,
+    ):
+        for scenario in _SCENARIOS:
+            _talk(scenario, broker)
+    assert len(told) == len(_SCENARIOS) + 1
+    assert {row.verdict for judged in told for row in judged.rows} == {Outcome.PASS}
+    assert len(watch.rows()) > 40
+
+
+def test_a_hostile_server_is_chosen_by_the_virtual_host(tmp_path: Path) -> None:
+    chosen = "client.hostile.command-of-clients.attached"
+    told, done = list[Judged](), threading.Event()
+
+    def tell(judged: Judged) -> None:
+        told.append(judged)
+        done.set()
+
+    suite = load_suite(_DIALECT)
+    known = {chosen: provocations_of(_DIALECT)[chosen]}
+    with Journal(tmp_path) as journal, Watch(_DIALECT, tmp_path, suite, journal, tell) as watch:
+        watch.provoked = lambda talk: watch.reading.place(talk) or ""
+        through = tapped(watch, Manners(watch.reading, None, known))
+        with (
+            ReferenceBroker("amqp-0-10", through=through, vhosts=tuple(known)) as broker,
+            pytest.raises(ScenarioError, match="which servers do not send"),
+        ):
+            _talk("publish", broker, chosen)
+        assert done.wait(10)
+    assert [(judged.provoked, [row.id for row in judged.rows]) for judged in told] == [(chosen, [chosen])]
+    assert told[0].rows[0].verdict is Outcome.PASS
+
+
+# --- how an answer is read
+
+
+_TUNED = {"channel_max": 9, "max_frame_size": 8192, "heartbeat": 1}
+
+
+def _heard(
+    *frames: bytes,
+    application: Application = Application.REPORTED,
+    tuned: dict[str, Any] | None = None,
+    server: bytes = b"",
+) -> tuple[Conversation, Ran]:
+    talk = Talk(1, ended="FIN", hostile_ns=5, ended_ns=10)
+    tune_ok = encode_assembly("connection.tune-ok", 0, **(_TUNED if tuned is None else tuned))
+    talk.add(Side.CLIENT, 1, TABLES.protocol_header + tune_ok)
+    talk.add(Side.SERVER, 5, TABLES.protocol_header + server)
+    for frame in frames:
+        talk.add(Side.CLIENT, 6, frame)
+    return AssemblyReading().conversation(talk), Ran(application, None, (), "")
+
+
+_CLOSE = encode_assembly("connection.close", 0, reply_code=200)
+_REJECT = encode_assembly("message.reject", 0, transfers=((0, 0),), code=1)
+_DETACHED = encode_assembly("session.detached", 0, name=b"s", code=0)
+
+
+@pytest.mark.parametrize(
+    ("frame", "refusal"),
+    [
+        (encode_assembly("connection.close", 0, reply_code=501), Refusal(Scope.CONNECTION, 501)),
+        (encode_assembly("execution.exception", 0, error_code=503), Refusal(Scope.SESSION, 503)),
+        (encode_assembly("session.detached", 0, name=b"s", code=3), Refusal(Scope.SESSION, "not-attached")),
+        (_REJECT, Refusal(Scope.DELIVERY, "unroutable")),
+        (_CLOSE, Refusal(Scope.CONNECTION, 200)),
+        (_DETACHED, Refusal(Scope.SOCKET)),
+        (encode_assembly("message.accept", 0, transfers=((0, 0),)), Refusal(Scope.SOCKET)),
+    ],
+)  # fmt: skip
+def test_a_refusal_is_read_at_its_scope(frame: bytes, refusal: Refusal) -> None:
+    assert of.reading()(*_heard(frame)) == refusal
+
+
+def test_a_close_with_200_refuses_nothing_where_the_application_learned_of_nothing() -> None:
+    assert of.reading()(*_heard(_CLOSE, application=Application.SILENT)) is None
+
+
+def test_a_server_that_rejects_a_message_refuses_nothing() -> None:
+    assert of.reading()(*_heard(server=_REJECT)) == Refusal(Scope.SOCKET)
+
+
+def test_an_end_is_answered_by_its_like_or_by_more() -> None:
+    judge = of.answering(Scope.SESSION, "session.detached")
+    assert judge(*_heard(_DETACHED, _CLOSE)) == Refusal(Scope.SESSION)
+    assert judge(*_heard(_CLOSE)) == Refusal(Scope.CONNECTION)
+    assert judge(*_heard()) == Refusal(Scope.SOCKET)
+
+
+def test_a_client_that_goes_on_with_the_handshake_has_not_left() -> None:
+    judge = of.leaving("connection.open")
+    assert judge(*_heard(encode_assembly("connection.open", 0, virtual_host="/"))) is None
+    assert judge(*_heard()) == Refusal(Scope.SOCKET)
+
+
+def test_who_takes_frames_of_any_size_is_not_judged_by_one() -> None:
+    judge = of.limited("max_frame_size", 0xFFFF)
+    for tuned in ({"channel_max": 1}, {"channel_max": 1, "max_frame_size": 0xFFFF}):
+        with pytest.raises(CannotDo, match="max-frame-size is"):
+            judge(*_heard(tuned=tuned))
+        assert judge(*_heard(tuned=tuned, application=Application.CRASH)) == Refusal(Scope.SOCKET)
+    assert judge(*_heard()) == Refusal(Scope.SOCKET)
+
+
+def test_silence_counts_where_a_heartbeat_was_chosen() -> None:
+    with pytest.raises(CannotDo, match="no heartbeat"):
+        of.silenced(*_heard(tuned={"channel_max": 1}))
+    assert of.silenced(*_heard()) == Refusal(Scope.SOCKET)
+    talk, ran = _heard()
+    talk.talk.ended_ns = 7_000_000_000
+    assert of.silenced(talk, ran) is None
+
+
+def test_what_an_application_learned_is_known_where_it_was_watched() -> None:
+    assert of.learned(*_heard()) is True
+    assert of.learned(*_heard(application=Application.SILENT)) is False
+    with pytest.raises(Undecided):
+        of.learned(*_heard(application=Application.UNSEEN))

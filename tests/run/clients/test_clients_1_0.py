@@ -1,0 +1,228 @@
+"""The suite for clients of 1.0: what ties it together, the reference agent clean and with mistakes, chosen servers."""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from amqpspec.cli.main import cli
+from amqpspec.net.stream import Endpoint
+from amqpspec.peer.context import Login
+from amqpspec.record.journal import Journal
+from amqpspec.record.rows import Outcome
+from amqpspec.reference.server import ReferenceBroker
+from amqpspec.reference.tap import Manners, tapped
+from amqpspec.run.amqp_1_0.agent import run_scenario
+from amqpspec.run.case import load_suite
+from amqpspec.run.clients.agent import Application, Ran
+from amqpspec.run.clients.client import CONTEXT, CannotDo, Client, Encounter
+from amqpspec.run.clients.judging import Undecided
+from amqpspec.run.clients.provoking import provocations_of
+from amqpspec.run.clients.scenario import Order, ScenarioError, UnknownScenario
+from amqpspec.run.clients.watching import Judged, Seen, Watch
+from amqpspec.spec.amqp_1_0 import HEADERS
+from amqpspec.spec.model import Refusal, Scope, Side
+from amqpspec.suites.clients_1_0 import _hostile as of
+from amqpspec.wire.amqp_1_0.conversations import TypedReading
+from amqpspec.wire.amqp_1_0.frames import performative_frame
+from amqpspec.wire.conversation import Conversation, Talk
+
+_DIALECT = "amqp-1-0-clients"
+_SCENARIOS = ("connect", "send", "send-settled", "receive", "reject", "large", "refused", "reconnect")
+
+
+def _client(tmp_path: Path, *words: str) -> Result:
+    options = ["client", "--dialect", "amqp-1-0", "--json", "--out", str(tmp_path / "run"), *words]
+    return CliRunner().invoke(cli, options)
+
+
+def _verdicts(result: Result) -> dict[str, str]:
+    return {case["id"]: case["verdict"] for case in json.loads(result.stdout)["cases"]}
+
+
+def _agent(*faults: str) -> str:
+    options = " ".join(f"--fault {fault}" for fault in faults)
+    return f"{sys.executable} -m amqpspec agent --dialect amqp-1-0 {options}"
+
+
+# --- the reference agent
+
+
+def test_the_reference_agent_passes(tmp_path: Path) -> None:
+    cases = [
+        "client.sasl.*",
+        "client.delivery.tag.*",
+        "client.hostile.fin.transfer",
+        "client.hostile.size-7.flow",
+    ]
+    result = _client(tmp_path, *cases)
+    assert (result.exit_code, set(_verdicts(result).values())) == (0, {"pass"})
+
+
+@pytest.mark.parametrize(
+    ("fault", "case", "verdict", "application"),
+    [
+        ("init-twice", "client.sasl.steps", "fail", ""),
+        ("delivery-tag-too-long", "client.delivery.tag.length", "fail", ""),
+        ("handles-from-seven", "client.attach.handle.lowest", "nonstrict", ""),
+        ("ignores-every-violation", "client.hostile.attach-twice", "fail", "silent"),
+        ("ignores-every-violation", "client.hostile.dispose-of-all", "observed", "silent"),
+        ("crashes-on-what-it-cannot-read", "client.hostile.truncated.begin", "fail", "crash"),
+        ("takes-the-end-for-success", "client.hostile.fin.begin", "fail", "silent"),
+        ("answers-no-end", "client.hostile.end.plain.disposition", "nonstrict", "reported"),
+    ],
+)
+def test_a_mistake_is_found(tmp_path: Path, fault: str, case: str, verdict: str, application: str) -> None:
+    result = _client(tmp_path, "--command", _agent(fault), case)
+    assert _verdicts(result) == {case: verdict}
+    row = json.loads(result.stdout)["cases"][0]
+    assert row["facts"].get("application", "") == application
+
+
+def test_what_is_known_of_clients_is_listed() -> None:
+    listed = CliRunner().invoke(cli, ["list", "-d", _DIALECT, "client.hostile.fin.*", "--json"])
+    assert len(json.loads(listed.stdout)) == 13
+    counted = CliRunner().invoke(cli, ["coverage", "-d", _DIALECT, "--json"])
+    assert json.loads(counted.stdout)["dialects"][_DIALECT]["open"] == 0
+
+
+# --- without an agent
+
+
+def _talk(scenario: str, broker: ReferenceBroker, vhost: str = "/") -> None:
+    """A scenario with a node of its own: what one leaves behind is nothing for the next."""
+    context = {**CONTEXT, "queue": f"amqpspec.{scenario}"}
+    order = Order(scenario, Endpoint("127.0.0.1", broker.port), Login(vhost=vhost), context)
+    run_scenario(order, lambda name, data: None)
+
+
+def test_connections_are_judged_as_they_end(tmp_path: Path) -> None:
+    told: list[Judged] = []
+    with (
+        Journal(tmp_path) as journal,
+        Watch(_DIALECT, tmp_path, load_suite(_DIALECT), journal, told.append) as watch,
+    ):
+        manners = Manners(watch.reading)
+        with ReferenceBroker("amqp-1-0", through=tapped(watch, manners)) as broker:
+            for scenario in _SCENARIOS:
+                _talk(scenario, broker)
+    assert len(told) == len(_SCENARIOS) + 1
+    assert {row.verdict for judged in told for row in judged.rows} == {Outcome.PASS}
+    assert len(watch.rows()) > 50
+
+
+def test_a_hostile_server_is_chosen_by_the_hostname(tmp_path: Path) -> None:
+    chosen = "client.hostile.attach-twice"
+    told, done = list[Judged](), threading.Event()
+
+    def tell(judged: Judged) -> None:
+        told.append(judged)
+        done.set()
+
+    suite = load_suite(_DIALECT)
+    known = {id: h for id, h in provocations_of(_DIALECT).items() if id == chosen}
+    with Journal(tmp_path) as journal, Watch(_DIALECT, tmp_path, suite, journal, tell) as watch:
+        watch.provoked = lambda talk: watch.reading.place(talk) or ""
+        through = tapped(watch, Manners(watch.reading, None, known))
+        with (
+            ReferenceBroker("amqp-1-0", through=through, vhosts=tuple(known)) as broker,
+            pytest.raises(ScenarioError, match="attach with handle"),
+        ):
+            _talk("send", broker, chosen)
+        assert done.wait(10)
+    assert [(judged.provoked, [row.id for row in judged.rows]) for judged in told] == [(chosen, [chosen])]
+    assert told[0].rows[0].verdict is Outcome.PASS
+
+
+def test_a_scenario_that_nobody_knows_is_none() -> None:
+    order = Order("publish", Endpoint("127.0.0.1", 1), Login(), CONTEXT)
+    with pytest.raises(UnknownScenario):
+        run_scenario(order, lambda name, data: None)
+
+
+# --- how an answer is read
+
+
+def _heard(
+    *frames: bytes, application: Application = Application.REPORTED, **open_: Any
+) -> tuple[Conversation, Ran]:
+    talk = Talk(1, ended="FIN", hostile_ns=5, ended_ns=10)
+    opened = performative_frame("open", container_id="c", **open_)
+    talk.add(Side.CLIENT, 1, HEADERS["amqp"] + opened)
+    for frame in frames:
+        talk.add(Side.CLIENT, 6, frame)
+    return TypedReading().conversation(talk), Ran(application, None, (), "")
+
+
+def _error(condition: str) -> Mapping[str, Any]:
+    return {"error": {"condition": condition}}
+
+
+@pytest.mark.parametrize(
+    ("frame", "refusal"),
+    [
+        (performative_frame("close", **_error("amqp:not-allowed")), Refusal(Scope.CONNECTION, "amqp:not-allowed")),
+        (performative_frame("end", **_error("a:b")), Refusal(Scope.SESSION, "a:b")),
+        (performative_frame("detach", handle=0, **_error("a:b")), Refusal(Scope.LINK, "a:b")),
+        (performative_frame("disposition", role="receiver", first=0, state="rejected"), Refusal(Scope.DELIVERY)),
+        (performative_frame("disposition", role="receiver", first=0, state="accepted"), Refusal(Scope.SOCKET)),
+        (performative_frame("close"), Refusal(Scope.CONNECTION)),
+        (performative_frame("end"), Refusal(Scope.SOCKET)),
+    ],
+)  # fmt: skip
+def test_a_refusal_is_read_at_its_scope(frame: bytes, refusal: Refusal) -> None:
+    assert of.reading()(*_heard(frame)) == refusal
+
+
+@pytest.mark.parametrize(("at_ns", "refusal"), [(11, Refusal(Scope.SOCKET)), (8, None)])
+def test_what_the_server_says_behind_the_clients_end_refuses_nothing(
+    at_ns: int, refusal: Refusal | None
+) -> None:
+    conversation, ran = _heard()
+    talk = conversation.talk
+    talk.add(Side.SERVER, at_ns, performative_frame("close", **_error("amqp:connection:forced")))
+    assert of.reading()(TypedReading().conversation(talk), ran) == refusal
+
+
+def test_a_client_that_nobody_watched_may_have_been_done() -> None:
+    with pytest.raises(Undecided, match="closed with no error"):
+        of.reading()(*_heard(performative_frame("close"), application=Application.UNSEEN))
+
+
+def test_an_end_is_answered_by_its_like_or_by_more() -> None:
+    end, close = performative_frame("end"), performative_frame("close")
+    assert of.answering("end")(*_heard(end, close)) == Refusal(Scope.SESSION)
+    assert of.answering("end")(*_heard(close)) == Refusal(Scope.CONNECTION)
+    assert of.answering("close")(*_heard(end)) == Refusal(Scope.SOCKET)
+
+
+def test_who_takes_frames_of_any_size_is_not_judged_by_one() -> None:
+    judge = of.limited("max_frame_size", 1 << 20)
+    with pytest.raises(CannotDo, match="max-frame-size is 4294967295"):
+        judge(*_heard())
+    assert judge(*_heard(application=Application.CRASH)) == Refusal(Scope.SOCKET)
+    assert judge(*_heard(max_frame_size=512)) == Refusal(Scope.SOCKET)
+
+
+def test_silence_counts_where_a_timeout_was_announced() -> None:
+    with pytest.raises(CannotDo, match="no idle-time-out"):
+        of.silenced(*_heard())
+    assert of.silenced(*_heard(idle_time_out=1000)) == Refusal(Scope.SOCKET)
+    talk, ran = _heard(idle_time_out=1)
+    talk.talk.ended_ns = 7_000_000
+    assert of.silenced(talk, ran) is None
+
+
+@pytest.mark.parametrize("case", ["client.idle-time-out", "client.close.written"])
+def test_what_the_server_provoked_is_no_conduct(case: str) -> None:
+    conversation, ran = _heard()
+    client = Client(Seen(Encounter([conversation], ran, ""), "client.hostile.x"), case, ())
+    with pytest.raises(CannotDo):
+        list(client.in_turn("connect"))

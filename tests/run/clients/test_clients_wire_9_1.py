@@ -1,0 +1,127 @@
+"""The suite for clients of the 9.1 wire draft: what it takes from its family, its agent clean and with mistakes."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from amqpspec.cli.main import cli
+from amqpspec.record.rows import Outcome
+from amqpspec.reference.faults import all_faults
+from amqpspec.run.case import load_suite
+from amqpspec.run.clients.agent import Application, Ran
+from amqpspec.run.clients.client import Client, Encounter
+from amqpspec.run.clients.judging import Undecided, does_its_duty, takes_no_notice
+from amqpspec.run.methods.agent_wire_9_1 import row_of
+from amqpspec.spec.dialects import load_dialect, load_ledger
+from amqpspec.spec.model import Refusal, Scope
+from amqpspec.suites.clients_wire_9_1._family import OCTETS
+from amqpspec.wire.conversation import Conversation, Talk
+
+_DIALECT, _FAMILY = "amqp-wire-9-1-clients", "amqp-0-9-1-clients"
+_CONFIRMS = "violated/confirm/published"
+_FUNCTIONAL = ("basic", "channel", "connection", "queue", "tx")
+
+
+def _client(tmp_path: Path, *words: str) -> Result:
+    options = ["client", "--dialect", "amqp-wire-9-1", "--json", "--out", str(tmp_path / "run"), *words]
+    return CliRunner().invoke(cli, options)
+
+
+def _verdicts(result: Result) -> dict[str, str]:
+    return {case["id"]: case["verdict"] for case in json.loads(result.stdout)["cases"]}
+
+
+def test_every_rule_of_the_family_rules_here_but_confirms() -> None:
+    here, family = load_ledger(_DIALECT), load_ledger(_FAMILY)
+    clients = {row.id for row in family.values() if row.binds == "client"}
+    assert {row_of(id) for id in clients - {_CONFIRMS}} <= set(here)
+    cases = {id for id, case in load_suite(_FAMILY).items() if case.requirements[0].binds == "client"}
+    missing = cases - set(load_suite(_DIALECT))
+    assert missing == {id for id in cases if "confirm" in id or "unasked-ack" in id}
+
+
+def test_rows_of_the_draft_are_those_of_its_ledger() -> None:
+    known = load_ledger("amqp-wire-9-1")
+    for row in load_ledger(_DIALECT).values():
+        id = row.id.removeprefix("violated/")
+        methods = row.section.partition(".")[0].partition(",")[0] in _FUNCTIONAL
+        assert methods or id in known or id in ("end", "heartbeat-frames/missed", "wire/method/server-only")
+
+
+def test_mistakes_of_the_family_are_mistakes_here() -> None:
+    assert set(all_faults(_FAMILY)) < set(all_faults(_DIALECT))
+
+
+def test_frames_have_a_cycle_octet_and_can_lie() -> None:
+    frame = OCTETS.frame_of("heartbeat", b"x", 7)
+    assert frame == b"\x08\x00\x00\x07\x00\x00\x00\x01x\xce"
+    assert (OCTETS.channel_of(frame), OCTETS.payload_of(frame)) == (7, b"x")
+    lie = sent(OCTETS.lying_size(99, 2), frame)
+    assert lie == frame + b"\x01\x00\x00\x07\x00\x00\x00\x63\x00\x00"
+
+
+@pytest.mark.parametrize(
+    ("row", "refusal", "application", "outcome"),
+    [
+        ("amq_wlp_trace_02", None, Application.SILENT, Outcome.PASS),
+        ("amq_wlp_trace_02", None, Application.REPORTED, Outcome.FAIL),
+        ("amq_wlp_trace_02", None, Application.HANG, Outcome.FAIL),
+        ("amq_wlp_trace_02", Refusal(Scope.CONNECTION, 501), Application.REPORTED, Outcome.FAIL),
+        ("structured-content/support", None, Application.SILENT, Outcome.PASS),
+        ("structured-content/support", Refusal(Scope.CONNECTION, 540), Application.REPORTED, Outcome.PASS),
+    ],
+)
+def test_what_a_client_must_not_notice(
+    row: str, refusal: Refusal | None, application: Application, outcome: Outcome
+) -> None:
+    client = Client(None, "case", (load_ledger(_DIALECT)[row],))  # type: ignore[arg-type]
+    met = Encounter([Conversation(Talk(1, hostile_ns=1), [])], Ran(application, 0, (), ""), "evidence")
+    verdict = takes_no_notice(client, met, lambda talk: refusal, load_dialect("amqp-wire-9-1"))
+    assert verdict.outcome is outcome
+
+
+def test_what_nobody_watched_is_not_decided() -> None:
+    def unseen(talk: Conversation) -> Refusal | None:
+        raise Undecided("the client closed with 200, at once or when it was done")
+
+    client = Client(None, "case", (load_ledger(_DIALECT)["amq_wlp_trace_02"],))  # type: ignore[arg-type]
+    met = Encounter([Conversation(Talk(1, hostile_ns=1), [])], Ran(Application.UNSEEN, None, (), ""), "e")
+    verdict = takes_no_notice(client, met, unseen, load_dialect("amqp-wire-9-1"))
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+
+
+def test_a_server_that_could_not_misbehave_gives_no_verdict() -> None:
+    client = Client(None, "case", (load_ledger(_DIALECT)["amq_wlp_trace_02"],))  # type: ignore[arg-type]
+    talk = Talk(1, hostile_ns=1, amiss="ValueError: cannot be encoded")
+    met = Encounter([Conversation(talk, [])], Ran(Application.SILENT, 0, (), ""), "evidence")
+    with pytest.raises(RuntimeError, match="cannot be encoded"):
+        takes_no_notice(client, met, lambda talk: None, load_dialect("amqp-wire-9-1"))
+    with pytest.raises(RuntimeError, match="cannot be encoded"):
+        does_its_duty(client, met, lambda talk, ran: True)
+
+
+def test_the_reference_agent_passes(tmp_path: Path) -> None:
+    cases = ["client.header.*", "client.understands.trace.consume-ok", "client.understands.content.child"]
+    result = _client(tmp_path, *cases, "client.hostile.fin.deliver")
+    assert (result.exit_code, set(_verdicts(result).values())) == (0, {"pass"})
+
+
+@pytest.mark.parametrize(
+    ("fault", "case"),
+    [
+        ("header-of-0-9-1", "client.header.layout"),
+        ("property-named-badly", "client.tables.names"),
+        ("refuses-traces", "client.understands.trace.channel-open-ok"),
+        ("end-octet-wrong", "client.frames.readable"),
+        ("leaves-at-structured-contents", "client.understands.content.child"),
+        ("crashes-on-what-it-cannot-read", "client.hostile.content.on-channel-zero.consume-ok"),
+    ],
+)
+def test_a_mistake_is_found(tmp_path: Path, fault: str, case: str) -> None:
+    agent = f"{sys.executable} -m amqpspec agent --dialect amqp-wire-9-1 --fault {fault}"
+    assert _verdicts(_client(tmp_path, "--command", agent, case)) == {case: "fail"}

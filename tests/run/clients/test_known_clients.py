@@ -1,0 +1,61 @@
+"""Clients that people use, by the agents of examples/agents, against the baselines beside them."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.reference.npm import npm_package
+
+pytestmark = [pytest.mark.broker, pytest.mark.timeout(600)]
+_AGENTS = Path(__file__).parents[3] / "examples" / "agents"
+_BUILD_S = 240.0
+
+
+def _judge(command: str, name: str, tmp_path: Path) -> None:
+    baseline = _AGENTS / name / "baseline.yaml"
+    words = ["client", "--command", command, "--name", name, "--baseline", str(baseline), "-n", "4", "-q"]
+    done = subprocess.run(
+        [sys.executable, "-m", "amqpspec", *words, "--out", str(tmp_path / "run")],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("name", ["amqplib", "rabbitmq-client"])
+def test_clients_on_node(
+    name: str, tmp_path: Path, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    needs = json.loads((_AGENTS / name / "package.json").read_text("utf-8"))["dependencies"]
+    folder = npm_package(name, f"{name}@{needs[name]}", request, tmp_path_factory)
+    agent = shutil.copy(_AGENTS / name / "agent.js", tmp_path)
+    shutil.copy(_AGENTS / name / "package.json", tmp_path)
+    (tmp_path / "node_modules").symlink_to(folder / "node_modules")
+    _judge(f"node {agent}", name, tmp_path)
+
+
+def test_a_client_in_go(tmp_path: Path) -> None:
+    if shutil.which("go") is None:
+        pytest.skip("go is needed for amqp091-go")
+    source = shutil.copytree(_AGENTS / "amqp091-go", tmp_path / "source")
+    # Without its modules nothing can be said; with them, an agent that does not compile is a failure.
+    if why := _go("mod", "download", cwd=source):
+        pytest.skip(f"amqp091-go cannot be had: {why}")
+    assert not _go("build", "-o", str(tmp_path / "agent"), ".", cwd=source)
+    _judge(str(tmp_path / "agent"), "amqp091-go", tmp_path)
+
+
+def _go(*words: str, cwd: Path) -> str:
+    """What go complains of, in one line; empty where all is well."""
+    try:
+        done = subprocess.run(
+            ["go", *words], cwd=cwd, capture_output=True, text=True, timeout=_BUILD_S, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return f"no end within {_BUILD_S:.0f} s"
+    return (done.stderr.strip().splitlines() or ["no word"])[-1] if done.returncode else ""
