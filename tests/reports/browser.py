@@ -161,19 +161,17 @@ class Browser:
     def wait(self, script: str) -> None:
         """Wait until an expression in the page is true."""
         until = monotonic() + PATIENCE_S
-        while not self._holds(script):
+        while (seen := self._seen(script)) is not True:
             if monotonic() > until:
-                raise BrowserError(f"never true: {script}")
+                raise BrowserError(f"never true: {script}: {seen}")
             sleep(0.02)
 
-    def _holds(self, script: str) -> bool:
-        """Whether an expression is true; nothing is true of a page that is just being left."""
+    def _seen(self, script: str) -> object:
+        """Whether an expression is true, or why it cannot be said: a page that is still loading lacks parts."""
         try:
             return bool(self.eval(script))
         except BrowserError as error:
-            if "navigated or closed" in str(error):
-                return False
-            raise
+            return error
 
     def press(self, key: str) -> None:
         """Press and let go one key."""

@@ -36,6 +36,7 @@ from amqpspec.wire.amqp_fast_0_8.conversations import CommandReading
 from amqpspec.wire.amqp_fast_0_8.frames import command_frame
 from amqpspec.wire.conversation import Conversation, Talk
 from amqpspec.wire.direction import reader_name
+from tests.run.clients.deeds import sent
 
 _DIALECT, _SERVED = "amqp-fast-0-8-clients", "amqp-fast-0-8"
 _FREEDOMS = {"restartable/clients-may", "restartable/clients-need-not"}

@@ -16,11 +16,13 @@ from amqpspec.run.case import load_suite
 from amqpspec.run.clients.agent import Application, Ran
 from amqpspec.run.clients.client import Client, Encounter
 from amqpspec.run.clients.judging import Undecided, does_its_duty, takes_no_notice
+from amqpspec.run.clients.watching import Seen
 from amqpspec.run.methods.agent_wire_9_1 import row_of
 from amqpspec.spec.dialects import load_dialect, load_ledger
 from amqpspec.spec.model import Refusal, Scope
 from amqpspec.suites.clients_wire_9_1._family import OCTETS
 from amqpspec.wire.conversation import Conversation, Talk
+from tests.run.clients.deeds import sent
 
 _DIALECT, _FAMILY = "amqp-wire-9-1-clients", "amqp-0-9-1-clients"
 _CONFIRMS = "violated/confirm/published"
@@ -30,6 +32,12 @@ _FUNCTIONAL = ("basic", "channel", "connection", "queue", "tx")
 def _client(tmp_path: Path, *words: str) -> Result:
     options = ["client", "--dialect", "amqp-wire-9-1", "--json", "--out", str(tmp_path / "run"), *words]
     return CliRunner().invoke(cli, options)
+
+
+def _met(row: str, talk: Talk, ran: Ran) -> tuple[Client, Encounter]:
+    """A client that is judged by a row of the draft, and the one connection that it made."""
+    met = Encounter([Conversation(talk, [])], ran, "evidence")
+    return Client(Seen(met), "case", (load_ledger(_DIALECT)[row],)), met
 
 
 def _verdicts(result: Result) -> dict[str, str]:
@@ -79,8 +87,7 @@ def test_frames_have_a_cycle_octet_and_can_lie() -> None:
 def test_what_a_client_must_not_notice(
     row: str, refusal: Refusal | None, application: Application, outcome: Outcome
 ) -> None:
-    client = Client(None, "case", (load_ledger(_DIALECT)[row],))  # type: ignore[arg-type]
-    met = Encounter([Conversation(Talk(1, hostile_ns=1), [])], Ran(application, 0, (), ""), "evidence")
+    client, met = _met(row, Talk(1, hostile_ns=1), Ran(application, 0, (), ""))
     verdict = takes_no_notice(client, met, lambda talk: refusal, load_dialect("amqp-wire-9-1"))
     assert verdict.outcome is outcome
 
@@ -89,16 +96,14 @@ def test_what_nobody_watched_is_not_decided() -> None:
     def unseen(talk: Conversation) -> Refusal | None:
         raise Undecided("the client closed with 200, at once or when it was done")
 
-    client = Client(None, "case", (load_ledger(_DIALECT)["amq_wlp_trace_02"],))  # type: ignore[arg-type]
-    met = Encounter([Conversation(Talk(1, hostile_ns=1), [])], Ran(Application.UNSEEN, None, (), ""), "e")
+    client, met = _met("amq_wlp_trace_02", Talk(1, hostile_ns=1), Ran(Application.UNSEEN, None, (), ""))
     verdict = takes_no_notice(client, met, unseen, load_dialect("amqp-wire-9-1"))
     assert verdict.outcome is Outcome.INCONCLUSIVE
 
 
 def test_a_server_that_could_not_misbehave_gives_no_verdict() -> None:
-    client = Client(None, "case", (load_ledger(_DIALECT)["amq_wlp_trace_02"],))  # type: ignore[arg-type]
     talk = Talk(1, hostile_ns=1, amiss="ValueError: cannot be encoded")
-    met = Encounter([Conversation(talk, [])], Ran(Application.SILENT, 0, (), ""), "evidence")
+    client, met = _met("amq_wlp_trace_02", talk, Ran(Application.SILENT, 0, (), ""))
     with pytest.raises(RuntimeError, match="cannot be encoded"):
         takes_no_notice(client, met, lambda talk: None, load_dialect("amqp-wire-9-1"))
     with pytest.raises(RuntimeError, match="cannot be encoded"):
