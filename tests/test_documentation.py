@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -60,15 +61,72 @@ def test_commands_have_their_help_and_shells_their_completion(site: Path) -> Non
     assert 'eval "$(_AMQPSPEC_COMPLETE=bash_source amqpspec)"' in text
 
 
-def test_the_completion_that_the_page_names_is_there() -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "amqpspec.cli.main"],
-        env={**os.environ, "_AMQPSPEC_COMPLETE": "bash_source"},
+def completed(**environment: str) -> str:
+    program = "import sys; sys.argv[0] = 'amqpspec'; from amqpspec.cli.main import main; main()"
+    return subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, **environment},
         capture_output=True,
         text=True,
         timeout=60,
+        check=True,
+    ).stdout
+
+
+@pytest.mark.parametrize(
+    ("shell", "registers"),
+    [("bash", "complete -o nosort"), ("zsh", "#compdef amqpspec"), ("fish", "complete --no-files --command")],
+)
+def test_the_completion_that_the_page_names_is_there(shell: str, registers: str) -> None:
+    if shell == "bash" and shutil.which("bash") is None:
+        pytest.skip("no bash on this machine, whose version the script depends on")
+    script = completed(_AMQPSPEC_COMPLETE=f"{shell}_source")
+    assert registers in script and f"_AMQPSPEC_COMPLETE={shell}_complete" in script
+
+
+def test_completion_knows_commands_and_options() -> None:
+    def words(typed: str) -> set[str]:
+        told = completed(
+            _AMQPSPEC_COMPLETE="bash_complete", COMP_WORDS=typed, COMP_CWORD=str(typed.count(" "))
+        )
+        return {line.partition(",")[2] for line in told.splitlines()}
+
+    assert {*_VERBS} == words("amqpspec ")
+    assert {"campaign", "replay"} <= words("amqpspec fuzz ")
+    assert words("amqpspec run --shared") == {"--shared-target"}
+
+
+@pytest.fixture(scope="module")
+def manual() -> str:
+    """The man page as its generator writes it."""
+    generator = [sys.executable, str(ROOT / "docs/_site/manual.py")]
+    return subprocess.run(generator, capture_output=True, text=True, timeout=60, check=True).stdout
+
+
+def test_the_man_page_is_what_the_commands_say(manual: str, site: Path) -> None:
+    page = ROOT / "docs/man/amqpspec.1"
+    assert page.read_text("utf-8") == manual, "python docs/_site/manual.py > docs/man/amqpspec.1"
+    assert (site / "man/amqpspec.1").read_text("utf-8") == manual
+
+
+def test_the_man_page_has_every_command_with_its_options(manual: str) -> None:
+    plain = manual.replace(r"\-", "-")
+    for verb, (_, _, short) in _VERBS.items():
+        assert f"\n.SS amqpspec {verb}\n" in plain, short
+    for subcommand in ("fuzz campaign", "pipeline build", "brokers install", "certificate verify"):
+        assert f"\n.SS amqpspec {subcommand}\n" in plain
+    of_run = plain.partition(".SS amqpspec run\n")[2].partition(".SS")[0]
+    assert {"--shared-target", "-q, --quiet", "-h, --help"} <= {*re.findall(r"^\.B (-.*)", of_run, re.M)}
+    assert re.findall(r"^\.B (\d)", plain.partition(".SH EXIT STATUS")[2], re.M) == [*"012345"]
+
+
+@pytest.mark.skipif(shutil.which("groff") is None, reason="no groff on this machine")
+def test_the_man_page_is_formatted_without_a_warning(manual: str) -> None:
+    done = subprocess.run(
+        ["groff", "-man", "-ww", "-Tutf8"], input=manual, capture_output=True, text=True, timeout=60
     )
-    assert "complete" in done.stdout and "amqpspec" in done.stdout
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "amqpspec fuzz campaign" in done.stdout and "\\[" not in done.stdout
 
 
 def test_no_page_fetches_anything(site: Path) -> None:

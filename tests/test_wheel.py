@@ -22,6 +22,7 @@ ROOT = Path(__file__).parents[1]
 SOURCES = [ROOT / folder / "amqpspec" for folder in ("harness", "suites", "fuzz", "reports")]
 FOLDERS = ("harness", "suites", "fuzz", "reports", "tests")
 GUARD_S = 120.0
+MANUAL = "data/share/man/man1/amqpspec.1"
 
 _THEIR_TEST = """
 import sys
@@ -128,7 +129,8 @@ def test_it_holds_all_files_of_the_sources_and_nothing_else(wheel: Path) -> None
         if path.is_file() and "__pycache__" not in path.parts
     }
     sources.add("amqpspec/target/targets.yaml")
-    assert {name for name in inside if ".dist-info/" not in name} == sources
+    assert {name for name in inside if not re.match(r"[^/]+\.(dist-info|data)/", name)} == sources
+    assert [name.partition(".data/")[2] for name in inside if ".data/" in name] == [MANUAL]
     for kind in (
         "requirements.yaml",
         "baselines/rabbitmq.yaml",
@@ -137,6 +139,7 @@ def test_it_holds_all_files_of_the_sources_and_nothing_else(wheel: Path) -> None
         ".html.j2",
         "results-1.json",
         "results-2.json",
+        "marts.json",
     ):
         assert any(name.endswith(kind) for name in inside), kind
 
@@ -147,6 +150,10 @@ def test_its_contents_are_clean(wheel: Path) -> None:
 
 
 # --- what it can do
+
+
+def test_the_man_page_is_installed(bare: Path) -> None:
+    assert (bare.parent / "share/man/man1/amqpspec.1").read_text("utf-8").startswith('.\\" docs/')
 
 
 def test_verbs_work_with_nothing_but_what_a_run_needs(bare: Path, project: Path) -> None:

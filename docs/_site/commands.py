@@ -14,7 +14,8 @@ from amqpspec.cli.main import cli
 _INTRODUCTION = """\
 # Commands
 
-These are the help texts of the commands. `amqpspec COMMAND --help` prints them.
+These are the help texts of the commands. `amqpspec COMMAND --help` prints them. The wheel installs them as a
+[man page](man/amqpspec.1) too: `man amqpspec`.
 
 ## Shell completion
 
@@ -32,7 +33,8 @@ _WIDTH = 100
 
 def pages() -> dict[str, str]:
     """Path in the site and Markdown of the one page."""
-    top = click.Context(cli, info_name="amqpspec", max_content_width=_WIDTH, terminal_width=_WIDTH)
+    settings = {**cli.context_settings, "max_content_width": _WIDTH, "terminal_width": _WIDTH}
+    top = click.Context(cli, info_name="amqpspec", **settings)
     return {"commands.md": "\n".join([_INTRODUCTION, *_help(cli, top), ""])}
 
 

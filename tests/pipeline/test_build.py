@@ -5,14 +5,18 @@ from __future__ import annotations
 import csv
 import json
 from collections import Counter
+from collections.abc import Callable
 from datetime import date
 from pathlib import Path
+from typing import Any
 
+import jsonschema
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
+from amqpspec.reports.marts.schema import SCHEMA_FILE
 from amqpspec.reports.pipeline import build as building
 from amqpspec.reports.pipeline.build import build
 from amqpspec.reports.pipeline.export import export
@@ -29,24 +33,6 @@ from amqpspec.reports.pipeline.tables import (
 )
 from amqpspec.reports.pipeline.tables.mart import Mart
 from amqpspec.reports.pipeline.tables.registry import MARTS
-from bench.synthetic.lake import write_lake
-from bench.synthetic.observations import Nights
-
-
-@pytest.fixture(scope="module")
-def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    root = tmp_path_factory.mktemp("lake")
-    write_lake(root, Nights(rows_a_day=12_000, days=4))
-    return root
-
-
-@pytest.fixture(scope="module")
-def marts(spark: SparkSession, lake: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    out = tmp_path_factory.mktemp("out") / "marts"
-    made = build(spark, lake, out)
-    assert made.as_of == date(2026, 11, 4)
-    assert all(len(rollup.rewritten) == 4 for rollup in made.rollups.values())
-    return out
 
 
 def test_every_mart_is_there_in_three_forms(marts: Path) -> None:
@@ -67,6 +53,35 @@ def test_every_mart_is_there_in_three_forms(marts: Path) -> None:
             "part-0000.parquet", f"{mart.name}.csv", f"{mart.name}.json",
         }  # fmt: skip
     assert {path.name for path in marts.iterdir()} == {"manifest.json", *manifest["marts"]}
+
+
+def test_rows_keep_to_the_schema(marts: Path) -> None:
+    schema = json.loads(SCHEMA_FILE.read_text("utf-8"))
+    for mart in MARTS:
+        one = {"$ref": f"#/$defs/{mart.name}", "$defs": schema["$defs"]}
+        rows = json.loads((marts / mart.name / f"{mart.name}.json").read_text("utf-8"))
+        validator = jsonschema.Draft202012Validator(one)
+        assert rows and not [error.message for row in rows for error in validator.iter_errors(row)]
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda row: row.pop("level"),
+        lambda row: row.update(case=None),
+        lambda row: row.update(attempts="4"),
+        lambda row: row.update(verdict_code=200),
+        lambda row: row.update(newest=1),
+        lambda row: row.update(at="2026-11-04 02:00:00"),
+        lambda row: row.update(weather="fine"),
+    ],
+)
+def test_a_spoilt_row_does_not(marts: Path, spoil: Callable[[dict[str, Any]], object]) -> None:
+    validator = jsonschema.Draft202012Validator(json.loads(SCHEMA_FILE.read_text("utf-8")))
+    (row, *_) = json.loads((marts / "verdicts/verdicts.json").read_text("utf-8"))
+    validator.validate({"verdicts": [row]})
+    spoil(row)
+    assert not validator.is_valid({"verdicts": [row]})
 
 
 def test_what_was_planted_is_found(marts: Path) -> None:

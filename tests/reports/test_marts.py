@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
+import jsonschema
 import pytest
 
 from amqpspec.reports.marts.page import page
 from amqpspec.reports.marts.row import TINY, MartRow
 from amqpspec.reports.marts.rows import ROWS
+from amqpspec.reports.marts.schema import SCHEMA_FILE, text
 from amqpspec.reports.pipeline.tables.registry import MARTS
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -52,6 +55,13 @@ def test_the_page_of_columns_is_what_the_rows_say() -> None:
     assert (DOCS / "marts.md").read_text("utf-8") == page(), (
         "python -m amqpspec.reports.marts.page > docs/marts.md"
     )
+
+
+def test_the_schema_is_a_schema_and_what_the_rows_say() -> None:
+    assert SCHEMA_FILE.read_text("utf-8") == text(), (
+        "python -m amqpspec.reports.marts.schema > reports/amqpspec/reports/schemas/marts.json"
+    )
+    jsonschema.Draft202012Validator.check_schema(json.loads(text()))
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.NAME)

@@ -15,7 +15,11 @@ _HEAD = """\
 
 `python -m amqpspec.reports.marts.page` generates this page from `reports/amqpspec/reports/marts/rows.py`, which
 declares each row once for the [build](pipeline.md), the export, [queries](query.md) and [pages](site.md). The columns
-of the grain are bold: a mart has one row for each of their combinations, and they are never null. Times are in UTC."""
+of the grain are bold: a mart has one row for each of their combinations, and they are never null. Times are in UTC.
+
+The JSON Schema of the rows in `NAME.json` is `reports/amqpspec/reports/schemas/marts.json`, which the wheel contains.
+Each mart is a property, and `$defs` has its row. `python -m amqpspec.reports.marts.schema` generates it from the same
+declarations; the schema of `results.json` is [beside it](results-format.md#schema-1)."""
 
 
 def page() -> str:
