@@ -12,7 +12,8 @@ from xdist.scheduler import LoadScopeScheduling
 SHARED = {
     "spark": (
         "tests/pipeline/test_bench.py", "tests/pipeline/test_build.py", "tests/pipeline/test_lake.py",
-        "tests/pipeline/test_marts_", "tests/pipeline/test_rollups.py", "tests/pipeline/test_session.py",
+        "tests/pipeline/test_marts_", "tests/pipeline/test_notebook.py", "tests/pipeline/test_rollups.py",
+        "tests/pipeline/test_session.py",
     ),
     "master": ("tests/pipeline/test_elsewhere.py",),
     "browser": (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import json
 import os
 import re
 import shutil
@@ -94,6 +95,15 @@ def test_completion_knows_commands_and_options() -> None:
     assert {*_VERBS} == words("amqpspec ")
     assert {"campaign", "replay"} <= words("amqpspec fuzz ")
     assert words("amqpspec run --shared") == {"--shared-target"}
+
+
+def test_the_notebook_is_a_page_with_its_outputs(site: Path) -> None:
+    text = text_of(site / "notebook.html")
+    for cell in json.loads((ROOT / "examples/notebooks/marts.ipynb").read_text("utf-8"))["cells"]:
+        for output in cell.get("outputs", ()):
+            assert "".join(output["text"]).strip() in text
+    for page in ("pipeline.html", "tasks.html"):
+        assert '<a href="notebook.html">notebook</a>' in (site / page).read_text("utf-8")
 
 
 @pytest.fixture(scope="module")

@@ -21,6 +21,8 @@ _SECTIONS = {
 """Page of each section of the README; the text before the first heading is the start page."""
 _NOT_SHOWN = {"More", "Licence"}
 _WHOLE = {"CONTRIBUTING.md": "contributing.md", "ARCHITECTURE.md": "architecture.md"}
+_PAGES = {**_WHOLE, "examples/notebooks/marts.ipynb": "notebook.md"}
+"""Page of each document outside of the folder of documents."""
 _LINK = re.compile(r"\[([^\]]*)\]\(([^)#:\s]+)(#[^)]*)?\)")
 _NEXT = "\n## Next\n\nSee the [common tasks](tasks.md), and how to run amqpspec [in your CI](ci.md).\n"
 
@@ -38,11 +40,15 @@ def pages() -> dict[str, str]:
 
 
 def without_foreign_links(text: str, page: str) -> str:
-    """Replace each link that leads out of the folder of documents by its text."""
+    """Replace each link that leads out of the folder of documents by its text, or lead it to the document's page."""
+    here = posixpath.dirname(page)
 
     def replaced(link: re.Match[str]) -> str:
-        target = posixpath.normpath(posixpath.join(posixpath.dirname(page), link[2]))
-        return link[1] if target.startswith("../") else link[0]
+        target = posixpath.normpath(posixpath.join(here, link[2]))
+        if not target.startswith("../"):
+            return link[0]
+        inside = _PAGES.get(target.removeprefix("../"))
+        return f"[{link[1]}]({posixpath.relpath(inside, here or '.')}{link[3] or ''})" if inside else link[1]
 
     return _LINK.sub(replaced, text)
 
@@ -72,9 +78,9 @@ def _inside(text: str) -> str:
 
     def moved(link: re.Match[str]) -> str:
         words, target, place = link[1], link[2], link[3] or ""
-        target = _WHOLE.get(target, target)
+        target = _PAGES.get(target, target)
         if target.startswith("docs/"):
             return f"[{words}]({target.removeprefix('docs/')}{place})"
-        return f"[{words}]({target}{place})" if target in _WHOLE.values() else words
+        return f"[{words}]({target}{place})" if target in _PAGES.values() else words
 
     return _LINK.sub(moved, text)

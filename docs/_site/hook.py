@@ -8,6 +8,7 @@ from __future__ import annotations
 import commands
 import guide
 import ledgers
+import notebook
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
@@ -25,8 +26,8 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the README's sections, the other documents of the root, the ledgers and the commands."""
-    for path, text in (guide.pages() | ledgers.pages() | commands.pages()).items():
+    """Add the README's sections, the other documents of the root, the ledgers, the commands and the notebook."""
+    for path, text in (guide.pages() | ledgers.pages() | commands.pages() | notebook.pages()).items():
         files.append(File.generated(config, path, content=text))
     return files
 
