@@ -246,9 +246,9 @@ def test_silent_inputs_are_waited_for_many_at_a_time_few_of_them_on_the_way() ->
     beginning: list[int] = []
 
     class Watched(Executor):
-        def _has_room(self, lines: int) -> bool:
+        def _has_room(self) -> bool:
             beginning.append(self._beginning)
-            return super()._has_room(lines)
+            return super()._has_room()
 
     tempo = Tempo(quiet_s=3.0, settle_s=0.05, refusal_s=5.0, way_s=10.0, partial_s=3.0)
     with counted(0) as (address, most, _):

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from amqpspec.fuzz.campaign.clock import BudgetClock
 from amqpspec.fuzz.campaign.complaints import Complaints
-from amqpspec.fuzz.campaign.observations import Source, observations
+from amqpspec.fuzz.campaign.observations import Source, TimedResult, observations
 from amqpspec.fuzz.campaign.progress import Progress
 from amqpspec.fuzz.campaign.readiness import Readiness
 from amqpspec.fuzz.campaign.schedule import Batch
@@ -18,6 +18,7 @@ from amqpspec.fuzz.campaign.sender import Sender
 from amqpspec.fuzz.executor.result import End
 from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
 from amqpspec.fuzz.inputs.identity import InputId
+from amqpspec.fuzz.oracles.monitor import Check
 from amqpspec.fuzz.oracles.suspicion import SPOILS
 from amqpspec.fuzz.triage.triage import Triage
 from amqpspec.record.arrow_journal import ArrowJournal
@@ -57,6 +58,7 @@ class BatchRunner:
         self._last: Batch | None = None
         self._under_way: Batch | None = None
         self._whole: Batch | None = None
+        self._behind: list[tuple[Batch, int]] = []
         self.sent: Batch | None = None
 
     @property
@@ -102,20 +104,79 @@ class BatchRunner:
         self._progress.check = check
         result.fatal = any(s.oracle in SPOILS for s in check.suspicions)
         tried = [s.result for s in seen if s.result.end is not End.REFUSED]
+        waiting = self._expect(wave, attempt)
         # A target that took nothing of this was spoilt by what came before.
-        suspects = self._last if self._last is not None and not tried else wave
-        try:
-            self._complaints.take(self._triage, suspects, check)
-        finally:
-            judged = self._complaints.verdicts.of(check, [s.result for s in seen])
-            self._rows.write(observations(self._source, seen, judged))
-        self._last = wave if tried else self._last
+        suspects = self._last if self._last is not None and not (tried or waiting) else wave
+        if result.fatal or self._concerns(suspects, check):
+            self._sender.finish()
+        self._take(suspects, seen, check)
+        self._take_belated(check if result.fatal else None)
+        self._last = wave if tried or waiting else self._last
         self._under_way = None
         # What was under way to its state when the target went down was not tried yet.
-        done = {one.item.id for one in tried if one.reached or not result.fatal}
-        result.reached |= {one.item.id for one in tried if one.reached}
+        done = waiting | {one.item.id for one in tried if one.reached or not result.fatal}
+        result.reached |= waiting | {one.item.id for one in tried if one.reached}
         result.undecided |= {item.id for item in self._sender.undecided}
         result.left = [item for item in result.left if item.id not in done]
+
+    def _take(self, batch: Batch, seen: Sequence[TimedResult], check: Check) -> None:
+        """Complaints to their end; the rows of the batch whatever becomes of them."""
+        try:
+            self._complaints.take(self._triage, batch, check)
+        finally:
+            self._write(seen, check)
+
+    def _write(self, seen: Sequence[TimedResult], check: Check) -> None:
+        judged = self._complaints.verdicts.of(check, [s.result for s in seen])
+        self._rows.write(observations(self._source, seen, judged))
+
+    # --- results that come when the next batch is already under way
+
+    def finish(self) -> None:
+        """Take what is still to come; without the time for that it stays undecided."""
+        waiting = len(self._sender.waiting)
+        try:
+            if not (self._complaints.done or self._clock.is_late):
+                self._sender.finish()
+        finally:
+            self._progress.tally.undecided += waiting - len(self._sender.belated)
+        self._take_belated(None)
+
+    def _expect(self, wave: Batch, attempt: int) -> set[InputId]:
+        """Inputs of a wave that only wait for silence to last: their results come with a later one."""
+        ours = {item.id for item in wave.items}
+        waiting = [item for item in self._sender.waiting if item.id in ours]
+        if waiting:
+            self._behind.append((replace(wave, items=waiting), attempt))
+        return {item.id for item in waiting}
+
+    def _concerns(self, batch: Batch, check: Check) -> bool:
+        """Whether the target is about to be tried again: it must not be restarted under those that wait."""
+        late = ((behind, self._sender.judged(seen)) for behind, seen in self._belated())
+        return any(self._complaints.concerns(*one) for one in [(batch, check), *late])
+
+    def _belated(self) -> list[tuple[Batch, list[TimedResult]]]:
+        """What came late, by the batch that it is of."""
+        found = []
+        for batch, attempt in self._behind:
+            ids = {item.id for item in batch.items}
+            seen = [replace(s, attempt=attempt) for s in self._sender.belated if s.result.item.id in ids]
+            found.append((batch, seen))
+        return [(batch, seen) for batch, seen in found if seen]
+
+    def _take_belated(self, spoilt: Check | None) -> None:
+        """Judge what came late; beside a crash or a hang (``spoilt``) it is only written down."""
+        found, left = self._belated(), {item.id for item in self._sender.waiting}
+        self._sender.belated.clear()
+        behind = [
+            (replace(b, items=[i for i in b.items if i.id in left]), attempt) for b, attempt in self._behind
+        ]
+        self._behind = [(batch, attempt) for batch, attempt in behind if batch.items]
+        for batch, seen in found:
+            if spoilt is not None:
+                self._write(seen, spoilt)
+            else:
+                self._take(batch, seen, self._sender.judged(seen))
 
     def _mark(self, batch: Batch, result: BatchResult) -> None:
         """A cell of a state into which nobody came is not covered; nor is one of which much was never sent."""

@@ -123,6 +123,7 @@ class Campaign:
                 checkpoint.position = schedule.position = batch.after
             if runner.is_over or self._complaints.unfinished:
                 break
+        runner.finish()
         late = self._clock.is_spent or self._complaints.unfinished
         self.ended = SPENT if late and batch is not None else "all done"
 

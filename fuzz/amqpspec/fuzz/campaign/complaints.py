@@ -59,6 +59,16 @@ class Complaints:
             "known": [[list(key), count] for key, count in self.known.items()], "limits": self.limit.to_json(),
         }  # fmt: skip
 
+    def concerns(self, batch: Batch, check: Check) -> bool:
+        """Whether anything is to be tried again for what oracles say; other complaints are only counted."""
+        return any(self._is_followed(batch, seen) for seen in check.suspicions)
+
+    def _is_followed(self, batch: Batch, seen: Suspicion) -> bool:
+        if seen.oracle in _OF_ONE_INPUT and seen.top.partition(":")[0] in self._order.subject.known:
+            return False
+        new = self.known[_key(batch, seen)] < _limit(batch) and self.limit.allows(seen)
+        return new or seen.oracle in SPOILS
+
     def take(self, triage: Triage, batch: Batch, check: Check) -> None:
         """The worst complaint about the whole, each line of the log besides, and each kind of deviation once.
 
@@ -82,9 +92,10 @@ class Complaints:
         self, triage: Triage, batch: Batch, whole: Sequence[Suspicion], single: Sequence[Suspicion]
     ) -> None:
         """Each complaint to its end. Raises TargetLost, OutOfTime, JournalError."""
-        if whole:
+        if any(self._is_followed(batch, seen) for seen in whole):
             self.of_a_whole += 1
             self._pace.complained()
+        if whole:
             self._of_a_whole(triage, batch, whole)
         for suspicion in single:
             if not self.done:
@@ -163,6 +174,8 @@ class Complaints:
                 blame = self._smaller(triage, batch, blame)
         finally:
             self.limit.spent(seen, now_s() - begun_s)
+        if blame.status is Status.STABLE and blame.item is not None:
+            self.limit.settled(seen)
         if (blame.status is Status.LOST or blame.item is None) and seen.oracle in NOISY:
             self._leave_unconfirmed(seen)
             return None

@@ -45,6 +45,11 @@ class BlameLimit:
         self._count[_key(seen)] += 1
         self._seconds_s[_key(seen)] = self._seconds_s.get(_key(seen), 0.0) + seconds_s
 
+    def settled(self, seen: Suspicion) -> None:
+        """One input does it each time: a line of a log that is explained is not blamed again."""
+        if seen.oracle is Oracle.LOG:
+            self._count[_key(seen)] = max(self._count[_key(seen)], self._blames)
+
     def again(self, seen: Suspicion, place: Iterable[str]) -> None:
         """It came again, and was not blamed."""
         self._again[(*_key(seen), *place)] += 1

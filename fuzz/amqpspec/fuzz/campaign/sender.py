@@ -5,7 +5,7 @@ Knows: workers, the monitor, counts. Must not know: which inputs come next, who 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
 from amqpspec.fuzz.campaign.clock import BudgetClock
@@ -14,14 +14,14 @@ from amqpspec.fuzz.campaign.journal import CampaignJournal
 from amqpspec.fuzz.campaign.observations import TimedResult
 from amqpspec.fuzz.campaign.tally import Tally
 from amqpspec.fuzz.executor.pool import WorkerPool, utc_us
-from amqpspec.fuzz.executor.result import End
+from amqpspec.fuzz.executor.result import End, InputResult
 from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
 from amqpspec.fuzz.inputs.identity import RANDOM
 from amqpspec.fuzz.oracles.monitor import Check, Monitor
 
 
 class Sender:
-    """Sends inputs through workers and asks the oracles."""
+    """Sends inputs through workers and asks the oracles; ``belated`` are results of inputs that were sent earlier."""
 
     def __init__(
         self, workers: WorkerPool, monitor: Monitor, tally: Tally, energy: Energy, journal: CampaignJournal,
@@ -29,24 +29,44 @@ class Sender:
     ) -> None:  # fmt: skip
         self._workers, self._monitor, self._journal, self._clock = workers, monitor, journal, clock
         self._tally, self._energy = tally, energy
+        self.belated: list[TimedResult] = []
 
     @property
     def undecided(self) -> list[FuzzInput]:
         """Inputs that have no result for a fault of ours."""
         return self._workers.undecided
 
+    @property
+    def waiting(self) -> list[FuzzInput]:
+        """Inputs that were sent, and whose results come later."""
+        return self._workers.waiting
+
     def send(self, items: Sequence[FuzzInput], attempt: int) -> tuple[list[TimedResult], Check]:
-        """What came of inputs, and what the oracles say of all of them."""
-        workers = self._workers
+        """What came of inputs by now, and what the oracles say of all of them."""
+        ours, seen, before = {item.id for item in items}, list[TimedResult](), len(self.belated)
         try:
-            # A budget that ends in the midst of a batch ends the sending: what came until then is judged.
-            results = takewhile(lambda result: not self._clock.is_late, workers.run(items))
-            seen = [TimedResult(result, utc_us(), workers.worker, attempt) for result in results]
+            for one in self._heard(self._workers.run(items), attempt):
+                (seen if one.result.item.id in ours else self.belated).append(one)
         finally:
             self._note_deaths()
-        check = self._monitor.after([s.result for s in seen])
-        self._count(seen)
+        check = self._monitor.after([s.result for s in seen], [i for i in self.waiting if i.id in ours])
+        self._count([*seen, *self.belated[before:]])
         return seen, check
+
+    def finish(self) -> None:
+        """Wait for all results: nothing is left open while a target is tried again, or restarted."""
+        found = list(self._heard(self._workers.finish(), 1))
+        self._count(found)
+        self.belated += found
+
+    def judged(self, belated: Sequence[TimedResult]) -> Check:
+        """What oracles say of results that came late."""
+        return self._monitor.belated([one.result for one in belated])
+
+    def _heard(self, results: Iterator[InputResult], attempt: int) -> Iterator[TimedResult]:
+        """Results with their time. A budget that ends in their midst ends them: what came until then is judged."""
+        for result in takewhile(lambda result: not self._clock.is_late, results):
+            yield TimedResult(result, utc_us(), self._workers.worker, attempt)
 
     def _note_deaths(self) -> None:
         """Workers that died are written down, whatever becomes of their inputs."""

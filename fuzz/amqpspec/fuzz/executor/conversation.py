@@ -6,7 +6,7 @@ Knows: steps, what ends the waiting. Must not know: sockets; times are handed in
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum
 from zlib import crc32
 
@@ -14,7 +14,7 @@ from amqpspec.fuzz.executor.decoder import decoder
 from amqpspec.fuzz.executor.follow_up import FollowUp
 from amqpspec.fuzz.executor.heard import Decode, Heard
 from amqpspec.fuzz.executor.part import executor_part
-from amqpspec.fuzz.executor.result import End, InputResult, Obedience, Timing
+from amqpspec.fuzz.executor.result import End, InputResult, Obedience, Spoken, Timing
 from amqpspec.fuzz.executor.reusable import Medium, ReusableConnection, reusable
 from amqpspec.fuzz.executor.silence import Silence
 from amqpspec.fuzz.executor.tempo import Tempo
@@ -32,17 +32,10 @@ _PARTIAL = frozenset({Scope.CHANNEL, Scope.SESSION, Scope.LINK, Scope.HANDLE, Sc
 """Refusals behind which a connection has to go on."""
 _MOST_ARRIVALS, _MOST_SPOKEN_OCTETS = 64, 1 << 20
 """What is kept of a target's answers and of a conversation; a hostile target never ends."""
+_QUIET_S = 0.25
+"""Behind what was said last; nearly every answer has come by then."""
 _AT_ONCE_S = 0.5
 """What ends a connection sooner is no silence, whatever was announced."""
-
-
-@dataclass(frozen=True, slots=True)
-class Spoken:
-    """One piece of a conversation, for a transcript."""
-
-    direction: str
-    octets: bytes
-    t_ns: int
 
 
 def _ends_all(refusal: Refusal) -> bool:
@@ -66,15 +59,9 @@ class Conversation:
     """
 
     def __init__(
-        self,
-        item: FuzzInput,
-        values: Values,
-        tempo: Tempo,
-        now_s: float,
-        *,
-        thorough: bool = False,
+        self, item: FuzzInput, values: Values, tempo: Tempo, now_s: float, *, thorough: bool = False,
         on: ReusableConnection | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.item, self._values, self._tempo, self._thorough = item, values, tempo, thorough
         self._steps: tuple[Step, ...] = way(item.dialect, item.state, values.mechanism)
         self._decode: Decode | None = None
@@ -86,7 +73,7 @@ class Conversation:
         self._stage = _Stage.WAY
         self._owed = item.expectation.must_refuse
         self.out = bytearray()
-        self._since_s = self._begun_s = now_s
+        self._since_s = self._begun_s = self._moved_s = now_s
         self._sent_s: float | None = None
         self._way_took_s = self._slowest_s = 0.0
         self._until_s = now_s + tempo.way_s
@@ -134,6 +121,17 @@ class Conversation:
         """Whether the way into the state is behind it."""
         return self._stage is not _Stage.WAY
 
+    def only_waits(self, now_s: float) -> bool:
+        """Whether all has been said, and nothing came for a while: it is left to see whether silence lasts."""
+        return self.has_begun and not self.out and now_s - self._moved_s >= _QUIET_S
+
+    def postponed(self, pause_s: float) -> None:
+        """Nobody listened for so long: it counts neither as the target's delay nor as our patience."""
+        self._moved_s += pause_s
+        self._until_s += pause_s
+        if self._sent_s is not None:
+            self._sent_s += pause_s
+
     def connected(self, now_s: float) -> None:
         """The stream is there."""
         self._go_on(now_s)
@@ -141,12 +139,13 @@ class Conversation:
     def flushed(self, now_s: float) -> None:
         """All of ``out`` has been taken."""
         if self._stage is _Stage.INPUT and self._sent_s is None:
-            self._sent_s = now_s
+            self._sent_s = self._moved_s = now_s
             self._until_s = now_s + (self._tempo.refusal_s if self._owed else self._tempo.settle_s)
 
     def heard(self, octets: bytes, now_s: float) -> None:
         """Octets have come."""
         self._received_octets += len(octets)
+        self._moved_s = now_s
         if self.spoken is not None and self._received_octets <= _MOST_SPOKEN_OCTETS:
             self.spoken.append(Spoken("in", octets, int(now_s * 1e9)))
         if self._decode is None:
@@ -377,6 +376,7 @@ class Conversation:
 
     def _say(self, octets: bytes, now_s: float) -> None:
         self.out += octets
+        self._moved_s = now_s
         self._sent_octets += len(octets)
         self._silence.broken(now_s)
         if self.spoken is not None and octets:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING, Self
 
+from amqpspec.fuzz.executor.connections import Connection, InputQueue
 from amqpspec.fuzz.executor.conversation import Conversation, Filling
 from amqpspec.fuzz.executor.result import End, InputResult
 from amqpspec.fuzz.executor.reusable import ReusableConnection
@@ -37,6 +38,8 @@ BEGINNING = 64
 """So many connections at most are on the way into their state at once: a target's backlog is not much longer."""
 _MOST_ON_ONE = 16
 """So many inputs at most share a connection that the target keeps: what they leave behind would add up."""
+_MOST_CARRIED, _GLANCE_S = 256, 0.05
+"""So many connections at most are carried on from one run to the next; how often it is seen whether the rest can be."""
 _FEWEST = 16
 """A target that ends connections on their way is given fewer at a time, but not less than these."""
 
@@ -74,49 +77,13 @@ class Address:
         return WebPipe(WebSocket(self.endpoint.authority, self.path), below)
 
 
-class _Connection:
-    """A socket with its conversation. ``due_s`` is when the loop looks at it at the latest."""
-
-    __slots__ = ("begins", "begun", "conversation", "due_s", "events", "inputs", "on", "pipe")
-
-    def __init__(self, on: socket.socket, conversation: Conversation, pipe: Pipe | WebPipe | None) -> None:
-        self.on, self.conversation, self.pipe = on, conversation, pipe
-        self.events, self.due_s, self.begun, self.begins = 0, conversation.deadline_s, pipe is None, True
-        self.inputs = 1
-
-    def is_done(self) -> bool:
-        """Whether there is a result."""
-        return self.conversation.result is not None
-
-
-class _Queue:
-    """Inputs that are still to come; those that are put back go first, each on a connection of its own."""
-
-    def __init__(self, inputs: Iterable[FuzzInput]) -> None:
-        self._rest, self._back = iter(inputs), list[FuzzInput]()
-
-    def take(self) -> FuzzInput | None:
-        """The next one; None where there is none."""
-        return self._back.pop() if self._back else next(self._rest, None)
-
-    def take_for(self, reusable: ReusableConnection) -> FuzzInput | None:
-        """The next one, where it can be said on a reusable connection."""
-        item = None if self._back else next(self._rest, None)
-        if item is None or reusable.fits(item):
-            return item
-        self.put_back(item)
-        return None
-
-    def put_back(self, item: FuzzInput) -> None:
-        """Whatever became of it does not count."""
-        self._back.append(item)
-
-
 class Executor:
     """Runs inputs, so many connections at a time; fewer as long as the target ends some on their way.
 
     With ``keeping``, inputs follow each other on a connection that the target keeps; where the next one does not reach
     its state on it, it has a connection of its own, as all have without.
+    ``carrying``: a run ends once the rest of its connections only wait for silence to last; their results come in the
+    next run, or by ``finish``.
     """
 
     def __init__(
@@ -130,57 +97,107 @@ class Executor:
         keeping: bool = False,
     ) -> None:
         self.address, self.filling, self.tempo, self.connections = address, filling, tempo, connections
-        self.thorough, self.keeping = thorough, keeping
+        self.thorough, self.keeping, self.carrying = thorough, keeping, False
         self._selector = selectors.DefaultSelector()
         self._family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
         self._number = 0
         self._stuck = 0
         self._room, self._beginning = connections, 0
         self._down = False
-        self._due: list[tuple[float, int, _Connection]] = []
+        self._running: set[Connection] = set()
+        self._carried, self._left_s = 0, 0.0
+        self._due: list[tuple[float, int, Connection]] = []
         self._pushed = 0
         self.recording = False
         self.last: Conversation | None = None
 
+    @property
+    def waiting(self) -> list[FuzzInput]:
+        """What was sent by now and has no result yet."""
+        return [connection.conversation.item for connection in self._running]
+
     def run(self, inputs: Iterable[FuzzInput]) -> Iterator[InputResult]:
-        """Results as they come. Once the target takes no connection, or answers none, no more are begun."""
-        self._down, self._stuck, self._beginning = False, 0, 0
-        waiting = _Queue(inputs)
-        running: set[_Connection] = set()
+        """Results as they come, also of what an earlier run left waiting.
+
+        Once the target takes no connection, or answers none, no more are begun.
+        """
+        yield from self._run(InputQueue(inputs), self.carrying)
+
+    def finish(self) -> Iterator[InputResult]:
+        """Results of what earlier runs left waiting."""
+        yield from self._run(InputQueue(()), carrying=False)
+
+    def drop(self) -> None:
+        """Give up what is left waiting, without results."""
+        for connection in self._running:
+            self._drop(connection)
+        self._running.clear()
         self._due.clear()
+
+    def _run(self, waiting: InputQueue, carrying: bool) -> Iterator[InputResult]:
+        self._down, self._stuck, self._beginning = False, 0, 0
+        self._listen_again()
+        whole = False
         try:
-            while True:
-                while (
-                    not self._down and self._has_room(len(running)) and (item := waiting.take()) is not None
-                ):
-                    begun = self._begin(item)
-                    if isinstance(begun, InputResult):
-                        yield self._noted(begun)
-                    else:
-                        running.add(begun)
-                if not running:
-                    return
-                for connection in self._turn():
-                    result = connection.conversation.result
-                    assert result is not None
-                    lost = connection.conversation.is_reused and not result.reached
-                    if lost:
-                        waiting.put_back(result.item)
-                    if lost or not self._goes_on(connection, waiting):
-                        running.discard(connection)
-                        self._drop(connection)
-                    if not lost:
-                        yield self._noted(result)
+            while not self._is_over(waiting, carrying):
+                for refused in self._fill(waiting):
+                    yield self._noted(refused)
+                for connection in self._turn(_GLANCE_S if carrying else 1.0):
+                    yield from self._ended(connection, waiting)
+            whole = True
         finally:
-            for connection in running:
-                self._drop(connection)
+            if not whole:
+                self.drop()
+            self._left_s = time.monotonic()
+
+    def _listen_again(self) -> None:
+        """Go on with what was left waiting; that nobody listened meanwhile is no delay of the target's."""
+        self._carried = len(self._running)
+        self._due.clear()
+        for connection in self._running:
+            connection.conversation.postponed(time.monotonic() - self._left_s)
+            self._remind(connection)
+
+    def _is_over(self, waiting: InputQueue, carrying: bool) -> bool:
+        """Whether all have ended, or the rest can be carried on."""
+        if not (self._down or waiting.is_empty):
+            return False
+        if not self._running or not carrying or self._down or len(self._running) > _MOST_CARRIED:
+            return not self._running
+        now_s = time.monotonic()
+        return all(
+            c.events == selectors.EVENT_READ and c.conversation.only_waits(now_s) for c in self._running
+        )
+
+    def _fill(self, waiting: InputQueue) -> Iterator[InputResult]:
+        """Begin as many as there is room for; gives the results of those that are refused at once."""
+        while not self._down and self._has_room() and (item := waiting.take()) is not None:
+            begun = self._begin(item)
+            if isinstance(begun, InputResult):
+                yield begun
+            else:
+                self._running.add(begun)
+
+    def _ended(self, connection: Connection, waiting: InputQueue) -> Iterator[InputResult]:
+        """The result of a connection, on which the next input may follow; what was lost on a reused one is put back."""
+        result = connection.conversation.result
+        assert result is not None
+        lost = connection.conversation.is_reused and not result.reached
+        if lost:
+            waiting.put_back(result.item)
+        if lost or not self._goes_on(connection, waiting):
+            self._running.discard(connection)
+            self._drop(connection)
+        if not lost:
+            yield self._noted(result)
 
     def close(self) -> None:
-        """Give the selector back."""
+        """Hang up, and give the selector back."""
+        self.drop()
         self._selector.close()
 
-    def _has_room(self, running: int) -> bool:
-        return running < self._room and self._beginning < BEGINNING
+    def _has_room(self) -> bool:
+        return len(self._running) - self._carried < self._room and self._beginning < BEGINNING
 
     def _noted(self, result: InputResult) -> InputResult:
         if result.end is End.REFUSED:
@@ -205,7 +222,7 @@ class Executor:
             conversation.spoken = []
         return conversation
 
-    def _goes_on(self, connection: _Connection, waiting: _Queue) -> bool:
+    def _goes_on(self, connection: Connection, waiting: InputQueue) -> bool:
         """The next input on the same connection, where the target keeps it."""
         if not self.keeping or self._down or connection.inputs >= _MOST_ON_ONE:
             return False
@@ -224,7 +241,7 @@ class Executor:
         self._remind(connection)
         return True
 
-    def _begin(self, item: FuzzInput) -> _Connection | InputResult:
+    def _begin(self, item: FuzzInput) -> Connection | InputResult:
         now_s = time.monotonic()
         conversation = self._converse(item, now_s)
         on = socket.socket(self._family, socket.SOCK_STREAM)
@@ -237,7 +254,7 @@ class Executor:
             conversation.ended(End.REFUSED, now_s)
             assert conversation.result is not None
             return conversation.result
-        connection = _Connection(on, conversation, self.address.pipe())
+        connection = Connection(on, conversation, self.address.pipe())
         self._beginning += 1
         if connection.begun:
             conversation.connected(now_s)
@@ -253,19 +270,19 @@ class Executor:
         self._remind(connection)
         return connection
 
-    def _remind(self, connection: _Connection) -> None:
+    def _remind(self, connection: Connection) -> None:
         self._pushed += 1
         connection.due_s = connection.conversation.deadline_s
         heappush(self._due, (connection.due_s, self._pushed, connection))
 
-    def _turn(self) -> list[_Connection]:
-        """Wait for something to happen; gives the connections that are done."""
+    def _turn(self, longest_s: float) -> list[Connection]:
+        """Wait for something to happen, for so long at most; gives the connections that are done."""
         until_s = self._due[0][0] if self._due else 0.0
-        ready = self._selector.select(max(0.0, min(until_s - time.monotonic(), 1.0)))
+        ready = self._selector.select(max(0.0, min(until_s - time.monotonic(), longest_s)))
         now_s = time.monotonic()
         done = []
         for key, events in ready:
-            connection: _Connection = key.data
+            connection: Connection = key.data
             if events & selectors.EVENT_READ:
                 self._read(connection, now_s)
             if not connection.is_done() and (
@@ -278,7 +295,7 @@ class Executor:
                 self._remind(connection)
         return done + self._overdue(now_s)
 
-    def _overdue(self, now_s: float) -> list[_Connection]:
+    def _overdue(self, now_s: float) -> list[Connection]:
         """Connections whose waiting is over; a reminder that came too early is put off."""
         done = []
         while self._due and self._due[0][0] <= now_s:
@@ -294,7 +311,7 @@ class Executor:
                 self._remind(connection)
         return done
 
-    def _read(self, connection: _Connection, now_s: float) -> None:
+    def _read(self, connection: Connection, now_s: float) -> None:
         try:
             octets = connection.on.recv(READ_OCTETS)
         except BlockingIOError:
@@ -313,7 +330,7 @@ class Executor:
         if over and not connection.is_done():
             connection.conversation.ended(End.FIN, now_s)
 
-    def _write(self, connection: _Connection, now_s: float) -> None:
+    def _write(self, connection: Connection, now_s: float) -> None:
         if not self._put(connection, now_s):
             connection.conversation.ended(End.REFUSED, now_s)
             return
@@ -322,11 +339,11 @@ class Executor:
             connection.events = wanted
             self._selector.modify(connection.on, wanted, connection)
 
-    def _wanted(self, connection: _Connection) -> int:
+    def _wanted(self, connection: Connection) -> int:
         out = connection.conversation.out if connection.pipe is None else connection.pipe.out
         return selectors.EVENT_READ | (selectors.EVENT_WRITE if out else 0)
 
-    def _put(self, connection: _Connection, now_s: float) -> bool:
+    def _put(self, connection: Connection, now_s: float) -> bool:
         """Send what can be sent; False where there is nobody who listens."""
         out = connection.conversation.out
         if connection.pipe is not None:
@@ -357,7 +374,7 @@ class Executor:
             self._beginning -= 1
         return True
 
-    def _drop(self, connection: _Connection) -> None:
+    def _drop(self, connection: Connection) -> None:
         if connection.begins:
             connection.begins = False
             self._beginning -= 1

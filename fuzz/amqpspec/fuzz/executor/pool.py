@@ -16,7 +16,7 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from amqpspec.fuzz.executor.frames import Frames, framed
 from amqpspec.fuzz.executor.loop import Executor
@@ -49,14 +49,26 @@ class Death:
 
 
 class WorkerPool(Protocol):
-    """Runs inputs; ``worker`` is who had the last result, ``undecided`` have none for a fault of ours."""
+    """Runs inputs; ``worker`` is who had the last result, ``undecided`` have none for a fault of ours.
+
+    ``waiting`` were sent, and only wait for silence to last: their results come with a later run, or by ``finish``.
+    """
 
     worker: int
     deaths: list[Death]
     undecided: list[FuzzInput]
 
+    @property
+    def waiting(self) -> list[FuzzInput]:
+        """What has no result yet."""
+        ...
+
     def run(self, inputs: Iterable[FuzzInput]) -> Iterator[InputResult]:
-        """Results as they come."""
+        """Results as they come, also of what was left waiting."""
+        ...
+
+    def finish(self) -> Iterator[InputResult]:
+        """Results of what was left waiting."""
         ...
 
     def close(self) -> None:
@@ -84,13 +96,23 @@ class SingleWorker:
 
     def __init__(self, executor: Executor) -> None:
         self._executor = executor
+        executor.carrying = True
         self.worker = 0
         self.deaths: list[Death] = []
         self.undecided: list[FuzzInput] = []
 
+    @property
+    def waiting(self) -> list[FuzzInput]:
+        """What has no result yet."""
+        return self._executor.waiting
+
     def run(self, inputs: Iterable[FuzzInput]) -> Iterator[InputResult]:
-        """Results as they come."""
+        """Results as they come, also of what was left waiting."""
         return self._executor.run(inputs)
+
+    def finish(self) -> Iterator[InputResult]:
+        """Results of what was left waiting."""
+        return self._executor.finish()
 
     def close(self) -> None:
         """End."""
@@ -115,7 +137,12 @@ class _Worker:
 
 
 class ExecutorPool:
-    """So many worker processes; started at once, ended with ``close``. Raises WorkerError."""
+    """So many worker processes; started at once, ended with ``close``. Raises WorkerError.
+
+    Each run is whole: nothing is left waiting.
+    """
+
+    waiting: ClassVar[list[FuzzInput]] = []
 
     def __init__(self, subject: Subject, tempo: Tempo, workers: int) -> None:
         self._subject, self._tempo, self._count = subject, tempo, workers
@@ -154,6 +181,10 @@ class ExecutorPool:
                     self._barren = 0
                     self.worker = worker.number
                     yield _result(worker.open.pop(report.place), report)
+
+    def finish(self) -> Iterator[InputResult]:
+        """Nothing."""
+        return iter(())
 
     def close(self) -> None:
         """End all workers."""

@@ -91,3 +91,12 @@ class InputResult:
         latency_s = self.timing.latency_s
         bucket = "-" if latency_s is None else sum(latency_s > edge_s for edge_s in _BUCKETS_S)
         return f"{self.item.state}|{self.reaction}|{bucket}"
+
+
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """One piece of a conversation, for a transcript."""
+
+    direction: str
+    octets: bytes
+    t_ns: int

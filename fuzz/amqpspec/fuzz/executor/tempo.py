@@ -38,6 +38,11 @@ class Tempo:
         )
 
     @property
+    def hasty(self) -> Tempo:
+        """The tempo where single answers do not count: a refusal that is owed is not waited for any longer."""
+        return replace(self, refusal_s=min(self.refusal_s, self.quiet_s))
+
+    @property
     def patient(self) -> Tempo:
         """The tempo of a second look: nothing is missed for haste."""
         return replace(

@@ -14,6 +14,7 @@ from amqpspec.fuzz.executor.client import Unanswered
 from amqpspec.fuzz.executor.loop import now_s, pause
 from amqpspec.fuzz.executor.result import End, InputResult
 from amqpspec.fuzz.executor.subject import Subject
+from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
 from amqpspec.fuzz.inputs.identity import InputId
 from amqpspec.fuzz.oracles.answers import LATE_FACTOR, astray, conformance, late, obedience
 from amqpspec.fuzz.oracles.canary import Canaries
@@ -30,18 +31,24 @@ _KEPT = 64
 _LATE_S = 0.5
 _CPU_S, _LEAST_CPU_S = 0.01, 0.001
 """Of one input as long as no batch was clean: the most and the least that is granted, whatever a greeting costs."""
+_MEMORY_OCTETS = 256 << 20
+"""The most that a batch may come to be allowed, however much others held for no reason that was found."""
 _GREETINGS, _FOR_AN_INPUT = 24, 2
 """How many greetings are weighed at first; an input may take as much as so many of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """What the oracles said of a batch; ``log`` is what the target wrote meanwhile."""
+    """What the oracles said of a batch; ``log`` is what the target wrote meanwhile.
+
+    ``grown_octets`` is what its process holds beyond the most that it had held before.
+    """
 
     suspicions: tuple[Suspicion, ...]
     log: str = ""
     rss_octets: int = 0
     cpu_s: float = 0.0
+    grown_octets: int = 0
 
 
 @dataclass(slots=True)
@@ -52,10 +59,10 @@ class Usual:
     cpu_per_input_s: deque[float] = field(default_factory=lambda: deque(maxlen=_KEPT))
     latency_s: deque[float] = field(default_factory=lambda: deque(maxlen=_KEPT))
 
-    def learn(self, results: Sequence[InputResult], cpu_s: float) -> None:
-        """Take a batch in of which nobody complained."""
+    def learn(self, results: Sequence[InputResult], cpu_s: float, waiting: int = 0) -> None:
+        """Take a batch in of which nobody complained; so many of its inputs still wait for their results."""
         if results:
-            self.cpu_per_input_s.append(cpu_s / len(results))
+            self.cpu_per_input_s.append(cpu_s / (len(results) + waiting))
             known = [o.timing.latency_s for o in results if o.timing.latency_s is not None]
             self.latency_s.append(median(known) if known else 0.0)
 
@@ -97,6 +104,8 @@ class Monitor:
         self._rest_s = _REST_S
         self._greeted = False
         self._borne: tuple[float, int] = (0.0, 0)
+        self._most = Gauge(None)
+        self._grown_octets = 0
 
     @property
     def note(self) -> str:
@@ -113,16 +122,25 @@ class Monitor:
         # What canaries and greetings made the target say is not of the batch.
         self._log.skip()
         self._before = gauge(self.subject.pid())
+        if self._before.pid != self._most.pid or self._before.rss_octets > self._most.rss_octets:
+            self._most = self._before
 
     def unconfirmed(self, oracle: Oracle) -> None:
         """What an oracle last said could not be repeated."""
         if oracle is Oracle.CPU:
             self.usual.bear(*self._borne)
+        elif oracle is Oracle.MEMORY:
+            most = min(_MEMORY_OCTETS, max(self.allowance.memory_octets, self._grown_octets))
+            self.allowance = replace(self.allowance, memory_octets=most)
 
-    def after(self, results: Sequence[InputResult], *, settle_s: float = 0.0, dying: bool = False) -> Check:
+    def after(
+        self, results: Sequence[InputResult], waiting: Sequence[FuzzInput] = (), *, settle_s: float = 0.0,
+        dying: bool = False,
+    ) -> Check:  # fmt: skip
         """Ask every oracle. A crash or a hang explains the rest, which then is not asked.
 
-        Where the target may be ``dying``, it is looked at for a while longer.
+        ``waiting`` were sent, too, and have no result yet. Where the target may be ``dying``, it is looked at for a
+        while longer.
         """
         if settle_s:
             pause(settle_s)
@@ -130,28 +148,29 @@ class Monitor:
         if self._asks(Oracle.CRASH, Oracle.HANG):
             fatal = self._dies(results) if dying else self._fatal(results)
         found = [] if fatal else self._canary()
-        sent = sum(o.sent_octets for o in results)
-        after = Gauge(None) if fatal else self._at_rest(sent, len(results))
+        sent = sum(o.sent_octets for o in results) + sum(len(item.octets) for item in waiting)
+        inputs = len(results) + len(waiting)
+        after = Gauge(None) if fatal else self._at_rest(sent, inputs)
         news = self._log.news()
         if fatal:
             self._canaries.drop()
             return Check((self._explained(fatal, news),), news)
-        found += self._of_process(after, sent, len(results))
+        found += self._of_process(after, sent, inputs)
         found += complaints(news) if self._asks(Oracle.LOG) else ()
-        found += astray(results)
-        found += obedience(results)
-        found += late(results, self.usual.late_s)
-        found += conformance(results) if self._asks(Oracle.CONFORMANCE) else ()
-        order = list(Oracle)
-        found = sorted(
-            (s for s in found if s.oracle not in self.without), key=lambda s: order.index(s.oracle)
-        )
+        found += self._of_answers(results)
         spent_s = after.cpu_s - self._before.cpu_s
         if not found:
-            self.usual.learn(results, spent_s)
+            self.usual.learn(results, spent_s, len(waiting))
         elif any(s.oracle is Oracle.CPU for s in found):
-            self._borne = spent_s, len(results)
-        return Check(tuple(found), news, after.rss_octets, spent_s)
+            self._borne = spent_s, inputs
+        grown_octets = after.rss_octets - self._most.rss_octets
+        if any(s.oracle is Oracle.MEMORY for s in found):
+            self._grown_octets = grown_octets
+        return Check(self._sorted(found), news, after.rss_octets, spent_s, grown_octets)
+
+    def belated(self, results: Sequence[InputResult]) -> Check:
+        """What the answers say of inputs of an earlier batch; everything else was asked after that one."""
+        return Check(self._sorted(self._of_answers(results)))
 
     def glance(self, within_s: float) -> tuple[Suspicion, ...]:
         """Whether the target lives, and what its log says since ``before``; within so many seconds, roughly."""
@@ -278,8 +297,19 @@ class Monitor:
             found.append(Suspicion(Oracle.LATE, "late answer", detail))
         return found
 
+    def _of_answers(self, results: Sequence[InputResult]) -> list[Suspicion]:
+        said = conformance(results) if self._asks(Oracle.CONFORMANCE) else ()
+        return [*astray(results), *obedience(results), *late(results, self.usual.late_s), *said]
+
+    def _sorted(self, found: Sequence[Suspicion]) -> tuple[Suspicion, ...]:
+        """Those that are asked for, the worst first."""
+        order = list(Oracle)
+        asked = (s for s in found if s.oracle not in self.without)
+        return tuple(sorted(asked, key=lambda s: order.index(s.oracle)))
+
     def _of_process(self, after: Gauge, sent: int, inputs: int) -> list[Suspicion]:
-        memory = self.allowance.memory(self._before, after, sent)
+        # Beyond the most that it ever held: what a collection left free just before is no growth when it is used again.
+        memory = self.allowance.memory(self._most, after, sent)
         cpu = self.allowance.cpu(self._before, after, sent, self.usual.cpu_s(inputs))
         return [
             Suspicion(oracle, top, text)

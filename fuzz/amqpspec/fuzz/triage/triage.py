@@ -10,8 +10,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from amqpspec.fuzz.executor.client import Unanswered
-from amqpspec.fuzz.executor.conversation import Spoken
-from amqpspec.fuzz.executor.result import InputResult
+from amqpspec.fuzz.executor.result import InputResult, Spoken
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.executor.tempo import Tempo
 from amqpspec.fuzz.inputs.corpus import tree_of
@@ -26,6 +25,8 @@ _TRIES_OF = {Oracle.LATE: 5}
 """A late answer is what a busy machine gives soonest, and a trial of it costs least."""
 _SETTLE_S = 0.2
 _ALONE_FIRST = 3
+_MOST_OF_IT = 0.6
+"""The half that holds the one input to blame holds at least such a share of what the whole takes."""
 _SMALLER_TRIALS = 16
 NOISY = frozenset({Oracle.LATE, Oracle.CPU, Oracle.MEMORY, Oracle.OBEDIENCE, Oracle.CONFORMANCE})
 """Oracles that a busy machine can move: what cannot be repeated is no finding of theirs, it is only counted."""
@@ -40,7 +41,7 @@ _OF_ONE_CONNECTION = frozenset({Oracle.LATE, Oracle.OBEDIENCE, Oracle.CONFORMANC
 
 
 class Status(StrEnum):
-    """``stable``: happens each time on a fresh target; ``flaky``: at times; ``lost``: seen once, not again.
+    """``stable``: happens each time, on a fresh target, too; ``flaky``: at times; ``lost``: seen once, not again.
 
     ``unblamed``: seen, and not tried again to its end, for the campaign was stopped or the target lost.
     """
@@ -69,6 +70,7 @@ class _Trial:
     result: InputResult | None = None
     spoken: tuple[Spoken, ...] = ()
     log: str = ""
+    grown_octets: int = 0
 
 
 class TargetLost(Exception):
@@ -84,7 +86,7 @@ class Triage:
 
     def __init__(self, subject: Subject, monitor: Monitor, tempo: Tempo, trials: int = 0) -> None:
         self._subject, self._monitor, self._tempo = subject, monitor, tempo
-        self.trials = trials
+        self.trials, self._grown_octets = trials, 0
         self.is_late: Callable[[], bool] = lambda: False
 
     def blame(self, items: Sequence[FuzzInput], seen: Suspicion) -> Blame:
@@ -151,10 +153,13 @@ class Triage:
         shown = seen.oracle in _ONCE_MORE
         if shown and len(items) == 1:
             return items[0]
-        if seen.oracle in _OF_ONE_CONNECTION:
-            for item in suspected[:_ALONE_FIRST]:
-                if self._try([item], seen).fired:
-                    return item
+        alone = suspected[:_ALONE_FIRST] if seen.oracle in _OF_ONE_CONNECTION else []
+        if seen.oracle in _OF_THE_PROCESS:
+            # The largest is the likeliest one, and each half that is tried costs a restart.
+            alone = sorted(items, key=lambda item: -len(item.octets))[:1]
+        for item in alone:
+            if self._try([item], seen).fired:
+                return item
         if not shown and 0 < len(suspected) < len(items) and self._try(suspected, seen).fired:
             items = suspected
         return self._bisected(items, seen)
@@ -163,17 +168,28 @@ class Triage:
         left, sure = list(items), False
         while len(left) > 1:
             halves = left[: len(left) // 2], left[len(left) // 2 :]
-            hit = next((half for half in halves if self._try(half, seen).fired), None)
+            whole_octets = self._grown_octets
+            hit = next((half for half in halves if self._is_it_in(half, seen, whole_octets)), None)
             if hit is None:
                 return None
             left, sure = hit, True
         return left[0] if left and (sure or self._try(left, seen).fired) else None
 
+    def _is_it_in(self, items: Sequence[FuzzInput], seen: Suspicion, whole_octets: int) -> bool:
+        """Whether these do it. Where each takes some memory and none much, no half holds most of it."""
+        trial = self._try(items, seen)
+        if trial.fired is None or seen.oracle is not Oracle.MEMORY:
+            return trial.fired is not None
+        return trial.grown_octets >= _MOST_OF_IT * whole_octets
+
     def _confirmed(self, item: FuzzInput, seen: Suspicion) -> Blame:
         trials = []
         tries = _TRIES_OF.get(seen.oracle, _TRIES)
-        for _ in range(tries):
-            if seen.oracle not in _OF_ONE_CONNECTION:
+        for number in range(tries):
+            # A line of a log is written again by a target that goes on; the last time a fresh one has to write it.
+            if seen.oracle not in _OF_ONE_CONNECTION and (
+                seen.oracle is not Oracle.LOG or number + 1 == tries
+            ):
                 self.renew()
             trials.append(self._try([item], seen))
         fired = [trial for trial in trials if trial.fired is not None]
@@ -193,8 +209,7 @@ class Triage:
             raise OutOfTime
         self.trials += 1
         alone = len(items) < 2
-        patient = alone and not hasty and seen.oracle in _OF_ONE_CONNECTION
-        executor = self._subject.executor(self._tempo.patient if patient else self._tempo)
+        executor = self._subject.executor(self._tempo_for(seen.oracle, patient=alone and not hasty))
         executor.recording = alone
         if seen.oracle in _OF_THE_PROCESS:
             # What grew once may have room from then on, and what burns may burn on: only a fresh process tells.
@@ -209,8 +224,15 @@ class Triage:
         if any(s.oracle in SPOILS for s in check.suspicions):
             self.revive()
         fired = next((s for s in check.suspicions if _same(s, seen)), None)
+        self._grown_octets = check.grown_octets if fired else self._grown_octets
         spoken = executor.last.spoken if executor.last is not None else None
-        return _Trial(fired, results[0] if alone and results else None, tuple(spoken or ()), check.log)
+        result = results[0] if alone and results else None
+        return _Trial(fired, result, tuple(spoken or ()), check.log, check.grown_octets)
+
+    def _tempo_for(self, oracle: Oracle, *, patient: bool) -> Tempo:
+        if oracle not in _OF_ONE_CONNECTION:
+            return self._tempo.hasty
+        return self._tempo.patient if patient else self._tempo
 
     def _ready(self) -> None:
         try:

@@ -1,0 +1,63 @@
+"""What an event loop holds: a socket with its conversation, and the inputs that are still to come.
+
+Knows: sockets, conversations, inputs. Must not know: selectors, what is said.
+"""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from amqpspec.fuzz.executor.conversation import Conversation
+from amqpspec.fuzz.executor.reusable import ReusableConnection
+from amqpspec.fuzz.executor.tls import Pipe
+from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
+
+if TYPE_CHECKING:
+    from amqpspec.fuzz.executor.web import WebPipe
+
+
+class Connection:
+    """A socket with its conversation. ``due_s`` is when the loop looks at it at the latest."""
+
+    __slots__ = ("begins", "begun", "conversation", "due_s", "events", "inputs", "on", "pipe")
+
+    def __init__(self, on: socket.socket, conversation: Conversation, pipe: Pipe | WebPipe | None) -> None:
+        self.on, self.conversation, self.pipe = on, conversation, pipe
+        self.events, self.due_s, self.begun, self.begins = 0, conversation.deadline_s, pipe is None, True
+        self.inputs = 1
+
+    def is_done(self) -> bool:
+        """Whether there is a result."""
+        return self.conversation.result is not None
+
+
+class InputQueue:
+    """Inputs that are still to come; those that are put back go first, each on a connection of its own."""
+
+    def __init__(self, inputs: Iterable[FuzzInput]) -> None:
+        self._rest, self._back = iter(inputs), list[FuzzInput]()
+
+    def take(self) -> FuzzInput | None:
+        """The next one; None where there is none."""
+        return self._back.pop() if self._back else next(self._rest, None)
+
+    def take_for(self, reusable: ReusableConnection) -> FuzzInput | None:
+        """The next one, where it can be said on a reusable connection."""
+        item = None if self._back else next(self._rest, None)
+        if item is None or reusable.fits(item):
+            return item
+        self.put_back(item)
+        return None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is left, as far as is known without taking it."""
+        if not self._back and (item := next(self._rest, None)) is not None:
+            self._back.append(item)
+        return not self._back
+
+    def put_back(self, item: FuzzInput) -> None:
+        """Whatever became of it does not count."""
+        self._back.append(item)
