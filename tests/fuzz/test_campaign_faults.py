@@ -76,14 +76,15 @@ def rows(folder: Path) -> list[dict[str, Any]]:
 
 
 def check_journal(folder: Path) -> None:
-    """Every batch that is done has a row for each input, but for those that it says are left."""
+    """Every batch that is done has a row for each input, but for those that it says are left, or wait for silence."""
     seen = {row["input"] for row in rows(folder)}
     begun: set[str] = set()
     for line in read_journal(folder):
         if line["kind"] == "batch":
             begun = set(inputs_of(line))
         elif line["kind"] == "done":
-            assert begun - set(line["left"]) <= seen and len(begun) - len(line["left"]) == line["inputs"]
+            assert begun - {*line["left"], *line["waiting"]} <= seen
+            assert len(begun) - len(line["left"]) == line["inputs"]
     named = {id for line in read_journal(folder) if line["kind"] == "batch" for id in inputs_of(line)}
     assert seen <= named
     for place in (folder / "findings").glob("*"):

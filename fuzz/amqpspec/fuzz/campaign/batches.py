@@ -142,10 +142,14 @@ class BatchRunner:
             self._progress.tally.undecided += waiting - len(self._sender.belated)
         self._take_belated(None)
 
+    def waiting_of(self, batch: Batch) -> list[FuzzInput]:
+        """Inputs of a batch whose results come later."""
+        ours = {item.id for item in batch.items}
+        return [item for item in self._sender.waiting if item.id in ours]
+
     def _expect(self, wave: Batch, attempt: int) -> set[InputId]:
         """Inputs of a wave that only wait for silence to last: their results come with a later one."""
-        ours = {item.id for item in wave.items}
-        waiting = [item for item in self._sender.waiting if item.id in ours]
+        waiting = self.waiting_of(wave)
         if waiting:
             self._behind.append((replace(wave, items=waiting), attempt))
         return {item.id for item in waiting}

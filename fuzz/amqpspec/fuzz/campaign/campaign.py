@@ -144,7 +144,8 @@ class Campaign:
         self.checkpoint.caution.survived(len(batch.items))
         left = [str(item.id) for item in result.left]
         tally.undecided += len({str(id) for id in result.undecided}.intersection(left))
-        self._journal.line("done", inputs=len(batch.items) - len(left), left=left)
+        waiting = [str(item.id) for item in runner.waiting_of(batch)]
+        self._journal.line("done", inputs=len(batch.items) - len(left), left=left, waiting=waiting)
         tally.seconds_s = self._clock.seconds_s
         tally.random_s += now_s() - begun_s if not batch.spans else 0.0
         if self._complaints.of_a_whole == before:

@@ -38,26 +38,29 @@ class InputQueue:
 
     def __init__(self, inputs: Iterable[FuzzInput]) -> None:
         self._rest, self._back = iter(inputs), list[FuzzInput]()
+        self._next = next(self._rest, None)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is left."""
+        return self._next is None and not self._back
 
     def take(self) -> FuzzInput | None:
         """The next one; None where there is none."""
-        return self._back.pop() if self._back else next(self._rest, None)
+        return self._back.pop() if self._back else self._fresh()
 
     def take_for(self, reusable: ReusableConnection) -> FuzzInput | None:
         """The next one, where it can be said on a reusable connection."""
-        item = None if self._back else next(self._rest, None)
+        item = None if self._back else self._fresh()
         if item is None or reusable.fits(item):
             return item
         self.put_back(item)
         return None
 
-    @property
-    def is_empty(self) -> bool:
-        """Whether nothing is left, as far as is known without taking it."""
-        if not self._back and (item := next(self._rest, None)) is not None:
-            self._back.append(item)
-        return not self._back
-
     def put_back(self, item: FuzzInput) -> None:
         """Whatever became of it does not count."""
         self._back.append(item)
+
+    def _fresh(self) -> FuzzInput | None:
+        item, self._next = self._next, next(self._rest, None)
+        return item
