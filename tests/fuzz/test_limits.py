@@ -56,3 +56,10 @@ def test_what_comes_again_is_told_by_cause_and_place_and_survives_a_resume() -> 
     kept = BlameLimit(json.loads(json.dumps(limit.to_json())), blames=1)
     assert kept.repeats == limit.repeats == {"log: beam: boom": {"C09/channel": 2, "C02/ready": 1}}
     assert not kept.allows(seen())
+
+
+def test_a_line_that_is_explained_is_not_blamed_again_and_other_complaints_are() -> None:
+    limit = BlameLimit()
+    for oracle in (Oracle.LOG, Oracle.CONFORMANCE):
+        limit.settled(seen(oracle=oracle))
+    assert not limit.allows(seen()) and limit.allows(seen(oracle=Oracle.CONFORMANCE))

@@ -18,6 +18,7 @@ from amqpspec.fuzz.executor.tempo import Tempo
 from amqpspec.fuzz.inputs.catalogue import by_key, cells
 from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
 from amqpspec.fuzz.methods.canary import MethodsClient
+from amqpspec.fuzz.oracles import monitor as monitor_module
 from amqpspec.fuzz.oracles.answers import astray, conformance, deviates, late, obedience
 from amqpspec.fuzz.oracles.canary import Canaries
 from amqpspec.fuzz.oracles.log import LogWatch, complaints
@@ -373,3 +374,46 @@ def test_a_crash_is_explained_by_what_the_log_said_last(news: str, last: str, tm
     path.write_text(news, encoding="utf-8")
     (seen,) = monitor.after([]).suspicions
     assert seen.oracle is Oracle.CRASH and seen.top == f"the target is gone; {last}"
+
+
+MIB = 1 << 20
+
+
+class Gauged:
+    """A process whose memory is what a test says."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.mib, self.pid = 100, 7
+        monkeypatch.setattr(monitor_module, "gauge", lambda pid: Gauge(self.pid, True, self.mib * MIB))
+        monkeypatch.setattr(monitor_module, "is_working", lambda pid: False)
+
+    def batch(self, monitor: Monitor, mib: int) -> set[Oracle]:
+        monitor.before()
+        self.mib = mib
+        return {s.oracle for s in monitor.after([]).suspicions}
+
+
+def test_memory_that_was_held_before_is_no_growth(monkeypatch: pytest.MonkeyPatch) -> None:
+    with ReferenceBroker("amqp-0-9-1") as broker:
+        monitor = Monitor(Subject("r", "amqp-0-9-1", Address(broker.host, broker.port)))
+        process = Gauged(monkeypatch)
+        assert process.batch(monitor, 130) == set()
+        assert process.batch(monitor, 60) == set()
+        assert process.batch(monitor, 160) == set()  # 100 MiB more than before, 30 more than ever
+        assert process.batch(monitor, 200) == {Oracle.MEMORY}
+        process.pid, process.mib = 8, 60  # a fresh process has held nothing yet
+        assert process.batch(monitor, 100) == {Oracle.MEMORY}
+        monitor.close()
+
+
+def test_growth_that_nobody_is_to_blame_for_is_allowed_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    with ReferenceBroker("amqp-0-9-1") as broker:
+        monitor = Monitor(Subject("r", "amqp-0-9-1", Address(broker.host, broker.port)))
+        process = Gauged(monkeypatch)
+        assert process.batch(monitor, 180) == {Oracle.MEMORY}
+        monitor.unconfirmed(Oracle.MEMORY)
+        assert process.batch(monitor, 259) == set()
+        assert process.batch(monitor, 600) == {Oracle.MEMORY}
+        monitor.unconfirmed(Oracle.MEMORY)
+        assert process.batch(monitor, 857) == {Oracle.MEMORY}
+        monitor.close()

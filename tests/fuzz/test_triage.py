@@ -196,3 +196,38 @@ def test_a_process_that_lives_on_is_not_waited_for_without_end(monkeypatch: pyte
     monkeypatch.setattr(Monitor, "_fatal", lambda self, results: looks.append(1))
     subject = Subject("r", "amqp-0-9-1", Address("127.0.0.1", 1))
     assert Monitor(subject)._dies([]) is None and 1 < len(looks) < 50
+
+
+class Weighed(Simulated):
+    """Each input takes some memory, by its number."""
+
+    def __init__(self, takes: Callable[[int], int], base: int) -> None:
+        super().__init__(lambda items: True)
+        self.takes, self.base = takes, base
+
+    def _try(self, items: Sequence[FuzzInput], seen: Suspicion, *, hasty: bool = False) -> _Trial:
+        self.tried.append(len(items))
+        grown = sum(self.takes(item.id.counter) for item in items)
+        fired = seen if grown > self.base else None
+        self._grown_octets = grown if fired else self._grown_octets
+        return _Trial(fired, grown_octets=grown)
+
+
+def test_memory_is_blamed_on_the_largest_input_first() -> None:
+    largest = max(ITEMS, key=lambda item: len(item.octets)).id.counter
+    triage = Weighed(lambda n: 100 if n == largest else 0, 30)
+    blame = triage.blame(ITEMS, seen(Oracle.MEMORY))
+    assert blame.item is not None and blame.item.id.counter == largest
+    assert triage.tried[:2] == [len(ITEMS), 1] and max(triage.tried[2:]) == 1
+
+
+def test_memory_that_one_of_the_smaller_ones_takes_is_found_by_halves() -> None:
+    smallest = min(ITEMS, key=lambda item: len(item.octets)).id.counter
+    blame = Weighed(lambda n: 100 if n == smallest else 1, 30).blame(ITEMS, seen(Oracle.MEMORY))
+    assert blame.item is not None and blame.item.id.counter == smallest
+
+
+def test_memory_of_which_each_takes_some_is_nobodys() -> None:
+    triage = Weighed(lambda n: 5, 30)
+    assert triage.blame(ITEMS, seen(Oracle.MEMORY)).item is None
+    assert len(triage.tried) < 6

@@ -1,0 +1,140 @@
+"""Batches that do not wait for their slowest input: what is carried on, when its result comes, what it says."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from amqpspec.fuzz.campaign.campaign import Campaign
+from amqpspec.fuzz.campaign.complaints import Complaints
+from amqpspec.fuzz.campaign.order import CampaignOrder
+from amqpspec.fuzz.executor.conversation import Conversation
+from amqpspec.fuzz.executor.loop import Address, Executor
+from amqpspec.fuzz.executor.result import End
+from amqpspec.fuzz.executor.tempo import Tempo
+from amqpspec.fuzz.oracles.suspicion import Oracle, Suspicion
+from amqpspec.record.journal import read_journal
+from amqpspec.reference.server import ReferenceBroker
+from tests.fuzz.test_campaign_faults import rows, subject_of
+from tests.fuzz.test_complaints import asked, complaints, line
+from tests.fuzz.test_executor import item, named, server
+
+__all__ = ["complaints"]
+
+TEMPO = Tempo(quiet_s=2.0, settle_s=0.05, refusal_s=2.0, way_s=5.0, partial_s=2.0)
+
+
+@contextmanager
+def mute() -> Iterator[Address]:
+    """A server that takes what comes and says nothing until it is hung up on."""
+    kept: list[socket.socket] = []
+    with server(lambda taken: kept.append(taken.dup())) as address:
+        yield address
+    for one in kept:
+        one.close()
+
+
+def carrying(address: Address) -> Executor:
+    executor = Executor(address, named, TEMPO, 8)
+    executor.carrying = True
+    return executor
+
+
+def test_a_run_ends_when_the_rest_only_waits_and_its_results_come_by_finish() -> None:
+    silent = [replace(item("raw", b"x"), words=str(n)) for n in range(4)]
+    with mute() as address:
+        executor = carrying(address)
+        assert list(executor.run(silent)) == []
+        assert {one.words for one in executor.waiting} == {"0", "1", "2", "3"}
+        found = list(executor.finish())
+        executor.close()
+    assert {o.item.words for o in found} == {"0", "1", "2", "3"} and executor.waiting == []
+    assert all(o.reached and o.end is End.OPEN and o.reaction == "silence" for o in found)
+
+
+def test_what_waits_takes_no_room_from_the_next_run() -> None:
+    with mute() as address:
+        executor = Executor(address, named, TEMPO, 2)
+        executor.carrying = True
+        for n in range(3):
+            assert list(executor.run([item("raw", b"x"), item("raw", b"y")])) == []
+            assert len(executor.waiting) == 2 * (n + 1)
+        assert len(list(executor.finish())) == 6
+        executor.close()
+
+
+def test_without_carrying_a_run_is_whole() -> None:
+    with mute() as address:
+        executor = Executor(address, named, TEMPO, 8)
+        assert len(list(executor.run([item("raw", b"x")] * 2))) == 2 and executor.waiting == []
+        executor.close()
+
+
+def test_a_run_that_is_cut_off_leaves_nothing_waiting() -> None:
+    with mute() as address:
+        executor = carrying(address)
+        list(executor.run([item("raw", b"x")]))
+        executor.drop()
+        assert executor.waiting == [] and list(executor.finish()) == []
+        executor.close()
+
+
+def test_a_pause_of_ours_is_neither_delay_nor_patience() -> None:
+    conversation = Conversation(item("raw", b"x"), named(1), TEMPO, 100.0)
+    conversation.connected(100.0)
+    conversation.out.clear()
+    conversation.flushed(100.0)
+    assert not conversation.only_waits(100.1) and conversation.only_waits(100.3)
+    due_s = conversation.deadline_s
+    conversation.postponed(40.0)
+    assert conversation.deadline_s == pytest.approx(due_s + 40.0)
+    conversation.heard(b"AMQP\x00\x00\x09\x01", 140.2)
+    conversation.ended(End.FIN, 140.2)
+    assert conversation.result is not None
+    assert conversation.result.timing.latency_s == pytest.approx(0.2)
+
+
+def test_on_the_way_nothing_only_waits() -> None:
+    conversation = Conversation(item("channel", b"x"), named(1), TEMPO, 100.0)
+    conversation.connected(100.0)
+    conversation.out.clear()
+    assert not conversation.only_waits(200.0)
+
+
+def test_every_input_of_a_campaign_has_a_row_and_those_that_come_late_are_judged(tmp_path: Path) -> None:
+    """The broker ignores frames of an unknown type, so that refusals that are owed never come."""
+    with ReferenceBroker("amqp-0-9-1", faults=["not-refused:amq_wlp_frame_02"]) as broker:
+        order = CampaignOrder(
+            subject_of(broker, patience=0.2),
+            tmp_path,
+            patterns=("C04/frame.size/channel",),
+            mutate=False,
+            smaller=False,
+        )
+        campaign = Campaign(order).run()
+    found, journal = rows(tmp_path), read_journal(tmp_path)
+    waiting = {id for one in journal if one["kind"] == "done" for id in one["waiting"]}
+    assert len(found) == campaign.progress.tally.inputs and waiting <= {row["input"] for row in found}
+    assert waiting and campaign.progress.tally.undecided == 0
+    found_by = {
+        (one["oracle"], one["status"], one["top"].partition(":")[0]) for one in campaign.summary()["findings"]
+    }
+    assert found_by == {("conformance", "stable", "amq_wlp_frame_02")}
+
+
+def test_a_line_that_is_explained_neither_keeps_batches_small_nor_is_blamed_again(
+    complaints: Complaints,
+) -> None:
+    boom = line("java.lang.NullPointerException")
+    asked(complaints, boom)
+    assert complaints.of_a_whole == 1 and not complaints.limit.allows(boom)
+    asked(complaints, boom)
+    assert complaints.of_a_whole == 1
+    memory = Suspicion(Oracle.MEMORY, "memory grows", "100 MiB")
+    asked(complaints, memory)
+    assert complaints.of_a_whole == 2 and complaints.limit.allows(memory)
