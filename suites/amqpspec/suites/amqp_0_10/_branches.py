@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from hashlib import blake2b
 from typing import Any
 
 from amqpspec.peer.amqp_0_10.peer import Peer
@@ -28,8 +29,12 @@ _STATUS = {int(choice.value): choice.name for choice in DIALECT.choices("dtx.xa-
 
 
 def xid(peer: Peer, branch: bytes = b"b") -> Xid:
-    """An xid of the case's own, in a global transaction of its own."""
-    return {"format": 7, "global_id": peer.name("g").encode(), "branch_id": branch}
+    """An xid of the case's own, in a global transaction of its own.
+
+    A digest: X/Open XA allows a global id 64 octets, and the name of a run may be long.
+    """
+    global_id = blake2b(peer.name("g").encode(), digest_size=16).hexdigest().encode()
+    return {"format": 7, "global_id": global_id, "branch_id": branch}
 
 
 def on_wire(peer: Peer, of: Xid) -> Any:
