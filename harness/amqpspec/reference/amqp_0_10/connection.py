@@ -187,6 +187,12 @@ class Connection(BrokerConnection):
                 for queue in {id(q): q for q in channel.session.queues()}.values():
                     queue.dispatch()
 
+    def caught_up(self) -> None:
+        """The client has caught up: sessions go on."""
+        if self.faulty("backlog-ends-deliveries"):
+            self.congested = True
+        self.pump()
+
     # --- the end
 
     def release(self) -> None:
@@ -213,6 +219,7 @@ closes-on-channel-one: close travels on channel 1, however few channels there ar
 reasons-left-out: close has no text [connection/close/reason]
 octets-behind-controls: a control has an octet behind its arguments
     [encoding/control/layout encoding/command/layout]
+backlog-ends-deliveries: after a large backlog nothing is delivered without a flush [message/flow/infinite]
 unspoken-header-answered: an unknown header is answered by one that the server does not speak either
     [transport/negotiation/discovery]
 """)

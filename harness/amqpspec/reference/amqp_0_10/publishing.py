@@ -124,7 +124,7 @@ def _unroutable(session: Session, order: Order, exchange: Exchange, message: Mes
         session.refuse(rule, "no queue takes it")
     if discard and session.faulty("discarding-ends-the-session"):
         session.core.refuse("execution/error-code/not-found", "discard-unroutable is not served here")
-    if discard or explicit:
+    if discard:
         return
     vhost = session.vhost
     alternate = vhost.exchanges.get(alternate_of(exchange) or exchange.name)

@@ -140,7 +140,7 @@ def wrong_password(peer: Peer) -> Verdict:
 
     user = peer.login.user.encode()
     return before_open(
-        peer, map(step, (b"\0" + user + b"\0not the password", b"\0nobody\0", b"", b"\0\0\0\0"))
+        peer, map(step, (b"\0" + user + b"\0not the password", b"\0nobody\0", b"\0nobody\0secret", b"", b"\0\0\0\0"))
     )
 
 

@@ -271,6 +271,22 @@ def busy_channel(peer: Peer) -> Verdict:
     return holds(peer, before < _MANY, f"{before} of {_MANY} messages came first")
 
 
+@case("transport.channels.backlog", covers=["message/flow/infinite"])
+def large_backlog(peer: Peer) -> Verdict:
+    """Credit without end brings a backlog of 24 messages of a megaoctet, and the message behind it, without a flush."""
+    peer.open_session()
+    queue = peer.queue()
+    for _ in range(_MANY):
+        peer.publish(queue, bytes(_MESSAGE_OCTETS))
+    peer.publish(queue, b"last")
+    peer.barrier()
+    destination = peer.subscribe(queue, messages=None, octets=UNLIMITED, accept_mode=NONE)
+    peer.claim("every message, the last one included")
+    peer.flow(destination, messages=UNLIMITED)
+    found = [len(transfer.body) for transfer in peer.transfers(_MANY + 1)]
+    return equals(peer, found, [_MESSAGE_OCTETS] * _MANY + [len(b"last")], "octets of the messages")
+
+
 # --- tracks
 
 
