@@ -138,10 +138,9 @@ def wrong_password(peer: Peer) -> Verdict:
 
         return send
 
-    user = peer.login.user.encode()
-    return before_open(
-        peer, map(step, (b"\0" + user + b"\0not the password", b"\0nobody\0", b"\0nobody\0secret", b"", b"\0\0\0\0"))
-    )
+    user = b"\0" + peer.login.user.encode()
+    wrong = (user + b"\0not the password", b"\0nobody\0", b"\0nobody\0secret", b"", b"\0\0\0\0")
+    return before_open(peer, map(step, wrong))
 
 
 @case("connection.start-ok.locale", covers=["connection/start-ok/locale"], slow=True)
