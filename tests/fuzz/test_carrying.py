@@ -89,7 +89,7 @@ def test_a_pause_of_ours_is_neither_delay_nor_patience() -> None:
     conversation.connected(100.0)
     conversation.out.clear()
     conversation.flushed(100.0)
-    assert not conversation.only_waits(100.1) and conversation.only_waits(100.3)
+    assert not conversation.only_waits(100.5) and conversation.only_waits(100.6)
     due_s = conversation.deadline_s
     conversation.postponed(40.0)
     assert conversation.deadline_s == pytest.approx(due_s + 40.0)

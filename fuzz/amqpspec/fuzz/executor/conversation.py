@@ -32,8 +32,8 @@ _PARTIAL = frozenset({Scope.CHANNEL, Scope.SESSION, Scope.LINK, Scope.HANDLE, Sc
 """Refusals behind which a connection has to go on."""
 _MOST_ARRIVALS, _MOST_SPOKEN_OCTETS = 64, 1 << 20
 """What is kept of a target's answers and of a conversation; a hostile target never ends."""
-_QUIET_S = 0.25
-"""Behind what was said last; nearly every answer has come by then."""
+_QUIET_S = 0.55
+"""Behind what was said last; longer than an answer takes to be late, as a pause that follows does not count as delay."""
 _AT_ONCE_S = 0.5
 """What ends a connection sooner is no silence, whatever was announced."""
 
