@@ -33,7 +33,7 @@ _PARTIAL = frozenset({Scope.CHANNEL, Scope.SESSION, Scope.LINK, Scope.HANDLE, Sc
 _MOST_ARRIVALS, _MOST_SPOKEN_OCTETS = 64, 1 << 20
 """What is kept of a target's answers and of a conversation; a hostile target never ends."""
 _QUIET_S = 0.55
-"""Behind what was said last; longer than an answer takes to be late, as a pause that follows does not count as delay."""
+"""Behind what was said last; longer than an answer takes to be late: a pause after it counts as no delay."""
 _AT_ONCE_S = 0.5
 """What ends a connection sooner is no silence, whatever was announced."""
 
