@@ -6,6 +6,7 @@ Must not know: how links begin, sockets.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from amqpspec.reference.amqp_1_0 import limits, messages, wire
@@ -241,6 +242,8 @@ class ReceivingEndpoint(LinkEndpoint):
             return
         octets = messages.stored_octets(bytes(partial.octets), self.faulty)
         message = messages.message_of(queue.name, octets, self.session.connection)
+        if self.faulty("durable-flag-not-read"):
+            message = replace(message, persistent=False)
         transaction = partial.transaction
         if transaction is None or self.faulty("transactional-posts-at-once"):
             queue.enqueue(message)

@@ -13,8 +13,8 @@ from amqpspec.run.case import case
 from amqpspec.run.oracles import equals, holds, observed_either_way, worst
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.amqp_1_0._connections import about
-from amqpspec.suites.amqp_1_0._links import filled
-from amqpspec.suites.amqp_1_0._transfers import contents, sender
+from amqpspec.suites.amqp_1_0._links import DURABLE, filled
+from amqpspec.suites.amqp_1_0._transfers import body_of, contents, sender
 from amqpspec.wire.amqp_1_0.message import decode_message, encode_message
 from amqpspec.wire.amqp_1_0.performatives import encode_composite
 from amqpspec.wire.amqp_1_0.values import Symbol
@@ -55,6 +55,29 @@ def sections_of_the_body(peer: Peer) -> Verdict:
     peer.claim("the same sections with the same content")
     found = [_sections(delivery.message.octets) for delivery in _through_a_node(peer, sent)]
     return equals(peer, found, [_sections(octets) for octets in sent], "sections")
+
+
+@case("messaging.durable", covers=["messaging/durable"], restarts=True)
+def durable_messages_outlive_a_restart(peer: Peer) -> Verdict:
+    """Durable messages that were accepted are still there after a restart; the second is not mistaken for the first."""
+    address, texts = peer.node(), [b"first", b"second"]
+    # Some targets make a node that is as durable as the terminus which names it.
+    terminus = {"address": address, **DURABLE}
+    link = sender(peer, address, target=terminus)
+    for text in texts:
+        delivery = peer.outcome(
+            peer.transfer(link, message=encode_message(header={"durable": True}, data=text))
+        )
+        if delivery.outcome != "accepted":
+            # A target that cannot promise to keep them must not accept them (§3.2.1).
+            return holds(peer, delivery.outcome == "rejected", delivery.outcome, "accepted or rejected")
+    peer.context.restart()
+    peer.claim("both messages after a restart")
+    after = peer.another()
+    back = after.receiver(address, source=terminus, credit=_CREDIT)
+    with suppress(Unmet):
+        after.until(lambda: len(back.inbox) >= len(texts), "both messages", link=back)
+    return equals(peer, [body_of(delivery) for delivery in after.received(back)], texts, "messages")
 
 
 # --- 3.4: outcomes
