@@ -13,12 +13,16 @@ import pytest
 from amqpspec.fuzz.campaign.campaign import Campaign
 from amqpspec.fuzz.campaign.complaints import Complaints
 from amqpspec.fuzz.campaign.order import CampaignOrder
+from amqpspec.fuzz.campaign.readiness import Readiness
+from amqpspec.fuzz.campaign.schedule import Batch
 from amqpspec.fuzz.executor.conversation import Conversation
 from amqpspec.fuzz.executor.loop import Address, Executor
 from amqpspec.fuzz.executor.result import End
 from amqpspec.fuzz.executor.tempo import Tempo
 from amqpspec.fuzz.oracles.suspicion import Oracle, Suspicion
 from amqpspec.record.journal import read_journal
+from amqpspec.record.observation import VERDICT_CODES
+from amqpspec.record.rows import Outcome as Verdict
 from amqpspec.reference.server import ReferenceBroker
 from tests.fuzz.test_campaign_faults import rows, subject_of
 from tests.fuzz.test_complaints import asked, complaints, line
@@ -138,3 +142,34 @@ def test_a_line_that_is_explained_neither_keeps_batches_small_nor_is_blamed_agai
     memory = Suspicion(Oracle.MEMORY, "memory grows", "100 MiB")
     asked(complaints, memory)
     assert complaints.of_a_whole == 2 and complaints.limit.allows(memory)
+
+
+def test_what_waited_on_a_target_that_has_gone_is_not_decided(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between two batches the target is restarted: its connections end, and that refuses nothing."""
+    ensure, asked = Readiness.ensure, list[int]()
+
+    def restarted(self: Readiness, last: Batch | None) -> None:
+        asked.append(1)
+        if len(asked) == 2:
+            broker.restart()
+            self._triage.revivals += 1
+        ensure(self, last)
+
+    monkeypatch.setattr(Readiness, "ensure", restarted)
+    with ReferenceBroker("amqp-0-9-1", faults=["not-refused:amq_wlp_frame_02"]) as broker:
+        subject = subject_of(broker, known=frozenset({"amq_wlp_frame_02"}))
+        order = CampaignOrder(
+            subject,
+            tmp_path,
+            patterns=("C04/frame.end/channel",),
+            batch=8,
+            budget_s=4.0,
+            mutate=False,
+            smaller=False,
+        )
+        Campaign(order).run()
+    first = next(one for one in read_journal(tmp_path) if one["kind"] == "done")
+    found = {row["input"]: row["verdict"] for row in rows(tmp_path) if row["input"] in first["waiting"]}
+    assert found and set(found.values()) == {VERDICT_CODES[Verdict.INCONCLUSIVE]}

@@ -19,11 +19,12 @@ from amqpspec.fuzz.executor.result import End
 from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
 from amqpspec.fuzz.inputs.identity import InputId
 from amqpspec.fuzz.oracles.monitor import Check
-from amqpspec.fuzz.oracles.suspicion import SPOILS
+from amqpspec.fuzz.oracles.suspicion import SPOILS, Oracle, Suspicion
 from amqpspec.fuzz.triage.triage import Triage
 from amqpspec.record.arrow_journal import ArrowJournal
 
 _WAVES, _WAVES_AFTER_DEATHS = 6, 4
+_GONE = Check((Suspicion(Oracle.CRASH, "the target is gone", "it was gone between two batches"),))
 
 
 @dataclass(slots=True)
@@ -98,7 +99,12 @@ class BatchRunner:
 
     def _wave(self, wave: Batch, result: BatchResult, attempt: int) -> None:
         """Send what is left once; ``result`` is brought up to date."""
+        revivals = self._triage.revivals
         self._readiness.ensure(self._last)
+        if self._triage.revivals != revivals:
+            # Those that waited were on a target that has gone: its end is no answer to them.
+            self._sender.finish()
+            self._take_belated(_GONE)
         self._under_way, self.sent = wave, self._whole
         seen, check = self._sender.send(wave.items, attempt)
         self._progress.check = check
@@ -176,11 +182,16 @@ class BatchRunner:
             (replace(b, items=[i for i in b.items if i.id in left]), attempt) for b, attempt in self._behind
         ]
         self._behind = [(batch, attempt) for batch, attempt in behind if batch.items]
-        for batch, seen in found:
-            if spoilt is not None:
-                self._write(seen, spoilt)
-            else:
-                self._take(batch, seen, self._sender.judged(seen))
+        undecided = sum(len(seen) for _, seen in found)
+        try:
+            for batch, seen in found:
+                undecided -= len(seen)
+                if spoilt is not None:
+                    self._write(seen, spoilt)
+                else:
+                    self._take(batch, seen, self._sender.judged(seen))
+        finally:
+            self._progress.tally.undecided += undecided
 
     def _mark(self, batch: Batch, result: BatchResult) -> None:
         """A cell of a state into which nobody came is not covered; nor is one of which much was never sent."""

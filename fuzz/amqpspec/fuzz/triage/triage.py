@@ -82,11 +82,14 @@ class OutOfTime(Exception):
 
 
 class Triage:
-    """Tries inputs again on one target; ``trials`` counts on from those before. ``is_late`` ends it with OutOfTime."""
+    """Tries inputs again on one target; ``trials`` counts on from those before. ``is_late`` ends it with OutOfTime.
+
+    ``revivals`` counts how often the target was, or may have been, restarted.
+    """
 
     def __init__(self, subject: Subject, monitor: Monitor, tempo: Tempo, trials: int = 0) -> None:
         self._subject, self._monitor, self._tempo = subject, monitor, tempo
-        self.trials, self._grown_octets = trials, 0
+        self.trials, self._grown_octets, self.revivals = trials, 0, 0
         self.is_late: Callable[[], bool] = lambda: False
 
     def blame(self, items: Sequence[FuzzInput], seen: Suspicion) -> Blame:
@@ -119,6 +122,7 @@ class Triage:
     def revive(self) -> None:
         """A target that may be gone, back again: by itself, or by a restart. Raises TargetLost, OutOfTime."""
         self._monitor.forget()
+        self.revivals += 1
         if self.is_late():
             raise OutOfTime
         if not (self._subject.renew() or self._subject.awake(30.0)):

@@ -144,7 +144,6 @@ FAULTS = fault_table("""
 failed-deliveries-not-counted: the delivery-count of a message stays, however often it failed
     [messaging/modified/delivery-failed]
 properties-written-anew: a message without subject gets one [messaging/bare-message]
-durable-flag-not-read: a durable message is lost at a restart like any other [messaging/durable]
 data-sections-joined: several data sections arrive as one [messaging/body-sections]
 delivery-annotations-unknown: a message with delivery annotations ends the session [framing/payload]
 delivery-annotations-end-the-message: what stands behind delivery annotations is lost [framing/payload]

@@ -308,6 +308,7 @@ class ReceivingEndpoint(LinkEndpoint):
 
 
 FAULTS = fault_table("""
+durable-flag-not-read: a durable message is lost at a restart like any other [messaging/durable]
 transactional-posts-at-once: what is posted in a transaction is available at once
     [transactions/posting/available transactions/posting/rollback transactions/posting/settled
     transactions/control/closed]
