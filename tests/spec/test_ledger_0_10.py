@@ -284,8 +284,8 @@ def test_what_some_rows_accept(
 @pytest.mark.parametrize(
     ("id", "words"),
     [
-        ("segment-type/values", "in the published document only"),
-        ("connection/start/protocol-name", "both are kept here"),
+        ("segment-type/values", "which only the published document has"),
+        ("connection/start/protocol-name", "both are accepted here"),
         (
             "session/command-point/newly-attached-transports/detached",
             "unknown-id, the enumeration unknown-ids",
@@ -300,7 +300,7 @@ def test_what_some_rows_accept(
         ("exchange/bind/unbound", "which that class does not have"),
         ("exchange/bound/binding-key/unset", "marked as required"),
         ("file/no-discard/flow", "which does not exist"),
-        ("type/str8-latin", "The picture calls the size uint16"),
+        ("type/str8-latin", "The diagram shows the size as uint16"),
     ],
 )
 def test_contradictions_of_the_text_are_decided(rows: list[Requirement], id: str, words: str) -> None:
