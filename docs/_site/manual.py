@@ -8,12 +8,13 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Iterator
+from importlib.metadata import version
 
 import click
 
 from amqpspec.cli.main import _VERBS, cli
 
-_HEAD = r""".\" docs/_site/manual.py generates this page from the help texts.
+_HEAD = rf""".\" docs/_site/manual.py generates this page from the help texts, as click {version("click")} renders them.
 .TH AMQPSPEC 1 "" "amqpspec" "User Commands"
 .ad l
 .SH NAME
