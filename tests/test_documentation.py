@@ -17,6 +17,7 @@ from amqpspec.cli.main import _VERBS
 from amqpspec.reports.marts.rows import ROWS
 from amqpspec.run.case import load_suite
 from amqpspec.spec.dialects import certified_dialects, client_dialects, load_ledger
+from tests.waiting import PATIENCE_S
 
 ROOT = Path(__file__).parents[1]
 _FETCHED = re.compile(r"<(?:script|link|img|iframe)\b[^>]*?\b(?:src|href)=[\"']?(?:https?:)?//[^\"'> ]+")
@@ -31,7 +32,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE_S,
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     return folder
@@ -69,7 +70,7 @@ def completed(**environment: str) -> str:
         env={**os.environ, **environment},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE_S,
         check=True,
     ).stdout
 
@@ -110,7 +111,7 @@ def test_the_notebook_is_a_page_with_its_outputs(site: Path) -> None:
 def manual() -> str:
     """The man page as its generator writes it."""
     generator = [sys.executable, str(ROOT / "docs/_site/manual.py")]
-    return subprocess.run(generator, capture_output=True, text=True, timeout=60, check=True).stdout
+    return subprocess.run(generator, capture_output=True, text=True, timeout=PATIENCE_S, check=True).stdout
 
 
 def test_the_man_page_is_what_the_commands_say(manual: str, site: Path) -> None:
@@ -135,7 +136,7 @@ def test_the_man_page_has_every_command_with_its_options(manual: str) -> None:
 @pytest.mark.skipif(shutil.which("groff") is None, reason="no groff on this machine")
 def test_the_man_page_is_formatted_without_a_warning(manual: str) -> None:
     done = subprocess.run(
-        ["groff", "-man", "-ww", "-Tutf8"], input=manual, capture_output=True, text=True, timeout=60
+        ["groff", "-man", "-ww", "-Tutf8"], input=manual, capture_output=True, text=True, timeout=PATIENCE_S
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert "amqpspec fuzz campaign" in done.stdout and "\\[" not in done.stdout

@@ -18,6 +18,7 @@ import pytest
 import yaml
 
 from amqpspec.cli.run import run
+from tests.waiting import PATIENCE_S
 
 ROOT = Path(__file__).parents[1]
 BUILDER = next(filter(None, map(shutil.which, ("buildah", "podman", "docker"))), None)
@@ -51,7 +52,7 @@ def ran(folder: Path, **inputs: str) -> tuple[int, dict[str, str]]:
     environment = {f"AMQPSPEC_{name.upper()}": value for name, value in inputs.items()}
     command = [sys.executable, str(ROOT / ".ci" / "action.py")]
     done = subprocess.run(
-        command, cwd=folder, env=environment | {"GITHUB_OUTPUT": str(told)}, check=False, timeout=120,
+        command, cwd=folder, env=environment | {"GITHUB_OUTPUT": str(told)}, check=False, timeout=PATIENCE_S,
         capture_output=True,
     )  # fmt: skip
     lines = told.read_text("utf-8").splitlines() if told.exists() else []
@@ -108,7 +109,9 @@ def test_the_image_gets_all_that_the_wheel_is_made_of(tmp_path: Path) -> None:
         copy: Any = shutil.copytree if place.is_dir() else shutil.copy
         copy(place, tmp_path / name)
     command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path / "dist")]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120)
+    done = subprocess.run(
+        command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=PATIENCE_S
+    )
     assert done.returncode == 0, done.stderr
     assert [*(tmp_path / "dist").glob("amqpspec-*.whl")]
 

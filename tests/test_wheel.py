@@ -17,11 +17,11 @@ from packaging.requirements import Requirement
 
 from amqpspec.reference.server import ReferenceBroker
 from amqpspec.spec.dialects import certified_dialects
+from tests.waiting import PATIENCE_S
 
 ROOT = Path(__file__).parents[1]
 SOURCES = [ROOT / folder / "amqpspec" for folder in ("harness", "suites", "fuzz", "reports")]
 FOLDERS = ("harness", "suites", "fuzz", "reports", "tests")
-GUARD_S = 120.0
 MANUAL = "data/share/man/man1/amqpspec.1"
 
 _THEIR_TEST = """
@@ -78,7 +78,7 @@ def project(tmp_path: Path) -> Path:
 
 def said(args: list[Any], **facts: Any) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [str(arg) for arg in args], capture_output=True, text=True, timeout=GUARD_S, check=False, **facts
+        [str(arg) for arg in args], capture_output=True, text=True, timeout=PATIENCE_S, check=False, **facts
     )
 
 

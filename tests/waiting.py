@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-PATIENCE_S = 60.0
+PATIENCE_S = 300.0
 _STEP_S = 0.005
 
 

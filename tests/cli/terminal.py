@@ -10,7 +10,7 @@ import struct
 import subprocess
 import termios
 
-from tests.cli.verbs import GUARD_S
+from tests.waiting import PATIENCE_S
 
 PLACING = re.compile(r"\x1b\[\??\d*[A-Za-z]")
 
@@ -30,6 +30,6 @@ def on_a_terminal(line: str) -> str:
             if not octets:
                 break
             said += octets
-        running.wait(GUARD_S)
+        running.wait(PATIENCE_S)
     os.close(parent)
     return said.decode("utf-8", "replace")

@@ -22,6 +22,7 @@ from amqpspec.reports.live import LivePage, said
 from amqpspec.run.clients.client import CONTEXT
 from amqpspec.run.clients.watching import Judged
 from amqpspec.spec.dialects import client_dialects
+from tests.waiting import PATIENCE_S
 
 _MODULE = (sys.executable, "-m", "amqpspec")
 
@@ -40,7 +41,9 @@ def _agent(url: str, scenario: str, *faults: str) -> int:
     told = {"AMQPSPEC_URL": url, "AMQPSPEC_SCENARIO": scenario, "AMQPSPEC_CONTEXT": json.dumps(CONTEXT)}
     options = [word for fault in faults for word in ("--fault", fault)]
     command = [*_MODULE, "agent", *options]
-    return subprocess.run(command, env={**os.environ, **told}, capture_output=True, timeout=60).returncode
+    return subprocess.run(
+        command, env={**os.environ, **told}, capture_output=True, timeout=PATIENCE_S
+    ).returncode
 
 
 def _first_line(process: subprocess.Popen[str]) -> str:
@@ -63,7 +66,7 @@ def test_serve_judges_what_connects_and_ends_at_its_limit(
         url = _first_line(process)
         for scenario in ("publish", "get"):
             assert _agent(url, scenario, *([fault] if fault else [])) == 0
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == code, (out, err)
     assert "live page: http://127.0.0.1:" in err and err.count("connection ") >= 2
     verdicts = _results(folder)
@@ -78,7 +81,7 @@ def test_serve_is_hostile_to_everybody_where_it_is_told_so(tmp_path: Path) -> No
         "serve", "--hostile", case, "--connections", "1", "--out", str(folder), "--quiet"
     ) as process:
         assert _agent(_first_line(process), "connect") == 1
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=PATIENCE_S)
     assert (process.returncode, _results(folder)[case]) == (0, "pass"), (out, err)
 
 
@@ -99,12 +102,12 @@ def test_a_port_that_is_taken_is_one_line(tmp_path: Path, verb: str) -> None:
 def test_serve_names_what_it_forgives(tmp_path: Path) -> None:
     with _running("serve", "--lenient", "--connections", "1", "--out", str(tmp_path / "run")) as process:
         assert _agent(_first_line(process), "connect", "locale-empty") == 0
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=PATIENCE_S)
     assert "; forgiven: locale-empty" in err and process.returncode == 1
     with _running("reference", "rabbitmq-0-9-1", "--lenient", "--product", "RabbitMQ") as process:
         assert _agent(_first_line(process), "connect", "locale-list") == 0
         process.terminate()
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=PATIENCE_S)
     assert err.startswith("forgiven: locale-list, 127.0.0.1 port ")
 
 
@@ -119,7 +122,7 @@ def test_proxy_and_watch_judge_the_same_octets(tmp_path: Path) -> None:
         with _running(*words) as process:
             port = _first_line(process).rsplit(" ", 1)[1]
             assert _agent(f"amqp://guest:guest@127.0.0.1:{port}/%2F", "consume") == 0
-            out, err = process.communicate(timeout=60)
+            out, err = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 0, (out, err)
     transcript = next((tmp_path / "proxy" / "evidence").glob("*.jsonl"))
     capture = tmp_path / "capture.pcapng"
@@ -127,7 +130,7 @@ def test_proxy_and_watch_judge_the_same_octets(tmp_path: Path) -> None:
     assert made.exit_code == 0, made.output
     # A process of its own: what other tests have imported of scapy must not help.
     with _running("watch", str(capture), "--out", str(tmp_path / "watch")) as process:
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 0, (out, err)
     first, second = (_results(tmp_path / name) for name in ("proxy", "watch"))
     assert first["server.delivery-tags"] == first["server.replies.asked"] == "pass"
@@ -176,7 +179,7 @@ def test_the_live_page_shows_the_latest_first_and_escapes_what_clients_say() -> 
     try:
         page.add(_judged(1, _row(Outcome.PASS, "kept")))
         page.add(_judged(2, _row(Outcome.FAIL, "<script>alert(1)</script>\x1b[0m")))
-        with urllib.request.urlopen(url, timeout=10) as answer:
+        with urllib.request.urlopen(url, timeout=PATIENCE_S) as answer:
             html = answer.read().decode()
     finally:
         page.stop()

@@ -12,6 +12,7 @@ from tests.cli.verbs import outside
 PROGRAM = """
 import threading
 from amqpspec.cli import progress
+from tests.waiting import PATIENCE_S
 
 drawn, draw = threading.Semaphore(0), progress._draw
 progress._draw = lambda line: (draw(line), drawn.release())
@@ -22,7 +23,7 @@ with steps:
     for name in ("days: 2026-11-21 to 2026-11-22", "verdicts", "differential: with a name that takes its room"):
         steps(name)
         for _ in range(5):
-            assert not sys.stderr.isatty() or drawn.acquire(timeout=30)
+            assert not sys.stderr.isatty() or drawn.acquire(timeout=PATIENCE_S)
     steps.remark("left out: a file")
 """
 COMMAND = [sys.executable, "-c", f"import sys\n{PROGRAM}"]

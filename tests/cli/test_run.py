@@ -20,8 +20,9 @@ from amqpspec.record.journal import read_cases, read_journal
 from amqpspec.reference.server import ReferenceBroker
 from amqpspec.run.case import load_suite
 from amqpspec.spec.dialects import load_ledger
-from tests.cli.verbs import GUARD_S, SMALL, amqpspec, command, document, error, outside, process
+from tests.cli.verbs import SMALL, amqpspec, command, document, error, outside, process
 from tests.run.hostile import header_only, hostile
+from tests.waiting import PATIENCE_S
 
 REPORTS = {"results.json", "matrix.html", "junit.xml", "summary.md", "badge.svg", "deviations.sarif",
     "journal.jsonl", "evidence", "SHA256SUMS",
@@ -297,7 +298,7 @@ def test_after_a_kill_a_run_goes_on_and_the_counts_add_up(tmp_path: Path) -> Non
     with process(command("run", "reference", "-n", "2", "-o", run, *patterns)) as running:
         wait_for_rows(run, running, 5)
         running.send_signal(signal.SIGKILL)
-        assert running.wait(GUARD_S) == -signal.SIGKILL
+        assert running.wait(PATIENCE_S) == -signal.SIGKILL
     told = [row.id for row in read_cases(run)]
     done = outside(command("run", "reference", "--resume", run, "--json", *patterns))
     data = json.loads(done.stdout)
@@ -313,7 +314,7 @@ def test_sigterm_leaves_a_partial_report_that_adds_up(tmp_path: Path) -> None:
     with process(command("run", "reference", "-n", "16", "-o", run)) as running:
         wait_for_rows(run, running, 5)
         running.terminate()
-        out, err = running.communicate(timeout=GUARD_S)
+        out, err = running.communicate(timeout=PATIENCE_S)
         assert running.returncode == 4, err
     assert "incomplete run" in out and "Traceback" not in err
     assert left_behind(run) == UNFINISHED
@@ -335,7 +336,7 @@ def test_sigterm_before_the_first_case(tmp_path: Path) -> None:
         while not (run / "evidence" / "probe.jsonl").exists():
             assert running.poll() is None
         running.terminate()
-        _, err = running.communicate(timeout=GUARD_S)
+        _, err = running.communicate(timeout=PATIENCE_S)
         assert running.returncode == 4, err
         assert "Traceback" not in err
     assert document(run)["blocked"] == len(SMALL)

@@ -21,8 +21,8 @@ from amqpspec.reference.server import ReferenceBroker
 from amqpspec.run.case import load_suite
 from amqpspec.run.engine import Engine
 from tests.cli.terminal import PLACING, on_a_terminal
-from tests.cli.verbs import GUARD_S, SMALL, amqpspec, command, error, outside, process
-from tests.waiting import until
+from tests.cli.verbs import SMALL, amqpspec, command, error, outside, process
+from tests.waiting import PATIENCE_S, until
 
 CASE = "channel.open.twice"
 COLOUR = re.compile(r"\x1b\[[\d;]+m")
@@ -91,7 +91,7 @@ def test_who_stops_a_run_is_told_how_to_go_on(tmp_path: Path) -> None:
     with process(command("run", "reference", "-o", tmp_path / "run", "-n", "1")) as running:
         until(lambda: len(list((tmp_path / "run").glob("evidence/*"))) > 5, "some cases")
         running.send_signal(signal.SIGINT)
-        _, said = running.communicate(timeout=GUARD_S)
+        _, said = running.communicate(timeout=PATIENCE_S)
     assert running.returncode == 4
     assert f"stopped: continue with the same command and --resume {tmp_path / 'run'}" in said
 

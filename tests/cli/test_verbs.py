@@ -17,7 +17,8 @@ from amqpspec.reference.server import ReferenceBroker
 from amqpspec.run import selftest as selftest_run
 from amqpspec.run.case import load_suite
 from amqpspec.spec.dialects import certified_dialects
-from tests.cli.verbs import GUARD_S, ROOT, SMALL, amqpspec, command, error, outside, process
+from tests.cli.verbs import ROOT, SMALL, amqpspec, command, error, outside, process
+from tests.waiting import PATIENCE_S
 
 FAULT = "not-refused:channel/open/state"
 CASE = "channel.open.twice"
@@ -220,7 +221,7 @@ def test_the_reference_broker_is_served_until_it_is_ended(tmp_path: Path) -> Non
         assert url.startswith("amqp://guest:guest@127.0.0.1:")
         amqpspec("run", url, CASE, "-q", "-o", tmp_path, code=1)
         running.send_signal(signal.SIGTERM)
-        _, err = running.communicate(timeout=GUARD_S)
+        _, err = running.communicate(timeout=PATIENCE_S)
         assert (running.returncode, err) == (0, "")
 
 

@@ -13,10 +13,10 @@ from typing import Any
 from click.testing import CliRunner, Result
 
 from amqpspec.cli.main import cli
+from tests.waiting import PATIENCE_S
 
 ROOT = Path(__file__).parents[2]
 SMALL = ("channel.open.twice", "framing.frame.types-that-are-not-defined", "exchange.durable.restart")
-GUARD_S = 60.0
 
 
 def amqpspec(*args: str | Path, code: int | None = None) -> Result:
@@ -43,7 +43,7 @@ def command(*args: str | Path) -> list[str]:
 
 def outside(args: Sequence[str], **facts: Any) -> subprocess.CompletedProcess[str]:
     """Run a process to its end."""
-    return subprocess.run(args, capture_output=True, text=True, timeout=GUARD_S, **facts)
+    return subprocess.run(args, capture_output=True, text=True, timeout=PATIENCE_S, **facts)
 
 
 @contextmanager

@@ -24,9 +24,9 @@ from amqpspec.wire.amqp_1_0.frames import TypedFrame, TypedReader
 from amqpspec.wire.amqp_fast_0_8.frames import CommandFrame, CommandReader
 from amqpspec.wire.methods.codec import codec_for
 from amqpspec.wire.methods.frames import Frame, FrameReader
+from tests.waiting import PATIENCE_S
 
 EACH = 3
-PATIENCE_S = 30.0
 
 
 def claimed(dialect: str) -> list[FuzzInput]:

@@ -18,6 +18,7 @@ import pytest
 from amqpspec.fuzz.executor.client import Client, Unanswered
 from amqpspec.fuzz.executor.loop import Address
 from amqpspec.fuzz.states.model import Values
+from tests.waiting import PATIENCE_S
 
 ROOT = Path(__file__).parents[2]
 HEARTBEATS = b"\x08\x00\x00\x00\x00\x00\x00\xce" * 4096
@@ -104,7 +105,7 @@ def test_a_campaign_against_it_ends_with_one_line(hostile: Hostile, tmp_path: Pa
         "amqp-0-9-1", "--budget", str(BUDGET_S), "--out", str(tmp_path / "c"), "--no-baseline", "--workers", "1",
     ]  # fmt: skip
     ran = subprocess.run(
-        command, check=False, cwd=ROOT, capture_output=True, text=True, timeout=120,
+        command, check=False, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE_S,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, (LIMIT_MIB << 20, LIMIT_MIB << 20)),
     )  # fmt: skip
     assert ran.returncode in (1, 3, 4) and ran.stderr.count("Traceback") == 0, ran.stderr

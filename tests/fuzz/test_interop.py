@@ -28,6 +28,7 @@ from amqpspec.fuzz.trees.tree import Role, octets_of, walk
 from amqpspec.fuzz.triage.findings import item_of, read_finding
 from amqpspec.record.journal import read_journal
 from amqpspec.reference.server import ReferenceBroker
+from tests.waiting import PATIENCE_S
 
 DIALECTS = fuzzed_dialects()
 
@@ -167,7 +168,7 @@ def test_a_target_that_is_gone_is_told(tmp_path: Path) -> None:
         f"runpy.run_path({str(path)!r}, run_name='__main__')\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, timeout=120, cwd=tmp_path
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=PATIENCE_S, cwd=tmp_path
     )
     assert done.returncode == 3 and "127.0.0.1:1 takes no connection" in done.stdout, (
         done.stdout + done.stderr

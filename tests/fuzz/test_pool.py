@@ -22,6 +22,7 @@ from amqpspec.fuzz.executor.tempo import Tempo
 from amqpspec.fuzz.executor.worker import WorkerSettings, executor_of, portable
 from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
 from amqpspec.reference.server import ReferenceBroker
+from tests.waiting import PATIENCE_S
 
 TEMPO = Tempo()
 ROOT = Path(__file__).parents[2]
@@ -130,7 +131,7 @@ def test_workers_end_with_their_parent(subject: Subject) -> None:
     )
     assert done.returncode == -signal.SIGKILL
     pids = [int(pid) for pid in done.stdout.split()]
-    gone, alive = psutil.wait_procs([p for p in map(_process, pids) if p is not None], timeout=60)
+    gone, alive = psutil.wait_procs([p for p in map(_process, pids) if p is not None], timeout=PATIENCE_S)
     assert len(pids) == 2 and not alive, (gone, alive)
 
 

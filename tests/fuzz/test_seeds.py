@@ -49,6 +49,7 @@ from amqpspec.reference.server import ReferenceBroker
 from amqpspec.wire.capture import Segment, write_pcapng
 from amqpspec.wire.packets import CaptureError
 from tests.reference.amqp_fast_0_8.witnessed import PERL_SAID
+from tests.waiting import PATIENCE_S
 
 DIALECTS = fuzzed_dialects()
 
@@ -376,7 +377,7 @@ def test_a_capture_from_the_loopback_interface(tmp_path: Path) -> None:
             wait_for(path, broker)
         finally:
             writer.terminate()
-            writer.communicate(timeout=30)
+            writer.communicate(timeout=PATIENCE_S)
     seeds = read_seeds(path, "amqp-0-9-1")
     assert [seed.state for seed in seeds.entries[:2]] == ["ready", "channel"]
     assert seeds.entries[1].octets == b"".join(said("amqp-0-9-1")[4:])

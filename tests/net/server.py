@@ -11,9 +11,10 @@ from contextlib import contextmanager, suppress
 
 from amqpspec.net.dial import AnyStream
 from amqpspec.wire.transport import StreamEnd, StreamEnded
+from tests.waiting import PATIENCE_S
 
 Behave = Callable[[socket.socket], object]
-GUARD_S = 20.0
+GUARD_S = PATIENCE_S
 
 
 @contextmanager

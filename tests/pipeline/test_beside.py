@@ -9,8 +9,9 @@ import pytest
 
 from amqpspec.reports.pipeline import beside
 from amqpspec.reports.pipeline.beside import AT_ONCE, side_by_side
+from tests.waiting import PATIENCE_S
 
-GUARD_S = 20
+GUARD_S = PATIENCE_S
 
 
 def test_two_are_at_work_together_and_come_in_their_order() -> None:

@@ -15,6 +15,7 @@ from amqpspec.spec.amqp_fast_0_8 import DIALECT
 from amqpspec.wire.capture import AMQP_PORT, PLAIN_PORT
 from amqpspec.wire.layers import layers_of, raw
 from tests.cli.verbs import amqpspec
+from tests.waiting import PATIENCE_S
 
 CASES = (
     "handle.consume.dynamic",
@@ -71,7 +72,7 @@ def test_the_layers_read_a_capture_from_end_to_end(case: str, evidence: Path, tm
 def test_wireshark_shows_plain_tcp(evidence: Path, tmp_path: Path) -> None:
     path = captured(evidence, "handle.consume.dynamic", tmp_path)
     command = ["tshark", "-n", "-r", str(path), "-T", "fields", "-e", "frame.protocols", "-Y", "tcp.len > 0"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=True)
     assert set(done.stdout.split()) == {"eth:ethertype:ip:tcp:data"}
 
 

@@ -13,6 +13,7 @@ import pytest
 
 from amqpspec.target.known import BrokerError
 from amqpspec.target.known.install import copy_maven_jars
+from tests.waiting import PATIENCE_S
 
 ROOT = Path(__file__).parents[2]
 JARS = ROOT / ".witnesses" / "jms"
@@ -44,7 +45,7 @@ def converse(version: str, host: str, port: int, vhost: str = "") -> tuple[list[
     options = [f"-Dqpid.amqp.version={version}", "-Dfile.encoding=UTF-8", "-Dstdout.encoding=UTF-8"]
     program = ["-cp", f"{client_jars()}/*", str(ROOT / "tests/witnesses/Jms.java")]
     command = ["java", "-Xmx256m", *options, *program, url, f"BURL:direct://amq.direct//{name}"]
-    done = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=60)
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=PATIENCE_S)
     return done.stdout.splitlines(), done.stderr
 
 

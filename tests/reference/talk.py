@@ -12,8 +12,8 @@ from amqpspec.spec.methods import load_methods
 from amqpspec.wire.greeting import ProtocolHeader
 from amqpspec.wire.methods.codec import Call, ContentHeader
 from amqpspec.wire.methods.frames import Frame, FrameReader, FrameWriter
+from tests.waiting import PATIENCE_S
 
-PATIENCE_S = 10.0
 PLAIN = b"\0guest\0guest"
 METHOD, HEADER, BODY, HEARTBEAT = 1, 2, 3, 8
 

@@ -12,6 +12,7 @@ import pytest
 
 from amqpspec.reference.server import ReferenceBroker
 from tests.reference.npm import npm_package
+from tests.waiting import PATIENCE_S
 
 pytestmark = pytest.mark.clients
 DIALECTS = ("amqp-0-9-1", "rabbitmq-0-9-1")
@@ -127,7 +128,7 @@ async def _with_aio_pika(url: str) -> list[bytes]:
 
 
 async def _take(queue: Any) -> bytes:
-    async with queue.iterator(timeout=10) as messages:
+    async with queue.iterator(timeout=PATIENCE_S) as messages:
         async for message in messages:
             async with message.process():
                 return bytes(message.body)
@@ -156,7 +157,7 @@ def test_py_amqp(url: str) -> None:
             channel.basic_ack(message.delivery_tag)
 
         channel.basic_consume(queue, callback=on_message)
-        connection.drain_events(timeout=10)
+        connection.drain_events(timeout=PATIENCE_S)
         assert bodies == ["1"]
         with pytest.raises(amqp.exceptions.NotFound):
             channel.queue_declare("missing", passive=True)
@@ -184,11 +185,11 @@ def test_kombu(url: str) -> None:
             message.ack()
 
         with connection.Consumer([queue], callbacks=[on_message], accept=["json"]):
-            connection.drain_events(timeout=10)
+            connection.drain_events(timeout=PATIENCE_S)
         assert seen == [{"n": 1}]
         simple = connection.SimpleQueue("simple")
         simple.put("two")
-        message = simple.get(timeout=10)
+        message = simple.get(timeout=PATIENCE_S)
         assert message.payload == "two"
         message.ack()
         simple.close()
@@ -242,6 +243,11 @@ def test_amqplib(url: str, amqplib: Path) -> None:
     script = amqplib / "talk.js"
     script.write_text(SCRIPT, encoding="utf-8")
     done = subprocess.run(
-        ["node", str(script), url], capture_output=True, text=True, timeout=60, check=False, cwd=amqplib
+        ["node", str(script), url],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
+        cwd=amqplib,
     )
     assert (done.returncode, done.stdout.strip()) == (0, "all is well"), done.stderr

@@ -19,6 +19,8 @@ from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
 
+from tests.waiting import PATIENCE_S
+
 FLAGS = (
     "--headless=new",
     "--no-sandbox",
@@ -34,7 +36,6 @@ FLAGS = (
     "--no-first-run",
     "--remote-debugging-pipe",
 )
-PATIENCE_S = 60.0
 _KEYS = {
     "Enter": 13,
     "Escape": 27,

@@ -26,8 +26,9 @@ from amqpspec.run.verdict import Verdict
 from amqpspec.target.config import Target
 from amqpspec.target.live import Live, live_reference
 from tests.run.worlds import QUICK, Counter, make, passes, reference_world, run_cases
+from tests.waiting import PATIENCE_S
 
-GUARD_S = 20.0
+GUARD_S = PATIENCE_S
 PASSED = Verdict(Outcome.PASS, "x", "y")
 
 

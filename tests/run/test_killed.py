@@ -11,7 +11,7 @@ import pytest
 
 from amqpspec.record.journal import JournalError, Node, read_nodes
 from amqpspec.reference.server import ReferenceBroker
-from tests.waiting import until
+from tests.waiting import PATIENCE_S, until
 
 DIALECTS = {
     "amqp-0-9-1": ("rabbitmq-0-9-1", ("queue", "exchange", "basic", "tx")),
@@ -69,7 +69,7 @@ def test_what_a_killed_run_left_is_deleted(
     dialect, broker = killed
     words = ("clean",) if again == "clean" else ("run", "-d", dialect, "-q", "-o", "next", "--shard", "1/600")
     done = amqpspec(tmp_path, words[0], broker.url, *words[1:])
-    said, _ = done.communicate(timeout=60)
+    said, _ = done.communicate(timeout=PATIENCE_S)
     assert done.returncode == 0, said
     assert there(broker) == set()
     assert again == "run" or "0 left because runs are active" in said
@@ -77,7 +77,7 @@ def test_what_a_killed_run_left_is_deleted(
     assert not list(tmp_path.glob(".brokers/**/*"))
     assert (
         amqpspec(tmp_path, "clean", broker.url)
-        .communicate(timeout=60)[0]
+        .communicate(timeout=PATIENCE_S)[0]
         .endswith(": 0 nodes of killed runs deleted, 0 left because runs are active\n")
     )
 
@@ -87,7 +87,7 @@ def test_the_killed_run_itself_goes_on_and_leaves_nothing(
 ) -> None:
     dialect, broker = killed
     done = amqpspec(tmp_path, "run", *DIALECTS[dialect][1], "-q", "--resume", "run")
-    said, _ = done.communicate(timeout=100)
+    said, _ = done.communicate(timeout=PATIENCE_S)
     assert done.returncode == 0, said
     assert there(broker) == set()
     assert not list(tmp_path.glob(".brokers/**/*"))

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.waiting import PATIENCE_S
+
 RUN = """
 import resource, sys
 from pathlib import Path
@@ -38,6 +40,6 @@ def test_ten_times_the_evidence_takes_no_more_memory(tmp_path: Path) -> None:
 
 def measured(folder: Path, repeat: int) -> tuple[int, int]:
     command = [sys.executable, "-c", RUN, str(folder), str(repeat)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=PATIENCE_S)
     peak, octets = done.stdout.split()
     return int(peak), int(octets)

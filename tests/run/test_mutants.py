@@ -21,6 +21,7 @@ from amqpspec.run.mutants.survey import EQUIVALENTS, Survey, equivalents
 from amqpspec.run.mutants.trial import Fate, Trial, exit_code_of
 from amqpspec.run.results import Exit
 from amqpspec.spec.dialects import dialect_ids
+from tests.waiting import PATIENCE_S
 
 WIRE = "amqp-wire-9-1"
 CASES = ("channels.support", "content.bodies", "amq_wlp_frame_02")
@@ -102,7 +103,7 @@ for mutant in (removed, stored):
 
 def test_a_trial_tells_a_broken_broker_from_a_whole_one() -> None:
     command = [sys.executable, "-c", TRIALS]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     assert done.returncode == 0, done.stderr
     judged, stillborn = done.stdout.splitlines()
     fate, dialect, case, verdict = judged.split(",")
@@ -152,7 +153,7 @@ def test_a_module_that_does_not_exist_is_one_line() -> None:
         "--module",
         "nowhere",
     ]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1 and "--module" in done.stderr and "nowhere" in done.stderr
 

@@ -25,7 +25,7 @@ from amqpspec.run.amqp_1_0 import nodes
 from amqpspec.run.made import Notes, kept_by
 from amqpspec.wire.amqp_1_0.frames import TypedFrame, TypedReader, performative_frame
 from tests.peer.amqp_1_0.fake import peer
-from tests.waiting import until
+from tests.waiting import PATIENCE_S, until
 
 RABBITMQ_4: dict[str, Any] = {
     "offered_capabilities": ["LINK_PAIR_V1_0", "ANONYMOUS-RELAY"],
@@ -194,7 +194,7 @@ def place(tmp_path: Path) -> Path:
 
 def test_a_run_deletes_what_it_has_made(place: Path) -> None:
     run = amqpspec(place, "run", "-t", "hooked", "links.names*", "transfer.delivery-tag*", "-q")
-    said, _ = run.communicate(timeout=120)
+    said, _ = run.communicate(timeout=PATIENCE_S)
     assert run.returncode == 0, said
     made = lines(place / "made")
     assert len(made) > 3
@@ -206,18 +206,18 @@ def test_what_a_killed_run_left_is_deleted_by_clean(place: Path) -> None:
     run = amqpspec(place, "run", "-t", "hooked", "-q")
     until(lambda: len(lines(place / "made")) > 5, "nodes that were made")
     run.send_signal(signal.SIGKILL)
-    run.communicate(timeout=60)
+    run.communicate(timeout=PATIENCE_S)
     assert list(place.glob(".brokers/left/hooked/amqp-1-0/*"))
     left = {address for _, address, _ in read_nodes(next(place.glob("out/*-hooked")))}
     assert left
     assert set(lines(place / "made")) - set(lines(place / "deleted")) <= left
     clean = amqpspec(place, "clean", "hooked")
-    said, _ = clean.communicate(timeout=60)
+    said, _ = clean.communicate(timeout=PATIENCE_S)
     assert clean.returncode == 0, said
     assert said == f"hooked: {len(left)} nodes of killed runs deleted, 0 left because runs are active\n"
     assert left <= set(lines(place / "deleted"))
     assert not list(place.glob(".brokers/left/*/*"))
-    assert amqpspec(place, "clean", "hooked").communicate(timeout=60)[0].startswith("hooked: 0 nodes")
+    assert amqpspec(place, "clean", "hooked").communicate(timeout=PATIENCE_S)[0].startswith("hooked: 0 nodes")
 
 
 def test_the_next_run_deletes_what_a_dead_one_left_and_nothing_of_one_at_work(place: Path) -> None:
@@ -227,7 +227,7 @@ def test_the_next_run_deletes_what_a_dead_one_left_and_nothing_of_one_at_work(pl
             kept_by(journal).add(queue(f"left-by-{name}"))
     with only_run_in(place / "alive"):
         run = amqpspec(place, "run", "-t", "hooked", "open.first-frame", "-q")
-        said, _ = run.communicate(timeout=60)
+        said, _ = run.communicate(timeout=PATIENCE_S)
     assert run.returncode == 0, said
     assert "left-by-dead" in lines(place / "deleted")
     assert "left-by-alive" not in lines(place / "deleted")
@@ -248,7 +248,7 @@ def test_what_to_configure_is_said_in_one_line(tmp_path: Path, key: str, says: s
     target = f"targets:\n  t:\n    broker: reference\n    dialect: amqp-1-0\n    {key}\n"
     (tmp_path / "targets.yaml").write_text(target)
     run = amqpspec(tmp_path, "run", "-t", "t", "open.first-frame", "-q")
-    said, _ = run.communicate(timeout=60)
+    said, _ = run.communicate(timeout=PATIENCE_S)
     assert run.returncode in (2, 3)
     (line,) = (line for line in said.splitlines() if line.startswith("amqpspec: "))
     assert re.search(says, line)

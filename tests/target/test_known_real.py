@@ -18,6 +18,7 @@ from amqpspec.net.ports import LOOPBACK
 from amqpspec.target.known import INSTALLED, KNOWN, KnownBroker, Running, Tls, known_broker
 from amqpspec.target.known.rabbitmq import RELEASES
 from amqpspec.target.known.state import StateFile
+from tests.waiting import PATIENCE_S
 
 pytestmark = [pytest.mark.broker, pytest.mark.timeout(180)]
 
@@ -96,7 +97,7 @@ def family_of(pid: int) -> list[psutil.Process]:
 def test_it_answers_the_protocol_header_with_a_frame(broker: KnownBroker) -> None:
     address = urlsplit(broker.start().url)
     assert address.hostname == LOOPBACK
-    with socket.create_connection((LOOPBACK, address.port or 0), timeout=10) as connection:
+    with socket.create_connection((LOOPBACK, address.port or 0), timeout=PATIENCE_S) as connection:
         connection.sendall(HEADER_0_9_1)
         assert connection.recv(3) == METHOD_FRAME_ON_CHANNEL_0
 
@@ -179,7 +180,7 @@ def test_tls_listeners_survive_a_restart(name: str, tls_files: Tls, tmp_path: Pa
         context = ssl.create_default_context(cafile=tls_files.ca)
         address = (LOOPBACK, urlsplit(again.tls_url).port or 0)
         with (
-            socket.create_connection(address, timeout=10) as plain,
+            socket.create_connection(address, timeout=PATIENCE_S) as plain,
             context.wrap_socket(plain, server_hostname="localhost") as connection,
         ):
             connection.sendall(HEADER_0_9_1)

@@ -25,7 +25,7 @@ from amqpspec.target.known.state import StateFile
 from amqpspec.wire.amqp_1_0.frames import TypedFrame, TypedReader, performative_frame
 from amqpspec.wire.amqp_1_0.message import decode_message, encode_message
 from tests.target.test_known_real import IN_FOLDERS, open_connection, prepare, speaking
-from tests.waiting import until
+from tests.waiting import PATIENCE_S, until
 
 pytestmark = [pytest.mark.broker, pytest.mark.timeout(180)]
 
@@ -39,7 +39,7 @@ class Talk:
 
     def __init__(self, running: Running, role: str = "default") -> None:
         url = urlsplit(running.url)
-        self.socket = socket.create_connection((LOOPBACK, url.port or 0), timeout=10)
+        self.socket = socket.create_connection((LOOPBACK, url.port or 0), timeout=PATIENCE_S)
         self._reader = TypedReader()
         mechanism = parse_qs(url.query).get("auth_mechanism", ["plain"])[0].upper()
         self._log_in(mechanism, *running.users[role])
@@ -158,7 +158,7 @@ def test_a_url_is_enough_where_queues_have_to_be_made(managed: KnownBroker, tmp_
     running = managed.start()
     words = ("run", running.url, "-d", "amqp-1-0", "links.errors*", "links.names*", "-q", "-o", "run")
     run = amqpspec(tmp_path, *words)
-    said, _ = run.communicate(timeout=120)
+    said, _ = run.communicate(timeout=PATIENCE_S)
     assert run.returncode in (0, 1), said
     assert "blocked 0" in said
     made = addresses_in(tmp_path / "run" / "journal.jsonl")
@@ -171,10 +171,10 @@ def test_what_a_killed_run_left_goes_with_clean(managed: KnownBroker, tmp_path: 
     run = amqpspec(tmp_path, "run", running.url, "-d", "amqp-1-0", "-q", "-o", "run")
     until(lambda: len(addresses_in(journal)) > 20, "nodes that were made")
     run.kill()
-    run.communicate(timeout=60)
+    run.communicate(timeout=PATIENCE_S)
     made = addresses_in(journal)
     assert there(running, made)
-    said, _ = amqpspec(tmp_path, "clean", running.url).communicate(timeout=60)
+    said, _ = amqpspec(tmp_path, "clean", running.url).communicate(timeout=PATIENCE_S)
     assert re.search(r": [1-9]\d* nodes of killed runs deleted, 0 left", said), said
     assert there(running, made) == set()
 

@@ -12,6 +12,7 @@ import pytest
 from amqpspec.wire.capture import AMQP_PORT, MAX_SEGMENT_OCTETS, Segment, read_pcapng, write_pcapng
 from amqpspec.wire.methods.codec import Codec, ContentHeader
 from amqpspec.wire.methods.frames import Frame, encode_frame
+from tests.waiting import PATIENCE_S
 
 LOCAL, REMOTE = ("127.0.0.1", 40001), ("127.0.0.1", 34567)
 LOCAL6, REMOTE6 = ("::1", 40001), ("::1", 5671)
@@ -47,7 +48,7 @@ def conversation(codec: Codec) -> list[Segment]:
 
 def tshark(path: Path, *arguments: str) -> list[str]:
     command = ["tshark", "-n", "-r", str(path), *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=True)
     return [line for line in done.stdout.splitlines() if line.strip()]
 
 

@@ -10,8 +10,8 @@ from amqpspec.spec.amqp_1_0 import HEADERS
 from amqpspec.wire.amqp_1_0.frames import TypedFrame, TypedReader, performative_frame
 from amqpspec.wire.amqp_1_0.performatives import Performative
 from amqpspec.wire.greeting import ProtocolHeader
+from tests.waiting import PATIENCE_S
 
-PATIENCE_S = 10.0
 WINDOWS: dict[str, Any] = {"next_outgoing_id": 0, "incoming_window": 1000, "outgoing_window": 1000}
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from amqpspec.reference.server import ReferenceBroker
 from tests.reference.npm import npm_package
+from tests.waiting import PATIENCE_S
 
 pytestmark = pytest.mark.clients
 RHEA = "rhea@3.0.4"
@@ -113,6 +114,11 @@ def test_rhea(broker: ReferenceBroker, rhea: Path) -> None:
     script = rhea / "talk.js"
     script.write_text(SCRIPT, encoding="utf-8")
     done = subprocess.run(
-        ["node", str(script), broker.url], capture_output=True, text=True, timeout=60, check=False, cwd=rhea
+        ["node", str(script), broker.url],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
+        cwd=rhea,
     )
     assert done.stdout.splitlines() == ["drained m0,m1,m2", "amqp:not-found", "closed"], done.stderr

@@ -19,6 +19,7 @@ from amqpspec.reference.server import ReferenceBroker
 from amqpspec.wire.amqp_fast_0_8.frames import CommandFrame, CommandReader
 from amqpspec.wire.amqp_fast_0_8.message import decode_opening
 from tests.reference.amqp_fast_0_8.witnessed import JAVA_SAID, PERL_HEARD, PERL_SAID
+from tests.waiting import PATIENCE_S
 
 ROOT = Path(__file__).parents[3]
 WITNESSES = ROOT / ".witnesses"
@@ -114,7 +115,7 @@ def test_the_java_client_differs_in_handle_open_only(broker: ReferenceBroker) ->
 def test_where_the_sources_cannot_be_had_is_told_at_once(tmp_path: Path) -> None:
     nowhere = {**os.environ, "OPENAMQ_GIT": "http://127.0.0.1:1/none"}
     command = [ROOT / ".ci/witnesses-fast", tmp_path]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=20, env=nowhere)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, env=nowhere)
     said = (done.returncode, done.stdout, done.stderr)
     assert said == (CANNOT_BE_HAD, "cannot reach http://127.0.0.1:1/none\n", "")
 
@@ -125,7 +126,7 @@ def test_the_perl_client_converses(broker: ReferenceBroker, witnesses: Path) -> 
         ["perl", "-I", modules, ROOT / "tests/witnesses/fast.pl", broker.host, str(broker.port)],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE_S,
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[-1] == "done: hello from temporary.00000001"
@@ -137,7 +138,9 @@ def test_the_java_client_opens_a_session(broker: ReferenceBroker, witnesses: Pat
     folder = witnesses / "java2"
     classes = ":".join(map(str, [*sorted((folder / "lib").glob("*/*.jar")), folder / "out", tmp_path]))
     source = ROOT / "tests/witnesses/Fast.java"
-    subprocess.run(["javac", "-nowarn", "-d", tmp_path, "-cp", classes, source], check=True, timeout=120)
+    subprocess.run(
+        ["javac", "-nowarn", "-d", tmp_path, "-cp", classes, source], check=True, timeout=PATIENCE_S
+    )
     command = ["java", "-cp", classes, "Fast", broker.host, str(broker.port)]
     said = []
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as client:

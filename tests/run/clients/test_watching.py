@@ -33,6 +33,7 @@ from amqpspec.wire.capture import Segment, write_pcapng
 from amqpspec.wire.conversation import Recorder, Talk
 from amqpspec.wire.flows import tell_capture
 from amqpspec.wire.methods.conversations import MethodReading
+from tests.waiting import PATIENCE_S
 
 _DIALECT, _SERVED = "amqp-0-9-1-clients", "rabbitmq-0-9-1"
 _READING = MethodReading(_SERVED)
@@ -78,7 +79,7 @@ def _conversation(scenario: str) -> Talk:
     kept = _Talks()
     with _served(kept) as broker:
         _act(broker.host, broker.port, scenario)
-        assert kept.lost_one.wait(10)
+        assert kept.lost_one.wait(PATIENCE_S)
     return kept.talks[0]
 
 
@@ -99,7 +100,7 @@ def _watching(folder: Path, journal: Journal) -> Iterator[tuple[Watch, list[Judg
         more.release()
 
     def wait() -> None:
-        assert more.acquire(timeout=20)
+        assert more.acquire(timeout=PATIENCE_S)
 
     with Watch(_DIALECT, folder, load_suite(_DIALECT), journal, tell) as watch:
         watch.provoked = lambda talk: (
@@ -241,11 +242,11 @@ def _proxied(to: Endpoint, recorder: Recorder) -> Iterator[Listening]:
     thread = threading.Thread(target=pass_on, args=(Listening("127.0.0.1", 0), to, recorder, stop, told))
     thread.start()
     try:
-        assert ready.wait(10)
+        assert ready.wait(PATIENCE_S)
         yield places[0]
     finally:
         stop.set()
-        thread.join(20)
+        thread.join(PATIENCE_S)
     assert not thread.is_alive()
 
 
@@ -272,7 +273,7 @@ def test_a_proxy_without_a_broker_behind_it_ends_what_connects(tmp_path: Path) -
     kept = _Talks()
     with _proxied(nowhere, kept) as place:
         _act(place.host, place.port, "connect")
-        assert kept.lost_one.wait(10)
+        assert kept.lost_one.wait(PATIENCE_S)
     assert kept.talks[0].is_left
 
 

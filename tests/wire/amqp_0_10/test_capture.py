@@ -12,6 +12,7 @@ import pytest
 from amqpspec.wire.amqp_0_10.frames import encode_assembly, encode_frame
 from amqpspec.wire.amqp_0_10.instructions import kind_of
 from amqpspec.wire.capture import Segment, read_pcapng, write_pcapng
+from tests.waiting import PATIENCE_S
 from tests.wire.amqp_0_10 import golden
 from tests.wire.amqp_0_10.golden import COMMANDS, CONTROLS, GREETING
 
@@ -40,7 +41,7 @@ def test_what_was_written_is_read(tmp_path: Path) -> None:
 def test_wireshark_reads_the_same(tmp_path: Path) -> None:
     write_pcapng(tmp_path / "a.pcapng", segments())
     command = ["tshark", "-n", "-r", str(tmp_path / "a.pcapng"), "-Y", "amqp", "-V"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=True)
     lines = [line.strip() for line in done.stdout.splitlines()]
     methods = [line.split()[1] for line in lines if line.startswith("Method: ")]
     assert methods == [row.name for row in (*CONTROLS, *COMMANDS)] + ["message.transfer"]

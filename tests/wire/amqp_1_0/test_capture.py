@@ -13,6 +13,7 @@ from amqpspec.spec.amqp_1_0 import HEADERS
 from amqpspec.wire.amqp_1_0.frames import EMPTY_FRAME, performative_frame
 from amqpspec.wire.amqp_1_0.message import encode_message
 from amqpspec.wire.capture import Segment, read_pcapng, write_pcapng
+from tests.waiting import PATIENCE_S
 
 LOCAL, REMOTE = ("127.0.0.1", 40001), ("127.0.0.1", 34567)
 MESSAGE = encode_message(data=b"hi")
@@ -44,7 +45,7 @@ def test_what_was_written_is_read(tmp_path: Path) -> None:
 def test_wireshark_names_every_performative(tmp_path: Path) -> None:
     write_pcapng(tmp_path / "a.pcapng", segments())
     command = ["tshark", "-n", "-r", str(tmp_path / "a.pcapng"), "-Y", "amqp", "-V"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=True)
     for name in ("sasl.mechanisms (64)", "sasl.init (65)", "sasl.outcome (68)"):
         assert f"SASL Method: {name}" in done.stdout
     for name in ("open (16)", "begin (17)", "attach (18)", "transfer (20)", "disposition (21)", "close (24)"):
