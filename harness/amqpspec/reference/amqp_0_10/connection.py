@@ -105,14 +105,15 @@ class Connection(BrokerConnection):
             self.end_socket()
         elif refusal.scope is Scope.CONNECTION:
             self.close(refusal.code if isinstance(refusal.code, int) else FRAMING_ERROR, refused.text)
-        elif self.current is None or self.phase in BEFORE_OPEN or self._has_no_session(refusal):
+        elif self.current is None or self.phase in BEFORE_OPEN or self._lacks_session(self.current, refusal):
             self.close(FRAMING_ERROR, refused.text)
         else:
             self._refuse_on(self.current, refusal.code, refused.text)
 
-    def _has_no_session(self, refusal: Refusal) -> bool:
+    @staticmethod
+    def _lacks_session(channel: Channel, refusal: Refusal) -> bool:
         """Whether an exception is due where there is no session that it could end."""
-        return isinstance(refusal.code, int) and self.current is not None and self.current.session is None
+        return isinstance(refusal.code, int) and channel.session is None
 
     def _refuse_on(self, channel: Channel, code: int | str | None, text: str) -> None:
         """End a session by exception, or say detached where the code is one of its own."""

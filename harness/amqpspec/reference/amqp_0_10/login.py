@@ -89,7 +89,7 @@ def secure_ok(connection: Connection, order: Order) -> None:
         return
     result = login.second(order["response"])
     result = None if connection.faulty("scram-never-believed") else result
-    if isinstance(result, User) and login.last_words:
+    if isinstance(result, User):
         # Tune has no room for the server's own proof: it is one more challenge, and the answer to it is empty.
         connection.proven, result = result, login.last_words
     _step(connection, result)

@@ -14,6 +14,7 @@ from amqpspec.peer.amqp_0_10.peer import Peer
 from amqpspec.run.amqp_0_10.oracles import rejects_violation
 from amqpspec.run.oracles import equals, holds, observed_either_way
 from amqpspec.run.verdict import Verdict
+from amqpspec.suites.amqp_0_10._entities import bind
 from amqpspec.wire.amqp_0_10.values import Packed
 
 FILE, STREAM = "file", "stream"
@@ -319,3 +320,19 @@ def exclusive_access(peer: Peer, kind: str) -> Verdict:
     consume(peer, kind, free, 1, exclusive=True)
     peer.send(f"{kind}.consume", 1, queue=used, consumer_tag="c", exclusive=True)
     return rejects_violation(peer, 1)
+
+
+def by_headers(peer: Peer, kind: str) -> Verdict:
+    """Contents go through a headers exchange by the headers of their properties: by all of them, or by any."""
+    peer.open_session()
+    exchange, queues = peer.exchange("headers"), [peer.queue(exclusive=False) for _ in "12"]
+    both = {"color": "red", "size": "big"}
+    for queue, match in zip(queues, ("all", "any"), strict=True):
+        bind(peer, exchange, queue, "headers", {"x-match": match, **both})
+    sent = [(b"1", both), (b"2", {"color": "red"}), (b"3", {"color": "blue"})]
+    peer.claim("the first in both queues, the second in one, the third in none")
+    for body, headers in sent:
+        publish(peer, kind, "", body, exchange=exchange, properties={"headers": headers})
+    peer.barrier()
+    found = [left(peer, kind, queue, count, count) for count, queue in enumerate(queues, 1)]
+    return equals(peer, found, [[b"1"], [b"1", b"2"]], "contents by queue")

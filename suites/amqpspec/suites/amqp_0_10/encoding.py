@@ -220,6 +220,17 @@ def truncated_controls_of_connections(peer: Peer) -> Verdict:
     return each_judged(peer, [on(0), on(1)], barrier=False)
 
 
+@case("encoding.command.truncated.attach", covers=["encoding/command/truncated"])
+def truncated_attach(peer: Peer) -> Verdict:
+    """An attach that ends too early is refused on a channel that has no session, whatever is missing."""
+    attach = encode_instruction("session.attach", {"name": b"a-session", "force": True})
+
+    def cut_at(size: int) -> Act:
+        return lambda one: one.send_octets(encode_frame(attach[:size], type=CONTROL, channel=2))
+
+    return each_judged(peer, [cut_at(size) for size in (3, 5, len(attach) - 1)], barrier=False)
+
+
 @case("encoding.command.trailing", covers=["encoding/command/trailing"])
 def trailing(peer: Peer) -> Verdict:
     """Octets after the last field of a command or control are refused."""

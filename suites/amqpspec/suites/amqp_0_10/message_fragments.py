@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from amqpspec.peer.amqp_0_10.arrivals import AssemblyArrived
-from amqpspec.peer.amqp_0_10.peer import NONE, PRE_ACQUIRED, Peer, entries
+from amqpspec.peer.amqp_0_10.peer import EXPLICIT, NONE, PRE_ACQUIRED, Peer, entries
 from amqpspec.run.amqp_0_10.oracles import rejects_violation
 from amqpspec.run.case import case
 from amqpspec.run.oracles import equals, holds, observed_either_way
@@ -31,17 +31,21 @@ def _fragment(
     exchange: str | None = None,
     delivery: Mapping[str, Any] | None = None,
     message: Mapping[str, Any] | None = None,
-) -> None:
-    """Transfer a fragment, first or last by its ``flags``; delivery properties where a routing key is given."""
+    accept_mode: int = NONE,
+) -> int | None:
+    """Transfer a fragment, first or last by its ``flags``; delivery properties where a routing key is given.
+
+    Gives the id of the command.
+    """
     header = [] if key is None else entries(key, delivery, message)
     header.append(Packed(_FRAGMENT, {name: True for name in ("first", "last") if name in flags}))
-    peer.send(
+    return peer.send(
         "message.transfer",
         channel,
         header=header,
         body=body,
         destination=exchange,
-        accept_mode=NONE,
+        accept_mode=accept_mode,
         acquire_mode=PRE_ACQUIRED,
     )
 
@@ -100,6 +104,22 @@ def properties_of_a_large_message(peer: Peer) -> Verdict:
     kinds = [transfer.message.get("content_type") for transfer in found if transfer.message]
     right = _whole(found) == [body, b"small fish"] and kinds == ["text/plain", "text/html"]
     return holds(peer, right, f"{len(found)} transfers, {len(kinds)} of them with properties")
+
+
+@case("message.fragments.accepted", covers=["message/accept-mode/explicit"])
+def fragments_are_accepted(peer: Peer) -> Verdict:
+    """In explicit mode the broker accepts the transfers of all fragments, each by its id."""
+    peer.open_session()
+    queue = peer.queue()
+    peer.claim("an accept for each of the transfers, and the message whole")
+    pieces = ((b"one ", "first", queue), (b"two ", "", None), (b"three", "last", None))
+    wanted = [_fragment(peer, body, flags, key, accept_mode=EXPLICIT) for body, flags, key in pieces]
+    accepted: list[int] = []
+    while len(accepted) < len(wanted):
+        for lower, upper in peer.expect("message.accept")["transfers"]:
+            accepted.extend(range(lower, upper + 1))
+    found = (sorted(accepted), _whole(peer.drain(queue)))
+    return equals(peer, found, (wanted, [b"one two three"]), "accepted, messages")
 
 
 @case("message.fragments.one-client", covers=["message/fragment-properties/one-client"])

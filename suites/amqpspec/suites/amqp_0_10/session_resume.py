@@ -20,8 +20,9 @@ from amqpspec.suites.amqp_0_10._sessions import (
     lasting,
     state,
 )
-from amqpspec.suites.amqp_0_10._wire import queues_there, send_control
-from amqpspec.wire.amqp_0_10.instructions import encode_instruction
+from amqpspec.suites.amqp_0_10._wire import declaring, queues_there, send_command, send_control
+from amqpspec.wire.amqp_0_10.frames import FIRST_FRAME, FIRST_SEGMENT, LAST_SEGMENT, encode_frame
+from amqpspec.wire.amqp_0_10.instructions import COMMAND, encode_instruction
 from amqpspec.wire.amqp_0_10.serial import MODULUS
 
 _NEEDS = ("session-resume",)
@@ -167,6 +168,27 @@ def rest_of_a_command(peer: Peer) -> Verdict:
         other.point(0, number)
         other.send_octets(first + second)
     other.completion(number)
+    return equals(other, queues_there(other, [name]), [name], "queues")
+
+
+@case(
+    "session.resume.empty-frame",
+    covers=["session/command-point/zero-offset/next-frame", "session/expected/no-overlaps"],
+    needs=_NEEDS,
+)
+def command_behind_an_empty_frame(peer: Peer) -> Verdict:
+    """A command of which only an empty frame came is sent from its beginning, and is carried out."""
+    session = lasting(peer)
+    peer.barrier()
+    name, octets = declaring(peer)
+    number = peer.number() or 0
+    peer.send_octets(encode_frame(b"", type=COMMAND, flags=FIRST_SEGMENT | LAST_SEGMENT | FIRST_FRAME))
+    state(peer)
+    peer.claim("the queue")
+    other = elsewhere(peer, session)
+    state(other)
+    other.point(0, number)
+    other.completion(send_command(other, octets) or 0)
     return equals(other, queues_there(other, [name]), [name], "queues")
 
 

@@ -233,3 +233,9 @@ def mandatory(peer: Peer) -> Verdict:
 def immediate(peer: Peer) -> Verdict:
     """An immediate packet without a ready consumer comes back; one that is not waits."""
     return _contents.immediate(peer, STREAM)
+
+
+@case("stream.publish.headers", covers=["exchange-types/headers"], needs=_NEEDS)
+def routed_by_headers(peer: Peer) -> Verdict:
+    """Packets go through a headers exchange by the headers of their properties: by all of them, or by any."""
+    return _contents.by_headers(peer, STREAM)

@@ -5,6 +5,8 @@ Knows: octets on the wire. Must not know: targets.
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from amqpspec.peer.amqp_0_10.peer import NONE, UNLIMITED, Peer
 from amqpspec.peer.events import Arrival, Ended, HeaderArrived, Quiet
 from amqpspec.run.case import case
@@ -30,6 +32,8 @@ from amqpspec.wire.amqp_0_10.instructions import BODY, COMMAND, CONTROL, encode_
 
 NOT_SERVED = b"AMQP\x01\x01\x63\x63"
 _LARGE_OCTETS = 3 << 20
+_PART_S = 0.05
+"""Between the parts of a frame: long enough that each is read by itself."""
 _MANY, _MESSAGE_OCTETS = 24, 1 << 20
 
 
@@ -129,6 +133,23 @@ def control_in_pieces(peer: Peer) -> Verdict:
     peer.claim("the session is attached")
     peer.send_octets(in_pieces(CONTROL, encode_instruction("session.attach", {"name": name})))
     return equals(peer, peer.expect("session.attached")["name"], name, "session")
+
+
+@case("transport.frame.in-parts", covers=["transport/frame/size"])
+def frames_in_parts(peer: Peer) -> Verdict:
+    """A frame whose octets arrive in parts, cut in its header and behind it, is read whole, and so is the next one."""
+    peer.open_session()
+    declared = [declaring(peer, hint) for hint in ("first", "second")]
+    stream = b"".join(encode_frame(octets, type=COMMAND) for _, octets in declared)
+    numbers = [peer.number() for _ in declared]
+    peer.claim("both queues are there")
+    for start, end in pairwise((0, 5, 12, 20, len(stream) - 30, len(stream))):
+        peer.send_octets(stream[start:end])
+        peer.wait(lambda arrival: False, _PART_S)
+    for number in numbers:
+        peer.completion(number)
+    names = [name for name, _ in declared]
+    return equals(peer, queues_there(peer, names), names, "queues")
 
 
 @case("transport.assemblies.no-limit", covers=["transport/assemblies/no-limit"])
