@@ -31,7 +31,8 @@ def command_point(session: Session, channel: Channel, order: Order) -> None:
     if session.faulty("command-ids-read-backwards"):
         number = int.from_bytes(number.to_bytes(4, "little"), "big")
     partial, session.partial = session.partial, None
-    if offset and partial is not None and (number, offset) == (session.next_in, partial.octets):
+    goes_on = offset or session.faulty("empty-frames-begin-commands")
+    if goes_on and partial is not None and (number, offset) == (session.next_in, partial.octets):
         channel.tracks[_COMMANDS] = partial
     session.next_in, session.pointed, channel.point = number, True, offset
 
@@ -182,6 +183,8 @@ CONTROLS: dict[str, Handler] = {
 FAULTS = fault_table("""
 command-ids-read-backwards: the id of a command-point is read with its lowest octet first
     [encoding/byte-order type/sequence-no]
+empty-frames-begin-commands: a command of which an empty frame came cannot be sent from its beginning
+    [session/command-point/zero-offset/next-frame]
 flush-ignored: flush is not answered
     [session/flush/earliest session/expected/response session/confirmed/on-request]
 new-sessions-expect: a session to which nothing has come yet expects a command all the same

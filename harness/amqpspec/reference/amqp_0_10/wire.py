@@ -60,7 +60,7 @@ class Splitter:
             flags, kind, size, reserved_1, track, channel, reserved_2 = _HEADER.unpack_from(self._octets)
             self._check_size(size)
             size = max(size, HEADER_OCTETS)
-            if len(self._octets) < size:
+            if len(self._octets) < size and not self.faulty("parts-taken-for-frames"):
                 return None
             payload = bytes(self._octets[HEADER_OCTETS:size])
             del self._octets[:size]
@@ -92,5 +92,6 @@ class Splitter:
 FAULTS = fault_table("""
 first-frames-must-be-small: before limits are agreed on, a frame of more than 1,024 octets is refused
     [connection/tune/max-frame-size/minimum/accepted connection/tune-ok/max-frame-size/minimum/accepted]
+parts-taken-for-frames: what has arrived of a frame is taken for all of it [transport/frame/size]
 reserved-tracks-executed: what comes on a track that is not defined is carried out [transport/tracks/reserved]
 """)
