@@ -128,20 +128,28 @@ class WayOut:
         self._doing: Iterator[bytes | Act] | None = None
         self._behind: list[bytes] = []
         self._is_paused = False
+        self._passes: Callable[[bytes], bool] = _always
         self._ending: asyncio.TimerHandle | None = None
 
     def write(self, octets: bytes) -> None:
         """The broker has written something; what is written during a deed follows it, not to end up inside."""
         for name, frame in self._cutter.cut(octets):
             self._seen[name] += 1
+            if not self._passes(frame):
+                continue
             if self.is_acting:
                 self._behind.append(frame)
-            elif (deed := self._triggered(name)) is not None:
-                self._tap.talk.hostile_ns = time.monotonic_ns()
-                self._doing = _steps(deed, frame)
-                self._do()
+            elif (hostility := self._triggered(name)) is not None:
+                self._begin(hostility, frame)
             else:
                 self._send(frame)
+
+    def _begin(self, hostility: Hostility, frame: bytes) -> None:
+        self._tap.talk.hostile_ns = time.monotonic_ns()
+        if hostility.passing is not None:
+            self._passes = hostility.passing(frame)
+        self._doing = _steps(hostility.deed, frame)
+        self._do()
 
     @property
     def is_acting(self) -> bool:
@@ -164,11 +172,11 @@ class WayOut:
         if self._ending is not None:
             self._ending.cancel()
 
-    def _triggered(self, name: str) -> Deed | None:
+    def _triggered(self, name: str) -> Hostility | None:
         hostility, talk = self.hostility, self._tap.talk
         if hostility is None or talk.hostile_ns is not None:
             return None
-        return hostility.deed if hostility.is_meant(name, self._seen[name], talk.number) else None
+        return hostility if hostility.is_meant(name, self._seen[name], talk.number) else None
 
     def _do(self) -> None:
         """Do as much as the client takes at once; the rest when the loop has turned."""
@@ -224,6 +232,10 @@ class WayOut:
 def _steps(deed: Deed, frame: bytes) -> Iterator[bytes | Act]:
     """What a deed puts in the place of a frame; nothing is made of it before the first step is asked for."""
     yield from deed(frame)
+
+
+def _always(frame: bytes) -> bool:
+    return True
 
 
 class _Tapped:

@@ -100,3 +100,8 @@ def all_of(octets: Iterable[bytes]) -> Deed:
 def acting(act: Act) -> Deed:
     """Nothing of the frame, but an act."""
     return lambda _: [act]
+
+
+def nothing_more(closed: bytes) -> Callable[[bytes], bool]:
+    """Nothing that the broker writes after a close in its name is sent."""
+    return lambda frame: False

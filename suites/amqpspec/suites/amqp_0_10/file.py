@@ -260,3 +260,12 @@ def cancelled(peer: Peer) -> Verdict:
     waiting = left(peer, FILE, queue, 1)
     peer.call("file.ack", delivery_tag=second.tag)
     return equals(peer, (behind, waiting), ([b"other"], [b"late"]), "behind cancel, waiting")
+
+
+# --- routing
+
+
+@case("file.publish.headers", covers=["exchange-types/headers"], needs=_NEEDS)
+def routed_by_headers(peer: Peer) -> Verdict:
+    """Files go through a headers exchange by the headers of their properties: by all of them, or by any."""
+    return _contents.by_headers(peer, FILE)

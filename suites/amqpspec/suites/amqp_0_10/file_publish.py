@@ -396,9 +396,3 @@ def to_somebody_else(peer: Peer) -> Verdict:
     peer.call("file.reject", delivery_tag=one.tag, requeue=True)
     back = bodies(peer, FILE)
     return equals(peer, (back, left(peer, FILE, queue, 1)), ([], [b"file"]), "back, and elsewhere")
-
-
-@case("file.publish.headers", covers=["exchange-types/headers"], needs=_NEEDS)
-def routed_by_headers(peer: Peer) -> Verdict:
-    """Files go through a headers exchange by the headers of their properties: by all of them, or by any."""
-    return _contents.by_headers(peer, FILE)

@@ -22,7 +22,7 @@ from amqpspec.wire.amqp_0_10.instructions import encode_instruction, kind_of
 from amqpspec.wire.amqp_0_10.reader import FrameReader
 from amqpspec.wire.amqp_0_10.segments import Assembly
 from amqpspec.wire.conversation import Conversation, Said
-from amqpspec.wire.hostility import Deed, Hostility
+from amqpspec.wire.hostility import Deed, Hostility, Passing
 
 SERVED = "amqp-0-10"
 _TIMES_SILENT = 6
@@ -192,10 +192,11 @@ def hostile(
     reads: Reading | None = None,
     connection: int = 1,
     ends_after_s: float | None = None,
+    passing: Passing | None = None,
 ) -> None:
     """Declare a case in a module: ``at`` an assembly of the server in a scenario, the deed; judged by the row."""
     after, scenario = at
-    hostility = Hostility(after, deed, connection=connection, ends_after_s=ends_after_s)
+    hostility = Hostility(after, deed, connection=connection, ends_after_s=ends_after_s, passing=passing)
     declare(where, DIALECT, SERVED, Provocation(id, row, scenario, hostility, title), reads or reading())
 
 

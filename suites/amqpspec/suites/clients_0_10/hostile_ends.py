@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from amqpspec.run.clients.provoking import acting, all_of, instead
+from amqpspec.run.clients.provoking import acting, all_of, instead, nothing_more
 from amqpspec.spec.model import Scope
 from amqpspec.suites.clients_0_10 import _hostile as of
 from amqpspec.wire.amqp_0_10.frames import encode_assembly
@@ -57,7 +57,7 @@ for _point in ("open-ok", "attached", "completed", "transfer"):
             globals(), f"client.hostile.close.{_words}.{_point}", "connection/close-ok", of.POINTS[_point],
             all_of([encode_assembly("connection.close", 0, **_args)]),
             f"A client answers close in place of {_point}, worded: {_words}",
-            of.answering(Scope.CONNECTION, "connection.close-ok"),
+            of.answering(Scope.CONNECTION, "connection.close-ok"), passing=nothing_more,
         )  # fmt: skip
 
 

@@ -20,7 +20,7 @@ from amqpspec.suites.clients_1_0._books import UNLIMITED, fields
 from amqpspec.wire.amqp_1_0.composites import Composed, Performative, decode_composite
 from amqpspec.wire.amqp_1_0.frames import HEADER_OCTETS, encode_frame, performative_frame
 from amqpspec.wire.conversation import Conversation, Said
-from amqpspec.wire.hostility import Deed, Hostility
+from amqpspec.wire.hostility import Deed, Hostility, Passing
 
 SERVED = "amqp-1-0"
 _SCOPES = {"close": Scope.CONNECTION, "end": Scope.SESSION, "detach": Scope.LINK}
@@ -136,8 +136,10 @@ def hostile(
     title: str,
     reads: Reading | None = None,
     connection: int = 1,
+    passing: Passing | None = None,
 ) -> None:
     """Declare a case in a module: ``at`` a frame of the server in a scenario, the deed; judged by the row."""
     after, scenario = at
-    provocation = Provocation(id, row, scenario, Hostility(after, deed, connection=connection), title)
+    hostility = Hostility(after, deed, connection=connection, passing=passing)
+    provocation = Provocation(id, row, scenario, hostility, title)
     declare(where, DIALECT, SERVED, provocation, reads or reading())

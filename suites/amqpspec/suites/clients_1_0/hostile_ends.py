@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from amqpspec.run.clients.provoking import acting, instead
+from amqpspec.run.clients.provoking import acting, instead, nothing_more
 from amqpspec.suites.clients_1_0 import _hostile as of
 from amqpspec.suites.clients_1_0.hostile_frames import POINTS
-from amqpspec.wire.amqp_1_0.frames import performative_frame
+from amqpspec.wire.amqp_1_0.frames import HEADER_OCTETS, performative_frame
 from amqpspec.wire.amqp_1_0.values import Symbol
-from amqpspec.wire.hostility import Act, Deed
+from amqpspec.wire.hostility import Act, Deed, Passing
 
 _EARLY = {
     "sasl-header": ("sasl-header", "connect"),
@@ -57,6 +58,31 @@ def _ended(name: str, error: Any, frame: bytes) -> bytes:
     return performative_frame(name, 0 if name == "close" else of.channel_of(frame), **fields)
 
 
+@dataclass(slots=True)
+class _Over:
+    """What was ended in the broker's name: nothing more about it is sent until it begins anew."""
+
+    beginning: str
+    ended: bytes
+    handle: int | None = None
+    is_over: bool = True
+
+    def __call__(self, frame: bytes) -> bool:
+        """Whether a frame of the broker is sent."""
+        if of.channel_of(frame) != of.channel_of(self.ended) or len(frame) == HEADER_OCTETS:
+            return True
+        held = of.read(frame)[0]
+        is_concerned = self.handle is None or ("handle" in held.values and held["handle"] == self.handle)
+        if is_concerned and held.name == self.beginning:
+            self.is_over = False
+        return not (self.is_over and is_concerned)
+
+
+_BEHIND: Mapping[str, Passing] = {
+    "close": nothing_more,
+    "end": lambda ended: _Over("begin", ended),
+    "detach": lambda ended: _Over("attach", ended, of.read(ended)[0]["handle"]),
+}
 _ENDS = (
     ("close", "performatives/close/written", ("begin", "disposition", "transfer")),
     ("end", "sessions/end/handshake", ("attach", "disposition", "transfer")),
@@ -69,4 +95,5 @@ for _name, _row, _points in _ENDS:
                 globals(), f"client.hostile.{_name}.{_words}.{_point}", _row, POINTS[_point],
                 _ending(_name, _error),
                 f"A client answers {_name} in place of {_point}, worded: {_words}", of.answering(_name),
+                passing=_BEHIND[_name],
             )  # fmt: skip
