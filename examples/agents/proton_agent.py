@@ -68,5 +68,7 @@ def scenario(name, connection):
 name = os.environ["AMQPSPEC_SCENARIO"]
 for _ in range(2 if name == "reconnect" else 1):
     connection = opened()
-    scenario(name, connection)
-    connection.close()
+    try:
+        scenario(name, connection)
+    finally:
+        connection.close()  # What the library has to say of an error, it writes here.

@@ -35,6 +35,7 @@ func tell(event string, data map[string]any) {
 func check(err error) {
 	if err != nil {
 		tell("error", map[string]any{"text": err.Error()})
+		time.Sleep(500 * time.Millisecond) // The library may still be closing the connection.
 		os.Exit(1)
 	}
 }

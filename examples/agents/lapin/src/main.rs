@@ -138,6 +138,7 @@ async fn main() -> Done {
     for _ in 0..if name == "reconnect" { 2 } else { 1 } {
         if let Err(error) = session(&name, &context).await {
             tell("error", "text", json!(error.to_string()));
+            tokio::time::sleep(Duration::from_millis(500)).await; // The library may still be closing the connection.
             exit(1);
         }
     }
