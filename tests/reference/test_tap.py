@@ -84,3 +84,23 @@ def test_a_deed_that_fails_is_said_and_keeps_nothing_back() -> None:
 
     asyncio.run(write())
     assert tap.written == [b"x", b"b"] and tap.talk.amiss == "ValueError: cannot be encoded"
+
+
+def test_what_contradicts_a_deed_is_not_sent_during_it_or_behind_it() -> None:
+    tap = _Tap()
+
+    def deed(frame: bytes) -> Iterator[bytes | Act]:
+        yield from (_MUCH, _MUCH)
+
+    async def write() -> None:
+        hostility = Hostility("a", deed, passing=lambda ended: lambda frame: frame != ended)
+        way = WayOut(cast(Tap, tap), cast(Any, _Cutter()), hostility)
+        for frame in (b"b", b"a", b"a", b"c"):
+            way.write(frame)
+        while way.is_acting:
+            await asyncio.sleep(0)
+        for frame in (b"a", b"d"):
+            way.write(frame)
+
+    asyncio.run(write())
+    assert tap.written == [b"b", _MUCH, _MUCH, b"c", b"d"]
