@@ -17,9 +17,9 @@ _AGENTS = Path(__file__).parents[3] / "examples" / "agents"
 _BUILD_S = 240.0
 
 
-def _judge(command: str, name: str, tmp_path: Path) -> None:
+def _judge(command: str, name: str, tmp_path: Path, *more: str) -> None:
     baseline = _AGENTS / name / "baseline.yaml"
-    words = ["client", "--command", command, "--name", name, "--baseline", str(baseline), "-n", "4", "-q"]
+    words = ["client", "--command", command, "--name", name, "--baseline", str(baseline), "-n", "4", "-q", *more]
     done = subprocess.run(
         [sys.executable, "-m", "amqpspec", *words, "--out", str(tmp_path / "run")],
         capture_output=True, text=True, check=False,
@@ -44,18 +44,27 @@ def test_a_client_in_go(tmp_path: Path) -> None:
         pytest.skip("go is needed for amqp091-go")
     source = shutil.copytree(_AGENTS / "amqp091-go", tmp_path / "source")
     # Without its modules nothing can be said; with them, an agent that does not compile is a failure.
-    if why := _go("mod", "download", cwd=source):
-        pytest.skip(f"amqp091-go cannot be had: {why}")
-    assert not _go("build", "-o", str(tmp_path / "agent"), ".", cwd=source)
+    if why := _complaint("go", "mod", "download", cwd=source):
+        pytest.skip(f"amqp091-go is not available: {why}")
+    assert not _complaint("go", "build", "-o", str(tmp_path / "agent"), ".", cwd=source)
     _judge(str(tmp_path / "agent"), "amqp091-go", tmp_path)
 
 
-def _go(*words: str, cwd: Path) -> str:
-    """What go complains of, in one line; empty where all is well."""
+def test_a_client_in_java(tmp_path: Path) -> None:
+    if any(shutil.which(tool) is None for tool in ("mvn", "javac")):
+        pytest.skip("mvn and javac are needed for RabbitMQ's Java client")
+    source = shutil.copytree(_AGENTS / "java", tmp_path / "java", ignore=shutil.ignore_patterns("target"))
+    if why := _complaint("mvn", "-q", "-B", "dependency:copy-dependencies", cwd=source):
+        pytest.skip(f"RabbitMQ's Java client is not available: {why}")
+    jars, classes = f"{source}/target/dependency/*", tmp_path / "classes"
+    assert not _complaint("javac", "-cp", jars, "-d", str(classes), "Agent.java", cwd=source)
+    _judge(f"java -cp {classes}:{jars} Agent", "java", tmp_path, "--batch")
+
+
+def _complaint(*words: str, cwd: Path) -> str:
+    """What a tool complains of, in one line; empty where all is well. Maven complains on its standard output."""
     try:
-        done = subprocess.run(
-            ["go", *words], cwd=cwd, capture_output=True, text=True, timeout=_BUILD_S, check=False
-        )
+        done = subprocess.run(words, cwd=cwd, capture_output=True, text=True, timeout=_BUILD_S, check=False)
     except subprocess.TimeoutExpired:
         return f"no end within {_BUILD_S:.0f} s"
-    return (done.stderr.strip().splitlines() or ["no word"])[-1] if done.returncode else ""
+    return ((done.stderr or done.stdout).strip().splitlines() or ["no word"])[-1] if done.returncode else ""
