@@ -19,9 +19,9 @@ _BUILD_S = 240.0
 
 def _judge(command: str, name: str, tmp_path: Path, *more: str) -> None:
     baseline = _AGENTS / name / "baseline.yaml"
-    words = ["client", "--command", command, "--name", name, "--baseline", str(baseline), "-n", "4", "-q", *more]
+    words = ["client", "--command", command, "--name", name, "--baseline", str(baseline), "-n", "4", *more]
     done = subprocess.run(
-        [sys.executable, "-m", "amqpspec", *words, "--out", str(tmp_path / "run")],
+        [sys.executable, "-m", "amqpspec", *words, "-q", "--out", str(tmp_path / "run")],
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
