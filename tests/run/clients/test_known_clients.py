@@ -15,10 +15,13 @@ from tests.reference.npm import npm_package
 pytestmark = [pytest.mark.broker, pytest.mark.timeout(600)]
 _AGENTS = Path(__file__).parents[3] / "examples" / "agents"
 _BUILD_S = 240.0
+_PIKA = "1.4.4"
+"""The release that its baseline is of."""
 
 
 def _judge(command: str, name: str, tmp_path: Path, *more: str) -> None:
-    baseline = _AGENTS / name / "baseline.yaml"
+    beside = (_AGENTS / name / "baseline.yaml", _AGENTS / f"{name}_baseline.yaml")
+    baseline = next(path for path in beside if path.is_file())
     words = ["client", "--command", command, "--name", name, "--baseline", str(baseline), "-n", "4", *more]
     done = subprocess.run(
         [sys.executable, "-m", "amqpspec", *words, "-q", "--out", str(tmp_path / "run")],
@@ -59,6 +62,17 @@ def test_a_client_in_java(tmp_path: Path) -> None:
     jars, classes = f"{source}/target/dependency/*", tmp_path / "classes"
     assert not _complaint("javac", "-cp", jars, "-d", str(classes), "Agent.java", cwd=source)
     _judge(f"java -cp {classes}:{jars} Agent", "java", tmp_path, "--batch")
+
+
+def test_a_client_in_python(tmp_path: Path) -> None:
+    packages = tmp_path / "packages"
+    wanted = f"pika=={_PIKA}"
+    words = ["-m", "pip", "install", "-q", "--no-deps", "--disable-pip-version-check"]
+    words += ["--target", str(packages), wanted]
+    if why := _complaint(sys.executable, *words, cwd=tmp_path):
+        pytest.skip(f"{wanted} is not available: {why}")
+    shutil.copy(_AGENTS / "pika_agent.py", packages)
+    _judge(f"{sys.executable} {packages / 'pika_agent.py'}", "pika", tmp_path)
 
 
 def _complaint(*words: str, cwd: Path) -> str:
