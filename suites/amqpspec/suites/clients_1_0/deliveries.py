@@ -50,7 +50,7 @@ def numbers_its_deliveries(client: Client) -> Verdict:
 
 @case("client.delivery.id.sequence", covers=["links/delivery-ids-per-session"])
 def numbers_its_deliveries_in_sequence(client: Client) -> Verdict:
-    """The delivery-ids of a session are one sequence, each the next of the one before."""
+    """The delivery-ids of a session form one sequence and increase by one each time."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         for said, _, link in _firsts(talk):
@@ -74,7 +74,7 @@ def tags_its_deliveries(client: Client) -> Verdict:
 
 @case("client.delivery.tag.length", covers=["definitions/delivery-tag/length"])
 def keeps_tags_short(client: Client) -> Verdict:
-    """A delivery-tag has 32 octets at most."""
+    """A delivery-tag has at most 32 octets."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         for said in talk.by_client("transfer"):
@@ -87,7 +87,7 @@ def keeps_tags_short(client: Client) -> Verdict:
 
 @case("client.delivery.tag.unique", covers=["transfers/delivery-tag/unique"])
 def gives_a_tag_once(client: Client) -> Verdict:
-    """Among what a link has unsettled, a delivery-tag stands for one delivery."""
+    """A delivery-tag is unique among the unsettled deliveries of a link."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         for said, _, link in _firsts(talk):
@@ -134,7 +134,7 @@ def goes_on_under_the_same_tag(client: Client) -> Verdict:
 
 @case("client.delivery.aborted", covers=["performatives/transfer/more/not-with-aborted"])
 def ends_what_it_gives_up(client: Client) -> Verdict:
-    """A transfer that is aborted does not announce more."""
+    """An aborted transfer does not have more set."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         for said in talk.by_client("transfer"):
@@ -153,7 +153,7 @@ def _agreed(link: Link, mode: int) -> bool:
 
 @case("client.delivery.mode-settled", covers=["performatives/transfer/settled/mode-settled"])
 def settles_in_mode_settled(client: Client) -> Verdict:
-    """On a link of mode settled, a delivery is settled by one of its transfers at the latest by the last."""
+    """On a link of mode settled, at least one transfer of each delivery has settled true."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         for said, books in walk(talk, "transfer"):
@@ -168,7 +168,7 @@ def settles_in_mode_settled(client: Client) -> Verdict:
 
 @case("client.delivery.mode-unsettled", covers=["performatives/transfer/settled/mode-unsettled"])
 def settles_nothing_in_mode_unsettled(client: Client) -> Verdict:
-    """On a link of mode unsettled, no transfer is settled."""
+    """On a link of mode unsettled, no transfer has settled true."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         for said, books in walk(talk, "transfer"):
@@ -181,7 +181,7 @@ def settles_nothing_in_mode_unsettled(client: Client) -> Verdict:
 
 @case("client.message.sections", covers=["messaging/sections"])
 def sends_sections_in_order(client: Client) -> Verdict:
-    """A message of format 0 is made of the sections of the specification, in their order, with a body."""
+    """A message of format 0 consists of the sections of the specification in their order, and has a body."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         payloads: dict[int, bytes] = {}
@@ -218,7 +218,7 @@ def _problem(payload: bytes) -> str:
 
 @case("client.disposition.known", covers=["performatives/disposition/directionality"])
 def disposes_of_what_there_is(client: Client) -> Verdict:
-    """A disposition begins and ends with deliveries of the direction that its role says."""
+    """The first and last delivery of a disposition have the direction that its role indicates."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         for said, books in walk(talk, "disposition"):
@@ -235,7 +235,7 @@ def disposes_of_what_there_is(client: Client) -> Verdict:
 
 @case("client.disposition.settled-once", covers=["links/settled-for-ever"])
 def unsettles_nothing(client: Client) -> Verdict:
-    """What the client has settled, it does not speak of as unsettled any more."""
+    """The client does not send an unsettled disposition for a delivery that it has settled."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         for said, books in walk(talk, "disposition"):
@@ -252,7 +252,7 @@ def unsettles_nothing(client: Client) -> Verdict:
 
 @case("client.receiver.settles", covers=["definitions/rcv-settle-mode/first"])
 def settles_what_it_takes(client: Client) -> Verdict:
-    """On a link of mode first, a receiver settles what it has given a terminal state before it closes."""
+    """On a link of mode first, a receiver settles each delivery that has a terminal state before it closes."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         for said, books in walk(talk, "close"):

@@ -29,7 +29,7 @@ _VALUES = (
 
 @case("client.frame.performative", covers=["framing/performative"])
 def sends_what_can_be_read(client: Client) -> Verdict:
-    """Every frame of a client is whole, and its body begins with a performative."""
+    """Every frame of a client is complete, and its body begins with a performative."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         for said in talk.by_client():
@@ -40,7 +40,7 @@ def sends_what_can_be_read(client: Client) -> Verdict:
 
 @case("client.frame.type", covers=["framing/type"])
 def sends_frames_of_known_types(client: Client) -> Verdict:
-    """A client's frames are of type 0 for AMQP and 1 for SASL."""
+    """A client's AMQP frames have type 0, and its SASL frames have type 1."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         for said in talk.by_client():
@@ -68,7 +68,7 @@ for _name, _row in _VALUES:
 
 @case("client.frame.size", covers=["performatives/open/max-frame-size/respected"])
 def keeps_the_frame_size(client: Client) -> Verdict:
-    """No frame behind the server's open is larger than its max-frame-size."""
+    """No frame after the server's open exceeds the server's max-frame-size."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         for said, books in walk(talk):
@@ -81,7 +81,7 @@ def keeps_the_frame_size(client: Client) -> Verdict:
 
 @case("client.frame.channel-max", covers=["performatives/open/channel-max/respected"])
 def keeps_the_channel_max(client: Client) -> Verdict:
-    """No session is begun on a channel beyond the server's channel-max."""
+    """The client begins no session on a channel above the server's channel-max."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         for said, books in walk(talk, "begin"):
@@ -93,7 +93,7 @@ def keeps_the_channel_max(client: Client) -> Verdict:
 
 @case("client.empty-frame.channel-zero", covers=["connections/empty-frame/channel-zero"])
 def sends_empty_frames_on_channel_zero(client: Client) -> Verdict:
-    """Empty frames travel on channel 0."""
+    """The client sends empty frames on channel 0."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         for said in talk.by_client("empty"):
@@ -104,7 +104,7 @@ def sends_empty_frames_on_channel_zero(client: Client) -> Verdict:
 
 @case("client.empty-frame.after-open", covers=["connections/empty-frame/after-open"])
 def sends_empty_frames_behind_open(client: Client) -> Verdict:
-    """Empty frames come behind the client's open only."""
+    """The client sends empty frames only after its open."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         for said, books in walk(talk, "empty"):
@@ -131,13 +131,13 @@ def keeps_the_idle_timeout(client: Client) -> Verdict:
 
 @case("client.close.written", covers=["performatives/close/written"])
 def closes_before_it_leaves(client: Client) -> Verdict:
-    """A client that is done sends close before it ends the socket."""
+    """A client that has finished sends close before it closes the socket."""
     return conducts(client, says_goodbye("open", "close"), "connect", "reconnect")
 
 
 @case("client.close.last", covers=["performatives/close/nothing-after"])
 def says_nothing_behind_its_close(client: Client) -> Verdict:
-    """Nothing at all follows the client's close."""
+    """The client sends nothing at all after its close."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         for said, books in walk(talk):
@@ -151,7 +151,7 @@ def says_nothing_behind_its_close(client: Client) -> Verdict:
 
 @case("client.close.channel-zero", covers=["connections/closing/channel-zero"])
 def closes_on_channel_zero(client: Client) -> Verdict:
-    """Close travels on channel 0."""
+    """The client sends close on channel 0."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         for said in talk.by_client("close"):

@@ -1,4 +1,4 @@
-"""Servers that end, fall silent, or refuse in odd words."""
+"""Servers that end, stop sending, or refuse with unusual errors."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ for _act, _how in ((Act.FIN, "FIN"), (Act.RESET, "RST")):
     for _point, _at in {**_EARLY, **POINTS, **_LATE}.items():
         of.hostile(
             globals(), f"client.hostile.{_how.lower()}.{_point}", "violated/connections/closing/close-frame", _at,
-            acting(_act), f"A client notices {_how} in place of {_at[0]}",
+            acting(_act), f"A client detects {_how} in place of {_at[0]}",
         )  # fmt: skip
     of.hostile(
         globals(), f"client.hostile.{_how.lower()}.again", "violated/connections/closing/close-frame",
-        ("open", "reconnect"), acting(_act), f"A client notices {_how} in place of open on its second connection",
+        ("open", "reconnect"), acting(_act), f"A client detects {_how} in place of open on its second connection",
         connection=2,
     )  # fmt: skip
 for _point in ("open", "begin", "attach", "disposition"):
     of.hostile(
         globals(), f"client.hostile.silence.{_point}", "connections/idle-timeout/close", POINTS[_point],
-        acting(Act.SILENCE), f"A client leaves a server that falls silent at {_point}", of.silenced,
+        acting(Act.SILENCE), f"A client disconnects from a server that stops sending at {_point}", of.silenced,
     )  # fmt: skip
 
 _ERRORS: Mapping[str, Any] = {
@@ -94,6 +94,6 @@ for _name, _row, _points in _ENDS:
             of.hostile(
                 globals(), f"client.hostile.{_name}.{_words}.{_point}", _row, POINTS[_point],
                 _ending(_name, _error),
-                f"A client answers {_name} in place of {_point}, worded: {_words}", of.answering(_name),
+                f"A client answers {_name} in place of {_point}; form of the error: {_words}", of.answering(_name),
                 passing=_BEHIND[_name],
             )  # fmt: skip

@@ -30,11 +30,11 @@ _FRAMES: tuple[tuple[str, str, Deed, str, Reading | None], ...] = (
     ("size-0", "framing/size/below-header", of.lying_size(0), "a frame of size 0", None),
     ("size-7", "framing/size/below-header", of.lying_size(7), "a frame of size 7", None),
     ("doff-0", "framing/doff/below-header",
-     of.behind(lambda c: encode_frame(b"", c, doff=0)), "a frame of data offset 0", None),
+     of.behind(lambda c: encode_frame(b"", c, doff=0)), "a frame with data offset 0", None),
     ("doff-1", "framing/doff/below-header",
-     of.behind(lambda c: encode_frame(b"xxxx", c, doff=1)), "a frame of data offset 1", None),
+     of.behind(lambda c: encode_frame(b"xxxx", c, doff=1)), "a frame with data offset 1", None),
     ("doff-255", "framing/doff/beyond-size",
-     of.behind(lambda c: encode_frame(b"xxxx", c, doff=255)), "a frame whose body would begin behind its end", None),
+     of.behind(lambda c: encode_frame(b"xxxx", c, doff=255)), "a frame whose body would begin after its end", None),
     ("size-4gib", "performatives/open/max-frame-size/exceeded",
      of.lying_size(0xFFFFFFFF), "a frame that announces 4 GiB", of.limited("max_frame_size", 0xFFFFFFFF)),
     ("size-16mib", "performatives/open/max-frame-size/exceeded",
@@ -54,7 +54,7 @@ def _behind(body: bytes) -> Deed:
 
 
 _BODIES: tuple[tuple[str, bytes, str], ...] = (
-    ("unknown-descriptor", _UNKNOWN, "a performative that is not defined"),
+    ("unknown-descriptor", _UNKNOWN, "an undefined performative"),
     ("no-descriptor", b"\x45", "a body without a descriptor"),
 )
 for _point in IN_SESSION:
@@ -66,7 +66,7 @@ for _point in IN_SESSION:
     of.hostile(
         globals(), f"client.hostile.list-too-long.{_point}", "violated/definitions/condition/decode-error",
         POINTS[_point], of.behind(lambda c: encode_frame(b"\x00\x53\x13\xd0\xff\xff\xff\xf0\x00\x00\x00\x04\x43", c)),
-        f"A client refuses a list of 4 GiB in a frame of few octets after {_point}",
+        f"A client refuses a list of 4 GiB in a short frame after {_point}",
     )  # fmt: skip
     of.hostile(
         globals(), f"client.hostile.sasl-frame.{_point}", "violated/framing/type", POINTS[_point],
@@ -78,15 +78,16 @@ _ENDING = {"detach": ("detach", "refused"), "end": ("end", "connect")}
 for _point, _at in {**POINTS, **_ENDING}.items():
     of.hostile(
         globals(), f"client.hostile.truncated.{_point}", "violated/definitions/condition/decode-error", _at,
-        instead(of.cut_short), f"A client refuses {_point} when it is cut within its last field",
+        instead(of.cut_short), f"A client refuses {_point} truncated within its last field",
     )  # fmt: skip
 
 _VALUES: tuple[tuple[str, bytes, str], ...] = (
-    ("nested-descriptors", b"\x00" * _DEPTH + b"\x43" * (_DEPTH + 1), "descriptors nested 7,000 deep"),
+    ("nested-descriptors", b"\x00" * _DEPTH + b"\x43" * (_DEPTH + 1), "descriptors nested 7,000 levels deep"),
     ("nested-lists", b"".join(
         b"\xd0" + (9 * level + 5).to_bytes(4, "big") + b"\x00\x00\x00\x01" for level in range(_LIST_DEPTH, 0, -1)
-    ) + b"\xd0\x00\x00\x00\x05\x00\x00\x00\x01\x40", "lists nested 1,500 deep"),
-    ("array-of-4-giga", b"\xf0\x00\x00\x00\x05\xff\xff\xff\xff\x40", "an array of 4 giga nulls in ten octets"),
+    ) + b"\xd0\x00\x00\x00\x05\x00\x00\x00\x01\x40", "lists nested 1,500 levels deep"),
+    ("array-of-4-giga", b"\xf0\x00\x00\x00\x05\xff\xff\xff\xff\x40",
+     "an array that announces 2^32 - 1 nulls in ten octets"),
 )  # fmt: skip
 
 
@@ -101,5 +102,5 @@ for _name, _value, _what in _VALUES:
     for _point in ("begin", "attach"):
         of.hostile(
             globals(), f"client.hostile.{_name}.{_point}", "survives/values", POINTS[_point], _with_property(_value),
-            f"A client lives through {_what} in the properties of {_point}",
+            f"A client survives {_what} in the properties of {_point}",
         )  # fmt: skip

@@ -11,14 +11,15 @@ _SASL = 1
 _HEADERS: tuple[tuple[str, Deed, str], ...] = (
     ("newer", all_of([b"AMQP\x00\x02\x00\x00"]), "AMQP 2.0.0"),
     ("older", all_of([b"AMQP\x00\x00\x09\x01"]), "AMQP 0-9-1"),
-    ("other-protocol", all_of([b"HTTP/1.1 400 Bad Request\r\n\r\n"]), "an answer of HTTP"),
-    ("half", lambda _: [b"AMQP", Act.FIN], "half a header and the end"),
+    ("other-protocol", all_of([b"HTTP/1.1 400 Bad Request\r\n\r\n"]), "an HTTP response"),
+    ("half", lambda _: [b"AMQP", Act.FIN], "half a header and FIN"),
 )
 for _layer in ("sasl", "amqp"):
     for _name, _deed, _what in _HEADERS:
         of.hostile(
             globals(), f"client.hostile.header.{_name}.{_layer}", "violated/version/mismatch/outgoing-closed",
-            (f"{_layer}-header", "connect"), _deed, f"A client leaves a server that sends {_what} as {_layer} header",
+            (f"{_layer}-header", "connect"), _deed,
+            f"A client disconnects from a server that sends {_what} as {_layer} header",
         )  # fmt: skip
 
 
@@ -36,10 +37,10 @@ _DEEDS: tuple[tuple[str, str, str, Deed, str], ...] = (
     ("mechanisms-empty", "sasl/mechanisms/list", _OFFER, _mechanisms(), "offers no mechanism"),
     ("mechanisms-unknown", "sasl/mechanisms/list", _OFFER, _mechanisms("AMQPSPEC-NONE"), "offers an unknown mechanism"),
     ("mechanisms-null", "sasl/mechanisms/list", _OFFER,
-     instead(lambda f: performative_frame("sasl-mechanisms")), "leaves its mechanisms out"),
+     instead(lambda f: performative_frame("sasl-mechanisms")), "omits its mechanisms"),
     ("mechanisms-twice", "sasl/negotiation/steps", _OFFER, followed(lambda f: f), "offers its mechanisms twice"),
-    ("challenge", "sasl/negotiation/steps", _RESULT, lambda f: [_CHALLENGE + f], "challenges PLAIN"),
-    ("outcome-twice", "sasl/negotiation/steps", _RESULT, followed(lambda f: f), "tells its outcome twice"),
+    ("challenge", "sasl/negotiation/steps", _RESULT, lambda f: [_CHALLENGE + f], "sends a challenge for PLAIN"),
+    ("outcome-twice", "sasl/negotiation/steps", _RESULT, followed(lambda f: f), "sends its outcome twice"),
     ("empty-frame", "sasl/frame/empty", _OFFER,
      instead(lambda f: encode_frame(b"", 0, _SASL)), "sends an empty SASL frame"),
     ("large-frame", "sasl/frame/max-size", _OFFER,
@@ -52,5 +53,5 @@ _DEEDS: tuple[tuple[str, str, str, Deed, str], ...] = (
 for _name, _row, _after, _deed, _what in _DEEDS:
     of.hostile(
         globals(), f"client.hostile.sasl.{_name}", f"violated/{_row}", (_after, "connect"), _deed,
-        f"A client meets a server that {_what}",
+        f"A client connects to a server that {_what}",
     )  # fmt: skip

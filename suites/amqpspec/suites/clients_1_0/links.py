@@ -19,7 +19,7 @@ _ENDS = ("end", "close")
 
 @case("client.attach.handle.free", covers=["performatives/attach/handle/free"])
 def attaches_by_a_free_handle(client: Client) -> Verdict:
-    """An attach takes a handle that no link of the session has."""
+    """An attach uses a handle that no link of the session has."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         for said, books in walk(talk, "attach"):
@@ -31,7 +31,7 @@ def attaches_by_a_free_handle(client: Client) -> Verdict:
 
 @case("client.attach.handle.lowest", covers=["performatives/attach/handle/lowest"])
 def attaches_by_the_lowest_handle(client: Client) -> Verdict:
-    """An attach takes no higher handle than the lowest that never had a link in the session."""
+    """An attach uses no handle above the lowest one that never had a link in the session."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         for said, books in walk(talk, "attach"):
@@ -45,7 +45,7 @@ def attaches_by_the_lowest_handle(client: Client) -> Verdict:
 
 @case("client.attach.handle-max", covers=["performatives/begin/handle-max/respected"])
 def keeps_the_handle_max(client: Client) -> Verdict:
-    """No link is attached by a handle beyond the server's handle-max."""
+    """The client attaches no link with a handle above the server's handle-max."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         for said, books in walk(talk, "attach"):
@@ -59,7 +59,7 @@ def keeps_the_handle_max(client: Client) -> Verdict:
 
 @case("client.attach.initial-delivery-count", covers=["performatives/attach/initial-delivery-count/set"])
 def tells_where_its_count_begins(client: Client) -> Verdict:
-    """The attach of a sender has an initial-delivery-count."""
+    """The attach of a sender contains an initial-delivery-count."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         for said in talk.by_client("attach"):
@@ -71,7 +71,7 @@ def tells_where_its_count_begins(client: Client) -> Verdict:
 
 @case("client.attach.name", covers=["links/names/unique"])
 def gives_a_name_once(client: Client) -> Verdict:
-    """Among the attached links of one direction, a name stands for one link."""
+    """A link name is unique among the attached links of one direction."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         for said, books in walk(talk, "attach"):
@@ -89,7 +89,7 @@ def _names(books: Books) -> set[tuple[object, object]]:
 
 @case("client.link.handles", covers=["links/handles/until-detach"])
 def speaks_of_attached_links(client: Client) -> Verdict:
-    """A flow, transfer or detach names a handle that the client attached and has not detached."""
+    """A flow, transfer or detach has a handle that the client attached and has not detached."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         for said, books in walk(talk, "flow", "transfer", "detach"):
@@ -103,7 +103,7 @@ def speaks_of_attached_links(client: Client) -> Verdict:
 
 @case("client.link.direction", covers=["links/establishing/whose-terminus"])
 def sends_on_its_sending_links(client: Client) -> Verdict:
-    """Transfers go out on links that the client attached as sender."""
+    """The client sends transfers only on links that it attached as sender."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         for said, books in walk(talk, "transfer"):
@@ -116,7 +116,7 @@ def sends_on_its_sending_links(client: Client) -> Verdict:
 
 @case("client.detach.answer", covers=["links/closing/answer"])
 def answers_a_closing_detach(client: Client) -> Verdict:
-    """A detach of the server that closes the link is answered by one that closes it."""
+    """The client answers a closing detach from the server with a closing detach."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         books, asked = Books(), dict[int, Said]()
@@ -145,7 +145,7 @@ def _asked(books: Books, said: Said) -> dict[int, Said]:
 
 @case("client.transfer.credit", covers=["links/flow/no-credit"])
 def sends_within_its_credit(client: Client) -> Verdict:
-    """A delivery goes out on credit: no more of them than the server's flows allow at most."""
+    """The client sends no more deliveries than the credit in the server's flows allows at most."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         for said, books in walk(talk, "transfer"):
@@ -159,7 +159,7 @@ def sends_within_its_credit(client: Client) -> Verdict:
 
 @case("client.transfer.window", covers=["sessions/flow/remote-incoming-window"])
 def sends_within_the_window(client: Client) -> Verdict:
-    """A transfer lies within the server's incoming window."""
+    """No transfer exceeds the server's incoming window."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         for said, books in walk(talk, "transfer"):

@@ -31,7 +31,7 @@ def _sasl_frames(talk: Conversation) -> Iterator[Said]:
 
 @case("client.header.first", covers=["version/header-first"])
 def begins_with_a_header(client: Client) -> Verdict:
-    """The first thing that a client says is a protocol header."""
+    """The first octets that a client sends are a protocol header."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         for first in list(talk.by_client())[:1]:
@@ -42,7 +42,7 @@ def begins_with_a_header(client: Client) -> Verdict:
 
 @case("client.header.layout", covers=["version/header-layout"])
 def sends_headers_of_this_version(client: Client) -> Verdict:
-    """A client's protocol headers are those of AMQP 1.0.0: with protocol id 0, 2 for TLS or 3 for SASL."""
+    """A client's protocol headers are those of AMQP 1.0.0, with protocol id 0, 2 for TLS or 3 for SASL."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         for header in talk.by_client(*_HEADERS):
@@ -53,7 +53,7 @@ def sends_headers_of_this_version(client: Client) -> Verdict:
 
 @case("client.header.after-sasl", covers=["sasl/outcome/then-headers"])
 def sends_a_header_after_sasl(client: Client) -> Verdict:
-    """Behind the SASL layer, the AMQP header comes before any other frame."""
+    """After the SASL layer, the client sends the AMQP header before any other frame."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         layer = ""
@@ -104,7 +104,7 @@ def keeps_the_steps_of_sasl(client: Client) -> Verdict:
 
 @case("client.sasl.frames", covers=["sasl/frame/body"])
 def sends_sasl_frames_that_are_such(client: Client) -> Verdict:
-    """What a client sends in the SASL layer are frames of type 1 with one SASL frame body and nothing behind it."""
+    """In the SASL layer, a client sends only frames of type 1 with one SASL frame body and nothing after it."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         for said in _sasl_frames(talk):
@@ -116,7 +116,7 @@ def sends_sasl_frames_that_are_such(client: Client) -> Verdict:
 
 @case("client.sasl.frame-size", covers=["sasl/frame/max-size"])
 def sends_no_large_sasl_frame(client: Client) -> Verdict:
-    """A SASL frame has 512 octets at most."""
+    """A SASL frame has at most 512 octets."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         for said in _sasl_frames(talk):
@@ -138,7 +138,7 @@ def sends_sasl_frames_with_zeros(client: Client) -> Verdict:
 
 @case("client.open.first", covers=["connections/opening/open-first"])
 def opens_before_all_else(client: Client) -> Verdict:
-    """Behind the AMQP header, open comes before all other frames."""
+    """After the AMQP header, the client sends open before all other frames."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         header: Said | None = None
@@ -165,7 +165,7 @@ def opens_once(client: Client) -> Verdict:
 
 @case("client.open.channel-zero", covers=["connections/opening/channel-zero"])
 def opens_on_channel_zero(client: Client) -> Verdict:
-    """Open travels on channel 0."""
+    """The client sends open on channel 0."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         for said in talk.by_client("open"):
@@ -176,7 +176,7 @@ def opens_on_channel_zero(client: Client) -> Verdict:
 
 @case("client.open.size", covers=["connections/opening/limits-before"])
 def opens_within_512_octets(client: Client) -> Verdict:
-    """The frame of open, which comes before limits are negotiated, has 512 octets at most."""
+    """The frame of open, which is sent before limits are negotiated, has at most 512 octets."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         for said in talk.by_client("open"):
@@ -187,7 +187,7 @@ def opens_within_512_octets(client: Client) -> Verdict:
 
 @case("client.open.max-frame-size", covers=["definitions/min-max-frame-size/lower-bound"])
 def takes_frames_of_512_octets(client: Client) -> Verdict:
-    """The max-frame-size of a client's open is not below 512 octets."""
+    """The max-frame-size of a client's open is at least 512 octets."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         for said in talk.by_client("open"):
@@ -199,7 +199,7 @@ def takes_frames_of_512_octets(client: Client) -> Verdict:
 
 @case("client.open.hostname", covers=["performatives/open/hostname/same"])
 def keeps_its_hostname(client: Client) -> Verdict:
-    """A hostname that sasl-init named is repeated unchanged in open, or left out."""
+    """If sasl-init contains a hostname, the client repeats it unchanged in open, or omits it."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         told = next((fields(s)["hostname"] for s in talk.by_client("sasl-init")), None)

@@ -20,7 +20,7 @@ _OF_A_LINK = ("delivery_count", "link_credit", "available", "properties")
 
 @case("client.begin.unused-channel", covers=["sessions/begin/unused-channel"])
 def begins_on_a_free_channel(client: Client) -> Verdict:
-    """A session begins on a channel on which the client has none."""
+    """A client begins a session on a channel on which it has none."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         for said, books in walk(talk, "begin"):
@@ -32,7 +32,7 @@ def begins_on_a_free_channel(client: Client) -> Verdict:
 
 @case("client.begin.remote-channel", covers=["performatives/begin/remote-channel/unset"])
 def begins_without_a_remote_channel(client: Client) -> Verdict:
-    """The begin of a session of the client's own has no remote-channel; one that answers a begin has."""
+    """The begin of a new session has no remote-channel; a begin that answers another one has it."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         asked: set[int] = set()
@@ -50,7 +50,7 @@ def begins_without_a_remote_channel(client: Client) -> Verdict:
 
 @case("client.begin.lowest-channel", covers=["sessions/begin/lowest-channel"])
 def begins_on_the_lowest_channel(client: Client) -> Verdict:
-    """A session takes no higher channel than the lowest that never had one."""
+    """A session uses no channel above the lowest one that never had a session."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         for said, books in walk(talk, "begin"):
@@ -62,7 +62,7 @@ def begins_on_the_lowest_channel(client: Client) -> Verdict:
 
 @case("client.session.begun", covers=["sessions/states/unmapped"])
 def works_on_begun_sessions(client: Client) -> Verdict:
-    """No frame of a session comes on a channel before its begin."""
+    """The client sends no frame of a session before its begin."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         for said, books in walk(talk, *_OF_A_SESSION):
@@ -73,7 +73,7 @@ def works_on_begun_sessions(client: Client) -> Verdict:
 
 @case("client.session.ended", covers=["sessions/states/end-sent"])
 def works_no_more_behind_end(client: Client) -> Verdict:
-    """Behind its end a client sends nothing more on the session."""
+    """After its end, a client sends nothing more on the session."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         for said, books in walk(talk, *_OF_A_SESSION):
@@ -86,7 +86,7 @@ def works_no_more_behind_end(client: Client) -> Verdict:
 
 @case("client.flow.next-incoming-id.set", covers=["performatives/flow/next-incoming-id/set"])
 def tells_the_next_incoming_id(client: Client) -> Verdict:
-    """A flow has next-incoming-id once the client has shown that it read the server's begin."""
+    """A flow has next-incoming-id after the client has shown that it received the server's begin."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         for said, books in walk(talk, "flow"):
@@ -99,7 +99,7 @@ def tells_the_next_incoming_id(client: Client) -> Verdict:
 
 @case("client.flow.next-incoming-id.unset", covers=["performatives/flow/next-incoming-id/unset"])
 def tells_no_next_incoming_id_too_early(client: Client) -> Verdict:
-    """A flow that goes out before the server's begin has come has no next-incoming-id."""
+    """A flow that is sent before the server's begin has no next-incoming-id."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         for said, books in walk(talk, "flow"):
@@ -113,7 +113,7 @@ def tells_no_next_incoming_id_too_early(client: Client) -> Verdict:
 
 @case("client.flow.next-incoming-id.value", covers=["sessions/flow/next-incoming-id"])
 def counts_what_arrives(client: Client) -> Verdict:
-    """The next-incoming-id of a flow lies between the server's first id and the one behind its last transfer."""
+    """The next-incoming-id of a flow is between the server's first id and the one after its last transfer."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         for said, books in walk(talk, "flow"):
@@ -130,7 +130,7 @@ def counts_what_arrives(client: Client) -> Verdict:
 
 @case("client.flow.next-outgoing-id", covers=["sessions/flow/outgoing-id-arithmetic"])
 def counts_what_it_sends(client: Client) -> Verdict:
-    """The next-outgoing-id of a flow is that of begin, and one more for each transfer since."""
+    """The next-outgoing-id of a flow is that of begin plus one for each transfer sent since."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         for said, books in walk(talk, "flow"):
@@ -144,7 +144,7 @@ def counts_what_it_sends(client: Client) -> Verdict:
 
 @case("client.flow.without-handle", covers=["performatives/flow/link-credit/without-handle"])
 def tells_no_link_without_its_handle(client: Client) -> Verdict:
-    """A flow without handle has no field of a link: no delivery-count, link-credit, available, drain, properties."""
+    """A flow without handle has no delivery-count, link-credit, available, drain or properties."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         for said in talk.by_client("flow"):
@@ -158,7 +158,7 @@ def tells_no_link_without_its_handle(client: Client) -> Verdict:
 
 @case("client.flow.delivery-count", covers=["performatives/flow/delivery-count/sender"])
 def tells_its_delivery_count(client: Client) -> Verdict:
-    """The flow of a sending link has its delivery-count, which only drain moves beyond the deliveries sent."""
+    """The flow of a sender has its delivery-count, which only drain advances beyond the deliveries sent."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         for said, books in walk(talk, "flow"):
