@@ -23,7 +23,7 @@ def opened():
     connection = amqp.Connection(
         f"{url.hostname}:{url.port}", userid=url.username, password=url.password,
         virtual_host=unquote(url.path[1:]) or "/", heartbeat=context["heartbeat_s"],
-        connect_timeout=5, read_timeout=5, write_timeout=5, confirm_publish=False,
+        confirm_publish=False,
     )  # fmt: skip
     connection.connect()
     return connection
@@ -35,18 +35,23 @@ def received(channel, message):
     channel.basic_ack(message.delivery_tag)
 
 
+def drain(connection):
+    """Wait for events and look after heartbeats, which py-amqp leaves to the application."""
+    connection.heartbeat_tick()
+    with suppress(TimeoutError):
+        connection.drain_events(timeout=context["heartbeat_s"] / 4)
+
+
 def idle(connection):
     until = time.monotonic() + context["idle_s"]
     while time.monotonic() < until:
-        connection.heartbeat_tick()
-        with suppress(TimeoutError):
-            connection.drain_events(timeout=context["heartbeat_s"] / 4)
+        drain(connection)
 
 
 def publish(channel, body, confirmed):
     message = amqp.Message(body)
     if confirmed:
-        channel.basic_publish_confirm(message, "", queue, confirm_timeout=5)
+        channel.basic_publish_confirm(message, "", queue)
         tell("confirmed")
     else:
         channel.basic_publish(message, "", queue)
@@ -56,17 +61,18 @@ def consume(connection, channel, wanted):
     got = []
     channel.basic_consume(queue, callback=got.append)
     while len(got) < wanted:
-        connection.drain_events(timeout=5)
+        drain(connection)
     for message in got:
         received(channel, message)
 
 
 def returned(connection, channel):
-    channel.events["basic_return"].add(
-        lambda error, exchange, key, message: tell("returned", code=error.reply_code)
-    )
+    got = []
+    channel.events["basic_return"].add(lambda error, exchange, key, message: got.append(error.reply_code))
     channel.basic_publish(amqp.Message(b"back"), "", "amqpspec.nobody", mandatory=True)
-    connection.drain_events(timeout=5)
+    while not got:
+        drain(connection)
+    tell("returned", code=got[0])
 
 
 def scenario(name, connection, channel):
