@@ -73,13 +73,14 @@ class Session(Peer):
         """The next arrival, looked at; raises Violated for silence beyond what was announced, ScenarioError."""
         while True:
             pause_s = self.idle_s / 2 if self.idle_s else until_s
-            arrival = super().read(min(until_s, self.now() + pause_s))
+            listened_until_s = min(until_s, self.now() + pause_s)
+            arrival = super().read(listened_until_s)
             if isinstance(arrival, Ended) and not self.is_leaving:
                 self._ended(arrival.how)
             if not isinstance(arrival, Quiet):
                 self._heard_s = self.now()
                 return arrival
-            self._mind_silence()
+            self._mind_silence(listened_until_s)
             if self.now() >= until_s:
                 return arrival
 
@@ -131,8 +132,9 @@ class Session(Peer):
             sys.exit(0)
         raise ScenarioError(f"the connection ended: {how}")
 
-    def _mind_silence(self) -> None:
-        silent_s = self.now() - self._heard_s
+    def _mind_silence(self, until_s: float) -> None:
+        # Not until now: a process that was kept waiting since has not looked at what has come.
+        silent_s = until_s - self._heard_s
         if self.idle_s and silent_s > _TIMES_IDLE * self.idle_s and not self.faulty("waits-through-silence"):
             raise Violated(Scope.CONNECTION, "amqp:resource-limit-exceeded", f"no frame for {silent_s:.1f} s")
 
