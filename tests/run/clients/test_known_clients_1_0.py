@@ -20,7 +20,8 @@ _CASES_PASSED = 60
 
 
 def _keeps_the_rules(command: str, name: str, tmp_path: Path, *more: str) -> None:
-    words = ["client", "-d", "amqp-1-0", "--command", command, "--name", name, "--exclude", "client.hostile.*"]
+    words = ["client", "-d", "amqp-1-0", "--exclude", "client.hostile.*"]
+    words += ["--command", command, "--name", name]
     done = subprocess.run(
         [sys.executable, "-m", "amqpspec", *words, *more, "-q", "--out", str(tmp_path / "run")],
         capture_output=True, text=True, check=False,
@@ -30,7 +31,9 @@ def _keeps_the_rules(command: str, name: str, tmp_path: Path, *more: str) -> Non
     assert verdicts["pass"] >= _CASES_PASSED, verdicts
 
 
-def test_rhea(tmp_path: Path, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_rhea(
+    tmp_path: Path, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     needs = json.loads((_AGENTS / "rhea" / "package.json").read_text("utf-8"))["dependencies"]
     folder = npm_package("rhea", f"rhea@{needs['rhea']}", request, tmp_path_factory)
     agent = shutil.copy(_AGENTS / "rhea" / "agent.js", tmp_path)
