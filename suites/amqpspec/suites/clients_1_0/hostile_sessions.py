@@ -34,7 +34,7 @@ _ANYWHERE: tuple[tuple[str, str, Deed, str, Reading | None], ...] = (
     ("end-of-no-session", "sessions/states/unmapped",
      of.behind(lambda c: _lone("end", c + 2)), "an end on a channel without a session", None),
     ("flow-for-nobody", "performatives/flow/handle/unattached",
-     of.behind(lambda c: _lone("flow", c, handle=99, link_credit=1, delivery_count=0, **_WINDOWS)),
+     of.behind(lambda c: _lone("flow", c, next_incoming_id=0, handle=99, link_credit=1, delivery_count=0, **_WINDOWS)),
      "a flow with a handle that no link uses", None),
     ("detach-of-nobody", "definitions/condition/unattached-handle",
      of.behind(lambda c: _lone("detach", c, handle=99, closed=True)), "a detach with a handle that no link uses", None),
