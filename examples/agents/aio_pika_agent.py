@@ -24,24 +24,25 @@ async def received(message):
 
 async def publish(channel, wanted, confirmed):
     for body in wanted:
-        await channel.default_exchange.publish(aio_pika.Message(body), queue_name, timeout=5)
+        await channel.default_exchange.publish(aio_pika.Message(body), queue_name)
         if confirmed:
             tell("confirmed")
 
 
 async def consume(queue, wanted):
-    async with queue.iterator(timeout=5) as messages:
+    async with queue.iterator() as messages:
         async for message in messages:
             await received(message)
             wanted -= 1
             if not wanted:
                 return
+    raise ConnectionError("the deliveries ended")
 
 
 async def get(queue):
     for _ in bodies:
-        await received(await queue.get(timeout=5))
-    if await queue.get(timeout=5, fail=False) is not None:
+        await received(await queue.get())
+    if await queue.get(fail=False) is not None:
         raise ValueError("expected an empty queue")
 
 
@@ -64,17 +65,17 @@ async def scenario(name, connection):
         return
     if name == "refused":
         try:
-            await channel.declare_queue("amqpspec.nowhere", passive=True, timeout=5)
+            await channel.declare_queue("amqpspec.nowhere", passive=True)
         except aio_pika.exceptions.ChannelNotFoundEntity:
             tell("error", code=404, scope="channel")
         return
     if name == "return":
         try:
-            await channel.default_exchange.publish(aio_pika.Message(b"back"), "amqpspec.nobody", timeout=5)
+            await channel.default_exchange.publish(aio_pika.Message(b"back"), "amqpspec.nobody")
         except aio_pika.exceptions.PublishError:
             tell("returned", code=312)
         return
-    queue = await channel.declare_queue(queue_name, exclusive=True, timeout=5)
+    queue = await channel.declare_queue(queue_name, exclusive=True)
     wanted = [bytes(context["large_octets"])] if name == "large" else bodies
     if name == "publish-transactional":
         async with channel.transaction():
@@ -89,7 +90,7 @@ async def scenario(name, connection):
 
 async def main(name):
     for _ in range(2 if name == "reconnect" else 1):
-        connection = await aio_pika.connect(URL, timeout=5)
+        connection = await aio_pika.connect(URL)
         await scenario(name, connection)
         await connection.close()
 

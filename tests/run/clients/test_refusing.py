@@ -30,13 +30,14 @@ def _read(
     ended: str = "FIN",
     *,
     is_left: bool = False,
+    leaving: bool = False,
 ) -> Refusal | None:
     """The server misbehaves at 10 ns; then this is said, a frame a nanosecond."""
     talk = Talk(1, hostile_ns=10, ended=ended, ended_ns=100 if ended else None, is_left=is_left)
     talk.add(_C, 1, b"AMQP\0\0\x09\x01")
     for at_ns, (side, octets) in enumerate(after, 11):
         talk.add(side, at_ns, octets)
-    return refusal_by(_READING.conversation(talk), Ran(application, None, (), ""))
+    return refusal_by(_READING.conversation(talk), Ran(application, None, (), ""), leaving=leaving)
 
 
 @pytest.mark.parametrize(
@@ -64,6 +65,16 @@ def test_what_counts_as_a_refusal(
     after: Sequence[tuple[Side, bytes]], application: Application, refusal: Refusal | None
 ) -> None:
     assert _read(after, application) == refusal
+
+
+@pytest.mark.parametrize("application", [Application.REPORTED, Application.UNSEEN])
+def test_a_client_that_logs_in_where_it_has_to_leave_refuses_only_by_an_error(
+    application: Application,
+) -> None:
+    start_ok = (_C, of.method("connection.start-ok", 0))
+    assert _read([start_ok, _close(_C, 200)], application, leaving=True) is None
+    assert _read([start_ok, _close(_C, 503)], application, leaving=True) == Refusal(Scope.CONNECTION, 503)
+    assert _read([_close(_C, 200)], leaving=True) == Refusal(Scope.CONNECTION, 200)
 
 
 @pytest.mark.parametrize(("after", "ended"), [([_close(_C, 200)], "FIN"), ([_close(_C, 0)], "FIN"), ([], "")])

@@ -18,11 +18,14 @@ _ERRORS = 300
 
 def refusal_by(conversation: Conversation, ran: Ran, *, leaving: bool = False) -> Refusal | None:
     """How the client refused what the server did; ``leaving``: start-ok is going on, too. Raises Undecided."""
+    stayed = leaving and _logged_in(conversation)
 
-    def went_on(conversation: Conversation) -> bool:
-        return _outlived(conversation) or (leaving and _logged_in(conversation))
+    def says(said: Said) -> No | None:
+        no = _says(said)
+        # After start-ok only an error refuses: a close without one may have any other reason.
+        return None if stayed and no is not None and not no.is_error else no
 
-    return refusal_in(conversation, ran, _says, went_on)
+    return refusal_in(conversation, ran, says, lambda talk: stayed or _outlived(talk))
 
 
 def _says(said: Said) -> No | None:
