@@ -23,11 +23,12 @@ from amqpspec.run.amqp_1_0.agent import run_scenario
 from amqpspec.run.case import load_suite
 from amqpspec.run.clients.agent import Application, Ran
 from amqpspec.run.clients.client import CONTEXT, CannotDo, Client, Encounter
-from amqpspec.run.clients.judging import Undecided
+from amqpspec.run.clients.judging import Undecided, answers_violation
 from amqpspec.run.clients.provoking import provocations_of
 from amqpspec.run.clients.scenario import Order, ScenarioError, UnknownScenario
 from amqpspec.run.clients.watching import Judged, Seen, Watch
 from amqpspec.spec.amqp_1_0 import HEADERS
+from amqpspec.spec.dialects import load_dialect, load_ledger
 from amqpspec.spec.model import Refusal, Scope, Side
 from amqpspec.suites.clients_1_0 import _hostile as of
 from amqpspec.wire.amqp_1_0.conversations import TypedReading
@@ -172,6 +173,7 @@ def _error(condition: str) -> Mapping[str, Any]:
         (performative_frame("end", **_error("a:b")), Refusal(Scope.SESSION, "a:b")),
         (performative_frame("detach", handle=0, **_error("a:b")), Refusal(Scope.LINK, "a:b")),
         (performative_frame("disposition", role="receiver", first=0, state="rejected"), Refusal(Scope.DELIVERY)),
+        (performative_frame("disposition", role="receiver", first=0, state="modified"), Refusal(Scope.DELIVERY)),
         (performative_frame("disposition", role="receiver", first=0, state="accepted"), Refusal(Scope.SOCKET)),
         (performative_frame("close"), Refusal(Scope.CONNECTION)),
         (performative_frame("end"), Refusal(Scope.SOCKET)),
@@ -226,3 +228,24 @@ def test_what_the_server_provoked_is_no_conduct(case: str) -> None:
     client = Client(Seen(Encounter([conversation], ran, ""), "client.hostile.x"), case, ())
     with pytest.raises(CannotDo):
         list(client.in_turn("connect"))
+
+
+@pytest.mark.parametrize(
+    ("row", "refusal", "application", "outcome"),
+    [
+        ("violated/framing/type", None, Application.SILENT, Outcome.OBSERVED),
+        ("violated/framing/type", Refusal(Scope.SESSION, "a:b"), Application.REPORTED, Outcome.NONSTRICT),
+        ("violated/framing/type", Refusal(Scope.SESSION, "a:b"), Application.HANG, Outcome.FAIL),
+        ("violated/framing/size/below-header", Refusal(Scope.SESSION), Application.REPORTED, Outcome.FAIL),
+        ("survives/message", Refusal(Scope.DELIVERY), Application.HANG, Outcome.NONSTRICT),
+        ("survives/message", Refusal(Scope.DELIVERY), Application.CRASH, Outcome.FAIL),
+        ("survives/message", Refusal(Scope.LINK), Application.HANG, Outcome.FAIL),
+    ],
+)
+def test_what_a_row_leaves_to_the_client_is_no_failure(
+    row: str, refusal: Refusal | None, application: Application, outcome: Outcome
+) -> None:
+    met = Encounter([Conversation(Talk(1, hostile_ns=1), [])], Ran(application, 0, (), ""), "evidence")
+    client = Client(Seen(met), "case", (load_ledger("amqp-1-0-clients")[row],))
+    verdict = answers_violation(client, met, lambda talk: refusal, load_dialect("amqp-1-0"))
+    assert verdict.outcome is outcome

@@ -118,6 +118,9 @@ def _provoked(encounter: Encounter) -> list[Conversation]:
 
 
 def _refuses(requirement: Requirement, refusal: Refusal | None, application: Application) -> Outcome:
+    if refusal is not None and refusal.scope is Scope.DELIVERY and application is Application.HANG:
+        # It waits for a message that its client has rejected, and no other comes.
+        application = Application.SILENT
     return _both(_on_the_wire(requirement, refusal), application)
 
 
@@ -153,10 +156,16 @@ def does_its_duty(client: Client, encounter: Encounter, done: Done) -> Verdict:
 
 
 def _on_the_wire(requirement: Requirement, refusal: Refusal | None) -> Outcome:
-    """A violation that a client may also let pass, as rows of level MAY have it, is recorded where it did."""
-    if refusal is None and requirement.level is Level.MAY:
+    """A violation that a client may also let pass, as rows of level MAY have it, is recorded where it did.
+
+    Where it may let it pass, a refusal that the row does not name is no failure.
+    """
+    if requirement.level is not Level.MAY:
+        return graded(requirement, refusal)
+    if refusal is None:
         return Outcome.OBSERVED
-    return graded(requirement, refusal)
+    found = graded(requirement, refusal)
+    return Outcome.NONSTRICT if found is Outcome.FAIL else found
 
 
 class No(NamedTuple):

@@ -24,6 +24,8 @@ from amqpspec.wire.hostility import Deed, Hostility, Passing
 
 SERVED = "amqp-1-0"
 _SCOPES = {"close": Scope.CONNECTION, "end": Scope.SESSION, "detach": Scope.LINK}
+_NOT_TAKEN = ("rejected", "released", "modified")
+"""Outcomes of a delivery that its receiver did not process (§3.4)."""
 _TIMES_IDLE = 6
 _WORSE = (Application.CRASH, Application.MEMORY)
 
@@ -79,7 +81,7 @@ def says(said: Said) -> No | None:
     """Whether a frame ends or refuses something."""
     if said.name == "disposition":
         state = fields(said)["state"]
-        rejects = isinstance(state, Composed) and state.name == "rejected"
+        rejects = isinstance(state, Composed) and state.name in _NOT_TAKEN
         return No(Refusal(Scope.DELIVERY), is_error=True) if rejects and fields(said)["role"] else None
     if said.name not in _SCOPES:
         return None
