@@ -203,6 +203,12 @@ def test_an_end_is_answered_by_its_like_or_by_more() -> None:
     assert of.answering("end")(*_heard(end, close)) == Refusal(Scope.SESSION)
     assert of.answering("end")(*_heard(close)) == Refusal(Scope.CONNECTION)
     assert of.answering("close")(*_heard(end)) == Refusal(Scope.SOCKET)
+    assert of.answering("close")(*_heard(application=Application.CRASH)) == Refusal(Scope.SOCKET)
+
+
+@pytest.mark.parametrize("application", [Application.HANG, Application.MEMORY])
+def test_a_client_that_the_harness_ended_has_answered_nothing(application: Application) -> None:
+    assert of.answering("end")(*_heard(application=application)) is None
 
 
 def test_who_takes_frames_of_any_size_is_not_judged_by_one() -> None:

@@ -212,6 +212,15 @@ def refusal_by(
     return Refusal(Scope.SOCKET) if ended else None
 
 
+def has_left(conversation: Conversation, ran: Ran) -> bool:
+    """Whether the client ended the socket: not the server, and not the harness because time or memory was used up."""
+    talk = conversation.talk
+    return bool(talk.ended and not talk.is_left) and ran.application not in (
+        Application.HANG,
+        Application.MEMORY,
+    )
+
+
 def stayed_s(conversation: Conversation) -> float | None:
     """How long the client stayed with a server after it began to misbehave; None while it is still there."""
     talk = conversation.talk

@@ -12,7 +12,7 @@ from typing import Any
 from amqpspec.peer.amqp_0_10.arrivals import AssemblyArrived
 from amqpspec.run.clients.agent import Application, Ran
 from amqpspec.run.clients.client import CannotDo
-from amqpspec.run.clients.judging import Done, No, Undecided, refusal_by, stayed_s
+from amqpspec.run.clients.judging import Done, No, Undecided, has_left, refusal_by, stayed_s
 from amqpspec.run.clients.provoking import Provocation, Reading, declare, declare_duty, followed
 from amqpspec.spec.model import Refusal, Scope, Side
 from amqpspec.suites.clients_0_10 import DIALECT
@@ -162,7 +162,7 @@ def answering(scope: Scope, *names: str) -> Reading:
             return Refusal(scope)
         if any(s.at_ns >= begun_ns for s in talk.by_client("connection.close")):
             return Refusal(Scope.CONNECTION)
-        return Refusal(Scope.SOCKET) if talk.talk.ended and not talk.talk.is_left else None
+        return Refusal(Scope.SOCKET) if has_left(talk, ran) else None
 
     return judge
 

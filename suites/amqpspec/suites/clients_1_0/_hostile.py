@@ -12,7 +12,7 @@ from typing import Any
 from amqpspec.peer.amqp_1_0.books import number
 from amqpspec.run.clients.agent import Application, Ran
 from amqpspec.run.clients.client import CannotDo
-from amqpspec.run.clients.judging import No, refusal_by, stayed_s
+from amqpspec.run.clients.judging import No, has_left, refusal_by, stayed_s
 from amqpspec.run.clients.provoking import Provocation, Reading, declare, followed
 from amqpspec.spec.model import Refusal, Scope
 from amqpspec.suites.clients_1_0 import DIALECT
@@ -112,7 +112,7 @@ def answering(name: str) -> Reading:
         answers = [s for s in talk.by_client(*wider) if s.at_ns >= begun_ns]
         if answers:
             return Refusal(_SCOPES[answers[0].name])
-        return Refusal(Scope.SOCKET) if talk.talk.ended and not talk.talk.is_left else None
+        return Refusal(Scope.SOCKET) if has_left(talk, ran) else None
 
     return judge
 
