@@ -125,8 +125,10 @@ def _refuses(requirement: Requirement, refusal: Refusal | None, application: App
 
 
 def _goes_on(requirement: Requirement, refusal: Refusal | None, application: Application) -> Outcome:
-    if refusal is not None or application in FATAL:
-        return _refuses(requirement, refusal, application)
+    if refusal is not None:
+        return _both(graded(requirement, refusal), application)
+    if application in FATAL:
+        return Outcome.FAIL
     return Outcome.PASS if application is not Application.REPORTED else broken(requirement)
 
 
