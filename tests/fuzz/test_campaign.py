@@ -112,8 +112,8 @@ def test_trials_add_up_over_a_kill_and_over_parts(
         wrong_subject, tmp_path, patterns=(CELL, *SMALL), mutate=False, batch=4, smaller=False, notify=stand
     )
     first = Campaign(order).run().progress.tally.trials
-    assert first > 0 and stood[-1] == first
     progress = read_progress(tmp_path)
+    assert 0 < stood[-1] <= first == progress["tally"]["trials"]
     CampaignJournal(tmp_path).write_checkpoint(
         {**progress, "position": {"cell": 0, "number": 0, "counter": 0}}
     )

@@ -558,20 +558,25 @@ def _calls(act: Callable[[], Campaign]) -> int:
 # --- batches
 
 
-def test_batches_join_cells_of_one_family_and_state_only() -> None:
+@pytest.mark.parametrize("mixes", [True, False])
+def test_batches_join_cells_and_come_apart_again(mixes: bool) -> None:
     plan = planned(Position(), size=300, patterns=("C0[1257]/*", "C14/*"))
+    plan.mixes = lambda: mixes
     named: list[str] = []
+    mixed = 0
     while not plan.is_behind_cells:
         batch = plan.next()
         assert batch is not None and 0 < len(batch.items) <= 300
-        assert {(item.id.family, item.state) for item in batch.items} == {batch.place}
+        places = {(item.id.family, item.state) for item in batch.items}
+        assert batch.is_mixed is (len(places) > 1) and (batch.is_mixed or places == {batch.place})
+        mixed += batch.is_mixed
         assert list(inputs_of(json.loads(json.dumps(batch.names)))) == [str(item.id) for item in batch.items]
         parts = list(batch.parts(batch.items))
         assert [item for part in parts for item in part.items] == list(batch.items)
         assert all(len(part.cells) == 1 for part in parts)
         named += [str(item.id) for item in batch.items]
         plan.position = batch.after
-    assert named == [str(item.id) for leg in plan.legs for item in leg.cell]
+    assert named == [str(item.id) for leg in plan.legs for item in leg.cell] and bool(mixed) is mixes
 
 
 def test_shards_part_every_cell() -> None:
@@ -610,4 +615,4 @@ def test_a_batch_hides_no_burning_input_and_takes_no_age() -> None:
         dear.clean(2048, 0.1)
         slow.clean(128, 4.0)
         small.clean(5, 1.0)
-    assert dear.size == 256 and slow.size == 320 and small.size == 128
+    assert dear.size == 512 and slow.size == 320 and small.size == 128

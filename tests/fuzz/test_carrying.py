@@ -72,6 +72,32 @@ def test_what_waits_takes_no_room_from_the_next_run() -> None:
         executor.close()
 
 
+def test_what_only_waits_takes_no_room_from_the_same_run() -> None:
+    with mute() as address:
+        executor = Executor(address, named, TEMPO, 2)
+        executor.carrying = True
+        assert list(executor.run([item("raw", bytes([n])) for n in range(7)])) == []
+        assert len(executor.waiting) == 7
+        executor.close()
+
+
+def test_answers_that_come_while_time_passes_come_with_the_next_run() -> None:
+    """The server takes what comes, and hangs up on each connection once it is told to."""
+    kept: list[socket.socket] = []
+    with server(lambda taken: kept.append(taken.dup())) as address:
+        executor = carrying(address)
+        assert list(executor.run([item("raw", b"x"), item("raw", b"y")])) == []
+        for one in kept:
+            one.shutdown(socket.SHUT_RDWR)
+        executor.serve(0.2)
+        assert len(executor.waiting) == 2
+        found = list(executor.run([]))
+        assert [result.end for result in found] == [End.FIN] * 2 and executor.waiting == []
+        executor.close()
+    for one in kept:
+        one.close()
+
+
 def test_without_carrying_a_run_is_whole() -> None:
     with mute() as address:
         executor = Executor(address, named, TEMPO, 8)
@@ -93,7 +119,7 @@ def test_a_pause_of_ours_is_neither_delay_nor_patience() -> None:
     conversation.connected(100.0)
     conversation.out.clear()
     conversation.flushed(100.0)
-    assert not conversation.only_waits(100.5) and conversation.only_waits(100.6)
+    assert not conversation.only_waits(100.05) and conversation.only_waits(100.2)
     due_s = conversation.deadline_s
     conversation.postponed(40.0)
     assert conversation.deadline_s == pytest.approx(due_s + 40.0)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from amqpspec.fuzz.campaign.complaints import Complaints
+from amqpspec.fuzz.campaign.deferred import Deferred
 from amqpspec.fuzz.campaign.energy import Energy
 from amqpspec.fuzz.campaign.finding_store import FindingStore
 from amqpspec.fuzz.campaign.journal import CampaignJournal
@@ -22,10 +24,12 @@ from amqpspec.fuzz.inputs.catalogue import by_key
 from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
 from amqpspec.fuzz.oracles.monitor import Check, Monitor
 from amqpspec.fuzz.oracles.suspicion import Oracle, Suspicion
-from amqpspec.fuzz.triage.triage import Blame, Status, Triage
+from amqpspec.fuzz.triage.triage import Blame, Status, TargetLost, Triage
 
+OTHER = by_key("amqp-0-9-1")["amqp-0-9-1/C04/frame.size/channel"]
 CELL = by_key("amqp-0-9-1")["amqp-0-9-1/C09/order.twice/channel"]
 BATCH = Batch([CELL.input(n) for n in range(4)], Position(), (Span(CELL, range(4)),))
+MIXED = Batch([CELL.input(0), OTHER.input(0)], Position(), (Span(CELL, range(1)), Span(OTHER, range(1))))
 OLD, NEW = "java.lang.NullPointerException", "java.lang.ClassCastException"
 
 
@@ -55,9 +59,9 @@ def complaints(tmp_path: Path) -> Complaints:
     return Complaints(order, store, Tally(), Energy("amqp-0-9-1"), pace, journal)
 
 
-def asked(complaints: Complaints, *seen: Suspicion, log: str = "") -> list[str]:
+def asked(complaints: Complaints, *seen: Suspicion, log: str = "", batch: Batch = BATCH) -> list[str]:
     triage = Told(complaints._order.subject, log)
-    complaints.take(triage, BATCH, Check(seen))
+    complaints.take(triage, batch, Check(seen))
     return triage.asked
 
 
@@ -76,3 +80,101 @@ def test_a_worse_complaint_hides_no_line_of_the_log_but_the_rest(complaints: Com
 def test_what_one_input_makes_the_log_say_is_one_finding(complaints: Complaints) -> None:
     assert asked(complaints, line(OLD), line(NEW), log=f"{OLD}\n{NEW}\n") == [line(OLD).top]
     assert asked(complaints, line(OLD), line(NEW)) == [] and len(complaints._store.found) == 1
+
+
+# --- batches of several families and states
+
+
+def test_of_a_mixed_batch_the_place_of_the_input_to_blame_counts(complaints: Complaints) -> None:
+    leak = Suspicion(Oracle.LEAK, "leak", "leak")
+    assert asked(complaints, leak, batch=MIXED) == ["leak"]
+    (found,) = complaints._store.found
+    assert (found.family, found.state) == ("C09", "channel") and MIXED.place == ("several", "channel")
+    assert asked(complaints, leak) == [], "its cell alone is known for it"
+
+
+def test_what_comes_of_mixed_batches_again_and_again_ends_mixing(complaints: Complaints) -> None:
+    crash = Suspicion(Oracle.CRASH, "the target is gone", "gone")
+    for _ in range(4):
+        assert not complaints.is_confused
+        assert asked(complaints, crash, batch=MIXED) == ["the target is gone"]
+    with pytest.raises(TargetLost):  # nobody listens at the address, and nothing restarts it
+        asked(complaints, crash, batch=MIXED)
+    assert complaints.is_confused and len(complaints._store.found) == 1
+    assert complaints._tally.is_stopped(CELL.key), "what is to blame each time is sent no more"
+
+
+# --- suspicions that wait
+
+
+class Slow(Told):
+    """Blame takes so long that none has time any more."""
+
+    def blame(self, items: Sequence[FuzzInput], seen: Suspicion) -> Blame:
+        self.deferred._spent_s += 1e6
+        return super().blame(items, seen)
+
+    def __init__(self, complaints: Complaints) -> None:
+        super().__init__(complaints._order.subject)
+        self.deferred = complaints.deferred
+
+
+def test_behind_much_blame_suspicions_wait_each_cause_once(complaints: Complaints) -> None:
+    triage = Slow(complaints)
+    complaints.take(triage, BATCH, Check((line(OLD),)))
+    assert not complaints.deferred.is_due and not complaints.concerns(BATCH, Check((line(NEW),)))
+    for batch in (BATCH, MIXED, BATCH):
+        complaints.take(triage, batch, Check((line(NEW),)))
+    assert triage.asked == [line(OLD).top] and len(complaints.deferred) == 1
+    complaints.deferred.is_closing = True
+    complaints.follow_deferred(triage)
+    assert triage.asked == [line(OLD).top, line(NEW).top] and not len(complaints.deferred)
+
+
+def test_a_crash_never_waits(complaints: Complaints) -> None:
+    triage = Slow(complaints)
+    complaints.take(triage, BATCH, Check((line(OLD),)))
+    complaints.take(triage, BATCH, Check((Suspicion(Oracle.CRASH, "the target is gone", "gone"),)))
+    assert triage.asked[1:] == ["the target is gone"]
+
+
+def test_what_waits_at_the_end_is_a_finding_and_waits_on_in_the_next_part(complaints: Complaints) -> None:
+    seen = Suspicion(Oracle.LOG, "jvm: x", "x", (CELL.input(1).id,))
+    assert complaints.deferred.put(BATCH, seen)
+    complaints.leave_deferred()
+    (found,) = complaints._store.found
+    assert found.status is Status.UNBLAMED and not complaints.unfinished
+    ((batch, again),) = Deferred(60.0, json.loads(json.dumps(complaints.deferred.to_json())))
+    assert again == seen and [item.id for item in batch.items] == [item.id for item in BATCH.items]
+
+
+def test_what_cannot_be_made_again_waits_no_more() -> None:
+    saved = Deferred(60.0)
+    saved.put(BATCH, line(OLD))
+    (row,) = saved.to_json()
+    for bent in (
+        {**row, "batch": {"ids": ["g:00000000/C09/x/y/s0/0"]}},
+        {**row, "oracle": 3, "top": None},
+        {},
+    ):
+        assert not len(Deferred(60.0, [bent]))
+
+
+def test_so_many_causes_wait_and_no_more() -> None:
+    deferred = Deferred(60.0)
+    assert all(deferred.put(BATCH, line(str(n))) for n in range(64)) and not deferred.put(BATCH, line("x"))
+    assert deferred.put(BATCH, line("3")), "a cause that waits already needs no room"
+
+
+def test_a_target_that_holds_what_nobody_is_blamed_for_is_restarted(complaints: Complaints) -> None:
+    triage = Slow(complaints)
+    renewed: list[int] = []
+    triage.renew = lambda: renewed.append(1)  # type: ignore[method-assign]
+    grows = Suspicion(Oracle.MEMORY, "memory grows", "grows")
+    complaints.take(triage, BATCH, Check((line(OLD),)))
+    for _ in range(2):
+        complaints.take(triage, MIXED, Check((grows,), grown_octets=100 << 20))
+    check = Check((grows,), grown_octets=100 << 20)
+    assert not renewed and complaints.concerns(MIXED, check), "what waits must not be cut off by the restart"
+    complaints.take(triage, MIXED, check)
+    assert renewed == [1] and not complaints.concerns(MIXED, check)

@@ -36,6 +36,11 @@ class BatchResult:
     undecided: set[InputId] = field(default_factory=set)
     fatal: bool = False
 
+    @property
+    def states(self) -> set[str]:
+        """The states into which at least one input came."""
+        return {id.state for id in self.reached}
+
     @classmethod
     def of(cls, parts: Sequence[BatchResult], reached: set[InputId]) -> BatchResult:
         """Those of the parts of a batch together, behind others that were reached before."""
@@ -81,16 +86,27 @@ class BatchRunner:
             parts = [self._waves(part, first=2) for part in batch.parts(result.left)]
             result = BatchResult.of(parts, result.reached)
         self._mark(batch, result)
+        self.catch_up()
         return result
+
+    def catch_up(self) -> None:
+        """Follow suspicions that were put off, as long as blame may take time."""
+        deferred = self._complaints.deferred
+        while len(deferred) and deferred.is_due and not self.is_over:
+            self._sender.finish()
+            self._take_belated(None)
+            self._complaints.follow_deferred(self._triage)
 
     def _waves(self, batch: Batch, first: int = 1) -> BatchResult:
         """Inputs of a batch until all have had their turn, or their cell is stopped."""
-        result = BatchResult(batch.items)
+        result, items = BatchResult(batch.items), batch.items
         for attempt in range(first, first + _WAVES):
-            self._wave(replace(batch, items=result.left), result, attempt)
+            self._wave(replace(batch, items=items), result, attempt)
             undecided = self._sender.undecided if attempt < first + _WAVES_AFTER_DEATHS else []
-            again = result.fatal or undecided or (attempt == 1 and result.reached)
-            if not (result.left and again) or self.is_over:
+            once_more = result.states if attempt == 1 else set()
+            whole = result.fatal or undecided
+            items = [item for item in result.left if whole or item.state in once_more]
+            if not items or self.is_over:
                 break
             stopped = any(self._progress.tally.is_stopped(cell.key) for cell in batch.cells)
             if result.fatal and (len(batch.cells) > 1 or stopped):
@@ -195,12 +211,12 @@ class BatchRunner:
 
     def _mark(self, batch: Batch, result: BatchResult) -> None:
         """A cell of a state into which nobody came is not covered; nor is one of which much was never sent."""
-        tally, over = self._progress.tally, self.is_over
+        tally, over, states = self._progress.tally, self.is_over, result.states
         left = {item.id._replace(counter=0) for item in result.left}
         for cell in batch.cells:
-            if not result.reached and not tally.is_stopped(cell.key) and not (left and over):
+            if cell.state not in states and not tally.is_stopped(cell.key) and not (left and over):
                 tally.miss(cell.key, f"{cell.state} was not reached")
             else:
                 tally.reach(cell.key)
-            if result.reached and cell.id(0) in left and not tally.is_stopped(cell.key) and not over:
+            if cell.state in states and cell.id(0) in left and not tally.is_stopped(cell.key) and not over:
                 tally.stop(cell.key, "some of its inputs could not be sent")

@@ -115,7 +115,7 @@ class Campaign:
         schedule = Schedule(
             dialect, way, checkpoint.position, lambda: checkpoint.caution.limited(self.pace.size),
             lambda cell: checkpoint.tally.is_stopped(cell.key), checkpoint.energy.weights, order.seed, order.shard,
-            order.mutate, order.corpus, checkpoint.caution.avoided,
+            order.mutate, order.corpus, checkpoint.caution.avoided, lambda: not self._complaints.is_confused,
         )  # fmt: skip
         while (batch := schedule.next(random=self._is_randoms_turn)) is not None:
             if not batch.items or self._one(runner, batch):
@@ -123,6 +123,8 @@ class Campaign:
                 checkpoint.position = schedule.position = batch.after
             if runner.is_over or self._complaints.unfinished:
                 break
+        self._complaints.deferred.is_closing = True
+        runner.catch_up()
         runner.finish()
         late = self._clock.is_spent or self._complaints.unfinished
         self.ended = SPENT if late and batch is not None else "all done"
@@ -159,6 +161,7 @@ class Campaign:
                 self.checkpoint.tally.cells.setdefault(span.cell.key, (COVERED, ""))
 
     def _end(self, readiness: Readiness) -> None:
+        self._complaints.leave_deferred()
         self.note = readiness.note
         self.checkpoint.tally.seconds_s = self._clock.seconds_s
         self._write_checkpoint()

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from amqpspec.fuzz.campaign.deferred import Deferred
 from amqpspec.fuzz.campaign.energy import Energy
 from amqpspec.fuzz.campaign.finding_store import FindingStore
 from amqpspec.fuzz.campaign.journal import CampaignJournal
@@ -19,6 +20,7 @@ from amqpspec.fuzz.campaign.schedule import Batch
 from amqpspec.fuzz.campaign.tally import Tally
 from amqpspec.fuzz.campaign.verdicts import InputVerdicts
 from amqpspec.fuzz.executor.loop import now_s
+from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
 from amqpspec.fuzz.inputs.identity import RANDOM
 from amqpspec.fuzz.oracles.log import complaints
 from amqpspec.fuzz.oracles.monitor import Check
@@ -26,7 +28,9 @@ from amqpspec.fuzz.oracles.suspicion import SPOILS, Oracle, Suspicion
 from amqpspec.fuzz.triage.findings import signature_of
 from amqpspec.fuzz.triage.triage import NOISY, Blame, OutOfTime, Status, TargetLost, Triage
 
-_RANDOM_REPEATS = 3
+_REPEATS = 3
+"""Where a batch is of no single place."""
+_MOST_HELD_OCTETS = 256 << 20
 _OF_ONE_INPUT = frozenset({Oracle.OBEDIENCE, Oracle.CONFORMANCE})
 """Oracles that name the inputs that they complain of."""
 
@@ -35,7 +39,8 @@ class Complaints:
     """What a campaign has been told of, and what it made of it; ``saved`` is where an earlier part of it stood.
 
     ``of_a_whole`` counts complaints about batches as a whole; ``done`` says that what was sought has been found;
-    ``unfinished``, that time ran out before the last ones had been followed to their end.
+    ``unfinished``, that time ran out before the last ones had been followed to their end; ``is_confused``, that the
+    same came too often of batches in which families and states are mixed, and nobody new was to blame.
     """
 
     def __init__(
@@ -48,26 +53,32 @@ class Complaints:
         if saved is not None:
             self.known.update({tuple(key): count for key, count in saved["known"]})
         self.limit = BlameLimit(saved.get("limits") if saved else None)
+        self.deferred = Deferred(
+            order.budget_s, saved.get("deferred", ()) if saved and not order.corpus else ()
+        )
         self.verdicts = InputVerdicts(store.signatures, order.subject.known)
-        self.of_a_whole, self.done, self.unfinished = 0, False, False
+        self.of_a_whole, self.done, self.unfinished, self.is_confused = 0, False, False, False
         self._open: list[Suspicion] = []
+        self._held_octets = 0
 
     def to_json(self) -> dict[str, Any]:
         """What ``saved`` takes."""
         return {
             "signatures": self._store.signatures,
             "known": [[list(key), count] for key, count in self.known.items()], "limits": self.limit.to_json(),
+            "deferred": self.deferred.to_json(),
         }  # fmt: skip
 
     def concerns(self, batch: Batch, check: Check) -> bool:
         """Whether anything is to be tried again for what oracles say; other complaints are only counted."""
-        return any(self._is_followed(batch, seen) for seen in check.suspicions)
+        followed = any(self._is_followed(batch, seen) for seen in check.suspicions)
+        return followed or self._holds_too_much(batch, check)
 
     def _is_followed(self, batch: Batch, seen: Suspicion) -> bool:
         if seen.oracle in _OF_ONE_INPUT and seen.top.partition(":")[0] in self._order.subject.known:
             return False
         new = self.known[_key(batch, seen)] < _limit(batch) and self.limit.allows(seen)
-        return new or seen.oracle in SPOILS
+        return (new and self.deferred.is_due) or seen.oracle in SPOILS
 
     def take(self, triage: Triage, batch: Batch, check: Check) -> None:
         """The worst complaint about the whole, each line of the log besides, and each kind of deviation once.
@@ -80,33 +91,57 @@ class Complaints:
         self._open = [*whole[:1], *(s for s in whole[1:] if s.oracle is Oracle.LOG), *single]
         for seen in self._open:
             self._journal.line("suspicion", oracle=seen.oracle, top=seen.top, detail=seen.detail)
+        if any(self._is_followed(batch, seen) for seen in whole):
+            self.of_a_whole += 1
+            self._pace.complained()
+        spoilt = self._holds_too_much(batch, check)
+        self._held_octets = 0 if spoilt else self._held_octets + self._kept_octets(batch, check)
+        self._follow(triage, batch, whole, single)
+        if spoilt:
+            triage.renew()
+
+    def follow_deferred(self, triage: Triage) -> None:
+        """The suspicion that has waited longest, to its end. Raises TargetLost, JournalError."""
+        batch, seen = self.deferred.take()
+        self._open, single = [seen], seen.oracle in _OF_ONE_INPUT
+        self._follow(triage, batch, [] if single else [seen], [seen] if single else [])
+
+    def leave_deferred(self) -> None:
+        """What still waits is a finding as it is; a resumed campaign goes on with it."""
+        for batch, seen in self.deferred:
+            self.leave(batch, [seen], once_more=False)
+
+    def _follow(
+        self, triage: Triage, batch: Batch, whole: Sequence[Suspicion], single: Sequence[Suspicion]
+    ) -> None:
+        """Each complaint to its end. Raises TargetLost, JournalError."""
         try:
-            self._follow(triage, batch, whole, single)
+            if whole:
+                self._of_a_whole(triage, batch, whole)
+            for suspicion in single:
+                if not self.done:
+                    self._suspect(triage, batch, suspicion)
         except OutOfTime:
             self.leave(batch, self._open)
         except (TargetLost, KeyboardInterrupt) as how:
             self.leave(batch, self._open, once_more=isinstance(how, KeyboardInterrupt))
             raise
 
-    def _follow(
-        self, triage: Triage, batch: Batch, whole: Sequence[Suspicion], single: Sequence[Suspicion]
-    ) -> None:
-        """Each complaint to its end. Raises TargetLost, OutOfTime, JournalError."""
-        if any(self._is_followed(batch, seen) for seen in whole):
-            self.of_a_whole += 1
-            self._pace.complained()
-        if whole:
-            self._of_a_whole(triage, batch, whole)
-        for suspicion in single:
-            if not self.done:
-                self._suspect(triage, batch, suspicion)
+    def _kept_octets(self, batch: Batch, check: Check) -> int:
+        """What the target holds more than before, as long as nobody is blamed for it."""
+        grows = [s for s in check.suspicions if s.oracle is Oracle.MEMORY]
+        return 0 if not grows or self._is_followed(batch, grows[0]) else check.grown_octets
+
+    def _holds_too_much(self, batch: Batch, check: Check) -> bool:
+        """Whether a target has to be restarted for what it holds: the next complaint would be of that only."""
+        return self._held_octets + self._kept_octets(batch, check) > _MOST_HELD_OCTETS
 
     def leave(self, batch: Batch, seen: Sequence[Suspicion], *, once_more: bool = True) -> None:
         """Complaints that nobody could be blamed for: findings as they are. ``once_more``: a resumed campaign tries.
 
         A late answer is none: on a busy machine even a clean target gives one.
         """
-        self.unfinished = once_more and bool(seen)
+        self.unfinished |= once_more and bool(seen)
         for one in seen:
             if one.oracle is Oracle.LATE:
                 self._leave_unconfirmed(one)
@@ -159,6 +194,7 @@ class Complaints:
         key = _key(batch, seen)
         if self.known[key] >= _limit(batch):
             self._tally.repeats += 1
+            self.is_confused |= batch.is_mixed
             if seen.oracle in SPOILS:
                 if len(batch.cells) == 1:
                     self._tally.stop(batch.cells[0].key, f"{seen.oracle} again: {seen.top}")
@@ -167,11 +203,14 @@ class Complaints:
         if not self.limit.allows(seen):
             self._again(triage, batch, seen)
             return None
+        if seen.oracle not in SPOILS and not self.deferred.is_due and self.deferred.put(batch, seen):
+            return None
         begun_s = now_s()
         try:
-            blame = triage.blame(batch.items, seen)
-            if self._order.smaller:
-                blame = self._smaller(triage, batch, blame)
+            with self.deferred.timed():
+                blame = triage.blame(batch.items, seen)
+                if self._order.smaller:
+                    blame = self._smaller(triage, batch, blame)
         finally:
             self.limit.spent(seen, now_s() - begun_s)
         if blame.status is Status.STABLE and blame.item is not None:
@@ -179,8 +218,19 @@ class Complaints:
         if (blame.status is Status.LOST or blame.item is None) and seen.oracle in NOISY:
             self._leave_unconfirmed(seen)
             return None
-        self._found(batch, key, blame)
+        if batch.is_mixed and blame.item is not None and self.known[_key_of(blame.item, seen)]:
+            self._known_of_mixed(key, blame.item, seen)
+        else:
+            self._found(batch, key, blame)
         return blame
+
+    def _known_of_mixed(self, key: tuple[str, ...], item: FuzzInput, seen: Suspicion) -> None:
+        """The same of the same place as before, which only shows behind the blame; its cell spoils no more."""
+        self.known[key] += 1
+        self._tally.repeats += 1
+        if seen.oracle in SPOILS:
+            cell = f"{item.dialect}/{item.id.family}/{item.id.role}/{item.id.state}"
+            self._tally.stop(cell, f"{seen.oracle} again: {seen.top}")
 
     def _leave_unconfirmed(self, seen: Suspicion) -> None:
         """Count what was not repeated and is no finding."""
@@ -207,9 +257,11 @@ class Complaints:
             triage.revive()
 
     def _found(self, batch: Batch, key: tuple[str, ...], blame: Blame) -> None:
+        item, seen = blame.item, blame.suspicion
+        if batch.is_mixed and item is not None:
+            key = _key_of(item, seen)
         # What nobody was blamed for yet is blamed when it comes again.
         self.known[key] += blame.status is not Status.UNBLAMED
-        item, seen = blame.item, blame.suspicion
         place = batch.place
         if item is not None:
             place = item.id.family, item.state
@@ -231,9 +283,16 @@ class Complaints:
 
 def _limit(batch: Batch) -> int:
     """How often the same is blamed in one place."""
-    return 1 if batch.spans else _RANDOM_REPEATS
+    return _REPEATS if batch.is_mixed or not batch.spans else 1
 
 
 def _key(batch: Batch, seen: Suspicion) -> tuple[str, ...]:
     """What is blamed once, or a few times."""
+    if batch.is_mixed and seen.oracle in _OF_ONE_INPUT and seen.inputs:
+        return seen.inputs[0].family, seen.inputs[0].state, str(seen.oracle), seen.top
     return (*batch.place, str(seen.oracle), seen.top)
+
+
+def _key_of(item: FuzzInput, seen: Suspicion) -> tuple[str, ...]:
+    """The same of one input of a batch of several places."""
+    return item.id.family, item.state, str(seen.oracle), seen.top

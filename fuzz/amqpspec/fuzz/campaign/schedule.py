@@ -20,6 +20,8 @@ from amqpspec.fuzz.inputs.identity import RANDOM
 from amqpspec.fuzz.inputs.mutation import Origin, random_id, random_input
 from amqpspec.fuzz.states.ways import states
 
+SEVERAL = "several"
+"""In place of a family, where a batch has inputs of more than one."""
 FEW = 8
 """So many inputs of every cell come before more of any."""
 _EMPTY_ROUNDS = 64
@@ -59,7 +61,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Inputs that go together: of cells with one family and state, or random. ``after`` is where the next begins."""
+    """Inputs that go together: of one cell or of several, or random. ``after`` is where the next begins."""
 
     items: Sequence[FuzzInput]
     after: Position
@@ -74,7 +76,15 @@ class Batch:
     @property
     def place(self) -> tuple[str, str]:
         """Family and state, as far as all have them in common."""
-        return (self.spans[0].cell.family, self.spans[0].cell.state) if self.spans else (RANDOM, "")
+        if not self.spans:
+            return RANDOM, ""
+        family, state = ({getattr(span.cell, name) for span in self.spans} for name in ("family", "state"))
+        return family.pop() if len(family) == 1 else SEVERAL, state.pop() if len(state) == 1 else ""
+
+    @property
+    def is_mixed(self) -> bool:
+        """Whether it has inputs of several families or states."""
+        return bool(self.spans) and (SEVERAL in self.place or "" in self.place)
 
     @property
     def names(self) -> dict[str, Any]:
@@ -89,10 +99,10 @@ class Batch:
         }
 
     def parts(self, left: Sequence[FuzzInput]) -> Iterator[Batch]:
-        """What is left, cell by cell."""
+        """What is left, span by span."""
+        by_id = {item.id: item for item in left}
         for span in self.spans:
-            id = span.cell.id(0)
-            items = [item for item in left if item.id._replace(counter=0) == id]
+            items = [by_id[id] for n in span.numbers if (id := span.cell.id(n)) in by_id]
             if items:
                 yield replace(self, items=items, spans=(span,), whole=False)
 
@@ -101,7 +111,7 @@ class Batch:
 class Schedule:
     """Batches from a position on. ``size`` says how large the next one is; ``stopped`` which cells are left out.
 
-    ``avoided`` are ids of single inputs that are left out.
+    ``avoided`` are ids of single inputs that are left out. ``mixes`` says whether a batch may join families and states.
     """
 
     dialect: str
@@ -115,6 +125,7 @@ class Schedule:
     mutate: bool = True
     corpus: Mapping[str, bytes] = field(default_factory=dict)
     avoided: Set[str] = frozenset()
+    mixes: Callable[[], bool] = lambda: True
 
     @property
     def is_behind_cells(self) -> bool:
@@ -128,11 +139,11 @@ class Schedule:
         return self._at_random() if self.mutate else None
 
     def _of_cells(self) -> Batch:
-        """Cells from here on, as long as they are of one family and state, and together not too many."""
+        """Cells from here on, together not too many."""
         at, number = self.position.cell, self.position.number
-        place, room = _place(self.legs[at].cell), self.size()
+        place, room, mixes = _place(self.legs[at].cell), self.size(), self.mixes()
         spans: list[Span] = []
-        while room > 0 and at < len(self.legs) and _place(self.legs[at].cell) == place:
+        while room > 0 and at < len(self.legs) and (mixes or _place(self.legs[at].cell) == place):
             leg = self.legs[at]
             span = self._span(leg, max(number, leg.first), room)
             spans.append(span)

@@ -59,6 +59,7 @@ class TargetAccess:
         self.triage = Triage(subject, self.monitor, tempo, trials)
         self.triage.is_late = lambda: self._clock.is_late
         self.workers = start_workers(subject, tempo, workers)
+        self.monitor.wait = self.workers.serve
         stack.callback(self.workers.close)
         stack.callback(self.monitor.close)
 

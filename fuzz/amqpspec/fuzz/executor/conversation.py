@@ -32,8 +32,8 @@ _PARTIAL = frozenset({Scope.CHANNEL, Scope.SESSION, Scope.LINK, Scope.HANDLE, Sc
 """Refusals behind which a connection has to go on."""
 _MOST_ARRIVALS, _MOST_SPOKEN_OCTETS = 64, 1 << 20
 """What is kept of a target's answers and of a conversation; a hostile target never ends."""
-_QUIET_S = 0.55
-"""Behind what was said last; longer than an answer takes to be late: a pause after it counts as no delay."""
+_QUIET_S = 0.1
+"""Behind what was said last, before it is held that nothing may come for a while."""
 _AT_ONCE_S = 0.5
 """What ends a connection sooner is no silence, whatever was announced."""
 

@@ -38,8 +38,8 @@ BEGINNING = 64
 """So many connections at most are on the way into their state at once: a target's backlog is not much longer."""
 _MOST_ON_ONE = 16
 """So many inputs at most share a connection that the target keeps: what they leave behind would add up."""
-_MOST_CARRIED, _GLANCE_S = 256, 0.05
-"""So many connections at most are carried on from one run to the next; how often it is seen whether the rest can be."""
+_MOST_CARRIED, _GLANCE_S = 512, 0.05
+"""So many connections at most only wait besides the others; how often it is seen which of them do."""
 _FEWEST = 16
 """A target that ends connections on their way is given fewer at a time, but not less than these."""
 
@@ -82,8 +82,8 @@ class Executor:
 
     With ``keeping``, inputs follow each other on a connection that the target keeps; where the next one does not reach
     its state on it, it has a connection of its own, as all have without.
-    ``carrying``: a run ends once the rest of its connections only wait for silence to last; their results come in the
-    next run, or by ``finish``.
+    ``carrying``: connections that only wait for silence to last take no room, and a run ends once all that are left do;
+    their results come in the next run, or by ``finish``.
     """
 
     def __init__(
@@ -105,7 +105,8 @@ class Executor:
         self._room, self._beginning = connections, 0
         self._down = False
         self._running: set[Connection] = set()
-        self._carried, self._left_s = 0, 0.0
+        self._idle, self._counted_s, self._left_s = 0, 0.0, 0.0
+        self._early: list[InputResult] = []
         self._due: list[tuple[float, int, Connection]] = []
         self._pushed = 0
         self.recording = False
@@ -114,7 +115,8 @@ class Executor:
     @property
     def waiting(self) -> list[FuzzInput]:
         """What was sent by now and has no result yet."""
-        return [connection.conversation.item for connection in self._running]
+        running = [connection.conversation.item for connection in self._running]
+        return [*running, *(result.item for result in self._early)]
 
     def run(self, inputs: Iterable[FuzzInput]) -> Iterator[InputResult]:
         """Results as they come, also of what an earlier run left waiting.
@@ -127,8 +129,21 @@ class Executor:
         """Results of what earlier runs left waiting."""
         yield from self._run(InputQueue(()), carrying=False)
 
+    def serve(self, seconds_s: float) -> None:
+        """Let time pass, and go on listening to what was left waiting; results come with the next run."""
+        until_s = time.monotonic() + seconds_s
+        self._listen_again()
+        while self._running and (left_s := until_s - time.monotonic()) > 0:
+            for connection in self._turn(left_s):
+                self._hang_up(connection)
+                assert connection.conversation.result is not None
+                self._early.append(self._noted(connection.conversation.result))
+        self._left_s = time.monotonic()
+        time.sleep(max(0.0, until_s - self._left_s))
+
     def drop(self) -> None:
         """Give up what is left waiting, without results."""
+        self._early.clear()
         for connection in self._running:
             self._drop(connection)
         self._running.clear()
@@ -137,9 +152,12 @@ class Executor:
     def _run(self, waiting: InputQueue, carrying: bool) -> Iterator[InputResult]:
         self._down, self._stuck, self._beginning = False, 0, 0
         self._listen_again()
+        early, self._early = self._early, []
+        yield from early
         whole = False
         try:
             while not self._is_over(waiting, carrying):
+                self._count_idle(carrying)
                 for refused in self._fill(waiting):
                     yield self._noted(refused)
                 for connection in self._turn(_GLANCE_S if carrying else 1.0):
@@ -152,7 +170,7 @@ class Executor:
 
     def _listen_again(self) -> None:
         """Go on with what was left waiting; that nobody listened meanwhile is no delay of the target's."""
-        self._carried = len(self._running)
+        self._idle = len(self._running)
         self._due.clear()
         for connection in self._running:
             connection.conversation.postponed(time.monotonic() - self._left_s)
@@ -164,10 +182,18 @@ class Executor:
             return False
         if not self._running or not carrying or self._down or len(self._running) > _MOST_CARRIED:
             return not self._running
+        self._counted_s = 0.0
+        self._count_idle(carrying)
+        return self._idle == len(self._running)
+
+    def _count_idle(self, carrying: bool) -> None:
+        """See now and then which connections only wait: there is room for others beside them."""
         now_s = time.monotonic()
-        return all(
-            c.events == selectors.EVENT_READ and c.conversation.only_waits(now_s) for c in self._running
-        )
+        if carrying and now_s - self._counted_s >= _GLANCE_S:
+            self._counted_s = now_s
+            self._idle = sum(
+                c.events == selectors.EVENT_READ and c.conversation.only_waits(now_s) for c in self._running
+            )
 
     def _fill(self, waiting: InputQueue) -> Iterator[InputResult]:
         """Begin as many as there is room for; gives the results of those that are refused at once."""
@@ -186,10 +212,13 @@ class Executor:
         if lost:
             waiting.put_back(result.item)
         if lost or not self._goes_on(connection, waiting):
-            self._running.discard(connection)
-            self._drop(connection)
+            self._hang_up(connection)
         if not lost:
             yield self._noted(result)
+
+    def _hang_up(self, connection: Connection) -> None:
+        self._running.discard(connection)
+        self._drop(connection)
 
     def close(self) -> None:
         """Hang up, and give the selector back."""
@@ -197,7 +226,8 @@ class Executor:
         self._selector.close()
 
     def _has_room(self) -> bool:
-        return len(self._running) - self._carried < self._room and self._beginning < BEGINNING
+        busy = len(self._running) - min(self._idle, _MOST_CARRIED)
+        return busy < self._room and self._beginning < BEGINNING
 
     def _noted(self, result: InputResult) -> InputResult:
         if result.end is End.REFUSED:

@@ -71,6 +71,10 @@ class WorkerPool(Protocol):
         """Results of what was left waiting."""
         ...
 
+    def serve(self, seconds_s: float) -> None:
+        """Let time pass, and go on listening to what was left waiting."""
+        ...
+
     def close(self) -> None:
         """End."""
         ...
@@ -113,6 +117,10 @@ class SingleWorker:
     def finish(self) -> Iterator[InputResult]:
         """Results of what was left waiting."""
         return self._executor.finish()
+
+    def serve(self, seconds_s: float) -> None:
+        """Let time pass, and go on listening to what was left waiting."""
+        self._executor.serve(seconds_s)
 
     def close(self) -> None:
         """End."""
@@ -185,6 +193,10 @@ class ExecutorPool:
     def finish(self) -> Iterator[InputResult]:
         """Nothing."""
         return iter(())
+
+    def serve(self, seconds_s: float) -> None:
+        """Let time pass."""
+        time.sleep(seconds_s)
 
     def close(self) -> None:
         """End all workers."""

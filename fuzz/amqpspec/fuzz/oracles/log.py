@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
@@ -69,11 +69,11 @@ class LogWatch:
         """What stands there so far is old."""
         self._at = self._size()
 
-    def news(self) -> str:
+    def news(self, wait: Callable[[float], None] = pause) -> str:
         """What was written since, at most ``MAX_OCTETS`` of its end; a log that is being written is waited for."""
         if self.path is None:
             return ""
-        size = self._size_at_rest()
+        size = self._size_at_rest(wait)
         start = self._at if size >= self._at else 0
         self._at = size
         try:
@@ -83,11 +83,11 @@ class LogWatch:
         except OSError:
             return ""
 
-    def _size_at_rest(self) -> int:
+    def _size_at_rest(self, wait: Callable[[float], None]) -> int:
         """The size once nothing has been written for a moment, or after a while."""
         until_s = now_s() + _CATCH_UP_S
         while (rest_s := self._since_written_s()) < _REST_S and now_s() < until_s:
-            pause(_REST_S - rest_s)
+            wait(_REST_S - rest_s)
         return self._size()
 
     def _since_written_s(self) -> float:

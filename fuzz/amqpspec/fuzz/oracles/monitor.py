@@ -86,13 +86,16 @@ class Usual:
 
 
 class Monitor:
-    """Looks at one target. ``before`` and ``after`` come in pairs. Oracles ``without`` which it does cost nothing."""
+    """Looks at one target. ``before`` and ``after`` come in pairs. Oracles ``without`` which it does cost nothing.
+
+    ``wait`` lets time pass while the target comes to rest; a campaign goes on listening meanwhile.
+    """
 
     def __init__(
         self, subject: Subject, allowance: Allowance | None = None, without: frozenset[Oracle] = frozenset()
     ) -> None:
         self.subject, self.allowance, self.without = subject, allowance or Allowance(), without
-        self.usual = Usual()
+        self.usual, self.wait = Usual(), pause
         self.hang_s = subject.hang_s * subject.patience
         self._canaries = Canaries(subject)
         if not self._asks(Oracle.CANARY, Oracle.LEAK):
@@ -147,11 +150,12 @@ class Monitor:
         fatal = None
         if self._asks(Oracle.CRASH, Oracle.HANG):
             fatal = self._dies(results) if dying else self._fatal(results)
-        found = [] if fatal else self._canary()
         sent = sum(o.sent_octets for o in results) + sum(len(item.octets) for item in waiting)
         inputs = len(results) + len(waiting)
         after = Gauge(None) if fatal else self._at_rest(sent, inputs)
-        news = self._log.news()
+        # While canaries are looked at, the log has time to catch up.
+        found = [] if fatal else self._canary()
+        news = self._log.news(self.wait)
         if fatal:
             self._canaries.drop()
             return Check((self._explained(fatal, news),), news)
@@ -189,7 +193,7 @@ class Monitor:
                     oracle, top = Oracle.HANG, "no answer to a sentinel"
                 reason = str(unanswered) if silent or now_s() + _BETWEEN_LOOKS_S > until_s else ""
             pause(_BETWEEN_LOOKS_S)
-        news = self._log.news()
+        news = self._log.news(pause)
         fatal = [self._explained(Suspicion(oracle, top, reason), news)] if reason else []
         return (*fatal, *([] if fatal else complaints(news)))
 
@@ -215,7 +219,7 @@ class Monitor:
         """Wait until the target has come to rest, or for so long."""
         begun_s = now_s()
         while self._weighs and is_working(self.subject.pid()) and now_s() - begun_s < self._rest_s:
-            pause(_LOOK_S)
+            self.wait(_LOOK_S)
 
     def _weigh_greetings(self) -> None:
         """What harmless conversations cost. Raises Unanswered."""
@@ -275,7 +279,7 @@ class Monitor:
         while True:
             if not self._weighs:
                 return gauge(self.subject.pid())
-            pause(_LOOK_S)
+            self.wait(_LOOK_S)
             this = gauge(self.subject.pid())
             spent = self.allowance.cpu(self._before, this, sent, self.usual.cpu_s(inputs))
             if spent or not is_working(this.pid):

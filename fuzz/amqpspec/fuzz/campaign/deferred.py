@@ -1,0 +1,99 @@
+"""Suspicions that wait until blame may take time again: every cell has its first turn before much is tried again.
+
+Knows: batches, seconds spent on blame. Must not know: how blame is found, what becomes of it.
+
+Blame of one cause takes seconds to minutes on a target that restarts slowly; on a target with many causes it would take
+the whole budget, and most cells would never be met.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from amqpspec.fuzz.campaign.journal import inputs_of
+from amqpspec.fuzz.campaign.schedule import Batch, Position
+from amqpspec.fuzz.executor.loop import now_s
+from amqpspec.fuzz.inputs.catalogue import resolve
+from amqpspec.fuzz.inputs.identity import InputId
+from amqpspec.fuzz.oracles.suspicion import Oracle, Suspicion
+
+_AT_ONCE_S, _SHARE, _SENDING = 30.0, 1 / 3, 0.7
+"""So much blame never waits; from then on it has such a share of the time, and all of it behind such a part."""
+_MOST = 64
+
+Key = tuple[str, ...]
+
+
+class Deferred:
+    """Suspicions by their cause as far as it is known, each with its batch; ``budget_s`` is the time of this part.
+
+    ``is_closing``: nothing more is sent, so that blame has all the time that is left.
+    """
+
+    def __init__(self, budget_s: float, saved: Sequence[Mapping[str, Any]] = ()) -> None:
+        self._budget_s, self._begun_s, self._spent_s = budget_s, now_s(), 0.0
+        self.is_closing = False
+        self._waiting: dict[Key, tuple[Batch, Suspicion]] = {}
+        for one in saved:
+            # What was made of a corpus cannot be made again from its id alone; it stays a finding without blame.
+            with suppress(ValueError, KeyError, TypeError):
+                self.put(*_restored(one))
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    @property
+    def is_due(self) -> bool:
+        """Whether blame may take time now."""
+        passed_s = now_s() - self._begun_s
+        late = self.is_closing or passed_s >= _SENDING * self._budget_s
+        return late or self._spent_s <= max(_AT_ONCE_S, _SHARE * passed_s)
+
+    @contextmanager
+    def timed(self) -> Iterator[None]:
+        """Counts the time of a blame."""
+        begun_s = now_s()
+        try:
+            yield
+        finally:
+            self._spent_s += now_s() - begun_s
+
+    def put(self, batch: Batch, seen: Suspicion) -> bool:
+        """Keep a suspicion for later, each cause once; False where there is no room for more."""
+        key = _key(batch, seen)
+        if key not in self._waiting and len(self._waiting) >= _MOST:
+            return False
+        self._waiting.setdefault(key, (batch, seen))
+        return True
+
+    def __iter__(self) -> Iterator[tuple[Batch, Suspicion]]:
+        return iter(list(self._waiting.values()))
+
+    def take(self) -> tuple[Batch, Suspicion]:
+        """The one that has waited longest."""
+        return self._waiting.pop(next(iter(self._waiting)))
+
+    def to_json(self) -> list[dict[str, Any]]:
+        """What ``saved`` takes."""
+        return [
+            {
+                "batch": batch.names, "oracle": str(seen.oracle), "top": seen.top,
+                "detail": seen.detail, "inputs": [str(id) for id in seen.inputs],
+            }
+            for batch, seen in self
+        ]  # fmt: skip
+
+
+def _key(batch: Batch, seen: Suspicion) -> Key:
+    """The top of a log or of a deviation names a cause; that of other oracles is the same for all causes."""
+    telling = seen.oracle in (Oracle.LOG, Oracle.CONFORMANCE)
+    return (*(() if telling else batch.place), str(seen.oracle), seen.top)
+
+
+def _restored(one: Mapping[str, Any]) -> tuple[Batch, Suspicion]:
+    """Raises ValueError, KeyError, TypeError for what was not written by ``to_json`` of the same tables."""
+    items = [resolve(InputId.parse(id)) for id in inputs_of(one["batch"])]
+    inputs = tuple(map(InputId.parse, one["inputs"]))
+    return Batch(items, Position()), Suspicion(Oracle(one["oracle"]), one["top"], one["detail"], inputs)
