@@ -22,11 +22,13 @@ from amqpspec.fuzz.oracles.log import LogWatch, complaints, last_complaint
 from amqpspec.fuzz.oracles.process import Allowance, Gauge, gauge, held_back_s, is_working
 from amqpspec.fuzz.oracles.suspicion import Oracle, Suspicion
 
-_LOOK_S, _REST_S = 0.06, 16.0
+_LOOK_S, _REST_S = 0.02, 16.0
 _HELD_BACK_S = 60.0
 _LOOKS, _BETWEEN_LOOKS_S = 4, 0.15
 _DYING_LOOKS, _BETWEEN_DYING_S = 12, 0.25
 """A process may take some time to die, of a dump that it writes or for want of a processor."""
+_LOST = "canary connection lost"
+"""A target on its way out may reset it first; then it is looked at once more."""
 _KEPT = 64
 _LATE_S = 0.5
 _CPU_S, _LEAST_CPU_S = 0.01, 0.001
@@ -105,7 +107,7 @@ class Monitor:
         self._before = Gauge(None)
         self._took_s = 0.0
         self._rest_s = _REST_S
-        self._greeted = False
+        self._greeted = self._rested = False
         self._borne: tuple[float, int] = (0.0, 0)
         self._most = Gauge(None)
         self._grown_octets = 0
@@ -121,10 +123,11 @@ class Monitor:
         if not self._greeted and self._asks(Oracle.CPU):
             self._greeted = True
             self._weigh_greetings()
-        self._rest()
+        if not self._rested:
+            self._rest()
         # What canaries and greetings made the target say is not of the batch.
         self._log.skip()
-        self._before = gauge(self.subject.pid())
+        self._before, self._rested = gauge(self.subject.pid()), False
         if self._before.pid != self._most.pid or self._before.rss_octets > self._most.rss_octets:
             self._most = self._before
 
@@ -155,6 +158,8 @@ class Monitor:
         after = Gauge(None) if fatal else self._at_rest(sent, inputs)
         # While canaries are looked at, the log has time to catch up.
         found = [] if fatal else self._canary()
+        if any(s.oracle is Oracle.CANARY and s.top == _LOST for s in found):
+            fatal = self._fatal(results)
         news = self._log.news(self.wait)
         if fatal:
             self._canaries.drop()
@@ -282,7 +287,8 @@ class Monitor:
             self.wait(_LOOK_S)
             this = gauge(self.subject.pid())
             spent = self.allowance.cpu(self._before, this, sent, self.usual.cpu_s(inputs))
-            if spent or not is_working(this.pid):
+            self._rested = not is_working(this.pid)
+            if spent or self._rested:
                 return this
             waited_s = now_s() - begun_s
             if waited_s > _HELD_BACK_S or waited_s - (held_back_s(this.pid) - held_s) > self._rest_s:
@@ -294,7 +300,7 @@ class Monitor:
         try:
             found = self._canaries.check()
         except Unanswered as reason:
-            return [Suspicion(Oracle.CANARY, "canary connection lost", str(reason))]
+            return [Suspicion(Oracle.CANARY, _LOST, str(reason))]
         took_s = max(self._took_s, now_s() - begun_s)
         if took_s > self.usual.late_s + _LATE_S:
             detail = f"a sentinel or canary took {took_s:.2f} s, expected {self.usual.late_s:.2f} s at most"

@@ -25,8 +25,6 @@ _TRIES_OF = {Oracle.LATE: 5}
 """A late answer is what a busy machine gives soonest, and a trial of it costs least."""
 _SETTLE_S = 0.2
 _ALONE_FIRST = 3
-_MOST_OF_IT = 0.6
-"""The half that holds the one input to blame holds at least such a share of what the whole takes."""
 _SMALLER_TRIALS = 16
 NOISY = frozenset({Oracle.LATE, Oracle.CPU, Oracle.MEMORY, Oracle.OBEDIENCE, Oracle.CONFORMANCE})
 """Oracles that a busy machine can move: what cannot be repeated is no finding of theirs, it is only counted."""
@@ -70,7 +68,6 @@ class _Trial:
     result: InputResult | None = None
     spoken: tuple[Spoken, ...] = ()
     log: str = ""
-    grown_octets: int = 0
 
 
 class TargetLost(Exception):
@@ -89,7 +86,7 @@ class Triage:
 
     def __init__(self, subject: Subject, monitor: Monitor, tempo: Tempo, trials: int = 0) -> None:
         self._subject, self._monitor, self._tempo = subject, monitor, tempo
-        self.trials, self._grown_octets, self.revivals = trials, 0, 0
+        self.trials, self.revivals = trials, 0
         self.is_late: Callable[[], bool] = lambda: False
 
     def blame(self, items: Sequence[FuzzInput], seen: Suspicion) -> Blame:
@@ -172,19 +169,11 @@ class Triage:
         left, sure = list(items), False
         while len(left) > 1:
             halves = left[: len(left) // 2], left[len(left) // 2 :]
-            whole_octets = self._grown_octets
-            hit = next((half for half in halves if self._is_it_in(half, seen, whole_octets)), None)
+            hit = next((half for half in halves if self._try(half, seen).fired), None)
             if hit is None:
                 return None
             left, sure = hit, True
         return left[0] if left and (sure or self._try(left, seen).fired) else None
-
-    def _is_it_in(self, items: Sequence[FuzzInput], seen: Suspicion, whole_octets: int) -> bool:
-        """Whether these do it. Where each takes some memory and none much, no half holds most of it."""
-        trial = self._try(items, seen)
-        if trial.fired is None or seen.oracle is not Oracle.MEMORY:
-            return trial.fired is not None
-        return trial.grown_octets >= _MOST_OF_IT * whole_octets
 
     def _confirmed(self, item: FuzzInput, seen: Suspicion) -> Blame:
         trials = []
@@ -228,10 +217,9 @@ class Triage:
         if any(s.oracle in SPOILS for s in check.suspicions):
             self.revive()
         fired = next((s for s in check.suspicions if _same(s, seen)), None)
-        self._grown_octets = check.grown_octets if fired else self._grown_octets
         spoken = executor.last.spoken if executor.last is not None else None
         result = results[0] if alone and results else None
-        return _Trial(fired, result, tuple(spoken or ()), check.log, check.grown_octets)
+        return _Trial(fired, result, tuple(spoken or ()), check.log)
 
     def _tempo_for(self, oracle: Oracle, *, patient: bool) -> Tempo:
         if oracle not in _OF_ONE_CONNECTION:
