@@ -29,7 +29,8 @@ from typing import Any
 
 from amqpspec.fuzz.campaign.campaign import Campaign
 from amqpspec.fuzz.campaign.order import CampaignOrder
-from amqpspec.fuzz.executor.loop import Address, Executor
+from amqpspec.fuzz.executor.address import Address
+from amqpspec.fuzz.executor.loop import Executor
 from amqpspec.fuzz.executor.pool import start_workers
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.executor.tempo import Tempo

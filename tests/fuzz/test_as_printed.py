@@ -9,8 +9,8 @@ import pytest
 from click.testing import CliRunner
 
 from amqpspec.cli.main import cli
+from amqpspec.fuzz.executor.address import Address
 from amqpspec.fuzz.executor.client import Client
-from amqpspec.fuzz.executor.loop import Address
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.executor.tempo import Tempo
 from amqpspec.fuzz.inputs.catalogue import cells

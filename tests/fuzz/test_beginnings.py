@@ -14,9 +14,9 @@ from amqpspec.cli.fuzz_known import attaches, with_known
 from amqpspec.cli.main import cli
 from amqpspec.fuzz.campaign.campaign import Campaign
 from amqpspec.fuzz.campaign.order import CampaignOrder
+from amqpspec.fuzz.executor.address import Address
 from amqpspec.fuzz.executor.announced import announced
 from amqpspec.fuzz.executor.client import Unanswered
-from amqpspec.fuzz.executor.loop import Address
 from amqpspec.fuzz.executor.subject import NotAttached, Subject, check_address
 from amqpspec.fuzz.methods.canary import MethodsClient
 from amqpspec.fuzz.oracles.canary import Canaries

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from amqpspec.fuzz.executor.loop import Address
+from amqpspec.fuzz.executor.address import Address
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.parts import fuzzed_dialects
 from amqpspec.reference.server import ReferenceBroker

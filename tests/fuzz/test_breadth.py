@@ -14,7 +14,7 @@ from amqpspec.fuzz.campaign.journal import batches, inputs_of, read_progress
 from amqpspec.fuzz.campaign.order import CampaignOrder
 from amqpspec.fuzz.campaign.progress import Progress
 from amqpspec.fuzz.campaign.schedule import FEW, chosen_cells, legs, states_before_login
-from amqpspec.fuzz.executor.loop import Address
+from amqpspec.fuzz.executor.address import Address
 from amqpspec.fuzz.executor.pool import SingleWorker
 from amqpspec.fuzz.executor.result import InputResult
 from amqpspec.fuzz.executor.subject import Subject

@@ -21,7 +21,7 @@ from amqpspec.fuzz.campaign.journal import CampaignJournal, batches, inputs_of, 
 from amqpspec.fuzz.campaign.order import CampaignOrder
 from amqpspec.fuzz.campaign.progress import Progress
 from amqpspec.fuzz.campaign.schedule import chosen_cells
-from amqpspec.fuzz.executor.loop import Address
+from amqpspec.fuzz.executor.address import Address
 from amqpspec.fuzz.executor.result import End, InputResult, Timing
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.grammar import grammar_hash
@@ -162,7 +162,8 @@ def test_a_killed_campaign_loses_no_input(subject: Subject, tmp_path: Path) -> N
     script = (
         "import os, signal, sys; from pathlib import Path; from amqpspec.fuzz.campaign.campaign import *\n"
         "from amqpspec.fuzz.executor.subject import Subject\n"
-        "from amqpspec.fuzz.executor.loop import Address, Executor\n"
+        "from amqpspec.fuzz.executor.address import Address
+from amqpspec.fuzz.executor.loop import Executor\n"
         "seen = []\n"
         "run = Executor.run\n"
         "def kill(self, items):\n"

@@ -27,8 +27,8 @@ from amqpspec.fuzz.campaign.order import CampaignOrder
 from amqpspec.fuzz.campaign.pace import Pace
 from amqpspec.fuzz.campaign.progress import Progress
 from amqpspec.fuzz.campaign.schedule import Batch, Leg, Position, Schedule, chosen_cells
+from amqpspec.fuzz.executor.address import Address
 from amqpspec.fuzz.executor.client import Unanswered
-from amqpspec.fuzz.executor.loop import Address
 from amqpspec.fuzz.executor.pool import ExecutorPool
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.inputs.catalogue import Cell
@@ -336,7 +336,7 @@ from pathlib import Path
 from amqpspec.fuzz.campaign.campaign import Campaign
 from amqpspec.fuzz.campaign.order import CampaignOrder
 from amqpspec.fuzz.executor.client import Unanswered
-from amqpspec.fuzz.executor.loop import Address
+from amqpspec.fuzz.executor.address import Address
 from amqpspec.fuzz.executor.subject import Subject
 host, port, out, workers, at, torn, resume = sys.argv[1:]
 left = int(at)

@@ -15,8 +15,9 @@ from amqpspec.fuzz.campaign.complaints import Complaints
 from amqpspec.fuzz.campaign.order import CampaignOrder
 from amqpspec.fuzz.campaign.readiness import Readiness
 from amqpspec.fuzz.campaign.schedule import Batch
+from amqpspec.fuzz.executor.address import Address
 from amqpspec.fuzz.executor.conversation import Conversation
-from amqpspec.fuzz.executor.loop import Address, Executor
+from amqpspec.fuzz.executor.loop import Executor
 from amqpspec.fuzz.executor.result import End
 from amqpspec.fuzz.executor.tempo import Tempo
 from amqpspec.fuzz.oracles.suspicion import Oracle, Suspicion

@@ -12,11 +12,12 @@ from pathlib import Path
 
 import pytest
 
+from amqpspec.fuzz.executor.address import Address
 from amqpspec.fuzz.executor.client import Client, Unanswered
 from amqpspec.fuzz.executor.conversation import Conversation
 from amqpspec.fuzz.executor.decoder import decoder
 from amqpspec.fuzz.executor.heard import UNREADABLE
-from amqpspec.fuzz.executor.loop import MANY_STUCK, Address, Executor
+from amqpspec.fuzz.executor.loop import MANY_STUCK, Executor
 from amqpspec.fuzz.executor.result import End, InputResult, Obedience
 from amqpspec.fuzz.executor.subject import OutOfScope, Subject, check_scope
 from amqpspec.fuzz.executor.tempo import Tempo

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
+from amqpspec.fuzz.executor.address import Address
 from amqpspec.fuzz.executor.client import Client, Unanswered
-from amqpspec.fuzz.executor.loop import Address
 from amqpspec.fuzz.states.model import Values
 from tests.waiting import PATIENCE_S
 
@@ -69,7 +69,7 @@ def test_a_client_gives_up_on_a_stream_without_end(hostile: Hostile, dialect: st
 
 SCRIPT = """
 import json, resource, sys, time
-from amqpspec.fuzz.executor.loop import Address
+from amqpspec.fuzz.executor.address import Address
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.executor.tempo import Tempo
 from amqpspec.fuzz.inputs.catalogue import by_key

@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from amqpspec.cli.main import cli
-from amqpspec.fuzz.executor.loop import Address
+from amqpspec.fuzz.executor.address import Address
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.grammar import grammar
 from amqpspec.fuzz.interop import boofuzz_engine

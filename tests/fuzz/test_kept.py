@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 import amqpspec.fuzz.executor.reusable as keeping
-from amqpspec.fuzz.executor.loop import Address, Executor
+from amqpspec.fuzz.executor.address import Address
+from amqpspec.fuzz.executor.loop import Executor
 from amqpspec.fuzz.executor.result import End, InputResult, Obedience
 from amqpspec.fuzz.executor.tempo import Tempo
 from amqpspec.fuzz.inputs.fuzz_input import FuzzInput

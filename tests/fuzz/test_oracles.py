@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from amqpspec.fuzz.executor.loop import Address
+from amqpspec.fuzz.executor.address import Address
 from amqpspec.fuzz.executor.result import End, InputResult, Obedience, Timing
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.executor.tempo import Tempo

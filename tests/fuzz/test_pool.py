@@ -14,8 +14,8 @@ import psutil
 import pytest
 
 from amqpspec.fuzz.campaign.schedule import chosen_cells
+from amqpspec.fuzz.executor.address import Address
 from amqpspec.fuzz.executor.frames import Frames, framed
-from amqpspec.fuzz.executor.loop import Address
 from amqpspec.fuzz.executor.pool import ExecutorPool, SingleWorker, WorkerError, start_workers, workers_for
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.executor.tempo import Tempo

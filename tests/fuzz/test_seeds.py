@@ -20,8 +20,8 @@ from hypothesis import strategies as st
 from amqpspec.cli.main import cli
 from amqpspec.fuzz.campaign.energy import Energy
 from amqpspec.fuzz.campaign.journal import read_progress
+from amqpspec.fuzz.executor.address import Address
 from amqpspec.fuzz.executor.client import Client
-from amqpspec.fuzz.executor.loop import Address
 from amqpspec.fuzz.grammar import grammar, grammar_hash
 from amqpspec.fuzz.inputs.catalogue import resolve
 from amqpspec.fuzz.inputs.corpus import tree_of

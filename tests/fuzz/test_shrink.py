@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from amqpspec.fuzz.executor.loop import Address
+from amqpspec.fuzz.executor.address import Address
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.executor.tempo import Tempo
 from amqpspec.fuzz.grammar import grammar, grammar_hash

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from amqpspec.fuzz.executor.address import Address
 from amqpspec.fuzz.executor.conversation import Conversation
-from amqpspec.fuzz.executor.loop import Address, Executor
+from amqpspec.fuzz.executor.loop import Executor
 from amqpspec.fuzz.executor.part import executor_part
 from amqpspec.fuzz.executor.result import End, InputResult
 from amqpspec.fuzz.executor.tempo import Tempo

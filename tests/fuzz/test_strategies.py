@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from amqpspec.fuzz.amqp_1_0.grammar import Maker
 from amqpspec.fuzz.amqp_1_0.strategies import legal_performatives, typed_values
-from amqpspec.fuzz.executor.loop import Address
+from amqpspec.fuzz.executor.address import Address
 from amqpspec.fuzz.executor.result import End
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.executor.tempo import Tempo

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from amqpspec.fuzz.executor.loop import Address
+from amqpspec.fuzz.executor.address import Address
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.executor.tempo import Tempo
 from amqpspec.fuzz.inputs.catalogue import by_key

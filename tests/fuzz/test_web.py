@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from amqpspec.fuzz.executor.address import Address
 from amqpspec.fuzz.executor.client import Client, Unanswered
-from amqpspec.fuzz.executor.loop import Address
 from amqpspec.fuzz.executor.web import WebPipe
 from amqpspec.fuzz.states.model import Values
 from amqpspec.fuzz.states.ways import states

@@ -12,7 +12,7 @@ import pytest
 
 from amqpspec.fuzz.campaign.campaign import Campaign
 from amqpspec.fuzz.campaign.order import CampaignOrder
-from amqpspec.fuzz.executor.loop import Address
+from amqpspec.fuzz.executor.address import Address
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.grammar import grammar, grammar_hash
 from amqpspec.fuzz.inputs.catalogue import cells, resolve

@@ -11,7 +11,7 @@ from typing import Any
 
 from amqpspec.cli.common import STATE_DIR
 from amqpspec.fuzz.driver import fuzz_driver
-from amqpspec.fuzz.executor.loop import Address
+from amqpspec.fuzz.executor.address import Address
 from amqpspec.fuzz.executor.subject import Subject
 from amqpspec.fuzz.states.model import Values
 from amqpspec.peer.context import Login

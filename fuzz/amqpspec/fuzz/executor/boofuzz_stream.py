@@ -8,9 +8,10 @@ from __future__ import annotations
 import socket
 import struct
 
+from amqpspec.fuzz.executor.address import Address
 from amqpspec.fuzz.executor.decoder import decoder
 from amqpspec.fuzz.executor.heard import Heard
-from amqpspec.fuzz.executor.loop import READ_OCTETS, Address, now_s
+from amqpspec.fuzz.executor.loop import READ_OCTETS, now_s
 from amqpspec.fuzz.executor.result import End
 from amqpspec.fuzz.states.part import states_part
 

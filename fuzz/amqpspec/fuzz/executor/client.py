@@ -13,9 +13,10 @@ from math import inf
 from types import TracebackType
 from typing import Self
 
+from amqpspec.fuzz.executor.address import Address
 from amqpspec.fuzz.executor.decoder import decoder
 from amqpspec.fuzz.executor.heard import Heard
-from amqpspec.fuzz.executor.loop import READ_OCTETS, Address
+from amqpspec.fuzz.executor.loop import READ_OCTETS
 from amqpspec.fuzz.executor.part import executor_part
 from amqpspec.fuzz.states.model import Values
 from amqpspec.fuzz.states.ways import octets_of_step, way

@@ -12,22 +12,19 @@ import struct
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from heapq import heappop, heappush
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
+from amqpspec.fuzz.executor.address import Address
 from amqpspec.fuzz.executor.connections import Connection, InputQueue
 from amqpspec.fuzz.executor.conversation import Conversation, Filling
 from amqpspec.fuzz.executor.result import End, InputResult
 from amqpspec.fuzz.executor.reusable import ReusableConnection
 from amqpspec.fuzz.executor.tempo import Tempo
-from amqpspec.fuzz.executor.tls import Pipe, Tls
 from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
-from amqpspec.net.stream import Endpoint
-from amqpspec.target.url import AmqpUrl
 
 if TYPE_CHECKING:
-    from amqpspec.fuzz.executor.web import WebPipe
+    pass
 
 READ_OCTETS = 65_536
 _RESET = struct.pack("ii", 1, 0)
@@ -42,39 +39,6 @@ _MOST_CARRIED, _GLANCE_S = 512, 0.05
 """So many connections at most only wait besides the others; how often it is seen which of them do."""
 _FEWEST = 16
 """A target that ends connections on their way is given fewer at a time, but not less than these."""
-
-
-@dataclass(frozen=True, slots=True)
-class Address:
-    """Where the target listens; ``tls`` are the settings of a TLS stream, those of its URL, ``path`` a WebSocket's."""
-
-    host: str
-    port: int
-    tls: Tls | None = None
-    path: str = ""
-
-    @classmethod
-    def of(cls, url: AmqpUrl) -> Self:
-        """That of a URL."""
-        return cls(url.host, url.port, Tls.of(url), url.path)
-
-    @property
-    def endpoint(self) -> Endpoint:
-        """The same for a stream of the runner's kind. Raises ConfigError for files that cannot be used."""
-        if self.tls is None:
-            return Endpoint(self.host, self.port, websocket=self.path)
-        return Endpoint(self.host, self.port, self.tls.context, self.tls.server_name(self.host), self.path)
-
-    def pipe(self) -> Pipe | WebPipe | None:
-        """What octets go through on a new connection; None where they go as they are."""
-        below = Pipe(self.tls, self.host) if self.tls else None
-        if not self.path:
-            return below
-        # Imported here: it needs an extra.
-        from amqpspec.fuzz.executor.web import WebPipe
-        from amqpspec.wire.websocket import WebSocket
-
-        return WebPipe(WebSocket(self.endpoint.authority, self.path), below)
 
 
 class Executor:
