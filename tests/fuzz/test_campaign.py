@@ -162,8 +162,8 @@ def test_a_killed_campaign_loses_no_input(subject: Subject, tmp_path: Path) -> N
     script = (
         "import os, signal, sys; from pathlib import Path; from amqpspec.fuzz.campaign.campaign import *\n"
         "from amqpspec.fuzz.executor.subject import Subject\n"
-        "from amqpspec.fuzz.executor.address import Address
-from amqpspec.fuzz.executor.loop import Executor\n"
+        "from amqpspec.fuzz.executor.address import Address\n"
+        "from amqpspec.fuzz.executor.loop import Executor\n"
         "seen = []\n"
         "run = Executor.run\n"
         "def kill(self, items):\n"

@@ -114,7 +114,7 @@ def test_workers_end_with_their_parent(subject: Subject) -> None:
     script = (
         "import os, signal, sys\n"
         "from amqpspec.fuzz.executor.conversation import Tempo\n"
-        "from amqpspec.fuzz.executor.loop import Address\n"
+        "from amqpspec.fuzz.executor.address import Address\n"
         "from amqpspec.fuzz.executor.pool import ExecutorPool\n"
         "from amqpspec.fuzz.executor.subject import Subject\n"
         "from amqpspec.fuzz.campaign.schedule import chosen_cells\n"
