@@ -1,8 +1,8 @@
 """The fuzzer's rate on one target, beside the rate at which the same target opens connections; they take turns.
 
 A campaign with all oracles goes on where it stood; between its parts a plain client opens as many connections at a
-time, each closed with a reset once it is open. Batches in which an oracle complained and somebody had to be blamed are
-left out: the rate is that of a target of which nothing is complained.
+time, each closed with a reset once it is open. Blame waits as long as it can, and batches in which somebody was blamed
+are left out: the rate is that of a target of which nothing is complained.
 
 Knows: a target, a campaign, a minimal client. Must not know: what inputs mean, how a campaign is led.
 
@@ -91,7 +91,9 @@ def beside(
 ) -> Row:
     """Both sides in turns; each round of handshakes takes a quarter of the time of the campaign's."""
     chosen_cells(subject.dialect, patterns)  # made once, before the clock starts
-    order = CampaignOrder(subject, out, round_s, patterns=patterns, workers=workers_for(None))
+    order = CampaignOrder(
+        subject, out, round_s, patterns=patterns, workers=workers_for(None), blame_share=0.0
+    )
     at_a_time = min(connections, BEGINNING)  # so many handshakes are on their way in a campaign, too
     handshakes(subject, at_a_time, min(1.0, round_s))
     ours: list[float] = []

@@ -93,12 +93,15 @@ def test_of_a_mixed_batch_the_place_of_the_input_to_blame_counts(complaints: Com
     assert asked(complaints, leak) == [], "its cell alone is known for it"
 
 
-def test_what_comes_of_mixed_batches_again_and_again_ends_mixing(complaints: Complaints) -> None:
+def test_what_comes_of_mixed_batches_again_and_again_ends_mixing(
+    complaints: Complaints, monkeypatch: pytest.MonkeyPatch
+) -> None:
     crash = Suspicion(Oracle.CRASH, "the target is gone", "gone")
     for _ in range(4):
         assert not complaints.is_confused
         assert asked(complaints, crash, batch=MIXED) == ["the target is gone"]
-    with pytest.raises(TargetLost):  # nobody listens at the address, and nothing restarts it
+    monkeypatch.setattr(Subject, "awake", lambda self, within_s: False)
+    with pytest.raises(TargetLost):
         asked(complaints, crash, batch=MIXED)
     assert complaints.is_confused and len(complaints._store.found) == 1
     assert complaints._tally.is_stopped(CELL.key), "what is to blame each time is sent no more"
@@ -144,12 +147,12 @@ def test_what_waits_at_the_end_is_a_finding_and_waits_on_in_the_next_part(compla
     complaints.leave_deferred()
     (found,) = complaints._store.found
     assert found.status is Status.UNBLAMED and not complaints.unfinished
-    ((batch, again),) = Deferred(60.0, json.loads(json.dumps(complaints.deferred.to_json())))
+    ((batch, again),) = Deferred(60.0, 0.3, json.loads(json.dumps(complaints.deferred.to_json())))
     assert again == seen and [item.id for item in batch.items] == [item.id for item in BATCH.items]
 
 
 def test_what_cannot_be_made_again_waits_no_more() -> None:
-    saved = Deferred(60.0)
+    saved = Deferred(60.0, 0.3)
     saved.put(BATCH, line(OLD))
     (row,) = saved.to_json()
     for bent in (
@@ -157,11 +160,11 @@ def test_what_cannot_be_made_again_waits_no_more() -> None:
         {**row, "oracle": 3, "top": None},
         {},
     ):
-        assert not len(Deferred(60.0, [bent]))
+        assert not len(Deferred(60.0, 0.3, [bent]))
 
 
 def test_so_many_causes_wait_and_no_more() -> None:
-    deferred = Deferred(60.0)
+    deferred = Deferred(60.0, 0.3)
     assert all(deferred.put(BATCH, line(str(n))) for n in range(64)) and not deferred.put(BATCH, line("x"))
     assert deferred.put(BATCH, line("3")), "a cause that waits already needs no room"
 
@@ -173,8 +176,8 @@ def test_a_target_that_holds_what_nobody_is_blamed_for_is_restarted(complaints: 
     grows = Suspicion(Oracle.MEMORY, "memory grows", "grows")
     complaints.take(triage, BATCH, Check((line(OLD),)))
     for _ in range(2):
-        complaints.take(triage, MIXED, Check((grows,), grown_octets=100 << 20))
-    check = Check((grows,), grown_octets=100 << 20)
+        complaints.take(triage, MIXED, Check((grows,), grown_octets=400 << 20))
+    check = Check((grows,), grown_octets=400 << 20)
     assert not renewed and complaints.concerns(MIXED, check), "what waits must not be cut off by the restart"
     complaints.take(triage, MIXED, check)
     assert renewed == [1] and not complaints.concerns(MIXED, check)

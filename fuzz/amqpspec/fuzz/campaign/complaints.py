@@ -30,7 +30,7 @@ from amqpspec.fuzz.triage.triage import NOISY, Blame, OutOfTime, Status, TargetL
 
 _REPEATS = 3
 """Where a batch is of no single place."""
-_MOST_HELD_OCTETS = 256 << 20
+_MOST_HELD_OCTETS = 1 << 30
 _OF_ONE_INPUT = frozenset({Oracle.OBEDIENCE, Oracle.CONFORMANCE})
 """Oracles that name the inputs that they complain of."""
 
@@ -53,9 +53,8 @@ class Complaints:
         if saved is not None:
             self.known.update({tuple(key): count for key, count in saved["known"]})
         self.limit = BlameLimit(saved.get("limits") if saved else None)
-        self.deferred = Deferred(
-            order.budget_s, saved.get("deferred", ()) if saved and not order.corpus else ()
-        )
+        waiting = saved.get("deferred", ()) if saved and not order.corpus else ()
+        self.deferred = Deferred(order.budget_s, order.blame_share, waiting)
         self.verdicts = InputVerdicts(store.signatures, order.subject.known)
         self.of_a_whole, self.done, self.unfinished, self.is_confused = 0, False, False, False
         self._open: list[Suspicion] = []

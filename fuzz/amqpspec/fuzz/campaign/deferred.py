@@ -19,21 +19,24 @@ from amqpspec.fuzz.inputs.catalogue import resolve
 from amqpspec.fuzz.inputs.identity import InputId
 from amqpspec.fuzz.oracles.suspicion import Oracle, Suspicion
 
-_AT_ONCE_S, _SHARE, _SENDING = 30.0, 1 / 3, 0.7
-"""So much blame never waits; from then on it has such a share of the time, and all of it behind such a part."""
+_AT_ONCE_S, _SENDING = 30.0, 0.7
+"""So much blame never waits, where any may come early; behind such a part of the budget it has all the time."""
 _MOST = 64
 
 Key = tuple[str, ...]
 
 
 class Deferred:
-    """Suspicions by their cause as far as it is known, each with its batch; ``budget_s`` is the time of this part.
+    """Suspicions by their cause as far as it is known, each with its batch.
+
+    ``budget_s`` is the time of this part, ``share`` how much of it blame may take early.
 
     ``is_closing``: nothing more is sent, so that blame has all the time that is left.
     """
 
-    def __init__(self, budget_s: float, saved: Sequence[Mapping[str, Any]] = ()) -> None:
-        self._budget_s, self._begun_s, self._spent_s = budget_s, now_s(), 0.0
+    def __init__(self, budget_s: float, share: float, saved: Sequence[Mapping[str, Any]] = ()) -> None:
+        self._budget_s, self._share = budget_s, share
+        self._begun_s, self._spent_s = now_s(), 0.0
         self.is_closing = False
         self._waiting: dict[Key, tuple[Batch, Suspicion]] = {}
         for one in saved:
@@ -49,7 +52,7 @@ class Deferred:
         """Whether blame may take time now."""
         passed_s = now_s() - self._begun_s
         late = self.is_closing or passed_s >= _SENDING * self._budget_s
-        return late or self._spent_s <= max(_AT_ONCE_S, _SHARE * passed_s)
+        return late or (self._share > 0 and self._spent_s <= max(_AT_ONCE_S, self._share * passed_s))
 
     @contextmanager
     def timed(self) -> Iterator[None]:

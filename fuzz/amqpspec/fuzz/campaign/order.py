@@ -17,6 +17,7 @@ from amqpspec.fuzz.inputs.mutation import Origin
 from amqpspec.fuzz.triage.findings import Finding
 
 BATCH = 128
+BLAME_SHARE = 1 / 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +25,8 @@ class CampaignOrder:
     """What is wanted. ``patterns`` choose cells by glob (``C04/*/channel``); ``shard`` is (i, n), i from 1.
 
     ``batch`` is how many inputs go together at least, where there are so many; ``corpus`` holds recorded octets by
-    their role, and ``origins`` says in which states they are bent; ``notify`` is told after each batch.
+    their role, and ``origins`` says in which states they are bent; ``notify`` is told after each batch. ``blame_share``
+    is how much of the time blame may take before the budget nears its end; with 0 it waits until then.
     """
 
     subject: Subject
@@ -37,6 +39,7 @@ class CampaignOrder:
     batch: int = BATCH
     resume: bool = False
     smaller: bool = True
+    blame_share: float = BLAME_SHARE
     stop_when: Callable[[Finding], bool] = lambda finding: False
     notify: Callable[[Progress], None] = lambda progress: None
     workers: int = 1
