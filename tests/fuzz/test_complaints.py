@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -105,6 +106,23 @@ def test_what_comes_of_mixed_batches_again_and_again_ends_mixing(
         asked(complaints, crash, batch=MIXED)
     assert complaints.is_confused and len(complaints._store.found) == 1
     assert complaints._tally.is_stopped(CELL.key), "what is to blame each time is sent no more"
+
+
+def test_a_cause_is_made_small_once(complaints: Complaints, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(complaints, "_order", replace(complaints._order, smaller=True))
+    made: list[str] = []
+
+    def smaller(self: Told, blame: Blame) -> Blame:
+        made.append(blame.suspicion.top)
+        return blame
+
+    monkeypatch.setattr(Told, "smaller", smaller)
+    named = Suspicion(Oracle.CRASH, "the target is gone; go: panic", "gone")
+    bare = Suspicion(Oracle.CRASH, "the target is gone", "gone")
+    for seen in (named, bare):
+        for batch in (BATCH, replace(BATCH, spans=(Span(OTHER, range(4)),))):
+            asked(complaints, seen, batch=batch)
+    assert made == [named.top, bare.top, bare.top]
 
 
 # --- suspicions that wait

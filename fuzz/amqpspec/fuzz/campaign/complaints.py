@@ -208,7 +208,8 @@ class Complaints:
         try:
             with self.deferred.timed():
                 blame = triage.blame(batch.items, seen)
-                if self._order.smaller:
+                # The same cause was made small before.
+                if self._order.smaller and self.limit.is_new(seen):
                     blame = self._smaller(triage, batch, blame)
         finally:
             self.limit.spent(seen, now_s() - begun_s)

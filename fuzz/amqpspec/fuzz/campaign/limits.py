@@ -36,9 +36,13 @@ class BlameLimit:
     def allows(self, seen: Suspicion) -> bool:
         """Whether this is to be blamed once more."""
         key = _key(seen)
-        if seen.oracle not in _TELLING and not (seen.oracle is Oracle.CRASH and "; " in seen.top):
+        if not _is_telling(seen):
             return True
         return self._count[key] < self._blames and self._seconds_s.get(key, 0.0) < self._blame_s
+
+    def is_new(self, seen: Suspicion) -> bool:
+        """Whether nobody was blamed for this cause yet, as far as it is named."""
+        return not _is_telling(seen) or not self._count[_key(seen)]
 
     def spent(self, seen: Suspicion, seconds_s: float) -> None:
         """It was blamed, and that took so long."""
@@ -72,6 +76,11 @@ class BlameLimit:
 
 def _key(seen: Suspicion) -> Key:
     return str(seen.oracle), seen.top
+
+
+def _is_telling(seen: Suspicion) -> bool:
+    """Whether its ``top`` names the cause; that of a crash does with what the log says."""
+    return seen.oracle in _TELLING or (seen.oracle is Oracle.CRASH and "; " in seen.top)
 
 
 def _from_rows(rows: Iterable[tuple[list[str], Any]]) -> dict[Any, Any]:
