@@ -99,6 +99,19 @@ def test_answers_that_come_while_time_passes_come_with_the_next_run() -> None:
         one.close()
 
 
+def test_a_state_into_which_nobody_comes_keeps_no_other_waiting() -> None:
+    """The server never answers, so that nobody comes beyond its silence; directly after connecting all do."""
+    with mute() as address:
+        executor = Executor(address, named, replace(TEMPO, way_s=0.2, quiet_s=0.2), 8)
+        executor.carrying = True
+        shut = [item("channel", bytes([n])) for n in range(40)]
+        begun = list(executor.run(shut))
+        assert begun and all(o.late for o in begun) and len(begun) < len(shut)
+        assert list(executor.run(shut)) == [], "nothing more is begun of it for a while"
+        assert [o.item.state for o in (*executor.run([item("raw", b"x")]), *executor.finish())] == ["raw"]
+        executor.close()
+
+
 def test_without_carrying_a_run_is_whole() -> None:
     with mute() as address:
         executor = Executor(address, named, TEMPO, 8)

@@ -10,6 +10,7 @@ import selectors
 import socket
 import struct
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from heapq import heappop, heappush
@@ -30,7 +31,9 @@ READ_OCTETS = 65_536
 _RESET = struct.pack("ii", 1, 0)
 _AT_ONCE_OCTETS = 1 << 20
 MANY_STUCK = 8
-"""After so many without an answer on their way, no more are begun."""
+"""After so many without an answer on their way, no more are begun: of one state, or of all."""
+_SHUT_S = 60.0
+"""So long nothing is begun of a state into which nobody came."""
 BEGINNING = 64
 """So many connections at most are on the way into their state at once: a target's backlog is not much longer."""
 _MOST_ON_ONE = 16
@@ -47,7 +50,7 @@ class Executor:
     With ``keeping``, inputs follow each other on a connection that the target keeps; where the next one does not reach
     its state on it, it has a connection of its own, as all have without.
     ``carrying``: connections that only wait for silence to last take no room, and a run ends once all that are left do;
-    their results come in the next run, or by ``finish``.
+    their results come in the next run, or by ``finish``. Of a state into which nobody came, none are begun for a while.
     """
 
     def __init__(
@@ -68,6 +71,8 @@ class Executor:
         self._stuck = 0
         self._room, self._beginning = connections, 0
         self._down = False
+        self._lost_in: Counter[str] = Counter()
+        self._shut_until_s: dict[str, float] = {}
         self._running: set[Connection] = set()
         self._idle, self._counted_s, self._left_s = 0, 0.0, 0.0
         self._early: list[InputResult] = []
@@ -162,6 +167,8 @@ class Executor:
     def _fill(self, waiting: InputQueue) -> Iterator[InputResult]:
         """Begin as many as there is room for; gives the results of those that are refused at once."""
         while not self._down and self._has_room() and (item := waiting.take()) is not None:
+            if self._shut_until_s.get(item.state, 0.0) > time.monotonic():
+                continue
             begun = self._begin(item)
             if isinstance(begun, InputResult):
                 yield begun
@@ -194,16 +201,22 @@ class Executor:
         return busy < self._room and self._beginning < BEGINNING
 
     def _noted(self, result: InputResult) -> InputResult:
+        state = result.item.state
         if result.end is End.REFUSED:
             self._down = True
         elif result.reached:
-            self._stuck = 0
+            self._stuck = self._lost_in[state] = 0
             self._room = min(self.connections, self._room + 1)
-        elif result.end in (End.FIN, End.RST):
-            self._room = min(self.connections, max(_FEWEST, self._room // 2))
-        elif result.late:
-            self._stuck += 1
-            self._down = self._down or self._stuck >= MANY_STUCK
+        else:
+            self._lost_in[state] += 1
+            if self.carrying and self._lost_in[state] >= MANY_STUCK:
+                # Others must not wait behind those on their way into a state into which there is none.
+                self._shut_until_s[state] = time.monotonic() + _SHUT_S
+            elif result.end in (End.FIN, End.RST):
+                self._room = min(self.connections, max(_FEWEST, self._room // 2))
+            if result.late:
+                self._stuck += 1
+                self._down = self._down or self._stuck >= MANY_STUCK
         return result
 
     def _converse(self, item: FuzzInput, now_s: float, on: ReusableConnection | None = None) -> Conversation:
