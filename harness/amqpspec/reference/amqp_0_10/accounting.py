@@ -183,42 +183,42 @@ CONTROLS: dict[str, Handler] = {
 FAULTS = fault_table("""
 command-ids-read-backwards: the id of a command-point is read with its lowest octet first
     [encoding/byte-order type/sequence-no]
-empty-frames-begin-commands: a command of which an empty frame came cannot be sent from its beginning
+empty-frames-begin-commands: once an empty frame of a command arrived, the command cannot be sent from its beginning
     [session/command-point/zero-offset/next-frame]
 flush-ignored: flush is not answered
     [session/flush/earliest session/expected/response session/confirmed/on-request]
-new-sessions-expect: a session to which nothing has come yet expects a command all the same
+new-sessions-expect: a session that has received nothing yet still expects a command
     [session/expected/commands-empty-means-new-session]
-next-command-not-expected: expected begins two behind the highest id that came
+next-command-not-expected: expected begins two after the highest id received
     [session/expected/include-next-command]
 whole-commands-expected-as-fragments: the next command is expected as fragments [session/expected/minimal-fragments]
-fragments-expected-as-commands: a command that came in part is expected as a whole, too
+fragments-expected-as-commands: a command received in part is also expected as a whole
     [session/expected/no-overlaps type/byte-ranges]
-fragments-count-frame-headers: what came of a command counts the headers of its frames
+fragments-count-frame-headers: the received octets of a command include its frame headers
     [type/byte-ranges session/command-point/nonzero-offset/next-frame]
-confirmed-fragments-overlap: a command that is confirmed stands among the fragments, too
+confirmed-fragments-overlap: a confirmed command is also listed as a fragment
     [session/confirmed/no-overlaps]
-whole-commands-confirmed-as-fragments: commands are confirmed as fragments from their beginning to their end
+whole-commands-confirmed-as-fragments: whole commands are confirmed as fragments
     [session/confirmed/minimal-fragments session/confirmed/as-completed]
 completed-never-answered: completed is never answered
     [session/completed/known-completed-reply session/completed/timely-reply/no-delay
     session/completed/delayed-reply session/completed/merged-reply]
-timely-reply-ignored: completed is not answered where a timely reply is asked for
+timely-reply-ignored: completed with timely-reply is not answered
     [session/completed/timely-reply/no-delay]
 known-completed-empty: known-completed names no ids [session/known-completed/stateless
     session/completed/known-completed-reply session/completed/merged-reply]
 no-ids-mean-all: an empty set of ids stands for all there are [type/sequence-set/layout]
 wide-ranges-refused: a set of more than 65,536 ids ends the session [type/sequence-set/layout]
-ends-of-ranges-not-read: of a range of ids the first one counts only [type/sequence-set/layout]
-known-completed-forgotten: completions are told again after they are known
+ends-of-ranges-not-read: only the first id of a range counts [type/sequence-set/layout]
+known-completed-forgotten: completions are reported again after known-completed
     [session/completed/commands/exclude-known-complete session/confirmed/commands/exclude-known-complete]
 fragments-not-understood: controls with fragments end the session [type/byte-ranges]
 gap-ignored: gap changes nothing [session/gap/gap-confirmation-and-completion session/gap/next-commands
     session/gap/aborted-commands]
-nothing-behind-a-gap: no command behind a gap is carried out [session/gap/next-commands]
+nothing-behind-a-gap: no command after a gap is executed [session/gap/next-commands]
 gap-not-completed: ids in a gap do not count as completed [session/gap/gap-confirmation-and-completion]
-gap-undoes-completion: a command in a gap is not completed any more
+gap-undoes-completion: a completed command in a gap no longer counts as completed
     [session/gap/completed-or-confirmed-commands]
-gap-keeps-what-came-in-part: a command that came in part stays under way behind a gap
+gap-keeps-what-came-in-part: a command received in part stays open after a gap
     [session/gap/aborted-commands]
 """)

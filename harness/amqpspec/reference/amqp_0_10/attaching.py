@@ -117,12 +117,12 @@ FAULTS = fault_table("""
 channel-zero-refused: no session can be attached to channel 0 [transport/channels/zero]
 one-channel-only: a second channel closes the connection [transport/channels/several]
 responses-on-channel-zero: attached comes on channel 0 [encoding/response/channel session/attach/answered]
-attached-without-a-name: attached does not say which session [session/attach/answered]
-attached-again-is-busy: a session that is attached here already is refused [session/attach/idempotence]
-force-leaves-the-other-channel: a session that is taken by force stays where it was, too [session/attach/force]
+attached-without-a-name: attached does not name its session [session/attach/answered]
+attached-again-is-busy: attaching a session again on the same channel is refused [session/attach/idempotence]
+force-leaves-the-other-channel: a session taken by force also stays on its old channel [session/attach/force]
 force-ignored: attach by force is refused like any other [session/attach/force]
 detach-not-confirmed: detach is not answered [session/detach/confirmed]
-timeout-always-the-longest: the timeout told is the longest that there is
+timeout-always-the-longest: timeout always reports the longest possible timeout
     [session/request-timeout/maximum-granted-timeout/granted]
 timeout-not-told: request-timeout is not answered
     [session/request-timeout/maximum-granted-timeout/conveyed session/timeout]

@@ -253,38 +253,38 @@ def _send_back(session: Session, content: Content, code: int, text: str) -> None
 
 
 FAULTS = fault_table("""
-first-class-keeps-others-out: a queue that holds something takes neither files nor streams [queue/any-content]
+first-class-keeps-others-out: a queue that holds a message accepts neither files nor streams [queue/any-content]
 content-consumers-outlive-sessions: consumers keep their place at the queue when their session ends
     [file/consume/lifetime stream/consume/lifetime]
-global-window-means-session: qos with global is for its session only
+global-window-means-session: qos with global applies to its session only
     [file/qos/global/connection stream/qos/global/connection]
-every-window-is-global: every qos is for the whole connection [file/qos/session stream/qos/session]
-second-window-without-effect: qos changes nothing for consumers that there are [file/qos-ok/until-next]
+every-window-is-global: every qos applies to the whole connection [file/qos/session stream/qos/session]
+second-window-without-effect: qos does not apply to existing consumers [file/qos-ok/until-next]
 nowait-answered: consume with nowait is answered [file/consume/nowait stream/consume/nowait]
 fifteen-content-consumers-at-most: a queue has room for fifteen consumers
     [file/consume/min-consumers stream/consume/min-consumers]
 every-file-waits-for-an-ack: no-ack means nothing
     [file/acknowledgement-support file/consume/no-ack file/qos/prefetch-size]
-no-file-waits-for-an-ack: every file has left its queue once it was sent
+no-file-waits-for-an-ack: a file leaves its queue when it is sent
     [file/acknowledgement-support file/qos/prefetch-count/prefetch-discretion/no-more file/qos/prefetch-count/windows]
 packets-stay-in-the-books: a packet goes back to its queue when its session ends [stream/acknowledgement-support]
 cancelled-content-consumer-goes-on: cancel changes nothing [file/cancel/no-more stream/cancel/tail]
 cancel-gives-files-back: what a consumer was sent before it is cancelled goes back to the queue [file/cancel/no-more]
-files-are-transient: a restart takes files [file/reliable-storage]
-blank-exchange-takes-no-contents: nothing can be published to the default exchange without naming another
+files-are-transient: files do not survive a restart [file/reliable-storage]
+blank-exchange-takes-no-contents: content cannot be published to the default exchange
     [file/publish/exchange/default stream/publish/exchange/default]
-files-are-not-transacted: what a transaction publishes is delivered at once [file/publish/distributed]
-mandatory-means-nothing: mandatory contents without a queue vanish
+files-are-not-transacted: contents published in a transaction are delivered at once [file/publish/distributed]
+mandatory-means-nothing: unroutable mandatory contents are dropped
     [file/publish/mandatory/return stream/publish/mandatory/return
     file/publish/mandatory/implementation stream/publish/mandatory/implementation]
-every-content-is-mandatory: every content without a queue comes back
+every-content-is-mandatory: every unroutable content is returned
     [file/publish/mandatory/return stream/publish/mandatory/return]
-every-content-is-immediate: a content without a ready consumer vanishes
+every-content-is-immediate: content without a ready consumer is dropped
     [file/publish/immediate/return stream/publish/immediate/return]
-returns-tell-the-wrong-code: 312 stands for 313 and the other way round
+returns-tell-the-wrong-code: returns swap the codes 312 and 313
     [file/publish/mandatory/return stream/publish/mandatory/return
     file/publish/immediate/return stream/publish/immediate/return]
-returned-without-its-body: what comes back has no body
+returned-without-its-body: returned content has no body
     [file/publish/mandatory/return stream/publish/mandatory/return
     file/publish/immediate/return stream/publish/immediate/return]
 """)

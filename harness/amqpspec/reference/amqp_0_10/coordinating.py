@@ -200,22 +200,22 @@ branch-rollback-drops-all: a rollback of a branch drops what was consumed [dtx/r
 doomed-branches-are-prepared: a branch that can only be rolled back can be prepared [dtx/prepare/result]
 prepare-tells-heuristics: prepare results in xa-heurhaz [dtx/prepare/result]
 prepare-promises-nothing: prepare leaves its branch as it is [dtx/prepare/obligation-1]
-prepare-forgets-the-branch: a branch is not known behind prepare [dtx/prepare/obligation-2]
+prepare-forgets-the-branch: a branch is unknown after prepare [dtx/prepare/obligation-2]
 prepare-commits: prepare puts everything into effect [dtx/commit/effect]
 doomed-branches-commit: a branch that can only be rolled back can be committed
     [dtx/end/session-closed dtx/commit/result dtx/end/fail/failure/marked]
 branch-commit-publishes-only: a commit of a branch puts back what was consumed [dtx/commit/effect]
 branch-commit-drops-only: a commit of a branch publishes nothing [dtx/commit/effect]
-committed-branches-stay-known: a branch is known behind its commit [dtx/commit/xid/unknown-xid]
+committed-branches-stay-known: a branch is still known after its commit [dtx/commit/xid/unknown-xid]
 commit-tells-read-only: commit results in xa-rdonly [dtx/commit/result]
 rollback-tells-read-only: rollback results in xa-rdonly [dtx/rollback/result]
 recover-tells-all-branches: recover lists branches that are not prepared [dtx/recover/in-doubt]
 recover-tells-nothing: recover lists no branch [dtx/recover/in-doubt]
-recover-mixes-up-the-parts-of-xids: recover tells the global id in place of the branch id [dtx/recover/in-doubt]
+recover-mixes-up-the-parts-of-xids: recover gives the global id in place of the branch id [dtx/recover/in-doubt]
 timeouts-not-set: set-timeout changes nothing [dtx/set-timeout/effective dtx/get-timeout/value]
 zero-is-a-timeout: a timeout of zero is one of a second [dtx/set-timeout/reset]
-timeouts-in-milliseconds: get-timeout tells milliseconds [dtx/get-timeout/value]
-prepared-branches-take-too-long: a timeout that passes behind prepare leaves the branch fit for rollback only
+timeouts-in-milliseconds: get-timeout gives milliseconds [dtx/get-timeout/value]
+prepared-branches-take-too-long: a timeout after prepare makes the branch rollback-only
     [dtx/prepare/obligation-1]
-branches-never-take-too-long: a timeout is kept and nothing comes of it [dtx/set-timeout/effective]
+branches-never-take-too-long: a timeout never takes effect [dtx/set-timeout/effective]
 """)

@@ -72,12 +72,12 @@ _NAMES = ("octets", "messages")
 
 FAULTS = fault_table("""
 credit-ignored: a subscription is sent messages without credit [message/subscribe/initial-credit]
-credit-from-the-start: a subscription begins with credit without end [message/subscribe/initial-credit]
+credit-from-the-start: a subscription begins with infinite credit [message/subscribe/initial-credit]
 credit-mode-by-default: a subscription begins in credit mode
     [message/subscribe/default-flow-mode message/set-flow-mode/default-flow-mode]
-messages-cost-no-credit: credit in messages is not looked at [message/set-flow-mode/credit]
-octets-cost-no-credit: credit in octets is not looked at [message/set-flow-mode/credit]
-last-message-may-exceed-credit: a message goes out although it has more octets than there is credit
+messages-cost-no-credit: message credit is not checked [message/set-flow-mode/credit]
+octets-cost-no-credit: octet credit is not checked [message/set-flow-mode/credit]
+last-message-may-exceed-credit: a message larger than the octet credit is sent
     [message/set-flow-mode/whole-assemblies message/set-flow-mode/byte-accounting]
 flow-without-a-value-gives-none: a flow without a value gives nothing [message/flow/value/unset]
 flow-replaces-credit: flow sets the credit to its value [message/flow/adds]

@@ -95,20 +95,20 @@ fragments-carry-all-properties: a message goes out in two fragments that both ca
     [message/fragment-properties/first-only]
 bodies-cut-at-64k: bodies end after 65,536 octets [encoding/body-segment/opaque]
 unknown-structs-dropped: structs of unknown codes are not passed on [encoding/header-segment/unknown-entry]
-empty-fields-left-out: fields that are empty are not passed on [encoding/packing/present]
-absent-fields-filled-in: a content-type that was absent arrives as an empty one [encoding/packing/absent]
-struct-codes-swapped: structs of a header segment carry other codes [encoding/struct/code]
+empty-fields-left-out: empty fields are not passed on [encoding/packing/present]
+absent-fields-filled-in: an absent content-type arrives as an empty one [encoding/packing/absent]
+struct-codes-swapped: structs of a header segment carry wrong codes [encoding/struct/code]
 struct-sizes-count-themselves: the size of a struct counts itself [encoding/struct/size type/struct32]
 packing-flags-swapped: the second octet of packing flags comes first [encoding/packing/order]
-fixed-values-spoilt: values of fixed width in maps arrive as others [type/bin8 type/int8 type/uint8 type/char
+fixed-values-spoilt: fixed-width values in maps arrive changed [type/bin8 type/int8 type/uint8 type/char
     type/bin16 type/int16 type/uint16 type/bin32 type/int32 type/uint32 type/float type/char-utf32 type/bin64
     type/int64 type/uint64 type/double type/datetime type/bin128 type/uuid type/bin256 type/bin512 type/bin1024
     type/bin40 type/dec32 type/bin72 type/dec64 encoding/map/all-types-round-trip]
-first-octets-of-values-lost: strings in maps arrive without what they begin with [type/vbin8 type/str8-latin type/str8
+first-octets-of-values-lost: strings in maps arrive without their first octet [type/vbin8 type/str8-latin type/str8
     type/str8-utf16 type/vbin16 type/str16-latin type/str16 type/str16-utf16 type/vbin32
     encoding/map/all-types-round-trip]
 compound-values-emptied: maps, lists and arrays within maps arrive empty [type/map type/list type/array
     encoding/map/all-types-round-trip]
-void-becomes-a-number: a void in a map arrives as a zero [type/void encoding/map/all-types-round-trip]
-booleans-negated: booleans in maps arrive as their opposites [type/boolean encoding/map/all-types-round-trip]
+void-becomes-a-number: a void in a map arrives as zero [type/void encoding/map/all-types-round-trip]
+booleans-negated: booleans in maps arrive negated [type/boolean encoding/map/all-types-round-trip]
 """)

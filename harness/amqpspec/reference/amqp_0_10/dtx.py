@@ -146,12 +146,12 @@ def _closed(session: Session) -> None:
 
 
 FAULTS = fault_table("""
-doomed-branches-go-on: a branch that can only be rolled back is fit again once it is started [dtx/start/result]
-work-belongs-to-no-branch: what lies between start and end takes effect at once [dtx/transactionality/managed]
+doomed-branches-go-on: starting a rollback-only branch clears that mark [dtx/start/result]
+work-belongs-to-no-branch: work between start and end takes effect at once [dtx/transactionality/managed]
 every-start-is-rolled-back: start results in xa-rbrollback [dtx/start/result]
 join-not-served: a start with join is refused like one without [dtx/start/join/unsupported]
 resume-not-served: a start with resume is refused like one without [dtx/end/suspend/resume]
-work-goes-on-behind-its-end: what comes behind an end belongs to the branch still [dtx/transactionality/outside]
+work-goes-on-behind-its-end: work after end still belongs to the branch [dtx/transactionality/outside]
 branches-selected-once-only: a second select of dtx is refused [dtx/select/required]
 failure-forgotten: an end with fail is like one without
     [dtx/end/fail/failure/may-roll-back dtx/end/fail/failure/marked dtx/end/fail/failure/result]

@@ -256,34 +256,34 @@ def bound(session: Session, order: Order) -> Packed:
 
 
 FAULTS = fault_table("""
-passive-declare-creates-exchange: a passive declare makes the exchange [exchange/declare/passive/no-create]
-passive-exchange-declare-looks-at-all: a passive declare is looked at like any other
+passive-declare-creates-exchange: a passive declare creates the exchange [exchange/declare/passive/no-create]
+passive-exchange-declare-looks-at-all: a passive declare checks its arguments
     [exchange/declare/arguments/passive exchange/declare/exchange/reserved-names]
 only-types-that-are-required: exchanges are of type direct or fanout [exchange/recommended-types]
-exchange-names-without-case: exchanges are made under small letters [exchange/name/syntax]
+exchange-names-without-case: exchange names are converted to lower case [exchange/name/syntax]
 second-declare-makes-it-anew: a second declare leaves an exchange without bindings [exchange/declare/type/typed]
 fifteen-exchanges-at-most: there is room for fifteen exchanges [exchange/declare/minimum]
-if-unused-never-deletes-exchanges: with if-unused every exchange is in use
+if-unused-never-deletes-exchanges: with if-unused every exchange counts as in use
     [exchange/delete/if-unused/exchange-in-use/refused]
 durable-exchanges-are-transient: no exchange is durable
     [exchange/declare/durable/support exchange/query/exchange-query-result/type/fields]
-exchange-has-to-be-as-durable: a second declare has to say durable as the first did
+exchange-has-to-be-as-durable: a second declare must repeat durable
     [exchange/declare/durable/sticky]
-exchange-has-to-be-as-auto-delete: a second declare has to say auto-delete as the first did
+exchange-has-to-be-as-auto-delete: a second declare must repeat auto-delete
     [exchange/declare/auto-delete/sticky]
-used-exchange-deleted-though-refused: the delete of an exchange that has bindings is refused, and done
+used-exchange-deleted-though-refused: deleting an exchange with bindings is refused, but done
     [exchange/delete/if-unused/exchange-in-use/stays]
-query-without-name-finds-nothing: there is no query of the default exchange [exchange/query/name/default]
+query-without-name-finds-nothing: a query does not find the default exchange [exchange/query/name/default]
 query-always-finds: a query does not say that there is no such exchange
     [exchange/query/exchange-query-result/type/fields]
 query-tells-nothing-of-durability: a query never says durable
     [exchange/query/exchange-query-result/type/fields exchange/declare/durable/support]
 second-bind-changes-arguments: a second bind by the same key changes the arguments
     [exchange/bind/duplicates/arguments]
-unbind-takes-all-keys: unbind takes away all bindings of the queue [exchange/bind/binding-key/identity]
+unbind-takes-all-keys: unbind removes all bindings of the queue [exchange/bind/binding-key/identity]
 bound-without-exchange-finds-nothing: bound does not know the default exchange [exchange/bound/exchange/default]
-bound-without-key-is-the-empty-key: bound takes a key that is left out for an empty one
+bound-without-key-is-the-empty-key: bound reads an absent key as an empty one
     [exchange/bound/binding-key/unset]
-bound-tells-of-exchanges-only: bound only tells whether there is such an exchange
+bound-tells-of-exchanges-only: bound only reports whether the exchange exists
     [exchange/bound/exchange-bound-result/exchange-not-found/flags]
 """)

@@ -36,7 +36,7 @@ def execute(session: Session, order: Order) -> None:
 
 
 FAULTS = fault_table("""
-transfers-executed-twice: a transfer is carried out twice [encoding/command/exactly-once]
-results-behind-completion: a command is told complete before its result comes [session-layer/result/always]
+transfers-executed-twice: a transfer is executed twice [encoding/command/exactly-once]
+results-behind-completion: a command is completed before its result is sent [session-layer/result/always]
 results-of-the-next-command: a result carries the id of the command after its own [execution/result]
 """)

@@ -227,16 +227,16 @@ def _named(session: Session, order: Order, multiple: bool, elsewhere: str) -> li
 
 
 FAULTS = fault_table("""
-identifiers-made-anew: a file that comes again has another identifier [file/open/identifier/same]
-content-size-of-one-more: open tells one octet more than there are [file/open/content-size/content-size]
+identifiers-made-anew: a redelivered file gets another identifier [file/open/identifier/same]
+content-size-of-one-more: open announces one octet too many [file/open/content-size/content-size]
 files-delivered-unstaged: files are delivered without having been staged [file/deliver/identifier/staged]
 staging-begins-anew: every file is sent from its first octet [file/open-ok/staged-size/behavior]
-one-octet-too-many-staged: open-ok tells one octet more than there is [file/open-ok/staged]
+one-octet-too-many-staged: open-ok reports one octet too many [file/open-ok/staged]
 opens-not-answered: open is not answered [file/open-ok/staged-size/staging/supported]
-early-publishes-dropped: what is published while it is being staged is lost [file/publish/identifier/staged]
+early-publishes-dropped: a file published while it is staged is lost [file/publish/identifier/staged]
 staged-files-cut: the last octet of a file is lost
     [file/open-ok/staged-size/staging/discard file/open-ok/staged-size/staging/supported]
 tag-zero-always-means-all: an ack of tag zero means all files without multiple, too [file/ack/multiple/up-to]
-rejected-files-always-leave: requeue means nothing [file/reject/requeue/flag]
-rejected-files-always-return: every file that is rejected goes back to its queue [file/reject/requeue/flag]
+rejected-files-always-leave: requeue is ignored [file/reject/requeue/flag]
+rejected-files-always-return: every rejected file returns to its queue [file/reject/requeue/flag]
 """)

@@ -130,12 +130,13 @@ fragments-are-messages: every fragment is a message of its own
     message/fragment-properties/first-only]
 properties-of-the-last-fragment-count: a message in fragments has the properties of the last one
     [message/fragment-properties/first-only]
-broken-transfers-lost: nothing is kept of a transfer that breaks off
+broken-transfers-lost: an interrupted transfer is lost
     [message/resume/amount message/delivery-properties/resume-id/retained]
-resume-ttl-ignored: what breaks off is kept for as long as ever [message/delivery-properties/resume-ttl/guideline]
-resume-ttl-needs-an-id: a message with a resume-ttl and without a resume-id is passed over
+resume-ttl-ignored: an interrupted transfer is kept whatever its resume-ttl
+    [message/delivery-properties/resume-ttl/guideline]
+resume-ttl-needs-an-id: a message with a resume-ttl but no resume-id is ignored
     [message/delivery-properties/resume-ttl/alone]
-unknown-transfers-have-an-offset: a resume of what is not known tells offset 1
+unknown-transfers-have-an-offset: resume of an unknown transfer reports offset 1
     [message/resume/resume-id/unknown-resume-id]
-one-octet-too-many: a resume tells one octet more than has come [message/resume/amount]
+one-octet-too-many: resume reports one octet too many [message/resume/amount]
 """)

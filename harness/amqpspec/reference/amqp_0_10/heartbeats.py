@@ -42,6 +42,6 @@ class Heartbeats(SignsOfLife):
 FAULTS = fault_table("""
 heartbeats-unasked: a client that wants no heartbeats gets them
     [connection/tune-ok/heartbeat connection/tune/heartbeat-min]
-dead-after-one-interval-of-silence: a client that was silent for one interval is dropped
+dead-after-one-interval-of-silence: a client is dropped after one interval of silence
     [connection/heartbeat/missed]
 """)

@@ -351,20 +351,20 @@ def connect(core: Core) -> Connection:
 FAULTS = fault_table("""
 own-header-not-sent: the broker sends start without a header before it
     [transport/protocol-header/first transport/negotiation/supported]
-broken-commands-carried-out-in-part: what could be read of a broken command is carried out
+broken-commands-carried-out-in-part: the readable part of a broken command is executed
     [encoding/command/truncated]
-bits-not-read: the bits among arguments are taken for unset [type/bit]
+bits-not-read: bits among the arguments are read as unset [type/bit]
 structs-read-in-one-order: header structs before the delivery properties hide them
     [encoding/header-segment/any-order]
 unknown-types-end-the-connection: a map with a value of an unknown type closes the connection
     [encoding/type-codes/skipping]
-controls-refused-when-they-come-again: a control that comes twice in a row closes the connection
+controls-refused-when-they-come-again: a repeated control closes the connection
     [session-layer/controls/idempotence]
 controls-answered-after-close: after its own close, the broker answers controls as before [connection/close-ok]
 large-assemblies-refused: a segment of more than a megaoctet closes the connection [transport/assemblies/no-limit]
-controls-overtake-commands: of what comes in one read, controls are handled first [transport/tracks/order]
-control-ends-command-under-way: a control throws away the command that is on its way
+controls-overtake-commands: controls in one read are handled before commands [transport/tracks/order]
+control-ends-command-under-way: a control discards the command in progress
     [transport/tracks/control-within-command]
-frames-of-channels-mixed: frames of all channels are put together as if they came on one
+frames-of-channels-mixed: frames of all channels are assembled as if they arrived on one
     [transport/channels/interleaved]
 """)

@@ -186,24 +186,24 @@ def close_ok(connection: Connection, order: Order) -> None:
 
 
 FAULTS = fault_table("""
-server-properties-incomplete: start does not say host and information
+server-properties-incomplete: start omits the properties host and information
     [connection/start/server-properties/required-fields]
-en-us-not-offered: start offers another locale only [connection/start/locales/required-support]
-second-locale-refused: of the locales on offer, only the first is taken [connection/start-ok/locale]
+en-us-not-offered: start does not offer en_US [connection/start/locales/required-support]
+second-locale-refused: only the first locale offered is accepted [connection/start-ok/locale]
 small-frames-offered: tune offers a max-frame-size of 2,048
     [connection/tune/max-frame-size/minimum/offered]
-agreed-frame-size-forgotten: frames up to the server's own limit are taken
+agreed-frame-size-forgotten: frames up to the server's own limit are accepted
     [connection/tune-ok/max-frame-size/max-frame-size/refused]
-one-channel-is-not-enough: a client that settles for one channel is dropped [transport/channels/down-to-one]
+one-channel-is-not-enough: a client that agrees on one channel is dropped [transport/channels/down-to-one]
 heartbeat-max-without-min: tune has a heartbeat-max and no heartbeat-min
     [connection/tune/heartbeat-max/no-heartbeat-min connection/tune/heartbeat-max/permitted-range]
-quiet-connections-dropped: the time limit for the handshake ends open connections as well
+quiet-connections-dropped: the time limit of the handshake also ends open connections
     [connection/tune-ok/heartbeat]
 heartbeats-of-clients-refused: a heartbeat of a client closes the connection [connection/heartbeat/traffic]
-insisting-is-answered-by-redirect: an open that insists is answered by redirect
+insisting-is-answered-by-redirect: open with insist is answered by redirect
     [connection/open/insist/behavior/no-redirect]
 hosts-listed: open-ok lists a host [connection/open-ok/known-hosts]
-scram-never-believed: a proof by SCRAM lets nobody in [connection/start-ok/mechanism/offered connection/secure]
+scram-never-believed: a correct SCRAM proof is rejected [connection/start-ok/mechanism/offered connection/secure]
 close-not-confirmed: the socket ends without close-ok [connection/close-ok]
 socket-kept-after-close-ok: the socket stays open after close-ok [connection/close-ok]
 """)

@@ -121,29 +121,29 @@ def _give_credit(taker: Taker, held: Held) -> None:
 
 
 FAULTS = fault_table("""
-accept-acquires: what was only shown can be accepted [message/accept/acquisition]
+accept-acquires: messages that were not acquired can be accepted [message/accept/acquisition]
 accepts-are-not-transacted: an accept within a transaction takes effect at once [tx/rollback/effect dtx/rollback/effect]
-accepted-messages-come-again: what was accepted goes back to its queue
+accepted-messages-come-again: an accepted message returns to its queue
     [message/delivery-mode/non-persistent/at-most-once]
-others-come-first: what is released goes to others than the one who had it
+others-come-first: a released message goes to another consumer first
     [message/delivery-properties/redelivered/implementation/recipient]
 accept-gives-credit: accept, reject and release give credit back as completion does
     [message/set-flow-mode/completion-only]
-accepted-ids-live-on: what was accepted can be answered once more [message/accept/reference]
-reject-acquires: what was only shown can be rejected
+accepted-ids-live-on: an accepted message can be settled again [message/accept/reference]
+reject-acquires: messages that were not acquired can be rejected
     [message/reject/acquisition/ignored message/reject/acquisition/required]
-rejected-message-stays: what is rejected goes back to its queue
+rejected-message-stays: a rejected message returns to its queue
     [queue/declare/alternate-exchange/removed queue/declare/alternate-exchange/routed
     message/reject/alternate-exchange/delivered]
-rejected-ids-live-on: what was rejected can be answered once more [message/reject/reference]
-release-always-sets-redelivered: what is released always comes again as redelivered
+rejected-ids-live-on: a rejected message can be settled again [message/reject/reference]
+release-always-sets-redelivered: a released message always returns as redelivered
     [message/release/set-redelivered/unset]
 released-messages-count-as-new: release without set-redelivered clears the flag
     [message/release/set-redelivered/unset]
-released-messages-are-lost: what is released does not come again [message/release/available]
-released-messages-go-to-the-end: what is released stands behind all others
+released-messages-are-lost: a released message is lost [message/release/available]
+released-messages-go-to-the-end: a released message goes to the end of its queue
     [message/release/ordering/position message/release/ordering/out-of-order]
-everything-can-be-acquired: an acquire names what somebody else has, too
+everything-can-be-acquired: acquire returns messages that another session holds
     [message/acquire/one-to-one message/acquire-mode/not-acquired message/accept-mode/none]
 empty-acquires-not-answered: an acquire of nothing has no result [message/acquire/one-to-one]
 """)

@@ -39,6 +39,6 @@ exclusive-queue-outlives-session: an exclusive auto-delete queue stays when its 
     [queue/declare/auto-delete/exclusive]
 names-of-deleted-queues-go-again: the end of a session deletes the queue that has the name of one it had deleted
     [queue/declare/auto-delete/exclusive]
-exclusive-for-ever: an exclusive queue stays locked when its session has closed
+exclusive-for-ever: an exclusive queue stays locked after its session closed
     [queue/declare/exclusive/one-session]
 """)

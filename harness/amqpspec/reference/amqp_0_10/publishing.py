@@ -224,15 +224,15 @@ def _expire(session: Session, message: Message) -> None:
 
 
 FAULTS = fault_table("""
-alternate-gets-all: the alternate exchange gets what was to be discarded
+alternate-gets-all: the alternate exchange receives messages that should be discarded
     [exchange/declare/alternate-exchange/when]
-alternate-exchange-ignored: what no queue gets never goes to the alternate exchange
+alternate-exchange-ignored: unroutable messages do not go to the alternate exchange
     [exchange/declare/alternate-exchange/when message/delivery-properties/discard-unroutable/unset]
 alternate-of-the-alternate: what the alternate exchange cannot route goes to its own alternate exchange
     [exchange/declare/alternate-exchange/double-failure/no-second]
-unroutable-always-rejected: what no queue gets is rejected in mode none, too
+unroutable-always-rejected: unroutable messages are rejected in accept mode none, too
     [exchange/declare/alternate-exchange/empty-name]
-discarding-ends-the-session: discard-unroutable on a message without a queue ends the session
+discarding-ends-the-session: an unroutable message with discard-unroutable ends the session
     [message/delivery-properties/discard-unroutable/set]
 immediate-means-nothing: an immediate message waits for a subscriber
     [message/delivery-properties/immediate/unroutable]
@@ -240,25 +240,25 @@ immediate-never-delivered: an immediate message is never delivered
     [message/delivery-properties/immediate/unroutable]
 one-able-subscriber-is-enough: an immediate message goes to its queues where one of them has an able subscriber
     [message/delivery-properties/immediate/unroutable message/reject-code/immediate]
-publishing-is-not-transacted: what a transaction publishes is there at once
+publishing-is-not-transacted: messages published in a transaction are available at once
     [message/transfer/transactional-publish tx/rollback/effect dtx/rollback/effect]
 transfers-not-accepted: a transfer in explicit mode is not answered by accept
     [message/message-properties/message-id/duplicate-accepted message/accept-mode/explicit]
-duplicates-refused: a message with an id that was there before is dropped and not accepted
+duplicates-refused: a message with a known id is dropped and not accepted
     [message/message-properties/message-id/duplicate-accepted message/message-properties/message-id/duplicate]
-blank-destination-refused: a transfer to a destination without a name ends the session
+blank-destination-refused: a transfer to the blank destination ends the session
     [message/transfer/destination/blank-destination]
 transfers-go-to-the-last-exchange: a transfer is routed by the exchange that was declared last
     [message/transfer/routing]
-transacted-transfers-stay-open: a transfer within a transaction is never told complete
+transacted-transfers-stay-open: a transfer within a transaction is never completed
     [tx/commit/completion tx/rollback/completion]
 user-ids-refused: a user-id is refused, whoever it names [message/message-properties/user-id/authentication]
-ttl-ignored: a message never grows too old [message/delivery-properties/ttl/expired]
-expiry-takes-neighbours: with a message that has grown too old all others of its queue go
+ttl-ignored: ttl is ignored [message/delivery-properties/ttl/expired]
+expiry-takes-neighbours: an expired message takes all others of its queue with it
     [message/delivery-properties/ttl/expired]
 origin-not-told: deliveries do not name the exchange [message/delivery-properties/exchange/by-broker]
 arrivals-not-stamped: no timestamp is set [message/delivery-properties/timestamp/by-broker]
-publishers-set-timestamps: a timestamp that was published stays [message/delivery-properties/timestamp/by-broker]
+publishers-set-timestamps: a timestamp set by the publisher is kept [message/delivery-properties/timestamp/by-broker]
 expiration-not-set: no expiration is set [message/delivery-properties/expiration/by-broker]
 message-ids-assigned-anew: messages get other ids [message/message-properties/message-id/immutable]
 correlation-ids-dropped: correlation-id is not passed on [message/message-properties/correlation-id/ignored]

@@ -157,20 +157,21 @@ def query(session: Session, order: Order) -> Packed:
 
 
 FAULTS = fault_table("""
-passive-declare-creates-queue: a passive declare makes the queue, and is refused [queue/declare/passive/no-create]
-passive-queue-declare-looks-at-all: a passive declare looks at the arguments [queue/declare/arguments/passive]
+passive-declare-creates-queue: a passive declare creates the queue and is refused [queue/declare/passive/no-create]
+passive-queue-declare-looks-at-all: a passive declare checks the arguments [queue/declare/arguments/passive]
 durable-queues-are-transient: no queue is durable
     [queue/declare/durable/types queue/declare/durable/restart queue/declare/durable/persistence]
 passive-queue-declare-purges: a passive declare empties the queue [queue/declare/passive/passive]
 two-hundred-queues-at-most: there is room for two hundred queues [queue/declare/minimum-queues]
-queue-once-used-is-in-use: with if-unused, a queue that had a consumer stays [queue/delete/if-unused/if-unused-flag]
+queue-once-used-is-in-use: with if-unused, a queue that once had a consumer is not deleted
+    [queue/delete/if-unused/if-unused-flag]
 queue-deletion-ends-all-subscribers: when a queue is deleted, every session with a subscription ends
     [message/subscribe/queue-deletion]
 delete-keeps-queues: a delete leaves the queue with its messages [queue/delete/messages]
 no-queue-is-exclusive: every queue is shared [queue/declare/exclusive/types]
-queue-has-to-be-as-durable: a second declare has to say durable as the first did
+queue-has-to-be-as-durable: a second declare must repeat durable
     [queue/declare/durable/pre-existence]
-queue-has-to-be-as-auto-delete: a second declare has to say auto-delete as the first did
+queue-has-to-be-as-auto-delete: a second declare must repeat auto-delete
     [queue/declare/auto-delete/pre-existence]
 purge-does-nothing: purge leaves everything as it is [queue/purge/empty]
 purge-ends-subscriptions: purge cancels the subscriptions of the queue [queue/purge/subscribers]

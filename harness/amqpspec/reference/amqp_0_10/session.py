@@ -275,25 +275,25 @@ def sessions_of(core: Core) -> Sessions:
 
 
 FAULTS = fault_table("""
-commands-not-counted: every command has the id that command-point said [session/command-point/numbering]
-replays-executed: a command that was received before is carried out again [session-layer/replay/known-commands]
-state-lost-on-detaching: sessions end as they lose their channel, whatever timeout was granted
+commands-not-counted: every command gets the id of the last command-point [session/command-point/numbering]
+replays-executed: a replayed command is executed again [session-layer/replay/known-commands]
+state-lost-on-detaching: a session ends with its channel, whatever timeout was granted
     [session/request-timeout/preserved]
 sessions-outlive-timeout-zero: a session without a timeout lives on without a channel [session-layer/timeout/zero]
-timeouts-run-on: a session that is attached again within its timeout ends when that has passed
+timeouts-run-on: a session attached again within its timeout still expires
     [session/request-timeout/preserved]
-session-names-of-all-users: a session name means one session for all users [session/name session/attach/scoping]
+session-names-of-all-users: all users share one set of session names [session/name session/attach/scoping]
 ranges-that-touch: completed lists each id as a range of its own
     [type/sequence-set/layout]
 expected-unasked: expected comes with every completion [session/expected/never-spontaneous]
-confirms-what-never-came: confirmed comes unasked, for commands that were never sent
+confirms-what-never-came: confirmed names commands that were never sent
     [session/confirmed/spontaneous]
 sync-flag-ignored: the sync flag of a command changes nothing [session/header/sync execution/sync]
-sync-completes-alone: where sync is complete, nothing is said of the commands before it [execution/sync]
-exceptions-on-channel-zero: exceptions come on channel 0, whatever the session's is [encoding/exception/channel]
-exception-without-detaching: a session stays attached behind its exception [encoding/exception/channel]
-exception-without-its-command: an exception does not say which command it is about
+sync-completes-alone: only sync itself is reported as completed [execution/sync]
+exceptions-on-channel-zero: exceptions are sent on channel 0 [encoding/exception/channel]
+exception-without-detaching: a session stays attached after an exception [encoding/exception/channel]
+exception-without-its-command: an exception does not name its command
     [execution/exception/command-id]
-fields-counted-from-one: the field that an exception names is counted from one [execution/exception/field-index]
+fields-counted-from-one: the field index of an exception counts from one [execution/exception/field-index]
 exceptions-without-text: the description of an exception is empty [execution/exception/description]
 """)

@@ -149,26 +149,26 @@ def stop(session: Session, order: Order) -> None:
 
 
 FAULTS = fault_table("""
-nothing-acquired: mode pre-acquired is passed over, and messages are only shown [message/acquire-mode/pre-acquired]
-sessions-share-what-is-exclusive: next to an exclusive subscription its own session may have others
+nothing-acquired: mode pre-acquired is treated as not-acquired [message/acquire-mode/pre-acquired]
+sessions-share-what-is-exclusive: a session may subscribe again beside its own exclusive subscription
     [message/subscribe/exclusive/alone message/subscribe/exclusive/in-use]
-destinations-are-shared: a destination that another session has is taken
+destinations-are-shared: a destination of another session counts as in use
     [message/subscribe/destination/session-local]
-destinations-stay-taken: behind its cancel the destination of a subscription is not free
+destinations-stay-taken: a destination is not free after cancel
     [message/subscribe/destination/unique-subscriber-destination]
 exclusive-comes-first-only: a queue that ever had a subscriber grants no exclusive one
     [message/subscribe/exclusive/in-use]
 fifteen-subscriptions-at-most: a queue has room for fifteen subscriptions
     [message/subscribe/simultaneous-subscriptions]
-cancel-does-nothing: a subscription goes on behind its cancel [message/cancel/no-more message/subscribe/lifetime]
+cancel-does-nothing: a subscription continues after cancel [message/cancel/no-more message/subscribe/lifetime]
 cancel-releases-transfers: cancel gives back what is neither accepted nor released
     [message/cancel/post-cancel-transfer-resolution/unaffected]
-cancel-forgets-transfers: transfers from before a cancel can be answered no more
+cancel-forgets-transfers: transfers from before a cancel can no longer be settled
     [message/cancel/post-cancel-transfer-resolution/resolvable]
 credit-mode-is-forever: a subscription in credit mode never leaves it [message/set-flow-mode/mode-switching]
 flow-mode-stays: set-flow-mode changes nothing [message/set-flow-mode/credit]
 flush-waits-for-nobody: flush is complete although messages wait for room in the socket [message/flush/exhausts]
-flush-leaves-credit: flush leaves what credit there is [message/flush/exhausts]
-stop-does-nothing: stop leaves the credit as it is [message/stop/zero message/stop/completion]
+flush-leaves-credit: flush does not clear the credit [message/flush/exhausts]
+stop-does-nothing: stop does not clear the credit [message/stop/zero message/stop/completion]
 stop-takes-messages-only: stop leaves credit in octets [message/stop/zero]
 """)

@@ -219,23 +219,23 @@ def _header(message: Message, redelivered: bool, taker: Taker) -> list[Any]:
 
 
 FAULTS = fault_table("""
-everything-acquired: mode not-acquired is passed over, and every message is taken out of its queue
+everything-acquired: mode not-acquired is treated as pre-acquired
     [message/acquire-mode/not-acquired message/accept/acquisition]
-transferred-is-accepted: in explicit mode a message is gone once it was sent [message/accept-mode/explicit]
-mode-none-waits-for-accept: what was sent with accept-mode none comes again unless it is accepted
+transferred-is-accepted: in explicit mode a message is removed once sent [message/accept-mode/explicit]
+mode-none-waits-for-accept: a message sent with accept-mode none returns unless accepted
     [message/accept-mode/none]
-mode-none-can-be-acquired: what was shown with accept-mode none can be acquired [message/accept-mode/none]
+mode-none-can-be-acquired: a message delivered with accept-mode none can be acquired [message/accept-mode/none]
 busy-channel-starves-others: a channel that delivers goes on until all is sent [transport/channels/fair]
 headers-cost-no-credit: credit in octets counts bodies only [message/set-flow-mode/byte-accounting]
-destinations-lose-their-names: deliveries bear no destination [message/transfer/subscription]
+destinations-lose-their-names: deliveries have no destination [message/transfer/subscription]
 acquire-mode-not-told: every delivery says that it is acquired [message/acquire-mode/not-acquired]
 subscriptions-outlive-sessions: a subscription keeps its place at the queue when its session ends
     [message/subscribe/lifetime]
-lost-session-leaves-no-trace: what a session that ended had not accepted comes again as if it were new
+lost-session-leaves-no-trace: unaccepted messages of an ended session return without redelivered
     [message/delivery-properties/redelivered/implementation/flag]
-returned-messages-wait-for-a-new-subscription: what a session that ended had not accepted comes to nobody who waits
+returned-messages-wait-for-a-new-subscription: unaccepted messages of an ended session do not reach waiting consumers
     [message/delivery-properties/redelivered/implementation/flag]
-redelivered-never-set: no delivery is told to be one more
+redelivered-never-set: redelivered is never set
     [message/delivery-properties/redelivered/implementation/flag message/release/set-redelivered/set]
 published-as-redelivered-forgotten: the flag redelivered of a publisher is not passed on
     [message/delivery-properties/redelivered/kept]

@@ -78,13 +78,13 @@ def rollback(session: Session, order: Order) -> None:
 
 
 FAULTS = fault_table("""
-select-looks-at-all-sessions: a subscription of another session with accept-mode none bars select
+select-looks-at-all-sessions: a subscription of another session with accept-mode none blocks select
     [tx/select/explicit-accepts/select]
 commit-does-nothing: a commit has the effect of a rollback [tx/commit/effect]
 commit-forgets-accepts: a commit does not drop what was accepted in it [tx/commit/effect]
 commit-forgets-transfers: a commit does not publish [tx/commit/effect tx/commit/publishing]
-commit-ends-transactions: behind a commit there are no transactions [tx/commit/effect]
+commit-ends-transactions: after a commit there are no transactions [tx/commit/effect]
 rollback-commits: a rollback has the effect of a commit [tx/rollback/effect]
 rollback-gives-everything-back: a rollback puts back what the client had accepted [tx/rollback/still-acquired]
-rollback-ends-transactions: behind a rollback there are no transactions [tx/rollback/effect]
+rollback-ends-transactions: after a rollback there are no transactions [tx/rollback/effect]
 """)
