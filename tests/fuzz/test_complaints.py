@@ -125,6 +125,15 @@ def test_a_cause_is_made_small_once(complaints: Complaints, monkeypatch: pytest.
     assert made == [named.top, bare.top, bare.top]
 
 
+def test_known_deviations_and_lines_of_a_log_confuse_nobody(complaints: Complaints) -> None:
+    deviates = Suspicion(Oracle.CONFORMANCE, "a/row: silence", "silence", (CELL.input(0).id,))
+    for seen in (deviates, line(OLD)):
+        assert asked(complaints, seen, batch=MIXED) == [seen.top]
+        for _ in range(5):
+            assert asked(complaints, seen, batch=MIXED) == []
+    assert not complaints.is_confused
+
+
 # --- suspicions that wait
 
 

@@ -76,7 +76,7 @@ class Complaints:
     def _is_followed(self, batch: Batch, seen: Suspicion) -> bool:
         if seen.oracle in _OF_ONE_INPUT and seen.top.partition(":")[0] in self._order.subject.known:
             return False
-        new = self.known[_key(batch, seen)] < _limit(batch) and self.limit.allows(seen)
+        new = self.known[_key(batch, seen)] < _limit(batch, seen) and self.limit.allows(seen)
         return (new and self.deferred.is_due) or seen.oracle in SPOILS
 
     def take(self, triage: Triage, batch: Batch, check: Check) -> None:
@@ -146,7 +146,7 @@ class Complaints:
                 self._leave_unconfirmed(one)
                 continue
             key = _key(batch, one)
-            if self.known[key] >= _limit(batch) or not self.limit.allows(one):
+            if self.known[key] >= _limit(batch, one) or not self.limit.allows(one):
                 self._tally.repeats += 1
                 continue
             item = batch.items[0] if len(batch.items) == 1 else None
@@ -191,9 +191,9 @@ class Complaints:
 
     def _blamed(self, triage: Triage, batch: Batch, seen: Suspicion) -> Blame | None:
         key = _key(batch, seen)
-        if self.known[key] >= _limit(batch):
+        if self.known[key] >= _limit(batch, seen):
             self._tally.repeats += 1
-            self.is_confused |= batch.is_mixed
+            self.is_confused |= batch.is_mixed and seen.oracle not in (*_OF_ONE_INPUT, Oracle.LOG)
             if seen.oracle in SPOILS:
                 if len(batch.cells) == 1:
                     self._tally.stop(batch.cells[0].key, f"{seen.oracle} again: {seen.top}")
@@ -281,9 +281,10 @@ class Complaints:
             self.done = True
 
 
-def _limit(batch: Batch) -> int:
+def _limit(batch: Batch, seen: Suspicion) -> int:
     """How often the same is blamed in one place."""
-    return _REPEATS if batch.is_mixed or not batch.spans else 1
+    one_place = bool(batch.spans) and (not batch.is_mixed or seen.oracle in _OF_ONE_INPUT)
+    return 1 if one_place else _REPEATS
 
 
 def _key(batch: Batch, seen: Suspicion) -> tuple[str, ...]:
