@@ -21,6 +21,7 @@ from click.testing import CliRunner
 from amqpspec.cli.main import cli
 from amqpspec.fuzz.campaign import schedule
 from amqpspec.fuzz.campaign.campaign import Campaign
+from amqpspec.fuzz.campaign.clock import BudgetClock
 from amqpspec.fuzz.campaign.energy import Energy
 from amqpspec.fuzz.campaign.journal import CampaignJournal, batches, findings_in, inputs_of, read_progress
 from amqpspec.fuzz.campaign.order import CampaignOrder
@@ -399,8 +400,9 @@ def test_a_campaign_killed_again_and_again_comes_to_the_same_end(
 
 
 def test_a_finding_that_was_written_right_before_a_kill_is_not_forgotten(
-    broker: ReferenceBroker, tmp_path: Path
+    broker: ReferenceBroker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(BudgetClock, "is_late", property(lambda self: False))
     order = CampaignOrder(
         subject_of(broker), tmp_path, 0.0, patterns=CELLS, mutate=False, batch=64, smaller=False
     )

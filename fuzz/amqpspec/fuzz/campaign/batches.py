@@ -116,11 +116,13 @@ class BatchRunner:
     def _wave(self, wave: Batch, result: BatchResult, attempt: int) -> None:
         """Send what is left once; ``result`` is brought up to date."""
         revivals = self._triage.revivals
-        self._readiness.ensure(self._last)
-        if self._triage.revivals != revivals:
-            # Those that waited were on a target that has gone: its end is no answer to them.
-            self._sender.finish()
-            self._take_belated(_GONE)
+        try:
+            self._readiness.ensure(self._last)
+        finally:
+            if self._triage.revivals != revivals:
+                # Those that waited were on a target that has gone: its end is no answer to them.
+                self._sender.finish()
+                self._take_belated(_GONE)
         self._under_way, self.sent = wave, self._whole
         seen, check = self._sender.send(wave.items, attempt)
         self._progress.check = check
