@@ -45,13 +45,15 @@ def _run(program: str, limits: Limits = _PATIENT, connected: bool = False) -> Ra
     ],
 )
 def test_what_an_agent_comes_to(program: str, application: Application) -> None:
-    assert _run(program).application is application
+    ran = _run(program)
+    assert (ran.application, ran.stopped_ns) == (application, None)
 
 
 @pytest.mark.parametrize("connected", [False, True])
 def test_an_agent_that_hangs_is_ended(connected: bool) -> None:
     ran = _run("import time; time.sleep(600)", _HASTY, connected)
     assert (ran.application, ran.exit_code) == (Application.HANG, None)
+    assert ran.stopped_ns is not None
 
 
 def test_time_counts_from_the_connection() -> None:

@@ -96,7 +96,8 @@ def test_what_a_task_comes_to(scenario: str, application: Application) -> None:
 def test_an_agent_that_does_not_say_done_is_ended_and_replaced(scenario: str) -> None:
     with _agents() as agents:
         begun_s = monotonic_s()
-        assert _run(agents, scenario, _HASTY).application is Application.HANG
+        ran = _run(agents, scenario, _HASTY)
+        assert ran.application is Application.HANG and ran.stopped_ns is not None
         assert monotonic_s() - begun_s < 20
         assert _run(agents, "done()").application is Application.SILENT
         assert agents.started == 2

@@ -31,13 +31,15 @@ def _read(
     *,
     is_left: bool = False,
     leaving: bool = False,
+    stopped_ns: int | None = None,
 ) -> Refusal | None:
-    """The server misbehaves at 10 ns; then this is said, a frame a nanosecond."""
+    """The server misbehaves at 10 ns; then this is said, a frame a nanosecond; the socket ends at 100 ns."""
     talk = Talk(1, hostile_ns=10, ended=ended, ended_ns=100 if ended else None, is_left=is_left)
     talk.add(_C, 1, b"AMQP\0\0\x09\x01")
     for at_ns, (side, octets) in enumerate(after, 11):
         talk.add(side, at_ns, octets)
-    return refusal_by(_READING.conversation(talk), Ran(application, None, (), ""), leaving=leaving)
+    ran = Ran(application, None, (), "", stopped_ns=stopped_ns)
+    return refusal_by(_READING.conversation(talk), ran, leaving=leaving)
 
 
 @pytest.mark.parametrize(
@@ -65,6 +67,27 @@ def test_what_counts_as_a_refusal(
     after: Sequence[tuple[Side, bytes]], application: Application, refusal: Refusal | None
 ) -> None:
     assert _read(after, application) == refusal
+
+
+@pytest.mark.parametrize("application", [Application.HANG, Application.MEMORY])
+@pytest.mark.parametrize(
+    ("after", "stopped_ns", "refusal"),
+    [
+        ([], 101, Refusal(Scope.SOCKET)),
+        ([_PUBLISH], 101, Refusal(Scope.SOCKET)),
+        ([], 99, None),
+        ([], None, None),
+        ([_close(_C, 200)], 101, None),
+        ([_close(_C, 200, "channel")], 101, None),
+    ],
+)
+def test_a_socket_that_ended_before_the_harness_ended_the_process_was_ended_by_the_client(
+    application: Application,
+    after: Sequence[tuple[Side, bytes]],
+    stopped_ns: int | None,
+    refusal: Refusal | None,
+) -> None:
+    assert _read(after, application, stopped_ns=stopped_ns) == refusal
 
 
 @pytest.mark.parametrize("application", [Application.REPORTED, Application.UNSEEN])

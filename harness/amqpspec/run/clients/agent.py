@@ -21,7 +21,7 @@ from typing import IO, Any, Protocol
 
 import psutil
 
-from amqpspec.net.clock import monotonic_s
+from amqpspec.net.clock import monotonic_ns, monotonic_s
 
 CANNOT = 89
 MAX_OUTPUT_OCTETS = 1 << 20
@@ -74,6 +74,7 @@ class Ran:
     """What an agent came to; ``said`` are the last octets of its error output, as text.
 
     ``is_shared``: its process had carried out other tasks before. ``cpu_s`` is about how much processor time it took.
+    ``stopped_ns`` is when the harness decided to end it, None where it ended itself.
     """
 
     application: Application
@@ -82,6 +83,7 @@ class Ran:
     said: str
     is_shared: bool = False
     cpu_s: float = 0.0
+    stopped_ns: int | None = None
 
     def describe(self) -> str:
         """The application's side in one phrase."""
@@ -176,6 +178,7 @@ def run_agent(
     usage = Usage(process.pid)
     try:
         broken = _watch(process, limits, connected_s, usage)
+        stopped_ns = monotonic_ns()
     finally:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
@@ -183,7 +186,9 @@ def run_agent(
         out.join()
         err.join()
     said = err.octets[-2000:].decode("utf-8", "replace")
-    return replace(came_to(process.returncode, broken, _events(out.octets), said), cpu_s=usage.cpu_s)
+    return replace(
+        came_to(process.returncode, broken, _events(out.octets), said, stopped_ns), cpu_s=usage.cpu_s
+    )
 
 
 def _watch(
@@ -227,11 +232,15 @@ class Usage:
 
 
 def came_to(
-    exit_code: int, broken: Application | None, events: tuple[Mapping[str, Any], ...], said: str
+    exit_code: int,
+    broken: Application | None,
+    events: tuple[Mapping[str, Any], ...],
+    said: str,
+    stopped_ns: int,
 ) -> Ran:
-    """What an exit code, a limit that was broken, and events mean."""
+    """What an exit code, a limit that was broken, and events mean; ``stopped_ns``: when the watching ended."""
     if broken is not None:
-        return Ran(broken, None, events, said)
+        return Ran(broken, None, events, said, stopped_ns=stopped_ns)
     if exit_code == CANNOT:
         return Ran(Application.CANNOT, exit_code, events, said)
     if exit_code < 0:

@@ -21,7 +21,7 @@ from typing import IO, Any
 
 import psutil
 
-from amqpspec.net.clock import monotonic_s
+from amqpspec.net.clock import monotonic_ns, monotonic_s
 from amqpspec.run.clients.agent import (
     MAX_OUTPUT_OCTETS,
     AgentError,
@@ -155,9 +155,10 @@ class _Process:
             assert self._process.stdin is not None
             self._process.stdin.write(json.dumps(order).encode() + b"\n")
         broken = self._watch(limits, sockets)
+        stopped_ns = monotonic_ns()
         self._usage.look()
         exit_code = self._exit_code(broken, sockets)
-        ran = came_to(exit_code, broken, self._events.finish(), self._errors.text)
+        ran = came_to(exit_code, broken, self._events.finish(), self._errors.text, stopped_ns)
         return replace(ran, is_shared=self._order > 1, cpu_s=self._usage.cpu_s)
 
     def _watch(self, limits: Limits, sockets: Sockets) -> Application | None:

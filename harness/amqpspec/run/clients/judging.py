@@ -177,6 +177,8 @@ class No(NamedTuple):
     is_error: bool
 
 
+_STOPPED = (Application.HANG, Application.MEMORY)
+"""Applications whose process the harness ended."""
 Says = Callable[[Said], No | None]
 """Whether a frame says no, in the words of its dialect."""
 
@@ -186,7 +188,7 @@ def refusal_by(
 ) -> Refusal | None:
     """How the client refused what the server did; None where it went on as if nothing had happened.
 
-    An end that the harness made, because time or memory was used up, is none of the client's, and neither is one that
+    An end that the harness made, because time or memory was used up, is not the client's, and neither is one that
     the server made first, or gave the reason for by a close. A close without an error is a refusal only where the
     application learned of something. ``went_on`` tells of other signs that it did. Raises Undecided.
     """
@@ -206,21 +208,21 @@ def refusal_by(
     # What a server says about a socket that the client ended refuses nothing that the client went on to do.
     if refused(conversation.talk.ended_ns) or went_on(conversation):
         return None
-    ended = bool(conversation.talk.ended and not conversation.talk.is_left) and ran.application in (
-        Application.REPORTED,
-        Application.CRASH,
-        Application.UNSEEN,
-    )
-    return Refusal(Scope.SOCKET) if ended else None
+    if ran.application in _STOPPED and any(_noes(conversation.by_client(), says, conversation)):
+        return None  # It closed without an error, as one does that is done.
+    quiet = (Application.SILENT, Application.CANNOT)
+    return Refusal(Scope.SOCKET) if has_left(conversation, ran) and ran.application not in quiet else None
 
 
 def has_left(conversation: Conversation, ran: Ran) -> bool:
     """Whether the client ended the socket: not the server, and not the harness because time or memory was used up."""
     talk = conversation.talk
-    return bool(talk.ended and not talk.is_left) and ran.application not in (
-        Application.HANG,
-        Application.MEMORY,
-    )
+    if not talk.ended or talk.is_left:
+        return False
+    if ran.application not in _STOPPED:
+        return True
+    # The end of the process ends its sockets; one that ended earlier was the client's doing.
+    return talk.ended_ns is not None and ran.stopped_ns is not None and talk.ended_ns < ran.stopped_ns
 
 
 def stayed_s(conversation: Conversation) -> float | None:
