@@ -160,6 +160,29 @@ def test_a_run_whose_folder_is_gone_is_forgotten(tmp_path: Path) -> None:
     assert not (tmp_path / "state").exists()
 
 
+def test_a_note_that_goes_while_the_notes_are_read_is_passed_over(tmp_path: Path) -> None:
+    notes = Notes("t", "d", tmp_path / "state")
+    folders = [tmp_path / "one", tmp_path / "two"]
+    for folder in folders:
+        with notes.noted(folder), Journal(folder) as journal:
+            kept_by(journal).add(queue(folder.name))
+    reading = notes.runs()
+    first, _ = next(reading)
+    for folder in folders:
+        notes.forget(folder)
+    assert list(reading) == [] and first in folders
+
+
+@pytest.mark.parametrize("octets", [b"", b"a/relative/folder", b"\xff\xfe"])
+def test_a_note_that_names_no_folder_is_passed_over(octets: bytes, tmp_path: Path) -> None:
+    state = tmp_path / "state"
+    notes = Notes("t", "d", state)
+    with notes.noted(tmp_path / "run"), Journal(tmp_path / "run") as journal:
+        kept_by(journal).add(queue("one"))
+    (state / "left" / "t" / "d" / "0123456789abcdef").write_bytes(octets)
+    assert list(notes.runs()) == [(tmp_path / "run", [queue("one")])]
+
+
 def test_where_nothing_can_be_noted_a_run_goes_on(tmp_path: Path) -> None:
     (tmp_path / "state").write_text("a file")
     with Notes("t", "d", tmp_path / "state").noted(tmp_path / "run"):

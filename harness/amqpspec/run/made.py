@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from amqpspec.record.drafts import draft_of
 from amqpspec.record.journal import Journal, JournalError, Node, read_nodes
 
 STATE_DIR = Path(".brokers")
@@ -82,8 +83,10 @@ class Notes:
 
     def runs(self) -> Iterator[tuple[Path, list[Node]]]:
         """The folders of runs that are noted, and what each may have left; those that are gone are forgotten."""
-        for note in sorted(self._folder.glob("*")):
-            folder = Path(note.read_text(encoding="utf-8"))
+        for note in sorted(self._folder.glob("[!.]*")):
+            folder = _folder_in(note)
+            if folder is None:
+                continue
             if folder.is_dir():
                 yield folder, _left_by(folder)
             else:
@@ -99,7 +102,9 @@ class Notes:
     def _note(self, folder: Path) -> None:
         place = self._place(folder)
         place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(str(folder.absolute()), encoding="utf-8")
+        draft = draft_of(place)  # other runs read the notes at any time: a note is whole, or not there
+        draft.write_text(str(folder.absolute()), encoding="utf-8")
+        draft.replace(place)
 
     def _place(self, folder: Path) -> Path:
         return self._folder / hashlib.sha256(str(folder.absolute()).encode()).hexdigest()[:16]
@@ -108,6 +113,15 @@ class Notes:
 def _place_of(target: str, state_dir: Path) -> Path:
     legal = "".join(c if c.isalnum() or c in "-.@" else "-" for c in target)
     return state_dir / "left" / legal
+
+
+def _folder_in(note: Path) -> Path | None:
+    """The folder of which a note tells; None where its run took it back a moment ago, or it names none."""
+    try:
+        folder = Path(note.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError):
+        return None
+    return folder if folder.is_absolute() else None
 
 
 def _left_by(folder: Path) -> list[Node]:

@@ -46,11 +46,11 @@ def sweep(world: World, notes: Notes, own: Path) -> int:
 
 
 def _is_at_work(folder: Path) -> bool:
-    """Whether a run holds the lock of its folder."""
+    """Whether a folder must be left alone: a run holds its lock."""
     try:
         with locked_folder(folder):
             return False
-    except BlockingIOError:
+    except OSError:  # another has it, or has removed it since its note was read
         return True
 
 
