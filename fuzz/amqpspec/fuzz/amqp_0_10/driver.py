@@ -17,7 +17,10 @@ from amqpspec.fuzz.amqp_0_10.client_frames import frames_in
 from amqpspec.fuzz.amqp_0_10.grammar import productions
 from amqpspec.fuzz.amqp_0_10.judge import judge
 from amqpspec.fuzz.amqp_0_10.samples import CHANNEL
+from amqpspec.fuzz.amqp_0_10.server_places import FAMILIES as SERVER_FAMILIES
+from amqpspec.fuzz.amqp_0_10.server_places import on_channel_of, server_places
 from amqpspec.fuzz.amqp_0_10.turns import FACTS, turn_of
+from amqpspec.fuzz.clients.part import ServerPlace
 from amqpspec.fuzz.driver import FuzzDriver
 from amqpspec.fuzz.executor.heard import Decode
 from amqpspec.fuzz.executor.subject import Subject
@@ -72,6 +75,16 @@ class Amqp010Driver(FuzzDriver):
         reader = FrameReader()
         reader.feed(octets)
         return WordedFrames(reader, describe_frame)
+
+    client_families = SERVER_FAMILIES
+
+    def server_places(self) -> Iterable[ServerPlace]:
+        """From the protocol header to a delivery."""
+        return server_places()
+
+    def fitted(self, frame: bytes, step: bytes) -> bytes:
+        """A step on the channel of the server's frame."""
+        return on_channel_of(frame, step)
 
     # --- states
 

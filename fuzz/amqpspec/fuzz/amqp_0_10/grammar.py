@@ -255,7 +255,7 @@ def protocol_header(octets: bytes) -> Node:
 class _Grammar(Maker):
     def productions(self) -> Iterator[Production]:
         dialect = self.dialect
-        yield Production("protocol-header", protocol_header(dialect.protocol_header))
+        yield Production("protocol-header", protocol_header(dialect.protocol_header), Side.BOTH)
         for control in dialect.controls.values():
             yield from self._both(f"control/{control.name}", control)
         for command in dialect.commands.values():
@@ -283,23 +283,24 @@ class _Grammar(Maker):
         properties = self.header_struct(
             "message.delivery-properties", full=False, routing_key="amqpspec.fuzz.none"
         )
-        yield Production("message/bare", self.transfer(properties, body=None, destination=EXCHANGE))
+        bare = self.transfer(properties, body=None, destination=EXCHANGE)
+        yield Production("message/bare", bare, Side.BOTH)
         for name in ("message.delivery-properties", "message.message-properties"):
             struct = self.header_struct(name)
-            yield Production(f"struct/{name}", self.transfer(*([properties] * (name[8] == "m")), struct))
+            tree = self.transfer(*([properties] * (name[8] == "m")), struct)
+            yield Production(f"struct/{name}", tree, Side.BOTH)
         for kind in self.dialect.types:
             if kind.code is not None:
                 headers = self.map_of("application-headers", [self.entry("k", kind)])
                 struct = self.header_struct(
                     "message.message-properties", full=False, application_headers=headers
                 )
-                yield Production(f"type/{kind.name}", self.transfer(properties, struct))
-        yield Production("message/frames", self._in_frames(properties))
-        yield Production(
-            "header/message", group("header", self.frame("header", [properties], flags=MIDDLE, name="header"))
-        )
-        yield Production("body", group("body", self.body(BODY)))
-        yield Production("body/rest", group("body", self.body(BODY, LAST & ~2)))
+                yield Production(f"type/{kind.name}", self.transfer(properties, struct), Side.BOTH)
+        yield Production("message/frames", self._in_frames(properties), Side.BOTH)
+        header = group("header", self.frame("header", [properties], flags=MIDDLE, name="header"))
+        yield Production("header/message", header, Side.BOTH)
+        yield Production("body", group("body", self.body(BODY)), Side.BOTH)
+        yield Production("body/rest", group("body", self.body(BODY, LAST & ~2)), Side.BOTH)
 
     def _in_frames(self, properties: Node) -> Node:
         """Every segment in two frames."""

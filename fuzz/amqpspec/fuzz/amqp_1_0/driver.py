@@ -16,7 +16,10 @@ from amqpspec.fuzz.amqp_1_0.case_words import CASE_WORDS
 from amqpspec.fuzz.amqp_1_0.client_frames import frames_in
 from amqpspec.fuzz.amqp_1_0.grammar import productions
 from amqpspec.fuzz.amqp_1_0.judge import judge
+from amqpspec.fuzz.amqp_1_0.server_places import FAMILIES as SERVER_FAMILIES
+from amqpspec.fuzz.amqp_1_0.server_places import server_places
 from amqpspec.fuzz.amqp_1_0.turns import FACTS, turn_of
+from amqpspec.fuzz.clients.part import ServerPlace
 from amqpspec.fuzz.driver import FuzzDriver
 from amqpspec.fuzz.executor.heard import Decode
 from amqpspec.fuzz.executor.subject import Subject
@@ -48,7 +51,7 @@ class Amqp10Driver(FuzzDriver):
 
     # --- grammar, families, judge
 
-    revision = 2
+    revision = 3
 
     def productions(self) -> Iterable[Production]:
         """Performatives, sections, encodings and frames."""
@@ -74,6 +77,12 @@ class Amqp10Driver(FuzzDriver):
         reader = TypedReader(max_frame_octets=_MAX_OCTETS)
         reader.feed(octets)
         return WordedFrames(reader, describe_frame)
+
+    client_families = SERVER_FAMILIES
+
+    def server_places(self) -> Iterable[ServerPlace]:
+        """From the protocol header to a delivery."""
+        return server_places()
 
     # --- states
 

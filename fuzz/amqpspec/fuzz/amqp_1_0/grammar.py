@@ -23,6 +23,13 @@ _SEQUENCES = ("link-credit", "available", "incoming-window", "outgoing-window", 
               "handle-max", "max-message-size")  # fmt: skip
 _TEXTS = {"string": Role.TEXT, "symbol": Role.SYMBOL, "binary": Role.OPAQUE}
 _SERVER_SASL = ("sasl-mechanisms", "sasl-challenge", "sasl-outcome")
+_CLIENT_SASL = ("sasl-init", "sasl-response")
+_ANSWERS: Mapping[str, Mapping[str, Any]] = {
+    "begin": {"remote-channel": 0},
+    "attach": {"role": 1},
+    "disposition": {"role": 1, "settled": 1},
+}
+"""What differs in a server's answers: role 1 is the receiver of what a client sends."""
 _DATA = b"amqpspec"
 
 
@@ -221,16 +228,17 @@ def _length(node: Node) -> int:
 class _Grammar(Maker):
     def productions(self) -> Iterator[Production]:
         for name, octets in self.dialect.layout.headers.items():
-            yield Production(f"protocol-header/{name}", _header(octets))
+            yield Production(f"protocol-header/{name}", _header(octets), Side.BOTH)
         yield Production("frame/empty", group("empty", self.frame(())), Side.BOTH)
         for row in (*self.dialect.performatives, *self.dialect.sasl_frames):
-            side = Side.SERVER if row.name in _SERVER_SASL else Side.CLIENT
+            side = _sent_by(row.name)
             kind = "sasl" if "sasl-frame" in row.provides else "performative"
             for words, full in ((row.name, True), (f"{row.name}/bare", False)):
                 payload = [self.body()] if row.name == "transfer" else []
                 tree = self.performative(row.name, given(self.dialect, row, full=full), payload)
                 yield Production(f"{kind}/{words}", tree, side)
         yield from self._carried()
+        yield from self._answered()
         yield from self._messages()
 
     def _carried(self) -> Iterator[Production]:
@@ -240,11 +248,26 @@ class _Grammar(Maker):
             values = given(self.dialect, row, full=True)
             if "delivery-state" in row.provides:
                 disposition = {**given(self.dialect, sent["disposition"]), "state": (row.name, values)}
-                yield Production(f"state/{row.name}", self.performative("disposition", disposition))
+                yield Production(
+                    f"state/{row.name}", self.performative("disposition", disposition), Side.BOTH
+                )
             for end in ("source", "target"):
                 if end in row.provides:
                     attach = {**given(self.dialect, sent["attach"]), end: (row.name, values)}
-                    yield Production(f"{end}/{row.name}", self.performative("attach", attach))
+                    yield Production(f"{end}/{row.name}", self.performative("attach", attach), Side.BOTH)
+
+    def _answered(self) -> Iterator[Production]:
+        """What a server answers with: sessions and links that a client began, outcomes of a client's deliveries."""
+        sent = self.dialect.composites
+        for name, own in _ANSWERS.items():
+            values = {**given(self.dialect, sent[name], full=True), **own}
+            yield Production(f"server/{name}", self.performative(name, values), Side.SERVER)
+        for row in sent.values():
+            if "delivery-state" in row.provides:
+                values = given(self.dialect, row, full=True)
+                settled = {**given(self.dialect, sent["disposition"]), **_ANSWERS["disposition"]}
+                tree = self.performative("disposition", {**settled, "state": (row.name, values)})
+                yield Production(f"server/state/{row.name}", tree, Side.SERVER)
 
     def _messages(self) -> Iterator[Production]:
         """Sections, encodings, and composites that stand nowhere else, in a message."""
@@ -252,15 +275,21 @@ class _Grammar(Maker):
         for row in self.dialect.sections:
             rest = () if row.name in bodies else (self.body(),)
             parts = (self.section(row), *rest) if row.name != "footer" else (*rest, self.section(row))
-            yield Production(f"section/{row.name}", self.message(*parts))
+            yield Production(f"section/{row.name}", self.message(*parts), Side.BOTH)
         for encoding in self.dialect.encodings.values():
-            yield Production(f"type/{encoding.name}", self.amqp_value(self.example(encoding)))
+            yield Production(f"type/{encoding.name}", self.amqp_value(self.example(encoding)), Side.BOTH)
         used = ("frame", "sasl-frame", "section", "delivery-state", "source", "target")
         for composite in self.dialect.composites.values():
             if not set(composite.provides) & set(used):
                 values = given(self.dialect, composite, full=True)
                 tree = self.amqp_value(self.composite(composite.name, composite, values))
-                yield Production(f"composite/{composite.name}", tree)
+                yield Production(f"composite/{composite.name}", tree, Side.BOTH)
+
+
+def _sent_by(name: str) -> Side:
+    if name in _SERVER_SASL:
+        return Side.SERVER
+    return Side.CLIENT if name in _CLIENT_SASL else Side.BOTH
 
 
 def _header(octets: bytes) -> Node:

@@ -67,17 +67,27 @@ def flow(**fields: Any) -> bytes:
 
 def may(state: State, name: str) -> bool:
     """Whether a performative may legally come next."""
-    return any(n.startswith((f"performative/{name}", f"sasl/{name}")) for n in state.next)
+    return any(n.startswith((f"performative/{name}", f"sasl/{name}", f"server/{name}")) for n in state.next)
+
+
+def has_link(state: State) -> bool:
+    """Whether deliveries may come next on a link that is attached, and nothing was sent on it before."""
+    return state.name in ("attached", "server-transfer")
 
 
 CARRIERS: dict[str, str] = {
     "header": "performative/open", "open": "performative/begin", "session": "performative/attach",
     "attached": "section/amqp-value", "consuming": "performative/disposition", "sasl-header": "sasl/sasl-init",
-    "sasl": "sasl/sasl-init",
+    "sasl": "sasl/sasl-init", "server-mechanisms": "sasl/sasl-mechanisms", "server-outcome": "sasl/sasl-outcome",
+    "server-open": "performative/open", "server-begin": "server/begin", "server-attach": "server/attach",
+    "server-settled": "server/disposition", "server-transfer": "section/amqp-value",
 }  # fmt: skip
 """The production into which values of any kind go, for each state."""
 
-_PLACES = ("properties", "unsettled", "amqp-value", "state", "initial-response", "offered-capabilities")
+_PLACES = (
+    "properties", "unsettled", "amqp-value", "state", "initial-response", "offered-capabilities",
+    "sasl-server-mechanisms", "additional-data",
+)  # fmt: skip
 _INSIDE = "amqp-value.value"
 """The value in its section; in place of the section itself, it stands where none is."""
 

@@ -18,7 +18,10 @@ from amqpspec.fuzz.amqp_fast_0_8.client_frames import frames_in
 from amqpspec.fuzz.amqp_fast_0_8.grammar import productions
 from amqpspec.fuzz.amqp_fast_0_8.judge import judge
 from amqpspec.fuzz.amqp_fast_0_8.samples import CHANNEL
+from amqpspec.fuzz.amqp_fast_0_8.server_places import FAMILIES as SERVER_FAMILIES
+from amqpspec.fuzz.amqp_fast_0_8.server_places import server_places
 from amqpspec.fuzz.amqp_fast_0_8.turns import FACTS, turn_of
+from amqpspec.fuzz.clients.part import ServerPlace
 from amqpspec.fuzz.driver import FuzzDriver
 from amqpspec.fuzz.executor.heard import Decode
 from amqpspec.fuzz.executor.subject import Subject
@@ -81,6 +84,12 @@ class AmqpFastDriver(FuzzDriver):
         reader = CommandReader(greets=octets.startswith(self.tables.protocol_header), max_size=_MAX_OCTETS)
         reader.feed(octets)
         return WordedFrames(reader, describe_frame)
+
+    client_families = SERVER_FAMILIES
+
+    def server_places(self) -> Iterable[ServerPlace]:
+        """From the challenge to a message."""
+        return server_places()
 
     # --- states
 

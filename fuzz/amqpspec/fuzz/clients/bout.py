@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from amqpspec.fuzz.clients.part import server_places
+from amqpspec.fuzz.clients.part import fitted, server_places
 from amqpspec.fuzz.inputs.fuzz_input import FuzzInput
 from amqpspec.fuzz.oracles.log import complaints
 from amqpspec.fuzz.oracles.suspicion import Oracle, Suspicion
@@ -53,7 +53,7 @@ class Ring:
     def meet(self, item: FuzzInput, name: str, *, alone: bool = False) -> Met:
         """One input; raises AgentError."""
         place = server_places(item.dialect)[item.state]
-        hostility = Hostility(place.after, _deed(item.steps, in_place=place.in_place), ends_after_s=SETTLE_S)
+        hostility = Hostility(place.after, _deed(item, in_place=place.in_place), ends_after_s=SETTLE_S)
         run = self.runner.run_alone if alone else self.runner.run
         met = self._encounter(name, place.scenario, hostility, run)
         reached = any(c.talk.hostile_ns is not None for c in met.conversations)
@@ -94,10 +94,10 @@ class Ring:
         return None, ""
 
 
-def _deed(steps: tuple[bytes, ...], *, in_place: bool) -> Deed:
+def _deed(item: FuzzInput, *, in_place: bool) -> Deed:
     def deed(frame: bytes) -> Iterator[bytes | Act]:
         if not in_place:
             yield frame
-        yield from steps
+        yield from (fitted(item.dialect, frame, step) for step in item.steps)
 
     return deed

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import count
 
-from amqpspec.fuzz.clients.part import server_places
+from amqpspec.fuzz.clients.part import client_families, server_places
 from amqpspec.fuzz.families import FAMILIES
 from amqpspec.fuzz.families.base import Bend
 from amqpspec.fuzz.grammar import dialect_of, grammar, grammar_hash
@@ -21,8 +21,6 @@ from amqpspec.fuzz.inputs.mutation import MAX_STEP_OCTETS, mutated, role_of
 from amqpspec.fuzz.trees.choices import ChoiceKey, Choices
 from amqpspec.fuzz.trees.tree import Node
 from amqpspec.spec.model import Side
-
-_FAMILIES = ("C02", "C03", "C04", "C09", "C11")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +44,7 @@ def bendings(dialect_id: str) -> tuple[Bending, ...]:
     return tuple(
         Bending(family.id, found.role, place.name, found.bends)
         for family in FAMILIES
-        if family.id in _FAMILIES
+        if family.id in client_families(dialect_id)
         for place in server_places(dialect_id).values()
         for found in family.locations(dialect_id, place.state)
     )

@@ -33,11 +33,30 @@ class ServerPlace:
 
 
 class ClientsPart(Part, Protocol):
-    """Where clients of a dialect can be fuzzed; nowhere by default."""
+    """Where clients of a dialect can be fuzzed; nowhere by default.
+
+    ``client_families`` are those that bend what servers send.
+    """
+
+    client_families: tuple[str, ...] = ("C02", "C03", "C04", "C09", "C11")
 
     def server_places(self) -> Iterable[ServerPlace]:
         """The places, in the order of a conversation."""
         return ()
+
+    def fitted(self, frame: bytes, step: bytes) -> bytes:
+        """A step as it is sent beside a frame of the server's, for example on its channel."""
+        return step
+
+
+def client_families(dialect_id: str) -> tuple[str, ...]:
+    """The families that bend what servers of a dialect send."""
+    return cast(ClientsPart, loaded_driver(dialect_id)).client_families
+
+
+def fitted(dialect_id: str, frame: bytes, step: bytes) -> bytes:
+    """A step of an input, fitted to the frame beside which it is sent."""
+    return cast(ClientsPart, loaded_driver(dialect_id)).fitted(frame, step)
 
 
 def server_places(dialect_id: str) -> dict[str, ServerPlace]:

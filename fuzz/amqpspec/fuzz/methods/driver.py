@@ -97,7 +97,7 @@ class MethodsDriver(FuzzDriver):
 
     def server_places(self) -> Iterable[ServerPlace]:
         """From start to the midst of a content."""
-        return server_places()
+        return server_places(self.dialect_id)
 
     # --- states
 

@@ -6,10 +6,15 @@ Knows: scenarios of agents, which frame leads where. Must not know: what is bent
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from amqpspec.fuzz.clients.part import ServerPlace
+from amqpspec.fuzz.grammar import grammar
+from amqpspec.spec.model import Side
 
 _ANY_TIME = ("method/connection.close", "method/channel.close", "frame/heartbeat")
+_PARTS = ("header/", "body")
+"""Parts of a content, which both sides send."""
 _DELIVERED = (
     "content/basic.deliver",
     "method/basic.cancel",
@@ -18,8 +23,19 @@ _DELIVERED = (
 )
 
 
-def server_places() -> Iterator[ServerPlace]:
-    """From start to the midst of a content."""
+def server_places(dialect_id: str) -> Iterator[ServerPlace]:
+    """From start to the midst of a content, with what servers of the dialect may send."""
+    known = grammar(dialect_id)
+
+    def may_come(name: str) -> bool:
+        return known[name].sent_by is not Side.CLIENT or name.startswith(_PARTS)
+
+    for place in _places():
+        following = tuple(name for name in place.next if may_come(name))
+        yield replace(place, next=following)
+
+
+def _places() -> Iterator[ServerPlace]:
     yield ServerPlace(
         "server-start", "connection.start", "connect", ("method/connection.start",), in_place=True
     )

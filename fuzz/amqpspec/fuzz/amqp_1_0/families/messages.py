@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from itertools import permutations, product
 from typing import Any
 
-from amqpspec.fuzz.amqp_1_0.kit import MESSAGE, attach, maker, may, raw, say, transfer
+from amqpspec.fuzz.amqp_1_0.kit import MESSAGE, attach, has_link, maker, may, raw, say, transfer
 from amqpspec.fuzz.families.base import Bend, Location
 from amqpspec.fuzz.families.material import packed
 from amqpspec.fuzz.grammar import tables
@@ -35,7 +35,7 @@ _PROPERTIES = (
 
 def messages(_: str, state: State) -> Iterator[Location]:
     """Sections and descriptors."""
-    if state.name == "attached":
+    if has_link(state):
         yield Location("section.order", _orders)
         yield Location("section.descriptor", _descriptors)
         yield Location("section.type", _types)

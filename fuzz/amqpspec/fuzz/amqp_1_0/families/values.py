@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from amqpspec.fuzz.amqp_1_0.kit import QUEUE, attach, begin, maker, may, say, transfer, value_places
+from amqpspec.fuzz.amqp_1_0.kit import QUEUE, attach, begin, has_link, maker, may, say, transfer, value_places
 from amqpspec.fuzz.families.base import Bend, Bends, Location, bend, locations_at, numbers_of
 from amqpspec.fuzz.families.material import DEPTHS, NAME_COUNTS, names
 from amqpspec.fuzz.grammar import grammar
@@ -251,7 +251,7 @@ def limits(dialect_id: str, state: State) -> Iterator[Location]:
     if may(state, "attach"):
         yield Location("handle.too-high", _high_handles, ("performatives/begin/handle-max/exceeded",))
         yield Location("link-name.too-long", _long_names, ("links/names/length",))
-    if may(state, "transfer") and state.name == "attached":
+    if has_link(state):
         yield Location("frame.too-large", _large_frames, ("performatives/open/max-frame-size/exceeded",))
         yield Location("delivery-tag.too-long", _long_tags, ("definitions/delivery-tag/length",))
         yield Location(
