@@ -10,7 +10,8 @@ from amqpspec.run.clients.agent import Application, Ran
 from amqpspec.run.clients.judging import Undecided
 from amqpspec.spec.model import Refusal, Scope, Side
 from amqpspec.suites.clients_0_9_1._hostile import OCTETS
-from amqpspec.suites.clients_0_9_1._judging import refusal_by
+from amqpspec.suites.clients_0_9_1._judging import LEAVING, refusal_by
+from amqpspec.suites.clients_0_9_1._methods import starts
 from amqpspec.wire.conversation import Talk
 from amqpspec.wire.methods.conversations import MethodReading
 
@@ -98,6 +99,12 @@ def test_a_client_that_logs_in_where_it_has_to_leave_refuses_only_by_an_error(
     assert _read([start_ok, _close(_C, 200)], application, leaving=True) is None
     assert _read([start_ok, _close(_C, 503)], application, leaving=True) == Refusal(Scope.CONNECTION, 503)
     assert _read([_close(_C, 200)], leaving=True) == Refusal(Scope.CONNECTION, 200)
+
+
+def test_start_ok_is_going_on_wherever_a_start_is_to_be_left() -> None:
+    assert {provocation.row for provocation in starts(OCTETS, (0, 10), b"AMQP\x00\x00\x0a\x00")} <= set(
+        LEAVING
+    )
 
 
 @pytest.mark.parametrize(("after", "ended"), [([_close(_C, 200)], "FIN"), ([_close(_C, 0)], "FIN"), ([], "")])

@@ -11,7 +11,7 @@ from amqpspec.run.clients.judging import refusal_by as refusal_in
 from amqpspec.spec.model import Refusal, Scope
 from amqpspec.wire.conversation import Conversation, Said
 
-LEAVING = ("connection/start/client-support", "violated/mechanism")
+LEAVING = ("connection/start/client-support", "violated/mechanism", "violated/table")
 """Rows that want a client to leave at once: start-ok is going on, too."""
 _ERRORS = 300
 
