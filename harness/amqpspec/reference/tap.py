@@ -6,9 +6,11 @@ Knows: asyncio's transports and protocols. Must not know: any dialect; a ``Cutte
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any, cast
@@ -19,6 +21,8 @@ from amqpspec.wire.conversation import Cutter, Reading, Recorder, Room, Talk
 from amqpspec.wire.hostility import Act, Deed, Hostility
 
 _AHEAD_OCTETS = 1 << 20
+_UNREAD_OCTETS = 16 << 20
+"""More than a kernel keeps of a connection."""
 _LOGIN_OCTETS = 64 << 10
 """Within so many octets a client has opened its place; who has not is asked no more (each time all is read)."""
 
@@ -91,6 +95,8 @@ class Tap(asyncio.Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """The socket is gone."""
         if isinstance(exc, ConnectionError):
+            for octets in _unread(self.transport):
+                self.keep(Side.CLIENT, octets)
             self.end("RST")
         self._way_out.stop()
         self.inner.connection_lost(exc)
@@ -227,6 +233,20 @@ class WayOut:
         if not self._tap.is_mute and not self._tap.transport.is_closing():
             self._tap.keep(Side.SERVER, octets)
             self._tap.transport.write(octets)
+
+
+def _unread(transport: asyncio.Transport) -> Iterator[bytes]:
+    """What the client sent before its reset, if a failed write came before the read; nothing of TLS.
+
+    After a failed write asyncio reads no more, although a last frame of the client may have arrived.
+    """
+    if transport.get_extra_info("sslcontext") is not None:
+        return
+    descriptor, left = transport.get_extra_info("socket").fileno(), _UNREAD_OCTETS
+    with suppress(OSError):
+        while left > 0 and (octets := os.read(descriptor, _AHEAD_OCTETS)):
+            yield octets
+            left -= len(octets)
 
 
 def _steps(deed: Deed, frame: bytes) -> Iterator[bytes | Act]:

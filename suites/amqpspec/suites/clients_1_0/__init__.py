@@ -12,6 +12,7 @@ ORDER = [
     "hostile_sessions",
     "hostile_deliveries",
     "hostile_ends",
+    "servers",
 ]
 EVERY = ("connect", "send", "send-settled", "receive", "reject", "idle", "large", "refused", "reconnect")
 """All scenarios."""

@@ -7,87 +7,18 @@ counts for the client: of all credits and windows that the server granted, the w
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Iterable, Iterator
 
 from amqpspec.peer.amqp_1_0.books import ahead, number, serial
 from amqpspec.spec.model import Side
+from amqpspec.suites.clients_1_0._state import RECEIVER, Delivery, Link, Session
 from amqpspec.wire.amqp_1_0.frames import Performative
 from amqpspec.wire.conversation import Conversation, Said
 
 UNLIMITED = (1 << 32) - 1
-RECEIVER = True
-
-
-@dataclass(slots=True, eq=False)
-class Delivery:
-    """A delivery of either side; ``settled`` by whom it was settled first, empty while it is not."""
-
-    id: int
-    tag: bytes
-    link: Link
-    format: Any = None
-    settled: str = ""
-    state: Any = None
-
-
-@dataclass(slots=True, eq=False)
-class Link:
-    """A link as the client attached it: ``attach`` is its own, ``answer`` the server's."""
-
-    session: Session
-    handle: int
-    attach: Performative
-    answer: Performative | None = None
-    is_detached: bool = False
-    sent: int = 0
-    """Deliveries that the client has begun on it."""
-    credit_to: int | None = None
-    """The delivery-count up to which the server's credit goes at most."""
-    is_draining: bool = False
-    partial: Delivery | None = None
-    unsettled: dict[bytes, Delivery] = field(default_factory=dict)
-    """What the client sent and neither side has settled, by tag."""
-
-    @property
-    def is_sender(self) -> bool:
-        """Whether the client sends on it."""
-        return self.attach["role"] is not RECEIVER
-
-    @property
-    def delivery_count(self) -> int:
-        """The delivery-count of a client that sends: the initial one, and one for each delivery."""
-        return serial(number(self.attach["initial_delivery_count"], 0) + self.sent)
-
-
-@dataclass(slots=True, eq=False)
-class Session:
-    """A session that the client began: ``begin`` is its own, ``answer`` the server's."""
-
-    channel: int
-    begin: Performative
-    answer: Performative | None = None
-    is_ended: bool = False
-    sent: int = 0
-    """Transfers of the client."""
-    received: int = 0
-    """Transfers of the server."""
-    window_to: int | None = None
-    """The transfer-id up to which the server's window goes at most."""
-    last_id: int | None = None
-    proves_begin: bool = False
-    """Whether the client has shown that it read the server's begin."""
-    links: dict[int, Link] = field(default_factory=dict)
-    by_server_handle: dict[int, Link] = field(default_factory=dict)
-    outgoing: dict[int, Delivery] = field(default_factory=dict)
-    incoming: dict[int, Delivery] = field(default_factory=dict)
-    server_partial: dict[int, Delivery] = field(default_factory=dict)
-
-    @property
-    def next_outgoing_id(self) -> int:
-        """The id of the client's next transfer."""
-        return serial(number(self.begin["next_outgoing_id"], 0) + self.sent)
+LEAST_MAX_FRAME_OCTETS = 512
+"""What every peer has to accept, whatever it announces (§2.8.19)."""
+_OF_A_CONNECTION = ("open", "begin", "close")
 
 
 class Books:
@@ -96,6 +27,8 @@ class Books:
     def __init__(self) -> None:
         self.sessions: dict[int, Session] = {}
         self.by_server_channel: dict[int, Session] = {}
+        self.unpaired: dict[int, list[Said]] = {}
+        """What the server said in sessions that it began and the client has not answered, by its channel."""
         self.opened: Performative | None = None
         self.server_opened: Performative | None = None
         self.closed: Said | None = None
@@ -117,8 +50,17 @@ class Books:
         """Take down a frame."""
         performative = performative_of(said)
         table = _CLIENT if said.sender is Side.CLIENT else _SERVER
-        if performative is not None and said.name in table:
+        if performative is None or said.name not in table:
+            return
+        if said.sender is Side.SERVER and said.name not in _OF_A_CONNECTION and said.channel in self.unpaired:
+            self.unpaired[said.channel].append(said)
+        else:
             table[said.name](self, said, performative)
+
+    def take_all(self, said: Iterable[Said]) -> None:
+        """Take down what the server said before the client answered it."""
+        for one in said:
+            self.take(one)
 
 
 def performative_of(said: Said) -> Performative | None:
@@ -166,8 +108,15 @@ def _close(books: Books, said: Said, close: Performative) -> None:
 
 def _begin(books: Books, said: Said, begin: Performative) -> None:
     known = books.sessions.get(said.channel)
-    if known is None or known.is_ended:
-        books.sessions[said.channel] = Session(said.channel, begin)
+    if known is not None and not known.is_ended:
+        return
+    session = books.sessions[said.channel] = Session(said.channel, begin)
+    asked = books.unpaired.pop(number(begin["remote_channel"], -1), [])
+    if asked:
+        # A begin that names the other's channel shows that its sender has read the other's begin (§2.7.2).
+        session.proves_begin = True
+        _answer(books, session, asked[0])
+        books.take_all(asked[1:])
 
 
 def _end(books: Books, said: Said, end: Performative) -> None:
@@ -179,8 +128,13 @@ def _attach(books: Books, said: Said, attach: Performative) -> None:
     session, handle = books.session_of(said), number(attach["handle"], -1)
     if session is not None:
         known = session.links.get(handle)
-        if known is None or known.is_detached:
-            session.links[handle] = Link(session, handle, attach)
+        if known is not None and not known.is_detached:
+            return
+        session.links[handle] = Link(session, handle, attach)
+        asked = next((a for a in session.unpaired if _is_other_end(attach, fields(a[0]))), [])
+        session.unpaired = [a for a in session.unpaired if a is not asked]
+        session.received -= sum(one.name == "transfer" for one in asked)  # each is taken down again
+        books.take_all(asked)
 
 
 def _detach(books: Books, said: Said, detach: Performative) -> None:
@@ -217,7 +171,7 @@ def _transfer(books: Books, said: Said, transfer: Performative) -> None:
 
 def _first(session: Session, link: Link, transfer: Performative) -> None:
     id = number(transfer["delivery_id"], -1)
-    delivery = Delivery(id, tag_of(transfer), link, transfer["message_format"])
+    delivery = Delivery(id, tag_of(transfer), link, transfer["message_format"], transfer["resume"] is True)
     link.partial, link.sent, session.last_id = delivery, link.sent + 1, id
     session.outgoing[id] = delivery
     link.unsettled[delivery.tag] = delivery
@@ -238,22 +192,48 @@ def _server_open(books: Books, said: Said, open_: Performative) -> None:
 
 
 def _server_begin(books: Books, said: Said, begin: Performative) -> None:
+    if "remote_channel" not in begin.given:
+        books.by_server_channel.pop(said.channel, None)
+        books.unpaired[said.channel] = [said]
+        return
     session = books.sessions.get(number(begin["remote_channel"], -1))
     if session is not None and session.answer is None:
-        session.answer = begin
-        books.by_server_channel[said.channel] = session
-        _widen(session, begin)
+        _answer(books, session, said)
+
+
+def _answer(books: Books, session: Session, said: Said) -> None:
+    session.answer = fields(said)
+    books.by_server_channel[said.channel] = session
+    _widen(session, session.answer)
 
 
 def _server_attach(books: Books, said: Said, attach: Performative) -> None:
     session = books.by_server_channel.get(said.channel)
     if session is None:
         return
+    handle = number(attach["handle"], -1)
     for link in session.links.values():
-        same = link.attach["name"] == attach["name"] and link.attach["role"] is not attach["role"]
-        if same and link.answer is None and not link.is_detached:
+        if _is_other_end(link.attach, attach) and link.answer is None and not link.is_detached:
             link.answer = attach
-            session.by_server_handle[number(attach["handle"], -1)] = link
+            session.by_server_handle[handle] = link
+            return
+    session.by_server_handle.pop(handle, None)
+    session.unpaired.append([said])
+
+
+def _is_other_end(one: Performative, other: Performative) -> bool:
+    """Whether two attaches are about the same link."""
+    return bool(one["name"] == other["name"]) and one["role"] is not other["role"]
+
+
+def _is_early(session: Session, said: Said) -> bool:
+    """Keep what is said on a link that only the server has attached so far."""
+    handle = fields(said)["handle"]
+    for asked in session.unpaired:
+        if asked[-1].name != "detach" and fields(asked[0])["handle"] == handle:
+            asked.append(said)
+            return True
+    return False
 
 
 def _server_flow(books: Books, said: Said, flow: Performative) -> None:
@@ -261,12 +241,22 @@ def _server_flow(books: Books, said: Said, flow: Performative) -> None:
     if session is None:
         return
     _widen(session, flow)
+    _skip(session, flow)
+    if _is_early(session, said):
+        return
     link = session.by_server_handle.get(number(flow["handle"], -1))
     if link is None or not link.is_sender:
         return
     link.is_draining = link.is_draining or flow["drain"] is True
     count = number(flow["delivery_count"], number(link.attach["initial_delivery_count"], 0))
     link.credit_to = later(link.credit_to, serial(count + number(flow["link_credit"], 0)))
+
+
+def _skip(session: Session, flow: Performative) -> None:
+    """A flow may be ahead of the transfers: its receiver goes on from the id that it names (§2.5.6)."""
+    if session.answer is not None:
+        ahead_by = ahead(number(flow["next_outgoing_id"], 0), number(session.answer["next_outgoing_id"], 0))
+        session.received = max(session.received, ahead_by)
 
 
 def _widen(session: Session, said: Performative) -> None:
@@ -281,6 +271,8 @@ def _server_transfer(books: Books, said: Said, transfer: Performative) -> None:
     if session is None:
         return
     session.received += 1
+    if _is_early(session, said):
+        return
     handle = number(transfer["handle"], -1)
     link = session.by_server_handle.get(handle)
     if link is None:
@@ -306,12 +298,10 @@ def _server_disposition(books: Books, said: Said, disposition: Performative) -> 
 
 def _server_detach(books: Books, said: Said, detach: Performative) -> None:
     session = books.by_server_channel.get(said.channel)
-    if session is not None:
-        session.by_server_handle.pop(number(detach["handle"], -1), None)
-
-
-def _server_end(books: Books, said: Said, end: Performative) -> None:
-    books.by_server_channel.pop(said.channel, None)
+    if session is not None and not _is_early(session, said):
+        handle = number(detach["handle"], -1)
+        session.by_server_handle.pop(handle, None)
+        session.server_partial.pop(handle, None)  # what was not complete is not continued on another link
 
 
 # --- deliveries
@@ -357,5 +347,4 @@ _SERVER = {
     "transfer": _server_transfer,
     "disposition": _server_disposition,
     "detach": _server_detach,
-    "end": _server_end,
 }

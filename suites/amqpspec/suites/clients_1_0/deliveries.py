@@ -10,7 +10,8 @@ from amqpspec.run.clients.client import Client
 from amqpspec.run.clients.judging import Looked, conducts
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.clients_1_0 import EVERY
-from amqpspec.suites.clients_1_0._books import RECEIVER, Books, Link, fields, named, tag_of, walk
+from amqpspec.suites.clients_1_0._books import Books, fields, named, tag_of, walk
+from amqpspec.suites.clients_1_0._state import RECEIVER, Link
 from amqpspec.wire.amqp_1_0.composites import Composed
 from amqpspec.wire.amqp_1_0.message import decode_message
 from amqpspec.wire.conversation import Conversation, Said
@@ -190,8 +191,10 @@ def sends_sections_in_order(client: Client) -> Verdict:
             if link is None:
                 continue
             format = fields(said)["message_format"] if link.partial is None else link.partial.format
+            # A delivery that is resumed may hold nothing, or the rest of what was sent before (§2.6.13).
+            resumed = fields(said)["resume"] is True if link.partial is None else link.partial.is_resumed
             payload = payloads.pop(id(link), b"") + said.what.payload
-            if fields(said)["aborted"] is True:
+            if fields(said)["aborted"] is True or resumed:
                 continue
             if fields(said)["more"] is True:
                 payloads[id(link)] = payload

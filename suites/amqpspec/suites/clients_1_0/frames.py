@@ -11,12 +11,12 @@ from amqpspec.run.clients.conduct import pauses, says_goodbye
 from amqpspec.run.clients.judging import Looked, conducts
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.clients_1_0 import EVERY
-from amqpspec.suites.clients_1_0._books import fields, performative_of, walk
+from amqpspec.suites.clients_1_0._books import LEAST_MAX_FRAME_OCTETS, fields, performative_of, walk
 from amqpspec.wire.conversation import Conversation
 
 _GRACE = 1.4
 """By how much a pause may exceed the idle timeout before it is held against a client: machines are late, too."""
-_VALUES = (
+VALUES = (
     ("open", "performatives/open/mandatory"),
     ("begin", "performatives/begin/mandatory"),
     ("attach", "performatives/attach/mandatory"),
@@ -62,7 +62,7 @@ def _values(name: str, row: str) -> None:
     globals()[f"case_{name}"] = case(f"client.{name}.fields", covers=[row])(body)
 
 
-for _name, _row in _VALUES:
+for _name, _row in VALUES:
     _values(_name, _row)
 
 
@@ -72,9 +72,9 @@ def keeps_the_frame_size(client: Client) -> Verdict:
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         for said, books in walk(talk):
-            limit = books.limit("max_frame_size")
+            limit = max(books.limit("max_frame_size"), LEAST_MAX_FRAME_OCTETS)
             if books.server_opened is not None and performative_of(said) is not None:
-                yield Looked(said, said.octets <= limit, f"{said.octets} octets, the server takes {limit}")
+                yield Looked(said, said.octets <= limit, f"{said.octets} octets, the peer takes {limit}")
 
     return conducts(client, rule, *EVERY)
 

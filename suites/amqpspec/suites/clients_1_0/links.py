@@ -109,7 +109,7 @@ def sends_on_its_sending_links(client: Client) -> Verdict:
         for said, books in walk(talk, "transfer"):
             link = books.link_of(said)
             if link is not None:
-                yield Looked(said, link.is_sender, "the client is the receiver of this link")
+                yield Looked(said, link.is_sender, "its sender is the receiver of this link")
 
     return conducts(client, rule, *EVERY)
 

@@ -10,13 +10,12 @@ from amqpspec.run.clients.client import Client
 from amqpspec.run.clients.judging import Looked, conducts
 from amqpspec.run.verdict import Verdict
 from amqpspec.suites.clients_1_0 import EVERY
-from amqpspec.suites.clients_1_0._books import fields
+from amqpspec.suites.clients_1_0._books import LEAST_MAX_FRAME_OCTETS, fields
 from amqpspec.wire.amqp_1_0.frames import SASL_FRAME
 from amqpspec.wire.conversation import Conversation, Said
 
 _HEADERS = ("amqp-header", "sasl-header", "tls-header", "header")
 _SASL_OF_CLIENTS = ("sasl-init", "sasl-response")
-_LEAST_MAX_FRAME_OCTETS = 512
 
 
 def _sasl_frames(talk: Conversation) -> Iterator[Said]:
@@ -120,7 +119,7 @@ def sends_no_large_sasl_frame(client: Client) -> Verdict:
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         for said in _sasl_frames(talk):
-            yield Looked(said, said.octets <= _LEAST_MAX_FRAME_OCTETS, f"{said.octets} octets")
+            yield Looked(said, said.octets <= LEAST_MAX_FRAME_OCTETS, f"{said.octets} octets")
 
     return conducts(client, rule, "connect", "reconnect")
 
@@ -180,7 +179,7 @@ def opens_within_512_octets(client: Client) -> Verdict:
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         for said in talk.by_client("open"):
-            yield Looked(said, said.octets <= _LEAST_MAX_FRAME_OCTETS, f"{said.octets} octets")
+            yield Looked(said, said.octets <= LEAST_MAX_FRAME_OCTETS, f"{said.octets} octets")
 
     return conducts(client, rule, "connect", "reconnect")
 
@@ -192,7 +191,7 @@ def takes_frames_of_512_octets(client: Client) -> Verdict:
     def rule(talk: Conversation) -> Iterator[Looked]:
         for said in talk.by_client("open"):
             octets = number(fields(said)["max_frame_size"], 0)
-            yield Looked(said, octets >= _LEAST_MAX_FRAME_OCTETS, f"max-frame-size {octets}")
+            yield Looked(said, octets >= LEAST_MAX_FRAME_OCTETS, f"max-frame-size {octets}")
 
     return conducts(client, rule, "connect", "reconnect")
 

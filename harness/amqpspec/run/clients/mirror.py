@@ -1,0 +1,76 @@
+"""Rules that bind both peers alike, asked of the server: the conversation is judged with its sides exchanged.
+
+Knows: conversations, clients. Must not know: any dialect, single rules.
+How the server ended its side is not known, so that nothing counts as missing at the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from itertools import takewhile
+from typing import Any
+
+from amqpspec.run.case import case
+from amqpspec.run.clients.client import Client, Encounter, Meets
+from amqpspec.run.verdict import Verdict
+from amqpspec.spec.model import Side
+from amqpspec.wire.conversation import Conversation, Said
+from amqpspec.wire.hostility import Hostility
+
+SERVER = "server"
+_OTHER = {Side.CLIENT: Side.SERVER, Side.SERVER: Side.CLIENT}
+Body = Callable[[Client], Verdict]
+
+
+def asked_of_server(client: Client, body: Body) -> Verdict:
+    """What a case about clients says of the server; the verdict's facts name whom it is about."""
+    verdict = body(replace(client, arena=_Mirror(client.arena)))
+    return replace(verdict, facts=replace(verdict.facts, role=SERVER))
+
+
+def declare_mirrored(where: dict[str, Any], id: str, row: str, title: str, rule: Body) -> None:
+    """Make a case about servers of a case about clients."""
+
+    def body(client: Client) -> Verdict:
+        return asked_of_server(client, rule)
+
+    body.__doc__, body.__module__ = f"{title}.", where["__name__"]
+    where[f"case_{id}"] = case(id, covers=[row])(body)
+
+
+def mirrored(talk: Conversation) -> Conversation:
+    """A conversation in which what the server said is the client's, and the other way round.
+
+    It ends before the first frame of the client that is malformed: what the client asked for from there on is unknown.
+    """
+    clear = takewhile(lambda one: one.sender is Side.SERVER or not _is_malformed(one), talk.said)
+    said = [replace(one, sender=_OTHER[one.sender]) for one in clear]
+    return replace(talk, said=said, talk=replace(talk.talk, ended="", ended_ns=None))
+
+
+def _is_malformed(said: Said) -> bool:
+    return said.name == "garbled" or bool(getattr(said.what, "problems", ()))
+
+
+@dataclass(frozen=True, slots=True)
+class _Mirror:
+    """What was met of a client, mirrored; see ``amqpspec.run.clients.client.Meets``."""
+
+    arena: Meets
+    known: dict[int, Encounter] = field(default_factory=dict)
+    is_prompted = False
+
+    def clean(self, scenario: str) -> Encounter:
+        """A scenario, or what was seen in its place; raises CannotDo."""
+        return self._mirrored(self.arena.clean(scenario))
+
+    def meet(self, name: str, scenario: str, hostility: Hostility | None = None) -> Encounter:
+        """A hostile server; raises CannotDo."""
+        return self._mirrored(self.arena.meet(name, scenario, hostility))
+
+    def _mirrored(self, met: Encounter) -> Encounter:
+        # Whoever asks for the same encounter again gets the same one: cases count each once.
+        if id(met) not in self.known:
+            self.known[id(met)] = replace(met, conversations=[mirrored(talk) for talk in met.conversations])
+        return self.known[id(met)]
