@@ -6,7 +6,7 @@ How the server ended its side is not known, so that nothing counts as missing at
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from typing import Any
@@ -39,18 +39,23 @@ def declare_mirrored(where: dict[str, Any], id: str, row: str, title: str, rule:
     where[f"case_{id}"] = case(id, covers=[row])(body)
 
 
-def mirrored(talk: Conversation) -> Conversation:
-    """A conversation in which what the server said is the client's, and the other way round.
+def clear(talk: Conversation) -> Iterator[Said]:
+    """What both sides said, up to the first frame of the client that is malformed.
 
-    It ends before the first frame of the client that is malformed: what the client asked for from there on is unknown.
+    What the client asked for from there on is unknown.
     """
-    clear = takewhile(lambda one: one.sender is Side.SERVER or not _is_malformed(one), talk.said)
-    said = [replace(one, sender=_OTHER[one.sender]) for one in clear]
+    return takewhile(lambda one: one.sender is Side.SERVER or not _is_malformed(one), talk.said)
+
+
+def mirrored(talk: Conversation) -> Conversation:
+    """A conversation as far as it is clear, in which what the server said is the client's, and the other way round."""
+    said = [replace(one, sender=_OTHER[one.sender]) for one in clear(talk)]
     return replace(talk, said=said, talk=replace(talk.talk, ended="", ended_ns=None))
 
 
 def _is_malformed(said: Said) -> bool:
-    return said.name == "garbled" or bool(getattr(said.what, "problems", ()))
+    holders = (said.what, getattr(said.what, "assembly", None))
+    return said.name == "garbled" or any(getattr(holder, "problems", ()) for holder in holders)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ ORDER = [
     "hostile_sessions",
     "hostile_messages",
     "hostile_ends",
+    "servers",
 ]
 EVERY = (
     "connect", "publish", "publish-transactional", "consume", "get", "idle", "large", "return", "refused", "reconnect",

@@ -82,6 +82,11 @@ def _disorder(assembly: Assembly) -> str:
     return _problem(lambda p: p.expected == "no segment behind it")(assembly)
 
 
+def _is_missing(problem: Problem) -> bool:
+    """A field that has to be there; the result of a query for what does not exist has none of its fields."""
+    return problem.actual == "no packing flag" and not problem.where.startswith("execution.result value ")
+
+
 _RULES: tuple[tuple[str, str, Judge, str], ...] = (
     ("control.readable", "encoding/control/layout", _rule(_unreadable, _is(CONTROL)),
      "Each control of a client is its codes, packing flags and the fields that they announce, and nothing more."),
@@ -92,7 +97,7 @@ _RULES: tuple[tuple[str, str, Judge, str], ...] = (
     ("code.known", "encoding/command/unknown-command", _rule(_unknown_code),
      "A client sends no control or command that its class does not have."),
     ("side", "encoding/command/wrong-side", _rule(_wrong_side), "A client sends nothing that only servers send."),
-    ("fields", "encoding/struct/required-field", _rule(_problem(lambda p: p.actual == "no packing flag")),
+    ("fields", "encoding/struct/required-field", _rule(_problem(_is_missing)),
      "Required fields are there."),
     ("map.keys", "map/distinct-keys", _rule(_problem(lambda p: p.expected == "each key once")),
      "No key stands twice in a map."),

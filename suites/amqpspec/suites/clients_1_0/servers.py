@@ -10,7 +10,7 @@ from amqpspec.peer.amqp_1_0.books import number
 from amqpspec.run.case import case
 from amqpspec.run.clients.client import Client
 from amqpspec.run.clients.judging import Looked, conducts
-from amqpspec.run.clients.mirror import asked_of_server, declare_mirrored
+from amqpspec.run.clients.mirror import asked_of_server, clear, declare_mirrored
 from amqpspec.run.verdict import Verdict
 from amqpspec.spec.model import Side
 from amqpspec.suites.clients_1_0 import EVERY, deliveries, frames, links, opening, sessions
@@ -30,7 +30,7 @@ def keeps_the_steps_of_sasl(client: Client) -> Verdict:
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         owed: Counter[str] = Counter()
-        for said in talk.said:
+        for said in clear(talk):
             if said.sender is Side.CLIENT:
                 owed[_ANSWERED.get(said.name, "")] += 1
             elif said.name in _SASL:
