@@ -22,6 +22,8 @@ from amqpspec.fuzz.states.ways import states
 from amqpspec.spec.dialects import load_dialect, widest
 
 _CAMPAIGN, _CLIENTS = "campaign", "clients"
+_MODES = ("differential",)
+"""Verbs that can also be written as options: ``fuzz --differential A B``."""
 _OF_THE_GROUP = frozenset({"--list-cells", "--selftest", "-h", "--help"})
 
 
@@ -32,12 +34,22 @@ class _Fuzz(click.Group):
         """Put the name in where it is left out."""
         if args and args[0] not in self.list_commands(context) and not _OF_THE_GROUP & set(args):
             of_clients = any(arg == "--client" or arg.startswith("--client=") for arg in args)
-            args = [_CLIENTS if of_clients else _CAMPAIGN, *args]
+            mode = next((mode for mode in _MODES if f"--{mode}" in args), "")
+            rest = [arg for arg in args if arg != f"--{mode}"]
+            args = [mode or (_CLIENTS if of_clients else _CAMPAIGN), *rest]
         return super().parse_args(context, args)
 
     def list_commands(self, context: click.Context) -> list[str]:
         """Verbs in the order of use."""
-        return [_CAMPAIGN, _CLIENTS, "replay", "report", "export-boofuzz", *super().list_commands(context)]
+        return [
+            _CAMPAIGN,
+            _CLIENTS,
+            *_MODES,
+            "replay",
+            "report",
+            "export-boofuzz",
+            *super().list_commands(context),
+        ]
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
         """Import what needs more than the catalogue when it is called."""
@@ -49,6 +61,10 @@ class _Fuzz(click.Group):
             from amqpspec.cli.fuzz_clients import clients
 
             return clients
+        if name == "differential":
+            from amqpspec.cli.fuzz_differential import differential
+
+            return differential
         if name == "report":
             from amqpspec.cli.fuzz_report import report
 
@@ -110,7 +126,8 @@ def fuzz(
     """Fuzz with mutated frames: families C1 to C14, crossed with field roles and protocol states.
 
     ``amqpspec fuzz URL`` runs a campaign (see ``amqpspec fuzz campaign --help``), ``amqpspec fuzz --client COMMAND``
-    one against a client library (see ``amqpspec fuzz clients --help``).
+    one against a client library (see ``amqpspec fuzz clients --help``), and ``amqpspec fuzz --differential TARGET
+    TARGET…`` compares targets (see ``amqpspec fuzz differential --help``).
     """
     if context.invoked_subcommand is not None:
         return

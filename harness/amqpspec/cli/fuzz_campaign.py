@@ -139,7 +139,7 @@ def campaign(
         stop(Exit.USAGE, "expected --resume or --out, actual both: a resumed campaign stays in its folder")
     with one_line_errors(), terminable():
         budget_s, parts = seconds_of("--budget", budget), _shard(shard)
-        target = _target(url, name, options)
+        target = target_of(url, name, options)
         with live(target, state_dir=STATE_DIR) as running:
             subject = subject_of(running, options)
             check_scope(subject.address.host, options["scope"])
@@ -257,14 +257,15 @@ def _again(url: str | None, name: str | None, options: dict[str, Any]) -> Iterat
         ):
             yield broker.subject()
         return
-    with live(_target(url, name, options), state_dir=STATE_DIR) as running:
+    with live(target_of(url, name, options), state_dir=STATE_DIR) as running:
         yield subject_of(running, options)
 
 
 # --- the target
 
 
-def _target(url: str | None, name: str | None, options: dict[str, Any]) -> Target:
+def target_of(url: str | None, name: str | None, options: dict[str, Any]) -> Target:
+    """The target that was named, in the dialect that it is to be spoken to."""
     target = find_target(url or name or "", options["targets_file"])
     if options["dialect"]:
         return replace(target, dialect=options["dialect"])

@@ -1,0 +1,1 @@
+"""The same inputs on several targets, and where their reactions differ."""
