@@ -91,7 +91,7 @@ class Walk:
         except Unmet as unmet:
             raise Mismatch(unmet.expected, unmet.observed) from unmet
         except StreamEnded as ended:
-            raise Mismatch("a connection that stays", f"connection {ended.how}") from ended
+            raise Mismatch("an open connection", f"connection {ended.how}") from ended
 
     def _same(self, what: str, actual: object, wanted: object) -> None:
         if actual != wanted:

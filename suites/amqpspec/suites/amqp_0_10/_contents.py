@@ -153,16 +153,16 @@ def consumers(peer: Peer, queue: str, channel: int = 0) -> int:
 
 
 def two_priorities(peer: Peer, kind: str) -> Verdict:
-    """Contents of priorities 5 to 9 come before those of 0 to 4."""
+    """Contents of priorities 5 to 9 are delivered before those of 0 to 4."""
     order = _by_priority(peer, kind, (4, 5, 0, 9))
     peer.claim("5 and 9 before 4 and 0")
     return holds(peer, sorted(order[:2]) == [5, 9] and sorted(order[2:]) == [0, 4], f"priorities {order}")
 
 
 def ten_priorities(peer: Peer, kind: str) -> Verdict:
-    """Whether all ten priorities are told apart is up to the server."""
+    """A server may distinguish all ten priorities."""
     order = _by_priority(peer, kind, tuple(range(10)))
-    peer.claim("two levels at least")
+    peer.claim("at least two levels")
     if sorted(order[:5]) != [5, 6, 7, 8, 9] or sorted(order) != list(range(10)):
         return holds(peer, False, f"priorities {order}")
     exact = order == sorted(order, reverse=True)
@@ -180,12 +180,12 @@ def _by_priority(peer: Peer, kind: str, priorities: Sequence[int]) -> list[int]:
 
 
 def lifetime(peer: Peer, kind: str) -> Verdict:
-    """A consumer gets more than one content, and goes when it is cancelled or when its session ends."""
+    """A consumer receives more than one content, and exists until it is cancelled or its session ends."""
     peer.open_session()
     peer.open_session(1)
     queue = peer.queue(1, exclusive=False)
     first, second = consume(peer, kind, queue), consume(peer, kind, queue)
-    peer.claim("two contents for each, then two consumers, one, and none")
+    peer.claim("two contents for each consumer, then two consumers, one, and none")
     put(peer, kind, queue, [b"1", b"2", b"3", b"4"], 1)
     tags = [one.deliver["consumer_tag"] for one in got(peer, kind, 4)]
     counts = [consumers(peer, queue, 1)]
@@ -198,7 +198,7 @@ def lifetime(peer: Peer, kind: str) -> Verdict:
 
 
 def sixteen_consumers(peer: Peer, kind: str) -> Verdict:
-    """A queue has room for sixteen consumers."""
+    """A queue supports sixteen consumers."""
     peer.open_session()
     queue = peer.queue()
     peer.claim("sixteen consumers")
@@ -208,13 +208,13 @@ def sixteen_consumers(peer: Peer, kind: str) -> Verdict:
 
 
 def no_local(peer: Peer, kind: str) -> Verdict:
-    """With no-local, what its own connection published does not come, what another one published does."""
+    """With no-local, a connection does not receive the contents that it published."""
     peer.open_session()
     quiet, usual = peer.queue(exclusive=False), peer.queue(exclusive=False)
     other = peer.another()
     other.open_session()
     tags = [consume(peer, kind, quiet, no_local=True), consume(peer, kind, usual)]
-    peer.claim("with no-local, the content of the other connection only")
+    peer.claim("with no-local, only the content of the other connection")
     for queue in (quiet, usual):
         put(peer, kind, queue, [b"own"])
         put(other, kind, queue, [b"other"])
@@ -238,10 +238,10 @@ def nowait(peer: Peer, kind: str) -> Verdict:
 
 
 def default_exchange(peer: Peer, kind: str) -> Verdict:
-    """A blank exchange and none at all are the default one."""
+    """A blank exchange and no exchange mean the default exchange."""
     peer.open_session()
     queue, other = peer.queue(), peer.queue()
-    peer.claim("both contents in the queue that is named")
+    peer.claim("both contents in the queue that the key names")
     put(peer, kind, queue, [b"blank"], exchange="")
     put(peer, kind, queue, [b"none"])
     for name in (queue, other):
@@ -251,11 +251,11 @@ def default_exchange(peer: Peer, kind: str) -> Verdict:
 
 
 def mandatory(peer: Peer, kind: str) -> Verdict:
-    """A mandatory content that no queue takes comes back with what it had; one that is not vanishes."""
+    """A mandatory content that cannot be routed to a queue is returned; other ones are dropped."""
     peer.open_session()
     exchange, queue = peer.exchange("direct"), peer.queue()
     peer.call("exchange.bind", exchange=exchange, queue=queue, binding_key="here")
-    peer.claim("the mandatory content without a queue with no-route, and no other one")
+    peer.claim("only the mandatory unroutable content returned, with no-route")
     for key, flag in (("gone", False), ("gone", True), ("here", True)):
         put(peer, kind, key, [b"%s %d" % (key.encode(), flag)], exchange=exchange, mandatory=flag)
     peer.barrier()
@@ -264,11 +264,11 @@ def mandatory(peer: Peer, kind: str) -> Verdict:
 
 
 def immediate(peer: Peer, kind: str) -> Verdict:
-    """An immediate content comes back where no consumer is ready, and is delivered where one is; others wait."""
+    """An immediate content is returned if no consumer is ready, and delivered if one is; others wait."""
     peer.open_session()
     idle, busy = peer.queue(), peer.queue()
     consume(peer, kind, busy)
-    peer.claim("the immediate content without a consumer with no-consumers, and the other two delivered")
+    peer.claim("the immediate content without a consumer returned with no-consumers, the other two delivered")
     for queue, flag in ((idle, True), (idle, False), (busy, True)):
         put(peer, kind, queue, [b"%d %d" % (queue == busy, flag)], immediate=flag)
     direct = bodies(peer, kind, 1)
@@ -301,7 +301,7 @@ def no_tag(peer: Peer, kind: str) -> Verdict:
 
 
 def tag_in_use(peer: Peer, kind: str) -> Verdict:
-    """A tag in use cannot be given to a second consumer; another connection may use it as well."""
+    """A tag in use cannot be given to a second consumer; another connection may use it too."""
     peer.open_session()
     queue, other = peer.queue(exclusive=False), peer.another()
     other.open_session()
@@ -312,7 +312,7 @@ def tag_in_use(peer: Peer, kind: str) -> Verdict:
 
 
 def exclusive_access(peer: Peer, kind: str) -> Verdict:
-    """Exclusive access to a queue that has a consumer is refused; to one that has none, it is not."""
+    """Exclusive access is refused if the queue has a consumer, and granted if it has none."""
     peer.open_session()
     peer.open_session(1)
     used, free = peer.queue(exclusive=False), peer.queue(exclusive=False)
@@ -323,14 +323,14 @@ def exclusive_access(peer: Peer, kind: str) -> Verdict:
 
 
 def by_headers(peer: Peer, kind: str) -> Verdict:
-    """Contents go through a headers exchange by the headers of their properties: by all of them, or by any."""
+    """A headers exchange routes contents by the headers of their properties: by all of them, or by any."""
     peer.open_session()
     exchange, queues = peer.exchange("headers"), [peer.queue(exclusive=False) for _ in "12"]
     both = {"color": "red", "size": "big"}
     for queue, match in zip(queues, ("all", "any"), strict=True):
         bind(peer, exchange, queue, "headers", {"x-match": match, **both})
     sent = [(b"1", both), (b"2", {"color": "red"}), (b"3", {"color": "blue"})]
-    peer.claim("the first in both queues, the second in one, the third in none")
+    peer.claim("the first content in both queues, the second in one, the third in none")
     for body, headers in sent:
         publish(peer, kind, "", body, exchange=exchange, properties={"headers": headers})
     peer.barrier()

@@ -29,7 +29,7 @@ STARTS = (0, MODULUS - 5)
 # Here and below the simplest first: hypothesis shrinks towards the first choice.
 _COUNTS = (1, 2, 5)
 _LOST = (0, 1, 3)
-_AGAIN = ("what is missing", "all that may come again")
+_AGAIN = ("the missing ones", "all that may be repeated")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +46,13 @@ class Step:
 _WORDS = {
     "send": "send {0} messages to queue {1}",
     "look": "compare what is expected, confirmed and completed",
-    "know": "tell that the first {0} completed commands are known",
+    "know": "report the first {0} completed commands as known",
     "ask": "ask {0} times how many messages queue {1} holds",
-    "complete": "complete the results that came",
+    "complete": "complete the received results",
     "drain": "take everything out of queue {0}",
-    "lose": "lose the connection with {0} messages on their way to queue {1}, and send {2} again elsewhere",
+    "lose": "lose the connection with {0} messages in flight to queue {1}, and send {2} again on another connection",
     "leave": "detach, and attach on channel {0}",
-    "gap": "leave out {0} commands",
+    "gap": "skip {0} commands",
 }
 
 
@@ -137,7 +137,7 @@ class Walk:
         except Unmet as unmet:
             raise Mismatch(unmet.expected, unmet.observed) from unmet
         except StreamEnded as ended:
-            raise Mismatch("a connection that stays", f"connection {ended.how}") from ended
+            raise Mismatch("an open connection", f"connection {ended.how}") from ended
 
     # --- the books
 

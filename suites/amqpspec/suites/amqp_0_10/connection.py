@@ -34,7 +34,7 @@ _LARGE = 0xFFFF
 
 @case("connection.grammar", covers=["connection/grammar"], slow=True)
 def handshake_out_of_order(peer: Peer) -> Verdict:
-    """Nothing but the control that is due is taken before open."""
+    """Before open, the server accepts only the control that the handshake expects next."""
 
     def after_start(name: str, /, **args: Any) -> Step:
         def step(one: Peer) -> None:
@@ -66,8 +66,8 @@ def handshake_out_of_order(peer: Peer) -> Verdict:
 
 @case("connection.start.protocol-name", covers=["connection/start/protocol-name"])
 def other_protocol_name(peer: Peer) -> Verdict:
-    """A header of another protocol ends the socket, and no control arrives."""
-    peer.claim("the end, with no control before it")
+    """After the header of another protocol, the server closes the socket and sends no control."""
+    peer.claim("the socket closes, with no control before")
     peer.send_header(b"AMQQ\x01\x01\x00\x0a")
     seen: list[Arrival] = [peer.wait(lambda a: True, peer.patience_s)]
     if not isinstance(seen[-1], Ended):
@@ -77,7 +77,7 @@ def other_protocol_name(peer: Peer) -> Verdict:
 
 @case("connection.start.server-properties", covers=["connection/start/server-properties/required-fields"])
 def server_properties(peer: Peer) -> Verdict:
-    """Start identifies the server."""
+    """Start contains the properties that identify the server."""
     peer.claim("host, product, version, platform and information")
     peer.greet()
     missing = [
@@ -101,7 +101,7 @@ def locales(peer: Peer) -> Verdict:
 
 @case("connection.start-ok.mechanism", covers=["connection/start-ok/mechanism/validity"], slow=True)
 def mechanism_not_offered(peer: Peer) -> Verdict:
-    """A mechanism that was not offered ends the socket with nothing more sent."""
+    """A mechanism that was not offered is rejected: the server closes the socket and sends nothing more."""
 
     def step(one: Peer) -> None:
         one.greet()
@@ -115,7 +115,7 @@ def mechanism_not_offered(peer: Peer) -> Verdict:
     covers=["connection/start-ok/mechanism/offered", "connection/secure"],
 )
 def mechanisms_on_offer(peer: Peer) -> Verdict:
-    """Each mechanism on offer that the harness speaks lets the right password in, challenges and all."""
+    """With each offered mechanism that the harness supports, the right password is accepted."""
     offered = [str(name) for name in peer.greet()["mechanisms"].items]
     known = [name for name in offered if name == "PLAIN" or name.startswith("SCRAM-SHA-")]
     peer.claim(f"a login with each of {known}")
@@ -145,7 +145,7 @@ def wrong_password(peer: Peer) -> Verdict:
 
 @case("connection.start-ok.locale", covers=["connection/start-ok/locale"], slow=True)
 def locale_not_offered(peer: Peer) -> Verdict:
-    """A locale that was not offered is refused, or the server continues in its own."""
+    """A locale that was not offered is rejected, or the server continues in its own locale."""
     peer.greet()
     peer.start_ok(locale="xx_XX")
     return borne(peer, peer.reaction(barrier=False, within_s=peer.patience_s))
@@ -177,7 +177,7 @@ def unknown_virtual_host(peer: Peer) -> Verdict:
 
 @case("connection.open.insist", covers=["connection/open/insist/behavior/no-redirect"])
 def insisting(peer: Peer) -> Verdict:
-    """An open that insists is not answered by redirect."""
+    """The server does not answer an open with insist by redirect."""
     peer.handshake()
     peer.claim("open-ok")
     answer = peer.call_control("connection.open", virtual_host=peer.login.vhost, insist=True)
@@ -186,7 +186,7 @@ def insisting(peer: Peer) -> Verdict:
 
 @case("connection.open.insist.refused", covers=["connection/open/insist/behavior/close"], slow=True)
 def insisting_in_vain(peer: Peer) -> Verdict:
-    """An open that insists on something unavailable closes the connection."""
+    """An open with insist for a virtual host that does not exist closes the connection."""
     peer.handshake()
     peer.send("connection.open", virtual_host=peer.name("missing"), insist=True)
     return rejects_violation(peer, barrier=False)
@@ -194,7 +194,7 @@ def insisting_in_vain(peer: Peer) -> Verdict:
 
 @case("connection.open-ok.known-hosts", covers=["connection/open-ok/known-hosts"])
 def known_hosts(peer: Peer) -> Verdict:
-    """Open-ok may list hosts, or none."""
+    """Open-ok may list known hosts or no hosts."""
     peer.handshake()
     peer.claim("open-ok, with or without hosts")
     hosts = peer.call_control("connection.open", virtual_host=peer.login.vhost)["known_hosts"]
@@ -209,7 +209,7 @@ def known_hosts(peer: Peer) -> Verdict:
     slow=True,
 )
 def forbidden_virtual_host(peer: Peer) -> Verdict:
-    """A user who may not use a virtual host does not get in."""
+    """A user without access to a virtual host cannot open it."""
     vhost = peer.context.vhost("forbidden")
     peer.handshake()
     peer.send("connection.open", virtual_host=vhost)
@@ -226,14 +226,14 @@ def forbidden_virtual_host(peer: Peer) -> Verdict:
     needs=["virtual-hosts"],
 )
 def separate_virtual_hosts(peer: Peer) -> Verdict:
-    """A queue of one virtual host is not there in another one, and cannot be deleted from there."""
+    """A queue of one virtual host does not exist in another one and cannot be deleted from there."""
     peer.open_session()
     queue = peer.queue(exclusive=False)
     other = peer.another(vhost=peer.context.vhost("second"))
     other.open_session()
-    peer.claim("no such queue in the other virtual host, and it stays in its own")
+    peer.claim("the queue does not exist in the other virtual host and remains in its own")
     if queues_there(other, [queue]):
-        return holds(peer, False, f"{queue} is there in both")
+        return holds(peer, False, f"{queue} exists in both")
     other.send("queue.delete", queue=queue, sync=True)
     verdict = judge_reaction(peer, other.reaction(), row="connection/open/virtual-host/separation/access")
     return worst([verdict, equals(peer, queues_there(peer, [queue]), [queue], "queues")])
@@ -244,9 +244,9 @@ def separate_virtual_hosts(peer: Peer) -> Verdict:
 
 @case("connection.close-ok", covers=["connection/close-ok"])
 def close_is_answered(peer: Peer) -> Verdict:
-    """Close is answered by close-ok, and then the socket ends."""
+    """The server answers close with close-ok and then closes the socket."""
     peer.open_session()
-    peer.claim("close-ok, then the end")
+    peer.claim("close-ok, then the socket closes")
     answer = peer.close()
     if not isinstance(answer, AssemblyArrived):
         return holds(peer, False, answer)
@@ -256,12 +256,12 @@ def close_is_answered(peer: Peer) -> Verdict:
 
 @case("connection.close.last", covers=["connection/close-ok", "connection/grammar"])
 def nothing_behind_close(peer: Peer) -> Verdict:
-    """After its close the server answers no other control, and close-ok ends the socket."""
+    """After its close, the server answers no other control; after close-ok, it closes the socket."""
     peer.polite = False
     peer.handshake()
     peer.send("connection.open", virtual_host=peer.name("missing"))
     peer.expect("connection.close", channel=None)
-    peer.claim("no answer after close, and the end after close-ok")
+    peer.claim("no answer after close, and the socket closes after close-ok")
     peer.send("connection.open", virtual_host=peer.login.vhost)
     peer.send("session.attach", name=peer.name("s").encode())
     # The grammar of the class ends a connection by one close and one close-ok.
@@ -275,7 +275,7 @@ def nothing_behind_close(peer: Peer) -> Verdict:
 
 @case("connection.close.reason", covers=["connection/close/reason", "connection/close-code/framing-error"])
 def close_says_why(peer: Peer) -> Verdict:
-    """A frame smaller than its header closes the connection with 501 and a text."""
+    """After a frame smaller than its header, the server closes the connection with 501 and a text."""
     peer.open_session()
     peer.claim("close with framing-error and a text")
     peer.send_octets(encode_frame(b"", type=CONTROL, size=3))
@@ -286,7 +286,7 @@ def close_says_why(peer: Peer) -> Verdict:
 
 @case("connection.close-code.framing-error", covers=["connection/close-code/framing-error"])
 def second_handshake(peer: Peer) -> Verdict:
-    """Octets that form no frame header, as a second protocol header, are refused with 501."""
+    """Octets that form no frame header, such as a second protocol header, are rejected with 501."""
     peer.open_session()
     # As a frame, it would have the size that its third and fourth letters are.
     peer.send_octets(peer.dialect.protocol_header.ljust(int.from_bytes(b"QP", "big"), b"\0"))

@@ -48,7 +48,7 @@ def highest_channel(peer: Peer) -> Verdict:
 
 @case("connection.tune-ok.channel-max.one", covers=["connection/tune-ok/channel-max/available-channels"])
 def one_channel(peer: Peer) -> Verdict:
-    """With a channel-max of one, the server closes on channel 0, the only one there is."""
+    """With a channel-max of one, the server sends close on channel 0, the only channel."""
     peer.handshake(channel_max=1)
     peer.send("connection.open", virtual_host=peer.name("missing"))
     close = peer.expect("connection.close", channel=None)
@@ -61,10 +61,10 @@ def one_channel(peer: Peer) -> Verdict:
     slow=True,
 )
 def channel_max_above_the_offer(peer: Peer) -> Verdict:
-    """A channel-max above the offer ends the socket without a close."""
+    """If the client sends a channel-max above the offer, the server closes the socket without a close."""
     offer = proposal(peer)["channel_max"]
     if offer is None or offer >= _LARGE:
-        return does_not_apply(peer, f"no higher channel-max can be said than the offer {offer}")
+        return does_not_apply(peer, f"no channel-max can be higher than the offer {offer}")
     peer.send("connection.tune-ok", channel_max=offer + 1, max_frame_size=4096)
     peer.send("connection.open", virtual_host=peer.login.vhost)
     return rejects_violation(peer, barrier=False)
@@ -72,7 +72,7 @@ def channel_max_above_the_offer(peer: Peer) -> Verdict:
 
 @case("connection.tune.max-frame-size.offered", covers=["connection/tune/max-frame-size/minimum/offered"])
 def frame_size_on_offer(peer: Peer) -> Verdict:
-    """The server offers frames of at least 4096 octets, or sets no limit."""
+    """The server offers a max-frame-size of at least 4096 octets, or sets no limit."""
     peer.claim("a max-frame-size of at least 4096, or none")
     offer = proposal(peer)
     return holds(
@@ -85,7 +85,7 @@ def frame_size_on_offer(peer: Peer) -> Verdict:
     covers=["connection/tune/max-frame-size/lower", "connection/tune-ok/max-frame-size/max-frame-size/sent"],
 )
 def smaller_frames(peer: Peer) -> Verdict:
-    """Once 4500 octets are agreed on, no frame of the server is larger."""
+    """After peers agree on 4500 octets, the server sends no larger frame."""
     peer.open_connection(max_frame_size=4500)
     peer.open_session()
     queue = peer.queue()
@@ -104,15 +104,15 @@ def smaller_frames(peer: Peer) -> Verdict:
     ],
 )
 def large_first_frame(peer: Peer) -> Verdict:
-    """Before limits are agreed on, a frame of 4096 octets is taken."""
+    """Before limits are agreed on, the server accepts a frame of 4096 octets."""
     peer.greet()
-    peer.claim("connection.tune behind a start-ok of 4096 octets")
+    peer.claim("connection.tune after a start-ok of 4096 octets")
     peer.max_frame_octets = 4096
     short = len(peer.encoded("connection.start-ok", **_start_ok(peer, "")))
     octets = peer.encoded("connection.start-ok", **_start_ok(peer, "x" * (4096 - short)))
     peer.send_octets(octets)
     peer.expect("connection.tune")
-    return holds(peer, len(octets) == 4096, f"{len(octets)} octets were taken")
+    return holds(peer, len(octets) == 4096, f"{len(octets)} octets were accepted")
 
 
 def _start_ok(peer: Peer, filling: str) -> dict[str, Any]:
@@ -146,10 +146,10 @@ def frames_too_small(peer: Peer) -> Verdict:
     slow=True,
 )
 def frames_above_the_offer(peer: Peer) -> Verdict:
-    """A max-frame-size above the offer ends the socket without a close."""
+    """If the client sends a max-frame-size above the offer, the server closes the socket without a close."""
     offer = proposal(peer)
     if (offer["max_frame_size"] or _LARGE) >= _LARGE:
-        return does_not_apply(peer, "the offer is as large as a frame can be")
+        return does_not_apply(peer, "the offer is already the largest possible frame size")
     peer.send(
         "connection.tune-ok",
         channel_max=offer["channel_max"] or 1,
@@ -164,7 +164,7 @@ def frames_above_the_offer(peer: Peer) -> Verdict:
     covers=["connection/tune-ok/max-frame-size/max-frame-size/refused"],
 )
 def frame_beyond_the_agreed_size(peer: Peer) -> Verdict:
-    """A frame of one octet more than agreed on closes the connection; one of just that size does not."""
+    """A frame of the agreed size is accepted; a frame that is one octet larger closes the connection."""
     peer.open_connection(max_frame_size=5000)
     peer.open_session()
     name = b"x" * (5000 - 12 - 7)
@@ -184,8 +184,8 @@ def frame_beyond_the_agreed_size(peer: Peer) -> Verdict:
     ],
 )
 def heartbeats_on_offer(peer: Peer) -> Verdict:
-    """Heartbeat-max is not below heartbeat-min, and is not set without it."""
-    peer.claim("heartbeat-min up to heartbeat-max, or neither")
+    """The server does not offer a heartbeat-max below heartbeat-min, or one without heartbeat-min."""
+    peer.claim("heartbeat-min not above heartbeat-max, or neither")
     offer = proposal(peer)
     least, most = offer["heartbeat_min"], offer["heartbeat_max"]
     sound = most is None or (least is not None and most >= least)
@@ -198,11 +198,11 @@ def heartbeats_on_offer(peer: Peer) -> Verdict:
     slow=True,
 )
 def heartbeat_out_of_range(peer: Peer) -> Verdict:
-    """A heartbeat above heartbeat-max is refused, or taken all the same."""
+    """A heartbeat above heartbeat-max is rejected or accepted."""
     offer = proposal(peer)
     most = offer["heartbeat_max"]
     if offer["heartbeat_min"] is not None and (most is None or most >= _LARGE):
-        return does_not_apply(peer, f"no higher heartbeat can be said than the offer {most}")
+        return does_not_apply(peer, f"no heartbeat can be higher than the offer {most}")
     peer.tune(proposed=offer, heartbeat=(most or 0) + 1)
     peer.send("connection.open", virtual_host=peer.login.vhost)
     return borne(peer, _until_open(peer))
@@ -219,9 +219,9 @@ def _until_open(peer: Peer) -> Reaction:
     slow=True,
 )
 def no_heartbeats(peer: Peer) -> Verdict:
-    """A client that sets no heartbeat gets none, and work continues after a long silence."""
+    """A client that sets no heartbeat receives none, and the connection works after 12 s of silence."""
     peer.open_session()
-    peer.claim("no heartbeat, and commands are executed afterwards")
+    peer.claim("no heartbeat, and the server executes commands afterwards")
     # Servers often limit the time for a handshake to ten seconds: that limit must not end an open connection.
     arrival = peer.arrival("connection.heartbeat", channel=None, within_s=12.0)
     peer.barrier()
@@ -230,18 +230,18 @@ def no_heartbeats(peer: Peer) -> Verdict:
 
 @case("connection.heartbeat.traffic", covers=["connection/heartbeat/traffic"])
 def heartbeats_of_the_client(peer: Peer) -> Verdict:
-    """A client may send heartbeats at any time, even where none were agreed on."""
+    """A client may send heartbeats at any time, even if none were agreed on."""
     peer.open_session()
-    peer.claim("commands are executed behind heartbeats")
+    peer.claim("the server executes commands after heartbeats")
     for _ in range(2):
         peer.send("connection.heartbeat")
         peer.barrier()
-    return holds(peer, True, "commands were executed behind heartbeats")
+    return holds(peer, True, "commands were executed after heartbeats")
 
 
 @case("connection.heartbeat.missed", covers=["connection/heartbeat/missed"], slow=True)
 def silent_client(peer: Peer) -> Verdict:
-    """A client that is silent for long may be dropped; whether it is, is recorded."""
+    """A client that misses its heartbeats may be disconnected, but not before twice the interval."""
     offer = proposal(peer)
     least, most = offer["heartbeat_min"], offer["heartbeat_max"]
     if least is None or not least <= 1 <= (most or 0):
@@ -249,7 +249,7 @@ def silent_client(peer: Peer) -> Verdict:
     peer.tune(proposed=offer, heartbeat=1)
     started_s = peer.now()  # silence begins behind what is sent last, and not with the answer to it
     peer.call_control("connection.open", virtual_host=peer.login.vhost)
-    peer.claim("a silent client is dropped after more than two seconds, or kept")
+    peer.claim("the server disconnects a silent client after more than two seconds, or keeps it")
     ended = peer.expect_end(6.0)
     if not isinstance(ended, Ended):
         return observed_either_way(peer, "a silent client is kept for six seconds")

@@ -33,10 +33,10 @@ _DONE = "xa-ok"
 
 @case("dtx.managed", covers=["dtx/transactionality/managed"])
 def managed(peer: Peer) -> Verdict:
-    """Messages that a session publishes and accepts between start and end wait for the branch's commit."""
+    """Messages that a session publishes and accepts between start and end take effect when the branch commits."""
     selected(peer, 0, 1)
     of, queue = worked(peer)
-    peer.claim("neither effect before commit, both behind it")
+    peer.claim("no effect before commit, both effects after it")
     before = bodies(peer, queue, 1)
     told(peer, "commit", of, one_phase=True)
     has_on_offer_soon(peer, queue, 1, 1)
@@ -50,7 +50,7 @@ def outside(peer: Peer) -> Verdict:
     """Commands before start and after end take effect at once, whatever happens to the branch."""
     selected(peer, 0, 1)
     queue = peer.queue(**SHARED)
-    peer.claim("what was published outside, at once; nothing of the branch")
+    peer.claim("the messages published outside the branch at once; no message of the branch")
     fill(peer, queue, b"before")
     of = started(peer)
     fill(peer, queue, b"between")
@@ -63,7 +63,7 @@ def outside(peer: Peer) -> Verdict:
 
 @case("dtx.outside.accepts", covers=["dtx/transactionality/outside"])
 def accepts_outside(peer: Peer) -> Verdict:
-    """An accept after end takes effect at once; one within the branch goes with it."""
+    """An accept after end takes effect at once; an accept within the branch is rolled back with it."""
     selected(peer, 0, 1)
     queue = fill(peer, peer.queue(**SHARED), b"1", b"2")
     peer.subscribe(queue)
@@ -72,7 +72,7 @@ def accepts_outside(peer: Peer) -> Verdict:
     answer(peer, "accept", found[:1])
     ask(peer, "end", of)
     answer(peer, "accept", found[1:])
-    peer.claim("the message that the branch had accepted, and no other one")
+    peer.claim("only the message that the branch had accepted")
     peer.detach()
     told(peer, "rollback", of, 1)
     has_on_offer_soon(peer, queue, 1, 1)
@@ -81,7 +81,7 @@ def accepts_outside(peer: Peer) -> Verdict:
 
 @case("dtx.two-branches", covers=["dtx/transactionality/managed"])
 def two_branches(peer: Peer) -> Verdict:
-    """Two branches of one global transaction, one after the other on a session, come to ends of their own."""
+    """Two branches of one global transaction, used one after the other in a session, end independently."""
     selected(peer, 0, 1)
     queue, of = peer.queue(**SHARED), xid(peer)
     branches = [{**of, "branch_id": name} for name in (b"1", b"2")]
@@ -101,7 +101,7 @@ def two_branches(peer: Peer) -> Verdict:
 
 @case("dtx.start.result", covers=["dtx/start/result"])
 def result_of_start(peer: Peer) -> Verdict:
-    """Start of a new branch results in xa-ok, by an xid as the tables have it."""
+    """Start of a new branch results in xa-ok, with an xid encoded as the tables define it."""
     selected(peer)
     peer.claim("xa-ok twice")
     found = []
@@ -114,11 +114,11 @@ def result_of_start(peer: Peer) -> Verdict:
 
 @case("dtx.start.result.doomed", covers=["dtx/start/result"])
 def start_of_a_doomed_branch(peer: Peer) -> Verdict:
-    """A start with join of a branch that can only be rolled back tells so, or joins it in vain."""
+    """A start with join of a branch that can only be rolled back reports that at once or at commit."""
     selected(peer, 0, 1)
     of = started(peer)
     peer.detach()
-    peer.claim("xa-rbrollback or xa-rbtimeout, at last from commit")
+    peer.claim("xa-rbrollback or xa-rbtimeout, from commit at the latest")
     found = [told(peer, "start", of, 1, join=True)]
     if found == [_DONE]:
         found += [told(peer, "end", of, 1), told(peer, "commit", of, 1, one_phase=True)]
@@ -127,14 +127,14 @@ def start_of_a_doomed_branch(peer: Peer) -> Verdict:
 
 @case("dtx.join", covers=["dtx/start/join/unsupported"])
 def join(peer: Peer) -> Verdict:
-    """A second session joins a branch, and its work comes to the same end; or join is not implemented."""
+    """A second session can join a branch, and its work is committed with it; or join is not implemented."""
     selected(peer, 0, 1)
     of, queue = worked(peer)
     number = peer.send("dtx.start", 1, xid=on_wire(peer, of), join=True, sync=True)
     reaction = peer.reaction(1)
     if reaction.refusal is not None:
         return judge_reaction(peer, reaction)
-    peer.claim("the work of both sessions behind commit, nothing before")
+    peer.claim("no message before commit, the work of both sessions after it")
     peer.completion(number, 1)
     fill(peer, queue, b"joined", channel=1)
     ask(peer, "end", of, 1)
@@ -149,7 +149,7 @@ def join(peer: Peer) -> Verdict:
 
 @case("dtx.end.success", covers=["dtx/end/success", "dtx/end/result"])
 def end_of_success(peer: Peer) -> Verdict:
-    """An end without fail and suspend is one of success: it results in xa-ok, and the branch can be committed."""
+    """An end without fail and suspend is successful: it results in xa-ok, and the branch can be committed."""
     selected(peer, 0, 1)
     queue, of = peer.queue(**SHARED), started(peer)
     fill(peer, queue, b"made")
@@ -161,7 +161,7 @@ def end_of_success(peer: Peer) -> Verdict:
 
 @case("dtx.end.result.suspended", covers=["dtx/end/result"])
 def results_of_end(peer: Peer) -> Verdict:
-    """End results in xa-ok with suspend, and again after resume."""
+    """End results in xa-ok with suspend, and again after a resume."""
     selected(peer)
     of = started(peer)
     peer.claim("xa-ok each time")
@@ -171,7 +171,7 @@ def results_of_end(peer: Peer) -> Verdict:
 
 @case("dtx.end.session-closed", covers=["dtx/end/session-closed"])
 def closed_session(peer: Peer) -> Verdict:
-    """When its session is closed, a branch can only be rolled back: commit has no effect, and says so."""
+    """If its session is closed, a branch can only be rolled back: commit has no effect and reports this."""
     selected(peer, 0, 1)
     queue, of = fill(peer, peer.queue(**SHARED), b"used"), xid(peer)
     peer.subscribe(queue)
@@ -180,7 +180,7 @@ def closed_session(peer: Peer) -> Verdict:
     answer(peer, "accept", [transfer])
     fill(peer, queue, b"made")
     peer.detach()
-    peer.claim("rolled back: the message that was used is there, the one that was made is not")
+    peer.claim("rolled back: the consumed message is available again, the published one is not")
     result = told(peer, "commit", of, 1, one_phase=True)
     if result not in _ROLLED_BACK:
         return equals(peer, result, _ROLLED_BACK[0], "result")
@@ -192,11 +192,11 @@ def closed_session(peer: Peer) -> Verdict:
 
 @case("dtx.end.session-closed.prepared", covers=["dtx/end/session-closed", "dtx/prepare/obligation-1"])
 def closed_session_behind_prepare(peer: Peer) -> Verdict:
-    """A branch that was ended and prepared is not bound to its session any more: another one commits it."""
+    """A prepared branch is no longer tied to its session: another session can commit it."""
     selected(peer, 0, 1)
     of, queue = prepared(peer)
     peer.detach()
-    peer.claim("xa-ok, and the message that was made")
+    peer.claim("xa-ok, and the published message")
     result = told(peer, "commit", of, 1)
     has_on_offer_soon(peer, queue, 1, 1)
     return equals(peer, (result, bodies(peer, queue, 1)), (_DONE, [b"made"]), "result, bodies")
@@ -217,7 +217,7 @@ def _failed(peer: Peer) -> tuple[str, str, list[bytes | None]]:
 
 @case("dtx.end.fail", covers=["dtx/end/fail/failure/may-roll-back"])
 def failure(peer: Peer) -> Verdict:
-    """Whether a branch that ends with fail is rolled back is recorded; its message is there only if it is not."""
+    """A branch that ends with fail may be rolled back; its message is available only if it was not."""
     _, result, found = _failed(peer)
     if found not in ([], [b"made"]) or (result == _DONE) != (found == [b"made"]):
         return equals(peer, (result, found), (_ROLLED_BACK[0], []), "result, bodies")
@@ -226,9 +226,9 @@ def failure(peer: Peer) -> Verdict:
 
 @case("dtx.end.fail.marked", covers=["dtx/end/fail/failure/marked"])
 def failure_marks_the_branch(peer: Peer) -> Verdict:
-    """A server that tells of rolling back on fail lets the branch be rolled back only."""
+    """If the server reports a rollback at end with fail, the branch can only be rolled back."""
     ended, result, found = _failed(peer)
-    peer.claim("a commit that is a rollback, where end has told so")
+    peer.claim("a commit that results in a rollback, if end reported one")
     marked = result in _ROLLED_BACK and not found
     right = marked or (ended == _DONE and result == _DONE)
     return holds(peer, right, f"end {ended}, commit {result}, bodies {found}")
@@ -236,19 +236,19 @@ def failure_marks_the_branch(peer: Peer) -> Verdict:
 
 @case("dtx.end.fail.result", covers=["dtx/end/fail/failure/result"])
 def failure_is_told(peer: Peer) -> Verdict:
-    """A server that rolls back on fail has end result in xa-rbrollback."""
+    """If the server rolls back a branch that ends with fail, end results in xa-rbrollback."""
     ended, result, found = _failed(peer)
-    peer.claim("xa-rbrollback where the branch is rolled back, else xa-ok")
+    peer.claim("xa-rbrollback if the branch is rolled back, else xa-ok")
     wanted = _ROLLED_BACK[0] if result in _ROLLED_BACK or not found else _DONE
     return equals(peer, ended, wanted, "result of end")
 
 
 @case("dtx.end.suspend", covers=["dtx/end/suspend/resume"])
 def suspended(peer: Peer) -> Verdict:
-    """A suspended branch continues by start with resume; what lies between belongs to no branch."""
+    """A start with resume continues a suspended branch; commands between belong to no branch."""
     selected(peer, 0, 1)
     queue, of = peer.queue(**SHARED), started(peer)
-    peer.claim("what was published between at once; the work of both parts behind commit")
+    peer.claim("messages published between at once; the work of both parts after commit")
     fill(peer, queue, b"1")
     told(peer, "end", of, suspend=True)
     fill(peer, queue, b"between")
@@ -266,10 +266,10 @@ def suspended(peer: Peer) -> Verdict:
 
 @case("dtx.select.again", covers=["dtx/select/required"])
 def select_again(peer: Peer) -> Verdict:
-    """Select may come once more: the session works on its branch still."""
+    """A session may send select again and still work on its branch."""
     selected(peer)
     of, _ = worked(peer)
-    peer.claim("no refusal of the second select")
+    peer.claim("the server accepts the second select")
     peer.send("dtx.select")
     first = allows(peer)
     result = told(peer, "commit", of, one_phase=True)

@@ -37,7 +37,7 @@ def walked(peer: Peer, verbs: str, seed: int) -> Verdict:
     budget_s=_BUDGET_S,
 )
 def sessions(peer: Peer) -> Verdict:
-    """Sessions start, join, suspend, resume and end branches: each message is where its branch's end puts it."""
+    """Sessions start, join, suspend, resume and end branches: every message is where the model expects it."""
     return walked(peer, _SESSIONS, _SEED)
 
 
@@ -57,5 +57,5 @@ def sessions(peer: Peer) -> Verdict:
     budget_s=_BUDGET_S,
 )
 def outcomes(peer: Peer) -> Verdict:
-    """Branches are prepared, committed and rolled back, sessions end: all is as the model has it."""
+    """Branches are prepared, committed and rolled back, and sessions end: results and messages match the model."""
     return walked(peer, _OUTCOMES, _SEED + 1)

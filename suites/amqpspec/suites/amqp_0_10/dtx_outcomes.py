@@ -1,4 +1,4 @@
-"""The class dtx (6) once a branch has ended: commit, rollback, prepare, recover and timeouts.
+"""The class dtx (6) after a branch has ended: commit, rollback, prepare, recover and timeouts.
 
 Knows: what each outcome leaves of a branch and its messages. Must not know: start, join and end (``dtx``).
 """
@@ -32,10 +32,10 @@ _DONE = "xa-ok"
 
 @case("dtx.commit.effect", covers=["dtx/commit/effect"])
 def commit_of_one_phase(peer: Peer) -> Verdict:
-    """A commit in one phase makes what was published available, and drops what was consumed."""
+    """A one-phase commit makes published messages available and removes consumed ones."""
     selected(peer, 0, 1)
     of, queue = worked(peer)
-    peer.claim("the message that was made, and the other one gone for good")
+    peer.claim("the published message, and not the consumed one")
     told(peer, "commit", of, one_phase=True)
     has_on_offer_soon(peer, queue, 1, 1)
     found = bodies(peer, queue, 1)
@@ -46,10 +46,10 @@ def commit_of_one_phase(peer: Peer) -> Verdict:
 
 @case("dtx.commit.effect.two-phase", covers=["dtx/commit/effect"])
 def commit_of_two_phases(peer: Peer) -> Verdict:
-    """After prepare nothing is to be seen; commit puts everything into effect, of its branch only."""
+    """Prepare makes no work visible; commit makes all work of its branch effective, and of no other branch."""
     selected(peer, 0, 1)
     (of, queue), (other, untouched) = prepared(peer), prepared(peer)
-    peer.claim("nothing behind prepare, the message that was made behind commit, nothing of the other branch")
+    peer.claim("nothing after prepare, the published message after commit, nothing of the other branch")
     before = bodies(peer, queue, 1)
     told(peer, "commit", of)
     has_on_offer_soon(peer, queue, 1, 1)
@@ -59,7 +59,7 @@ def commit_of_two_phases(peer: Peer) -> Verdict:
 
 @case("dtx.commit.result", covers=["dtx/commit/result"])
 def results_of_commit(peer: Peer) -> Verdict:
-    """A commit of a branch that did its work results in xa-ok, in one phase and in two."""
+    """Commit of a branch that did work results in xa-ok, with one phase and with two."""
     selected(peer)
     peer.claim("xa-ok twice")
     found = [told(peer, "commit", worked(peer)[0], one_phase=True), told(peer, "commit", prepared(peer)[0])]
@@ -68,7 +68,7 @@ def results_of_commit(peer: Peer) -> Verdict:
 
 @case("dtx.commit.result.rolled-back", covers=["dtx/commit/result"])
 def result_of_a_commit_in_vain(peer: Peer) -> Verdict:
-    """A commit of a branch that can only be rolled back results in the reason."""
+    """Commit of a branch that can only be rolled back results in the reason."""
     selected(peer, 0, 1)
     of = started(peer)
     peer.detach()
@@ -79,10 +79,10 @@ def result_of_a_commit_in_vain(peer: Peer) -> Verdict:
 
 @case("dtx.rollback.effect", covers=["dtx/rollback/effect"])
 def rollback_of_ended(peer: Peer) -> Verdict:
-    """A rollback drops what was published, and puts back what was consumed, into its queue."""
+    """Rollback drops published messages and returns consumed ones to their queue."""
     selected(peer, 0, 1)
     of, queue = worked(peer)
-    peer.claim("the message that was used")
+    peer.claim("the consumed message")
     told(peer, "rollback", of)
     has_on_offer_soon(peer, queue, 1, 1)
     return equals(peer, bodies(peer, queue, 1), [b"used"], "bodies")
@@ -90,10 +90,10 @@ def rollback_of_ended(peer: Peer) -> Verdict:
 
 @case("dtx.rollback.effect.prepared", covers=["dtx/rollback/effect"])
 def rollback_of_prepared(peer: Peer) -> Verdict:
-    """A prepared branch can be rolled back, by another session; another branch continues."""
+    """Another session can roll back a prepared branch; another branch can still be committed."""
     selected(peer, 0, 1)
     (of, queue), (other, kept) = prepared(peer), prepared(peer)
-    peer.claim("the message that was used back; the other branch committed")
+    peer.claim("the consumed message of the first branch, the published message of the other one")
     told(peer, "rollback", of, 1)
     told(peer, "commit", other, 1)
     for name in (queue, kept):
@@ -104,7 +104,7 @@ def rollback_of_prepared(peer: Peer) -> Verdict:
 
 @case("dtx.rollback.result", covers=["dtx/rollback/result"])
 def results_of_rollback(peer: Peer) -> Verdict:
-    """A rollback results in xa-ok, of an ended branch, of a prepared one."""
+    """Rollback results in xa-ok for an ended branch and for a prepared one."""
     selected(peer)
     peer.claim("xa-ok twice")
     found = [told(peer, "rollback", worked(peer)[0]), told(peer, "rollback", prepared(peer)[0])]
@@ -116,7 +116,7 @@ def results_of_rollback(peer: Peer) -> Verdict:
 
 @case("dtx.prepare.result", covers=["dtx/prepare/result"])
 def results_of_prepare(peer: Peer) -> Verdict:
-    """Prepare results in xa-ok for a branch that did something, in xa-ok or xa-rdonly for one that did not."""
+    """Prepare results in xa-ok for a branch with work, and in xa-ok or xa-rdonly for one without."""
     selected(peer)
     of, idle = worked(peer)[0], started(peer)
     ask(peer, "end", idle)
@@ -128,7 +128,7 @@ def results_of_prepare(peer: Peer) -> Verdict:
 
 @case("dtx.prepare.result.rolled-back", covers=["dtx/prepare/result"])
 def result_of_a_prepare_in_vain(peer: Peer) -> Verdict:
-    """A prepare of a branch that can only be rolled back results in the reason."""
+    """Prepare of a branch that can only be rolled back results in the reason."""
     selected(peer, 0, 1)
     of = started(peer)
     fill(peer, peer.queue(**SHARED), b"made")
@@ -140,13 +140,13 @@ def result_of_a_prepare_in_vain(peer: Peer) -> Verdict:
 
 @case("dtx.prepare.both-ways", covers=["dtx/prepare/obligation-1"])
 def prepared_goes_both_ways(peer: Peer) -> Verdict:
-    """Prepared branches can be committed and rolled back when the connection that prepared them is gone."""
+    """Prepared branches can be committed and rolled back after the connection that prepared them is closed."""
     selected(peer)
     (first, committed), (second, rolled_back) = prepared(peer), prepared(peer)
     other = peer.another()
     selected(other)
     peer.close()
-    other.claim("xa-ok twice; the message that was made, the message that was used")
+    other.claim("xa-ok twice; the published message, the consumed message")
     results = [told(other, "commit", first), told(other, "rollback", second)]
     for queue in (committed, rolled_back):
         has_on_offer_soon(other, queue, 1)
@@ -156,7 +156,7 @@ def prepared_goes_both_ways(peer: Peer) -> Verdict:
 
 @case("dtx.prepare.late", covers=["dtx/prepare/obligation-1"], slow=True)
 def prepared_outlives_its_timeout(peer: Peer) -> Verdict:
-    """A branch that was prepared in time can be committed when its timeout has passed."""
+    """A branch that was prepared in time can be committed after its timeout."""
     selected(peer)
     of, queue = worked(peer)
     ask(peer, "set-timeout", of, timeout=2)
@@ -164,7 +164,7 @@ def prepared_outlives_its_timeout(peer: Peer) -> Verdict:
     if in_time != _DONE:
         raise Unmet("a branch that is prepared in time", in_time)
     peer.wait(lambda arrival: False, 3.0)
-    peer.claim("xa-ok, and the message that was made")
+    peer.claim("xa-ok, and the published message")
     result = told(peer, "commit", of)
     has_on_offer_soon(peer, queue, 1)
     return equals(peer, (result, bodies(peer, queue)), (_DONE, [b"made"]), "result, bodies")
@@ -177,7 +177,7 @@ def prepared_outlives_its_timeout(peer: Peer) -> Verdict:
     budget_s=180.0,
 )
 def prepared_outlives_a_restart(peer: Peer) -> Verdict:
-    """A prepared branch is known after a restart, and its commit has its effect."""
+    """The server still knows a prepared branch after a restart, and its commit takes effect."""
     selected(peer)
     queue, of = peer.queue(durable=True, **SHARED), started(peer)
     peer.publish(queue, b"made", delivery={"delivery_mode": 2})
@@ -198,11 +198,11 @@ def prepared_outlives_a_restart(peer: Peer) -> Verdict:
 
 @case("dtx.prepare.known", covers=["dtx/prepare/obligation-2"])
 def prepared_stays_known(peer: Peer) -> Verdict:
-    """A prepared branch stays known when its session ends, and until it is committed."""
+    """The server knows a prepared branch after its session ends, until it is committed."""
     selected(peer, 0, 1)
     of, _ = prepared(peer)
     peer.detach()
-    peer.claim("in doubt before commit, not behind it")
+    peer.claim("in doubt before commit, not after it")
     found = [key_of(of) in in_doubt(peer, 1)]
     told(peer, "commit", of, 1)
     found.append(key_of(of) in in_doubt(peer, 1))
@@ -211,7 +211,7 @@ def prepared_stays_known(peer: Peer) -> Verdict:
 
 @case("dtx.recover", covers=["dtx/recover/in-doubt"])
 def recover(peer: Peer) -> Verdict:
-    """Recover lists prepared branches with all parts of their xids, and no branches that are not prepared."""
+    """Recover lists prepared branches with complete xids, and no other branches."""
     selected(peer, 0, 1)
     (first, _), (second, _) = prepared(peer, b""), prepared(peer, b"\x00\xff" * 32)
     ended, _ = worked(peer)
@@ -234,7 +234,7 @@ def _timeout(peer: Peer, of: Xid) -> int:
 
 @case("dtx.get-timeout", covers=["dtx/get-timeout/value"])
 def get_timeout(peer: Peer) -> Verdict:
-    """get-timeout tells what set-timeout said last, of its branch only."""
+    """Get-timeout returns the last value of set-timeout for its branch only."""
     selected(peer)
     first, _ = worked(peer)
     second = started(peer)
@@ -249,10 +249,10 @@ def get_timeout(peer: Peer) -> Verdict:
 
 @case("dtx.set-timeout.effective", covers=["dtx/set-timeout/effective"])
 def timeout_holds(peer: Peer) -> Verdict:
-    """A timeout holds from session to session, through suspend and resume, until another one is set."""
+    """A timeout stays in effect through suspend, resume and end until another one is set."""
     selected(peer)
     of = started(peer)
-    peer.claim("the timeout as it was set, until it is set anew")
+    peer.claim("the timeout that was set, until another one is set")
     ask(peer, "set-timeout", of, timeout=3600)
     found = [_timeout(peer, of)]
     ask(peer, "end", of, suspend=True)
@@ -266,10 +266,10 @@ def timeout_holds(peer: Peer) -> Verdict:
 
 @case("dtx.set-timeout.reset", covers=["dtx/set-timeout/reset"])
 def timeout_reset(peer: Peer) -> Verdict:
-    """A timeout of zero is that of a branch for which none was set, and does not end the branch."""
+    """A timeout of zero restores the default and does not end the branch."""
     selected(peer)
     of = started(peer)
-    peer.claim("the default once more, and a branch that is as good as ever")
+    peer.claim("the default timeout, and a branch that can still be ended")
     default = _timeout(peer, of)
     ask(peer, "set-timeout", of, timeout=3600)
     ask(peer, "set-timeout", of, timeout=0)
@@ -279,7 +279,7 @@ def timeout_reset(peer: Peer) -> Verdict:
 
 @case("dtx.set-timeout.expires", covers=["dtx/set-timeout/effective"], slow=True)
 def timeout_passes(peer: Peer) -> Verdict:
-    """A branch that took longer than its timeout can only be rolled back; one with more time cannot."""
+    """A branch that exceeds its timeout can only be rolled back; a branch with more time can be committed."""
     selected(peer, 0, 1)
     late, in_time = started(peer), started(peer, channel=1)
     queue = peer.queue(**SHARED)

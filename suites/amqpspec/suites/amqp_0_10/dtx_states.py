@@ -21,14 +21,14 @@ from amqpspec.suites.amqp_0_10._branches import Xid, on_wire, prepared, selected
 
 
 def _unselected(peer: Peer) -> Xid:
-    """Two sessions, of which the second one has selected dtx."""
+    """A session that has not selected dtx."""
     selected(peer, 1)
     peer.open_session()
     return xid(peer)
 
 
 def _unknown(peer: Peer) -> Xid:
-    """A branch that was not started; another one, of the same global id, is ended."""
+    """A branch that was not started, with the global id of another branch."""
     selected(peer, 0, 1)
     of, _ = worked(peer, channel=1)
     return {**of, "branch_id": b"another"}
@@ -189,7 +189,7 @@ def _register(
         return best(judged(peer, reaction, row=rule) for rule in rules)
 
     what = (_STATES[state].__doc__ or "").rstrip(".")
-    ways = "is refused" if judged is judge_reaction else "may be refused; whether it is, is recorded"
+    ways = "is refused" if judged is judge_reaction else "may be refused"
     refused.__doc__ = f"{what}: {asked} {ways}."
     words = ["dtx", "states", state, command, *flags]
     globals()["_".join(words)] = case(".".join(words), covers=rules)(refused)

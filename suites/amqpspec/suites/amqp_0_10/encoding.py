@@ -56,7 +56,7 @@ def _addressed(queue: str) -> Packed:
 
 @case("encoding.byte-order", covers=["encoding/byte-order", "type/sequence-no"])
 def byte_order(peer: Peer) -> Verdict:
-    """The completion of commands numbered from 0x01020304 on is reported by the same numbers."""
+    """The server reports the completion of commands numbered from 0x01020304 with the same numbers."""
     peer.open_session(point=_POINT)
     peer.claim(f"completion of {_POINT} and {_POINT + 1}")
     for _ in range(2):
@@ -66,10 +66,10 @@ def byte_order(peer: Peer) -> Verdict:
 
 @case("encoding.struct", covers=["encoding/struct/size", "encoding/struct/code", "type/struct32"])
 def structs_there_and_back(peer: Peer) -> Verdict:
-    """Two consecutive structs are returned as they were sent, each with its code and size."""
+    """Two consecutive structs arrive as they were sent, each with its code and size."""
     peer.open_session()
     message = Packed(_MESSAGE, {"content_type": "text/plain", "correlation_id": b"\x00\xff", "app_id": b"a"})
-    peer.claim("both structs")
+    peer.claim("both structs, unchanged")
     got = _passed(peer, [_addressed, message])
     seen = ({k: got.delivery.get(k) for k in _PLAIN}, {k: got.message.get(k) for k in message.fields})
     return equals(peer, seen, (dict(_PLAIN), dict(message.fields)), "structs")
@@ -77,7 +77,7 @@ def structs_there_and_back(peer: Peer) -> Verdict:
 
 @case("encoding.packing.order", covers=["encoding/packing/order", "encoding/packing/present"])
 def flags_of_nine_fields(peer: Peer) -> Verdict:
-    """Fields of the first and of the second octet of packing flags come back, each as itself."""
+    """Fields with flags in the first and in the second octet of packing flags arrive unchanged."""
     peer.open_session()
     # The application headers are the ninth field; the content length the first.
     fields = {"content_length": 3, "user_id": peer.login.user.encode(), "app_id": b"app"}
@@ -90,7 +90,7 @@ def flags_of_nine_fields(peer: Peer) -> Verdict:
 
 @case("encoding.packing.present", covers=["encoding/packing/present", "encoding/packing/absent", "type/bit"])
 def empty_is_not_absent(peer: Peer) -> Verdict:
-    """A field that is empty comes back as an empty one, a field that is absent does not come back."""
+    """A field that is empty arrives empty; a field that is absent is absent on arrival."""
     peer.open_session()
     peer.claim("an empty correlation-id, no content-type and no reply-to")
     got = _passed(peer, [_addressed, Packed(_MESSAGE, {"correlation_id": b"", "app_id": b"x"})])
@@ -101,9 +101,9 @@ def empty_is_not_absent(peer: Peer) -> Verdict:
 
 @case("type.bit", covers=["type/bit"])
 def bits_are_flags(peer: Peer) -> Verdict:
-    """Of two queues, only the one that was declared with the bit is exclusive."""
+    """Of two queues, only the one declared with the exclusive bit is exclusive."""
     peer.open_session()
-    peer.claim("exclusive for the one, and not for the other")
+    peer.claim("exclusive for the first queue only")
     names = [peer.queue(exclusive=exclusive) for exclusive in (True, False)]
     seen = [bool(peer.call("queue.query", queue=name).fields.get("exclusive")) for name in names]
     peer.call("queue.delete", queue=names[1])
@@ -112,7 +112,7 @@ def bits_are_flags(peer: Peer) -> Verdict:
 
 @case("encoding.packing.reserved-flags", covers=["encoding/packing/reserved-flags"])
 def flags_beyond_the_fields(peer: Peer) -> Verdict:
-    """Flags beyond the last field are zero."""
+    """Commands and controls with flags beyond their last field may be refused."""
     wrong = (
         command_of(encode_instruction("execution.sync", {}, sync=True, flags=0x0100)),
         command_of(encode_instruction("execution.sync", {}, session=Raw(b"\x01\x80"))),
@@ -123,7 +123,7 @@ def flags_beyond_the_fields(peer: Peer) -> Verdict:
 
 @case("encoding.struct.required-field", covers=["encoding/struct/required-field"])
 def required_fields(peer: Peer) -> Verdict:
-    """Commands and controls that lack a required field are malformed."""
+    """Commands and controls without a required field are refused."""
     queue = peer.name("q")
     wrong = (
         command_of(encode_instruction("queue.declare", {"exclusive": True}, sync=True)),
@@ -139,7 +139,7 @@ def required_fields(peer: Peer) -> Verdict:
 
 @case("encoding.layout", covers=["encoding/control/layout", "encoding/command/layout"])
 def own_frames_can_be_read(peer: Peer) -> Verdict:
-    """What the server sends in a usual conversation is laid out as the tables say."""
+    """The controls and commands that the server sends follow the layout in the tables."""
     peer.open_session()
     queue = peer.queue()
     peer.publish(queue, b"body", message={"content_type": "text/plain"})
@@ -149,14 +149,14 @@ def own_frames_can_be_read(peer: Peer) -> Verdict:
     peer.send("session.flush", expected=True, confirmed=True, completed=True)
     peer.expect("session.expected")
     peer.barrier()
-    peer.claim("controls and commands as the tables lay them out")
+    peer.claim("controls and commands laid out as in the tables")
     peer.detach()
     return well_formed(peer)
 
 
 @case("encoding.command.exactly-once", covers=["encoding/command/exactly-once"])
 def executed_once_in_order(peer: Peer) -> Verdict:
-    """Five transfers bring five messages, in their order."""
+    """Five transfers deliver five messages, in order."""
     peer.open_session()
     queue = peer.queue()
     sent = [b"message %d" % number for number in range(5)]
@@ -181,7 +181,7 @@ def unknown_class(peer: Peer) -> Verdict:
 
 @case("encoding.command.unknown-command", covers=["encoding/command/unknown-command"])
 def unknown_command(peer: Peer) -> Verdict:
-    """Commands and controls that their class does not have are refused."""
+    """Commands and controls with a code that their class does not define are refused."""
     wrong = [
         command_of(encode_instruction("execution.sync", {}, code=code)) for code in ((3, 0), (3, 4), (8, 255))
     ]
@@ -191,7 +191,7 @@ def unknown_command(peer: Peer) -> Verdict:
 
 @case("encoding.command.truncated", covers=["encoding/command/truncated"])
 def truncated(peer: Peer) -> Verdict:
-    """Commands and controls that end too early are refused, wherever they end."""
+    """Truncated commands and controls are refused, wherever they are cut."""
     command = encode_instruction("queue.declare", {"queue": "a-queue", "alternate_exchange": "x"}, sync=True)
     control = encode_instruction("session.command-point", {"command_id": 5, "command_offset": 0})
     wrong = [command_of(command[:size]) for size in (0, 1, 2, 3, 5, 7, len(command) - 1)]
@@ -201,7 +201,7 @@ def truncated(peer: Peer) -> Verdict:
 
 @case("encoding.segments.required-header", covers=["encoding/segments/required-header"], needs=["stream"])
 def without_a_header(peer: Peer) -> Verdict:
-    """A command that has to have a header segment is refused without it, with a body and without one."""
+    """A command that requires a header segment is refused without one, with or without a body."""
     octets = encode_instruction("stream.publish", {"exchange": "amq.direct", "routing_key": "none"})
     bare = b"".join(cut([(COMMAND, octets)]))
     return each_judged(
@@ -211,7 +211,7 @@ def without_a_header(peer: Peer) -> Verdict:
 
 @case("encoding.command.truncated.connection", covers=["encoding/command/truncated"])
 def truncated_controls_of_connections(peer: Peer) -> Verdict:
-    """Controls of the connection that end too early are refused on channels with a session and without one."""
+    """Truncated connection controls are refused on channels with and without a session."""
     close = encode_instruction("connection.close", {"reply_code": 200, "reply_text": "done"})
 
     def on(channel: int) -> Act:
@@ -222,7 +222,7 @@ def truncated_controls_of_connections(peer: Peer) -> Verdict:
 
 @case("encoding.command.truncated.attach", covers=["encoding/command/truncated"])
 def truncated_attach(peer: Peer) -> Verdict:
-    """An attach that ends too early is refused on a channel that has no session, whatever is missing."""
+    """A truncated attach is refused on a channel without a session, whatever is missing."""
     attach = encode_instruction("session.attach", {"name": b"a-session", "force": True})
 
     def cut_at(size: int) -> Act:
@@ -244,7 +244,7 @@ def trailing(peer: Peer) -> Verdict:
 
 @case("encoding.command.wrong-side", covers=["encoding/command/wrong-side"])
 def wrong_side(peer: Peer) -> Verdict:
-    """Controls that only clients handle are refused when a client sends them."""
+    """Controls that only servers send are refused when a client sends them."""
     wrong = (
         control_of(encode_instruction("connection.tune", {"channel_max": 1})),
         control_of(encode_instruction("connection.open-ok", {})),
@@ -255,10 +255,10 @@ def wrong_side(peer: Peer) -> Verdict:
 
 @case("encoding.exception.channel", covers=["encoding/exception/channel"])
 def exception_on_its_channel(peer: Peer) -> Verdict:
-    """Of two sessions, the exception comes on the channel of the one that failed."""
+    """If one of two sessions fails, the exception arrives on the channel of that session."""
     for channel in (1, 2):
         peer.open_session(channel)
-    peer.claim("an exception on channel 2, and channel 1 works on")
+    peer.claim("an exception on channel 2, and channel 1 continues to work")
     peer.send("queue.delete", 2, queue=peer.name("missing"), sync=True)
     seen = peer.expect("execution.exception", channel=None)
     peer.barrier(1)
@@ -270,7 +270,7 @@ def exception_on_its_channel(peer: Peer) -> Verdict:
 
 @case("encoding.header-segment.any-order", covers=["encoding/header-segment/any-order"])
 def structs_in_any_order(peer: Peer) -> Verdict:
-    """Message properties before delivery properties are understood, and so is the order that is usual."""
+    """The server accepts message properties before delivery properties and the other way round."""
     peer.open_session()
     message = Packed(_MESSAGE, {"content_type": "text/plain"})
     peer.claim("both messages with their properties")
@@ -281,7 +281,7 @@ def structs_in_any_order(peer: Peer) -> Verdict:
 
 @case("encoding.header-segment.one-of-each", covers=["encoding/header-segment/one-of-each"])
 def structs_that_stand_twice(peer: Peer) -> Verdict:
-    """A header segment holds no struct twice."""
+    """A header segment that contains the same struct twice may be refused."""
 
     def twice(one: Peer) -> None:
         entry = _addressed(one.queue())
@@ -305,7 +305,7 @@ def unknown_structs_are_passed_on(peer: Peer) -> Verdict:
 
 @case("encoding.segments.unexpected", covers=["encoding/segments/unexpected"], destructive=True)
 def unexpected_segments(peer: Peer) -> Verdict:
-    """Header and body segments where none are defined, or in another order, are refused."""
+    """Header and body segments are refused if none are defined or if their order is wrong."""
     sync = encode_instruction("execution.sync", {}, sync=True)
     modes = {"accept_mode": NONE, "acquire_mode": PRE_ACQUIRED}
     transfer = encode_instruction("message.transfer", modes)
@@ -337,7 +337,7 @@ def body_without_a_command(peer: Peer) -> Verdict:
 
 @case("encoding.body-segment.opaque", covers=["encoding/body-segment/opaque"])
 def bodies_pass_unchanged(peer: Peer) -> Verdict:
-    """Bodies of any octets and of sizes around the limits of frames arrive as they were sent."""
+    """Bodies with any octets, and with sizes around the frame limits, arrive unchanged."""
     peer.open_session()
     queue = peer.queue()
     every = bytes(range(256))
@@ -350,5 +350,5 @@ def bodies_pass_unchanged(peer: Peer) -> Verdict:
     return holds(
         peer,
         got == sent,
-        f"bodies of {[len(body) for body in got]} octets, {'the same' if got == sent else 'others'}",
+        f"bodies of {[len(body) for body in got]} octets, {'unchanged' if got == sent else 'changed'}",
     )

@@ -32,7 +32,7 @@ def _worked(peer: Peer, commands: int, start: int = 0) -> None:
 
 @case("type.sequence-set.sent", covers=["type/sequence-set/layout"])
 def sets_of_ours(peer: Peer) -> Verdict:
-    """Ranges that we send are read with both of their ends: of seven ids, 1 to 2 and 5 are known, the rest is not."""
+    """The server reads both ends of each range that the client sends: of seven ids, it removes 1 to 2 and 5."""
     _worked(peer, 7)
     peer.claim("ids 0, 3, 4 and 6")
     peer.send("session.known-completed", commands=((1, 2), (5, 5)))
@@ -42,7 +42,7 @@ def sets_of_ours(peer: Peer) -> Verdict:
 
 @case("type.sequence-set.told", covers=["type/sequence-set/layout"])
 def sets_of_the_target(peer: Peer) -> Verdict:
-    """A set that the target tells, with a hole and over the end of 32 bits, is in order, and no ranges touch."""
+    """A set that the server sends, with a gap and across the end of 32 bits, is ordered and no ranges touch."""
     _worked(peer, 5, _MOST - 1)
     peer.send("session.known-completed", commands=((0, 0),))
     peer.claim("ranges in ascending order that do not touch: 4294967294 to 4294967295 and 1 to 2")
@@ -51,7 +51,7 @@ def sets_of_the_target(peer: Peer) -> Verdict:
 
 @case("type.sequence-set.empty", covers=["type/sequence-set/layout"])
 def empty_sets(peer: Peer) -> Verdict:
-    """A set without ranges is read as such, and changes nothing."""
+    """The server accepts a set without ranges, and it changes nothing."""
     _worked(peer, 3)
     peer.claim("ids 0 to 2")
     peer.send("session.known-completed", commands=())
@@ -60,7 +60,7 @@ def empty_sets(peer: Peer) -> Verdict:
 
 @case("type.sequence-set.wide", covers=["type/sequence-set/layout"])
 def wide_sets(peer: Peer) -> Verdict:
-    """A range of nearly half of all numbers is a range like any other, and the session works on."""
+    """The server accepts a range of nearly half of all numbers, and the session continues to work."""
     peer.open_session()
     peer.claim("no refusal")
     peer.send("session.known-completed", commands=((0x80000001, _MOST),))
@@ -73,20 +73,20 @@ def _known(ranges: tuple[tuple[int, int], ...]) -> bytes:
 
 @case("type.sequence-set.disjoint.control", covers=["type/sequence-set/disjoint"])
 def disorder_in_controls(peer: Peer) -> Verdict:
-    """Ranges without order in a control break a rule of types: whether they are refused is recorded."""
+    """A control with unordered ranges violates the type and may be refused."""
     return each_judged(peer, [control_of(_known(ranges)) for ranges in _OUT_OF_ORDER], borne)
 
 
 @case("type.sequence-set.disjoint.command", covers=["type/sequence-set/disjoint"])
 def disorder_in_commands(peer: Peer) -> Verdict:
-    """Ranges without order in a command break a rule of types: whether they are refused is recorded."""
+    """A command with unordered ranges violates the type and may be refused."""
     wrong = [encode_instruction("message.accept", {"transfers": ranges}) for ranges in _OUT_OF_ORDER]
     return each_judged(peer, [command_of(octets) for octets in wrong], borne)
 
 
 @case("type.sequence-set.cut", covers=["encoding/command/truncated", "type/sequence-set/layout"])
 def cut_sets(peer: Peer) -> Verdict:
-    """A set whose size is no number of pairs cannot be read."""
+    """A set whose size is not a multiple of a pair is refused."""
     sizes = [struct.pack(">H", size) + bytes(size) for size in (1, 4, 12)]
     wrong = [encode_instruction("message.accept", {"transfers": Raw(octets)}) for octets in sizes]
     return each_judged(peer, [command_of(octets) for octets in wrong])

@@ -47,11 +47,11 @@ def _transferring(headers: Any) -> Act:
 
 @case("encoding.type-codes.skipping", covers=["encoding/type-codes/skipping"])
 def unknown_type_codes(peer: Peer) -> Verdict:
-    """A value of an unknown type does not prevent the values after it from being read."""
+    """A value of an unknown type does not prevent the server from reading the values after it."""
     peer.open_session()
     headers = {"a": Value(0x0F, b"\x01"), "b": Value(0x9F, b"two"), "known": "last"}
     peer.publish(peer.queue(), message={"application_headers": headers})
-    peer.claim("the message is taken, or its type refused as one that is not served")
+    peer.claim("the message is accepted, or refused because its type is not supported")
     reaction = peer.reaction()
     if reaction.refusal is None and reaction.closing is None:
         return verdict_on(peer, Outcome.OBSERVED, peer.claimed, reaction)
@@ -60,7 +60,7 @@ def unknown_type_codes(peer: Peer) -> Verdict:
 
 @case("encoding.type-codes.reserved", covers=["encoding/type-codes/reserved"])
 def reserved_type_codes(peer: Peer) -> Verdict:
-    """Values of a reserved type cannot be read."""
+    """Values of reserved types are refused."""
     codes = (0xB0, 0xBF, 0xE0, 0xEF)
     return each_judged(peer, [_transferring({"a": Value(code, Raw(b"\x01\x02\x03\x04"))}) for code in codes])
 
@@ -85,16 +85,16 @@ def _malformed_maps() -> dict[str, Raw]:
 
 @case("encoding.map.malformed", covers=["encoding/map/malformed"])
 def malformed_maps(peer: Peer) -> Verdict:
-    """Maps, lists and arrays whose sizes and counts do not add up are refused."""
+    """Maps, lists and arrays with inconsistent sizes or counts are refused."""
     return each_judged(peer, [_transferring(value) for value in _malformed_maps().values()])
 
 
 @case("encoding.map.nested", covers=["encoding/map/malformed"], destructive=True)
 def deep_maps(peer: Peer) -> Verdict:
-    """A map that holds 10,000 lists in one another is refused or taken, and the server lives on."""
+    """A map with deeply nested lists is refused or accepted, and the server continues to run."""
     act = _transferring(malformed.counted("map", b"\x01a\xa9" + malformed.nested(5_000), 1))
     reaction = reaction_to(peer, act)
-    peer.claim("a refusal, or the message taken; then another connection")
+    peer.claim("a refusal, or the message accepted; then another connection")
     peer.open_session()
     peer.barrier()
     return _either_way(peer, reaction)
@@ -108,7 +108,7 @@ def _either_way(peer: Peer, reaction: Reaction) -> Verdict:
 
 @case("map.distinct-keys", covers=["map/distinct-keys"])
 def keys_that_stand_twice(peer: Peer) -> Verdict:
-    """No key occurs twice in a map."""
+    """A map that contains a key twice may be refused."""
     value = malformed.counted("map", b"\x01a\x02\x07\x01a\x02\x08", 2)
     return each_judged(peer, [_transferring(value)], borne)
 
@@ -130,7 +130,7 @@ def structs_without_codes(peer: Peer) -> Verdict:
 
 @case("encoding.declared-queues-stay", covers=["encoding/command/truncated"])
 def refused_commands_have_no_effect(peer: Peer) -> Verdict:
-    """A command that cannot be read is not carried out in part."""
+    """A command that cannot be decoded has no effect."""
     name = peer.will_clean("queue", peer.name("q"))
     octets = encode_instruction("queue.declare", {"queue": name, "arguments": {"a": 1}}, sync=True)
     reaction_to(peer, command_of(octets[:-1]))

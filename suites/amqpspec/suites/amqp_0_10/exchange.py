@@ -28,9 +28,9 @@ _TYPES = ("direct", "fanout", "topic", "headers")
 
 @case("exchange.type.direct", covers=["exchange/required-types", "exchange/bind/unbound"])
 def direct(peer: Peer) -> Verdict:
-    """A direct exchange routes by the whole key, to every queue that is bound by it."""
+    """A direct exchange compares the whole key and routes to every queue that is bound with it."""
     peer.open_session()
-    peer.claim("each message in the queues that are bound by its key")
+    peer.claim("each message in the queues that are bound with its key")
     keys = ("red", "blue", "red", "redder", "RED")
     found = routed(peer, "direct", [(key, {}) for key in keys[:4]], [(key, {}) for key in (*keys, "")])
     return equals(peer, found, [[0, 2], [1], [0, 2], [3], []], "messages by queue")
@@ -47,9 +47,9 @@ def fanout(peer: Peer) -> Verdict:
 
 @case("exchange.type.topic", covers=["exchange-types/topic"])
 def topic(peer: Peer) -> Verdict:
-    """In the keys of a topic exchange, a star stands for one word, a hash for any number of them."""
+    """In patterns of a topic exchange, a star matches one word and a hash any number of words."""
     peer.open_session()
-    peer.claim("each message in the queues whose pattern fits its key")
+    peer.claim("each message in the queues whose pattern matches its key")
     patterns = ("a.*", "a.#", "*.b", "#", "a.b")
     keys = ("a.b", "a", "a.b.c", "c.b", "b", "A.b")
     found = routed(peer, "topic", [(key, {}) for key in patterns], [(key, {}) for key in keys])
@@ -59,9 +59,9 @@ def topic(peer: Peer) -> Verdict:
 
 @case("exchange.type.headers", covers=["exchange-types/headers"])
 def headers(peer: Peer) -> Verdict:
-    """A headers exchange compares headers: all of them, or any, by name and value."""
+    """A headers exchange compares names and values of all headers in the binding, or of any of them."""
     peer.open_session()
-    peer.claim("each message in the queues whose arguments fit its headers")
+    peer.claim("each message in the queues whose arguments match its headers")
     both = {"color": "red", "size": "big"}
     bindings: list[Route] = [
         ("all", {"x-match": "all", **both}),
@@ -75,7 +75,7 @@ def headers(peer: Peer) -> Verdict:
 
 @case("exchange.type.headers.values", covers=["exchange-types/headers"])
 def values_of_headers(peer: Peer) -> Verdict:
-    """A headers exchange compares lists by their entries, and tells true from 1."""
+    """A headers exchange compares lists item by item and distinguishes true from 1."""
     peer.open_session()
     peer.claim("each message in the queues whose argument is equal to its header")
     values: tuple[Any, ...] = (["a", "b"], ["b"], True, 1)
@@ -87,7 +87,7 @@ def values_of_headers(peer: Peer) -> Verdict:
 
 @case("exchange.type.recommended", covers=["exchange/recommended-types"])
 def recommended_types(peer: Peer) -> Verdict:
-    """Exchanges of type topic and headers can be declared."""
+    """Exchanges of types topic and headers can be declared."""
     peer.open_session()
     peer.claim("an exchange of each type")
     types = ("topic", "headers")
@@ -97,7 +97,7 @@ def recommended_types(peer: Peer) -> Verdict:
 
 @case("exchange.required-instances.types", covers=["exchange/required-instances/amq-type"])
 def standard_exchanges(peer: Peer) -> Verdict:
-    """For each standard type there is an exchange from the start, of that type."""
+    """The server provides an exchange of each standard type."""
     peer.open_session()
     peer.claim("a standard exchange for each type")
     found = {type: exchange_of(peer, standard(peer, type)).get("type") for type in _TYPES}
@@ -109,7 +109,7 @@ def standard_exchanges(peer: Peer) -> Verdict:
     covers=["exchange/required-instances/direct", "exchange/query/name/default"],
 )
 def direct_exchanges(peer: Peer) -> Verdict:
-    """Amq.direct and the exchange without a name are there from the start, both of type direct."""
+    """The server provides amq.direct and the exchange without a name, both of type direct."""
     peer.open_session()
     peer.claim("two direct exchanges")
     named = exchange_of(peer, "amq.direct")
@@ -125,7 +125,7 @@ def direct_exchanges(peer: Peer) -> Verdict:
     hooks=["second-vhost"],
 )
 def standard_exchanges_elsewhere(peer: Peer) -> Verdict:
-    """Another virtual host has the standard exchanges, too."""
+    """Another virtual host has the standard exchanges too."""
     other = peer.another(vhost=peer.context.vhost("second"))
     other.open_session()
     other.claim("a standard exchange for each type in the other virtual host")
@@ -135,7 +135,7 @@ def standard_exchanges_elsewhere(peer: Peer) -> Verdict:
 
 @case("exchange.default-exchange", covers=["exchange/default-exchange", "queue/declare/default-binding"])
 def default_exchange(peer: Peer) -> Verdict:
-    """Messages sent without an exchange go to the queue that their key names."""
+    """A message sent without an exchange goes to the queue that its key names."""
     peer.open_session()
     queues = [peer.queue() for _ in "12"]
     peer.claim("each message in the queue that its key names")
@@ -147,7 +147,7 @@ def default_exchange(peer: Peer) -> Verdict:
 
 @case("exchange.minimum", covers=["exchange/declare/minimum"])
 def sixteen_exchanges(peer: Peer) -> Verdict:
-    """There is room for 16 exchanges, and each of them routes by itself."""
+    """The server supports 16 exchanges, and each of them routes independently."""
     peer.open_session()
     peer.claim("16 exchanges")
     names = [peer.exchange("fanout") for _ in range(16)]
@@ -162,7 +162,7 @@ def sixteen_exchanges(peer: Peer) -> Verdict:
 
 @case("exchange.name.syntax", covers=["exchange/name/syntax"])
 def names(peer: Peer) -> Verdict:
-    """A name may mix digits, letters and underscores, and begin with any of them; case matters."""
+    """A name may contain digits, letters and underscores, and begin with any of them; case matters."""
     peer.open_session()
     own = "".join(c for c in peer.name("x") if c.isalnum())
     wanted = [f"{first}{own}" for first in ("1", "_", "a", "A")]
@@ -204,7 +204,7 @@ def nameless_delete(peer: Peer) -> Verdict:
     covers=["exchange/bind/exchange/exchange-name-required", "exchange/default-access/refused"],
 )
 def nameless_bind(peer: Peer) -> Verdict:
-    """No queue can be bound to the default exchange."""
+    """A queue cannot be bound to the default exchange."""
     peer.open_session()
     queue = peer.queue()
     peer.send("exchange.bind", queue=queue, exchange="", binding_key="another")
@@ -216,7 +216,7 @@ def nameless_bind(peer: Peer) -> Verdict:
     covers=["exchange/unbind/exchange/exchange-name-required", "exchange/default-access/refused"],
 )
 def nameless_unbind(peer: Peer) -> Verdict:
-    """No queue can be unbound from the default exchange."""
+    """A queue cannot be unbound from the default exchange."""
     peer.open_session()
     queue = peer.queue()
     peer.send("exchange.unbind", queue=queue, exchange="", binding_key=queue)
@@ -225,7 +225,7 @@ def nameless_unbind(peer: Peer) -> Verdict:
 
 @case("exchange.default-access.survives", covers=["exchange/default-exchange"])
 def default_binding_survives(peer: Peer) -> Verdict:
-    """A refused unbind from the default exchange leaves the binding of the queue."""
+    """After a refused unbind from the default exchange, the queue keeps its binding."""
     peer.open_session()
     queue = peer.queue(exclusive=False)
     peer.send("exchange.unbind", queue=queue, exchange="", binding_key=queue)

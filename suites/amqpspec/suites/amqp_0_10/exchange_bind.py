@@ -23,10 +23,10 @@ _FLAGS = ("exchange_not_found", "queue_not_found", "queue_not_matched", "key_not
 
 @case("exchange.bind.unbound", covers=["exchange/bind/unbound"])
 def unbound_queue(peer: Peer) -> Verdict:
-    """A queue gets nothing from an exchange before it is bound there, also where the key is its name."""
+    """A queue receives nothing from an exchange before it is bound to it, even if the key is its name."""
     peer.open_session()
     exchange, queue = peer.exchange("direct"), peer.queue()
-    peer.claim("nothing before the binding, everything behind it")
+    peer.claim("nothing before the binding, everything after it")
     send(peer, exchange, queue, b"before")
     bind(peer, exchange, queue, queue)
     send(peer, exchange, queue, b"behind")
@@ -35,10 +35,10 @@ def unbound_queue(peer: Peer) -> Verdict:
 
 @case("exchange.bind.duplicates", covers=["exchange/bind/duplicates/ignored"])
 def bound_twice(peer: Peer) -> Verdict:
-    """The same binding made twice is one binding: one copy, and undone by one unbind."""
+    """A repeated bind creates no second binding: one copy arrives, and one unbind removes the binding."""
     peer.open_session()
     exchange, queue = peer.exchange("direct"), peer.queue()
-    peer.claim("one copy while bound, none behind one unbind")
+    peer.claim("one copy while bound, none after one unbind")
     for _ in "12":
         bind(peer, exchange, queue, "k")
     send(peer, exchange, "k", b"bound")
@@ -49,7 +49,7 @@ def bound_twice(peer: Peer) -> Verdict:
 
 @case("exchange.bind.duplicates.arguments", covers=["exchange/bind/duplicates/arguments"])
 def arguments_of_a_second_bind(peer: Peer) -> Verdict:
-    """A second bind by the same key does not change the arguments of the first."""
+    """A second bind with the same key does not change the arguments of the first."""
     peer.open_session()
     exchange, queue = peer.exchange("headers"), peer.queue()
     peer.claim("routing by the arguments of the first bind")
@@ -62,7 +62,7 @@ def arguments_of_a_second_bind(peer: Peer) -> Verdict:
 
 @case("exchange.bind.durable-exchange", covers=["exchange/bind/durable-exchange"], restarts=True)
 def durable_binding(peer: Peer) -> Verdict:
-    """A binding between a durable exchange and a durable queue outlives a restart."""
+    """A binding between a durable exchange and a durable queue survives a restart."""
     peer.open_session()
     exchange, queue = peer.exchange("direct", durable=True), peer.queue(durable=True)
     for key in ("k", "l"):
@@ -70,7 +70,7 @@ def durable_binding(peer: Peer) -> Verdict:
     peer.context.restart()
     after = peer.another()
     after.open_session()
-    after.claim("messages through both bindings of before")
+    after.claim("messages through both bindings after the restart")
     for key in ("k", "l", "m"):
         send(after, exchange, key, key.encode())
     return equals(after, bodies(after, queue), [b"k", b"l"], "bodies")
@@ -78,7 +78,7 @@ def durable_binding(peer: Peer) -> Verdict:
 
 @case("exchange.bind.binding-count", covers=["exchange/bind/binding-count"])
 def four_bindings(peer: Peer) -> Verdict:
-    """A queue has room for four bindings, to one exchange or to several."""
+    """A queue supports four bindings, to one exchange or to several."""
     peer.open_session()
     queue, exchanges = peer.queue(), [peer.exchange("direct") for _ in "12"]
     keys = ("a", "b", "c", "d")
@@ -93,7 +93,7 @@ def four_bindings(peer: Peer) -> Verdict:
 
 @case("exchange.bind.multiple-bindings", covers=["exchange/bind/multiple-bindings"])
 def several_matches(peer: Peer) -> Verdict:
-    """A message that matches several bindings of a queue is in it once, and once in each other queue."""
+    """A queue receives a message once, even if several of its bindings match."""
     peer.open_session()
     exchange, queues = peer.exchange("topic"), [peer.queue() for _ in "12"]
     for queue in queues:
@@ -106,12 +106,12 @@ def several_matches(peer: Peer) -> Verdict:
 
 @case("exchange.bind.binding-key.identity", covers=["exchange/bind/binding-key/identity"])
 def each_key_is_a_binding(peer: Peer) -> Verdict:
-    """Each key is a binding of its own: undoing one leaves the other."""
+    """Each key is a separate binding: an unbind removes only its own key."""
     peer.open_session()
     exchange, queue = peer.exchange("direct"), peer.queue()
     for key in ("k", "l", "K"):
         bind(peer, exchange, queue, key)
-    peer.claim("messages by the keys that are left")
+    peer.claim("messages with the remaining keys")
     peer.call("exchange.unbind", queue=queue, exchange=exchange, binding_key="k")
     for key in ("k", "l", "K"):
         send(peer, exchange, key, key.encode())
@@ -144,7 +144,7 @@ def bind_to_no_exchange(peer: Peer) -> Verdict:
 
 @case("exchange.bind.arguments.unknown", covers=["exchange/bind/arguments/unknown-argument"])
 def bind_with_unknown_arguments(peer: Peer) -> Verdict:
-    """Arguments of a binding that the server does not know are refused."""
+    """Arguments of a bind that the server does not know are refused."""
     peer.open_session()
     exchange, queue = peer.exchange("direct"), peer.queue()
     unknown = {"amqpspec-unknown": "x"}
@@ -166,7 +166,7 @@ def unbind_of_no_queue(peer: Peer) -> Verdict:
 
 @case("exchange.unbind.exchange.missing", covers=["exchange/unbind/exchange/non-existent-exchange"])
 def unbind_from_no_exchange(peer: Peer) -> Verdict:
-    """Nothing can be unbound from an exchange that does not exist."""
+    """A queue cannot be unbound from an exchange that does not exist."""
     peer.open_session()
     peer.send("exchange.unbind", queue=peer.queue(), exchange=peer.name("missing"), binding_key="k")
     return rejects_violation(peer)
@@ -174,7 +174,7 @@ def unbind_from_no_exchange(peer: Peer) -> Verdict:
 
 @case("exchange.unbind.binding-key.missing", covers=["exchange/unbind/binding-key/non-existent-binding-key"])
 def unbind_of_no_binding(peer: Peer) -> Verdict:
-    """A binding that does not exist cannot be unbound, also where the queue has another one."""
+    """A binding that does not exist cannot be removed, even if the queue has another one."""
     peer.open_session()
     exchange = peer.exchange("direct")
     (queue,) = bound_to(peer, exchange, ["k"])
@@ -193,10 +193,10 @@ def _missing(peer: Peer, **args: Any) -> list[str]:
 
 @case("exchange.bound.default", covers=["exchange/bound/exchange/default"])
 def bound_to_the_default_exchange(peer: Peer) -> Verdict:
-    """Bound without an exchange is about the default one, where each queue is bound by its name."""
+    """Bound without an exchange refers to the default exchange, where each queue is bound by its name."""
     peer.open_session()
     queue, other = peer.queue(), peer.queue()
-    peer.claim("a binding by the own name, none by another's")
+    peer.claim("a binding with the queue's own name, none with another name")
     found = [_missing(peer, queue=queue, binding_key=key) for key in (queue, other)]
     return equals(peer, found, [[], ["key_not_matched"]], "flags")
 
@@ -214,11 +214,11 @@ def bound_by_any_key(peer: Peer) -> Verdict:
 
 @case("exchange.bound.flags", covers=["exchange/bound/exchange-bound-result/exchange-not-found/flags"])
 def bound_flags(peer: Peer) -> Verdict:
-    """Bound tells by flags what it did not find: exchange, queue, binding of the queue, key."""
+    """Bound sets a flag for what it did not find: exchange, queue, binding of the queue, or key."""
     peer.open_session()
     exchange, loose = peer.exchange("direct"), peer.queue()
     (queue,) = bound_to(peer, exchange, ["k"])
-    peer.claim("the flag of what is missing, and no other")
+    peer.claim("the flag of the missing item, and no other")
     questions = {
         (): {"exchange": exchange, "queue": queue, "binding_key": "k"},
         ("exchange_not_found",): {"exchange": peer.name("missing"), "queue": queue},

@@ -35,7 +35,7 @@ def reserved_name(peer: Peer) -> Verdict:
 def reserved_name_passively(peer: Peer) -> Verdict:
     """A standard exchange can be declared passively."""
     peer.open_session()
-    peer.claim("no refusal of a passive declare")
+    peer.claim("the server accepts a passive declare")
     peer.send("exchange.declare", exchange="amq.direct", type="direct", passive=True)
     return allows(peer)
 
@@ -51,11 +51,11 @@ def another_type(peer: Peer) -> Verdict:
 
 @case("exchange.declare.same-type", covers=["exchange/declare/type/typed"])
 def the_same_type(peer: Peer) -> Verdict:
-    """An exchange can be declared again as it is, and keeps its bindings."""
+    """An exchange can be declared again unchanged, and keeps its bindings."""
     peer.open_session()
     name = peer.exchange("direct")
     (queue,) = bound_to(peer, name, ["k"])
-    peer.claim("no refusal, and the binding of before")
+    peer.claim("the declare is accepted, and the binding still exists")
     peer.call("exchange.declare", exchange=name, type="direct")
     send(peer, name, "k", b"still")
     return equals(peer, bodies(peer, queue), [b"still"], "bodies")
@@ -98,7 +98,7 @@ def passive_declare_with_arguments(peer: Peer) -> Verdict:
     """The server ignores the arguments of a passive declare."""
     peer.open_session()
     name = peer.exchange("direct")
-    peer.claim("no refusal of a passive declare with unknown arguments")
+    peer.claim("the server accepts a passive declare with unknown arguments")
     peer.send(
         "exchange.declare", exchange=name, type="direct", passive=True, arguments={"amqpspec-unknown": "x"}
     )
@@ -107,7 +107,7 @@ def passive_declare_with_arguments(peer: Peer) -> Verdict:
 
 @case("exchange.declare.arguments.unknown", covers=["exchange/declare/arguments/unknown-argument"])
 def unknown_arguments(peer: Peer) -> Verdict:
-    """Arguments that the server does not know are refused."""
+    """Arguments of a declare that the server does not know are refused."""
     peer.open_session()
     name = peer.will_clean("exchange", peer.name("x"))
     peer.send("exchange.declare", exchange=name, type="direct", arguments={"amqpspec-unknown": "x"})
@@ -119,12 +119,12 @@ def unknown_arguments(peer: Peer) -> Verdict:
 
 @case("exchange.declare.alternate-exchange", covers=["exchange/declare/alternate-exchange/when"])
 def alternate_exchange(peer: Peer) -> Verdict:
-    """Messages that no queue receives go to the alternate exchange, and no others do."""
+    """Messages that cannot be routed to a queue go to the alternate exchange, and no others do."""
     peer.open_session()
     alternate = peer.exchange("fanout")
     name = peer.exchange("direct", alternate_exchange=alternate)
     (orphans,), (queue,) = bound_to(peer, alternate, [""]), bound_to(peer, name, ["k"])
-    peer.claim("the message without a queue at the alternate exchange, the other one where it belongs")
+    peer.claim("the unroutable message at the alternate exchange, the other one in its queue")
     send(peer, name, "k", b"routed")
     send(peer, name, "nowhere", b"orphan")
     return equals(peer, [bodies(peer, q) for q in (queue, orphans)], [[b"routed"], [b"orphan"]], "bodies")
@@ -132,7 +132,7 @@ def alternate_exchange(peer: Peer) -> Verdict:
 
 @case("exchange.declare.alternate-exchange.discarded", covers=["exchange/declare/alternate-exchange/when"])
 def discard_unroutable(peer: Peer) -> Verdict:
-    """With discard-unroutable, what no queue gets does not go to the alternate exchange."""
+    """With discard-unroutable, an unroutable message does not go to the alternate exchange."""
     peer.open_session()
     alternate = peer.exchange("fanout")
     name = peer.exchange("direct", alternate_exchange=alternate)
@@ -145,10 +145,10 @@ def discard_unroutable(peer: Peer) -> Verdict:
 
 @case("exchange.declare.alternate-exchange.none", covers=["exchange/declare/alternate-exchange/empty-name"])
 def no_alternate_exchange(peer: Peer) -> Verdict:
-    """Without an alternate exchange, what no queue gets is dropped in silence."""
+    """Without an alternate exchange, unroutable messages are silently dropped."""
     peer.open_session()
     name = peer.exchange("direct")
-    peer.claim("no refusal, and nothing sent back")
+    peer.claim("no refusal, and no message returned")
     peer.publish("nowhere", b"1", exchange=name)
     peer.publish("nowhere", b"2", exchange=name)
     peer.barrier()
@@ -177,13 +177,15 @@ def another_alternate_exchange(peer: Peer) -> Verdict:
     ],
 )
 def double_failure(peer: Peer) -> Verdict:
-    """Messages that the alternate exchange cannot route go to no further alternate exchange, and nowhere else."""
+    """A message that the alternate exchange cannot route is dropped, without a second alternate exchange."""
     peer.open_session()
     last = peer.exchange("fanout")
     middle = peer.exchange("direct", alternate_exchange=last)
     name = peer.exchange("direct", alternate_exchange=middle)
     (far,), (near,) = bound_to(peer, last, [""]), bound_to(peer, middle, ["near"])
-    peer.claim("what the alternate exchange can route there, nothing at its own alternate exchange")
+    peer.claim(
+        "only the message that it can route at the alternate exchange, none at the next alternate exchange"
+    )
     send(peer, name, "nowhere", b"dropped")
     send(peer, name, "near", b"near")
     return equals(peer, [bodies(peer, q) for q in (near, far)], [[b"near"], []], "bodies")
@@ -221,7 +223,7 @@ def durable_again(peer: Peer) -> Verdict:
     """The server ignores durable if the exchange already exists."""
     peer.open_session()
     names = [peer.exchange("direct", durable=durable) for durable in (True, False)]
-    peer.claim("no refusal, and durability as before")
+    peer.claim("no refusal, and durability unchanged")
     for name, durable in zip(names, (False, True), strict=True):
         peer.call("exchange.declare", exchange=name, type="direct", durable=durable)
     found = [bool(exchange_of(peer, name).get("durable")) for name in names]
@@ -230,11 +232,11 @@ def durable_again(peer: Peer) -> Verdict:
 
 @case("exchange.declare.auto-delete.unused", covers=["exchange/declare/auto-delete/unused"])
 def goes_with_its_last_binding(peer: Peer) -> Verdict:
-    """An auto-delete exchange stays while it is bound and goes with its last binding."""
+    """An auto-delete exchange exists while it is bound and is deleted with its last binding."""
     peer.open_session()
     name = peer.exchange("fanout", auto_delete=True)
     queues = bound_to(peer, name, ["k", "k"])
-    peer.claim("an exchange while it is bound, none afterwards")
+    peer.claim("the exchange exists while it is bound and not afterwards")
     peer.call("exchange.unbind", queue=queues[0], exchange=name, binding_key="k")
     bound = has_exchange(peer, name)
     peer.call("exchange.unbind", queue=queues[1], exchange=name, binding_key="k")
@@ -243,22 +245,22 @@ def goes_with_its_last_binding(peer: Peer) -> Verdict:
 
 @case("exchange.declare.auto-delete.never-used", covers=["exchange/declare/auto-delete/never-used"])
 def waits_for_its_first_binding(peer: Peer) -> Verdict:
-    """An auto-delete exchange that was never bound stays, while one that was bound goes."""
+    """An auto-delete exchange that was never bound remains; one that was bound is deleted."""
     peer.open_session()
     fresh, used = (peer.exchange("fanout", auto_delete=True) for _ in "12")
     (queue,) = bound_to(peer, used, ["k"])
     peer.call("exchange.unbind", queue=queue, exchange=used, binding_key="k")
     gone = vanishes(peer, "exchange", used)
-    peer.claim("the exchange that was never bound, longer than one that was")
+    peer.claim("the exchange that was never bound still exists after the other one is deleted")
     return equals(peer, (gone, has_exchange(peer, fresh)), (True, True), "used one gone, fresh one there")
 
 
 @case("exchange.declare.auto-delete.sticky", covers=["exchange/declare/auto-delete/sticky"])
 def auto_delete_again(peer: Peer) -> Verdict:
-    """Auto-delete is not looked at when the exchange exists already: one that lacks it stays without bindings."""
+    """The server ignores auto-delete if the exchange already exists."""
     peer.open_session()
     names = [peer.exchange("fanout", auto_delete=auto) for auto in (True, False)]
-    peer.claim("no refusal; the auto-delete exchange goes when it is unbound, the other one stays")
+    peer.claim("no refusal; only the exchange declared as auto-delete is deleted when it is unbound")
     for name, auto in zip(names, (False, True), strict=True):
         peer.call("exchange.declare", exchange=name, type="fanout", auto_delete=auto)
         (queue,) = bound_to(peer, name, ["k"])
@@ -272,14 +274,14 @@ def auto_delete_again(peer: Peer) -> Verdict:
 
 @case("exchange.delete.bindings", covers=["exchange/delete/bindings"])
 def bindings_go_with_their_exchange(peer: Peer) -> Verdict:
-    """With an exchange its bindings are gone: one of the same name has none."""
+    """Deleting an exchange removes its bindings: a new exchange of the same name has none."""
     peer.open_session()
     name, other = peer.exchange("fanout"), peer.exchange("fanout")
     queue, witness = peer.queue(), peer.queue()
     for exchange in (name, other):
         bind(peer, exchange, queue, "k")
     bind(peer, other, witness, "k")
-    peer.claim("nothing through the new exchange, everything through the other one")
+    peer.claim("nothing through the new exchange, the message through the other one")
     peer.call("exchange.delete", exchange=name)
     peer.call("exchange.declare", exchange=name, type="fanout")
     send(peer, name, "k", b"lost")
@@ -297,7 +299,7 @@ def delete_of_nothing(peer: Peer) -> Verdict:
 
 @case("exchange.delete.alternate", covers=["exchange/delete/exchange/used-as-alternate"])
 def delete_of_an_alternate(peer: Peer) -> Verdict:
-    """An exchange that is an exchange's alternate cannot be deleted."""
+    """The alternate exchange of another exchange cannot be deleted."""
     peer.open_session()
     alternate = peer.exchange("fanout")
     peer.exchange("direct", alternate_exchange=alternate)
@@ -307,7 +309,7 @@ def delete_of_an_alternate(peer: Peer) -> Verdict:
 
 @case("exchange.delete.alternate-of-a-queue", covers=["exchange/delete/exchange/used-as-alternate"])
 def delete_of_a_queues_alternate(peer: Peer) -> Verdict:
-    """An exchange that is a queue's alternate cannot be deleted."""
+    """The alternate exchange of a queue cannot be deleted."""
     peer.open_session()
     alternate = peer.exchange("fanout")
     peer.queue(alternate_exchange=alternate)
@@ -317,7 +319,7 @@ def delete_of_a_queues_alternate(peer: Peer) -> Verdict:
 
 @case("exchange.delete.if-unused", covers=["exchange/delete/if-unused/exchange-in-use/refused"])
 def delete_if_unused(peer: Peer) -> Verdict:
-    """With if-unused, the delete of an exchange that has a binding is refused."""
+    """With if-unused, the delete of an exchange with a binding is refused."""
     peer.open_session()
     name = peer.exchange("fanout")
     bound_to(peer, name, ["k"])
@@ -327,7 +329,7 @@ def delete_if_unused(peer: Peer) -> Verdict:
 
 @case("exchange.delete.if-unused.stays", covers=["exchange/delete/if-unused/exchange-in-use/stays"])
 def used_exchange_stays(peer: Peer) -> Verdict:
-    """With if-unused, an exchange that has a binding stays, and its binding with it."""
+    """After a refused delete with if-unused, the exchange and its binding remain."""
     peer.open_session()
     name, queue = peer.exchange("fanout"), peer.queue(exclusive=False)
     bind(peer, name, queue, "k")
@@ -344,12 +346,12 @@ def used_exchange_stays(peer: Peer) -> Verdict:
 
 @case("exchange.delete.unused", covers=["exchange/delete/if-unused/exchange-in-use/refused"])
 def delete_of_an_unused_exchange(peer: Peer) -> Verdict:
-    """With if-unused, an exchange without bindings goes, also where it had one before."""
+    """With if-unused, an exchange without bindings is deleted, even if it had one before."""
     peer.open_session()
     names = [peer.exchange("fanout") for _ in "12"]
     (queue,) = bound_to(peer, names[1], ["k"])
     peer.call("exchange.unbind", queue=queue, exchange=names[1], binding_key="k")
-    peer.claim("both deletes go through")
+    peer.claim("both exchanges are deleted")
     for name in names:
         peer.call("exchange.delete", exchange=name, if_unused=True)
     return equals(peer, [has_exchange(peer, name) for name in names], [False, False], "there")
@@ -360,7 +362,7 @@ def delete_of_an_unused_exchange(peer: Peer) -> Verdict:
 
 @case("exchange.query.fields", covers=["exchange/query/exchange-query-result/type/fields"])
 def query(peer: Peer) -> Verdict:
-    """A query tells type and durability, or that there is no such exchange."""
+    """A query returns type and durability, or reports that the exchange does not exist."""
     peer.open_session()
     kinds = [("topic", True), ("fanout", False)]
     names = [peer.exchange(type, durable=durable) for type, durable in kinds]

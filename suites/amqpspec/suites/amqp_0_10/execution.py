@@ -17,7 +17,7 @@ from amqpspec.wire.amqp_0_10.instructions import encode_instruction
 
 @case("execution.error-code.not-found", covers=["execution/error-code/not-found"])
 def not_found(peer: Peer) -> Verdict:
-    """A queue that does not exist cannot be deleted."""
+    """The delete of a queue that does not exist is refused with 404."""
     peer.open_session()
     peer.send("queue.delete", queue=peer.name("missing"))
     return rejects_violation(peer)
@@ -29,7 +29,7 @@ def not_found(peer: Peer) -> Verdict:
     hooks=["limited-user"],
 )
 def not_permitted(peer: Peer) -> Verdict:
-    """A user who may log in and nothing else cannot declare a queue: it is not there afterwards."""
+    """A user without permissions cannot declare a queue, and the queue does not exist afterwards."""
     peer.open_session()
     limited = peer.another("limited")
     limited.open_session()
@@ -41,7 +41,7 @@ def not_permitted(peer: Peer) -> Verdict:
 
 @case("execution.error-code.resource-locked", covers=["execution/error-code/resource-locked"])
 def held_by_another(peer: Peer) -> Verdict:
-    """The exclusive queue of another connection cannot be declared."""
+    """An exclusive queue of another connection cannot be declared."""
     peer.open_session()
     queue = peer.queue(exclusive=True)
     other = peer.another()
@@ -64,7 +64,7 @@ def deleted_under_a_subscription(peer: Peer) -> Verdict:
 
 @case("execution.error-code.illegal-state", covers=["execution/error-code/illegal-state"], needs=["tx"])
 def out_of_order(peer: Peer) -> Verdict:
-    """A session without transactions has nothing to commit."""
+    """A session that has not selected transactions cannot commit."""
     peer.open_session()
     peer.send("tx.commit")
     return rejects_violation(peer)
@@ -72,7 +72,7 @@ def out_of_order(peer: Peer) -> Verdict:
 
 @case("execution.error-code.command-invalid", covers=["execution/error-code/command-invalid"])
 def cannot_be_decoded(peer: Peer) -> Verdict:
-    """A command that ends in the middle of an argument cannot be decoded."""
+    """A command that ends within an argument cannot be decoded."""
     peer.open_session()
     octets = encode_instruction("queue.declare", {"queue": peer.name("q"), "alternate_exchange": "x"})
     send_command(peer, octets[:-3])
@@ -81,7 +81,7 @@ def cannot_be_decoded(peer: Peer) -> Verdict:
 
 @case("execution.error-code.not-allowed", covers=["execution/error-code/not-allowed"])
 def against_the_rules(peer: Peer) -> Verdict:
-    """An exchange cannot be declared once more with another type."""
+    """An exchange cannot be declared again with another type."""
     peer.open_session()
     peer.send("exchange.declare", exchange=peer.exchange("fanout"), type="direct")
     return rejects_violation(peer)
@@ -89,7 +89,7 @@ def against_the_rules(peer: Peer) -> Verdict:
 
 @case("execution.error-code.illegal-argument", covers=["execution/error-code/illegal-argument"])
 def outside_of_the_domain(peer: Peer) -> Verdict:
-    """Modes that no table has may end the session; each of three is tried in a session of its own."""
+    """Undefined values of modes and units may be refused."""
     accept = {"queue": "q", "destination": "d", "accept_mode": 7, "acquire_mode": 0}
     acquire = {**accept, "accept_mode": 0, "acquire_mode": 7}
     wrong = [
@@ -102,7 +102,7 @@ def outside_of_the_domain(peer: Peer) -> Verdict:
 
 @case("execution.error-code.not-implemented", covers=["execution/error-code/not-implemented"])
 def not_there(peer: Peer) -> Verdict:
-    """Arguments of a declare that no server has are not implemented."""
+    """Arguments of a declare that no server supports are not implemented."""
     peer.open_session()
     name = peer.will_clean("queue", peer.name("q"))
     peer.send("queue.declare", queue=name, exclusive=True, arguments={"amqpspec-nowhere": 1})
@@ -111,7 +111,7 @@ def not_there(peer: Peer) -> Verdict:
 
 @case("execution.error-code.invalid-argument", covers=["execution/error-code/invalid-argument"])
 def does_not_fit_here(peer: Peer) -> Verdict:
-    """An empty name is a name, and no queue to be deleted has it."""
+    """The delete of a queue with an empty name is refused."""
     peer.open_session()
     peer.send("queue.delete", queue="")
     return rejects_violation(peer)
@@ -122,9 +122,9 @@ def does_not_fit_here(peer: Peer) -> Verdict:
 
 @case("execution.sync", covers=["execution/sync"])
 def sync_is_last(peer: Peer) -> Verdict:
-    """Once each of two syncs is reported complete, so are all commands before it."""
+    """When a sync is reported complete, all commands before it are complete."""
     peer.open_session()
-    peer.claim("all commands before a sync among those that are told completed with it")
+    peer.claim("all commands before a sync are reported complete with it")
     found = []
     for _ in "12":
         before = [peer.send("queue.query", queue=peer.name("none")) for _ in range(3)]
@@ -136,7 +136,7 @@ def sync_is_last(peer: Peer) -> Verdict:
 
 @case("execution.result.before-completion", covers=["session-layer/result/always"])
 def result_before_completion(peer: Peer) -> Verdict:
-    """Queries that find nothing bring a result like those that find something, each before it is reported complete."""
+    """Every query has a result before it is reported complete, even if it finds nothing."""
     peer.open_session()
     peer.claim("a result for each query, before its completion")
     numbers = []
@@ -150,7 +150,7 @@ def result_before_completion(peer: Peer) -> Verdict:
 
 @case("execution.result", covers=["execution/result"])
 def results(peer: Peer) -> Verdict:
-    """Of two queries, each result comes with the id of its own query."""
+    """Each of two results contains the id of its own query."""
     peer.open_session()
     names = [peer.queue() for _ in "12"]
     ids = [peer.send("queue.query", queue=name) for name in names]
@@ -161,7 +161,7 @@ def results(peer: Peer) -> Verdict:
 
 @case("execution.exception.command-id", covers=["execution/exception/command-id"])
 def exception_names_its_command(peer: Peer) -> Verdict:
-    """An exception names the command that failed, which is not the first one."""
+    """An exception contains the id of the command that failed."""
     peer.open_session()
     peer.barrier()
     failing = peer.send("queue.delete", queue=peer.name("missing"), sync=True)
@@ -171,7 +171,7 @@ def exception_names_its_command(peer: Peer) -> Verdict:
 
 @case("execution.exception.command-id.argument", covers=["execution/exception/command-id"])
 def exception_names_a_command_of_no_sense(peer: Peer) -> Verdict:
-    """Where a mode that no table has ends the session by an exception, that names the command."""
+    """If an undefined mode causes an exception, the exception contains the id of its command."""
     peer.open_session()
     peer.barrier()
     wrong = {"queue": "q", "destination": "d", "accept_mode": 7, "acquire_mode": 0}
@@ -184,7 +184,7 @@ def exception_names_a_command_of_no_sense(peer: Peer) -> Verdict:
 
 @case("execution.exception.field-index", covers=["execution/exception/field-index"])
 def exception_names_its_field(peer: Peer) -> Verdict:
-    """Where an exception names a field, the name of the queue that is missing is field 0."""
+    """If an exception names a field, it is field 0, the queue that does not exist."""
     peer.open_session()
     peer.send("queue.delete", queue=peer.name("missing"), sync=True)
     peer.claim("field 0, or no field")
@@ -194,8 +194,8 @@ def exception_names_its_field(peer: Peer) -> Verdict:
 
 @case("execution.exception.description", covers=["execution/exception/description"])
 def exception_says_why(peer: Peer) -> Verdict:
-    """Each of two exceptions has no text, or one that can be read."""
-    peer.claim("no description, or words in UTF-8")
+    """An exception has no description, or readable text."""
+    peer.claim("no description, or text in UTF-8")
     texts = []
     for command in ("queue.delete", "queue.purge"):
         peer.open_session()
@@ -215,12 +215,12 @@ def exception_says_why(peer: Peer) -> Verdict:
     ],
 )
 def exception_ends_its_session_only(peer: Peer) -> Verdict:
-    """An exception ends its session, and leaves another one on the same connection working."""
+    """An exception ends its session, and another session on the same connection continues to work."""
     for channel in (0, 1):
         peer.open_session(channel)
     peer.send("queue.delete", 1, queue=peer.name("missing"), sync=True)
     peer.expect("execution.exception", channel=1)
-    peer.claim("the session is detached, and the other one works on")
+    peer.claim("the session is detached, and the other one continues to work")
     ending = peer.expect("session.detached", "session.detach", channel=1)
     peer.barrier(0)
     return holds(peer, True, ending)

@@ -17,7 +17,7 @@ _NEEDS = ("file",)
 
 @case("file.reliable-storage", covers=["file/reliable-storage"], needs=_NEEDS, restarts=True)
 def files_survive(peer: Peer) -> Verdict:
-    """Files in a durable queue are there after a restart, in their order."""
+    """Files in a durable queue are available after a restart, in order."""
     peer.open_session()
     queue = peer.queue(durable=True, exclusive=False)
     put(peer, FILE, queue, [b"one", b"two"])
@@ -31,13 +31,13 @@ def files_survive(peer: Peer) -> Verdict:
 
 @case("file.priority.two", covers=["file/priority-levels/two"], needs=_NEEDS)
 def two_levels(peer: Peer) -> Verdict:
-    """Files of priorities 5 to 9 come before those of 0 to 4."""
+    """Files of priorities 5 to 9 are delivered before those of 0 to 4."""
     return _contents.two_priorities(peer, FILE)
 
 
 @case("file.priority.ten", covers=["file/priority-levels/ten"], needs=_NEEDS)
 def ten_levels(peer: Peer) -> Verdict:
-    """Whether all ten priorities of files are distinguished is recorded."""
+    """A server may distinguish all ten priorities of files."""
     return _contents.ten_priorities(peer, FILE)
 
 
@@ -47,13 +47,13 @@ def ten_levels(peer: Peer) -> Verdict:
     needs=_NEEDS,
 )
 def with_acknowledgement_and_without(peer: Peer) -> Verdict:
-    """With no-ack a file is gone once it was sent; else it is redelivered when its session ends without an ack."""
+    """With no-ack, a delivered file is gone; otherwise it is redelivered if its session ends without an ack."""
     peer.open_session()
     queues = [peer.queue(exclusive=False) for _ in "12"]
     for queue, automatic in zip(queues, (True, False), strict=True):
         consume(peer, FILE, queue, no_ack=automatic)
         put(peer, FILE, queue, [b"first", b"second"])
-    peer.claim("both files of the queue with acknowledgement once more, and none of the other one")
+    peer.claim("both files of the queue with acknowledgement again, and none of the other one")
     sent = sorted(body or b"" for body in bodies(peer, FILE, 4))
     peer.detach()
     again = [left(peer, FILE, queues[0]), left(peer, FILE, queues[1], 2, channel=2)]
@@ -66,7 +66,7 @@ def with_acknowledgement_and_without(peer: Peer) -> Verdict:
 
 @case("file.qos.session", covers=["file/qos/session"], needs=_NEEDS)
 def for_its_session(peer: Peer) -> Verdict:
-    """A window is that of its session: another one on the same connection has none, and an ack opens it again."""
+    """A window applies to its session only, and an ack opens it again."""
     queues = []
     for channel in (0, 1):
         peer.open_session(channel)
@@ -75,7 +75,7 @@ def for_its_session(peer: Peer) -> Verdict:
     for channel, queue in enumerate(queues):
         put(peer, FILE, queue, [b"1", b"2", b"3"], channel)
         consume(peer, FILE, queue, channel)
-    peer.claim("one file in the session with a window, then the next; three in the other one")
+    peer.claim("one file in the session with a window, then the next; three in the other session")
     first = got(peer, FILE, 1)
     all_three = bodies(peer, FILE, 3, 1)
     for one in first:
@@ -86,7 +86,7 @@ def for_its_session(peer: Peer) -> Verdict:
 
 @case("file.qos.prefetch-size", covers=["file/qos/prefetch-size"], needs=_NEEDS)
 def no_limit(peer: Peer) -> Verdict:
-    """A size of zero is no limit, and windows mean nothing to a consumer with no-ack."""
+    """A prefetch size of zero sets no limit, and windows do not apply to a consumer with no-ack."""
     found = []
     peer.open_session()
     peer.open_session(1)
@@ -102,7 +102,7 @@ def no_limit(peer: Peer) -> Verdict:
 
 @case("file.qos.windows", covers=["file/qos/prefetch-count/windows"], needs=_NEEDS)
 def the_narrower_window(peer: Peer) -> Verdict:
-    """Of two windows the narrower one counts, be it that of octets or that of files."""
+    """If both windows are set, the smaller one applies."""
     found = []
     for channel, (count, size) in enumerate(((3, 8), (1, 100))):
         peer.open_session(channel)
@@ -117,13 +117,13 @@ def the_narrower_window(peer: Peer) -> Verdict:
 
 @case("file.qos.no-more", covers=["file/qos/prefetch-count/prefetch-discretion/no-more"], needs=_NEEDS)
 def no_more(peer: Peer) -> Verdict:
-    """Never are there more unacknowledged files than the window has room for, and all of them come in the end."""
+    """Unacknowledged files never exceed the window, and every file is delivered."""
     peer.open_session()
     queue = peer.queue()
     put(peer, FILE, queue, [b"%d" % number for number in range(5)])
     qos(peer, FILE, prefetch_count=2)
     consume(peer, FILE, queue)
-    peer.claim("two files at most at a time, five in all")
+    peer.claim("at most two files at a time, five in total")
     most, seen = 0, list[bytes | None]()
     while found := got(peer, FILE, 1 if len(seen) < 5 else 0):
         most = max(most, len(found))
@@ -134,7 +134,7 @@ def no_more(peer: Peer) -> Verdict:
 
 @case("file.qos.less", covers=["file/qos/prefetch-count/prefetch-discretion/less"], needs=_NEEDS)
 def less(peer: Peer) -> Verdict:
-    """Whether as many files go ahead as the window has room for is recorded."""
+    """A server may send fewer files ahead than the window allows."""
     peer.open_session()
     queue = peer.queue()
     put(peer, FILE, queue, [b"%d" % number for number in range(5)])
@@ -144,7 +144,7 @@ def less(peer: Peer) -> Verdict:
     peer.claim("at least one file")
     if not ahead:
         return holds(peer, False, "no file")
-    return observed_either_way(peer, f"{ahead} files where there was room for 3")
+    return observed_either_way(peer, f"{ahead} files of a window of 3")
 
 
 @case("file.qos.global", covers=["file/qos/global/connection"], needs=_NEEDS)
@@ -160,13 +160,13 @@ def for_the_connection(peer: Peer) -> Verdict:
         put(one, FILE, queue, [b"1", b"2", b"3"], channel)
         consume(one, FILE, queue, channel)
         found.append(len(bodies(one, FILE, 0 if one is peer else 3, channel)))
-    peer.claim("two files at most on the connection with a window, three on the other one")
+    peer.claim("at most two files on the connection with a window, three on the other one")
     return holds(peer, 1 <= found[0] + found[1] <= 2 and found[2] == 3, f"{found} files")
 
 
 @case("file.qos.until-next", covers=["file/qos-ok/until-next"], needs=_NEEDS)
 def until_the_next(peer: Peer) -> Verdict:
-    """A second qos takes the place of the first one, for consumers that there are."""
+    """A second qos replaces the first one for existing consumers too."""
     peer.open_session()
     queue = peer.queue()
     put(peer, FILE, queue, [b"1", b"2", b"3", b"4"])
@@ -183,13 +183,13 @@ def until_the_next(peer: Peer) -> Verdict:
 
 @case("file.consume.lifetime", covers=["file/consume/lifetime"], needs=_NEEDS)
 def lifetime(peer: Peer) -> Verdict:
-    """A consumer of files lives until it is cancelled or its session ends."""
+    """A consumer of files exists until it is cancelled or its session ends."""
     return _contents.lifetime(peer, FILE)
 
 
 @case("file.consume.min-consumers", covers=["file/consume/min-consumers"], needs=_NEEDS)
 def sixteen(peer: Peer) -> Verdict:
-    """A queue has room for sixteen consumers of files."""
+    """A queue supports sixteen consumers of files."""
     return _contents.sixteen_consumers(peer, FILE)
 
 
@@ -208,7 +208,7 @@ def no_queue(peer: Peer) -> Verdict:
     needs=_NEEDS,
 )
 def tag_in_use(peer: Peer) -> Verdict:
-    """A tag in use cannot be given to a second consumer; another connection may use it as well."""
+    """A tag in use cannot be given to a second consumer; another connection may use it too."""
     return _contents.tag_in_use(peer, FILE)
 
 
@@ -226,13 +226,13 @@ def no_local(peer: Peer) -> Verdict:
 
 @case("file.consume.exclusive.in-use", covers=["file/consume/exclusive/in-use"], needs=_NEEDS)
 def exclusive_access(peer: Peer) -> Verdict:
-    """Exclusive access to a queue that has a consumer is refused; to one that has none, it is not."""
+    """Exclusive access is refused if the queue has a consumer, and granted if it has none."""
     return _contents.exclusive_access(peer, FILE)
 
 
 @case("file.consume.nowait", covers=["file/consume/nowait"], needs=_NEEDS)
 def nowait(peer: Peer) -> Verdict:
-    """With nowait, consume is not answered, and works."""
+    """With nowait, consume has no answer, and the consumer works."""
     return _contents.nowait(peer, FILE)
 
 
@@ -244,14 +244,14 @@ def nowait_refused(peer: Peer) -> Verdict:
 
 @case("file.cancel", covers=["file/cancel/no-more"], needs=_NEEDS)
 def cancelled(peer: Peer) -> Verdict:
-    """After cancel nothing more arrives for that consumer; what came before can be acknowledged, or is kept."""
+    """After cancel, the consumer receives nothing more; files received before can be acknowledged, or are kept."""
     peer.open_session()
     queue, other = peer.queue(exclusive=False), peer.queue()
     tag = consume(peer, FILE, queue)
     consume(peer, FILE, other)
     put(peer, FILE, queue, [b"acknowledged", b"held"])
     first, second = got(peer, FILE, 2)
-    peer.claim("nothing behind cancel but what is for the other consumer")
+    peer.claim("after cancel, only the file for the other consumer")
     peer.call("file.cancel", consumer_tag=tag)
     put(peer, FILE, queue, [b"late"])
     put(peer, FILE, other, [b"other"])
@@ -267,5 +267,5 @@ def cancelled(peer: Peer) -> Verdict:
 
 @case("file.publish.headers", covers=["exchange-types/headers"], needs=_NEEDS)
 def routed_by_headers(peer: Peer) -> Verdict:
-    """Files go through a headers exchange by the headers of their properties: by all of them, or by any."""
+    """A headers exchange routes files by the headers of their properties: by all of them, or by any."""
     return _contents.by_headers(peer, FILE)

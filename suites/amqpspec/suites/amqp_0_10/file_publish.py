@@ -33,7 +33,7 @@ _NO_PROPERTIES = [Packed("file.file-properties", {})]
 
 @case("file.open.identifier", covers=["file/open/identifier/same"], needs=_NEEDS)
 def same_identifier(peer: Peer) -> Verdict:
-    """A file that is announced a second time has the identifier of the first time; two files have two."""
+    """A file that is announced twice keeps its identifier; two files have different identifiers."""
     peer.open_session()
     queue = peer.queue(exclusive=False)
     put(peer, FILE, queue, [b"one", b"two"])
@@ -51,7 +51,7 @@ def same_identifier(peer: Peer) -> Verdict:
 
 @case("file.open.content-size", covers=["file/open/content-size/content-size"], needs=_NEEDS)
 def size_is_told(peer: Peer) -> Verdict:
-    """Open tells the size of the content, which may be zero."""
+    """Open contains the size of the content, which may be zero."""
     peer.open_session()
     queue, sent = peer.queue(), [b"", b"1", b"x" * 70_000]
     put(peer, FILE, queue, sent)
@@ -67,7 +67,7 @@ def size_is_told(peer: Peer) -> Verdict:
 
 @case("file.open.content-size.exceeded", covers=["file/open/content-size/content-size"], needs=_NEEDS)
 def more_than_announced(peer: Peer) -> Verdict:
-    """More octets than were announced: whether the server tolerates it is recorded."""
+    """The server may refuse a file that is longer than announced."""
     peer.open_session()
     open_file(peer, peer.name("f"), 3)
     peer.send("file.stage", header=_NO_PROPERTIES, body=b"four")
@@ -76,7 +76,7 @@ def more_than_announced(peer: Peer) -> Verdict:
 
 @case("file.open-ok.new", covers=["file/open-ok/staged"], needs=_NEEDS)
 def nothing_is_staged(peer: Peer) -> Verdict:
-    """Of new files nothing is staged."""
+    """Open-ok reports that nothing of a new file is staged."""
     peer.open_session()
     peer.claim("a staged size of zero for each")
     sizes = [open_file(peer, peer.name("f"), size)["staged_size"] or 0 for size in (10, 0)]
@@ -85,7 +85,7 @@ def nothing_is_staged(peer: Peer) -> Verdict:
 
 @case("file.open-ok.behavior", covers=["file/open-ok/staged-size/behavior"], needs=_NEEDS)
 def from_the_offset(peer: Peer) -> Verdict:
-    """A server sends a file from the octet that open-ok tells."""
+    """The server sends a file from the octet that open-ok specifies."""
     peer.open_session()
     queue, body = peer.queue(), b"0123456789"
     peer.claim("the rest of each file")
@@ -104,7 +104,7 @@ def from_the_offset(peer: Peer) -> Verdict:
     needs=_NEEDS,
 )
 def staged_in_part(peer: Peer) -> Verdict:
-    """Whether what was staged in part is kept is recorded; a file that is staged on from there is whole."""
+    """A server may keep a partly staged file; staging from the reported offset completes it."""
     peer.open_session()
     identifier, body = peer.name("f"), b"0123456789"
     open_file(peer, identifier, len(body))
@@ -113,7 +113,7 @@ def staged_in_part(peer: Peer) -> Verdict:
     peer.detach()
     peer.open_session(1)
     queue = peer.queue(1)
-    peer.claim("a whole file, staged from where open-ok says")
+    peer.claim("a whole file, staged from the offset in open-ok")
     offset = open_file(peer, identifier, len(body), 1)["staged_size"] or 0
     peer.send("file.stage", 1, header=_NO_PROPERTIES, body=body[offset:])
     peer.send("file.publish", 1, routing_key=queue, identifier=identifier)
@@ -130,7 +130,7 @@ def staged_in_part(peer: Peer) -> Verdict:
     needs=_NEEDS,
 )
 def staged_both_ways(peer: Peer) -> Verdict:
-    """A file is staged, published, staged and delivered with its octets and its properties."""
+    """A file is staged, published and delivered with its octets and properties."""
     peer.open_session()
     queue, body = peer.queue(), bytes(range(256)) * 400
     properties = {"content_type": "text/plain", "filename": "a file", "priority": 3, "message_id": "m"}
@@ -142,7 +142,9 @@ def staged_both_ways(peer: Peer) -> Verdict:
     told = {name: (dict(one.properties), one.body) for name, one in found.items()}
     wanted = {"a file": (properties, body), "another": ({"filename": "another"}, b"short")}
     return holds(
-        peer, told == wanted, f"files {sorted(map(str, told))}, {'the same' if told == wanted else 'others'}"
+        peer,
+        told == wanted,
+        f"files {sorted(map(str, told))}, {'unchanged' if told == wanted else 'changed'}",
     )
 
 
@@ -151,7 +153,7 @@ def staged_both_ways(peer: Peer) -> Verdict:
 
 @case("file.publish.distributed", covers=["file/publish/distributed"], needs=[*_NEEDS, "tx"])
 def with_its_transaction(peer: Peer) -> Verdict:
-    """A file goes by its exchange to every queue that is bound, and to consumers when its transaction commits."""
+    """A published file reaches every bound queue and its consumers when its transaction commits."""
     peer.open_session()
     peer.open_session(1)
     exchange = peer.exchange("fanout")
@@ -160,7 +162,7 @@ def with_its_transaction(peer: Peer) -> Verdict:
         peer.call("exchange.bind", 1, exchange=exchange, queue=queue, binding_key="")
     tags = [consume(peer, FILE, queue, 1) for queue in queues]
     peer.call("tx.select")
-    peer.claim("nothing before the commit, then the file for both queues that are bound")
+    peer.claim("nothing before the commit, then the file for both bound queues")
     put(peer, FILE, "", [b"file"], exchange=exchange)
     before = bodies(peer, FILE, 0, 1)
     peer.call("tx.commit")
@@ -178,7 +180,7 @@ def no_exchange(peer: Peer) -> Verdict:
 
 @case("file.publish.exchange.default", covers=["file/publish/exchange/default"], needs=_NEEDS)
 def default_exchange(peer: Peer) -> Verdict:
-    """A blank exchange stands for the default exchange."""
+    """A blank exchange and no exchange mean the default exchange."""
     return _contents.default_exchange(peer, FILE)
 
 
@@ -188,7 +190,7 @@ def default_exchange(peer: Peer) -> Verdict:
     needs=_NEEDS,
 )
 def mandatory(peer: Peer) -> Verdict:
-    """A mandatory file that no queue takes comes back; one that is not vanishes."""
+    """A mandatory file that cannot be routed to a queue is returned; other ones are dropped."""
     return _contents.mandatory(peer, FILE)
 
 
@@ -198,7 +200,7 @@ def mandatory(peer: Peer) -> Verdict:
     needs=_NEEDS,
 )
 def immediate(peer: Peer) -> Verdict:
-    """An immediate file without a ready consumer comes back; one that is not waits."""
+    """An immediate file is returned if no consumer is ready; other files wait."""
     return _contents.immediate(peer, FILE)
 
 
@@ -214,7 +216,7 @@ def never_staged(peer: Peer) -> Verdict:
 
 @case("file.publish.identifier.early", covers=["file/publish/identifier/staged"], needs=_NEEDS)
 def published_while_it_is_staged(peer: Peer) -> Verdict:
-    """A file may be published before the last of it has been staged."""
+    """A file may be published before it is completely staged."""
     peer.open_session()
     queue, identifier = peer.queue(), peer.name("f")
     consume(peer, FILE, queue)
@@ -235,36 +237,36 @@ def poison(peer: Peer) -> Verdict:
     peer.open_session()
     queue = peer.queue(exclusive=False)
     put(peer, FILE, queue, [b"poison"])
-    peer.claim(f"an end within {_DELIVERIES} deliveries")
+    peer.claim(f"no further delivery after at most {_DELIVERIES}")
     for number in range(_DELIVERIES):
         peer.open_session(1)
         consume(peer, FILE, queue, 1)
         if not bodies(peer, FILE, 0, 1):
             return holds(peer, number > 0, f"no more after {number}")
         peer.detach(1)
-    return holds(peer, False, f"{_DELIVERIES} deliveries, and it still comes")
+    return holds(peer, False, f"{_DELIVERIES} deliveries, with no end")
 
 
 @case("file.deliver.tag", covers=["file/deliver/delivery-tag/non-zero"], needs=_NEEDS)
 def tags(peer: Peer) -> Verdict:
-    """No delivery has the tag zero, and no two have the same."""
+    """Delivery tags are unique and not zero."""
     peer.open_session()
     queue = peer.queue()
     put(peer, FILE, queue, [b"1", b"2", b"3"])
     consume(peer, FILE, queue)
-    peer.claim("three tags that are not zero")
+    peer.claim("three different tags that are not zero")
     found = [one.tag for one in got(peer, FILE, 3)]
     return holds(peer, len({tag for tag in found if tag}) == 3, f"tags {found}")
 
 
 @case("file.deliver.identifier", covers=["file/deliver/identifier/staged"], needs=_NEEDS)
 def delivered_is_staged(peer: Peer) -> Verdict:
-    """A delivered file has been staged under the identifier of deliver."""
+    """A file is staged under the identifier in deliver before it is delivered."""
     peer.open_session()
     queue = peer.queue()
     put(peer, FILE, queue, [b"one", b"two"])
     consume(peer, FILE, queue)
-    peer.claim("two files that were staged")
+    peer.claim("two files that were staged before")
     return equals(peer, bodies(peer, FILE, 2), [b"one", b"two"], "files")
 
 
@@ -299,20 +301,20 @@ def _used_elsewhere(peer: Peer, name: str) -> Verdict:
 
 @case("file.ack.session-local", covers=["file/ack/delivery-tag/session-local"], needs=_NEEDS)
 def acknowledged_elsewhere(peer: Peer) -> Verdict:
-    """A file cannot be acknowledged in another session than its own."""
+    """A file can be acknowledged only in its own session."""
     return _used_elsewhere(peer, "file.ack")
 
 
 @case("file.reject.session-local", covers=["file/reject/delivery-tag/session-local"], needs=_NEEDS)
 def rejected_elsewhere(peer: Peer) -> Verdict:
-    """A file cannot be rejected in another session than its own."""
+    """A file can be rejected only in its own session."""
     return _used_elsewhere(peer, "file.reject")
 
 
 @case("file.ack.multiple", covers=["file/ack/multiple/up-to"], needs=_NEEDS)
 def up_to(peer: Peer) -> Verdict:
-    """Multiple means all files up to the tag, with tag zero all there are; without it, one is meant."""
-    peer.claim("what was not acknowledged, and no more")
+    """Multiple acknowledges all files up to the tag, or all files with tag zero; otherwise only one."""
+    peer.claim("only the files that were not acknowledged")
     again = []
     for at, multiple in ((2, True), (2, False), (None, True)):
         one = peer.another()
@@ -340,7 +342,7 @@ def zero_alone(peer: Peer) -> Verdict:
     reaction = peer.reaction()
     other = peer.another()
     other.open_session()
-    peer.claim("both files once more")
+    peer.claim("both files again")
     if reaction.refusal is None:
         peer.detach()
     return equals(peer, left(other, FILE, queue, 2), [b"0", b"1"], "files")
@@ -352,7 +354,7 @@ def zero_alone(peer: Peer) -> Verdict:
     needs=_NEEDS,
 )
 def unknown_tags(peer: Peer) -> Verdict:
-    """A tag that was never handed out cannot be acknowledged, alone or with all before it."""
+    """A tag that was never used cannot be acknowledged, with or without multiple."""
     verdicts = []
     for multiple in (False, True):
         one = peer.another()
@@ -368,13 +370,13 @@ def unknown_tags(peer: Peer) -> Verdict:
 
 @case("file.reject.requeue", covers=["file/reject/requeue/flag"], needs=_NEEDS)
 def back_or_away(peer: Peer) -> Verdict:
-    """With requeue a rejected file is in its queue again, without it, it is not."""
+    """With requeue, a rejected file returns to its queue; without requeue, it does not."""
     peer.open_session()
     queue = peer.queue(exclusive=False)
     put(peer, FILE, queue, [b"back", b"away"])
     consume(peer, FILE, queue)
     first, second = got(peer, FILE, 2)
-    peer.claim("the file with requeue only")
+    peer.claim("only the file with requeue")
     peer.call("file.reject", delivery_tag=first.tag, requeue=True)
     peer.call("file.reject", delivery_tag=second.tag)
     peer.detach()
@@ -386,7 +388,7 @@ def back_or_away(peer: Peer) -> Verdict:
     covers=["file/reject/requeue/requeue-strategy/same-client", "file/reject/requeue/requeue-strategy/alternative"],
 )  # fmt: skip
 def to_somebody_else(peer: Peer) -> Verdict:
-    """A rejected file does not come back to its session; it goes to another consumer."""
+    """A rejected file does not return to its session; it goes to another consumer."""
     peer.open_session()
     queue = peer.queue(exclusive=False)
     put(peer, FILE, queue, [b"file"])

@@ -37,7 +37,7 @@ def _walked(peer: Peer, verbs: str, seed: int, start: int) -> Verdict:
     budget_s=_BUDGET_S,
 )
 def replay(peer: Peer) -> Verdict:
-    """Sessions lose their connections again and again: every message is there once, and the sets tell what was done."""
+    """Sessions repeatedly lose their connections: every message arrives once, and completed commands are reported."""
     return _walked(peer, "send send look know lose lose lose drain leave", _SEED, STARTS[0])
 
 
@@ -49,7 +49,7 @@ def replay(peer: Peer) -> Verdict:
     budget_s=_BUDGET_S,
 )
 def wrapping(peer: Peer) -> Verdict:
-    """The same where ids pass the end of 32 bits."""
+    """Sessions repeatedly lose their connections while ids wrap at the end of 32 bits."""
     return _walked(peer, "send know know look lose leave", _SEED + 1, STARTS[1])
 
 
@@ -61,7 +61,7 @@ def wrapping(peer: Peer) -> Verdict:
     budget_s=_BUDGET_S,
 )
 def commands_of_the_target(peer: Peer) -> Verdict:
-    """Results that were not completed come again on another connection, by their ids, in their order."""
+    """Results that were not completed are repeated on another connection, with their ids and in order."""
     return _walked(peer, "ask ask complete lose leave send", _SEED + 2, STARTS[0])
 
 
@@ -73,5 +73,5 @@ def commands_of_the_target(peer: Peer) -> Verdict:
     budget_s=_BUDGET_S,
 )
 def gaps(peer: Peer) -> Verdict:
-    """Commands are left out here and there: they count as completed, and later commands are carried out."""
+    """Skipped commands count as completed, and later commands are executed."""
     return _walked(peer, "gap gap send know look lose", _SEED + 3, STARTS[1])

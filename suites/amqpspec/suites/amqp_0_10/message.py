@@ -45,7 +45,7 @@ def _persistent(peer: Peer, queue: str, *contents: bytes) -> None:
     budget_s=180.0,
 )
 def restart(peer: Peer) -> Verdict:
-    """Persistent messages of durable queues outlive a restart, in their order and in the queues that had them."""
+    """Persistent messages in durable queues survive a restart, in order and in their queues."""
     peer.open_session()
     queues = [peer.queue(durable=True, exclusive=False) for _ in "12"]
     for queue, names in zip(queues, ((b"1", b"2"), (b"3",)), strict=True):
@@ -64,7 +64,7 @@ def restart(peer: Peer) -> Verdict:
     budget_s=180.0,
 )
 def restart_with_a_delivery(peer: Peer) -> Verdict:
-    """A persistent message that was delivered and not accepted outlives a restart; one that was accepted is gone."""
+    """A persistent message that was delivered but not accepted survives a restart; an accepted one does not."""
     peer.open_session()
     queue = peer.queue(durable=True, exclusive=False)
     _persistent(peer, queue, b"accepted", b"pending", b"waiting")
@@ -84,7 +84,7 @@ def restart_with_a_delivery(peer: Peer) -> Verdict:
     budget_s=180.0,
 )
 def delivered_over_again(peer: Peer) -> Verdict:
-    """Whether a persistent message that was delivered and not accepted comes once more is recorded."""
+    """A persistent message that was delivered but not accepted may be delivered again after a restart."""
     peer.open_session()
     queue = peer.queue(durable=True, exclusive=False)
     _persistent(peer, queue, b"pending")
@@ -93,11 +93,11 @@ def delivered_over_again(peer: Peer) -> Verdict:
     peer.context.restart()
     after = peer.another()
     after.open_session()
-    after.claim("the message once more, or not")
+    after.claim("the message again, or not")
     again = bodies(after, queue)
     if again not in ([], [b"pending"]):
         return equals(after, again, [b"pending"], "bodies")
-    return observed_either_way(after, "delivered once more" if again else "not delivered once more")
+    return observed_either_way(after, "delivered again" if again else "not delivered again")
 
 
 @case("message.non-persistent.once", covers=["message/delivery-mode/non-persistent/at-most-once"])
@@ -131,20 +131,20 @@ def _by_priority(peer: Peer, priorities: list[int]) -> list[int]:
 def two_priorities(peer: Peer) -> Verdict:
     """Messages of priority 9 are delivered before those of priority 0."""
     peer.open_session()
-    peer.claim("priority 9 before priority 0, each in its order")
+    peer.claim("priority 9 before priority 0, each in order")
     return equals(peer, _by_priority(peer, [0, 9, 0, 9]), [1, 3, 0, 2], "order")
 
 
 @case("message.priority.levels", covers=["message/priority-level-implementation"])
 def levels_of_priority(peer: Peer) -> Verdict:
-    """However many levels there are, they lie around the middle of the ten."""
+    """Any number of priority levels is centred on the middle of the ten priorities."""
     peer.open_session()
     priorities = [3, 8, 0, 5, 9, 4, 1, 7, 2, 6]
     found = _by_priority(peer, priorities)
     orders = {levels: _in_levels(priorities, levels) for levels in range(2, 11)}
     told = [levels for levels, order in orders.items() if order == found]
     observed = f"{told[0]} levels" if told else f"priorities {[priorities[place] for place in found]}"
-    return holds(peer, bool(told), observed, "the order of two to ten levels, as the rule lays them out")
+    return holds(peer, bool(told), observed, "the order of two to ten levels, arranged by the rule")
 
 
 def _in_levels(priorities: list[int], levels: int) -> list[int]:
@@ -155,7 +155,7 @@ def _in_levels(priorities: list[int], levels: int) -> list[int]:
 
 @case("message.priority.order", covers=["message/priority-delivery"])
 def order_of_one_priority(peer: Peer) -> Verdict:
-    """Messages of one priority keep their order, whether they are persistent or not."""
+    """Messages of the same priority keep their order, whether or not they are persistent."""
     peer.open_session()
     queue = peer.queue()
     for number, mode in enumerate((1, 2, 2, 1, 2, 1)):
@@ -167,7 +167,7 @@ def order_of_one_priority(peer: Peer) -> Verdict:
 
 @case("message.priority.higher", covers=["message/delivery-properties/priority/order"])
 def higher_priority(peer: Peer) -> Verdict:
-    """Whether a message of priority 5 overtakes one of priority 4 is recorded."""
+    """A message of priority 5 may overtake one of priority 4."""
     peer.open_session()
     peer.claim("both messages, in either order")
     found = _by_priority(peer, [4, 5])
@@ -181,7 +181,7 @@ def higher_priority(peer: Peer) -> Verdict:
 
 @case("message.accept-mode.explicit", covers=["message/accept-mode/explicit"])
 def explicit(peer: Peer) -> Verdict:
-    """In explicit mode a message that was sent and not accepted is there still when its session has ended."""
+    """In explicit mode, a message that was delivered but not accepted is available after its session ends."""
     peer.open_session()
     peer.open_session(1)
     queue = fill(peer, peer.queue(exclusive=False), b"accepted", b"pending")
@@ -195,7 +195,7 @@ def explicit(peer: Peer) -> Verdict:
 
 @case("message.accept-mode.none", covers=["message/accept-mode/none"])
 def none_and_shown(peer: Peer) -> Verdict:
-    """Messages shown with accept-mode none cannot be acquired, and stay; in explicit mode they can."""
+    """Messages browsed with accept-mode none cannot be acquired and remain; in explicit mode they can be acquired."""
     peer.open_session()
     queue = fill(peer, peer.queue(), b"1", b"2")
     shown = looked_at(peer, queue, accept_mode=NONE)
@@ -211,13 +211,13 @@ def none_and_shown(peer: Peer) -> Verdict:
 
 @case("message.accept-mode.none.taken", covers=["message/accept-mode/none"])
 def none_and_taken(peer: Peer) -> Verdict:
-    """With accept-mode none and acquire-mode pre-acquired, what was sent has left its queue for good."""
+    """With accept-mode none and acquire-mode pre-acquired, a delivered message is removed from its queue."""
     peer.open_session()
     peer.open_session(1)
     queue = fill(peer, peer.queue(exclusive=False), b"1", b"2")
     peer.subscribe(queue, messages=1, accept_mode=NONE)
     found = peer.transfer().body
-    peer.claim("the first message sent, and gone with its session; the second one in its queue")
+    peer.claim("the first message delivered and gone with its session; the second one in its queue")
     peer.detach()
     return equals(peer, (found, bodies(peer, queue, 1)), (b"1", [b"2"]), "sent, left")
 
@@ -227,7 +227,7 @@ def none_and_taken(peer: Peer) -> Verdict:
 
 @case("message.acquire-mode.pre-acquired", covers=["message/acquire-mode/pre-acquired"])
 def pre_acquired(peer: Peer) -> Verdict:
-    """In pre-acquired mode a message is its recipient's from the start: no other client is sent it."""
+    """In pre-acquired mode, a message belongs to its recipient: no other client receives it."""
     peer.open_session()
     queue = fill(peer, peer.queue(), b"1", b"2")
     peer.subscribe(queue, messages=1)
@@ -244,11 +244,11 @@ def pre_acquired(peer: Peer) -> Verdict:
 
 @case("message.acquire-mode.not-acquired", covers=["message/acquire-mode/not-acquired"])
 def not_acquired(peer: Peer) -> Verdict:
-    """In not-acquired mode two subscribers see a message, and the first to acquire it gets it."""
+    """In not-acquired mode, two subscribers see a message, and the first one to acquire it gets it."""
     peer.open_session()
     queue = fill(peer, peer.queue(), b"1", b"2")
     shown, again = looked_at(peer, queue), looked_at(peer, queue)
-    peer.claim("both messages shown twice; acquired once each")
+    peer.claim("both messages shown twice, and each acquired once")
     seen = (contents(shown), contents(again), {one["acquire_mode"] for one in shown}, count_of(peer, queue))
     first = acquired(peer, shown[:1]) == ids(shown[:1])
     second = acquired(peer, again) == ids(again[1:])
@@ -259,11 +259,11 @@ def not_acquired(peer: Peer) -> Verdict:
 
 @case("message.acquire-mode.not-acquired.later", covers=["message/acquire-mode/not-acquired"])
 def shown_as_they_come(peer: Peer) -> Verdict:
-    """A subscription that does not acquire is shown messages that come later, as far as its credit goes."""
+    """A not-acquired subscription receives later messages too, within its credit."""
     peer.open_session()
     queue = fill(peer, peer.queue(), b"1")
     destination = peer.subscribe(queue, messages=2, acquire_mode=NOT_ACQUIRED)
-    peer.claim("two messages shown, and the third one with more credit; all of them still there")
+    peer.claim("two messages shown, and the third one with more credit; all of them still in the queue")
     first = peer.transfer()
     fill(peer, queue, b"2", b"3")
     found = [first.body, peer.transfer().body]
@@ -282,7 +282,7 @@ def shown_as_they_come(peer: Peer) -> Verdict:
     covers=["message/reject-code/unroutable", "message/delivery-properties/discard-unroutable/unset"],
 )
 def unroutable(peer: Peer) -> Verdict:
-    """A message that no queue gets is rejected as unroutable, where acceptance is explicit."""
+    """In explicit mode, a message that cannot be routed to a queue is rejected as unroutable."""
     peer.open_session()
     peer.publish(peer.name("missing"), b"lost", accept_mode=EXPLICIT)
     return _rejected(peer, "message/delivery-properties/discard-unroutable/unset")
@@ -290,12 +290,12 @@ def unroutable(peer: Peer) -> Verdict:
 
 @case("message.reject-code.which", covers=["message/reject-code/unroutable"])
 def the_unroutable_one(peer: Peer) -> Verdict:
-    """Of two messages, the one without a queue is rejected, the other one is not; the session continues."""
+    """Of two messages, only the unroutable one is rejected, and the session continues."""
     peer.open_session()
     queue = peer.queue()
     lost = peer.publish(peer.name("missing"), b"lost", accept_mode=EXPLICIT, sync=True)
     kept = peer.publish(queue, b"kept", accept_mode=EXPLICIT, sync=True)
-    peer.claim("a reject of the first one, and both complete")
+    peer.claim("a reject of the first message, and both complete")
     rejected = peer.expect("message.reject")["transfers"]
     peer.completion(lost)
     peer.completion(kept)
@@ -314,7 +314,7 @@ def _rejected(peer: Peer, should: str) -> Verdict:
     covers=["message/reject-code/immediate", "message/delivery-properties/immediate/unroutable"],
 )
 def immediate(peer: Peer) -> Verdict:
-    """An immediate message whose queue has no subscriber is rejected, where acceptance is explicit."""
+    """In explicit mode, an immediate message to a queue without a subscriber is rejected."""
     peer.open_session()
     queue = peer.queue()
     send(peer, None, queue, b"waiting")
@@ -324,7 +324,7 @@ def immediate(peer: Peer) -> Verdict:
 
 @case("message.accept.order", covers=["message/accept-mode/explicit"])
 def accepted_out_of_order(peer: Peer) -> Verdict:
-    """Of three transfers the second one is accepted: the others come back, in their order."""
+    """If only the second of three transfers is accepted, the others return in order."""
     peer.open_session()
     peer.open_session(1)
     queue = fill(peer, peer.queue(exclusive=False), b"1", b"2", b"3")

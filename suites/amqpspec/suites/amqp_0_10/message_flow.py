@@ -60,11 +60,11 @@ def _cost(peer: Peer, body: bytes) -> int:
 
 @case("message.flow-mode.credit", covers=["message/set-flow-mode/credit"])
 def credit_in_messages(peer: Peer) -> Verdict:
-    """In credit mode each transfer takes a message of credit, and completion gives none back."""
+    """In credit mode, each transfer uses one message of credit, and completion does not restore it."""
     peer.open_session()
     queue = fill(peer, peer.queue(), *_SIX)
     name = _subscribed(peer, queue, messages=2)
-    peer.claim("two messages, and no more when they are complete; then one more for one of credit")
+    peer.claim("two messages, and no more when they are complete; then one more for one message of credit")
     first = peer.transfers(2)
     _complete(peer, first)
     peer.barrier()
@@ -76,24 +76,24 @@ def credit_in_messages(peer: Peer) -> Verdict:
 
 @case("message.flow-mode.credit.octets", covers=["message/set-flow-mode/credit"])
 def credit_in_octets(peer: Peer) -> Verdict:
-    """Credit in octets is taken, too: with enough for two messages, two of three come."""
+    """Transfers also use credit in octets: with enough for two messages, two of three arrive."""
     peer.open_session()
     body = b"x" * 1000
     cost = _cost(peer, body)
     queue = fill(peer, peer.queue(), body, body, body)
     name = _subscribed(peer, queue, messages=UNLIMITED, octets=2 * cost)
-    peer.claim("two messages; none for nothing")
+    peer.claim("two messages")
     found = (len(flushed(peer, name)), count_of(peer, queue))
     return equals(peer, found, (2, 1), "messages, left")
 
 
 @case("message.flow-mode.credit.either", covers=["message/set-flow-mode/credit"])
 def either_credit_ends_it(peer: Peer) -> Verdict:
-    """Where either credit is used up nothing arrives, however much there is of the other one."""
+    """If either credit is used up, nothing arrives, however much remains of the other one."""
     peer.open_session()
     queue = fill(peer, peer.queue(), *_SIX)
     names = [_subscribed(peer, queue, messages=3, octets=None), _subscribed(peer, queue, octets=_PLENTY)]
-    peer.claim("nothing for a credit of one unit only; three messages with both")
+    peer.claim("nothing with credit of one unit only; three messages with both")
     before = [contents(flushed(peer, name)) for name in names]
     peer.flow(names[0], messages=3, octets=_PLENTY)
     found = (before, contents(flushed(peer, names[0])), count_of(peer, queue))
@@ -102,14 +102,14 @@ def either_credit_ends_it(peer: Peer) -> Verdict:
 
 @case("message.flow-mode.octets.exact", covers=["message/set-flow-mode/byte-accounting"])
 def octets_of_header_and_body(peer: Peer) -> Verdict:
-    """A message costs the octets of its header and body frames: with just as many it comes, with one less it waits."""
+    """A message costs the octets of its header and body frames: with one octet less it waits."""
     peer.open_session()
     # Longer than any header, so that who counts bodies alone takes one for the cost of one, whatever names are long.
     body = b"y" * 600
     cost = _cost(peer, body)
     queue = fill(peer, peer.queue(), body, body)
     name = _subscribed(peer, queue, messages=UNLIMITED, octets=cost - 1)
-    peer.claim("nothing for one octet less, a message for the last octet")
+    peer.claim("nothing with one octet too few, a message with the last octet")
     # Flush would take the credit away: a barrier stands behind the flow, and the count says whether anything went out.
     peer.barrier()
     before = count_of(peer, queue)
@@ -120,12 +120,12 @@ def octets_of_header_and_body(peer: Peer) -> Verdict:
 
 @case("message.flow-mode.whole-assemblies", covers=["message/set-flow-mode/whole-assemblies"])
 def whole_messages_only(peer: Peer) -> Verdict:
-    """Credit never cuts a message short: one that is too large waits, or comes in fragments that are whole."""
+    """Credit never cuts a message: one that is too large waits, or arrives in complete fragments."""
     peer.open_session()
     body = b"z" * 3000
     queue = fill(peer, peer.queue(), body)
     name = _subscribed(peer, queue, messages=UNLIMITED, octets=1000)
-    peer.claim("no more octets than there is credit, and the whole message with more")
+    peer.claim("no more octets than the credit allows, and the whole message with more credit")
     first = flushed(peer, name)
     within = sum(len(one.body) for one in first) <= 1000
     peer.flow(name, messages=UNLIMITED, octets=_PLENTY)
@@ -138,12 +138,12 @@ def whole_messages_only(peer: Peer) -> Verdict:
 
 @case("message.flow-mode.window", covers=["message/set-flow-mode/window"])
 def window_of_messages(peer: Peer) -> Verdict:
-    """In window mode each completed transfer gives back a message of credit, whichever it is."""
+    """In window mode, each completed transfer restores one message of credit, in any order."""
     peer.open_session()
     queue = fill(peer, peer.queue(), *_SIX)
     name = _subscribed(peer, queue, WINDOW, messages=2)
     first = peer.transfers(2)
-    peer.claim("a third message for the second one, and a fourth for the first one; no more")
+    peer.claim("a third message for the second one, a fourth for the first one, and no more")
     _complete(peer, first[1:])
     third = peer.transfer()
     _complete(peer, first)
@@ -154,14 +154,14 @@ def window_of_messages(peer: Peer) -> Verdict:
 
 @case("message.flow-mode.window.octets", covers=["message/set-flow-mode/window"])
 def window_of_octets(peer: Peer) -> Verdict:
-    """In window mode a completed transfer gives back its octets."""
+    """In window mode, a completed transfer restores its octets of credit."""
     peer.open_session()
     body = b"w" * 1000
     cost = _cost(peer, body)
     queue = fill(peer, peer.queue(), body, body, body)
     name = _subscribed(peer, queue, WINDOW, messages=UNLIMITED, octets=cost + cost // 2)
     first = peer.transfer()
-    peer.claim("the second message once the first one is complete, and not the third one")
+    peer.claim("the second message when the first one is complete, and not the third one")
     _complete(peer, [first])
     second = peer.transfer()
     found = (len(second.body), len(flushed(peer, name)), count_of(peer, queue))
@@ -170,7 +170,7 @@ def window_of_octets(peer: Peer) -> Verdict:
 
 @case("message.flow-mode.default", covers=["message/set-flow-mode/default-flow-mode"])
 def window_without_set_flow_mode(peer: Peer) -> Verdict:
-    """Without set-flow-mode a destination is in window mode."""
+    """Without set-flow-mode, a destination is in window mode."""
     peer.open_session()
     queue = fill(peer, peer.queue(), *_SIX)
     name = _subscribed(peer, queue, None, messages=2)
@@ -183,12 +183,12 @@ def window_without_set_flow_mode(peer: Peer) -> Verdict:
 
 @case("message.flow-mode.completion-only", covers=["message/set-flow-mode/completion-only"])
 def outcomes_give_no_credit(peer: Peer) -> Verdict:
-    """In window mode accept, reject and release give no credit back; completion does."""
+    """In window mode, completion restores credit; accept, reject and release do not."""
     peer.open_session()
     queue = fill(peer, peer.queue(), *_SIX)
     name = _subscribed(peer, queue, WINDOW, messages=3)
     first = peer.transfers(3)
-    peer.claim("nothing more behind the three outcomes; a message for each that is complete")
+    peer.claim("nothing more after the three outcomes; one message for each completed transfer")
     for outcome, transfer in zip(("accept", "reject", "release"), first, strict=True):
         answer(peer, outcome, [transfer])
     has_on_offer_soon(peer, queue, 4)
@@ -201,13 +201,13 @@ def outcomes_give_no_credit(peer: Peer) -> Verdict:
 
 @case("message.flow-mode.completion-only.tx", covers=["message/set-flow-mode/completion-only"])
 def transactions_give_no_credit(peer: Peer) -> Verdict:
-    """In window mode commit and rollback give no credit back."""
+    """In window mode, commit and rollback restore no credit."""
     peer.open_session()
     queue = fill(peer, peer.queue(), *_SIX)
     peer.call("tx.select")
     name = _subscribed(peer, queue, WINDOW, messages=2)
     first = peer.transfers(2)
-    peer.claim("nothing more behind commit and rollback")
+    peer.claim("nothing more after commit and rollback")
     for outcome, transfer in zip(("tx.rollback", "tx.commit"), first, strict=True):
         answer(peer, "accept", [transfer])
         peer.call(outcome)
@@ -218,7 +218,7 @@ def transactions_give_no_credit(peer: Peer) -> Verdict:
 
 @case("message.flow-mode.switch", covers=["message/set-flow-mode/mode-switching"])
 def switch_with_credit(peer: Peer) -> Verdict:
-    """The mode may not change while there is credit: whether a server refuses that is recorded."""
+    """A change of the flow mode while credit remains may be refused."""
     peer.open_session()
     name = peer.subscribe(peer.queue(), messages=1, octets=1)
     peer.barrier()
@@ -228,12 +228,12 @@ def switch_with_credit(peer: Peer) -> Verdict:
 
 @case("message.flow-mode.switch.stopped", covers=["message/set-flow-mode/mode-switching"])
 def switch_behind_stop(peer: Peer) -> Verdict:
-    """After stop, and after flush, the mode can change, and holds from then on."""
+    """After stop and after flush, the flow mode can be changed."""
     peer.open_session()
     queue = fill(peer, peer.queue(), *_SIX)
     name = peer.subscribe(queue, messages=1)
     first = peer.transfer()
-    peer.claim("one message and no more in credit mode, one for each completed one in window mode")
+    peer.claim("one message and no more in credit mode, one for each completed message in window mode")
     peer.call("message.stop", destination=name)
     peer.call("message.set-flow-mode", destination=name, flow_mode=CREDIT)
     peer.flow(name, messages=1, octets=UNLIMITED)
@@ -253,7 +253,7 @@ def switch_behind_stop(peer: Peer) -> Verdict:
 
 @case("message.flow.adds", covers=["message/flow/adds"])
 def credit_adds_up(peer: Peer) -> Verdict:
-    """Flow adds to the credit that is there, of its destination only."""
+    """Flow adds to the existing credit of its destination only."""
     peer.open_session()
     queue = peer.queue()
     name, other = _subscribed(peer, queue, messages=1), _subscribed(peer, queue)
@@ -266,11 +266,11 @@ def credit_adds_up(peer: Peer) -> Verdict:
 
 @case("message.flow.adds.octets", covers=["message/flow/adds"])
 def octets_add_up(peer: Peer) -> Verdict:
-    """Flow adds octets to those that are there, and not to the messages."""
+    """Flow in octets adds to the credit in octets and not to the credit in messages."""
     peer.open_session()
     body = b"v" * 1000
     cost = _cost(peer, body)
-    peer.claim("two messages where there is credit for two, and where there are octets for two")
+    peer.claim("two messages if the credit allows two messages, or octets for two")
     found = []
     for messages, first, more in ((2, cost, 2 * cost), (4, cost, cost)):
         queue = peer.queue()
@@ -283,13 +283,13 @@ def octets_add_up(peer: Peer) -> Verdict:
 
 @case("message.flow.without-value", covers=["message/flow/value/unset"])
 def flow_without_a_value(peer: Peer) -> Verdict:
-    """A flow without a value gives credit without end."""
+    """A flow without a value grants unlimited credit."""
     peer.open_session()
     queue = fill(peer, peer.queue(), *_SIX)
     name = _subscribed(peer, queue, octets=None)
     for unit in (0, 1):
         peer.send("message.flow", destination=name, unit=unit)
-    peer.claim("all messages, and those that come later")
+    peer.claim("all messages, and those published later")
     before = contents(peer.transfers(6))
     fill(peer, queue, *_SIX)
     return equals(peer, (before, contents(flushed(peer, name))), (list(_SIX), list(_SIX)), "bodies")
@@ -297,12 +297,12 @@ def flow_without_a_value(peer: Peer) -> Verdict:
 
 @case("message.flow.infinite", covers=["message/flow/infinite"])
 def credit_without_end(peer: Peer) -> Verdict:
-    """Credit of 0xFFFFFFFF has no end, and more credit on top of it changes nothing, until stop takes it."""
+    """Credit of 0xFFFFFFFF is unlimited, and further credit does not change it, until stop."""
     peer.open_session()
     queue = fill(peer, peer.queue(), *_SIX)
     name = _subscribed(peer, queue, messages=UNLIMITED)
     peer.flow(name, messages=1, octets=1)
-    peer.claim("all messages; none behind stop")
+    peer.claim("all messages; none after stop")
     before = contents(peer.transfers(6))
     fill(peer, queue, *_SIX)
     again = contents(peer.transfers(6))
@@ -317,7 +317,7 @@ def credit_without_end(peer: Peer) -> Verdict:
 
 @case("message.flush", covers=["message/flush/exhausts"])
 def flush(peer: Peer) -> Verdict:
-    """Flush sends as much as there is and credit allows, before it is complete, and takes the rest of the credit."""
+    """Before flush completes, the server sends what the credit allows; the remaining credit is revoked."""
     peer.open_session()
     queue = fill(peer, peer.queue(), *_SIX)
     few, many = _subscribed(peer, queue, messages=2), _subscribed(peer, queue, octets=None)
@@ -333,13 +333,13 @@ def flush(peer: Peer) -> Verdict:
 
 @case("message.flush.again", covers=["message/flush/exhausts"])
 def flush_takes_both_credits(peer: Peer) -> Verdict:
-    """After flush neither credit is left: each has to be given again."""
+    """Flush revokes both credits: each must be granted again."""
     peer.open_session()
     queue = peer.queue()
     name = _subscribed(peer, queue, messages=5, octets=_PLENTY)
     peer.call("message.flush", destination=name)
     fill(peer, queue, *_SIX)
-    peer.claim("nothing for messages alone, nothing for octets alone; one message for both")
+    peer.claim("nothing with messages alone, nothing with octets alone; one message with both")
     found = []
     for messages, octets in ((1, None), (None, _PLENTY), (1, _PLENTY)):
         peer.flow(name, messages=messages, octets=octets)
@@ -349,7 +349,7 @@ def flush_takes_both_credits(peer: Peer) -> Verdict:
 
 @case("message.flush.large", covers=["message/flush/exhausts"])
 def flush_sends_large_messages(peer: Peer) -> Verdict:
-    """Flush is complete when all messages that are there have been sent, however many octets they are."""
+    """Flush completes only after all available messages were sent, however large they are."""
     peer.open_session()
     queue = fill(peer, peer.queue(), *[bytes(600_000)] * 4)
     name = _subscribed(peer, queue, octets=None)
@@ -377,7 +377,7 @@ def stop(peer: Peer) -> Verdict:
         peer.call("message.stop", destination=name)
     peer.flow(names[0], messages=1)
     peer.flow(names[1], octets=_PLENTY)
-    peer.claim("messages for the destination that was not stopped only")
+    peer.claim("messages only for the destination that was not stopped")
     fill(peer, queue, b"1", b"2")
     found = [contents(flushed(peer, name)) for name in names]
     return equals(peer, found, [[], [], [b"1", b"2"]], "bodies")
@@ -385,12 +385,12 @@ def stop(peer: Peer) -> Verdict:
 
 @case("message.stop.completion", covers=["message/stop/completion"])
 def nothing_behind_stop(peer: Peer) -> Verdict:
-    """Once stop is complete nothing more arrives; with new credit it continues."""
+    """After stop completes, nothing more arrives; new credit resumes delivery."""
     peer.open_session()
     queue = fill(peer, peer.queue(), b"before")
     name = _subscribed(peer, queue, messages=UNLIMITED)
     first = peer.transfer()
-    peer.claim("nothing behind stop; the messages with new credit")
+    peer.claim("nothing after stop; the messages with new credit")
     peer.call("message.stop", destination=name)
     fill(peer, queue, b"1", b"2")
     between = contents(flushed(peer, name))

@@ -77,7 +77,7 @@ def _whole(transfers: Sequence[AssemblyArrived]) -> list[bytes]:
 
 @case("message.fragments.first-only", covers=["message/fragment-properties/first-only"])
 def properties_of_the_first(peer: Peer) -> Verdict:
-    """A message in fragments has the properties of its first one, and arrives with them once."""
+    """A fragmented message arrives once, with the properties of its first fragment."""
     peer.open_session()
     queue = peer.queue()
     peer.claim("each message with its properties, in its first transfer only")
@@ -93,7 +93,7 @@ def properties_of_the_first(peer: Peer) -> Verdict:
 
 @case("message.fragments.whole-properties", covers=["message/fragment-properties/first-only"])
 def properties_of_a_large_message(peer: Peer) -> Verdict:
-    """However a broker sends a large message, its properties come once."""
+    """The properties of a large message arrive once, however the broker splits it."""
     peer.open_session()
     queue, body = peer.queue(), b"large" * 20_000
     peer.publish(queue, body, message={"content_type": "text/plain"})
@@ -108,10 +108,10 @@ def properties_of_a_large_message(peer: Peer) -> Verdict:
 
 @case("message.fragments.accepted", covers=["message/accept-mode/explicit"])
 def fragments_are_accepted(peer: Peer) -> Verdict:
-    """In explicit mode the broker accepts the transfers of all fragments, each by its id."""
+    """In explicit mode, the broker accepts the transfers of all fragments, each by its id."""
     peer.open_session()
     queue = peer.queue()
-    peer.claim("an accept for each of the transfers, and the message whole")
+    peer.claim("an accept for each of the transfers, and the whole message")
     pieces = ((b"one ", "first", queue), (b"two ", "", None), (b"three", "last", None))
     wanted = [_fragment(peer, body, flags, key, accept_mode=EXPLICIT) for body, flags, key in pieces]
     accepted: list[int] = []
@@ -128,7 +128,7 @@ def one_client(peer: Peer) -> Verdict:
     peer.open_session()
     queue = peer.queue()
     names = [peer.subscribe(queue) for _ in "12"]
-    peer.claim("each message whole with one subscriber")
+    peer.claim("each whole message with one subscriber")
     for number in b"12":
         digit = bytes((number,))
         _message_in_pieces(peer, queue, (digit * 3, digit * 2, digit))
@@ -143,12 +143,12 @@ def one_client(peer: Peer) -> Verdict:
 
 @case("message.fragments.whole-first", covers=["message/fragment-properties/whole-first"])
 def whole_first(peer: Peer) -> Verdict:
-    """In pre-acquired mode no fragment is delivered before the last one has come; other messages are."""
+    """In pre-acquired mode, no fragment is delivered before the last one arrives; other messages are."""
     peer.open_session()
     peer.open_session(1)
     queue = peer.queue(**SHARED)
     destination = peer.subscribe(queue)
-    peer.claim("the other message first, the whole one behind its last fragment")
+    peer.claim("the other message first, the whole one after its last fragment")
     _fragment(peer, b"first ", "first", queue)
     peer.barrier()
     peer.publish(queue, b"other", 1)
@@ -185,7 +185,7 @@ def _offset(peer: Peer, resume_id: str, channel: int = 1) -> int:
 
 @case("message.resume-id.retained", covers=["message/delivery-properties/resume-id/retained"])
 def retained(peer: Peer) -> Verdict:
-    """Whether a recipient keeps what it has of a transfer with a resume-id is recorded: all of it, or nothing."""
+    """A recipient may keep the received part of a transfer with a resume-id: all of it, or nothing."""
     _, name = _broken_off(peer, (b"12345",))
     peer.claim("an offset of 5 or 0")
     offset = _offset(peer, name)
@@ -198,13 +198,13 @@ def retained(peer: Peer) -> Verdict:
 
 @case("message.resume-ttl.guideline", covers=["message/delivery-properties/resume-ttl/guideline"])
 def resume_ttl(peer: Peer) -> Verdict:
-    """Whether a recipient drops what it has of a transfer when its resume-ttl is over is recorded."""
+    """A recipient may drop the received part of a transfer when its resume-ttl expires."""
     _, name = _broken_off(peer, (b"12345",), resume_ttl=0)
     peer.claim("an offset of 5 or 0")
     peer.barrier(1)
     offset = _offset(peer, name)
     return (
-        observed_either_way(peer, "kept for longer" if offset == 5 else "dropped")
+        observed_either_way(peer, "kept longer" if offset == 5 else "dropped")
         if offset in (0, 5)
         else equals(peer, offset, 0, "offset")
     )
@@ -212,10 +212,10 @@ def resume_ttl(peer: Peer) -> Verdict:
 
 @case("message.resume-ttl.alone", covers=["message/delivery-properties/resume-ttl/alone"])
 def resume_ttl_without_resume_id(peer: Peer) -> Verdict:
-    """A resume-ttl without a resume-id changes nothing: a message with one is delivered like any other."""
+    """A resume-ttl without a resume-id has no effect: the message is delivered normally."""
     peer.open_session()
     queue = peer.queue()
-    peer.claim("both messages, in their order")
+    peer.claim("both messages, in order")
     peer.publish(queue, b"with", delivery={"resume_ttl": 0})
     fill(peer, queue, b"without")
     return equals(peer, contents(peer.drain(queue)), [b"with", b"without"], "bodies")
@@ -226,9 +226,9 @@ def resume_ttl_without_resume_id(peer: Peer) -> Verdict:
 
 @case("message.resume", covers=["message/resume/amount"])
 def resumed(peer: Peer) -> Verdict:
-    """A resume tells how much has come; the rest completes the message, which is delivered once."""
+    """Resume returns the received amount; the rest completes the message, which is delivered once."""
     queue, name = _broken_off(peer, (b"one ", b"two "), resume_ttl=_MINUTE_MS)
-    peer.claim("offset 8 or 0, and the message once the rest of it has come")
+    peer.claim("offset 8 or 0, and the message after its remaining part")
     offset = _offset(peer, name)
     if offset:
         _fragment(peer, b"three", "last", channel=1)
@@ -241,7 +241,7 @@ def resumed(peer: Peer) -> Verdict:
 
 @case("message.resume.kept", covers=["message/resume/amount"])
 def amounts(peer: Peer) -> Verdict:
-    """Of two transfers that broke off, each resume tells its own amount, where it is kept."""
+    """After two interrupted transfers, each resume returns its own amount."""
     _, first = _broken_off(peer, (b"12345",), resume_ttl=_MINUTE_MS)
     _, second = _broken_off(peer.another(), (b"123",), resume_ttl=_MINUTE_MS)
     peer.claim("offsets 5 and 3")
@@ -250,7 +250,7 @@ def amounts(peer: Peer) -> Verdict:
 
 @case("message.resume.unknown", covers=["message/resume/resume-id/unknown-resume-id"])
 def unknown_resume_id(peer: Peer) -> Verdict:
-    """A resume of what was never begun, or was completed, tells offset zero."""
+    """Resume of an unknown or completed transfer returns offset zero."""
     peer.open_session()
     queue, name = peer.queue(), peer.name("resume")
     peer.publish(queue, b"whole", delivery={"resume_id": name})

@@ -28,7 +28,7 @@ from amqpspec.suites.amqp_0_10._messages import (
 
 @case("message.transfer.routing", covers=["message/transfer/routing"])
 def routing(peer: Peer) -> Verdict:
-    """A transfer is routed by the exchange that it names, and by no other one."""
+    """A transfer is routed by the exchange that it names, and by no other."""
     peer.open_session()
     exchanges = [peer.exchange("direct") for _ in "12"]
     queues = [bound_to(peer, name, ["k"])[0] for name in exchanges]
@@ -40,7 +40,7 @@ def routing(peer: Peer) -> Verdict:
 
 @case("message.transfer.subscription", covers=["message/transfer/subscription"])
 def destinations(peer: Peer) -> Verdict:
-    """Messages of a subscription carry its destination."""
+    """Messages of a subscription contain its destination."""
     peer.open_session()
     queues = [fill(peer, peer.queue(), body) for body in (b"1", b"2")]
     peer.claim("each message with the destination of its subscription")
@@ -51,7 +51,7 @@ def destinations(peer: Peer) -> Verdict:
 
 @case("message.transfer.blank-destination", covers=["message/transfer/destination/blank-destination"])
 def blank_destination(peer: Peer) -> Verdict:
-    """A transfer with a blank destination, or with none, goes through the default exchange."""
+    """A transfer with a blank destination, or with none, uses the default exchange."""
     peer.open_session()
     queue, other = peer.queue(), peer.queue()
     peer.claim("both messages in the queue that the key names")
@@ -71,14 +71,14 @@ def missing_exchange(peer: Peer) -> Verdict:
 
 @case("message.transfer.transaction", covers=["message/transfer/transactional-publish"])
 def transacted(peer: Peer) -> Verdict:
-    """Messages published in a transaction are not in their queue before commit; those of another session are."""
+    """Messages published in a transaction reach their queue at commit; those of another session do so at once."""
     peer.open_session()
     peer.open_session(1)
     queue = peer.queue(exclusive=False)
     peer.call("tx.select")
     fill(peer, queue, b"transacted")
     send(peer, None, queue, b"plain", 1)
-    peer.claim("the plain message, and the other one behind commit")
+    peer.claim("the plain message, and the other one after commit")
     before = bodies(peer, queue, 1)
     peer.call("tx.commit")
     has_on_offer_soon(peer, queue, 1, 1)
@@ -90,7 +90,7 @@ def transacted(peer: Peer) -> Verdict:
 
 @case("message.accept.not-acquired", covers=["message/accept/acquisition"])
 def accept_without_acquiring(peer: Peer) -> Verdict:
-    """An accept of what was not acquired takes no message out of its queue."""
+    """An accept of a message that was not acquired does not remove it from its queue."""
     peer.open_session()
     other = peer.another()
     other.open_session()
@@ -105,12 +105,12 @@ def accept_without_acquiring(peer: Peer) -> Verdict:
 
 @case("message.accept.acquired", covers=["message/accept/acquisition"])
 def accept_behind_acquire(peer: Peer) -> Verdict:
-    """Acquired messages can be accepted and are then removed; messages that were only shown are not."""
+    """Acquired messages can be accepted and are then removed; messages that were only browsed are not."""
     peer.open_session()
     peer.open_session(1)
     queue = fill(peer, peer.queue(exclusive=False), b"1", b"2")
     shown = looked_at(peer, queue)
-    peer.claim("the first message gone with its accept")
+    peer.claim("the first message removed by its accept")
     took = acquired(peer, shown[:1]) == ids(shown[:1])
     answer(peer, "accept", shown[:1])
     peer.detach()
@@ -125,7 +125,7 @@ def _left_behind(peer: Peer, first: str, then: str) -> list[bytes | None]:
     peer.subscribe(queue)
     found = peer.transfers(2)
     answer(peer, first, found[:1])
-    peer.claim("the other message only, whatever is said of the second answer")
+    peer.claim("only the other message, whatever the answer to the second outcome")
     peer.send(f"message.{then}", transfers=ids(found[:1]))
     peer.reaction()
     if peer.sessions[0].attached:
@@ -160,7 +160,7 @@ def rejected_to_the_alternate(peer: Peer) -> Verdict:
         fill(peer, queue, *names)
         peer.subscribe(queue)
     found = sorted(peer.transfers(3), key=lambda transfer: transfer.body)
-    peer.claim("what was rejected at the alternate exchange of its queue")
+    peer.claim("each rejected message at the alternate exchange of its queue")
     for transfer, code in zip(found, (0, 1, 2), strict=True):
         answer(peer, "reject", [transfer], code=code, text="no")
     return equals(peer, [bodies(peer, name) for name in orphans], [[b"1", b"2"], [b"3"]], "bodies")
@@ -171,7 +171,7 @@ def rejected_to_the_alternate(peer: Peer) -> Verdict:
     covers=["message/reject/acquisition/ignored", "message/reject/acquisition/required"],
 )
 def reject_without_acquiring(peer: Peer) -> Verdict:
-    """A reject of what was not acquired changes nothing: the messages stay, and the session, too."""
+    """A reject of a message that was not acquired is ignored: messages and session remain."""
     peer.open_session()
     alternate = peer.exchange("fanout")
     (orphans,) = bound_to(peer, alternate, [""])
@@ -202,11 +202,11 @@ def released(peer: Peer) -> Verdict:
 
 @case("message.release.not-acquired", covers=["message/release/available"])
 def released_unacquired(peer: Peer) -> Verdict:
-    """A release of what was only shown leaves it where it is, once, and its id means nothing any more."""
+    """A release of a message that was only browsed leaves it in its queue, and its id becomes invalid."""
     peer.open_session()
     queue = fill(peer, peer.queue(), b"1", b"2")
     shown = looked_at(peer, queue)
-    peer.claim("each message once; the one that was released cannot be acquired")
+    peer.claim("each message once; the released one cannot be acquired")
     answer(peer, "release", shown[:1])
     took = acquired(peer, shown[:1])
     return equals(peer, (took, bodies(peer, queue)), ((), [b"1", b"2"]), "acquired, bodies")
@@ -218,7 +218,7 @@ def _order_behind_release(peer: Peer) -> list[bytes | None]:
     destination = peer.subscribe(queue, messages=3)
     found = peer.transfers(3)
     peer.call("message.cancel", destination=destination)
-    peer.claim("what was released, before what came behind it")
+    peer.claim("the released messages, before the messages after them")
     answer(peer, "release", [found[2], found[0]])
     has_on_offer_soon(peer, queue, 3)
     return bodies(peer, queue)
@@ -226,7 +226,7 @@ def _order_behind_release(peer: Peer) -> list[bytes | None]:
 
 @case("message.release.order", covers=["message/release/ordering/out-of-order"])
 def order_behind_release(peer: Peer) -> Verdict:
-    """In what order released messages come again is recorded; all of them come."""
+    """Released messages are delivered again, in any order."""
     found = _order_behind_release(peer)
     if sorted(body or b"" for body in found) != [b"1", b"3", b"4"]:
         return equals(peer, found, [b"1", b"3", b"4"], "bodies")
@@ -243,7 +243,7 @@ def _flags_behind_release(peer: Peer, *flags: bool) -> list[bool]:
     """Whether the first of two messages comes as redelivered, at first and behind each release."""
     peer.open_session()
     queue = fill(peer, peer.queue(), b"1", b"2")
-    peer.claim("redelivered where the specification wants it")
+    peer.claim("redelivered where the specification requires it")
     found = []
     for flag in (*flags, None):
         destination = peer.subscribe(queue, messages=1)
@@ -266,7 +266,7 @@ def release_as_redelivered(peer: Peer) -> Verdict:
 
 @case("message.release.keep-redelivered", covers=["message/release/set-redelivered/unset"])
 def release_as_it_was(peer: Peer) -> Verdict:
-    """Without set-redelivered, what was released keeps its flag: unset at first, set once it was set."""
+    """Without set-redelivered, released messages keep their flag, whether set or unset."""
     found = _flags_behind_release(peer, False, True, False)
     return equals(peer, found, [False, False, True, True, False], "redelivered")
 
@@ -276,7 +276,7 @@ def release_as_it_was(peer: Peer) -> Verdict:
 
 @case("message.acquire.one-to-one", covers=["message/acquire/one-to-one"])
 def acquire(peer: Peer) -> Verdict:
-    """Each acquire has one result: of messages that are there, of none, and of one that is among others."""
+    """Each acquire has one result, even if some or all of its messages cannot be acquired."""
     peer.open_session()
     queue = fill(peer, peer.queue(), b"1", b"2", b"3")
     shown = looked_at(peer, queue)
@@ -290,7 +290,7 @@ def acquire(peer: Peer) -> Verdict:
 
 @case("message.acquire.released", covers=["message/release/available"])
 def acquire_what_another_released(peer: Peer) -> Verdict:
-    """Messages that one session has acquired cannot be acquired by another before they are released."""
+    """A message that one session has acquired cannot be acquired by another until it is released."""
     peer.open_session()
     peer.open_session(1)
     queue = fill(peer, peer.queue(exclusive=False), b"1", b"2")
@@ -309,10 +309,10 @@ def acquire_what_another_released(peer: Peer) -> Verdict:
 
 @case("message.transfer.accepted", covers=["message/accept-mode/explicit", "message/transfer/routing"])
 def accepted_by_the_broker(peer: Peer) -> Verdict:
-    """In explicit mode the broker accepts what it has routed, each transfer by its id."""
+    """In explicit mode, the broker accepts each transfer that it has routed, by its id."""
     peer.open_session()
     queue = peer.queue()
-    peer.claim("an accept for each of them, and the messages")
+    peer.claim("an accept for each transfer, and the messages")
     wanted = [peer.publish(queue, body, accept_mode=EXPLICIT) for body in (b"1", b"2")]
     accepted: list[int] = []
     while len(accepted) < len(wanted):

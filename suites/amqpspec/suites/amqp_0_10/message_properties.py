@@ -40,11 +40,11 @@ def _passed(
 
 @case("message.discard-unroutable.set", covers=["message/delivery-properties/discard-unroutable/set"])
 def discarded(peer: Peer) -> Verdict:
-    """With discard-unroutable, a message without a queue may be dropped or rejected; the session continues."""
+    """With discard-unroutable, an unroutable message may be dropped or rejected; the session continues."""
     peer.open_session()
     missing = peer.name("missing")
     peer.publish(missing, b"lost", accept_mode=EXPLICIT, delivery={"discard_unroutable": True})
-    peer.claim("dropped or rejected, and nothing worse")
+    peer.claim("dropped or rejected, and no other refusal")
     reaction = peer.reaction()
     if reaction.refusal is not None and reaction.refusal.scope is not Scope.DELIVERY:
         return holds(peer, False, reaction)
@@ -53,7 +53,7 @@ def discarded(peer: Peer) -> Verdict:
 
 @case("message.discard-unroutable.unset", covers=["message/delivery-properties/discard-unroutable/unset"])
 def not_discarded(peer: Peer) -> Verdict:
-    """Without discard-unroutable, a message without a queue is rejected in explicit mode."""
+    """In explicit mode without discard-unroutable, an unroutable message is rejected."""
     peer.open_session()
     exchange = peer.exchange("direct")
     bound_to(peer, exchange, ["k"])
@@ -63,7 +63,7 @@ def not_discarded(peer: Peer) -> Verdict:
 
 @case("message.discard-unroutable.alternate", covers=["message/delivery-properties/discard-unroutable/unset"])
 def sent_to_the_alternate(peer: Peer) -> Verdict:
-    """Without discard-unroutable, a message without a queue goes to the alternate exchange in mode none."""
+    """In mode none without discard-unroutable, an unroutable message goes to the alternate exchange."""
     peer.open_session()
     alternate = peer.exchange("fanout")
     (orphans,) = bound_to(peer, alternate, [""])
@@ -75,7 +75,7 @@ def sent_to_the_alternate(peer: Peer) -> Verdict:
 
 @case("message.immediate.one-unable", covers=["message/delivery-properties/immediate/unroutable"])
 def one_queue_without_a_subscriber(peer: Peer) -> Verdict:
-    """An immediate message is rejected where one of its two queues has no subscriber."""
+    """An immediate message is rejected if one of its two queues has no subscriber."""
     peer.open_session()
     exchange = peer.exchange("fanout")
     able, _ = bound_to(peer, exchange, ["k", "k"])
@@ -86,13 +86,13 @@ def one_queue_without_a_subscriber(peer: Peer) -> Verdict:
 
 @case("message.immediate.nowhere", covers=["message/delivery-properties/immediate/unroutable"])
 def delivered_to_no_queue(peer: Peer) -> Verdict:
-    """An immediate message that one of its queues has no able subscriber for is delivered to neither of them."""
+    """If one of its queues has no subscriber with credit, an immediate message is delivered to no queue."""
     peer.open_session()
     exchange = peer.exchange("fanout")
     queues = bound_to(peer, exchange, ["k", "k"])
     peer.subscribe(queues[0])
     peer.subscribe(queues[1], messages=None)
-    peer.claim("the message nowhere; one that is not immediate everywhere")
+    peer.claim("the immediate message in no queue, the other one in both")
     for immediate in (True, False):
         body = b"at once" if immediate else b"later"
         peer.publish("k", body, exchange=exchange, delivery={"immediate": immediate})
@@ -102,7 +102,7 @@ def delivered_to_no_queue(peer: Peer) -> Verdict:
 
 @case("message.immediate.able", covers=["message/delivery-properties/immediate/unroutable"])
 def both_queues_with_subscribers(peer: Peer) -> Verdict:
-    """An immediate message is delivered where each of its queues has a subscriber with credit."""
+    """An immediate message is delivered if each of its queues has a subscriber with credit."""
     peer.open_session()
     exchange = peer.exchange("fanout")
     for queue in bound_to(peer, exchange, ["k", "k"]):
@@ -119,7 +119,7 @@ def both_queues_with_subscribers(peer: Peer) -> Verdict:
 
 @case("message.redelivered.flag", covers=["message/delivery-properties/redelivered/implementation/flag"])
 def redelivered(peer: Peer) -> Verdict:
-    """Messages that a session received and did not accept go to the next one with redelivered; others go without it."""
+    """Messages that a session received but did not accept are redelivered with the flag set; others are not."""
     peer.open_session()
     queue = fill(peer, peer.queue(exclusive=False), b"1", b"2")
     peer.subscribe(queue, messages=1)
@@ -134,14 +134,14 @@ def redelivered(peer: Peer) -> Verdict:
 
 @case("message.redelivered.waiting", covers=["message/delivery-properties/redelivered/implementation/flag"])
 def redelivered_to_who_waits(peer: Peer) -> Verdict:
-    """What a session had and did not accept comes with redelivered to a subscription that waited for it."""
+    """An unaccepted message of an ended session is redelivered to a waiting subscription, with the flag set."""
     peer.open_session()
     queue = fill(peer, peer.queue(exclusive=False), b"1")
     peer.subscribe(queue, messages=1)
     peer.transfer()
     peer.open_session(1)
     peer.subscribe(queue, 1, messages=1)
-    peer.claim("the message, and redelivered")
+    peer.claim("the message, with redelivered set")
     peer.detach()
     again = peer.transfer(1)
     return equals(
@@ -154,14 +154,14 @@ def redelivered_to_who_waits(peer: Peer) -> Verdict:
     covers=["message/delivery-properties/redelivered/implementation/recipient"],
 )
 def first_recipient(peer: Peer) -> Verdict:
-    """Messages that a recipient releases are delivered to it again, although another one waits."""
+    """Messages that a recipient releases are delivered to it again, even if another subscriber waits."""
     peer.open_session()
     peer.open_session(1)
     queue = fill(peer, peer.queue(exclusive=False), b"1", b"2")
     peer.subscribe(queue)
     found = peer.transfers(2)
     peer.subscribe(queue, 1)
-    peer.claim("both messages once more for the one who had them")
+    peer.claim("both messages again for the first recipient")
     answer(peer, "release", found, set_redelivered=True)
     return equals(peer, sorted(contents(peer.transfers(2))), [b"1", b"2"], "bodies")
 
@@ -185,22 +185,22 @@ def published_as_redelivered(peer: Peer) -> Verdict:
 
 @case("message.ttl", covers=["message/delivery-properties/ttl/expired"])
 def too_old(peer: Peer) -> Verdict:
-    """A message that outlives its ttl is not delivered; those beside it are, with a long ttl and without one."""
+    """A message is not delivered after its ttl; messages with a long ttl or without one are."""
     peer.open_session()
     queue = peer.queue()
     for body, delivery in ((b"plain", {}), (b"short", {"ttl": 50}), (b"long", {"ttl": _HOUR_MS})):
         peer.publish(queue, body, delivery=delivery)
     peer.barrier()
-    peer.claim("the two messages that are not too old")
+    peer.claim("the two messages that have not expired")
     has_on_offer_soon(peer, queue, 2)
     return equals(peer, bodies(peer, queue), [b"plain", b"long"], "bodies")
 
 
 @case("message.timestamp", covers=["message/delivery-properties/timestamp/by-broker"])
 def timestamp(peer: Peer) -> Verdict:
-    """A broker sets the timestamp of a message, whatever its publisher says."""
+    """The broker sets the timestamp of a message, whatever the publisher sent."""
     peer.open_session()
-    peer.claim("a timestamp of the broker's own, one like the other")
+    peer.claim("a timestamp from the broker for both messages")
     given: tuple[Mapping[str, Any], ...] = ({}, {"timestamp": 1})
     found = [_passed(peer, delivery)[0].get("timestamp", -1) for delivery in given]
     close = found[0] > 1 and 0 <= found[1] - found[0] <= peer.patience_s
@@ -211,9 +211,9 @@ def timestamp(peer: Peer) -> Verdict:
 
 @case("message.expiration", covers=["message/delivery-properties/expiration/by-broker"])
 def expiration(peer: Peer) -> Verdict:
-    """Expiration is the timestamp and the ttl, in seconds."""
+    """The broker sets expiration to the timestamp plus the ttl, in seconds."""
     peer.open_session()
-    peer.claim("timestamp and ttl together, a second more or less")
+    peer.claim("timestamp plus ttl, within one second")
     right = []
     for hours in (1, 5):
         delivery, _ = _passed(peer, {"ttl": hours * _HOUR_MS})
@@ -228,7 +228,7 @@ def expiration(peer: Peer) -> Verdict:
 
 @case("message.exchange", covers=["message/delivery-properties/exchange/by-broker"])
 def origin(peer: Peer) -> Verdict:
-    """A delivery names the exchange that the message was published to, whatever its publisher says."""
+    """A delivery names the exchange that the message was published to, whatever the publisher sent."""
     peer.open_session()
     names = [peer.exchange(type) for type in ("fanout", "direct")]
     queues = [bound_to(peer, name, ["k"])[0] for name in names]
@@ -263,11 +263,11 @@ def origin_of_a_bare_message(peer: Peer) -> Verdict:
 
 @case("message.routing-key", covers=["message/delivery-properties/routing-key/direct"])
 def routing_key(peer: Peer) -> Verdict:
-    """A direct exchange routes by the very routing-key, to every queue that is bound with it; it is passed on."""
+    """A direct exchange routes by the exact key, to every queue bound with it, and passes the key on."""
     peer.open_session()
     exchange = peer.exchange("direct")
     queues = bound_to(peer, exchange, ["key", "key", "Key", "key.more"])
-    peer.claim("the message in both queues that are bound with its key, and nowhere else")
+    peer.claim("the message in both queues that are bound with its key, and in no other")
     send(peer, exchange, "key", b"m")
     found = [[one.delivery.get("routing_key") for one in peer.drain(queue)] for queue in queues]
     return equals(peer, found, [["key"], ["key"], [], []], "keys")
@@ -278,13 +278,13 @@ def routing_key(peer: Peer) -> Verdict:
 
 @case("message.message-id.duplicate", covers=["message/message-properties/message-id/duplicate"])
 def duplicates(peer: Peer) -> Verdict:
-    """Whether the second message with one message-id is dropped is recorded; one with another id is not."""
+    """The second message with the same message-id may be dropped; one with another id is not."""
     peer.open_session()
     queue = peer.queue()
     for body, message_id in ((b"1", _IDS[0]), (b"2", _IDS[0]), (b"3", _IDS[1])):
         peer.publish(queue, body, message={"message_id": message_id})
     peer.barrier()
-    peer.claim("the first and the third message, and perhaps the second one")
+    peer.claim("the first and the third message, and possibly the second one")
     found = bodies(peer, queue)
     if found not in ([b"1", b"2", b"3"], [b"1", b"3"]):
         return equals(peer, found, [b"1", b"2", b"3"], "bodies")
@@ -293,7 +293,7 @@ def duplicates(peer: Peer) -> Verdict:
 
 @case("message.message-id.accepted", covers=["message/message-properties/message-id/duplicate-accepted"])
 def duplicates_are_accepted(peer: Peer) -> Verdict:
-    """In explicit mode two messages with one message-id are both accepted."""
+    """In explicit mode, two messages with the same message-id are both accepted."""
     peer.open_session()
     queue = peer.queue()
     message = {"message_id": _IDS[0]}
@@ -308,7 +308,7 @@ def duplicates_are_accepted(peer: Peer) -> Verdict:
 
 @case("message.message-id.immutable", covers=["message/message-properties/message-id/immutable"])
 def message_id(peer: Peer) -> Verdict:
-    """A message keeps its id in each of its queues, and when it comes once more."""
+    """A message keeps its id in each of its queues, and when it is delivered again."""
     peer.open_session()
     exchange = peer.exchange("fanout")
     queues = bound_to(peer, exchange, ["", ""])
@@ -317,7 +317,7 @@ def message_id(peer: Peer) -> Verdict:
     peer.barrier()
     destination = peer.subscribe(queues[0], messages=2)
     first = peer.transfers(2)
-    peer.claim("both ids, every time")
+    peer.claim("both ids, each time")
     answer(peer, "release", first, set_redelivered=True)
     peer.call("message.cancel", destination=destination)
     has_on_offer_soon(peer, queues[0], 2)
@@ -327,7 +327,7 @@ def message_id(peer: Peer) -> Verdict:
 
 @case("message.correlation-id", covers=["message/message-properties/correlation-id/ignored"])
 def correlation_id(peer: Peer) -> Verdict:
-    """A correlation-id is passed on as it is, and messages that have the same one are delivered all the same."""
+    """A correlation-id is passed on unchanged, and messages with the same one are all delivered."""
     peer.open_session()
     queue = peer.queue()
     given = [b"c", b"c", b"\x00\xff", b""]
@@ -349,10 +349,10 @@ def foreign_user(peer: Peer) -> Verdict:
 
 @case("message.user-id.own", covers=["message/message-properties/user-id/authentication"])
 def own_user(peer: Peer) -> Verdict:
-    """A message with the user-id of its publisher passes, and so does one without."""
+    """A message with the user-id of its publisher is delivered, and so is one without a user-id."""
     peer.open_session()
     queue, user = peer.queue(), peer.context.login.user.encode()
-    peer.claim("both messages, the user-id as it was set")
+    peer.claim("both messages, with user-id unchanged")
     for message in ({"user_id": user}, {"app_id": b"a"}):
         peer.publish(queue, b"m", message=message)
     peer.barrier()

@@ -43,13 +43,13 @@ def _subscribe(peer: Peer, queue: str, channel: int = 0, destination: str = "d",
 
 @case("message.subscribe.lifetime", covers=["message/subscribe/lifetime"])
 def lifetime(peer: Peer) -> Verdict:
-    """A subscription lasts while its session does, message after message, and no longer."""
+    """A subscription delivers messages until its session ends, and no longer."""
     peer.open_session()
     peer.open_session(1)
     queue = peer.queue(exclusive=False)
     peer.subscribe(queue)
     peer.subscribe(queue, 1, messages=None)
-    peer.claim("three messages one by one; then the other session's subscription only")
+    peer.claim("three messages one by one; then only the subscription of the other session")
     found = []
     for body in (b"1", b"2", b"3"):
         fill(peer, queue, body)
@@ -64,7 +64,7 @@ def lifetime(peer: Peer) -> Verdict:
 
 @case("message.subscribe.sixteen", covers=["message/subscribe/simultaneous-subscriptions"])
 def sixteen(peer: Peer) -> Verdict:
-    """A queue has room for 16 subscriptions, and each of them gets a message."""
+    """A queue supports 16 subscriptions, and each of them receives a message."""
     peer.open_session()
     queue = peer.queue()
     peer.claim("16 subscriptions, a message for each")
@@ -78,7 +78,7 @@ def sixteen(peer: Peer) -> Verdict:
 
 @case("message.subscribe.initial-credit", covers=["message/subscribe/initial-credit"])
 def initial_credit(peer: Peer) -> Verdict:
-    """A new subscription has neither credit in messages nor in octets: nothing arrives before both are given."""
+    """A new subscription has no credit: nothing arrives before both credits are granted."""
     peer.open_session()
     queue = fill(peer, peer.queue(), b"1", b"2")
     names = [peer.subscribe(queue, messages=None, octets=None) for _ in "123"]
@@ -91,12 +91,12 @@ def initial_credit(peer: Peer) -> Verdict:
 
 @case("message.subscribe.default-flow-mode", covers=["message/subscribe/default-flow-mode"])
 def window_by_default(peer: Peer) -> Verdict:
-    """A new subscription is in window mode: one more message comes for each that is completed."""
+    """A new subscription is in window mode: each completed message allows one more."""
     peer.open_session()
     queue = fill(peer, peer.queue(), b"1", b"2", b"3")
     destination = peer.subscribe(queue, messages=1)
     first = peer.transfer()
-    peer.claim("the second message once the first one is complete, and no further one")
+    peer.claim("the second message after the first one is complete, and no further one")
     peer.complete([first.id or 0])
     second = peer.transfer()
     found = (second.body, contents(flushed(peer, destination)), count_of(peer, queue))
@@ -116,7 +116,7 @@ def missing_queue(peer: Peer) -> Verdict:
 
 @case("message.subscribe.queue-deleted", covers=["message/subscribe/queue-deletion"])
 def deleted_queue(peer: Peer) -> Verdict:
-    """When its queue is deleted, the session of a subscription is closed."""
+    """The delete of its queue closes the session of a subscription."""
     peer.open_session()
     peer.open_session(1)
     queue = peer.queue(exclusive=False)
@@ -127,13 +127,13 @@ def deleted_queue(peer: Peer) -> Verdict:
 
 @case("message.subscribe.queue-deleted.others", covers=["message/subscribe/queue-deletion"])
 def deleted_queue_of_others(peer: Peer) -> Verdict:
-    """When a queue is deleted, sessions without a subscription to it go on, with theirs."""
+    """The delete of a queue does not affect sessions without a subscription to it."""
     peer.open_session()
     peer.open_session(1)
     gone, stays = peer.queue(exclusive=False), peer.queue(exclusive=False)
     peer.subscribe(stays, 1)
     peer.call("message.cancel", 1, destination=peer.subscribe(gone, 1))
-    peer.claim("the message of the other queue, and both sessions as they were")
+    peer.claim("the message of the other queue, and both sessions continue to work")
     peer.call("queue.delete", queue=gone)
     fill(peer, stays, b"m")
     found = peer.transfer(1).body
@@ -149,7 +149,7 @@ def deleted_queue_of_others(peer: Peer) -> Verdict:
     covers=["message/subscribe/destination/unique-subscriber-destination"],
 )
 def destination_in_use(peer: Peer) -> Verdict:
-    """A destination that a subscription of the session has cannot be given to a second one, on any queue."""
+    """A destination in use by a subscription of the session cannot be used for a second one, on any queue."""
     peer.open_session()
     queue, other = peer.queue(), peer.queue()
     destination = peer.subscribe(queue)
@@ -162,10 +162,10 @@ def destination_in_use(peer: Peer) -> Verdict:
     covers=["message/subscribe/destination/unique-subscriber-destination"],
 )
 def destination_behind_cancel(peer: Peer) -> Verdict:
-    """A destination is free again once its subscription is cancelled."""
+    """A destination can be used again after its subscription is cancelled."""
     peer.open_session()
     queues = [fill(peer, peer.queue(), body) for body in (b"1", b"2")]
-    peer.claim("the message of the second queue by the same destination")
+    peer.claim("the message of the second queue, with the same destination")
     destination = peer.subscribe(queues[0], messages=None)
     peer.call("message.cancel", destination=destination)
     peer.subscribe(queues[1], destination=destination)
@@ -176,11 +176,11 @@ def destination_behind_cancel(peer: Peer) -> Verdict:
 
 @case("message.subscribe.destination.session", covers=["message/subscribe/destination/session-local"])
 def destination_of_a_session(peer: Peer) -> Verdict:
-    """Two sessions have subscriptions of one destination: messages and cancel are each session's own."""
+    """Two sessions can use the same destination, with independent messages and cancels."""
     peer.open_session()
     peer.open_session(1)
     queues = [peer.queue(channel) for channel in (0, 1)]
-    peer.claim("each session its own messages; behind the cancel of one, the other goes on")
+    peer.claim("each session its own messages; after the cancel of one, the other one continues")
     for channel, queue in enumerate(queues):
         peer.subscribe(queue, channel, destination="d")
     for channel, queue in enumerate(queues):
@@ -210,13 +210,13 @@ _ALONE, _IN_USE = "message/subscribe/exclusive/alone", "message/subscribe/exclus
 
 @case("message.subscribe.exclusive.alone", covers=[_ALONE])
 def next_to_an_exclusive_one(peer: Peer) -> Verdict:
-    """No other client can subscribe to a queue that has an exclusive subscription."""
+    """If a queue has an exclusive subscription, other sessions cannot subscribe to it."""
     return _refused_second(peer, _ALONE, first=True, second=False)
 
 
 @case("message.subscribe.exclusive.own-session", covers=[_ALONE])
 def next_to_ones_own(peer: Peer) -> Verdict:
-    """The session that has the exclusive subscription cannot subscribe once more, either."""
+    """If a queue has an exclusive subscription, its own session cannot subscribe to it again."""
     return _refused_second(peer, _ALONE, first=True, second=False, channel=0)
 
 
@@ -228,7 +228,7 @@ def exclusive_where_others_are(peer: Peer) -> Verdict:
 
 @case("message.subscribe.exclusive.other-connection", covers=[_IN_USE])
 def exclusive_on_another_connection(peer: Peer) -> Verdict:
-    """An exclusive subscription is refused where another connection has subscribed to the queue."""
+    """An exclusive subscription is refused if another connection has subscribed to the queue."""
     peer.open_session()
     queue = peer.queue(exclusive=False)
     peer.subscribe(queue)
@@ -240,7 +240,7 @@ def exclusive_on_another_connection(peer: Peer) -> Verdict:
 
 @case("message.subscribe.exclusive.free", covers=[_IN_USE, _ALONE])
 def exclusive_behind_cancel(peer: Peer) -> Verdict:
-    """A queue whose subscription was cancelled grants an exclusive one; once that is cancelled, a shared one."""
+    """After a cancel, a queue accepts an exclusive subscription, and after its cancel a shared one."""
     peer.open_session()
     queue = fill(peer, peer.queue(), b"1", b"2")
     peer.claim("a message for each subscription")
@@ -257,7 +257,7 @@ def exclusive_behind_cancel(peer: Peer) -> Verdict:
 
 @case("message.cancel.no-more", covers=["message/cancel/no-more"])
 def cancelled(peer: Peer) -> Verdict:
-    """Once cancel is complete nothing more arrives for the subscription; another one continues."""
+    """After cancel completes, nothing more arrives for the subscription; another one continues."""
     peer.open_session()
     queue, other = peer.queue(), peer.queue()
     first, second = peer.subscribe(queue), peer.subscribe(other)
@@ -275,14 +275,14 @@ def cancelled(peer: Peer) -> Verdict:
 
 @case("message.cancel.pending", covers=["message/cancel/post-cancel-transfer-resolution/unaffected"])
 def pending_behind_cancel(peer: Peer) -> Verdict:
-    """A cancel leaves pending transfers with their recipient: no other client gets them before its session ends."""
+    """After a cancel, unaccepted transfers stay with their recipient until its session ends."""
     peer.open_session()
     peer.open_session(1)
     queue = fill(peer, peer.queue(exclusive=False), b"1", b"2", b"3")
     destination = peer.subscribe(queue, messages=2)
     peer.transfers(2)
     peer.call("message.cancel", destination=destination)
-    peer.claim("the third message only; all that was pending behind the end of the session")
+    peer.claim("only the third message; the unaccepted ones after the session ends")
     found = bodies(peer, queue, 1)
     peer.detach()
     has_on_offer_soon(peer, queue, 2, 1)
@@ -303,7 +303,7 @@ def resolved_behind_cancel(peer: Peer) -> Verdict:
     peer.call("message.cancel", destination=destination)
     shown = looked_at(peer, queue)
     peer.call("message.cancel", destination=shown[0]["destination"])
-    peer.claim("each message where its outcome puts it")
+    peer.claim("each message where its outcome sends it")
     took = acquired(peer, shown) == ids(shown)
     for outcome, transfer in zip(("accept", "reject", "release"), found, strict=True):
         answer(peer, outcome, [transfer])
@@ -317,7 +317,7 @@ def resolved_behind_cancel(peer: Peer) -> Verdict:
 
 @case("message.cancel.missing", covers=["message/cancel/destination/subscription-not-found"])
 def cancel_of_nothing(peer: Peer) -> Verdict:
-    """A cancel of a subscription that the session does not have is refused; another session has one of that name."""
+    """The cancel of a subscription of another session is refused."""
     peer.open_session()
     peer.open_session(1)
     destination = peer.subscribe(peer.queue(1), 1)
@@ -327,7 +327,7 @@ def cancel_of_nothing(peer: Peer) -> Verdict:
 
 @case("message.cancel.twice", covers=["message/cancel/destination/subscription-not-found"])
 def cancel_once_more(peer: Peer) -> Verdict:
-    """A second cancel of a subscription is refused."""
+    """The second cancel of a subscription is refused."""
     peer.open_session()
     destination = peer.subscribe(peer.queue())
     peer.call("message.cancel", destination=destination)

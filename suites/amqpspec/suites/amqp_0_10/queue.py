@@ -21,7 +21,7 @@ from amqpspec.suites.amqp_0_10._entities import bodies, bound_to, has_queue, sen
 
 @case("queue.name.empty", covers=["queue/name/syntax"])
 def no_name(peer: Peer) -> Verdict:
-    """A queue without a name breaks the rule for names: whether the server refuses it is recorded."""
+    """A queue without a name violates the syntax of names and may be refused."""
     peer.open_session()
     peer.send("queue.declare", queue="", exclusive=True)
     return borne(peer, peer.reaction())
@@ -29,7 +29,7 @@ def no_name(peer: Peer) -> Verdict:
 
 @case("queue.declare.minimum-queues", covers=["queue/declare/minimum-queues"], heavy=True)
 def many_queues(peer: Peer) -> Verdict:
-    """There is room for 256 queues."""
+    """The server supports 256 queues."""
     peer.open_session()
     names = [peer.will_clean("queue", peer.name("q")) for _ in range(256)]
     peer.claim("256 queues")
@@ -59,11 +59,11 @@ def passive_declare(peer: Peer) -> Verdict:
 
 @case("queue.declare.passive.known", covers=["queue/declare/passive/passive"])
 def passive_declare_of_a_queue(peer: Peer) -> Verdict:
-    """A passive declare of a queue that exists is not refused, and leaves its messages."""
+    """A passive declare of an existing queue is accepted and does not change its messages."""
     peer.open_session()
     queue = peer.queue()
     send(peer, None, queue, b"there")
-    peer.claim("no refusal, and the message of before")
+    peer.claim("no refusal, and the earlier message")
     peer.call("queue.declare", queue=queue, passive=True)
     return equals(peer, bodies(peer, queue), [b"there"], "bodies")
 
@@ -85,14 +85,14 @@ def passive_declare_with_arguments(peer: Peer) -> Verdict:
     """The server ignores the arguments of a passive declare."""
     peer.open_session()
     queue = peer.queue()
-    peer.claim("no refusal of a passive declare with unknown arguments")
+    peer.claim("the server accepts a passive declare with unknown arguments")
     peer.send("queue.declare", queue=queue, passive=True, arguments={"amqpspec-unknown": "x"})
     return allows(peer)
 
 
 @case("queue.declare.arguments.unknown", covers=["queue/declare/arguments/unknown-argument"])
 def unknown_arguments(peer: Peer) -> Verdict:
-    """Arguments that the server does not know are refused."""
+    """Arguments of a declare that the server does not know are refused."""
     peer.open_session()
     name = peer.will_clean("queue", peer.name("q"))
     peer.send("queue.declare", queue=name, exclusive=True, arguments={"amqpspec-unknown": "x"})
@@ -126,7 +126,7 @@ def rejected_messages(peer: Peer) -> Verdict:
 
 @case("queue.declare.alternate-exchange.none", covers=["queue/declare/alternate-exchange/removed"])
 def rejected_without_an_alternate(peer: Peer) -> Verdict:
-    """Without an alternate exchange, what is rejected leaves its queue, too."""
+    """Without an alternate exchange, rejected messages are removed from their queue too."""
     peer.open_session()
     queue = peer.queue()
     for body in (b"rejected", b"kept"):
@@ -160,11 +160,11 @@ def another_alternate_exchange(peer: Peer) -> Verdict:
     covers=["queue/declare/alternate-exchange/pre-existing-exchange"],
 )
 def same_alternate_exchange(peer: Peer) -> Verdict:
-    """A queue can be declared again with the alternate exchange that it has."""
+    """A queue can be declared again with the same alternate exchange."""
     peer.open_session()
     alternate = peer.exchange("fanout")
     queue = peer.queue(alternate_exchange=alternate)
-    peer.claim("the declare carried out, the session still there")
+    peer.claim("the declare executed, the session still attached")
     peer.send("queue.declare", queue=queue, exclusive=True, alternate_exchange=alternate)
     return allows(peer)
 
@@ -205,7 +205,7 @@ def restart(peer: Peer) -> Verdict:
     peer.context.restart()
     after = peer.another()
     after.open_session()
-    after.claim("the durable queue only, and it works")
+    after.claim("only the durable queue, which accepts messages")
     there = [has_queue(after, name) for name in names]
     send(after, None, names[0], b"after")
     return equals(after, (there, bodies(after, names[0])), ([True, False], [b"after"]), "there, bodies")
@@ -216,7 +216,7 @@ def durable_again(peer: Peer) -> Verdict:
     """The server ignores durable if the queue already exists."""
     peer.open_session()
     names = [peer.queue(durable=durable, exclusive=False) for durable in (True, False)]
-    peer.claim("no refusal, and durability as before")
+    peer.claim("no refusal, and durability unchanged")
     for name, durable in zip(names, (False, True), strict=True):
         peer.call("queue.declare", queue=name, durable=durable)
     found = [bool(peer.call("queue.query", queue=name).fields.get("durable")) for name in names]
@@ -237,7 +237,7 @@ def exclusive_and_shared(peer: Peer) -> Verdict:
 
 
 def _in_use(peer: Peer, name: str, **args: Any) -> Verdict:
-    """What another session sends about an exclusive queue is refused."""
+    """Commands of another session about an exclusive queue are refused."""
     peer.open_session(1)
     peer.send(name, 1, **args)
     return rejects_violation(peer, 1)
@@ -282,13 +282,13 @@ def declared_on_another_connection(peer: Peer) -> Verdict:
 
 @case("queue.declare.exclusive.closed", covers=["queue/declare/exclusive/one-session"])
 def free_again(peer: Peer) -> Verdict:
-    """When its session has closed, an exclusive queue that stays serves another one."""
+    """After its session closes, an exclusive queue that still exists can be used by another session."""
     peer.open_session()
     peer.open_session(1)
     queue = peer.queue(exclusive=True)
     send(peer, None, queue, b"left")
     peer.detach()
-    peer.claim("the queue of a session that has closed, for another one")
+    peer.claim("the queue of the closed session, usable by another one")
     if not has_queue(peer, queue, 1):
         return equals(peer, "gone with its session", "gone with its session", "queue")
     peer.call("queue.declare", 1, queue=queue)
@@ -297,11 +297,11 @@ def free_again(peer: Peer) -> Verdict:
 
 @case("queue.declare.auto-delete.exclusive", covers=["queue/declare/auto-delete/exclusive"])
 def goes_with_its_session(peer: Peer) -> Verdict:
-    """An exclusive auto-delete queue goes away with its session; that of another session stays."""
+    """An exclusive auto-delete queue is deleted when its session ends; that of another session remains."""
     peer.open_session()
     peer.open_session(1)
     queues = [peer.queue(channel, exclusive=True, auto_delete=True) for channel in (0, 1)]
-    peer.claim("the queue of the session that is left only")
+    peer.claim("only the queue of the remaining session")
     peer.detach()
     gone = vanishes(peer, "queue", queues[0], 1)
     return equals(peer, (gone, has_queue(peer, queues[1], 1)), (True, True), "gone, and there")
@@ -312,7 +312,7 @@ def goes_with_its_session(peer: Peer) -> Verdict:
 
 @case("queue.any-content", covers=["queue/any-content"], needs=("file", "stream"))
 def contents_of_every_class(peer: Peer) -> Verdict:
-    """A queue takes messages, files and streams in turn, and gives each to consumers of its class."""
+    """A queue accepts messages, files and streams, and delivers each to consumers of its class."""
     peer.open_session()
     queue = peer.queue()
     for number in (b"1", b"2"):
@@ -336,7 +336,7 @@ def contents_of_every_class(peer: Peer) -> Verdict:
 def goes_with_its_last_consumer(peer: Peer) -> Verdict:
     """An auto-delete queue is deleted with its last consumer, not with the first."""
     peer.open_session()
-    peer.claim("the queue while it has a consumer, and one that never had any")
+    peer.claim("the queue exists while it has a consumer; one that never had a consumer remains")
     queue, unused = (peer.queue(auto_delete=True, exclusive=False) for _ in "12")
     consumers = [peer.subscribe(queue) for _ in "12"]
     peer.call("message.cancel", destination=consumers[0])
@@ -349,10 +349,10 @@ def goes_with_its_last_consumer(peer: Peer) -> Verdict:
 
 @case("queue.declare.auto-delete.pre-existence", covers=["queue/declare/auto-delete/pre-existence"])
 def auto_delete_again(peer: Peer) -> Verdict:
-    """Auto-delete is not looked at when the queue exists already: one that lacks it outlives its consumer."""
+    """The server ignores auto-delete if the queue already exists."""
     peer.open_session()
     names = [peer.queue(auto_delete=auto, exclusive=False) for auto in (True, False)]
-    peer.claim("no refusal; the auto-delete queue goes with its consumer, the other one stays")
+    peer.claim("no refusal; only the queue declared as auto-delete is deleted with its consumer")
     for name, auto in zip(names, (False, True), strict=True):
         peer.call("queue.declare", queue=name, auto_delete=auto)
         peer.call("message.cancel", destination=peer.subscribe(name))

@@ -17,7 +17,7 @@ from amqpspec.suites.amqp_0_10._entities import bodies, bound_to, counts_soon, h
 
 @case("queue.delete.messages", covers=["queue/delete/messages"])
 def messages_of_a_deleted_queue(peer: Peer) -> Verdict:
-    """The messages of a deleted queue go to its alternate exchange, in their order."""
+    """The messages of a deleted queue go to its alternate exchange, in order."""
     peer.open_session()
     alternate = peer.exchange("fanout")
     (orphans,) = bound_to(peer, alternate, [""])
@@ -32,7 +32,7 @@ def messages_of_a_deleted_queue(peer: Peer) -> Verdict:
 
 @case("queue.delete.messages.vanish", covers=["queue/delete/messages"])
 def messages_without_an_alternate(peer: Peer) -> Verdict:
-    """Without an alternate exchange the messages of a deleted queue vanish: one of its name is empty."""
+    """Without an alternate exchange, the messages of a deleted queue are lost."""
     peer.open_session()
     queue = peer.queue()
     send(peer, None, queue, b"lost")
@@ -45,7 +45,7 @@ def messages_without_an_alternate(peer: Peer) -> Verdict:
 
 @case("queue.delete.empty-name", covers=["queue/delete/queue/empty-name"])
 def delete_without_a_name(peer: Peer) -> Verdict:
-    """A delete of a queue without a name is refused."""
+    """A delete without a queue name is refused."""
     peer.open_session()
     peer.send("queue.delete", queue="")
     return rejects_violation(peer)
@@ -61,7 +61,7 @@ def delete_of_nothing(peer: Peer) -> Verdict:
 
 @case("queue.delete.if-unused", covers=["queue/delete/if-unused/if-unused-flag"])
 def delete_if_unused(peer: Peer) -> Verdict:
-    """With if-unused, the delete of a queue that has a consumer is refused."""
+    """With if-unused, the delete of a queue with a consumer is refused."""
     peer.open_session()
     queue = peer.queue()
     peer.subscribe(queue)
@@ -71,19 +71,19 @@ def delete_if_unused(peer: Peer) -> Verdict:
 
 @case("queue.delete.unused", covers=["queue/delete/if-unused/if-unused-flag"])
 def delete_of_an_unused_queue(peer: Peer) -> Verdict:
-    """With if-unused, a queue goes that has messages and no consumer any more."""
+    """With if-unused, a queue without consumers is deleted, even if it holds messages."""
     peer.open_session()
     queue = peer.queue()
     peer.call("message.cancel", destination=peer.subscribe(queue))
     send(peer, None, queue, b"waiting")
-    peer.claim("the delete goes through")
+    peer.claim("the queue is deleted")
     peer.call("queue.delete", queue=queue, if_unused=True)
     return equals(peer, has_queue(peer, queue), False, "queue there")
 
 
 @case("queue.delete.if-empty", covers=["queue/delete/if-empty/not-empty"])
 def delete_if_empty(peer: Peer) -> Verdict:
-    """With if-empty, the delete of a queue that has a message is refused."""
+    """With if-empty, the delete of a queue with a message is refused."""
     peer.open_session()
     queue = peer.queue()
     send(peer, None, queue, b"waiting")
@@ -93,11 +93,11 @@ def delete_if_empty(peer: Peer) -> Verdict:
 
 @case("queue.delete.if-empty.stays", covers=["queue/delete/if-empty/not-empty"])
 def full_queue_stays(peer: Peer) -> Verdict:
-    """With if-empty, a queue that has a message stays, with it; an empty one goes."""
+    """With if-empty, a queue with a message remains unchanged, and an empty one is deleted."""
     peer.open_session()
     full, empty = (peer.queue(exclusive=False) for _ in "12")
     send(peer, None, full, b"kept")
-    peer.claim("the queue with its message; the empty one gone")
+    peer.claim("the queue with its message; the empty one deleted")
     peer.call("queue.delete", queue=empty, if_empty=True)
     peer.send("queue.delete", queue=full, if_empty=True)
     peer.reaction()
@@ -111,7 +111,7 @@ def full_queue_stays(peer: Peer) -> Verdict:
 
 @case("queue.purge", covers=["queue/purge/empty"])
 def purge(peer: Peer) -> Verdict:
-    """Purge empties a queue, and leaves other queues unchanged."""
+    """Purge empties a queue and does not affect other queues."""
     peer.open_session()
     queue, other = peer.queue(), peer.queue()
     for name in (queue, queue, other):
@@ -123,12 +123,12 @@ def purge(peer: Peer) -> Verdict:
 
 @case("queue.purge.subscribers", covers=["queue/purge/subscribers"])
 def purge_and_subscribers(peer: Peer) -> Verdict:
-    """Purge cancels no subscription: the next message is transferred."""
+    """Purge cancels no subscription: the next message is delivered."""
     peer.open_session()
     queue = peer.queue()
     destination = peer.subscribe(queue, messages=0)
     send(peer, None, queue, b"purged")
-    peer.claim("the message behind the purge, by the subscription of before")
+    peer.claim("the message after the purge, on the same subscription")
     peer.call("queue.purge", queue=queue)
     peer.flow(destination, messages=2)
     send(peer, None, queue, b"next")
@@ -139,7 +139,7 @@ def purge_and_subscribers(peer: Peer) -> Verdict:
 
 @case("queue.purge.pending-messages", covers=["queue/purge/pending-messages"])
 def purge_and_pending_messages(peer: Peer) -> Verdict:
-    """Purge does not remove messages that were sent and not yet accepted: they return when the session closes."""
+    """Purge does not remove delivered, unaccepted messages: they return when the session closes."""
     peer.open_session()
     peer.open_session(1)
     queue = peer.queue(exclusive=False)
@@ -147,7 +147,7 @@ def purge_and_pending_messages(peer: Peer) -> Verdict:
     for body in (b"pending", b"purged"):
         send(peer, None, queue, body)
     peer.transfer()
-    peer.claim("the pending message, once its session has closed")
+    peer.claim("the unaccepted message, after its session closes")
     peer.call("queue.purge", 1, queue=queue)
     peer.detach()
     counts_soon(peer, queue, 1, channel=1)
@@ -181,7 +181,7 @@ def query_of_nothing(peer: Peer) -> Verdict:
     """A query for a queue that does not exist has a result without fields."""
     peer.open_session()
     queue = peer.queue()
-    peer.claim("no field for a queue that is not there, the name of one that is")
+    peer.claim("no field for a queue that does not exist, the name of one that does")
     rows = [peer.call("queue.query", queue=name).fields for name in (peer.name("missing"), queue)]
     empty = not any(value for value in rows[0].values())
     return holds(peer, empty and rows[1].get("queue") == queue, f"{dict(rows[0])}, {rows[1].get('queue')!r}")
@@ -189,13 +189,13 @@ def query_of_nothing(peer: Peer) -> Verdict:
 
 @case("queue.query.counts", covers=["queue/query/queue-query-result/message-count/counts"])
 def query_counts(peer: Peer) -> Verdict:
-    """A query tells how many messages wait and how many subscribers there are."""
+    """A query returns the number of waiting messages and of subscribers."""
     peer.open_session()
     full, busy, idle = (peer.queue() for _ in "123")
     for _ in "12":
         send(peer, None, full, b"waiting")
         peer.subscribe(busy)
-    peer.claim("two messages, two subscribers, none of either")
+    peer.claim("two messages, two subscribers, and neither")
     rows = [peer.call("queue.query", queue=name).fields for name in (full, busy, idle)]
     found = [(row.get("message_count") or 0, row.get("subscriber_count") or 0) for row in rows]
     return equals(peer, found, [(2, 0), (0, 2), (0, 0)], "messages and subscribers")
@@ -203,7 +203,7 @@ def query_counts(peer: Peer) -> Verdict:
 
 @case("queue.delete.name-again", covers=["queue/declare/auto-delete/exclusive"])
 def name_of_a_deleted_queue(peer: Peer) -> Verdict:
-    """A session that deleted its exclusive auto-delete queue leaves a later queue of that name alone when it ends."""
+    """The end of a session that deleted its queue does not affect a later queue of that name."""
     peer.open_session()
     peer.open_session(1)
     queue = peer.queue(auto_delete=True)

@@ -1,4 +1,4 @@
-"""Class session: attaching to channels, and what both ends say of commands.
+"""Class session: attaching to channels, and what both ends report about commands.
 
 Knows: controls and the books of a session. Must not know: targets.
 """
@@ -17,9 +17,9 @@ from amqpspec.suites.amqp_0_10._wire import queues_there
 
 @case("session.attach.answered", covers=["session/attach/answered", "encoding/response/channel"])
 def attach_is_answered(peer: Peer) -> Verdict:
-    """Attach is answered by attached with the same name, on each of two channels."""
+    """The server answers attach with attached and the same name, on each of two channels."""
     peer.open_connection()
-    peer.claim("attached, with the name that was asked for, on the same channel")
+    peer.claim("attached, with the requested name, on the same channel")
     wanted = {channel: peer.name("s").encode() for channel in (0, 1)}
     names = {}
     for channel, name in wanted.items():
@@ -33,7 +33,7 @@ def attach_is_answered(peer: Peer) -> Verdict:
     covers=["session/attach/one-transport-per-session", "session/detach-code/session-busy"],
 )
 def session_busy(peer: Peer) -> Verdict:
-    """A session that is attached on one channel is not attached on another one of the same connection."""
+    """A session that is attached on one channel cannot be attached on another one of the same connection."""
     session = peer.open_session()
     peer.send("session.attach", 1, name=session.name)
     return rejects_violation(peer, 1, barrier=False, within_s=peer.patience_s)
@@ -41,7 +41,7 @@ def session_busy(peer: Peer) -> Verdict:
 
 @case("session.header.sync", covers=["session/header/sync"])
 def sync_flag(peer: Peer) -> Verdict:
-    """Of two commands with the sync flag, each is reported complete without being asked for."""
+    """Each command with the sync flag is reported complete without a flush."""
     peer.open_session()
     peer.claim("completion of each command that has the sync flag")
     ids = [
@@ -50,7 +50,7 @@ def sync_flag(peer: Peer) -> Verdict:
     ]
     for number in ids:
         peer.completion(number)
-    return holds(peer, True, "both were told complete")
+    return holds(peer, True, "both were reported complete")
 
 
 @case(
@@ -58,7 +58,7 @@ def sync_flag(peer: Peer) -> Verdict:
     covers=["session/attachment/discarded", "session/attachment/attached-first"],
 )
 def control_without_session(peer: Peer) -> Verdict:
-    """A control on a channel without a session is answered by detached, not-attached."""
+    """The server answers a control on a channel without a session with detached, not-attached."""
     peer.open_connection()
     peer.send("session.flush", completed=True)
     return rejects_violation(peer, barrier=False, within_s=peer.patience_s)
@@ -66,7 +66,7 @@ def control_without_session(peer: Peer) -> Verdict:
 
 @case("session.attachment.commands", covers=["session/attachment/commands"])
 def command_without_session(peer: Peer) -> Verdict:
-    """A command on a channel without a session is refused, and not carried out."""
+    """A command on a channel without a session is refused and has no effect."""
     peer.open_connection()
     name = peer.will_clean("queue", peer.name("none"))
     peer.send("queue.declare", queue=name, sync=True)
@@ -82,7 +82,7 @@ def command_without_session(peer: Peer) -> Verdict:
     covers=["session/attach/one-session-per-transport", "session/detach-code/transport-busy"],
 )
 def channel_is_taken(peer: Peer) -> Verdict:
-    """A channel that has a session takes no second one."""
+    """A channel that has a session accepts no second one."""
     peer.open_session()
     peer.send("session.attach", name=peer.name("s").encode())
     return rejects_violation(peer, barrier=False, within_s=peer.patience_s)
@@ -90,7 +90,7 @@ def channel_is_taken(peer: Peer) -> Verdict:
 
 @case("session.detach", covers=["session/detach/confirmed"])
 def detach_is_answered(peer: Peer) -> Verdict:
-    """Detach is answered by detached with the session's name and a code."""
+    """The server answers detach with detached, the session's name and a code."""
     session = peer.open_session()
     peer.claim("detached, with the name and a code")
     answer = peer.detach()
@@ -99,9 +99,9 @@ def detach_is_answered(peer: Peer) -> Verdict:
 
 @case("session.detach.unknown", covers=["session/attachment/discarded"])
 def detach_of_another_session(peer: Peer) -> Verdict:
-    """Detach of a session that is not on the channel is answered by detached, not-attached, and nothing is detached."""
+    """The server answers detach of a session of another channel with not-attached, and detaches nothing."""
     peer.open_session()
-    peer.claim("detached, not-attached, with the name that was sent, and the session works on")
+    peer.claim("detached, not-attached, with the name that was sent, and the session continues to work")
     name = peer.name("other").encode()
     peer.send("session.detach", name=name)
     answer = peer.arrival("session.detached")
@@ -114,9 +114,9 @@ def detach_of_another_session(peer: Peer) -> Verdict:
 
 @case("session.attach.force", covers=["session/attach/force"])
 def attached_by_force(peer: Peer) -> Verdict:
-    """With force, a session moves to another channel of its connection, and leaves the first one free."""
+    """With force, a session moves to another channel of its connection and releases the first one."""
     session = peer.open_session()
-    peer.claim("attached on the second channel, detached on the first, which takes another session")
+    peer.claim("attached on the second channel, detached on the first, which accepts another session")
     peer.attach(1, session.name, force=True)
     peer.expect("session.detached")
     peer.point(1)
@@ -128,7 +128,7 @@ def attached_by_force(peer: Peer) -> Verdict:
 
 @case("session.attach.force.other-connection", covers=["session/attach/force"])
 def attached_by_force_elsewhere(peer: Peer) -> Verdict:
-    """With force, a session moves to another connection, and leaves its channel on the first one free."""
+    """With force, a session moves to another connection and releases its channel on the first one."""
     session = peer.open_session()
     other = peer.another()
     other.open_connection()
@@ -144,7 +144,7 @@ def attached_by_force_elsewhere(peer: Peer) -> Verdict:
 
 @case("session.attach.busy.other-connection", covers=["session/attach/one-transport-per-session"])
 def busy_on_another_connection(peer: Peer) -> Verdict:
-    """A session that is attached on one connection is not attached on another one."""
+    """A session that is attached on one connection cannot be attached on another one."""
     session = peer.open_session()
     other = peer.another()
     other.open_connection()
@@ -154,7 +154,7 @@ def busy_on_another_connection(peer: Peer) -> Verdict:
 
 @case("session.attach.idempotence", covers=["session/attach/idempotence"])
 def attached_twice(peer: Peer) -> Verdict:
-    """A session that is attached where it is already is attached, and continues counting."""
+    """A repeated attach on the same channel is answered with attached, and command ids continue."""
     session = peer.open_session()
     peer.barrier()
     peer.claim("attached, and the next command has the next id")
@@ -166,7 +166,7 @@ def attached_twice(peer: Peer) -> Verdict:
 
 @case("session.attach.scoping", covers=["session/attach/scoping", "session/name"], hooks=["second-user"])
 def one_name_for_two_users(peer: Peer) -> Verdict:
-    """Sessions of one name are attached for two users at once, and they are two sessions."""
+    """Two users can attach sessions of the same name at once, and the sessions are independent."""
     name = peer.name("shared").encode()
     users = [peer, peer.another("second")]
     for user in users:
@@ -188,9 +188,9 @@ def one_name_for_two_users(peer: Peer) -> Verdict:
     ],
 )
 def timeouts_are_told(peer: Peer) -> Verdict:
-    """Each request-timeout is answered by one timeout, not above what was asked for."""
+    """The server answers each request-timeout with one timeout that is not above the requested value."""
     peer.open_session()
-    peer.claim("a timeout for each request, not above it")
+    peer.claim("one timeout for each request, not above it")
     asked = (0, 30, 1)
     told = [peer.call_control("session.request-timeout", timeout=seconds)["timeout"] for seconds in asked]
     sound = all(value is not None and value <= most for value, most in zip(told, asked, strict=True))
@@ -199,7 +199,7 @@ def timeouts_are_told(peer: Peer) -> Verdict:
 
 @case("session.flush", covers=["session/flush/earliest", "session/expected/response"])
 def flush_is_answered(peer: Peer) -> Verdict:
-    """A flush is answered by the sets that it asks for: expected and completed."""
+    """The server answers a flush with the requested sets: expected and completed."""
     peer.open_session()
     peer.barrier()
     peer.claim("expected and completed")
@@ -211,7 +211,7 @@ def flush_is_answered(peer: Peer) -> Verdict:
 
 @case("session.confirmed.on-request", covers=["session/confirmed/on-request"])
 def confirmed_on_request(peer: Peer) -> Verdict:
-    """Each of two flushes that ask for confirmed is answered by it."""
+    """The server answers each flush that requests confirmed."""
     peer.open_session()
     peer.barrier()
     peer.claim("confirmed, twice")
@@ -221,7 +221,7 @@ def confirmed_on_request(peer: Peer) -> Verdict:
 
 @case("session-layer.timeout.zero", covers=["session-layer/timeout/zero"])
 def nothing_kept(peer: Peer) -> Verdict:
-    """With timeout 0 a session that was detached is a new one when it is attached again."""
+    """With timeout 0, a session that was detached is new when it is attached again."""
     session = peer.open_session(timeout_s=0)
     peer.barrier()
     peer.detach()

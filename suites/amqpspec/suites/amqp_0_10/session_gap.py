@@ -1,4 +1,4 @@
-"""Class session: commands that will never come (gap).
+"""Class session: commands that will never arrive (gap).
 
 Knows: sets of ids, halves of commands. Must not know: targets.
 """
@@ -22,7 +22,7 @@ def _goes_on(peer: Peer, at: int) -> None:
 
 @case("session.gap.next-commands", covers=["session/gap/next-commands"], needs=_NEEDS)
 def commands_behind_a_gap(peer: Peer) -> Verdict:
-    """The commands after a gap are carried out."""
+    """The commands after a gap are executed."""
     peer.open_session()
     peer.call("execution.sync")
     peer.claim("both queues")
@@ -38,13 +38,13 @@ def commands_behind_a_gap(peer: Peer) -> Verdict:
     needs=_NEEDS,
 )
 def gap_is_complete(peer: Peer) -> Verdict:
-    """All ids in the two ranges of a gap are reported completed, those between and after them are not."""
+    """All ids in the two ranges of a gap are reported completed; ids outside them are not."""
     return _told(peer, "completed")
 
 
 @case("session.gap.confirmed", covers=["session/gap/gap-confirmation-and-completion"], needs=_NEEDS)
 def gap_is_confirmed(peer: Peer) -> Verdict:
-    """All ids in the two ranges of a gap are reported confirmed, those between and after them are not."""
+    """All ids in the two ranges of a gap are reported confirmed; ids outside them are not."""
     return _told(peer, "confirmed")
 
 
@@ -60,12 +60,12 @@ def _told(peer: Peer, name: str) -> Verdict:
 
 @case("session.gap.aborted", covers=["session/gap/aborted-commands"], needs=_NEEDS)
 def gap_over_half_a_command(peer: Peer) -> Verdict:
-    """A command of which a half came is given up where a gap has its id; the next one is carried out."""
+    """A gap aborts a command that arrived in part; the next command is executed."""
     peer.open_session()
     peer.call("execution.sync")
     lost, first, _ = half_a_declare(peer)
     peer.send_octets(first)
-    peer.claim("the queue behind the gap, and not the one in it")
+    peer.claim("the queue after the gap, and not the one in it")
     peer.send("session.gap", commands=((1, 1),))
     _goes_on(peer, 2)
     kept = peer.queue()
@@ -74,7 +74,7 @@ def gap_over_half_a_command(peer: Peer) -> Verdict:
 
 @case("session.gap.stays-completed", covers=["session/gap/completed-or-confirmed-commands"], needs=_NEEDS)
 def gap_over_completed_commands(peer: Peer) -> Verdict:
-    """Commands that were completed stay so where a gap has their ids; what they did stays done."""
+    """Completed commands remain completed and effective if a gap contains their ids."""
     peer.open_session()
     queues = [peer.queue() for _ in "12"]
     peer.barrier()

@@ -1,4 +1,4 @@
-"""Class session: which ids commands have, and where a command goes on (command-point).
+"""Class session: which ids commands have, and where a command continues (command-point).
 
 Knows: ids, offsets, frames of commands. Must not know: targets.
 """
@@ -29,7 +29,7 @@ def command_without_point(peer: Peer) -> Verdict:
 
 @case("session.command-point.before-commands.named", covers=["session/command-point/before-commands"])
 def session_without_point_is_named(peer: Peer) -> Verdict:
-    """A session that is detached for lack of a command-point is named correctly, whatever was detached before."""
+    """Detached after a missing command-point names the right session, whatever was detached before."""
     peer.open_connection()
     session = peer.attach()
     peer.send("session.detach", name=peer.name("other").encode())
@@ -44,7 +44,7 @@ def session_without_point_is_named(peer: Peer) -> Verdict:
     covers=["session/command-point/newly-attached-transports/detached"],
 )
 def command_without_another_point(peer: Peer) -> Verdict:
-    """A command-point holds for one attachment: after another attach of the session a command needs one again."""
+    """Each new attachment of a session requires a command-point before the first command."""
     session = peer.open_session(timeout_s=60)
     peer.barrier()
     peer.detach()
@@ -55,7 +55,7 @@ def command_without_another_point(peer: Peer) -> Verdict:
 
 @case("session.command-point.numbering", covers=["session/command-point/numbering"])
 def numbers_of_commands(peer: Peer) -> Verdict:
-    """Commands are counted from the id of the command-point on, over the end of 32 bits: 4294967294 to 1."""
+    """Commands are numbered from the command-point on, across the end of 32 bits: 4294967294 to 1."""
     peer.knows = False
     peer.open_session(point=_LAST_IDS)
     peer.claim("ids 4294967294 to 1 completed, and an exception for command 2")
@@ -80,10 +80,10 @@ def another_point(peer: Peer) -> Verdict:
 
 @case("session.command-point.own", covers=["session/command-point/numbering"])
 def points_of_the_target(peer: Peer) -> Verdict:
-    """The target's own commands come after a command-point of its own, and are numbered one by one."""
+    """The server sends a command-point before its own commands and numbers them consecutively."""
     peer.open_session()
     names = [peer.queue() for _ in "123"]
-    peer.claim("a command-point before the first result, and ids one behind the other")
+    peer.claim("a command-point before the first result, and consecutive ids")
     for name in names:
         peer.send("queue.query", queue=name)
     ids = [peer.expect("execution.result").id for _ in names]
@@ -108,7 +108,7 @@ def _points(peer: Peer, offset: int) -> None:
     destructive=True,
 )
 def body_behind_a_point(peer: Peer) -> Verdict:
-    """After a command-point without an offset, a segment that begins no command is a framing error."""
+    """After a command-point without an offset, a segment that does not begin a command is a framing error."""
 
     def act(one: Peer) -> None:
         _points(one, 0)

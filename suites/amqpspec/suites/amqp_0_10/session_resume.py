@@ -1,4 +1,4 @@
-"""Class session: what outlives a channel, and what is sent again on another one (request-timeout, replay).
+"""Class session: what survives a lost channel, and what is sent again on another one (request-timeout, replay).
 
 Knows: lost connections, the books of a session, octets of commands. Must not know: targets.
 """
@@ -36,7 +36,7 @@ def _point_behind(peer: Peer) -> None:
 
 @case("session.request-timeout.preserved", covers=["session/request-timeout/preserved"], needs=_NEEDS)
 def state_is_kept(peer: Peer) -> Verdict:
-    """On another connection a session knows which commands came, and still has its exclusive queue."""
+    """On another connection, a session still knows the received commands and has its exclusive queue."""
     session = lasting(peer)
     queue = peer.queue(exclusive=True, auto_delete=True)
     peer.publish(queue, b"kept", sync=True)
@@ -53,7 +53,7 @@ def state_is_kept(peer: Peer) -> Verdict:
 
 @case("session.request-timeout.detached", covers=["session/request-timeout/preserved"], needs=_NEEDS)
 def state_is_kept_behind_detach(peer: Peer) -> Verdict:
-    """A session that was detached in good order is kept for its timeout as well, on the same connection."""
+    """A session that was detached properly is kept for its timeout too, on the same connection."""
     session = lasting(peer)
     queue = peer.queue(exclusive=True, auto_delete=True)
     peer.detach()
@@ -66,7 +66,7 @@ def state_is_kept_behind_detach(peer: Peer) -> Verdict:
 
 @case("session.request-timeout.withdrawn", covers=["session-layer/timeout/zero"], needs=_NEEDS)
 def timeout_taken_back(peer: Peer) -> Verdict:
-    """Once the timeout is 0 again, nothing of a session is kept."""
+    """After the timeout is set to 0 again, no state of a session is kept."""
     session = lasting(peer)
     peer.queue(exclusive=True)
     peer.call_control("session.request-timeout", timeout=0)
@@ -78,7 +78,7 @@ def timeout_taken_back(peer: Peer) -> Verdict:
 
 @case("session.request-timeout.back", covers=["session/request-timeout/preserved"], needs=_NEEDS, slow=True)
 def timeout_stops_where_a_session_is_back(peer: Peer) -> Verdict:
-    """A session that is attached again within its timeout does not end when that would have passed."""
+    """A session that is attached again within its timeout does not expire later."""
     session = lasting(peer, timeout_s=2)
     queue = peer.queue(exclusive=True, auto_delete=True)
     peer.detach()
@@ -95,7 +95,7 @@ def timeout_stops_where_a_session_is_back(peer: Peer) -> Verdict:
 
 @case("session.replay.known", covers=["session-layer/replay/known-commands"], needs=_NEEDS)
 def replayed_commands(peer: Peer) -> Verdict:
-    """Commands that are replayed after a lost connection are carried out once, and so are new ones."""
+    """Commands that are replayed after a lost connection are executed once, and so are new ones."""
     session = lasting(peer, point=MODULUS - 2)
     queue = peer.queue()
     first = session.next_id or 0
@@ -104,7 +104,7 @@ def replayed_commands(peer: Peer) -> Verdict:
         peer.number()
         peer.send_octets(octets)
     peer.barrier()
-    peer.claim("four messages, each once, in their order")
+    peer.claim("four messages, each once, in order")
     other = elsewhere(peer, session)
     state(other)
     # The fourth takes the number of a barrier that was carried out: it has to be sent under a new one.
@@ -122,7 +122,7 @@ def replayed_commands(peer: Peer) -> Verdict:
 
 @case("session.replay.lost", covers=["session-layer/replay/known-commands"], needs=_NEEDS)
 def replay_of_what_was_lost(peer: Peer) -> Verdict:
-    """Of five commands two came: all are sent again under their ids, and each is carried out once, in order."""
+    """If two of five commands arrived and all are sent again, each is executed once, in order."""
     session = lasting(peer)
     queue = peer.queue()
     first = session.next_id or 0
@@ -132,7 +132,7 @@ def replay_of_what_was_lost(peer: Peer) -> Verdict:
         peer.send_octets(octets)
     peer.send("session.flush", completed=True)
     peer.expect("session.completed")
-    peer.claim("five messages, each once, in their order")
+    peer.claim("five messages, each once, in order")
     other = elsewhere(peer, session)
     state(other)
     other.point(0, first)
@@ -149,14 +149,14 @@ def replay_of_what_was_lost(peer: Peer) -> Verdict:
     needs=_NEEDS,
 )
 def rest_of_a_command(peer: Peer) -> Verdict:
-    """A command of which a half came continues where the target wants it, and is carried out."""
+    """A command that arrived in part continues where the server expects it, and is executed."""
     session = lasting(peer)
     peer.barrier()
     name, first, second = half_a_declare(peer)
     number = peer.number() or 0
     peer.send_octets(first)
     state(peer)
-    peer.claim("the rest, or all of the command, expected; then the queue")
+    peer.claim("the rest of the command, or all of it, expected; then the queue")
     other = elsewhere(peer, session)
     told = state(other)
     if number in told.expected_parts:
@@ -177,7 +177,7 @@ def rest_of_a_command(peer: Peer) -> Verdict:
     needs=_NEEDS,
 )
 def command_behind_an_empty_frame(peer: Peer) -> Verdict:
-    """A command of which only an empty frame came is sent from its beginning, and is carried out."""
+    """If only an empty frame of a command arrived, the command is sent from its start and executed."""
     session = lasting(peer)
     peer.barrier()
     name, octets = declaring(peer)
@@ -197,14 +197,14 @@ def command_behind_an_empty_frame(peer: Peer) -> Verdict:
 
 @case("session.resume.commands-of-the-target", covers=["session/request-timeout/preserved"], needs=_NEEDS)
 def target_sends_again(peer: Peer) -> Verdict:
-    """Commands of the target that were not completed come again under their ids; a completed one does not."""
+    """The server repeats commands that were not completed with their ids, but not a completed one."""
     session = lasting(peer)
     queues = [peer.queue() for _ in "123"]
     for name in queues:
         peer.send("queue.query", queue=name)
     before = [peer.expect("execution.result") for _ in queues]
     ids = [result.id for result in before]
-    peer.claim("the second and the third result again, by their ids")
+    peer.claim("the second and the third result again, with their ids")
     peer.send("session.completed", commands=((ids[0], ids[0]),), timely_reply=True)
     peer.expect("session.known-completed")
     other = elsewhere(peer, session)
@@ -226,9 +226,9 @@ def target_sends_again(peer: Peer) -> Verdict:
 
 @case("type.byte-ranges", covers=["type/byte-ranges"], needs=_NEEDS)
 def fragments_of_ours(peer: Peer) -> Verdict:
-    """Ranges of octets of the whole width of 64 bits are read, and the session works on."""
+    """The server reads ranges of octets up to 64 bits wide, and the session continues to work."""
     lasting(peer)
-    peer.claim("no refusal of expected and confirmed with fragments")
+    peer.claim("the server accepts expected and confirmed with fragments")
     ranges = ((0, 9), (1 << 32, (1 << 63) + 1), (LAST_OFFSET - 1, LAST_OFFSET))
     parts = [{"command_id": MODULUS - 1, "byte_ranges": ranges}, {"command_id": 0, "byte_ranges": ()}]
     peer.send("session.confirmed", commands=(), fragments=parts)
@@ -238,7 +238,7 @@ def fragments_of_ours(peer: Peer) -> Verdict:
 
 @case("type.byte-ranges.size", covers=["type/byte-ranges"], needs=_NEEDS)
 def fragments_of_the_target(peer: Peer) -> Verdict:
-    """Where a target tells of fragments, their ranges begin where the half of a command ended."""
+    """If the server reports fragments, their ranges begin where the received part of a command ended."""
     session = lasting(peer)
     _, first, _ = half_a_declare(peer)
     number = peer.number()
@@ -259,11 +259,11 @@ def _ranges_refused(peer: Peer, ranges: tuple[tuple[int, int], ...]) -> Verdict:
 
 @case("byte-ranges.ascending", covers=["byte-ranges/ascending"], needs=_NEEDS)
 def descending_ranges(peer: Peer) -> Verdict:
-    """Ranges of octets in descending order break a rule: whether they are refused is recorded."""
+    """Ranges of octets in descending order violate the type and may be refused."""
     return _ranges_refused(peer, ((20, 29), (0, 9)))
 
 
 @case("byte-ranges.disjoint", covers=["byte-ranges/disjoint"], needs=_NEEDS)
 def overlapping_ranges(peer: Peer) -> Verdict:
-    """Ranges of octets that overlap break a rule: whether they are refused is recorded."""
+    """Ranges of octets that overlap violate the type and may be refused."""
     return _ranges_refused(peer, ((0, 9), (9, 19)))

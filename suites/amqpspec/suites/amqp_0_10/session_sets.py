@@ -1,4 +1,4 @@
-"""Class session: what both ends say of commands (expected, confirmed, completed, known-completed, flush).
+"""Class session: what both ends report about commands (expected, confirmed, completed, known-completed, flush).
 
 Knows: controls and the books of a session. Must not know: targets.
 """
@@ -40,9 +40,9 @@ def _worked(peer: Peer, commands: int, start: int = 0) -> None:
 
 @case("session.expected.never-spontaneous", covers=["session/expected/never-spontaneous"])
 def expected_unasked(peer: Peer) -> Verdict:
-    """Expected does not come while a session is attached, works, and flushes other sets."""
+    """The server sends no expected unless a flush requests it."""
     peer.open_session()
-    peer.claim("no expected without a flush that asks for it")
+    peer.claim("no expected without a flush that requests it")
     queue = peer.queue()
     for at in range(_MANY):
         peer.publish(queue, b"%d" % at, sync=at % 2 == 0)
@@ -54,7 +54,7 @@ def expected_unasked(peer: Peer) -> Verdict:
 
 @case("session.expected.new", covers=["session/expected/commands-empty-means-new-session"])
 def expected_of_a_new_session(peer: Peer) -> Verdict:
-    """Nothing is expected of a new session, before its command-point; something is once it has worked."""
+    """A new session expects no ids before its command-point, and expects some after commands."""
     peer.open_connection()
     peer.attach()
     peer.claim("no ids, then some")
@@ -67,7 +67,7 @@ def expected_of_a_new_session(peer: Peer) -> Verdict:
 
 @case("session.expected.next", covers=["session/expected/include-next-command"])
 def expected_next(peer: Peer) -> Verdict:
-    """The id after the highest one seen is expected, also where that one is 0 again."""
+    """The server expects the id after the highest received one, even if it wraps to 0."""
     _worked(peer, 3)
     _worked_again = peer.another()
     _worked(_worked_again, 2, MODULUS - 2)
@@ -105,7 +105,7 @@ def _half_way(peer: Peer) -> State:
     needs=["session-resume"],
 )
 def expected_half_way(peer: Peer) -> Verdict:
-    """If half of a command has arrived, no id is among both commands and fragments, and some id is expected."""
+    """If half of a command has arrived, no id is both a command and a fragment, and the id is expected."""
     lasting(peer)
     peer.claim("the rest of command 2, or all of it, but not both")
     told = _half_way(peer)
@@ -115,7 +115,7 @@ def expected_half_way(peer: Peer) -> Verdict:
 
 @case("session.expected.fragments.minimal", covers=["session/expected/minimal-fragments"])
 def expected_whole(peer: Peer) -> Verdict:
-    """Commands that are expected as a whole are not among the fragments."""
+    """Commands that are expected as a whole are not listed as fragments."""
     _worked(peer, 2)
     peer.claim("no fragments")
     told = told_now(peer, "expected")
@@ -130,16 +130,16 @@ def expected_whole(peer: Peer) -> Verdict:
     covers=["session/confirmed/no-overlaps", "session/confirmed/minimal-fragments"],
 )
 def confirmed_half_way(peer: Peer) -> Verdict:
-    """No id is confirmed as a command and in fragments, and no command as a fragment of all its octets."""
+    """No id is confirmed both as a command and as a fragment, and no fragment is a whole command."""
     peer.open_session()
-    peer.claim("no id twice, no whole command among the fragments")
+    peer.claim("no id twice, and no whole command among the fragments")
     told = _half_way(peer)
     return holds(peer, not _overlaps(told) and not _wholes(told), str(told))
 
 
 @case("session.confirmed.as-completed", covers=["session/confirmed/as-completed"])
 def confirmed_and_completed(peer: Peer) -> Verdict:
-    """What is completed is confirmed; whether more than that is confirmed is recorded."""
+    """Completed commands are confirmed; more commands may be confirmed."""
     _worked(peer, 3)
     peer.claim("commands 0 to 2 completed and confirmed")
     told = state(peer)
@@ -152,7 +152,7 @@ def confirmed_and_completed(peer: Peer) -> Verdict:
 
 @case("session.confirmed.spontaneous", covers=["session/confirmed/spontaneous"])
 def confirmed_unasked(peer: Peer) -> Verdict:
-    """Confirmed may come without a flush; what it names are commands that were sent."""
+    """Confirmed may arrive without a flush, and contains only ids of commands that were sent."""
     peer.open_session()
     queue = peer.queue()
     peer.claim("no confirmed, or ids of commands that were sent")
@@ -206,7 +206,7 @@ def _known(peer: Peer, name: str) -> Verdict:
     "session.completed.exclude-known-complete", covers=["session/completed/commands/exclude-known-complete"]
 )
 def known_completed(peer: Peer) -> Verdict:
-    """Commands in known-completed are left out of completed; the others, and later ones, are included."""
+    """Completed leaves out commands in known-completed, and includes the others and later ones."""
     return _known(peer, "completed")
 
 
@@ -214,7 +214,7 @@ def known_completed(peer: Peer) -> Verdict:
     "session.confirmed.exclude-known-complete", covers=["session/confirmed/commands/exclude-known-complete"]
 )
 def known_confirmed(peer: Peer) -> Verdict:
-    """Commands in known-completed are left out of confirmed; the others, and later ones, are included."""
+    """Confirmed leaves out commands in known-completed, and includes the others and later ones."""
     return _known(peer, "confirmed")
 
 
@@ -223,7 +223,7 @@ def known_confirmed(peer: Peer) -> Verdict:
     covers=["session/completed/commands/exclude-known-complete"],
 )
 def known_completed_over_the_end(peer: Peer) -> Verdict:
-    """Sets run over the end of 32 bits: of 4294967294 to 1, the two in the middle are known."""
+    """Sets wrap at the end of 32 bits: of 4294967294 to 1, the two in the middle are known."""
     _worked(peer, 4, MODULUS - 2)
     peer.send("session.known-completed", commands=((MODULUS - 1, 0),))
     peer.call("execution.sync")
@@ -248,9 +248,9 @@ def _results(peer: Peer, count: int) -> list[int]:
     covers=["session/completed/timely-reply/no-delay", "session/completed/known-completed-reply"],
 )
 def timely_replies(peer: Peer) -> Verdict:
-    """Each of two completed that wants a timely reply is answered by known-completed, which covers it."""
+    """The server answers each completed with timely-reply with a known-completed that covers it."""
     ids = _results(peer, 2)
-    peer.claim("known-completed, twice, with the ids that were told")
+    peer.claim("known-completed, twice, with the reported ids")
     found = []
     for number in ids:
         peer.send("session.completed", commands=((number, number),), timely_reply=True)
@@ -260,9 +260,9 @@ def timely_replies(peer: Peer) -> Verdict:
 
 @case("session.completed.delayed", covers=["session/completed/delayed-reply"])
 def delayed_replies(peer: Peer) -> Verdict:
-    """Known-completed may wait where no timely reply is wanted, and comes when one is."""
+    """Without timely-reply, the server may delay known-completed until a completed with timely-reply."""
     ids = _results(peer, 2)
-    peer.claim("both ids in known-completed, behind the second completed at the latest")
+    peer.claim("both ids in known-completed, at the latest after the second completed")
     peer.send("session.completed", commands=((ids[0], ids[0]),))
     peer.barrier()
     early = peer.pending("session.known-completed")
@@ -273,14 +273,14 @@ def delayed_replies(peer: Peer) -> Verdict:
     known = [tuple(a["commands"] or ()) for a in (*early, late)]
     if not all(any(among(ranges, [number])[0] for ranges in known) for number in ids):
         return holds(peer, False, f"known-completed for {' and '.join(map(in_words, known))} of {ids}")
-    return observed_either_way(peer, "at once" if early else "put off")
+    return observed_either_way(peer, "at once" if early else "delayed")
 
 
 @case("session.completed.merged", covers=["session/completed/merged-reply"])
 def merged_replies(peer: Peer) -> Verdict:
-    """Several completed may be answered by one known-completed, which covers all of them."""
+    """The server may answer several completed with one known-completed, which covers all of them."""
     ids = _results(peer, 3)
-    peer.claim("all ids in what is known to be completed")
+    peer.claim("all ids in known-completed")
     for number in ids[:-1]:
         peer.send("session.completed", commands=((ids[0], number),))
     peer.send("session.completed", commands=((ids[0], ids[-1]),), timely_reply=True)
@@ -295,7 +295,7 @@ def merged_replies(peer: Peer) -> Verdict:
 
 @case("session.known-completed.stateless", covers=["session/known-completed/stateless"])
 def echoed_ids(peer: Peer) -> Verdict:
-    """Known-completed may name the very ids of completed, or others besides; it covers them."""
+    """Known-completed covers the ids of completed and may contain others."""
     ids = _results(peer, 2)
     told = ((ids[0], ids[1]),)
     peer.claim("known-completed that covers the ids")
@@ -303,4 +303,4 @@ def echoed_ids(peer: Peer) -> Verdict:
     reply = tuple(peer.expect("session.known-completed")["commands"] or ())
     if among(reply, ids) != [True, True]:
         return holds(peer, False, f"{in_words(reply) or 'no ids'} for {in_words(told)}")
-    return observed_either_way(peer, "the very ids" if reply == told else "others besides")
+    return observed_either_way(peer, "exactly these ids" if reply == told else "other ids too")

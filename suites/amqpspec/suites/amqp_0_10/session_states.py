@@ -95,7 +95,7 @@ def _refused(state: str, control: str) -> None:
 def _borne(state: str, control: str) -> None:
     def body(peer: Peer) -> Verdict:
         WITH[state](peer)
-        peer.claim("no refusal, and the session works on")
+        peer.claim("no refusal, and the session continues to work")
         following = peer.sessions[0].next_id or 0
         args = {**CONTROLS[control], **({"command_id": following} if control == "command-point" else {})}
         for _ in "12":
@@ -105,7 +105,7 @@ def _borne(state: str, control: str) -> None:
         return allows(peer)
 
     body.__module__ = __name__
-    body.__doc__ = f"The target accepts {control} in a session ({state}), also a second time."
+    body.__doc__ = f"The target accepts {control} in a session ({state}), even a second time."
     declared = case(
         f"session.states.{state}.{control}",
         covers=["session-layer/controls/idempotence"],

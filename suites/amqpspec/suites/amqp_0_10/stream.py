@@ -1,4 +1,4 @@
-"""Class stream: packets that nobody acknowledges (amqp-0-10 class stream).
+"""Class stream: packets without acknowledgements (amqp-0-10 class stream).
 
 Knows: what consumers, windows and priorities promise. Must not know: targets.
 
@@ -24,19 +24,19 @@ _PACKETS = [b"%d" % number for number in range(5)]
 
 @case("stream.priority.two", covers=["stream/priority-levels/two"], needs=_NEEDS)
 def two_levels(peer: Peer) -> Verdict:
-    """Packets of priorities 5 to 9 come before those of 0 to 4."""
+    """Packets of priorities 5 to 9 are delivered before those of 0 to 4."""
     return _contents.two_priorities(peer, STREAM)
 
 
 @case("stream.priority.ten", covers=["stream/priority-levels/ten"], needs=_NEEDS)
 def ten_levels(peer: Peer) -> Verdict:
-    """Whether all ten priorities of packets are distinguished is recorded."""
+    """A server may distinguish all ten priorities of packets."""
     return _contents.ten_priorities(peer, STREAM)
 
 
 @case("stream.acknowledgement", covers=["stream/acknowledgement-support"], needs=_NEEDS)
 def gone_once_delivered(peer: Peer) -> Verdict:
-    """A packet has left its queue once it was delivered: it is not redelivered when the session ends."""
+    """A delivered packet leaves its queue: it is not redelivered when the session ends."""
     peer.open_session()
     queue = peer.queue(exclusive=False)
     put(peer, STREAM, queue, [b"first", b"second"])
@@ -64,14 +64,14 @@ def _rest(peer: Peer, seen: Sequence[bytes | None], channel: int = 0) -> list[by
 
 @case("stream.qos.windows", covers=["stream/qos/prefetch-count/windows"], needs=_NEEDS)
 def the_narrower_window(peer: Peer) -> Verdict:
-    """Of two windows the narrower one counts, or none does; all packets come in the end."""
+    """If both windows are set, the smaller one applies, or none; all packets arrive in the end."""
     peer.open_session()
     queue = peer.queue()
     put(peer, STREAM, queue, _PACKETS)
     qos(peer, STREAM, prefetch_count=2, prefetch_size=100)
     consume(peer, STREAM, queue)
     ahead = bodies(peer, STREAM, 1)
-    peer.claim("two packets at most, or all of them, and all in the end")
+    peer.claim("at most two packets, or all of them, and all in the end")
     if not (0 < len(ahead) <= 2 or len(ahead) == len(_PACKETS)):
         return holds(peer, False, f"{len(ahead)} packets ahead")
     if (found := _rest(peer, ahead)) != _PACKETS:
@@ -81,7 +81,7 @@ def the_narrower_window(peer: Peer) -> Verdict:
 
 @case("stream.qos.session", covers=["stream/qos/session"], needs=_NEEDS)
 def for_its_session(peer: Peer) -> Verdict:
-    """A window is that of its session: another one on the same connection gets all packets."""
+    """A window applies to its session only: another one on the same connection receives all packets."""
     peer.open_session()
     peer.open_session(1)
     qos(peer, STREAM, prefetch_count=1)
@@ -91,7 +91,7 @@ def for_its_session(peer: Peer) -> Verdict:
         put(peer, STREAM, queue, _PACKETS, channel)
         consume(peer, STREAM, queue, channel)
         found.append(bodies(peer, STREAM, (1, len(_PACKETS))[channel], channel))
-    peer.claim("all packets in the session without a window, and all in the end in the other one")
+    peer.claim("all packets in the session without a window, and in the end all in the other one")
     limited, free = found
     if free != _PACKETS or _rest(peer, limited) != _PACKETS:
         return holds(peer, False, f"packets {limited} and {free}")
@@ -110,7 +110,7 @@ def for_the_connection(peer: Peer) -> Verdict:
         put(peer, STREAM, queue, _PACKETS, channel)
         consume(peer, STREAM, queue, channel)
         ahead.append(len(bodies(peer, STREAM, 0, channel)))
-    peer.claim("two packets at most on the connection, or all of them")
+    peer.claim("at most two packets on the connection, or all of them")
     kept = 0 < sum(ahead) <= 2
     if not kept and ahead != [len(_PACKETS)] * 2:
         return holds(peer, False, f"{ahead} packets ahead")
@@ -122,13 +122,13 @@ def for_the_connection(peer: Peer) -> Verdict:
 
 @case("stream.consume.lifetime", covers=["stream/consume/lifetime"], needs=_NEEDS)
 def lifetime(peer: Peer) -> Verdict:
-    """A consumer of packets lives until it is cancelled or its session ends."""
+    """A consumer of packets exists until it is cancelled or its session ends."""
     return _contents.lifetime(peer, STREAM)
 
 
 @case("stream.consume.min-consumers", covers=["stream/consume/min-consumers"], needs=_NEEDS)
 def sixteen(peer: Peer) -> Verdict:
-    """A queue has room for sixteen consumers of packets."""
+    """A queue supports sixteen consumers of packets."""
     return _contents.sixteen_consumers(peer, STREAM)
 
 
@@ -147,7 +147,7 @@ def no_queue(peer: Peer) -> Verdict:
     needs=_NEEDS,
 )
 def tag_in_use(peer: Peer) -> Verdict:
-    """A tag in use cannot be given to a second consumer; another connection may use it as well."""
+    """A tag in use cannot be given to a second consumer; another connection may use it too."""
     return _contents.tag_in_use(peer, STREAM)
 
 
@@ -165,13 +165,13 @@ def no_local(peer: Peer) -> Verdict:
 
 @case("stream.consume.exclusive.in-use", covers=["stream/consume/exclusive/in-use"], needs=_NEEDS)
 def exclusive_access(peer: Peer) -> Verdict:
-    """Exclusive access to a queue that has a consumer is refused; to one that has none, it is not."""
+    """Exclusive access is refused if the queue has a consumer, and granted if it has none."""
     return _contents.exclusive_access(peer, STREAM)
 
 
 @case("stream.consume.nowait", covers=["stream/consume/nowait"], needs=_NEEDS)
 def nowait(peer: Peer) -> Verdict:
-    """With nowait, consume is not answered, and works."""
+    """With nowait, consume has no answer, and the consumer works."""
     return _contents.nowait(peer, STREAM)
 
 
@@ -183,14 +183,14 @@ def nowait_refused(peer: Peer) -> Verdict:
 
 @case("stream.cancel", covers=["stream/cancel/tail"], needs=_NEEDS)
 def cancelled(peer: Peer) -> Verdict:
-    """Packets published after cancel do not go to that consumer; they go to others."""
+    """Packets published after cancel do not reach that consumer; they reach others."""
     peer.open_session()
     queue, other = peer.queue(exclusive=False), peer.queue()
     tag = consume(peer, STREAM, queue)
     consume(peer, STREAM, other)
     put(peer, STREAM, queue, [b"before"])
     before = bodies(peer, STREAM, 1)
-    peer.claim("nothing behind cancel but what is for the other consumer")
+    peer.claim("after cancel, only the packet for the other consumer")
     peer.call("stream.cancel", consumer_tag=tag)
     put(peer, STREAM, queue, [b"late"])
     put(peer, STREAM, other, [b"other"])
@@ -211,7 +211,7 @@ def no_exchange(peer: Peer) -> Verdict:
 
 @case("stream.publish.exchange.default", covers=["stream/publish/exchange/default"], needs=_NEEDS)
 def default_exchange(peer: Peer) -> Verdict:
-    """A blank exchange stands for the default exchange."""
+    """A blank exchange and no exchange mean the default exchange."""
     return _contents.default_exchange(peer, STREAM)
 
 
@@ -221,7 +221,7 @@ def default_exchange(peer: Peer) -> Verdict:
     needs=_NEEDS,
 )
 def mandatory(peer: Peer) -> Verdict:
-    """A mandatory packet that no queue takes comes back; one that is not vanishes."""
+    """A mandatory packet that cannot be routed to a queue is returned; other ones are dropped."""
     return _contents.mandatory(peer, STREAM)
 
 
@@ -231,11 +231,11 @@ def mandatory(peer: Peer) -> Verdict:
     needs=_NEEDS,
 )
 def immediate(peer: Peer) -> Verdict:
-    """An immediate packet without a ready consumer comes back; one that is not waits."""
+    """An immediate packet is returned if no consumer is ready; other packets wait."""
     return _contents.immediate(peer, STREAM)
 
 
 @case("stream.publish.headers", covers=["exchange-types/headers"], needs=_NEEDS)
 def routed_by_headers(peer: Peer) -> Verdict:
-    """Packets go through a headers exchange by the headers of their properties: by all of them, or by any."""
+    """A headers exchange routes packets by the headers of their properties: by all of them, or by any."""
     return _contents.by_headers(peer, STREAM)

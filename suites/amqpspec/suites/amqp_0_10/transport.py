@@ -50,7 +50,7 @@ _MANY, _MESSAGE_OCTETS = 24, 1 << 20
     ],
 )
 def own_header(peer: Peer) -> Verdict:
-    """The server answers its version's header with the same header, then sends start."""
+    """The server answers the header of its version with the same header, then sends start."""
     peer.claim("the header AMQP 1 1 0 10, then connection.start")
     start = peer.greet()
     return holds(peer, start.channel == 0, start)
@@ -67,8 +67,8 @@ def _anything(arrival: Arrival) -> bool:
 
 @case("transport.negotiation.unsupported", covers=["transport/negotiation/unsupported"])
 def unsupported_version(peer: Peer) -> Verdict:
-    """The server answers a nonexistent version with a header that it serves, and ends the connection."""
-    peer.claim("a protocol header of the target, then the end")
+    """The server answers an unknown version with a header that it supports, and closes the connection."""
+    peer.claim("a protocol header from the server, then the connection closes")
     header = _answer_to(peer, NOT_SERVED)
     if not isinstance(header, HeaderArrived):
         return judge_arrival(peer, header)
@@ -78,8 +78,8 @@ def unsupported_version(peer: Peer) -> Verdict:
 
 @case("transport.negotiation.unparseable", covers=["transport/negotiation/unparseable"])
 def no_header(peer: Peer) -> Verdict:
-    """The server answers octets that are not a protocol header with one, and ends the connection."""
-    peer.claim("a protocol header of the target, then the end")
+    """The server answers octets that are not a protocol header with one, and closes the connection."""
+    peer.claim("a protocol header from the server, then the connection closes")
     header = _answer_to(peer, b"GET / HTTP/1.1\r\n\r\n")
     if not isinstance(header, HeaderArrived):
         return judge_arrival(peer, header)
@@ -89,9 +89,9 @@ def no_header(peer: Peer) -> Verdict:
 
 @case("transport.negotiation.discovery", covers=["transport/negotiation/discovery"])
 def header_in_answer_is_served(peer: Peer) -> Verdict:
-    """The version that a refusing header names is one that the server serves."""
+    """The server supports the version that it names when it rejects another version."""
     refused = _answer_to(peer, NOT_SERVED)
-    peer.claim("the version that the server named is served")
+    peer.claim("the server supports the version that it named")
     if not isinstance(refused, HeaderArrived):
         return judge_arrival(peer, refused)
     second = peer.another()
@@ -113,10 +113,10 @@ def header_in_answer_is_served(peer: Peer) -> Verdict:
     covers=["transport/assemblies/any-cut", "transport/frame/size", "transport/assemblies/one-instruction"],
 )
 def command_in_pieces(peer: Peer) -> Verdict:
-    """A command is understood in frames of one octet each, empty ones among them, and so is the next one."""
+    """The server assembles commands from frames of one octet each, with empty frames among them."""
     peer.open_session()
     declared = [declaring(peer, hint) for hint in ("first", "second")]
-    peer.claim("both queues are there")
+    peer.claim("both queues exist")
     for _, octets in declared:
         number = peer.number()
         peer.send_octets(in_pieces(COMMAND, octets))
@@ -127,7 +127,7 @@ def command_in_pieces(peer: Peer) -> Verdict:
 
 @case("transport.assemblies.any-cut.control", covers=["transport/assemblies/any-cut"])
 def control_in_pieces(peer: Peer) -> Verdict:
-    """A control is understood in frames of one octet each."""
+    """The server assembles a control from frames of one octet each."""
     peer.open_connection()
     name = peer.name("s").encode()
     peer.claim("the session is attached")
@@ -137,12 +137,12 @@ def control_in_pieces(peer: Peer) -> Verdict:
 
 @case("transport.frame.in-parts", covers=["transport/frame/size"])
 def frames_in_parts(peer: Peer) -> Verdict:
-    """A frame whose octets arrive in parts, cut in its header and behind it, is read whole, and so is the next one."""
+    """The server reads frames whose octets arrive in parts, cut within and after the header."""
     peer.open_session()
     declared = [declaring(peer, hint) for hint in ("first", "second")]
     stream = b"".join(encode_frame(octets, type=COMMAND) for _, octets in declared)
     numbers = [peer.number() for _ in declared]
-    peer.claim("both queues are there")
+    peer.claim("both queues exist")
     for start, end in pairwise((0, 5, 12, 20, len(stream) - 30, len(stream))):
         peer.send_octets(stream[start:end])
         peer.wait(lambda arrival: False, _PART_S)
@@ -154,7 +154,7 @@ def frames_in_parts(peer: Peer) -> Verdict:
 
 @case("transport.assemblies.no-limit", covers=["transport/assemblies/no-limit"])
 def large_assembly(peer: Peer) -> Verdict:
-    """A transfer of three megaoctets arrives whole, in frames of the smallest maximum."""
+    """A transfer of three megaoctets arrives whole, in frames of 4096 octets."""
     peer.open_connection(max_frame_size=4096)
     peer.open_session()
     queue = peer.queue()
@@ -163,12 +163,12 @@ def large_assembly(peer: Peer) -> Verdict:
     peer.publish(queue, body)
     peer.subscribe(queue)
     got = peer.transfer().body
-    return holds(peer, got == body, f"{len(got)} octets, {'the same' if got == body else 'others'}")
+    return holds(peer, got == body, f"{len(got)} octets, {'unchanged' if got == body else 'changed'}")
 
 
 @case("transport.assemblies.flags", covers=["transport/assemblies/flags"])
 def contradicting_flags(peer: Peer) -> Verdict:
-    """Flags that contradict what came before are refused."""
+    """Frames whose flags contradict the frames before them are refused."""
     octets = encode_instruction("execution.sync", {}, sync=True)
     begun = encode_frame(octets[:2], type=COMMAND, flags=FIRST_SEGMENT | LAST_SEGMENT | FIRST_FRAME)
 
@@ -185,7 +185,7 @@ def contradicting_flags(peer: Peer) -> Verdict:
 
 @case("transport.assemblies.flags.nothing-begun", covers=["transport/assemblies/flags"], destructive=True)
 def frame_that_continues_nothing(peer: Peer) -> Verdict:
-    """The target rejects a frame that continues a segment that no frame began."""
+    """A frame that continues a segment that no frame began is refused."""
     octets = encode_instruction("execution.sync", {}, sync=True)
 
     def act(flags: int) -> Act:
@@ -201,7 +201,7 @@ def frame_that_continues_nothing(peer: Peer) -> Verdict:
 
 @case("transport.frame.segment-type", covers=["transport/frame/segment-type"], destructive=True)
 def type_changes_within_segment(peer: Peer) -> Verdict:
-    """All frames of a segment have its type."""
+    """A frame whose type differs from that of its segment is refused."""
     _, octets = declaring(peer)
     place = FIRST_SEGMENT | LAST_SEGMENT
     wrong = [
@@ -214,7 +214,7 @@ def type_changes_within_segment(peer: Peer) -> Verdict:
 
 @case("segment-type.values", covers=["segment-type/values"])
 def other_segment_types(peer: Peer) -> Verdict:
-    """A segment of a type that is not defined is refused, or has no effect."""
+    """A segment of an undefined type may be refused."""
     _, octets = declaring(peer)
     wrong = [encode_frame(octets, type=kind, track=1) for kind in (4, 255)]
     return each_judged(peer, map(octets_of, wrong), borne, barrier=False)
@@ -225,7 +225,7 @@ def other_segment_types(peer: Peer) -> Verdict:
 
 @case("transport.channels.interleaved", covers=["transport/channels/interleaved"])
 def interleaved_channels(peer: Peer) -> Verdict:
-    """The target reassembles two commands whose frames are interleaved on two channels."""
+    """The server assembles two commands whose frames are interleaved on two channels."""
     for channel in (0, 1):
         peer.open_session(channel)
     declared = [declaring(peer, hint) for hint in ("zero", "one")]
@@ -243,7 +243,7 @@ def interleaved_channels(peer: Peer) -> Verdict:
 
 @case("transport.channels.zero", covers=["transport/channels/zero"])
 def channel_zero(peer: Peer) -> Verdict:
-    """A session works on channel 0."""
+    """A session can be attached and used on channel 0."""
     peer.open_connection()
     peer.claim("a session on channel 0 that executes commands")
     peer.open_session(0)
@@ -253,7 +253,7 @@ def channel_zero(peer: Peer) -> Verdict:
 
 @case("transport.channels.several", covers=["transport/channels/several"])
 def several_channels(peer: Peer) -> Verdict:
-    """Three sessions work on three channels of one connection."""
+    """Three sessions can be used on three channels of one connection."""
     peer.open_connection()
     peer.claim("three sessions that execute commands")
     channels = (0, 1, 2)
@@ -276,7 +276,7 @@ def one_channel_only(peer: Peer) -> Verdict:
 
 @case("transport.channels.fair", covers=["transport/channels/fair"])
 def busy_channel(peer: Peer) -> Verdict:
-    """A quiet channel is served while another one delivers 24 messages of a megaoctet."""
+    """The server answers on a quiet channel while another one delivers 24 messages of a megaoctet."""
     for channel in (0, 1):
         peer.open_session(channel)
     queue = peer.queue()
@@ -284,7 +284,7 @@ def busy_channel(peer: Peer) -> Verdict:
         peer.publish(queue, bytes(_MESSAGE_OCTETS))
     peer.barrier()
     destination = peer.subscribe(queue, messages=None, octets=UNLIMITED, accept_mode=NONE)
-    peer.claim("the quiet channel is answered before the busy one is done")
+    peer.claim("the quiet channel is answered before all messages of the busy one arrive")
     peer.flow(destination, messages=_MANY)
     peer.transfer()  # the channel is busy from here on
     peer.completion(peer.send("execution.sync", 1, sync=True), 1)
@@ -294,7 +294,7 @@ def busy_channel(peer: Peer) -> Verdict:
 
 @case("transport.channels.backlog", covers=["message/flow/infinite"])
 def large_backlog(peer: Peer) -> Verdict:
-    """Credit without end brings a backlog of 24 messages of a megaoctet, and the message behind it, without a flush."""
+    """With unlimited credit, a backlog of 24 messages of a megaoctet and a small one arrives without a flush."""
     peer.open_session()
     queue = peer.queue()
     for _ in range(_MANY):
@@ -302,7 +302,7 @@ def large_backlog(peer: Peer) -> Verdict:
     peer.publish(queue, b"last")
     peer.barrier()
     destination = peer.subscribe(queue, messages=None, octets=UNLIMITED, accept_mode=NONE)
-    peer.claim("every message, the last one included")
+    peer.claim("every message, including the last one")
     peer.flow(destination, messages=UNLIMITED)
     found = [len(transfer.body) for transfer in peer.transfers(_MANY + 1)]
     return equals(peer, found, [_MESSAGE_OCTETS] * _MANY + [len(b"last")], "octets of the messages")
@@ -313,11 +313,11 @@ def large_backlog(peer: Peer) -> Verdict:
 
 @case("transport.tracks.order", covers=["transport/tracks/order"])
 def order_across_tracks(peer: Peer) -> Verdict:
-    """A flush between two commands, all in one write, tells the first one completed and not the second."""
+    """A flush between two commands in one write reports the first one completed and not the second."""
     peer.open_session()
     first, second = (declaring(peer, hint, sync=False) for hint in ("first", "second"))
     ids = [peer.number(), peer.number()]
-    peer.claim("completed, with the command before the flush and without the one behind it")
+    peer.claim("completed, with the command before the flush and without the one after it")
     frames = [encode_frame(octets, type=COMMAND) for _, octets in (first, second)]
     peer.send_octets(frames[0] + peer.encoded("session.flush", completed=True) + frames[1])
     told = peer.expect("session.completed")
@@ -329,7 +329,7 @@ def order_across_tracks(peer: Peer) -> Verdict:
 
 @case("transport.tracks.control-within-command", covers=["transport/tracks/control-within-command"])
 def control_within_command(peer: Peer) -> Verdict:
-    """A control between two frames of a command is handled, and the command is whole all the same."""
+    """The server handles a control between two frames of a command, and executes the command."""
     peer.open_session()
     name, octets = declaring(peer)
     peer.claim("an answer to the control, and the queue")
@@ -359,7 +359,7 @@ def reserved_tracks(peer: Peer) -> Verdict:
 
 @case("track.control.zero", covers=["track/control/zero"])
 def control_on_track_one(peer: Peer) -> Verdict:
-    """Controls travel on track 0."""
+    """A control on another track than 0 may be refused."""
     octets = encode_instruction("session.flush", {"completed": True})
     wrong = encode_frame(octets, type=CONTROL, track=1)
     return each_judged(peer, [octets_of(wrong)], borne, barrier=False)
@@ -367,7 +367,7 @@ def control_on_track_one(peer: Peer) -> Verdict:
 
 @case("track.command.one", covers=["track/command/one"])
 def command_on_track_zero(peer: Peer) -> Verdict:
-    """Commands travel on track 1."""
+    """A command on another track than 1 may be refused."""
     _, octets = declaring(peer)
     wrong = encode_frame(octets, type=COMMAND, track=0)
     return each_judged(peer, [octets_of(wrong)], borne, barrier=False)

@@ -27,7 +27,7 @@ from amqpspec.wire.amqp_0_10.instructions import COMMAND, CONTROL
 
 @case("transport.frame.version", covers=["transport/frame/version"])
 def other_frame_formats(peer: Peer) -> Verdict:
-    """A frame whose format is not zero is refused."""
+    """A frame whose format version is not zero is refused."""
     _, octets = declaring(peer)
     wrong = [encode_frame(octets, type=COMMAND, flags=WHOLE | bits) for bits in (0x40, 0x80, 0xC0)]
     return each_judged(peer, map(octets_of, wrong), barrier=False)
@@ -35,7 +35,7 @@ def other_frame_formats(peer: Peer) -> Verdict:
 
 @case("transport.frame.reserved-bits", covers=["transport/frame/reserved-bits"])
 def reserved_bits(peer: Peer) -> Verdict:
-    """Reserved bits of a frame header are zero."""
+    """A frame with reserved bits set may be refused."""
     _, octets = declaring(peer)
     wrong = (
         encode_frame(octets, type=COMMAND, flags=WHOLE | 0x10),
@@ -49,17 +49,17 @@ def reserved_bits(peer: Peer) -> Verdict:
 
 @case("transport.frame.size-below-header", covers=["transport/frame/size-below-header"])
 def sizes_below_the_header(peer: Peer) -> Verdict:
-    """A frame that is smaller than its own header is refused."""
+    """A frame size below the size of the frame header is refused."""
     wrong = [encode_frame(b"", type=CONTROL, size=size) + bytes(12) for size in (0, 1, 11)]
     return each_judged(peer, map(octets_of, wrong), barrier=False)
 
 
 @case("transport.frame.size", covers=["transport/frame/size"])
 def frames_in_one_write(peer: Peer) -> Verdict:
-    """Consecutive frames in one write are separated by their sizes, including those without payload."""
+    """The server separates consecutive frames in one write by their sizes, including empty frames."""
     peer.open_session()
     declared = [declaring(peer, hint) for hint in ("a", "bb", "ccc")]
-    peer.claim("every queue is there")
+    peer.claim("every queue exists")
     number = None
     frames = b""
     for _, octets in declared:
@@ -77,7 +77,7 @@ def _limit_of(arrival: AssemblyArrived) -> int:
 
 @case("min-max-frame-size", covers=["min-max-frame-size/value", "min-max-frame-size/agreed"])
 def smallest_maximum(peer: Peer) -> Verdict:
-    """4096 octets can be agreed on, before any work is done, and frames of that size are taken then."""
+    """Peers can agree on 4096 octets, and frames of that size are then accepted."""
     proposed = _proposal(peer)
     peer.claim("4096 octets as the agreed maximum, and frames of that size")
     if _limit_of(proposed) < 4096:
@@ -103,12 +103,12 @@ def _proposal(peer: Peer) -> AssemblyArrived:
 
 @case("transport.frame.refused-has-no-effect", covers=["transport/tracks/reserved"])
 def dropped_frames_leave_others_alone(peer: Peer) -> Verdict:
-    """A command beside frames on a reserved track is executed once, or all of it is refused."""
+    """A frame on a reserved track does not prevent a command on its own track, or it is refused."""
     peer.open_session()
     name, octets = declaring(peer)
     peer.send_octets(encode_frame(octets, type=COMMAND, track=7))
     number = send_command(peer, octets)
-    peer.claim("the command on its own track is executed, or the frame beside it refused")
+    peer.claim("the command on its own track is executed, or the frame before it is refused")
     reaction = peer.reaction()
     if reaction.refusal is not None:
         return without_effect(peer, reaction)

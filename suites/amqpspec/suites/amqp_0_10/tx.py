@@ -19,7 +19,7 @@ from amqpspec.suites.amqp_0_10._messages import SHARED, answer, contents, count_
 
 @case("tx.select.first", covers=["tx/select/first"])
 def select_first(peer: Peer) -> Verdict:
-    """Select comes once: after it commit and rollback are there; a second select after a commit is refused."""
+    """After select, commit and rollback work; a second select is refused."""
     peer.open_session()
     peer.call("tx.select")
     peer.call("tx.commit")
@@ -30,7 +30,7 @@ def select_first(peer: Peer) -> Verdict:
 
 @case("tx.select.twice", covers=["tx/select/exactly-once"])
 def select_twice(peer: Peer) -> Verdict:
-    """The server rejects a second select; another session may select independently."""
+    """A second select in a session is refused; another session may select independently."""
     peer.open_session()
     peer.open_session(1)
     for channel in (0, 1):
@@ -57,7 +57,7 @@ def _subscribe_in_mode_none(peer: Peer) -> None:
 
 @case("tx.select.subscribe", covers=["tx/select/explicit-accepts/subscribe"])
 def subscribe_in_mode_none(peer: Peer) -> Verdict:
-    """With transactions, a subscription with accept-mode none is refused; one in explicit mode is not."""
+    """With transactions, a subscription with accept-mode none is refused; one in explicit mode is accepted."""
     peer.open_session()
     peer.call("tx.select")
     peer.subscribe(peer.queue())
@@ -67,7 +67,7 @@ def subscribe_in_mode_none(peer: Peer) -> Verdict:
 
 @case("tx.select.subscribed", covers=["tx/select/explicit-accepts/select"])
 def select_with_mode_none(peer: Peer) -> Verdict:
-    """Select is refused where the session has a subscription with accept-mode none, beside one in explicit mode."""
+    """Select is refused if the session has a subscription with accept-mode none."""
     peer.open_session()
     for mode in (EXPLICIT, NONE):
         peer.subscribe(peer.queue(), accept_mode=mode)
@@ -77,13 +77,13 @@ def select_with_mode_none(peer: Peer) -> Verdict:
 
 @case("tx.select.cancelled", covers=["tx/select/explicit-accepts/select"])
 def select_behind_cancel(peer: Peer) -> Verdict:
-    """A subscription with accept-mode none that was cancelled, or is another session's, is no bar to select."""
+    """A cancelled subscription with accept-mode none, or one of another session, does not prevent select."""
     peer.open_session()
     peer.open_session(1)
     queue = peer.queue(**SHARED)
     peer.subscribe(queue, 1, messages=None, accept_mode=NONE)
     peer.call("message.cancel", destination=peer.subscribe(queue, messages=None, accept_mode=NONE))
-    peer.claim("transactions: a message that is there behind commit only")
+    peer.claim("transactions: the message is available only after commit")
     peer.call("tx.select")
     fill(peer, queue, b"m")
     before = count_of(peer, queue)
@@ -96,7 +96,7 @@ def select_behind_cancel(peer: Peer) -> Verdict:
 
 @case("tx.commit", covers=["tx/commit/effect"])
 def commit(peer: Peer) -> Verdict:
-    """Commit publishes what was transferred and drops what was accepted, each time: a transaction follows the other."""
+    """Each commit publishes the transferred messages and removes the accepted ones."""
     peer.open_session()
     peer.open_session(1)
     queue = fill(peer, peer.queue(**SHARED), b"1", b"2")
@@ -104,7 +104,7 @@ def commit(peer: Peer) -> Verdict:
     peer.subscribe(queue)
     found = peer.transfers(2)
     peer.call("tx.select")
-    peer.claim("nothing before commit, everything behind it, twice over")
+    peer.claim("nothing before commit, everything after it, twice")
     seen = []
     for transfer, body in zip(found, (b"a", b"b"), strict=True):
         answer(peer, "accept", [transfer])
@@ -120,14 +120,14 @@ def commit(peer: Peer) -> Verdict:
 
 @case("tx.commit.not-accepted", covers=["tx/commit/effect"])
 def commit_of_one_of_two(peer: Peer) -> Verdict:
-    """Commit drops what was accepted; what was delivered and not accepted stays with its recipient."""
+    """Commit removes accepted messages; delivered, unaccepted ones stay with their recipient."""
     peer.open_session()
     peer.open_session(1)
     queue = fill(peer, peer.queue(**SHARED), b"1", b"2")
     peer.subscribe(queue)
     found = peer.transfers(2)
     peer.call("tx.select")
-    peer.claim("the message that was not accepted, once the session has ended")
+    peer.claim("the unaccepted message, after the session ends")
     answer(peer, "accept", found[:1])
     peer.call("tx.commit")
     peer.detach()
@@ -154,18 +154,18 @@ def _completed_with(peer: Peer, ending: str) -> Verdict:
 
 @case("tx.commit.completion", covers=["tx/commit/completion"])
 def completion_of_commit(peer: Peer) -> Verdict:
-    """When commit is complete, so are all commands that it covers."""
+    """When commit completes, all commands that it covers are complete."""
     return _completed_with(peer, "commit")
 
 
 @case("tx.commit.accept-modes", covers=["tx/commit/publishing"])
 def publishing_in_every_mode(peer: Peer) -> Verdict:
-    """A transaction may publish in both accept-modes."""
+    """A transaction may publish with both accept-modes."""
     peer.open_session()
     peer.open_session(1)
     queue = peer.queue(**SHARED)
     peer.call("tx.select")
-    peer.claim("both messages behind commit")
+    peer.claim("both messages after commit")
     for mode, body in ((EXPLICIT, b"explicit"), (NONE, b"none")):
         peer.publish(queue, body, accept_mode=mode)
     peer.call("tx.commit")
@@ -175,7 +175,7 @@ def publishing_in_every_mode(peer: Peer) -> Verdict:
 
 @case("tx.commit.no-select", covers=["tx/commit/select-required"])
 def commit_without_select(peer: Peer) -> Verdict:
-    """A session without transactions cannot commit, although another one has them."""
+    """A session that has not selected tx cannot commit, even if another session has."""
     peer.open_session()
     peer.open_session(1)
     peer.call("tx.select", 1)
@@ -188,7 +188,7 @@ def commit_without_select(peer: Peer) -> Verdict:
 
 @case("tx.rollback", covers=["tx/rollback/effect"])
 def rollback(peer: Peer) -> Verdict:
-    """Rollback forgets transfers and accepts, and the next transaction begins."""
+    """Rollback drops transfers and accepts, and begins the next transaction."""
     peer.open_session()
     peer.open_session(1)
     queue = fill(peer, peer.queue(**SHARED), b"1", b"2")
@@ -196,7 +196,9 @@ def rollback(peer: Peer) -> Verdict:
     peer.subscribe(queue)
     found = peer.transfers(2)
     peer.call("tx.select")
-    peer.claim("nothing published but by the second transaction, both messages back behind the session")
+    peer.claim(
+        "only the message of the second transaction; both consumed messages again after the session ends"
+    )
     answer(peer, "accept", found)
     fill(peer, target, b"forgotten")
     peer.call("tx.rollback")
@@ -213,7 +215,7 @@ def rollback(peer: Peer) -> Verdict:
 
 @case("tx.commit.restart", covers=["tx/commit/effect"], restarts=True, budget_s=180.0)
 def accepted_for_good(peer: Peer) -> Verdict:
-    """A persistent message that was accepted in a transaction is gone after commit and a restart."""
+    """A persistent message that was accepted in a transaction does not return after commit and a restart."""
     peer.open_session()
     queue = peer.queue(durable=True, exclusive=False)
     for body in (b"accepted", b"waiting"):
@@ -239,7 +241,7 @@ def session_ends_without_commit(peer: Peer) -> Verdict:
     peer.subscribe(queue)
     found = peer.transfers(2)
     peer.call("tx.select")
-    peer.claim("both messages back, and nothing else")
+    peer.claim("both messages again, and nothing else")
     answer(peer, "accept", found[:1])
     fill(peer, queue, b"forgotten")
     peer.detach()
@@ -249,20 +251,20 @@ def session_ends_without_commit(peer: Peer) -> Verdict:
 
 @case("tx.rollback.completion", covers=["tx/rollback/completion"])
 def completion_of_rollback(peer: Peer) -> Verdict:
-    """What rollback forgets is reported complete before the rollback, or with it."""
+    """When rollback completes, all commands that it covers are complete."""
     return _completed_with(peer, "rollback")
 
 
 @case("tx.rollback.still-acquired", covers=["tx/rollback/still-acquired"])
 def still_acquired(peer: Peer) -> Verdict:
-    """After a rollback the client holds what it had accepted: no other client has it, and it can be accepted again."""
+    """After rollback, the client still holds the messages that it had accepted, and can accept them again."""
     peer.open_session()
     peer.open_session(1)
     queue = fill(peer, peer.queue(**SHARED), b"1", b"2", b"3")
     peer.subscribe(queue, messages=2)
     found = peer.transfers(2)
     peer.call("tx.select")
-    peer.claim("the third message for others; then the one that was released; the other one is gone")
+    peer.claim("only the third message for other sessions; then the released one, and not the accepted one")
     answer(peer, "accept", found)
     peer.call("tx.rollback")
     others = contents(peer.drain(queue, 1))
@@ -278,7 +280,7 @@ def still_acquired(peer: Peer) -> Verdict:
 
 @case("tx.rollback.no-select", covers=["tx/rollback/select-required"])
 def rollback_without_select(peer: Peer) -> Verdict:
-    """A session without transactions cannot roll back, although another one has them."""
+    """A session that has not selected tx cannot roll back, even if another session has."""
     peer.open_session()
     peer.open_session(1)
     peer.call("tx.select", 1)
@@ -288,7 +290,7 @@ def rollback_without_select(peer: Peer) -> Verdict:
 
 @case("tx.rollback.dtx", covers=["tx/rollback/select-required", "tx/commit/select-required"], needs=["dtx"])
 def neither_on_a_branch(peer: Peer) -> Verdict:
-    """A session that works on a branch of dtx, and has not selected tx, can neither roll back nor commit."""
+    """A session that works on a dtx branch and has not selected tx cannot roll back or commit."""
     verdicts = []
     for name in ("rollback", "commit"):
         one = peer.another()

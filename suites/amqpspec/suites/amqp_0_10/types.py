@@ -1,4 +1,4 @@
-"""Types: values of each go through the server in application headers and come back the same.
+"""Types: values of each type pass through the server in application headers unchanged.
 
 Knows: what is peculiar about each type, its least and its largest value. Must not know: targets.
 """
@@ -121,13 +121,13 @@ for _name in VALUES:
 
 @case("encoding.map.all-types", covers=["encoding/map/all-types-round-trip"])
 def all_types_in_one_map(peer: Peer) -> Verdict:
-    """A map with a value of every type, nested ones among them, comes back as it was sent."""
+    """A map with a value of every type, including nested ones, arrives unchanged."""
     return _same(peer, [Value(name, values[-1]) for name, values in VALUES.items()])[0]
 
 
 @case("type.boolean.any-octet", covers=["type/boolean"])
 def any_octet_is_true(peer: Peer) -> Verdict:
-    """An octet other than zero is true, whatever becomes of it on the way."""
+    """Any octet other than zero is true."""
     sent = (b"\x01", b"\x02", b"\xff")
     found = dict(_returned(peer, [Value(0x08, octet) for octet in sent]))
     return equals(peer, [value.value for value in found.values()], [True] * len(sent), "values")
