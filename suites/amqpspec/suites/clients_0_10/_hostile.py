@@ -15,6 +15,7 @@ from amqpspec.run.clients.client import CannotDo
 from amqpspec.run.clients.judging import Done, No, Undecided, has_left, refusal_by, stayed_s
 from amqpspec.run.clients.provoking import Provocation, Reading, declare, declare_duty, followed
 from amqpspec.spec.model import Refusal, Scope, Side
+from amqpspec.suites import demands
 from amqpspec.suites.clients_0_10 import DIALECT
 from amqpspec.suites.clients_0_10._books import assembly_of, fields
 from amqpspec.wire.amqp_0_10.frames import WHOLE, Frame, encode_assembly, encode_frame
@@ -170,7 +171,7 @@ def answering(scope: Scope, *names: str) -> Reading:
 def learned(talk: Conversation, ran: Ran) -> bool:
     """Whether the application learned of it; raises Undecided where nobody watched."""
     if ran.application is Application.UNSEEN:
-        raise Undecided("nobody watched whether the application learned of it")
+        raise Undecided("it was not observed whether the application was informed")
     return ran.application is Application.REPORTED
 
 
@@ -198,6 +199,11 @@ def hostile(
     after, scenario = at
     hostility = Hostility(after, deed, connection=connection, ends_after_s=ends_after_s, passing=passing)
     declare(where, DIALECT, SERVED, Provocation(id, row, scenario, hostility, title), reads or reading())
+
+
+def demand(row: str, verb: str = "reject") -> str:
+    """The verb of a title, as strong as the row."""
+    return demands.demand(DIALECT, row, verb)
 
 
 def duty(where: dict[str, Any], id: str, row: str, point: str, deed: Deed, done: Done, title: str) -> None:

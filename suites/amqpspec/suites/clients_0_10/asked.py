@@ -1,4 +1,4 @@
-"""What a correct server may ask of a client at any time, and what it may do that a client has to understand."""
+"""What a correct server may request of a client at any time, and what it may send that a client has to understand."""
 
 from __future__ import annotations
 
@@ -64,23 +64,27 @@ def _timely(frame: bytes) -> bytes:
 
 _ASKED: tuple[tuple[str, str, str, Deed, Done, str], ...] = (
     ("flush.completed", "session/flush/earliest", "completed",
-     _control("session.flush", completed=True), _said("session.completed"), "says what is completed"),
+     _control("session.flush", completed=True), _said("session.completed"),
+     "reports completed commands when a flush requests them"),
     ("flush.confirmed", "session/confirmed/on-request", "completed",
-     _control("session.flush", confirmed=True), _said("session.confirmed"), "says what is confirmed"),
+     _control("session.flush", confirmed=True), _said("session.confirmed"),
+     "reports confirmed commands when a flush requests them"),
     ("flush.expected", "session/expected/response", "completed",
-     _control("session.flush", expected=True), _said("session.expected"), "says what is expected"),
+     _control("session.flush", expected=True), _said("session.expected"),
+     "reports expected commands when a flush requests them"),
     ("timely-reply", "session/completed/timely-reply/no-delay", "completed",
-     instead(_timely), _said("session.known-completed"), "says at once what it knows to be completed"),
+     instead(_timely), _said("session.known-completed"), "answers completed with timely-reply immediately"),
     ("timeout", "session/timeout", "completed",
      _control("session.request-timeout", timeout=_WANTED_S), _said("session.timeout"), "answers request-timeout"),
     ("timeout.granted", "session/request-timeout/maximum-granted-timeout/granted", "completed",
      _control("session.request-timeout", timeout=_WANTED_S), _said("session.timeout", _granted),
-     "grants no longer timeout than was asked for"),
+     "grants no timeout above the requested one"),
     ("sync", "session/header/sync", "completed",
      _commanded(lambda c: encode_assembly("execution.sync", c, sync=True)),
-     _said("session.completed", lambda args: 0 in ids(args.get("commands"))), "completes a command with the sync flag"),
+     _said("session.completed", lambda args: 0 in ids(args.get("commands"))),
+     "reports a command with the sync flag as completed"),
     ("gap", "session/gap/gap-confirmation-and-completion", "completed",
-     _gap, _said("session.completed", _covers_the_gap), "takes the commands of a gap for completed"),
+     _gap, _said("session.completed", _covers_the_gap), "reports the commands in a gap as completed"),
 )  # fmt: skip
 
 
@@ -88,7 +92,7 @@ for _name, _row, _point, _deed, _done, _what in _ASKED:
     of.duty(globals(), f"client.asked.{_name}", _row, _point, _deed, _done, f"A client {_what}")
 
 
-# --- what is legal, and has to be understood
+# --- legal messages that a client has to understand
 
 
 def _in_pieces(frame: bytes) -> bytes:
@@ -149,7 +153,7 @@ for _name, _row, _deed, _what in (
     )
 
 
-# --- what is legal, and much
+# --- legal, but large
 
 
 def _lives(talk: Conversation, ran: Ran) -> bool:
@@ -213,11 +217,11 @@ def _sets_no_heartbeat(talk: Conversation, ran: Ran) -> bool:
 of.duty(
     globals(), "client.understands.start-of-4096-octets", "connection/tune/max-frame-size/minimum/accepted", "start",
        instead(_large_start), _said("connection.start-ok"),
-       "A client understands a frame of 4096 octets before anything is agreed")  # fmt: skip
+       "A client accepts a frame of 4096 octets before limits are agreed on")  # fmt: skip
 of.duty(
     globals(), "client.understands.no-limits", "connection/tune/max-frame-size/lower", "tune",
        instead(_without_limits), _said("connection.open"),
-       "A client opens the connection of a server without limits")  # fmt: skip
+       "A client opens a connection to a server that sets no limits")  # fmt: skip
 of.duty(
     globals(), "client.understands.no-heartbeat", "connection/tune-ok/heartbeat/no-heartbeat-min", "tune",
        instead(_without_limits), _sets_no_heartbeat,

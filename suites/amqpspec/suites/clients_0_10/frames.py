@@ -1,4 +1,4 @@
-"""Frames as such: headers, flags, tracks, sizes, signs of life, and the close."""
+"""Frames: headers, flags, tracks, sizes, heartbeats, and the close."""
 
 from __future__ import annotations
 
@@ -44,15 +44,15 @@ def _reserved(frame: Frame) -> int:
 
 _HEADERS: tuple[tuple[str, str, Judge, str], ...] = (
     ("version", "transport/frame/version",
-     _each(lambda f: not f.flags & LAYOUT.version_mask), "The two highest bits of a frame are zero."),
+     _each(lambda f: not f.flags & LAYOUT.version_mask), "The two highest bits of each frame's flags are zero."),
     ("reserved", "transport/frame/reserved-bits",
-     _each(lambda f: not _reserved(f)), "All reserved bits of a frame are zero."),
+     _each(lambda f: not _reserved(f)), "All reserved bits of each frame are zero."),
     ("type", "segment-type/values",
      _each(lambda f: f.type in LAYOUT.types.values(), lambda f: f"type {f.type}"),
-     "Frames are of a type that is defined."),
+     "The client sends only frames of defined types."),
     ("track.defined", "transport/tracks/reserved",
      _each(lambda f: f.track in LAYOUT.tracks.values(), lambda f: f"track {f.track}"),
-     "Frames travel on tracks 0 and 1."),
+     "The client sends frames only on tracks 0 and 1."),
 )  # fmt: skip
 
 
@@ -67,7 +67,7 @@ for _declared in _HEADERS:
 
 @case("client.frame.size", covers=["connection/tune-ok/max-frame-size/max-frame-size/sent"])
 def keeps_the_frame_size(client: Client) -> Verdict:
-    """No frame behind tune-ok is larger than it says."""
+    """No frame after tune-ok exceeds the max-frame-size in tune-ok."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         for said, books in walk(talk):
@@ -80,7 +80,7 @@ def keeps_the_frame_size(client: Client) -> Verdict:
 
 @case("client.frame.size.least", covers=["transport/frame/size-below-header"])
 def counts_the_header(client: Client) -> Verdict:
-    """No frame announces fewer octets than its header has."""
+    """No frame announces a size below that of its header."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         for said in talk.by_client():
@@ -92,7 +92,7 @@ def counts_the_header(client: Client) -> Verdict:
 
 @case("client.frame.flags", covers=["transport/assemblies/flags"])
 def sets_flags_in_order(client: Client) -> Verdict:
-    """The flags of frames say where segments and assemblies begin and end, without contradiction."""
+    """The flags of frames mark the beginning and end of segments and assemblies without contradiction."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         for said in talk.by_client():
@@ -106,7 +106,7 @@ def sets_flags_in_order(client: Client) -> Verdict:
 
 @case("client.frame.segment-type", covers=["transport/frame/segment-type"])
 def keeps_the_type_of_a_segment(client: Client) -> Verdict:
-    """All frames of a segment have its type."""
+    """All frames of a segment have the same type."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         for said in talk.by_client():
@@ -120,7 +120,7 @@ def keeps_the_type_of_a_segment(client: Client) -> Verdict:
 
 @case("client.frame.channel", covers=["connection/tune-ok/channel-max/available-channels"])
 def keeps_the_channel_max(client: Client) -> Verdict:
-    """Frames travel on channels below the channel-max of tune-ok."""
+    """The client uses only channels below the channel-max in tune-ok."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         for said, books in walk(talk):
@@ -135,7 +135,7 @@ def keeps_the_channel_max(client: Client) -> Verdict:
 
 @case("client.frame.track.control", covers=["track/control/zero"])
 def sends_controls_on_track_zero(client: Client) -> Verdict:
-    """Controls travel on track 0."""
+    """The client sends controls on track 0."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         for said in talk.by_client():
@@ -149,7 +149,7 @@ def sends_controls_on_track_zero(client: Client) -> Verdict:
 
 @case("client.frame.track.command", covers=["track/command/one"])
 def sends_commands_on_track_one(client: Client) -> Verdict:
-    """Commands travel on track 1."""
+    """The client sends commands on track 1."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         for said in talk.by_client():
@@ -165,7 +165,7 @@ def sends_commands_on_track_one(client: Client) -> Verdict:
 
 @case("client.heartbeat.interval", covers=["connection/heartbeat/missed"], slow=True)
 def sends_heartbeats(client: Client) -> Verdict:
-    """An idle client is never silent for more than twice the delay that it chose."""
+    """An idle client is never silent for more than twice its heartbeat delay."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         tuned = next(talk.by_client("connection.tune-ok"), None)
@@ -181,13 +181,13 @@ def sends_heartbeats(client: Client) -> Verdict:
 
 @case("client.close.written", covers=["connection/close-ok"])
 def closes_before_it_leaves(client: Client) -> Verdict:
-    """A client that is done closes the connection, and does not just end the socket."""
+    """A client that has finished closes the connection before it closes the socket."""
     return conducts(client, says_goodbye("connection.open", *_CLOSES), "connect", "reconnect")
 
 
 @case("client.close.codes", covers=["connection/close/reason"])
 def closes_with_a_code_of_the_specification(client: Client) -> Verdict:
-    """The reply code of the client's close is one that the specification knows."""
+    """The reply code of the client's close is one that the specification defines."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         for close in talk.by_client("connection.close"):

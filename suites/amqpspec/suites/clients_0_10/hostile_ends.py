@@ -1,4 +1,4 @@
-"""Servers that end, fall silent, or refuse in odd words."""
+"""Servers that end, stop sending, or refuse in unusual ways."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _PAUSE_S = 2.0
 for _point in ("open-ok", "attached", "completed"):
     of.hostile(
         globals(), f"client.hostile.unanswered.{_point}", _END, of.POINTS[_point], all_of([]),
-        f"A client detects the end of a server that sends heartbeats and never {_point}", ends_after_s=_PAUSE_S,
+        f"A client detects the end of a server that sends heartbeats but never {_point}", ends_after_s=_PAUSE_S,
     )  # fmt: skip
 
 _CLOSES: Mapping[str, Mapping[str, Any]] = {
@@ -50,13 +50,13 @@ _CLOSES: Mapping[str, Mapping[str, Any]] = {
     "framing-error": {"reply_code": 501, "reply_text": "on purpose"},
     "unknown": {"reply_code": 65_535, "reply_text": "y" * 255},
 }
-"""Closes as a server may word them."""
+"""Closes in different forms."""
 for _point in ("open-ok", "attached", "completed", "transfer"):
     for _words, _args in _CLOSES.items():
         of.hostile(
             globals(), f"client.hostile.close.{_words}.{_point}", "connection/close-ok", of.POINTS[_point],
             all_of([encode_assembly("connection.close", 0, **_args)]),
-            f"A client answers close in place of {_point}, worded: {_words}",
+            f"A client answers close in place of {_point}; form of the close: {_words}",
             of.answering(Scope.CONNECTION, "connection.close-ok"), passing=nothing_more,
         )  # fmt: skip
 
@@ -75,7 +75,7 @@ _DETACH_CODES = {"busy": 1, "transport-busy": 2, "not-attached": 3, "unknown-ids
 for _words, _code in _DETACH_CODES.items():
     of.duty(
         globals(), f"client.hostile.detached.{_words}", "violated/session/attach/answered", "attached",
-        _detached(_code), of.learned, f"A client learns that its session was not attached: {_words}",
+        _detached(_code), of.learned, f"A client reports that its session was not attached; code: {_words}",
     )  # fmt: skip
 
 
@@ -106,7 +106,7 @@ for _words, _args in _EXCEPTIONS.items():
     of.duty(
         globals(), f"client.hostile.exception.{_words}", "session-layer/exception/session-only", "completed",
         _excepted(**_args), of.learned,
-        f"A client learns that its session has ended by an exception, worded: {_words}",
+        f"A client reports that an exception ended its session; form of the exception: {_words}",
     )  # fmt: skip
 
 
@@ -123,5 +123,5 @@ for _point in ("completed", "transfer"):
 of.duty(
     globals(), "client.hostile.redirect", "connection/redirect/usage", "open-ok",
     all_of([encode_assembly("connection.redirect", 0, host="127.0.0.1:1")]), of.learned,
-    "A client that is sent to a server that does not answer says so",
+    "A client reports that the server to which it was redirected does not answer",
 )  # fmt: skip

@@ -17,9 +17,9 @@ _HEADERS: tuple[tuple[str, Deed, str], ...] = (
     (
         "other-protocol",
         lambda _: [b"HTTP/1.1 400 Bad Request\r\n\r\n", Act.FIN],
-        "an answer of HTTP, and ends",
+        "an HTTP response",
     ),
-    ("half", lambda _: [b"AMQP", Act.FIN], "half a header and the end"),
+    ("half", lambda _: [b"AMQP", Act.FIN], "half a header and FIN"),
 )
 for _name, _deed, _what in _HEADERS:
     of.hostile(
@@ -45,24 +45,24 @@ _STEPS: tuple[tuple[str, str, Deed, str], ...] = (
     ("command-early", "start",
      lambda f: [encode_assembly("execution.sync", 0) + f], "sends a command before start"),
     ("control-early", "tune",
-     lambda f: [encode_assembly("session.attached", 0, name=b"early") + f], "attaches a session before tune"),
+     lambda f: [encode_assembly("session.attached", 0, name=b"early") + f], "sends attached before tune"),
 )  # fmt: skip
 for _name, _point, _deed, _what in _STEPS:
     of.hostile(
         globals(), f"client.hostile.{_name}", "violated/connection/grammar", of.POINTS[_point], _deed,
-        f"A client connects to a server that {_what}",
+        f"A client disconnects from a server that {_what}",
     )  # fmt: skip
 
 _going_on = of.leaving("connection.start-ok", "connection.tune-ok")
 _OFFERS: tuple[tuple[str, Deed, str], ...] = (
     ("empty", _changed(mechanisms=Array("str16", ())), "offers no mechanism"),
-    ("void", _changed(mechanisms=NO_ARRAY), "offers an array of mechanisms without type and count"),
+    ("void", _changed(mechanisms=NO_ARRAY), "offers mechanisms as an array without type and count"),
     ("unknown", _changed(mechanisms=Array("str16", ("AMQPSPEC-NONE",))), "offers an unknown mechanism"),
 )
 for _name, _deed, _what in _OFFERS:
     of.hostile(
         globals(), f"client.hostile.mechanisms.{_name}", "violated/connection/start-ok/mechanism/offered",
-        of.POINTS["start"], _deed, f"A client connects to a server that {_what}", _going_on,
+        of.POINTS["start"], _deed, f"A client disconnects from a server that {_what}", _going_on,
     )  # fmt: skip
 
 _LIMITS: tuple[tuple[str, str, Deed, str], ...] = (
@@ -71,24 +71,24 @@ _LIMITS: tuple[tuple[str, str, Deed, str], ...] = (
     ("heartbeats-backwards", "connection/tune/heartbeat-max/permitted-range",
      _changed(heartbeat_min=60, heartbeat_max=5), "offers heartbeats of at least 60 s and at most 5 s"),
     ("heartbeat-max-alone", "connection/tune/heartbeat-max/no-heartbeat-min",
-     _changed(heartbeat_min=None, heartbeat_max=5), "has a heartbeat-max and no heartbeat-min"),
+     _changed(heartbeat_min=None, heartbeat_max=5), "offers a heartbeat-max without a heartbeat-min"),
 )  # fmt: skip
 for _name, _row, _deed, _what in _LIMITS:
     of.hostile(
         globals(), f"client.hostile.tune.{_name}", f"violated/{_row}", of.POINTS["tune"], _deed,
-        f"A client connects to a server that {_what}", of.leaving("connection.open"),
+        f"A client may disconnect from a server that {_what}", of.leaving("connection.open"),
     )  # fmt: skip
 
 _DEPTH, _MAP_DEPTH = 20_000, 5_000
 _PROPERTIES: tuple[tuple[str, str, Any, str], ...] = (
-    ("nested-maps", "survives/values", nested(_MAP_DEPTH, "map"), "maps nested 5,000 deep"),
+    ("nested-maps", "survives/values", nested(_MAP_DEPTH, "map"), "maps nested 5,000 levels deep"),
     ("nested-lists", "survives/values", counted("map", b"\x01n\xa9" + nested(_DEPTH), 1),
-     "lists nested 20,000 deep"),
+     "lists nested 20,000 levels deep"),
     ("map-of-4-giga", "violated/encoding/map/malformed", counted("map", b"\x01x\x00\x01", 0xFFFFFFFF),
-     "a map that announces 4 giga entries"),
+     "a map that announces 2^32 - 1 entries"),
 )  # fmt: skip
 for _name, _row, _value, _what in _PROPERTIES:
     of.hostile(
         globals(), f"client.hostile.properties.{_name}", _row, of.POINTS["start"], _changed(server_properties=_value),
-        f"A client receives {_what} in the properties of a server",
+        f"A client {of.demand(_row)} {_what} in the properties of a server",
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Servers that break the rules of messages: deliveries to nobody, beyond credit, of other lengths, without end."""
+"""Servers that break the rules of messages: unknown destinations, missing credit, wrong lengths, endless messages."""
 
 from __future__ import annotations
 
@@ -64,18 +64,20 @@ _DELIVERIES: tuple[tuple[str, str, Deed, str], ...] = (
     ("to-nobody", "violated/message/transfer/subscription",
      followed(lambda f: of.again(f, destination="nobody")), "a transfer to a destination that it does not have"),
     ("without-destination", "violated/message/transfer/subscription",
-     followed(lambda f: of.again(f, destination=None)), "a transfer without destination"),
+     followed(lambda f: of.again(f, destination=None)), "a transfer without a destination"),
     ("beyond-credit", "violated/message/set-flow-mode/credit",
-     followed(lambda f: f * _MORE), "nineteen transfers more than were sent"),
-    ("length-too-long", "survives/message", _with_length(1 << 62), "a message that announces 2 to the 62 octets"),
+     followed(lambda f: f * _MORE), "nineteen extra transfers"),
+    ("length-too-long", "survives/message", _with_length(1 << 62), "a message that announces 2^62 octets"),
     ("length-too-short", "survives/message", _with_length(1), "a message that announces one octet"),
     ("accept-mode-9", "survives/message", instead(lambda f: of.again(f, accept_mode=9)), "a transfer of accept-mode 9"),
-    ("endless", "survives/flood", _endless, "a message that goes on for 16 MiB and never ends"),
-    ("frames-of-nothing", "survives/flood", _of_nothing, "a message of 10,000 empty frames that never ends"),
+    ("endless", "survives/flood", _endless, "a message that ends after 16 MiB without its last frame"),
+    ("frames-of-nothing", "survives/flood", _of_nothing,
+     "a message that ends after 10,000 empty frames without its last frame"),
 )  # fmt: skip
 for _name, _row, _deed, _what in _DELIVERIES:
     of.hostile(
-        globals(), f"client.hostile.delivery.{_name}", _row, of.POINTS["transfer"], _deed, f"A client receives {_what}",
+        globals(), f"client.hostile.delivery.{_name}", _row, of.POINTS["transfer"], _deed,
+        f"A client {of.demand(_row)} {_what}",
     )  # fmt: skip
 for _name, _deed, _what in (
     ("accepted", _resolved("message.accept"), "the acceptance of messages that it never sent"),
@@ -84,5 +86,5 @@ for _name, _deed, _what in (
 ):
     of.hostile(
         globals(), f"client.hostile.never-sent.{_name}", "survives/sets", of.POINTS["completed"], _deed,
-        f"A client receives {_what}",
+        f"A client survives {_what}",
     )  # fmt: skip

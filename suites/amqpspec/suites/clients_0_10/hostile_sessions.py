@@ -1,4 +1,4 @@
-"""Servers that send controls of sessions where they have no business: attachments, points, sets of commands."""
+"""Servers that send session controls in the wrong place: attachments, command-points, sets of commands."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ _SESSIONS: tuple[tuple[str, str, Deed, str], ...] = (
     ("command-without-a-point", "violated/session/command-point/newly-attached-transports/detached",
      of.behind(lambda c: encode_assembly("execution.sync", c)), "a command without a command-point"),
     ("point-without-a-command", "violated/session/command-point/zero-offset/framing-error",
-     _point_then(0, FIRST_FRAME | LAST_FRAME | LAST_SEGMENT), "a command-point behind which no command begins"),
+     _point_then(0, FIRST_FRAME | LAST_FRAME | LAST_SEGMENT), "a command-point after which no command begins"),
     ("point-with-an-offset", "violated/session/command-point/nonzero-offset/framing-error",
-     _point_then(9, _WHOLE), "a command-point with an offset behind which a command begins"),
+     _point_then(9, _WHOLE), "a command-point with an offset before the start of a command"),
     ("expected-unasked", "violated/session/expected/never-spontaneous",
      _control("session.expected", commands=()), "expected without a flush"),
     ("timeout-unasked", "violated/session/timeout", _control("session.timeout", timeout=9), "an unrequested timeout"),
@@ -62,7 +62,7 @@ _SESSIONS: tuple[tuple[str, str, Deed, str], ...] = (
     ("confirmed-never-sent", "survives/sets",
      _control("session.confirmed", commands=((900, 950),)), "the confirmation of commands that were never sent"),
     ("known-never-completed", "survives/sets",
-     _control("session.known-completed", commands=((0, _HALF - 1),)), "what is known of 2,147,483,647 commands"),
+     _control("session.known-completed", commands=((0, _HALF - 1),)), "a known-completed of 2,147,483,647 commands"),
     ("result-of-nobody", "violated/execution/result",
      of.behind(lambda c: of.pointed(c, encode_assembly("execution.result", c, command_id=900))),
      "a result of a command that was never sent"),
@@ -71,7 +71,7 @@ for _point in ("attached", "completed"):
     for _name, _row, _deed, _what in _SESSIONS:
         of.hostile(
             globals(), f"client.hostile.{_name}.{_point}", _row, of.POINTS[_point], _deed,
-            f"A client receives {_what} after {_point}",
+            f"A client {of.demand(_row)} {_what} after {_point}",
         )  # fmt: skip
 
 
@@ -86,5 +86,5 @@ def _fragmented(frame: bytes) -> bytes:
 
 of.hostile(
     globals(), "client.hostile.set-of-2000-ranges", "survives/sets", of.POINTS["completed"], instead(_fragmented),
-    "A client receives a completion of 2,000 ranges",
+    "A client survives a completion of 2,000 ranges",
 )  # fmt: skip

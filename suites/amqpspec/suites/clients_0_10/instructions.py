@@ -1,4 +1,4 @@
-"""What frames complete: controls, commands, their fields, the segments behind them."""
+"""Complete controls and commands: their fields and the segments after them."""
 
 from __future__ import annotations
 
@@ -89,24 +89,25 @@ def _is_missing(problem: Problem) -> bool:
 
 _RULES: tuple[tuple[str, str, Judge, str], ...] = (
     ("control.readable", "encoding/control/layout", _rule(_unreadable, _is(CONTROL)),
-     "Each control of a client is its codes, packing flags and the fields that they announce, and nothing more."),
+     "Each control of a client consists of codes, packing flags and the announced fields only."),
     ("command.readable", "encoding/command/layout", _rule(_unreadable, _is(COMMAND)),
-     "Each command of a client is its codes, session header, packing flags and fields, and nothing more."),
+     "Each command of a client consists of codes, session header, packing flags and fields only."),
     ("class.known", "encoding/command/unknown-class", _rule(_unknown_class),
-     "A client sends nothing of an undefined class."),
+     "A client sends no control or command of an undefined class."),
     ("code.known", "encoding/command/unknown-command", _rule(_unknown_code),
-     "A client sends no control or command that its class does not have."),
-    ("side", "encoding/command/wrong-side", _rule(_wrong_side), "A client sends nothing that only servers send."),
+     "A client sends no control or command that its class does not define."),
+    ("side", "encoding/command/wrong-side", _rule(_wrong_side),
+     "A client sends no control or command that only servers send."),
     ("fields", "encoding/struct/required-field", _rule(_problem(_is_missing)),
-     "Required fields are there."),
+     "Controls, commands and structs of a client contain their required fields."),
     ("map.keys", "map/distinct-keys", _rule(_problem(lambda p: p.expected == "each key once")),
-     "No key stands twice in a map."),
+     "No map contains a key twice."),
     ("ranges", "type/sequence-set/disjoint", _rule(_problem(lambda p: p.expected.startswith("ranges in ascending"))),
-     "The ranges of a set are in order, and neither overlap nor touch."),
+     "The ranges of a set are ordered, and neither overlap nor touch."),
     ("header.once", "encoding/header-segment/one-of-each",
-     _rule(_problem(lambda p: p.expected == "each struct once at most")), "A header segment holds no struct twice."),
+     _rule(_problem(lambda p: p.expected == "each struct once at most")), "No header segment contains a struct twice."),
     ("segments", "encoding/segments/unexpected", _rule(_disorder),
-     "Header and body segments follow commands only that have them, and in this order."),
+     "Header and body segments follow only commands that define them, and in this order."),
 )  # fmt: skip
 
 

@@ -20,7 +20,7 @@ _MAX_NAME_OCTETS = 255
 
 @case("client.accept.acquired", covers=["message/accept/acquisition"])
 def accepts_what_was_delivered(client: Client) -> Verdict:
-    """Only messages that the server has transferred are accepted."""
+    """The client accepts only messages that the server has transferred."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         for said, books in walk(talk, "message.accept"):
@@ -34,7 +34,7 @@ def accepts_what_was_delivered(client: Client) -> Verdict:
 
 @case("client.accept.once", covers=["message/accept/reference"])
 def accepts_a_message_once(client: Client) -> Verdict:
-    """A message that was accepted, rejected or released is not accepted again."""
+    """The client accepts no message that it has already accepted, rejected or released."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         for said, books in walk(talk, "message.accept"):
@@ -48,7 +48,7 @@ def accepts_a_message_once(client: Client) -> Verdict:
 
 @case("client.subscribe.destination", covers=["message/subscribe/destination/unique-subscriber-destination"])
 def gives_each_subscription_its_destination(client: Client) -> Verdict:
-    """A destination in use on a session is not given to a second subscription."""
+    """The client does not use a destination in use on a session for a second subscription."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         for said, books in walk(talk, "message.subscribe"):
@@ -70,7 +70,7 @@ def _message_id(said: Said) -> Any:
 
 @case("client.message-id.unique", covers=["message/message-properties/message-id/unique/server"])
 def gives_each_message_its_id(client: Client) -> Verdict:
-    """No two messages of a connection have one message-id."""
+    """Each message-id is unique within a connection."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         seen: set[Any] = set()
@@ -88,7 +88,7 @@ def gives_each_message_its_id(client: Client) -> Verdict:
 
 @case("client.tx.select.first", covers=["tx/select/first"])
 def selects_before_it_commits(client: Client) -> Verdict:
-    """Select comes before the first commit or rollback of a session, not behind one."""
+    """The client sends select before the first commit or rollback of a session, not after it."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         finished: set[int] = set()
@@ -105,7 +105,7 @@ def selects_before_it_commits(client: Client) -> Verdict:
 
 @case("client.tx.select.once", covers=["tx/select/exactly-once"])
 def selects_transactions_once(client: Client) -> Verdict:
-    """A session with transactions does not select them again."""
+    """The client sends select only once in a session."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         for said, books in walk(talk, "tx.select"):
@@ -117,7 +117,7 @@ def selects_transactions_once(client: Client) -> Verdict:
 
 @case("client.tx.commit", covers=["tx/commit/select-required"])
 def commits_transactions_only(client: Client) -> Verdict:
-    """A session commits only once it has selected transactions."""
+    """The client sends commit only after select."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         for said, books in walk(talk, "tx.commit"):
@@ -137,7 +137,7 @@ def _declared(talk: Conversation) -> Iterator[tuple[Said, str]]:
 
 @case("client.queue.name", covers=["queue/name/syntax"])
 def names_queues_as_the_syntax_wants(client: Client) -> Verdict:
-    """Names of queues have 1 to 255 octets and begin with a letter, a digit or an underscore."""
+    """Queue names have 1 to 255 octets and begin with a letter, a digit or an underscore."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         for said, name in _declared(talk):
@@ -150,7 +150,7 @@ def names_queues_as_the_syntax_wants(client: Client) -> Verdict:
 
 @case("client.queue.reserved", covers=["queue/declare/queue/reserved-prefix"])
 def leaves_reserved_names_alone(client: Client) -> Verdict:
-    """A name that begins with amq. is declared passively at most."""
+    """A client declares queue names that begin with amq. only passively."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         for said, name in _declared(talk):

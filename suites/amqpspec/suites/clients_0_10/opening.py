@@ -1,4 +1,4 @@
-"""From the protocol header to open: what a client chooses, and from what."""
+"""From the protocol header to open: what a client selects from the server's offers."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _strings(offer: dict[str, Any] | None, key: str) -> Sequence[str]:
 
 @case("client.header.first", covers=["transport/protocol-header/first"])
 def begins_with_a_header(client: Client) -> Verdict:
-    """The first octets of a client are a protocol header."""
+    """A client sends a protocol header before anything else."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         for said in talk.by_client():
@@ -44,7 +44,7 @@ def begins_with_a_header(client: Client) -> Verdict:
 
 @case("client.header.layout", covers=["transport/protocol-header/layout"])
 def sends_the_header_of_its_version(client: Client) -> Verdict:
-    """The protocol header is AMQP, 1, 1, 0, 10."""
+    """The client's protocol header is AMQP, 1, 1, 0, 10."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         for said in talk.by_client("greeting"):
@@ -55,7 +55,7 @@ def sends_the_header_of_its_version(client: Client) -> Verdict:
 
 @case("client.handshake.order", covers=["connection/grammar"])
 def keeps_the_order_of_the_handshake(client: Client) -> Verdict:
-    """Header, start-ok, tune-ok and open come in this order, each once and before anything else."""
+    """The client sends header, start-ok, tune-ok and open in this order, each once and before anything else."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         said = [s for s in talk.by_client() if s.name not in ("connection.secure-ok", "part")]
@@ -69,7 +69,7 @@ def keeps_the_order_of_the_handshake(client: Client) -> Verdict:
 
 @case("client.start-ok.properties", covers=["connection/start-ok/client-properties/required-fields"])
 def names_itself(client: Client) -> Verdict:
-    """Start-ok names product, version, platform, copyright and information."""
+    """Start-ok contains product, version, platform, copyright and information."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         for ok in talk.by_client("connection.start-ok"):
@@ -83,7 +83,7 @@ def names_itself(client: Client) -> Verdict:
 
 @case("client.start-ok.mechanism", covers=["connection/start-ok/mechanism/offered"])
 def picks_an_offered_mechanism(client: Client) -> Verdict:
-    """The mechanism in start-ok is one that start offers."""
+    """Start-ok selects a mechanism that start offers."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         offered = _strings(_offered(talk, "connection.start"), "mechanisms")
@@ -95,7 +95,7 @@ def picks_an_offered_mechanism(client: Client) -> Verdict:
 
 @case("client.start-ok.locale", covers=["connection/start-ok/locale"])
 def picks_an_offered_locale(client: Client) -> Verdict:
-    """The locale in start-ok is one that start offers."""
+    """Start-ok selects a locale that start offers."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         offered = _strings(_offered(talk, "connection.start"), "locales")
@@ -120,19 +120,19 @@ def _within(client: Client, key: str) -> Verdict:
 
 @case("client.tune-ok.channel-max", covers=["connection/tune-ok/channel-max/upper-limit"])
 def asks_for_no_more_channels(client: Client) -> Verdict:
-    """Tune-ok asks for no more channels than tune offers."""
+    """Tune-ok requests no more channels than tune offers."""
     return _within(client, "channel_max")
 
 
 @case("client.tune-ok.max-frame-size", covers=["connection/tune-ok/max-frame-size/upper-limit"])
 def asks_for_no_larger_frames(client: Client) -> Verdict:
-    """Tune-ok asks for no larger frames than tune offers."""
+    """Tune-ok requests no larger frames than tune offers."""
     return _within(client, "max_frame_size")
 
 
 @case("client.tune-ok.max-frame-size.minimum", covers=["connection/tune-ok/max-frame-size/minimum/chosen"])
 def keeps_the_smallest_frame_size(client: Client) -> Verdict:
-    """Tune-ok never settles for frames of less than 4096 octets."""
+    """Tune-ok never selects a max-frame-size below 4096 octets."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         for ok in talk.by_client("connection.tune-ok"):
@@ -146,7 +146,7 @@ def keeps_the_smallest_frame_size(client: Client) -> Verdict:
 
 @case("client.tune-ok.heartbeat", covers=["connection/tune-ok/heartbeat/permitted-range"])
 def picks_a_heartbeat_in_the_range(client: Client) -> Verdict:
-    """The heartbeat in tune-ok lies between heartbeat-min and heartbeat-max."""
+    """The heartbeat in tune-ok is between heartbeat-min and heartbeat-max."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         offer = _offered(talk, "connection.tune") or {}

@@ -1,4 +1,4 @@
-"""Conduct of a server of AMQP 0-10: frames and instructions as both peers write them, and what only servers say."""
+"""Conduct of a server of AMQP 0-10: frames and instructions of both peers, and what only servers send."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _HANDSHAKE = {name for names in _STEPS.values() for name in names}
 
 @case("server.handshake.order", covers=["server/handshake/order"])
 def keeps_the_order_of_the_handshake(client: Client) -> Verdict:
-    """The server sends start, challenges, tune and open-ok in order, each after what it answers."""
+    """The server sends start, challenges, tune and open-ok in order, each in answer to the client."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         asked: list[tuple[str, ...]] = []
@@ -49,7 +49,7 @@ def keeps_the_order_of_the_handshake(client: Client) -> Verdict:
 
 @case("server.side", covers=["server/side"])
 def sends_only_what_servers_send(client: Client) -> Verdict:
-    """The server sends nothing that only clients send."""
+    """The server sends no control or command that only clients send."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         for said in talk.by_server():
@@ -94,7 +94,7 @@ def works_on_attached_channels(client: Client) -> Verdict:
 
 @case("server.session.command-point", covers=["server/session/command-point"])
 def says_where_its_commands_begin(client: Client) -> Verdict:
-    """The server sends command-point before its first command on a channel that is newly attached."""
+    """The server sends command-point before its first command on a newly attached channel."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         begun: set[int] = set()
@@ -111,7 +111,7 @@ def says_where_its_commands_begin(client: Client) -> Verdict:
 
 @case("server.completed", covers=["server/session/completed/known"])
 def completes_what_was_sent(client: Client) -> Verdict:
-    """Every command in the server's confirmed, completed or result was sent by the client."""
+    """The server's confirmed, completed and result name only commands that the client sent."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         following: dict[int, int] = {}
@@ -145,7 +145,7 @@ def _about(said: Said) -> list[int]:
 
 @case("server.transfer.destination", covers=["server/message/transfer/destination"])
 def transfers_to_subscriptions(client: Client) -> Verdict:
-    """The destination of a server's transfer is one that the client has subscribed on that session."""
+    """The destination of each transfer belongs to a subscription of the client on that session."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         known: dict[int, set[str]] = defaultdict(set)
@@ -161,7 +161,7 @@ def transfers_to_subscriptions(client: Client) -> Verdict:
 
 @case("server.heartbeat.interval", covers=["server/connection/heartbeat/missed"])
 def sends_heartbeats(client: Client) -> Verdict:
-    """An idle server is never silent for more than twice the delay that the client chose.
+    """An idle server is never silent for more than twice the client's heartbeat delay.
 
     A client that does not read keeps a server from being seen: only pauses count before which so little came that the
     server cannot have been stuck.
@@ -200,44 +200,45 @@ def sends_nothing_behind_its_close(client: Client) -> Verdict:
 
 _RULES = (
     ("frame.version", "transport/frame/version", frames.__dict__["case_version"],
-     "The two highest bits of a server's frame are zero"),
+     "The two highest bits of each server frame's flags are zero"),
     ("frame.reserved", "transport/frame/reserved-bits", frames.__dict__["case_reserved"],
-     "All reserved bits of a server's frame are zero"),
+     "All reserved bits of each server frame are zero"),
     ("frame.type", "segment-type/values", frames.__dict__["case_type"],
-     "A server's frames are of a type that is defined"),
+     "The server sends only frames of defined types"),
     ("frame.track.defined", "transport/tracks/reserved", frames.__dict__["case_track.defined"],
-     "A server's frames travel on tracks 0 and 1"),
+     "The server sends frames only on tracks 0 and 1"),
     ("frame.size.least", "transport/frame/size-below-header", frames.counts_the_header,
-     "No frame of the server announces fewer octets than its header has"),
+     "No frame of the server announces a size below that of its header"),
     ("frame.flags", "transport/assemblies/flags", frames.sets_flags_in_order,
-     "The flags of a server's frames say where segments and assemblies begin and end, without contradiction"),
+     "The flags of a server's frames mark segments and assemblies without contradiction"),
     ("frame.segment-type", "transport/frame/segment-type", frames.keeps_the_type_of_a_segment,
-     "All frames of a server's segment have its type"),
+     "All frames of a server's segment have the same type"),
     ("frame.track.control", "track/control/zero", frames.sends_controls_on_track_zero,
-     "A server's controls travel on track 0"),
+     "The server sends controls on track 0"),
     ("frame.track.command", "track/command/one", frames.sends_commands_on_track_one,
-     "A server's commands travel on track 1"),
+     "The server sends commands on track 1"),
     ("close.codes", "connection/close/reason", frames.closes_with_a_code_of_the_specification,
      "The reply code of the server's close is one that the specification defines"),
     ("control.readable", "encoding/control/layout", instructions.__dict__["case_control.readable"],
-     "Each control of a server is its codes, packing flags and the fields that they announce, and nothing more"),
+     "Each control of a server consists of codes, packing flags and the announced fields only"),
     ("command.readable", "encoding/command/layout", instructions.__dict__["case_command.readable"],
-     "Each command of a server is its codes, session header, packing flags and fields, and nothing more"),
+     "Each command of a server consists of codes, session header, packing flags and fields only"),
     ("class.known", "encoding/command/unknown-class", instructions.__dict__["case_class.known"],
-     "A server sends nothing of an undefined class"),
+     "A server sends no control or command of an undefined class"),
     ("code.known", "encoding/command/unknown-command", instructions.__dict__["case_code.known"],
-     "A server sends no control or command that its class does not have"),
+     "A server sends no control or command that its class does not define"),
     ("fields", "encoding/struct/required-field", instructions.__dict__["case_fields"],
-     "Required fields of a server's structs are present"),
-    ("map.keys", "map/distinct-keys", instructions.__dict__["case_map.keys"], "No key occurs twice in a server's map"),
+     "Controls, commands and structs of a server contain their required fields"),
+    ("map.keys", "map/distinct-keys", instructions.__dict__["case_map.keys"],
+     "No map of a server contains a key twice"),
     ("ranges", "type/sequence-set/disjoint", instructions.__dict__["case_ranges"],
-     "The ranges of a server's set are in order, and neither overlap nor touch"),
+     "The ranges of a server's set are ordered, and neither overlap nor touch"),
     ("header.once", "encoding/header-segment/one-of-each", instructions.__dict__["case_header.once"],
      "A server's header segment contains no struct twice"),
     ("segments", "encoding/segments/unexpected", instructions.__dict__["case_segments"],
      "A server's header and body segments follow only commands that have them, and in this order"),
     ("session.expected", "session/expected/never-spontaneous", sessions.sends_expected_on_request_only,
-     "A server sends expected only in answer to a flush that asks for it"),
+     "A server sends expected only in answer to a flush that requests it"),
 )  # fmt: skip
 for _id, _row, _rule, _title in _RULES:
     declare_mirrored(globals(), f"server.{_id}", f"server/{_row}", _title, _rule)

@@ -1,4 +1,4 @@
-"""Sessions: what comes before what on a channel, and which session it has."""
+"""Sessions: the order of controls and commands on a channel, and which session it has."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _BEGINNING = FIRST_SEGMENT | FIRST_FRAME
 
 @case("client.session.attached-first", covers=["session/attachment/attached-first"])
 def attaches_before_other_controls(client: Client) -> Verdict:
-    """Controls of sessions come on a channel only once the client has asked for a session on it.
+    """The client sends session controls on a channel only after its attach.
 
     A control may cross the end of its session; that one is not held against the client.
     """
@@ -37,7 +37,7 @@ def attaches_before_other_controls(client: Client) -> Verdict:
 
 @case("client.session.commands", covers=["session/attachment/commands"])
 def attaches_before_commands(client: Client) -> Verdict:
-    """Commands come on a channel only once the client has asked for a session on it."""
+    """The client sends commands on a channel only after its attach."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         asked: set[int] = set()
@@ -52,7 +52,7 @@ def attaches_before_commands(client: Client) -> Verdict:
 
 @case("client.session.command-point", covers=["session/command-point/before-commands"])
 def says_where_commands_begin(client: Client) -> Verdict:
-    """A command-point comes before the first command on a channel that is newly attached."""
+    """The client sends command-point before its first command on a newly attached channel."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         for said, books in walk(talk):
@@ -65,7 +65,7 @@ def says_where_commands_begin(client: Client) -> Verdict:
 
 @case("client.session.command-point.zero-offset", covers=["session/command-point/zero-offset/next-frame"])
 def begins_a_command_behind_its_point(client: Client) -> Verdict:
-    """Behind a command-point with offset zero, the next frame of a command begins one."""
+    """After a command-point with offset zero, the next frame on track 1 begins a command."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         for said, books in walk(talk):
@@ -78,7 +78,7 @@ def begins_a_command_behind_its_point(client: Client) -> Verdict:
 
 @case("client.session.one-a-channel", covers=["session/attach/one-session-per-transport"])
 def attaches_one_session_to_a_channel(client: Client) -> Verdict:
-    """No second session is attached to a channel that has one."""
+    """The client attaches no second session to a channel that has one."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         for said, books in walk(talk, "session.attach"):
@@ -91,7 +91,7 @@ def attaches_one_session_to_a_channel(client: Client) -> Verdict:
 
 @case("client.session.one-channel", covers=["session/attach/one-transport-per-session"])
 def attaches_a_session_to_one_channel(client: Client) -> Verdict:
-    """A session that is attached is not attached to another channel as well; force takes it from there."""
+    """The client attaches a session to a second channel only with force."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         for said, books in walk(talk, "session.attach"):
@@ -108,7 +108,7 @@ def attaches_a_session_to_one_channel(client: Client) -> Verdict:
 
 @case("client.session.expected", covers=["session/expected/never-spontaneous"])
 def sends_expected_on_request_only(client: Client) -> Verdict:
-    """A client sends expected only in answer to a flush that asks for it."""
+    """A client sends expected only in answer to a flush that requests it."""
 
     def rule(talk: Conversation) -> Iterator[Looked]:
         for said, books in walk(talk, "session.expected", "session.attach"):

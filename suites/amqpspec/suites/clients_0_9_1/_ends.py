@@ -39,11 +39,11 @@ def ends(of: Octets) -> Iterator[Provocation]:
             yield Provocation(id, "violated/end", scenario, Hostility(after, acting(act)), title)
 
 
-def silences() -> Iterator[Provocation]:
-    """Nothing more from a point on."""
+def silences(reaction: str = "disconnects") -> Iterator[Provocation]:
+    """Nothing more from a point on; ``reaction`` is what a title says that the client does."""
     for point, after, scenario in _SILENT:
         hostility = Hostility(after, acting(Act.SILENCE))
-        title = f"A client disconnects from a server that stops sending at {after}"
+        title = f"A client {reaction} from a server that stops sending at {after}"
         yield Provocation(
             f"client.hostile.silence.{point}", "wire/heartbeat/missed", scenario, hostility, title
         )

@@ -15,6 +15,7 @@ from amqpspec.run.clients.client import CannotDo
 from amqpspec.run.clients.judging import No, has_left, refusal_by, stayed_s
 from amqpspec.run.clients.provoking import Provocation, Reading, declare, followed
 from amqpspec.spec.model import Refusal, Scope
+from amqpspec.suites import demands
 from amqpspec.suites.clients_1_0 import DIALECT
 from amqpspec.suites.clients_1_0._books import UNLIMITED, fields
 from amqpspec.wire.amqp_1_0.composites import Composed, Performative, decode_composite
@@ -127,6 +128,11 @@ def silenced(talk: Conversation, ran: Ran) -> Refusal | None:
         return (stayed_s(talk) or 0) > _TIMES_IDLE * idle_ms / 1000
 
     return reading(outlived)(talk, ran)
+
+
+def demand(row: str, verb: str = "refuse") -> str:
+    """The verb of a title, as strong as the row."""
+    return demands.demand(DIALECT, row, verb)
 
 
 def hostile(

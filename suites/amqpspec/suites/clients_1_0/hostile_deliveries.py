@@ -1,4 +1,4 @@
-"""Servers that break the rules of deliveries: ids, tags, formats, credit, windows, messages that are none."""
+"""Servers that break the rules of deliveries: ids, tags, formats, credit, windows, invalid messages."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ _DEEDS: tuple[tuple[str, str, Deed, str], ...] = (
      instead(lambda f: of.again(f, delivery_tag=bytes(33))), "a delivery-tag of 33 octets"),
     ("huge-tag", "violated/definitions/delivery-tag/length",
      instead(lambda f: of.again(f, delivery_tag=bytes(400))), "a delivery-tag of 400 octets"),
-    ("same-tag", "violated/transfers/delivery-tag/unique", followed(_same_tag), "the same delivery-tag twice"),
+    ("same-tag", "violated/transfers/delivery-tag/unique", followed(_same_tag), "a repeated delivery-tag"),
     ("id-changes", "violated/performatives/transfer/delivery-id/differs",
      lambda f: _in_two(f, delivery_id=_id(f, 1)), "a delivery-id that changes during a delivery"),
     ("tag-changes", "violated/performatives/transfer/delivery-tag/differs",
@@ -90,4 +90,6 @@ _DEEDS: tuple[tuple[str, str, Deed, str], ...] = (
     ("endless", "survives/flood", _endless, "a delivery that ends after 16 MiB without its last transfer"),
 )  # fmt: skip
 for _name, _row, _deed, _what in _DEEDS:
-    of.hostile(globals(), f"client.hostile.delivery.{_name}", _row, _AT, _deed, f"A client receives {_what}")
+    of.hostile(
+        globals(), f"client.hostile.delivery.{_name}", _row, _AT, _deed, f"A client {of.demand(_row)} {_what}"
+    )

@@ -45,7 +45,7 @@ for _point in _FRAMED:
     for _name, _row, _deed, _what, _reads in _FRAMES:
         of.hostile(
             globals(), f"client.hostile.{_name}.{_point}", f"violated/{_row}", POINTS[_point], _deed,
-            f"A client refuses {_what} after {_point}", _reads,
+            f"A client {of.demand(f'violated/{_row}')} {_what} after {_point}", _reads,
         )  # fmt: skip
 
 

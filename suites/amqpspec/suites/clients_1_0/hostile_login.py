@@ -53,5 +53,5 @@ _DEEDS: tuple[tuple[str, str, str, Deed, str], ...] = (
 for _name, _row, _after, _deed, _what in _DEEDS:
     of.hostile(
         globals(), f"client.hostile.sasl.{_name}", f"violated/{_row}", (_after, "connect"), _deed,
-        f"A client connects to a server that {_what}",
+        f"A client {of.demand(f'violated/{_row}', 'disconnect')} from a server that {_what}",
     )  # fmt: skip

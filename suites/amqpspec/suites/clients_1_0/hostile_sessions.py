@@ -1,4 +1,4 @@
-"""Servers that send performatives where they have no business: opens, begins, attaches, flows, dispositions."""
+"""Servers that send performatives in the wrong place: opens, begins, attaches, flows, dispositions."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ for _point in IN_SESSION:
     for _name, _row, _deed, _what, _reads in _ANYWHERE:
         of.hostile(
             globals(), f"client.hostile.{_name}.{_point}", f"violated/{_row}", POINTS[_point], _deed,
-            f"A client receives {_what} after {_point}", _reads,
+            f"A client {of.demand(f'violated/{_row}')} {_what} after {_point}", _reads,
         )  # fmt: skip
 
 
@@ -87,8 +87,8 @@ _AT: tuple[tuple[str, str, str, Deed, str], ...] = (
      lambda f: [EMPTY_FRAME + f], "an empty frame before open"),
     ("begin-before-open", "performatives/open/first-frame", "open",
      lambda f: [_lone("begin", 0, **_WINDOWS) + f], "a begin before open"),
-    ("begin-twice", "sessions/begin/unused-channel", "begin", followed(lambda f: f), "the same begin twice"),
-    ("attach-twice", "performatives/attach/handle/in-use", "attach", followed(lambda f: f), "the same attach twice"),
+    ("begin-twice", "sessions/begin/unused-channel", "begin", followed(lambda f: f), "a repeated begin"),
+    ("attach-twice", "performatives/attach/handle/in-use", "attach", followed(lambda f: f), "a repeated attach"),
     ("handle-twice", "performatives/attach/handle/in-use", "attach", followed(_other_handle),
      "a second attach with the same handle"),
     ("transfer-to-a-sender", "definitions/condition/not-allowed", "flow", followed(_to_a_sender),
@@ -113,5 +113,5 @@ for _name, _row, _point, _deed, _what in _AT:
         f"violated/{_row}",
         POINTS[_point],
         _deed,
-        f"A client receives {_what}",
+        f"A client {of.demand(f'violated/{_row}')} {_what}",
     )
