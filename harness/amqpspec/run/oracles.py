@@ -118,7 +118,7 @@ def without_effect(peer: Line, reaction: Reaction, effect: str = "", row: str = 
 
 def lives_on(peer: Any, reaction: Reaction) -> Verdict:
     """The target still opens connections, whatever it did about what was sent last; looked at twice."""
-    expected, observed = peer.claimed or "the target lives on", reaction.describe(peer.dialect)
+    expected, observed = peer.claimed or "the target continues to run", reaction.describe(peer.dialect)
     try:
         for _ in range(2):
             peer.another().open_connection()

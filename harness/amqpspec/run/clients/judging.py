@@ -80,7 +80,7 @@ def takes_no_notice(client: Client, encounter: Encounter, reaction: Reaction, di
     A row may accept refusals as well: what it lets a client leave out.
     """
     accepts = client.requirements[0].accepts
-    expected = " or ".join(["the client goes on", *(refusal.describe(dialect) for refusal in accepts)])
+    expected = " or ".join(["the client continues", *(refusal.describe(dialect) for refusal in accepts)])
     return _met(client, encounter, reaction, dialect, expected, _goes_on)
 
 

@@ -47,7 +47,7 @@ _WORDS = {
     "send": "send {0} messages to queue {1}",
     "look": "compare what is expected, confirmed and completed",
     "know": "report the first {0} completed commands as known",
-    "ask": "ask {0} times how many messages queue {1} holds",
+    "ask": "query {0} times how many messages queue {1} contains",
     "complete": "complete the received results",
     "drain": "take everything out of queue {0}",
     "lose": "lose the connection with {0} messages in flight to queue {1}, and send {2} again on another connection",

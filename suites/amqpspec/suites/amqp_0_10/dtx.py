@@ -42,7 +42,7 @@ def managed(peer: Peer) -> Verdict:
     has_on_offer_soon(peer, queue, 1, 1)
     behind = bodies(peer, queue, 1)
     peer.detach()
-    return equals(peer, (before, behind, bodies(peer, queue, 1)), ([], [b"made"], []), "before, behind, then")
+    return equals(peer, (before, behind, bodies(peer, queue, 1)), ([], [b"made"], []), "before, after, then")
 
 
 @case("dtx.outside", covers=["dtx/transactionality/outside"])
@@ -141,7 +141,7 @@ def join(peer: Peer) -> Verdict:
     before = bodies(peer, queue, 1)
     told(peer, "commit", of, one_phase=True)
     has_on_offer_soon(peer, queue, 2, 1)
-    return equals(peer, (before, bodies(peer, queue, 1)), ([], [b"made", b"joined"]), "before, behind")
+    return equals(peer, (before, bodies(peer, queue, 1)), ([], [b"made", b"joined"]), "before, after")
 
 
 # --- end
@@ -258,7 +258,7 @@ def suspended(peer: Peer) -> Verdict:
     told(peer, "end", of)
     told(peer, "commit", of, one_phase=True)
     has_on_offer_soon(peer, queue, 2, 1)
-    return equals(peer, (before, bodies(peer, queue, 1)), ([b"between"], [b"1", b"2"]), "before, behind")
+    return equals(peer, (before, bodies(peer, queue, 1)), ([b"between"], [b"1", b"2"]), "before, after")
 
 
 # --- a select more

@@ -54,7 +54,7 @@ def commit_of_two_phases(peer: Peer) -> Verdict:
     told(peer, "commit", of)
     has_on_offer_soon(peer, queue, 1, 1)
     found = (before, bodies(peer, queue, 1), bodies(peer, untouched, 1), key_of(other) in in_doubt(peer))
-    return equals(peer, found, ([], [b"made"], [], True), "before, behind, other branch, in doubt")
+    return equals(peer, found, ([], [b"made"], [], True), "before, after, other branch, in doubt")
 
 
 @case("dtx.commit.result", covers=["dtx/commit/result"])

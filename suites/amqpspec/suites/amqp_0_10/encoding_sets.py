@@ -37,7 +37,7 @@ def sets_of_ours(peer: Peer) -> Verdict:
     peer.claim("ids 0, 3, 4 and 6")
     peer.send("session.known-completed", commands=((1, 2), (5, 5)))
     found = among(completed_now(peer), range(7))
-    return equals(peer, found, [True, False, False, True, True, False, True], "told completed")
+    return equals(peer, found, [True, False, False, True, True, False, True], "reported completed")
 
 
 @case("type.sequence-set.told", covers=["type/sequence-set/layout"])
@@ -55,7 +55,7 @@ def empty_sets(peer: Peer) -> Verdict:
     _worked(peer, 3)
     peer.claim("ids 0 to 2")
     peer.send("session.known-completed", commands=())
-    return equals(peer, among(completed_now(peer), range(4)), [True, True, True, False], "told completed")
+    return equals(peer, among(completed_now(peer), range(4)), [True, True, True, False], "reported completed")
 
 
 @case("type.sequence-set.wide", covers=["type/sequence-set/layout"])

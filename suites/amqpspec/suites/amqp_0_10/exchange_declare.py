@@ -240,7 +240,7 @@ def goes_with_its_last_binding(peer: Peer) -> Verdict:
     peer.call("exchange.unbind", queue=queues[0], exchange=name, binding_key="k")
     bound = has_exchange(peer, name)
     peer.call("exchange.unbind", queue=queues[1], exchange=name, binding_key="k")
-    return equals(peer, (bound, vanishes(peer, "exchange", name)), (True, True), "there, then gone")
+    return equals(peer, (bound, vanishes(peer, "exchange", name)), (True, True), "exists, then deleted")
 
 
 @case("exchange.declare.auto-delete.never-used", covers=["exchange/declare/auto-delete/never-used"])
@@ -252,7 +252,7 @@ def waits_for_its_first_binding(peer: Peer) -> Verdict:
     peer.call("exchange.unbind", queue=queue, exchange=used, binding_key="k")
     gone = vanishes(peer, "exchange", used)
     peer.claim("the exchange that was never bound still exists after the other one is deleted")
-    return equals(peer, (gone, has_exchange(peer, fresh)), (True, True), "used one gone, fresh one there")
+    return equals(peer, (gone, has_exchange(peer, fresh)), (True, True), "used one deleted, new one exists")
 
 
 @case("exchange.declare.auto-delete.sticky", covers=["exchange/declare/auto-delete/sticky"])
@@ -266,7 +266,7 @@ def auto_delete_again(peer: Peer) -> Verdict:
         (queue,) = bound_to(peer, name, ["k"])
         peer.call("exchange.unbind", queue=queue, exchange=name, binding_key="k")
     gone = vanishes(peer, "exchange", names[0])
-    return equals(peer, (gone, has_exchange(peer, names[1])), (True, True), "gone, and there")
+    return equals(peer, (gone, has_exchange(peer, names[1])), (True, True), "first deleted, second exists")
 
 
 # --- delete

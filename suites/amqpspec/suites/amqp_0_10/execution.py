@@ -131,7 +131,7 @@ def sync_is_last(peer: Peer) -> Verdict:
         last = peer.send("execution.sync", sync=True)
         peer.completion(last)
         found += [number in peer.sessions[0].done for number in (*before, last) if number is not None]
-    return equals(peer, found, [True] * 8, "told completed")
+    return equals(peer, found, [True] * 8, "reported completed")
 
 
 @case("execution.result.before-completion", covers=["session-layer/result/always"])

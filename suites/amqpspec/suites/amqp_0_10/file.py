@@ -144,7 +144,7 @@ def less(peer: Peer) -> Verdict:
     peer.claim("at least one file")
     if not ahead:
         return holds(peer, False, "no file")
-    return observed_either_way(peer, f"{ahead} files of a window of 3")
+    return observed_either_way(peer, f"{ahead} files where there was room for 3")
 
 
 @case("file.qos.global", covers=["file/qos/global/connection"], needs=_NEEDS)
@@ -259,7 +259,7 @@ def cancelled(peer: Peer) -> Verdict:
     peer.call("file.ack", delivery_tag=first.tag)
     waiting = left(peer, FILE, queue, 1)
     peer.call("file.ack", delivery_tag=second.tag)
-    return equals(peer, (behind, waiting), ([b"other"], [b"late"]), "behind cancel, waiting")
+    return equals(peer, (behind, waiting), ([b"other"], [b"late"]), "after cancel, waiting")
 
 
 # --- routing

@@ -62,7 +62,7 @@ def size_is_told(peer: Peer) -> Verdict:
         peer.send("file.open-ok", staged_size=0)
     staged = [len(peer.expect("file.stage").body) for _ in sent]
     sizes = [a["content_size"] or 0 for a in opened]
-    return equals(peer, (sizes, staged), ([0, 1, 70_000],) * 2, "sizes told, sizes sent")
+    return equals(peer, (sizes, staged), ([0, 1, 70_000],) * 2, "sizes announced, sizes sent")
 
 
 @case("file.open.content-size.exceeded", covers=["file/open/content-size/content-size"], needs=_NEEDS)
@@ -326,7 +326,7 @@ def up_to(peer: Peer) -> Verdict:
         one.call("file.ack", delivery_tag=0 if at is None else tags[at], multiple=multiple)
         one.detach()
         again.append(left(one, FILE, queue, {2: 1, None: 0}[at] if multiple else 3))
-    return equals(peer, again, [[b"3"], [b"0", b"1", b"3"], []], "files that come again")
+    return equals(peer, again, [[b"3"], [b"0", b"1", b"3"], []], "files delivered again")
 
 
 @case("file.ack.zero", covers=["file/ack/multiple/up-to"], needs=_NEEDS)

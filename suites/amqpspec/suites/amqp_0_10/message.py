@@ -97,7 +97,7 @@ def delivered_over_again(peer: Peer) -> Verdict:
     again = bodies(after, queue)
     if again not in ([], [b"pending"]):
         return equals(after, again, [b"pending"], "bodies")
-    return observed_either_way(after, "delivered again" if again else "not delivered again")
+    return observed_either_way(after, "delivered once more" if again else "not delivered once more")
 
 
 @case("message.non-persistent.once", covers=["message/delivery-mode/non-persistent/at-most-once"])
@@ -112,7 +112,7 @@ def at_most_once(peer: Peer) -> Verdict:
     peer.accept(found)
     rest = [transfer for name in consumers for transfer in flushed(peer, name)]
     told = (sorted(contents(found)), contents(rest), count_of(peer, queue))
-    return equals(peer, told, ([b"1", b"2", b"3"], [], 0), "bodies, once more, left")
+    return equals(peer, told, ([b"1", b"2", b"3"], [], 0), "bodies, again, left")
 
 
 # --- priorities
@@ -238,7 +238,7 @@ def pre_acquired(peer: Peer) -> Verdict:
     answer(peer, "accept", [mine])
     found = (mine.body, mine["acquire_mode"], left, others, count_of(peer, queue))
     return equals(
-        peer, found, (b"1", 0, 1, [b"2"], 1), "sent, mode, left, others see, left behind the accept"
+        peer, found, (b"1", 0, 1, [b"2"], 1), "sent, mode, left, visible to others, left after the accept"
     )
 
 

@@ -309,7 +309,7 @@ def credit_without_end(peer: Peer) -> Verdict:
     peer.call("message.stop", destination=name)
     fill(peer, queue, b"late")
     found = (before, again, contents(flushed(peer, name)))
-    return equals(peer, found, (list(_SIX), list(_SIX), []), "first, then, behind stop")
+    return equals(peer, found, (list(_SIX), list(_SIX), []), "first, then, after stop")
 
 
 # --- flush, stop
@@ -396,4 +396,4 @@ def nothing_behind_stop(peer: Peer) -> Verdict:
     between = contents(flushed(peer, name))
     peer.flow(name, messages=UNLIMITED, octets=UNLIMITED)
     found = (first.body, between, contents(flushed(peer, name)), bodies(peer, queue))
-    return equals(peer, found, (b"before", [], [b"1", b"2"], []), "before, behind, then, left")
+    return equals(peer, found, (b"before", [], [b"1", b"2"], []), "before, after, then, left")

@@ -157,7 +157,7 @@ def whole_first(peer: Peer) -> Verdict:
     _fragment(peer, b"last", "last")
     peer.barrier()
     found = _whole([peer.transfer(), *flushed(peer, destination)])
-    return equals(peer, (before, found), (b"other", [b"first last"]), "before, behind")
+    return equals(peer, (before, found), (b"other", [b"first last"]), "before, after")
 
 
 # --- resume-id, resume-ttl
@@ -204,7 +204,7 @@ def resume_ttl(peer: Peer) -> Verdict:
     peer.barrier(1)
     offset = _offset(peer, name)
     return (
-        observed_either_way(peer, "kept longer" if offset == 5 else "dropped")
+        observed_either_way(peer, "kept for longer" if offset == 5 else "dropped")
         if offset in (0, 5)
         else equals(peer, offset, 0, "offset")
     )

@@ -82,7 +82,7 @@ def transacted(peer: Peer) -> Verdict:
     before = bodies(peer, queue, 1)
     peer.call("tx.commit")
     has_on_offer_soon(peer, queue, 1, 1)
-    return equals(peer, (before, bodies(peer, queue, 1)), ([b"plain"], [b"transacted"]), "before, behind")
+    return equals(peer, (before, bodies(peer, queue, 1)), ([b"plain"], [b"transacted"]), "before, after")
 
 
 # --- accept

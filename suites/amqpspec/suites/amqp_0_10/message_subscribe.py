@@ -59,7 +59,7 @@ def lifetime(peer: Peer) -> Verdict:
     before = _subscribers(peer, queue, 1)
     peer.detach()
     told = (found, before, soon(peer, lambda: _subscribers(peer, queue, 1) == 1))
-    return equals(peer, told, ([b"1", b"2", b"3"], 2, True), "bodies, subscribers before, one behind")
+    return equals(peer, told, ([b"1", b"2", b"3"], 2, True), "bodies, subscribers before, one after")
 
 
 @case("message.subscribe.sixteen", covers=["message/subscribe/simultaneous-subscriptions"])
@@ -270,7 +270,7 @@ def cancelled(peer: Peer) -> Verdict:
     found = (before.body, contents(flushed(peer, second)), contents(deliveries(peer, first)))
     answer(peer, "accept", [before])
     told = (*found, bodies(peer, queue))
-    return equals(peer, told, (b"before", [b"other"], [], [b"behind"]), "before, other, behind, left")
+    return equals(peer, told, (b"before", [b"other"], [], [b"behind"]), "before, other, after, left")
 
 
 @case("message.cancel.pending", covers=["message/cancel/post-cancel-transfer-resolution/unaffected"])
@@ -286,7 +286,7 @@ def pending_behind_cancel(peer: Peer) -> Verdict:
     found = bodies(peer, queue, 1)
     peer.detach()
     has_on_offer_soon(peer, queue, 2, 1)
-    return equals(peer, (found, bodies(peer, queue, 1)), ([b"3"], [b"1", b"2"]), "before, behind")
+    return equals(peer, (found, bodies(peer, queue, 1)), ([b"3"], [b"1", b"2"]), "before, after")
 
 
 @case("message.cancel.resolved", covers=["message/cancel/post-cancel-transfer-resolution/resolvable"])
@@ -312,7 +312,9 @@ def resolved_behind_cancel(peer: Peer) -> Verdict:
     left, dead = bodies(peer, queue, 1), bodies(peer, orphans)
     peer.detach()
     told = (took, left, dead, count_of(peer, queue, 1))
-    return equals(peer, told, (True, [b"released"], [b"rejected"], 0), "acquired, left, dead, then")
+    return equals(
+        peer, told, (True, [b"released"], [b"rejected"], 0), "acquired, left, at the alternate exchange, then"
+    )
 
 
 @case("message.cancel.missing", covers=["message/cancel/destination/subscription-not-found"])

@@ -290,7 +290,7 @@ def free_again(peer: Peer) -> Verdict:
     peer.detach()
     peer.claim("the queue of the closed session, usable by another one")
     if not has_queue(peer, queue, 1):
-        return equals(peer, "gone with its session", "gone with its session", "queue")
+        return equals(peer, "deleted with its session", "deleted with its session", "queue")
     peer.call("queue.declare", 1, queue=queue)
     return equals(peer, bodies(peer, queue, 1), [b"left"], "bodies")
 
@@ -304,7 +304,7 @@ def goes_with_its_session(peer: Peer) -> Verdict:
     peer.claim("only the queue of the remaining session")
     peer.detach()
     gone = vanishes(peer, "queue", queues[0], 1)
-    return equals(peer, (gone, has_queue(peer, queues[1], 1)), (True, True), "gone, and there")
+    return equals(peer, (gone, has_queue(peer, queues[1], 1)), (True, True), "first deleted, second exists")
 
 
 # --- contents
@@ -344,7 +344,7 @@ def goes_with_its_last_consumer(peer: Peer) -> Verdict:
     peer.call("message.cancel", destination=consumers[1])
     gone = vanishes(peer, "queue", queue)
     found = (there, gone, has_queue(peer, unused))
-    return equals(peer, found, (True, True, True), "there, gone, unused one there")
+    return equals(peer, found, (True, True, True), "exists, deleted, unused one exists")
 
 
 @case("queue.declare.auto-delete.pre-existence", covers=["queue/declare/auto-delete/pre-existence"])
@@ -357,4 +357,4 @@ def auto_delete_again(peer: Peer) -> Verdict:
         peer.call("queue.declare", queue=name, auto_delete=auto)
         peer.call("message.cancel", destination=peer.subscribe(name))
     gone = vanishes(peer, "queue", names[0])
-    return equals(peer, (gone, has_queue(peer, names[1])), (True, True), "gone, and there")
+    return equals(peer, (gone, has_queue(peer, names[1])), (True, True), "first deleted, second exists")

@@ -40,7 +40,7 @@ def messages_without_an_alternate(peer: Peer) -> Verdict:
     peer.call("queue.delete", queue=queue)
     gone = not has_queue(peer, queue)
     peer.call("queue.declare", queue=queue, exclusive=True)
-    return equals(peer, (gone, bodies(peer, queue)), (True, []), "gone, bodies")
+    return equals(peer, (gone, bodies(peer, queue)), (True, []), "deleted, bodies")
 
 
 @case("queue.delete.empty-name", covers=["queue/delete/queue/empty-name"])
@@ -213,4 +213,4 @@ def name_of_a_deleted_queue(peer: Peer) -> Verdict:
     peer.detach()
     peer.barrier(1)
     gone = not has_queue(peer, queue, 1)
-    return holds(peer, not gone, "the queue is gone" if gone else "the queue is there")
+    return holds(peer, not gone, "the queue does not exist" if gone else "the queue exists")

@@ -64,7 +64,7 @@ def numbers_of_commands(peer: Peer) -> Verdict:
     peer.call("execution.sync")
     told = among(completed_now(peer), [_LAST_IDS - 1, _LAST_IDS, _LAST_IDS + 1, 0, 1, 2])
     wanted = ([False, True, True, True, True, False], 2)
-    return equals(peer, (told, fails(peer)), wanted, "told completed, failed")
+    return equals(peer, (told, fails(peer)), wanted, "reported completed, failed")
 
 
 @case("session.command-point.again", covers=["session/command-point/numbering"])

@@ -187,7 +187,7 @@ def confirmed_and_stored(peer: Peer) -> Verdict:
     after.open_session()
     after.claim("every message that was confirmed")
     found = [transfer.body for transfer in after.drain(queue)]
-    return equals(after, [body for body in promised if body not in found], [], "lost of what was confirmed")
+    return equals(after, [body for body in promised if body not in found], [], "confirmed and lost")
 
 
 # --- completed, and known to be
@@ -229,7 +229,7 @@ def known_completed_over_the_end(peer: Peer) -> Verdict:
     peer.call("execution.sync")
     peer.claim("ids 4294967294, 1 and 2")
     found = among(completed_now(peer), [MODULUS - 2, MODULUS - 1, 0, 1, 2])
-    return equals(peer, found, [True, False, False, True, True], "told completed")
+    return equals(peer, found, [True, False, False, True, True], "reported completed")
 
 
 def _results(peer: Peer, count: int) -> list[int]:
@@ -273,7 +273,7 @@ def delayed_replies(peer: Peer) -> Verdict:
     known = [tuple(a["commands"] or ()) for a in (*early, late)]
     if not all(any(among(ranges, [number])[0] for ranges in known) for number in ids):
         return holds(peer, False, f"known-completed for {' and '.join(map(in_words, known))} of {ids}")
-    return observed_either_way(peer, "at once" if early else "delayed")
+    return observed_either_way(peer, "at once" if early else "put off")
 
 
 @case("session.completed.merged", covers=["session/completed/merged-reply"])
@@ -303,4 +303,4 @@ def echoed_ids(peer: Peer) -> Verdict:
     reply = tuple(peer.expect("session.known-completed")["commands"] or ())
     if among(reply, ids) != [True, True]:
         return holds(peer, False, f"{in_words(reply) or 'no ids'} for {in_words(told)}")
-    return observed_either_way(peer, "exactly these ids" if reply == told else "other ids too")
+    return observed_either_way(peer, "the very ids" if reply == told else "others besides")

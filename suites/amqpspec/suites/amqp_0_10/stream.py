@@ -195,7 +195,7 @@ def cancelled(peer: Peer) -> Verdict:
     put(peer, STREAM, queue, [b"late"])
     put(peer, STREAM, other, [b"other"])
     found = (before, bodies(peer, STREAM, 1), left(peer, STREAM, queue, 1))
-    return equals(peer, found, ([b"before"], [b"other"], [b"late"]), "before, behind, waiting")
+    return equals(peer, found, ([b"before"], [b"other"], [b"late"]), "before, after, waiting")
 
 
 # --- publishing

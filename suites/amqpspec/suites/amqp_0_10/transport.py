@@ -324,7 +324,7 @@ def order_across_tracks(peer: Peer) -> Verdict:
     covered = [
         any(a <= number <= b for a, b in told["commands"] or ()) for number in ids if number is not None
     ]
-    return equals(peer, covered, [True, False], "told completed")
+    return equals(peer, covered, [True, False], "reported completed")
 
 
 @case("transport.tracks.control-within-command", covers=["transport/tracks/control-within-command"])

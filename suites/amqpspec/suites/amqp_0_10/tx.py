@@ -88,7 +88,7 @@ def select_behind_cancel(peer: Peer) -> Verdict:
     fill(peer, queue, b"m")
     before = count_of(peer, queue)
     peer.call("tx.commit")
-    return equals(peer, (before, has_on_offer_soon(peer, queue, 1)), (0, True), "before, behind")
+    return equals(peer, (before, has_on_offer_soon(peer, queue, 1)), (0, True), "before, after")
 
 
 # --- commit
@@ -115,7 +115,7 @@ def commit(peer: Peer) -> Verdict:
         seen.append(bodies(peer, target, 1))
     peer.detach()
     wanted = ([[], [b"a"], [], [b"b"]], 0)
-    return equals(peer, (seen, count_of(peer, queue, 1)), wanted, "before and behind, left")
+    return equals(peer, (seen, count_of(peer, queue, 1)), wanted, "before and after, left")
 
 
 @case("tx.commit.not-accepted", covers=["tx/commit/effect"])
@@ -210,7 +210,7 @@ def rollback(peer: Peer) -> Verdict:
     peer.detach()
     has_on_offer_soon(peer, queue, 2, 1)
     told = (before, behind, bodies(peer, queue, 1))
-    return equals(peer, told, ([], [b"kept"], [b"1", b"2"]), "before, behind, back")
+    return equals(peer, told, ([], [b"kept"], [b"1", b"2"]), "before, after, available again")
 
 
 @case("tx.commit.restart", covers=["tx/commit/effect"], restarts=True, budget_s=180.0)

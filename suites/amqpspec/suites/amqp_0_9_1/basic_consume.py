@@ -112,7 +112,7 @@ def blank_tag_is_generated(peer: Peer) -> Verdict:
     """The server generates a tag for a consumer without one, and its deliveries contain it."""
     peer.open_channel()
     queues = peer.queue(), peer.queue()
-    peer.claim("a tag of its own for each consumer")
+    peer.claim("a different tag for each consumer")
     tags = [peer.consume(queue, consumer_tag="") for queue in queues]
     got = []
     for queue in queues:
@@ -232,7 +232,7 @@ def delivered_messages_outlive_the_consumer(peer: Peer) -> Verdict:
     tag = peer.consume(queue)
     send(peer, queue, (b"early", b"unacknowledged"))
     early, _ = peer.deliveries(2)
-    peer.claim("an acknowledgement after cancel-ok is good")
+    peer.claim("an acknowledgement after cancel-ok is accepted")
     peer.call("basic.cancel", consumer_tag=tag)
     # A second consumer receives whatever is given back, and so tells when it was.
     peer.consume(queue, channel=2, no_ack=True)

@@ -125,7 +125,7 @@ def mandatory_has_its_effect(peer: Peer) -> Verdict:
     """Of two messages for a missing queue, only the mandatory one is returned."""
     peer.open_channel()
     nowhere = peer.name("no-queue")
-    peer.claim("basic.return for the mandatory message alone")
+    peer.claim("basic.return for the mandatory message only")
     peer.publish(nowhere, b"optional")
     peer.publish(nowhere, b"mandatory", mandatory=True)
     return _comes_back(peer, b"mandatory", _MANDATORY)
@@ -164,7 +164,7 @@ def other_message_waits(peer: Peer) -> Verdict:
     """A message that is not immediate waits in its queue for a consumer."""
     peer.open_channel()
     queue = peer.queue()
-    peer.claim("the message for a consumer that comes later, and no basic.return")
+    peer.claim("the message for a later consumer, and no basic.return")
     send(peer, queue, (b"patient",))
     got = bodies(gathered(peer, queue, 1))
     return equals(peer, (got, returned(peer)), ([b"patient"], []), "delivered later, returned messages")
@@ -180,7 +180,7 @@ def immediate_has_its_effect(peer: Peer) -> Verdict:
     peer.consume(queue)
     send(peer, queue, (b"first",))
     peer.delivery()
-    peer.claim("basic.return for the immediate message alone")
+    peer.claim("basic.return for the immediate message only")
     peer.publish(queue, b"second")
     peer.publish(queue, b"immediate", immediate=True)
     return _comes_back(peer, b"immediate", _IMMEDIATE)
@@ -192,7 +192,7 @@ def return_is_complete(peer: Peer) -> Verdict:
     peer.open_channel()
     exchange, body = peer.exchange("direct"), b"whole" * (_LARGE_OCTETS // 5)
     properties = _all_properties(peer)
-    peer.claim("the message as it was published")
+    peer.claim("the message unchanged")
     peer.publish("a.b", body, exchange=exchange, properties=properties, mandatory=True)
     back = peer.arrival("basic.return")
     if not isinstance(back, MethodArrived) or back.name != "basic.return":

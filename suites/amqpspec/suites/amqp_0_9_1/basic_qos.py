@@ -202,7 +202,7 @@ def server_may_stay_below(peer: Peer) -> Verdict:
     peer.open_channel()
     queue = peer.queue()
     send(peer, queue, _THREE)
-    peer.claim("at most 3 messages ahead")
+    peer.claim("at most 3 unacknowledged messages")
     peer.call("basic.qos", prefetch_count=3)
     peer.consume(queue)
     return observed_either_way(peer, f"{len(awaited(peer, 3))} messages ahead where 3 are allowed")

@@ -50,7 +50,7 @@ def requeuing_opens_the_window(peer: Peer) -> Verdict:
     queues = peer.queue(), peer.queue()
     for queue in queues:
         send(peer, queue, (queue.encode(),))
-    peer.claim("the message of the second queue, once that of the first one was put back")
+    peer.claim("the message of the second queue, after that of the first one is requeued")
     peer.call("basic.qos", prefetch_count=1)
     tag = peer.consume(queues[0])
     held = peer.delivery()

@@ -20,7 +20,7 @@ _NOT_IMPLEMENTED = 540
 def recover_async_brings_all_back(peer: Peer) -> Verdict:
     """Recover-async redelivers all unacknowledged messages of the channel, and no others."""
     queue = _three_of_which_one_acknowledged(peer)
-    peer.claim("the messages that were not acknowledged, once more")
+    peer.claim("the unacknowledged messages again")
     if (refused := _recover_async(peer, requeue=True)) is not None:
         return refused
     received = awaited(peer, 2, None)
@@ -50,7 +50,7 @@ def recover_async_leaves_other_channels_alone(peer: Peer) -> Verdict:
 def recover_async_to_the_old_recipient(peer: Peer) -> Verdict:
     """Without requeue, recover-async redelivers the messages to their original consumer."""
     queue, other = _two_at_one_of_two_consumers(peer)
-    peer.claim("the messages at the consumer that had them")
+    peer.claim("the messages at their previous consumer")
     if (refused := _recover_async(peer, requeue=False)) is not None:
         return refused
     mine = awaited(peer, 2)
@@ -69,7 +69,7 @@ def recover_async_beside_a_get(peer: Peer) -> Verdict:
     taken(peer, fetched, 1)
     peer.consume(consumed)
     peer.deliveries(1)
-    peer.claim("the message that the consumer had, once more")
+    peer.claim("the message of the consumer again")
     peer.send("basic.recover-async", requeue=False)
     refusal = (reaction := peer.reaction()).refusal
     if refusal is not None and refusal.code == _NOT_IMPLEMENTED:
@@ -111,7 +111,7 @@ def recover_marks(peer: Peer) -> Verdict:
 def recover_to_the_old_recipient(peer: Peer) -> Verdict:
     """Without requeue, recover is answered, and the original consumer receives its messages marked redelivered."""
     queue, other = _two_at_one_of_two_consumers(peer)
-    peer.claim("the messages at the consumer that had them")
+    peer.claim("the messages at their previous consumer")
     peer.send("basic.recover", requeue=False)
     answer = peer.arrival("basic.recover-ok")
     # Another recipient is a SHOULD not kept; a server that has no way back to the first one breaks no more than that.

@@ -84,7 +84,7 @@ def flow_is_active_at_first(peer: Peer) -> Verdict:
 def channel_paused_at_once(peer: Peer) -> Verdict:
     """A channel that is paused right after it was opened delivers nothing to a consumer."""
     peer.open_channel()
-    peer.claim("no delivery on a channel that was paused at once")
+    peer.claim("no delivery on a channel that was paused immediately")
     peer.call("channel.flow", active=False)
     queue = peer.queue(exclusive=False)
     peer.publish(queue, b"not yet")
@@ -142,7 +142,7 @@ def flow_resumes_deliveries(peer: Peer) -> Verdict:
     queues = peer.queue(), peer.queue()
     for queue in queues:
         peer.consume(queue, no_ack=True)
-    peer.claim("the deliveries of two queues that were held back while the channel was paused")
+    peer.claim("the deliveries of two queues that were delayed while the channel was paused")
     peer.call("channel.flow", active=False)
     for queue in queues:
         peer.publish(queue, queue.encode())
@@ -203,7 +203,7 @@ def methods_behind_a_close_are_discarded(peer: Peer) -> Verdict:
     """After the server has sent channel.close, it neither answers nor executes a method on that channel."""
     _closed_by_server(peer)
     queue = peer.will_clean("queue", peer.name("q"))
-    peer.claim("no answer to a method behind the server's close, and no effect")
+    peer.claim("no answer to a method after the server's close, and no effect")
     peer.send("queue.declare", queue=queue)
     # The channel stays closed until close-ok. Whatever the declaration brought about shows once
     # the number is open again.
@@ -222,7 +222,7 @@ def messages_behind_a_close_are_discarded(peer: Peer) -> Verdict:
     # The queue lives on channel 2: channel 1 is about to be closed.
     queue = peer.queue(channel=2)
     _closed_by_server(peer)
-    peer.claim("nothing in the queue that was published to behind the server's close")
+    peer.claim("no message in the queue that was published to after the server's close")
     peer.publish(queue, b"too late")
     peer.send("channel.close-ok")
     peer.call("channel.open")
@@ -243,7 +243,7 @@ def crossing_closes(peer: Peer) -> Verdict:
 def close_is_answered(peer: Peer) -> Verdict:
     """The server answers channel.close with close-ok, and the connection continues."""
     peer.open_channel(1).open_channel(2)
-    peer.claim("channel.close-ok, and a connection that goes on")
+    peer.claim("channel.close-ok, and the connection continues to work")
     peer.call("channel.close", reply_code=200, reply_text="done")
     peer.barrier(2)
     return holds(peer, True, "channel.close-ok, then answers on another channel")

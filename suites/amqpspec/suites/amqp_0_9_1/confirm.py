@@ -146,7 +146,7 @@ def confirmed_when_in_all_queues(peer: Peer) -> Verdict:
         peer.call("queue.bind", queue=queue, exchange=exchange)
     peer.call("confirm.select")
     other = peer.another().open_channel()
-    peer.claim("a confirmed message can be had from every queue")
+    peer.claim("a confirmed message is available in every queue")
     had = []
     for _ in range(_ROUNDS):
         peer.publish(body=b"everywhere", exchange=exchange)

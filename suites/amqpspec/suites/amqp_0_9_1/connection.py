@@ -210,7 +210,7 @@ def mechanism_left_empty(peer: Peer) -> Verdict:
 def offered_locales_work(peer: Peer) -> Verdict:
     """The client can select every offered locale."""
     locales = peer.greet()["locales"].decode("ascii", "replace").split()
-    peer.claim("the login goes on in every locale on offer")
+    peer.claim("the login continues in every offered locale")
     for locale in locales:
         another = peer.another()
         another.greet()

@@ -73,7 +73,7 @@ def same_name_in_two_hosts(peer: Peer) -> Verdict:
     """Queues of the same name in two virtual hosts hold separate messages."""
     queue = peer.open_channel().queue(exclusive=False)
     other = _in_second_vhost(peer)
-    peer.claim("each of two queues of the same name has its own message alone")
+    peer.claim("each of two queues of the same name contains only its own message")
     other.queue(queue=queue, exclusive=False)
     for owner, body in ((peer, b"first"), (other, b"second")):
         owner.publish(queue, body)
@@ -92,7 +92,7 @@ def bindings_of_another_host(peer: Peer) -> Verdict:
     queue, key = peer.open_channel().queue(exclusive=False), peer.name("key")
     peer.call("queue.bind", queue=queue, exchange="amq.direct", routing_key=key)
     other = _in_second_vhost(peer)
-    peer.claim("a queue that got its own host's message alone")
+    peer.claim("the queue contains only the message of its own virtual host")
     other.publish(key, b"astray", exchange="amq.direct")
     # The stray message is routed before the other one is sent: it cannot come late.
     other.barrier()
@@ -156,7 +156,7 @@ def close_names_the_declaration(peer: Peer) -> Verdict:
 def methods_behind_a_close_are_discarded(peer: Peer) -> Verdict:
     """After the server has sent connection.close, it neither answers nor executes a method."""
     queue = _closed_by_server(peer).will_clean("queue", peer.name("q"))
-    peer.claim("no answer to a method behind the server's close, and no effect")
+    peer.claim("no answer to a method after the server's close, and no effect")
     peer.send("queue.declare", queue=queue)
     peer.send("connection.close-ok", channel=0)
     answers = [a.name for a in until_end(peer) if isinstance(a, MethodArrived)]
@@ -180,7 +180,7 @@ def crossing_closes(peer: Peer) -> Verdict:
 def close_is_answered(peer: Peer) -> Verdict:
     """The server answers connection.close with close-ok, and the socket ends once the client closes it."""
     peer.open_channel()
-    peer.claim("connection.close-ok, then the end of the socket")
+    peer.claim("connection.close-ok, then the socket closes")
     peer.call("connection.close", channel=0, reply_code=200, reply_text="done")
     # A server may wait for the client to end its half of the stream first.
     peer.transport.half_close()
@@ -191,7 +191,7 @@ def close_is_answered(peer: Peer) -> Verdict:
 def socket_ends_after_exception(peer: Peer) -> Verdict:
     """The server closes the socket after the client has answered its close with close-ok."""
     _closed_by_server(peer)
-    peer.claim("the end of the socket")
+    peer.claim("the socket closes")
     peer.send("connection.close-ok", channel=0)
     return ends_connection(peer, peer.expect_end())
 
@@ -207,7 +207,7 @@ def socket_ends_after_exception(peer: Peer) -> Verdict:
 def new_secret_is_confirmed(peer: Peer) -> Verdict:
     """The server confirms a new secret, and the connection continues to work."""
     peer.open_channel()
-    peer.claim("connection.update-secret-ok, and a connection that works on")
+    peer.claim("connection.update-secret-ok, and the connection continues to work")
     peer.send("connection.update-secret", channel=0, new_secret=peer.login.password, reason="renewal")
     answer = peer.arrival("connection.update-secret-ok", channel=0)
     # No capability announces the method. A server without it says so as it does for any method that it does not know.

@@ -34,7 +34,7 @@ def highest_channel_is_usable(peer: Peer) -> Verdict:
 def lowered_channel_max_is_usable(peer: Peer) -> Verdict:
     """If the client lowers channel-max to two, channels one and two can be open at the same time."""
     peer.open_connection(channel_max=2)
-    peer.claim("channels 1 and 2 open beside each other")
+    peer.claim("channels 1 and 2 open at the same time")
     peer.call("channel.open", channel=2)
     peer.call("channel.open", channel=1)
     peer.barrier(2)
@@ -99,7 +99,7 @@ def smallest_frame_max(peer: Peer) -> Verdict:
     """A client may select a frame-max of 4096 octets."""
     peer.greet()
     peer.start_ok()
-    peer.claim("open-ok behind a tune-ok with a frame-max of 4096 octets")
+    peer.claim("open-ok after a tune-ok with a frame-max of 4096 octets")
     peer.tune(frame_max=_smallest(peer))
     peer.call("connection.open", channel=0, virtual_host=peer.login.vhost)
     return holds(peer, True, "open-ok")

@@ -78,7 +78,7 @@ def message_of_another_channel_stays(peer: Peer) -> Verdict:
     peer.send("basic.ack", channel=2, delivery_tag=tag)
     # The refusal itself belongs to the case above; it closes channel 2 only (406 is soft).
     peer.reaction(channel=2)
-    peer.claim("the message once more, after its channel was closed")
+    peer.claim("the message again, after its channel was closed")
     peer.call("channel.close", reply_code=200, reply_text="done")
     peer.open_channel(3)
     return equals(peer, hold(peer, queue, channel=3).body, bodies[0], "message")
@@ -176,7 +176,7 @@ def blank_name_in_purge(peer: Peer) -> Verdict:
     # Here and below two queues: a server that takes the first, or any, is found out.
     first, last = peer.queue(), peer.queue()
     bodies = [fill(peer, queue, 1) for queue in (first, last)]
-    peer.claim("an empty last queue, and the first one as it was")
+    peer.claim("an empty last queue, and the first one unchanged")
     peer.call("queue.purge")
     return equals(peer, [contents(peer, first), contents(peer, last)], [bodies[0], []], "messages")
 
@@ -221,7 +221,7 @@ def blank_name_of_a_generated_queue(peer: Peer) -> Verdict:
     peer.queue()
     name = peer.call("queue.declare", exclusive=True)["queue"]
     fill(peer, name, 1)
-    peer.claim("the message of the queue without a name of ours")
+    peer.claim("the message of the queue with the generated name")
     return equals(peer, peer.call("queue.purge")["message_count"], 1, "messages purged")
 
 
@@ -294,7 +294,7 @@ def redelivered_to_the_first_recipient(peer: Peer) -> Verdict:
     peer.consume(queue)
     peer.deliveries(2)
     peer.another().open_channel().consume(queue)
-    peer.claim("both messages once more, to the consumer that had them")
+    peer.claim("both messages again, to their previous consumer")
     # Without requeue: with it, recover leaves the recipient open.
     peer.call("basic.recover", requeue=False)
     again = sorted(delivery.body for delivery in peer.deliveries(2))

@@ -277,7 +277,7 @@ def _undone(peer: Peer, binding: dict[str, Any], queue: str, *, publish_to: str,
     """Bind, where the target lets us, and unbind: it is accepted and leaves no way for a message."""
     # A refusal of bind is judged by the row of bind; unbind is asked for all the same.
     _asked(peer, "bind", **binding)
-    peer.claim("unbind-ok, and no way for messages any more")
+    peer.claim("unbind-ok, and messages are no longer routed")
     if (reaction := _asked(peer, "unbind", **binding)).refusal is not None:
         return judge_reaction(peer, reaction)
     return equals(peer, reached(peer, [queue], routing_key, exchange=publish_to), [0], "copies")

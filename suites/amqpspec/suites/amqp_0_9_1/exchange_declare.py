@@ -62,7 +62,7 @@ def declared_for_everybody(peer: Peer) -> Verdict:
 def sixteen_exchanges(peer: Peer) -> Verdict:
     """A virtual host supports sixteen exchanges at the same time."""
     peer.open_channel()
-    peer.claim(f"{_ENOUGH} exchanges beside each other")
+    peer.claim(f"{_ENOUGH} exchanges at the same time")
     exchanges = [peer.exchange("direct") for _ in range(_ENOUGH)]
     there = sum(exists(peer, exchange) for exchange in exchanges)
     return equals(peer, there, _ENOUGH, "number of exchanges")
@@ -330,7 +330,7 @@ def _passively(peer: Peer, *others: dict[str, Any]) -> Verdict:
     peer.open_channel()
     exchange = peer.exchange("direct")
     queue = listening(peer, exchange, "red")
-    peer.claim(f"declare-ok whatever else is said: {', '.join(map(str, others))}")
+    peer.claim(f"declare-ok, whatever the other arguments are: {', '.join(map(str, others))}")
     for fields in others:
         peer.call("exchange.declare", **{"exchange": exchange, "type": "direct", "passive": True, **fields})
     peer.call("exchange.declare", exchange=exchange, type="direct")

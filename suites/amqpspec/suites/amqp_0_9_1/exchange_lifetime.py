@@ -172,7 +172,7 @@ def auto_delete_cleared_on_an_existing_exchange(peer: Peer) -> Verdict:
     peer.open_channel()
     exchange, queue = peer.exchange("fanout", auto_delete=True), peer.queue()
     peer.call("queue.bind", queue=queue, exchange=exchange)
-    peer.claim("declare-ok, and an exchange that goes with its last binding")
+    peer.claim("declare-ok, and the exchange is deleted with its last binding")
     peer.call("exchange.declare", exchange=exchange, type="fanout")
     peer.call("queue.unbind", queue=queue, exchange=exchange)
     return equals(peer, vanishes(peer, exchange), True, "exchange gone")

@@ -54,7 +54,7 @@ def alternate_routes_mandatory(peer: Peer) -> Verdict:
     alternate, queue = peer.exchange("direct"), peer.queue()
     exchange = peer.exchange("direct", arguments={"alternate-exchange": alternate})
     peer.call("queue.bind", queue=queue, exchange=alternate, routing_key="red")
-    peer.claim("the message that nobody can route, and no other, comes back")
+    peer.claim("only the unroutable message is returned")
     for key in ("red", "blue"):
         peer.publish(key, key.encode(), exchange=exchange, mandatory=True)
     back = returned(peer)

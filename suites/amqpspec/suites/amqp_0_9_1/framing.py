@@ -37,7 +37,7 @@ def the_header_is_accepted(peer: Peer) -> Verdict:
 @case("amq_wlp_header_02", covers=["amq_wlp_header_02"])
 def http_on_the_same_port(peer: Peer) -> Verdict:
     """The server answers an HTTP request in HTTP, or sends a protocol header and closes the socket."""
-    peer.claim("an answer of another protocol than AMQP, or a protocol header and the end")
+    peer.claim("an answer in another protocol than AMQP, or a protocol header and the socket closes")
     peer.send_octets(b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
     reaction = peer.reaction(0, barrier=False)
     # An answer in HTTP cannot be read as frames or as a protocol header.
@@ -224,7 +224,7 @@ def largest_frame(peer: Peer) -> Verdict:
     peer = peer.open_small()
     queue = peer.queue()
     body = bytes(_largest_payload(peer))
-    peer.claim("a frame of the agreed size is taken")
+    peer.claim("a frame of the agreed size is accepted")
     peer.publish(queue, body, chunk=len(body))
     return equals(peer, len(fetch(peer, queue).body), len(body), "octets of the body")
 

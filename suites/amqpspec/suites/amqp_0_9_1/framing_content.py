@@ -241,7 +241,7 @@ def malformed_properties_reach_nobody(peer: Peer) -> Verdict:
         header_payload(peer, 4, flags=(_HEADERS,), properties=table(shortstr("name") + b"Z\x00\x00\x00\x00")),
         header_payload(peer, 4, flags=(_HEADERS,), properties=table(shortstr("name") + b"S\x00\x00\xff\xff")),
     )
-    peer.claim("only the message behind them in the queue")
+    peer.claim("only the message after them in the queue")
     for payload in malformed:
         other = peer.another().open_channel()
         begin_publish(other, queue)
@@ -275,7 +275,7 @@ def _interrupt(peer: Peer) -> str:
 def _aborted(peer: Peer, queue: str, arrives: bytes) -> Verdict:
     """Refused as the row says, or carried on without the broken content; ``arrives`` is what may come then."""
     reaction = peer.reaction()
-    peer.claim("that the broken content reaches nobody")
+    peer.claim("the incomplete content is not delivered")
     # amqp-0-9-1 wire/content/aborted-by-method: §4.2.6 lets a method break a content off, and calls an
     # incomplete content 505. Either is right, so the queue decides.
     if reaction.refusal is None and not arrives:

@@ -101,7 +101,7 @@ def channel_exception_reaches_one_channel(peer: Peer) -> Verdict:
     peer.call("channel.open", channel=2)
     peer.send("queue.declare", channel=2, queue=peer.name("missing"), passive=True)
     reaction = peer.reaction(2, barrier=False)
-    peer.claim("that the other channel works on and the closed one opens again")
+    peer.claim("the other channel continues to work and the closed one can be opened again")
     peer.publish(queue, b"works on")
     body = fetch(peer, queue).body
     peer.call("channel.open", channel=2)

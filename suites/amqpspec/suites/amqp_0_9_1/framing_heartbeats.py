@@ -57,7 +57,7 @@ def server_sends_heartbeats_from_tune_ok_on(peer: Peer) -> Verdict:
 def methods_do_for_heartbeats(peer: Peer) -> Verdict:
     """The server does not drop a client that sends methods but no heartbeats."""
     peer.open_channel(heartbeat=_INTERVAL_S)
-    peer.claim("that the connection lives on methods alone")
+    peer.claim("methods alone keep the connection open")
     # Two intervals of silence end the socket (PDF §4.2.7): the case goes on for twice that.
     until_s = peer.now() + _LIFETIME_S
     while peer.now() < until_s:

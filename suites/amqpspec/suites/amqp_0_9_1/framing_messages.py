@@ -175,7 +175,7 @@ def flags_go_on_in_another_word(peer: Peer) -> Verdict:
     """Bit 0 announces another word of flags; the properties follow the last word."""
     peer.open_channel()
     queue = peer.queue()
-    peer.claim("the content-type behind two words of flags")
+    peer.claim("the content-type after two words of flags")
     begin_publish(peer, queue)
     flags = (_CONTENT_TYPE | _CONTINUED, 0)
     peer.send_frame("header", header_payload(peer, 4, flags=flags, properties=shortstr("text/plain")))
@@ -238,7 +238,7 @@ def messages_flow_after_bind_ok(peer: Peer) -> Verdict:
     """A message published after bind-ok uses the new binding; one published before bind does not."""
     peer.open_channel()
     queue, exchange = peer.queue(), peer.exchange("fanout")
-    peer.claim("the message after bind-ok alone")
+    peer.claim("only the message after bind-ok")
     peer.publish("", b"before", exchange=exchange)
     peer.call("queue.bind", queue=queue, exchange=exchange)
     peer.publish("", b"after", exchange=exchange)
@@ -251,7 +251,7 @@ def messages_stop_after_unbind_ok(peer: Peer) -> Verdict:
     peer.open_channel()
     queue, exchange = peer.queue(), peer.exchange("fanout")
     peer.call("queue.bind", queue=queue, exchange=exchange)
-    peer.claim("the message before unbind alone")
+    peer.claim("only the message before unbind")
     # Published before unbind on the same channel, so it is routed before (PDF §4.7).
     peer.publish("", b"before", exchange=exchange)
     peer.call("queue.unbind", queue=queue, exchange=exchange)
@@ -265,7 +265,7 @@ def queue_is_empty_after_purge_ok(peer: Peer) -> Verdict:
     peer.open_channel()
     queue = peer.queue()
     _fill(peer, queue, 3)
-    peer.claim("the message after purge-ok alone")
+    peer.claim("only the message after purge-ok")
     peer.call("queue.purge", queue=queue)
     peer.publish(queue, b"after")
     return equals(peer, fetch_all(peer, queue), [b"after"], "messages")

@@ -64,7 +64,7 @@ def contested_tags_come_back_or_are_refused(peer: Peer) -> Verdict:
     # them; what it takes, it has to pass on unchanged.
     if reaction.refusal is not None:
         return observed_either_way(peer, "refused", reaction)
-    peer.claim("the same headers, tags and values, as they were taken")
+    peer.claim("the same headers, tags and values")
     return _comes_back(peer, queue, headers)
 
 

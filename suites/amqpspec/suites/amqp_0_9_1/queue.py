@@ -103,7 +103,7 @@ def declare_without_a_name(peer: Peer) -> Verdict:
 def generated_names_differ(peer: Peer) -> Verdict:
     """The server generates a name for each queue without one, and clients can use the queue by it."""
     peer.open_channel()
-    peer.claim("three names, each of a queue of its own")
+    peer.claim("three different names, each of one queue")
     names = [peer.call("queue.declare", exclusive=True)["queue"] for _ in range(3)]
     for name in names:
         peer.publish(name, name.encode())
@@ -180,7 +180,7 @@ def passive_declare_ignores_fields(peer: Peer) -> Verdict:
     """A passive declare does not compare durable, exclusive, auto-delete or arguments."""
     peer.open_channel()
     queue = peer.queue(exclusive=False, auto_delete=True)
-    peer.claim("declare-ok whatever the other fields say")
+    peer.claim("declare-ok, whatever the other fields are")
     flags = {"durable": True, "exclusive": True, "auto_delete": False}  # none of them fits the queue
     peer.send("queue.declare", queue=queue, passive=True, arguments=arguments_of(60_000), **flags)
     return allows(peer)
@@ -282,7 +282,7 @@ def declare_ok_counts_consumers(peer: Peer) -> Verdict:
     """declare-ok reports the number of consumers, without cancelled ones."""
     peer.open_channel()
     queue = peer.queue()
-    peer.claim("the number of consumers as they come and go")
+    peer.claim("the current number of consumers")
     first = peer.consume(queue)
     peer.consume(queue)
     both = counts(peer, queue)

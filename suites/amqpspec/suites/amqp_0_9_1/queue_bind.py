@@ -32,7 +32,7 @@ def binding_made_twice(peer: Peer) -> Verdict:
     peer.open_channel()
     queue, exchange = peer.queue(), peer.exchange("direct")
     peer.call("queue.bind", queue=queue, exchange=exchange, routing_key="key")
-    peer.claim("bind-ok for the same binding once more")
+    peer.claim("bind-ok for the repeated binding")
     peer.send("queue.bind", queue=queue, exchange=exchange, routing_key="key")
     return allows(peer)
 
@@ -262,7 +262,7 @@ def unbind_leaves_other_bindings(peer: Peer) -> Verdict:
         answer = peer.arrival("queue.unbind-ok")
         if answer.refusal is not None:
             peer.open_channel()
-    peer.claim("every binding that there was, still there")
+    peer.claim("every other binding still exists")
     for key in ("red", "blue", "green", "black"):
         peer.publish(key, key.encode(), exchange=exchange, channel=2)
     got = [contents(peer, queue, channel=2) for queue in queues]

@@ -85,7 +85,7 @@ def mismatch_changes_nothing(peer: Peer) -> Verdict:
     peer.open_channel()
     queue = peer.queue(exclusive=False)
     bodies = fill(peer, queue, 1)
-    peer.claim("the queue as it was, on another channel of the same connection")
+    peer.claim("the queue unchanged, on another channel of the same connection")
     peer.send("queue.declare", queue=queue, durable=True)
     refused = peer.arrival("queue.declare-ok")
     peer.open_channel(2)  # the refusal has closed channel 1

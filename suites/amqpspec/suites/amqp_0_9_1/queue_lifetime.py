@@ -23,7 +23,7 @@ def durable_queue_outlives_restart(peer: Peer) -> Verdict:
     peer.publish(transient, b"old", properties=PERSISTENT)
     peer.barrier(queue=transient)
     peer.context.restart()
-    peer.claim("the durable queue there, the transient one gone or empty")
+    peer.claim("the durable queue exists, the transient one does not or is empty")
     late = peer.another().open_channel()
     # Transient queues are said to be purged: gone and empty are both right (amqp-0-9-1
     # queue/declare/durable/restart).
@@ -235,7 +235,7 @@ def auto_delete_without_consumers(peer: Peer) -> Verdict:
     peer.open_channel()
     queue = peer.queue(auto_delete=True, exclusive=False)
     other = peer.another().open_channel()
-    peer.claim("the queue is still there")
+    peer.claim("the queue still exists")
     fill(peer, queue, 1)
     # basic.get is no consumer. The connection stays, as PDF §4.5 would take the queue with it.
     peer.get(queue)

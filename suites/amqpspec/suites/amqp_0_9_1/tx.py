@@ -40,7 +40,7 @@ def nothing_takes_effect_after_an_exception(peer: Peer) -> Verdict:
     # Sent, not called: the exception of publish closes the channel and commit gets no answer.
     peer.send("tx.commit")
     peer.expect("channel.close")
-    peer.claim("the old message alone")
+    peer.claim("only the old message")
     peer.open_channel()
     return equals(peer, bodies(gathered(peer, queue, 1)), [b"old"], "messages in the queue")
 
@@ -49,7 +49,7 @@ def nothing_takes_effect_after_an_exception(peer: Peer) -> Verdict:
 def nothing_takes_effect_after_close(peer: Peer) -> Verdict:
     """If the channel is closed before commit, nothing of the transaction takes effect."""
     queue = _transaction(peer, acknowledged=b"old", published=(b"1", b"2"))
-    peer.claim("the old message alone")
+    peer.claim("only the old message")
     reopened(peer)
     return equals(peer, bodies(gathered(peer, queue, 1)), [b"old"], "messages in the queue")
 
@@ -59,7 +59,7 @@ def nothing_takes_effect_after_a_loss(peer: Peer) -> Verdict:
     """If the connection is lost before commit, nothing of the transaction takes effect."""
     queue = _transaction(peer, acknowledged=b"old", published=(b"1", b"2"))
     other = peer.another().open_channel()
-    peer.claim("the old message alone")
+    peer.claim("only the old message")
     peer.hang_up()
     return equals(peer, bodies(gathered(other, queue, 1)), [b"old"], "messages in the queue")
 
@@ -151,7 +151,7 @@ def mandatory_in_a_transaction(peer: Peer) -> Verdict:
     peer.open_channel()
     queue, nowhere = peer.queue(), peer.name("nowhere")
     peer.call("tx.select")
-    peer.claim("the unroutable message back by its commit, the routable one in its queue")
+    peer.claim("the unroutable message returned at commit, the routable one in its queue")
     peer.publish(nowhere, b"optional")
     peer.publish(nowhere, b"mandatory", mandatory=True)
     peer.publish(queue, b"routable", mandatory=True)
@@ -166,7 +166,7 @@ def mandatory_rolled_back(peer: Peer) -> Verdict:
     peer.open_channel()
     nowhere = peer.name("nowhere")
     peer.call("tx.select")
-    peer.claim("no return of what was rolled back, one of what was committed")
+    peer.claim("no return of the message that was rolled back, one of the committed one")
     peer.publish(nowhere, b"rolled back", mandatory=True)
     peer.call("tx.rollback")
     peer.publish(nowhere, b"committed", mandatory=True)
@@ -178,7 +178,7 @@ def mandatory_rolled_back(peer: Peer) -> Verdict:
 def rollback_forgets_publications(peer: Peer) -> Verdict:
     """Rollback discards publications and starts the next transaction."""
     queue = _transaction(peer, published=(b"forgotten",))
-    peer.claim("the publications of the second transaction alone")
+    peer.claim("only the publications of the second transaction")
     peer.call("tx.rollback")
     send(peer, queue, (b"kept",))
     before = peer.call("queue.declare", queue=queue, passive=True)["message_count"]

@@ -223,7 +223,7 @@ def kept_alive(peer: Peer, idle_s: float, sign: Callable[[], None], share: float
         sign()
         heard += listen(peer, share * idle_s)
         if peer.is_over() or peer.ended is not None:
-            raise Unmet("a connection that lives on", heard[-1][1].describe(peer.dialect), heard[-1][1])
+            raise Unmet("an open connection", heard[-1][1].describe(peer.dialect), heard[-1][1])
     return kinds(heard)
 
 

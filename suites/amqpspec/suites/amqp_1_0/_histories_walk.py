@@ -113,11 +113,11 @@ class Walk:
         except Unmet as unmet:
             raise Mismatch(unmet.expected, unmet.observed) from unmet
         except StreamEnded as ended:
-            raise Mismatch("a connection that stays", f"connection {ended.how}") from ended
+            raise Mismatch("an open connection", f"connection {ended.how}") from ended
         # A close that nobody asked for, even if the step waited for nothing.
         over = self.peer.over(None)
         if over is not None and not self.peer.books.close_sent:
-            raise Mismatch("a connection that stays", over.describe(self.peer.dialect))
+            raise Mismatch("an open connection", over.describe(self.peer.dialect))
 
     def _owed(self) -> None:
         what = self.model.owing()
@@ -299,7 +299,7 @@ class Walk:
         message, octets = self._message(reach, Fate.LOOSE if settled else Fate.SENT)
         chunk = -(-len(octets) // pieces) if pieces > 1 else None  # as the largest frame has it
         written = self.peer.transfer_octets(reach.link, message=octets, settled=settled, chunk=chunk)
-        outgoing = owed(reach.link.last_outgoing, "a link that stands")
+        outgoing = owed(reach.link.last_outgoing, "an attached link")
         self.model.sends(reach, outgoing, message)
         return written, outgoing
 

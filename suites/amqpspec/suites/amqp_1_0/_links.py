@@ -69,7 +69,7 @@ def look(peer: Peer, address: str, wanted: Collection[bytes] = ()) -> list[bytes
     """
     found = _taken(peer, address, wanted)
     if MARK not in found:
-        raise Unmet("the message that was put into the node behind all others", "none")
+        raise Unmet("the message that was sent to the node after all others", "none")
     return [body for body in found if body != MARK]
 
 
@@ -80,7 +80,7 @@ def _taken(peer: Peer, address: str, wanted: Collection[bytes] = ()) -> list[byt
     fill(other, address, MARK)
     link = other.receiver(address, credit=_LOOK_CREDIT)
     with suppress(Unmet):
-        other.until(lambda: {MARK, *wanted} <= _bodies(link), "what the node holds", link=link)
+        other.until(lambda: {MARK, *wanted} <= _bodies(link), "the messages in the node", link=link)
     found = other.received(link)
     for delivery in found:
         if not delivery.settled:
@@ -125,7 +125,7 @@ def passed_by(peer: Peer, link: Link, *wanted: bytes) -> None:
     taken = _taken(peer, link.address, wanted)
     peer.barrier(link.session.channel)
     if MARK not in {*taken, *_bodies(link)}:
-        raise Unmet("the message that was put into the node behind all others", "none")
+        raise Unmet("the message that was sent to the node after all others", "none")
 
 
 def _transfers(links: Iterable[Link]) -> int:

@@ -70,7 +70,7 @@ def state_of(peer: Peer, channel: int = 0) -> FrameArrived:
         peer.until(lambda: link.flow is not None, "flow", link=link, within_s=peer.context.patience.quiet_s)
     with suppress(Unmet):
         return link.flow or peer.echo(channel, link)
-    raise OutOfReach("the target gives no credit, and tells its state in no flow")
+    raise OutOfReach("the target grants no credit and sends no flow with its state")
 
 
 def flows_of_session(peer: Peer, channel: int = 0) -> list[FrameArrived]:
@@ -123,7 +123,7 @@ def send_in_many(peer: Peer, link: Link, count: int) -> Outgoing:
         part, message = message[:burst], message[burst:]
         transfers = peer.transfer_octets(link, message=part, chunk=1, more=bool(message))
         peer.send_octets(transfers + peer.frame("flow", session.channel, echo=True))
-    return peer.outcome(owed(link.last_outgoing, "a link that stands"))
+    return peer.outcome(owed(link.last_outgoing, "an attached link"))
 
 
 def _room(link: Link) -> int:

@@ -44,7 +44,7 @@ def replacing(peer: Peer) -> Peer:
     second = peer.another(container_id=peer.container_id)
     second.open_connection(**wishes(CLOSE_EXISTING))
     if _FAILED in (owed(second.opened, "open")["properties"] or {}):
-        raise OutOfReach("the target refuses the second connection, whatever the policy", second.opened)
+        raise OutOfReach("the target refuses the second connection with any policy", second.opened)
     return second
 
 

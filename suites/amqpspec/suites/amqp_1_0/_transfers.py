@@ -67,7 +67,7 @@ def piece(peer: Peer, link: Link, octets: bytes = b"", **fields: Any) -> Outgoin
     _window_for(peer, link)
     before = link.sending
     peer.send("transfer", link.session.channel, payload=octets, **{"handle": link, **fields})
-    return owed(before or link.last_outgoing, "a link that stands")
+    return owed(before or link.last_outgoing, "an attached link")
 
 
 def _window_for(peer: Peer, link: Link) -> None:

@@ -82,7 +82,7 @@ def known(peer: Peer, link: Link, tag: Any) -> None:
     """A prerequisite: the target holds the tag unsettled; raises OutOfReach."""
     # What the source holds no longer cannot be resumed: the case would prove nothing.
     if tag not in reported_unsettled(link):
-        raise OutOfReach("the target says that it holds nothing of the delivery any more")
+        raise OutOfReach("the target reports that it no longer has the delivery")
 
 
 def begun_and_suspended(

@@ -91,7 +91,7 @@ def lowest_handle(peer: Peer) -> Verdict:
     links = _three_links(peer)
     peer.detach(links[1])
     again = peer.receiver(links[1].address, handle=_HANDLES[1])
-    peer.claim("handles 0, 1, 2, and 1 once more")
+    peer.claim("handles 0, 1, 2, and 1 again")
     handles = [link.remote_handle for link in (*links, again)]
     return equals(peer, handles, [0, 1, 2, 1], "handles")
 
@@ -104,7 +104,9 @@ def sender_settles_as_it_says(peer: Peer) -> Verdict:
     """Parallel links have and keep the sender settle mode that each requests, if the target supports it."""
     modes = (_UNSETTLED, _SETTLED, _MIXED)
     links = [_attached_in(peer, mode) for mode in modes]
-    peer.claim("the modes asked for where the target has them, deliveries settled as its attaches say")
+    peer.claim(
+        "the requested modes if the target supports them, and deliveries settled as its attaches state"
+    )
     told = [owed(link.attached, "attach")["snd_settle_mode"] for link in links]
     # A mode that it tells on one of the links it has: on the link that asks for that mode, too (amqp-1.0 §2.7.3).
     if others := [mode for mode, own in zip(modes, told, strict=True) if mode != own and mode in told]:
@@ -143,7 +145,7 @@ def link_without_target(peer: Peer) -> Verdict:
         return judge_reaction(peer, reaction)
     # Credit is an invitation to send: a link that goes nowhere must not give any.
     if link.credit:
-        return holds(peer, False, f"a link that stands, and a credit of {link.credit}")
+        return holds(peer, False, f"an attached link with a credit of {link.credit}")
     peer.transfer(link, b"to nowhere", wait=False)
     return rejects_violation(peer, link=link)
 
@@ -213,7 +215,7 @@ def message_without_limit(peer: Peer) -> Verdict:
             return holds(peer, False, f"a message of {len(delivery.payload)} octets that is another one")
         peer.detach(link)
         address = _one_large(peer)
-    return holds(peer, True, "both came whole")
+    return holds(peer, True, "both arrived complete")
 
 
 # --- detach
@@ -322,7 +324,7 @@ def _received_as_told(peer: Peer, mode: int) -> Verdict:
         )
     reported = link.attached["rcv_settle_mode"]
     peer.credit_for(link)
-    peer.claim("dispositions settled as the target's attaches say")
+    peer.claim("dispositions settled as the target's attaches state")
     sent, other = peer.transfer(link, b"x"), peer.transfer(beside, b"beside")
     for outgoing in (sent, other):
         peer.outcome(outgoing)
@@ -339,7 +341,7 @@ def _room_in_window(peer: Peer, link: Link, octets: int) -> None:
     # Reckoned with half a frame for each transfer, as its fields need room as well.
     frames = octets // (peer.max_frame_octets // 2) + 1
     if frames > link.session.remote_incoming_window:
-        raise OutOfReach(f"the window of the session has no room for {frames} transfers")
+        raise OutOfReach(f"the session's window is too small for {frames} transfers")
 
 
 def _large() -> bytes:

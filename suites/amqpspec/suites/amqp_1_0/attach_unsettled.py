@@ -51,7 +51,7 @@ def maps_are_compared(peer: Peer) -> Verdict:
     # the source has not heard of.
     map = {**states(held[0].tag, state="received"), **states(held[1].tag)}
     map |= states(held[2].tag, state="released")
-    peer.claim("the first delivery resumed, the second one consumed, the third one sent anew")
+    peer.claim("the first delivery resumed, the second one consumed, the third one sent again")
     link = _resumed(peer, address, name, map)
     _up_to_mark(peer, link, address, held[0].tag)
     received = {delivery.tag: delivery for delivery in link.inbox}
@@ -63,7 +63,7 @@ def maps_are_compared(peer: Peer) -> Verdict:
     left = anew + look(peer, address)
     if first is None or not first.resume or held[1].body in left:
         return holds(peer, False, _story(received))
-    return holds(peer, held[2].body in left, f"{_story(received)}; available anew: {left}")
+    return holds(peer, held[2].body in left, f"{_story(received)}; available again: {left}")
 
 
 @case("attach.unsettled.resent", covers=["performatives/attach/unsettled/resent"], needs=["resume"])
@@ -250,7 +250,7 @@ def _resumed(peer: Peer, address: str, name: str, map: Any, **fields: Any) -> Li
     source = {"address": address, **DURABLE}
     link = resuming(peer, RECEIVER, name=name, source=source, unsettled=Map(map), **fields)
     if not unsettled_of(link):
-        raise OutOfReach("the source holds nothing unsettled any more")
+        raise OutOfReach("the source has no unsettled delivery")
     peer.credit(link, _CREDIT)
     return link
 
@@ -258,7 +258,7 @@ def _resumed(peer: Peer, address: str, name: str, map: Any, **fields: Any) -> Li
 def _tells_something(attach: FrameArrived) -> set[Any]:
     """The tags in the target's map; raises OutOfReach where it says that there is nothing unsettled."""
     if not attach["unsettled"] and not attach["incomplete_unsettled"]:
-        raise OutOfReach("the target holds nothing unsettled")
+        raise OutOfReach("the target has no unsettled delivery")
     return set(attach["unsettled"] or {})
 
 
@@ -287,7 +287,7 @@ def _story(received: dict[bytes, Delivery]) -> str:
     reported = [
         f"{tag.hex()}{' resumed' if d.resume else ''}: {d.payload[-12:]!r}" for tag, d in received.items()
     ]
-    return "; ".join(reported) or "nothing came"
+    return "; ".join(reported) or "nothing arrived"
 
 
 def _many_unsettled(peer: Peer) -> tuple[Peer, str, str, list[bytes]]:

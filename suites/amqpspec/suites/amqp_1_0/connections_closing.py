@@ -65,7 +65,7 @@ def close_while_messages_flow(peer: Peer) -> Verdict:
     """The target sends nothing after its close, although messages and credit for them are available."""
     address = fill(peer, peer.node(), *bodies(_MANY))
     link = peer.receiver(address)
-    peer.claim("close, and nothing behind it")
+    peer.claim("close, and nothing after it")
     # In one write: the target has credit for all that waits in the node when it reads close.
     peer.send_octets(peer.frame("flow", handle=link, link_credit=1000) + peer.frame("close"))
     peer.expect("close")
@@ -92,7 +92,7 @@ def reads_on_behind_its_close(peer: Peer) -> Verdict:
 @case("connections.closing.timeout", covers=["connections/closing/timeout"], slow=True, budget_s=150)
 def waits_for_a_limited_time(peer: Peer) -> Verdict:
     """A target that receives no close in answer ends the stream eventually."""
-    peer.claim("the end of the stream, though no close answers")
+    peer.claim("the connection closes although no close is answered")
     other = closing(peer)
     end = other.expect_end(long_wait_s(other))
     return holds(peer, isinstance(end, Ended), end)
@@ -144,7 +144,7 @@ def both_close_at_once(peer: Peer) -> Verdict:
     """A close that crosses the target's close completes the exchange: one close per side, then the stream ends."""
     peer.begin()
     peer.polite = False
-    peer.claim("one close from the target, and nothing behind it")
+    peer.claim("one close from the target, and nothing after it")
     # A transfer without a session is the error. The close behind it is under way when the target's close
     # goes out, and so crosses it.
     peer.send_octets(plain_frame(peer, "transfer", min(peer.channel_max, 1)) + peer.frame("close"))

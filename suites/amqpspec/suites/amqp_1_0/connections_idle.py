@@ -47,7 +47,7 @@ def timer_begins_anew_with_each_frame(peer: Peer) -> Verdict:
     """Every received frame restarts the idle timer."""
     peer.open_connection()
     idle_s = own_idle_s(peer)
-    peer.claim("alive while frames come, and a whole timeout after the last one")
+    peer.claim("the connection stays open while frames arrive, and a whole timeout after the last one")
     # Beyond twice the timeout first: a timer that counts from the opening would have run out.
     kept_alive(peer, idle_s, peer.send_empty)
     peer.send_empty()
@@ -97,7 +97,7 @@ def timeouts_of_both_sides(peer: Peer) -> Verdict:
     other = peer.another()
     other.open_connection()
     peer.claim(
-        "the target's own idle-time-out as without one of the partner, and its frames at the pace asked for"
+        "the target's idle-time-out does not depend on the partner's, and its frames arrive at the requested rate"
     )
     peer.open_connection(idle_time_out=PACE_MS)
     if peer.idle_timeout_ms != other.idle_timeout_ms:
@@ -199,7 +199,7 @@ def empty_frames_within_a_delivery(peer: Peer) -> Verdict:
     """Empty frames between transfers have no effect: the delivery is complete and the window counts transfers only."""
     address = peer.node()
     link = sender(peer, address)
-    peer.claim("the delivery whole, and transfers alone counted")
+    peer.claim("the whole delivery, and only transfers counted")
     parts = cut(octets_of(b"one two three"), 3)
     for number, octets in enumerate(parts):
         outgoing = piece(peer, link, octets, more=number + 1 < len(parts))
@@ -241,7 +241,7 @@ def no_empty_frame_behind_close(peer: Peer) -> Verdict:
     """The target sends no empty frame after its close while it waits for the client's close."""
     # A pace that the target has to keep, so that an empty frame would be due soon.
     other = closing(peer, idle_time_out=PACE_MS // 2)
-    peer.claim("no frame behind close")
+    peer.claim("no frame after close")
     listen(other, 2.0)
     more = [frame.name for frame in behind_close(other)]
     return equals(peer, more, [], "behind close")
@@ -258,7 +258,7 @@ def flows_keep_alive(peer: Peer) -> Verdict:
     peer.open_connection(idle_time_out=PACE_MS)
     idle_s = own_idle_s(peer)
     peer.begin()
-    peer.claim("a connection that lives on by flows")
+    peer.claim("flows keep the connection open")
     sent = kept_alive(peer, idle_s, peer.flow)
     return observed_either_way(peer, f"lives on; the target sends: {sent}")
 

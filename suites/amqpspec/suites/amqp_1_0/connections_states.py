@@ -135,7 +135,7 @@ def silence_behind_close(peer: Peer) -> Verdict:
     """CLOSE_SENT: the target sends nothing after its close, although three links have credit and messages wait."""
     address = fill(peer, peer.node(), *bodies(_MESSAGES))
     links = [peer.receiver(address) for _ in range(_LINKS)]
-    peer.claim("nothing behind close")
+    peer.claim("nothing after close")
     # In one write with close: transfers of three links are ready to go when it is read.
     octets = b"".join(peer.frame("flow", handle=link, link_credit=_MESSAGES) for link in links)
     peer.send_octets(octets + peer.frame("close"))
@@ -147,7 +147,7 @@ def silence_behind_close(peer: Peer) -> Verdict:
 def frames_behind_the_other_close(peer: Peer) -> Verdict:
     """CLOSE_RCVD: the target answers close, but no frame after it."""
     peer.begin()
-    peer.claim("close, and nothing behind it")
+    peer.claim("close, and nothing after it")
     more = b"".join(plain_frame(peer, name) for name in PLAIN_FRAMES)
     peer.send_octets(peer.frame("close") + more)
     peer.expect("close")
@@ -157,7 +157,7 @@ def frames_behind_the_other_close(peer: Peer) -> Verdict:
 @case("connections.states.discarding", covers=["connections/states/discarding"])
 def frames_behind_an_error(peer: Peer) -> Verdict:
     """DISCARDING: after a close for an error, the target silently ignores all frames up to the client's close."""
-    peer.claim("silence behind the target's close")
+    peer.claim("silence after the target's close")
     other = closing(peer)
     for name in PLAIN_FRAMES:
         other.send_octets(plain_frame(other, name))
@@ -168,7 +168,7 @@ def frames_behind_an_error(peer: Peer) -> Verdict:
 @case("connections.states.discarding.breaches", covers=["connections/states/discarding"])
 def breaches_behind_an_error(peer: Peer) -> Verdict:
     """DISCARDING: the target also silently ignores further violations."""
-    peer.claim("silence behind the target's close")
+    peer.claim("silence after the target's close")
     other = closing(peer)
     other.send_frame(UNKNOWN_PERFORMATIVE)
     other.send_frame(LYING_LIST)
@@ -181,7 +181,7 @@ def breaches_behind_an_error(peer: Peer) -> Verdict:
 def silence_behind_both(peer: Peer) -> Verdict:
     """END: after both closes, the target sends nothing more, whatever it receives."""
     peer.begin()
-    peer.claim("nothing behind both closes")
+    peer.claim("nothing after both closes")
     peer.close()
     # A frame, a header, a second close: what each state before would have answered.
     peer.send_octets(plain_frame(peer, "begin", 1) + HEADERS["amqp"] + plain_frame(peer, "close"))

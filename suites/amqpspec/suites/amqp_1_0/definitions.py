@@ -120,7 +120,7 @@ def handles_that_differ(peer: Peer) -> Verdict:
     session = peer.begin()
     if session.remote_handle_max < max(_HANDLES):
         raise OutOfReach(f"handle-max is {session.remote_handle_max}, the case needs {max(_HANDLES)}")
-    peer.claim("a message each way, over the handles that were chosen")
+    peer.claim("a message each way, with the chosen handles")
     receiver = peer.receiver(full, handle=_HANDLES[1], credit=1)
     sender = peer.sender(address, handle=_HANDLES[0])
     outcome = peer.outcome(peer.transfer(sender, b"x")).outcome
@@ -259,7 +259,9 @@ def errors_of_the_partner(peer: Peer) -> Verdict:
 @case("definitions.min-max-frame-size.agreed", covers=["definitions/min-max-frame-size/agreed"])
 def frame_sizes_that_were_agreed(peer: Peer) -> Verdict:
     """Frames of both peers up to the agreed size pass, and the target sends none that is larger."""
-    peer.claim("large messages in frames up to what was told, both ways, and a frame of 512 octets taken")
+    peer.claim(
+        "large messages in frames up to the announced size, both ways, and a frame of 512 octets accepted"
+    )
     address = _filled_with_large(peer)
     # The least, one above it, and no limit.
     return worst(_agreed(peer.another(), address, reported) for reported in (_LEAST_FRAME_OCTETS, 4096, None))

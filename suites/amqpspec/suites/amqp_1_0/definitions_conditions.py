@@ -180,7 +180,7 @@ def name_of_a_link_that_was_closed(peer: Peer) -> Verdict:
     with suppress(Unmet):
         other.until(lambda: link.detached_by is not None, "detach", link=link)
     if link.detached_by is None or not link.detached_by["closed"]:
-        raise OutOfReach("the target does not close the links to a node that goes")
+        raise OutOfReach("the target does not close the links to a deleted node")
     other.barrier()
     peer.claim("a link of that name to another node with nothing unsettled, and its message")
     again = other.receiver(filled(peer, 1), name=name, credit=1)
@@ -290,7 +290,7 @@ def message_that_is_too_large(peer: Peer) -> Verdict:
     peer.credit_for(link)
     octets = peer.transfer_octets(link, message=message)
     if not link.session.remote_incoming_window:
-        raise OutOfReach("the window of the session has no room for the message")
+        raise OutOfReach("the session's window is too small for the message")
     peer.send_octets(octets)
     return rejects_violation(peer, link=link)
 
@@ -304,7 +304,7 @@ def link_that_is_attached_elsewhere(peer: Peer) -> Verdict:
     second, reaction = asked(peer, SENDER, address, 1, name=name)
     if reaction.refusal is not None or second.refused:
         raise OutOfReach(f"the target refuses the second attach: {reaction.describe(peer.dialect)}", reaction)
-    peer.claim("detach with stolen, or two links that live")
+    peer.claim("detach with stolen, or two working links")
     return _gone(peer, first)
 
 
@@ -313,7 +313,7 @@ def held_by_another(peer: Peer) -> Verdict:
     """A connection whose container is taken over at the wish of both connections is closed with resource-locked."""
     beside = peer.another().open_connection()
     sole(peer, CLOSE_EXISTING)
-    peer.claim("close with resource-locked, and nobody else's connection closed")
+    peer.claim("close with resource-locked, and no other connection closed")
     second = replacing(peer)
     seen = (closed_for(peer), still_there(second), still_there(beside))
     return equals(peer, seen, ("amqp:resource-locked", True, True), "condition, second, beside")

@@ -97,7 +97,7 @@ def disposition_of_the_other_direction(peer: Peer) -> Verdict:
     if delivery.settled or delivery.id < 0:
         raise Unmet("an unsettled delivery with a delivery-id", "another one")
     other = sender(peer, peer.node("other"))
-    peer.claim("the target's delivery still unsettled, its message back when the connection is gone")
+    peer.claim("the target's delivery still unsettled, and its message available after the connection ends")
     # The same delivery-id in both directions: only the role tells whose it is.
     sent = piece(peer, other, octets_of(b"mine"), settled=False, delivery_id=delivery.id)
     peer.disposition(sent, role="sender")
@@ -155,7 +155,7 @@ def outcomes_behind_the_detach(peer: Peer) -> Verdict:
     address = peer.node()
     link, (first, second, third) = unsettled(peer, address, b"1", b"2", b"3")
     _suspend(peer, link)
-    peer.claim("the released message there again, the accepted ones gone")
+    peer.claim("the released message available again, the accepted ones not")
     peer.disposition(first)
     # The released one between two accepted ones: a target that takes them as a range is found out.
     peer.disposition(second, state="released")
@@ -181,7 +181,7 @@ def disposition_that_settles(peer: Peer) -> Verdict:
     """The target sends no disposition about deliveries that the receiver has settled, with or without a state."""
     address = peer.node()
     link, (first, second) = unsettled(peer, address, b"no state", b"accepted")
-    peer.claim("the accepted message gone")
+    peer.claim("the accepted message removed")
     # Settled without a state: what becomes of the message is left to the target's default outcome.
     peer.disposition(first, state=None)
     peer.disposition(second)

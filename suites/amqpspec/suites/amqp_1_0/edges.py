@@ -84,7 +84,7 @@ def credit_used_up_at_once(peer: Peer) -> Verdict:
     count = link.credit
     if count > min(_MOST_CREDIT, link.session.remote_incoming_window):
         raise OutOfReach(f"a credit of {count} is more than the case sends at once")
-    peer.claim(f"{count} messages accepted, and another one behind them")
+    peer.claim(f"{count} messages accepted, and another one after them")
     burst_octets = b"".join(peer.transfer_octets(link, b"x") for _ in range(count))
     peer.send_octets(burst_octets + peer.frame("flow", link.session.channel, handle=link, echo=True))
     burst = list(link.session.outgoing.values())
@@ -102,7 +102,7 @@ def _jumped(peer: Peer, told: int) -> Verdict:
     """Messages on two sessions, then another number in a flow of the first: what both count, and what comes next."""
     session = _counted(peer, 0)
     _counted(peer, 1)
-    peer.claim(f"next-incoming-id {told} behind the flow, and one more behind a transfer")
+    peer.claim(f"next-incoming-id {told} after the flow, and one more after a transfer")
     session.session.next_outgoing_id = told
     peer.flow(0, next_outgoing_id=told)
     reaction = peer.reaction()

@@ -88,7 +88,9 @@ def unroutable_without_rejected(peer: Peer) -> Verdict:
 def second_connection_is_refused(peer: Peer) -> Verdict:
     """A second connection of a container with the sole-connection policy fails; another container can connect."""
     sole(peer, REFUSE)
-    peer.claim("open that tells a failure, close with invalid-field on container-id; all others go on")
+    peer.claim(
+        "open that announces a failure, close with invalid-field on container-id; other connections continue to work"
+    )
     second = peer.another(container_id=peer.container_id)
     second.greet()
     second.send("open", **wishes(REFUSE))

@@ -160,7 +160,7 @@ def delivery_count_of_a_sender(peer: Peer) -> Verdict:
         # Drained, the credit of one counts as used.
         flow, used = _answer(peer, link, drain=True), 4
     if flow is None:
-        raise OutOfReach("the target tells no state of a link that rests")
+        raise OutOfReach("the target reports no state of an idle link")
     peer.claim(f"the initial delivery-count and {used}")
     return equals(peer, flow["delivery_count"], serial(initial + used), "delivery-count")
 
@@ -170,7 +170,7 @@ def delivery_count_known_to_a_receiver(peer: Peer) -> Verdict:
     """The flow of a receiver contains the latest delivery-count of the sender that it knows, starting at attach."""
     link = peer.sender(initial_delivery_count=_INITIAL_COUNT)
     peer.until(lambda: link.flow is not None, "flow", link=link)
-    peer.claim(f"delivery-count {_INITIAL_COUNT}, and as many more as there were messages")
+    peer.claim(f"delivery-count {_INITIAL_COUNT} plus the number of messages")
     first = owed(link.flow, "flow")["delivery_count"]
     if first != _INITIAL_COUNT:
         return equals(peer, first, _INITIAL_COUNT, "delivery-count")
@@ -236,7 +236,7 @@ def available_counts_what_waits(peer: Peer) -> Verdict:
         arrived(peer, link, 5 - waiting)
         flow = _answer(peer, link, link_credit=0) if credit else flow
         reported.append(None if flow is None else flow["available"])
-    peer.claim("available up to 5 where 5 messages wait, up to 3 where 3 do; or not told")
+    peer.claim("available up to 5 if 5 messages wait, up to 3 if 3 do; or not set")
     # Left out is no lie, and less than there is may be all that the target has looked at (amqp-1.0 §2.7.4).
     fits = (reported[0] or 0) <= 5 and (reported[1] or 0) <= 3
     return holds(peer, fits, f"available {reported[0]}, then {reported[1]}")
@@ -354,7 +354,7 @@ def _of_no_link(peer: Peer, field: str, value: Any) -> Verdict:
     reaction = peer.reaction()
     if reaction.refusal is not None or reaction.closing is not None:
         return borne(peer, reaction)
-    peer.claim(f"{_CREDIT} transfers on the link that had so much credit, none on the other")
+    peer.claim(f"{_CREDIT} transfers on the link that had this credit, none on the other")
     fill(peer, waiting.address, *bodies(_CREDIT + 1))
     found = worst((exactly(peer, _CREDIT, waiting), exactly(peer, 0, resting)))
     return borne(peer, reaction) if found.outcome is Outcome.PASS else found
@@ -364,7 +364,7 @@ def _answered(peer: Peer, link: Link, **fields: Any) -> FrameArrived:
     """As ``_answer``; raises OutOfReach for a target that does not answer to echo, which it need not."""
     flow = _answer(peer, link, **fields)
     if flow is None:
-        raise OutOfReach("the target tells no state of a link that rests")
+        raise OutOfReach("the target reports no state of an idle link")
     return flow
 
 

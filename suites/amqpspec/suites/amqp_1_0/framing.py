@@ -105,7 +105,7 @@ def next_frame_stands_behind(peer: Peer) -> Verdict:
 @case("framing.doff", covers=["framing/doff"])
 def bodies_behind_an_offset(peer: Peer) -> Verdict:
     """The target finds the body at the data offset."""
-    peer.claim("a begin behind a data offset of 3, 4 and 63 words is answered")
+    peer.claim("a begin with a data offset of 3, 4 and 63 words is answered")
     # One word of extended header, two, and 61; each begin has a connection of its own.
     for doff in (3, 4, 63):
         other = peer.another()
@@ -185,7 +185,7 @@ def payload_there_and_back(peer: Peer) -> Verdict:
     body = bytes(range(256))
     address = peer.node()
     peer.begin()
-    peer.claim("the same body comes back")
+    peer.claim("the same body arrives")
     peer.send_message(address, body)
     link = peer.receiver(address, credit=1)
     delivery = peer.delivery(link)
@@ -217,7 +217,7 @@ def empty_frames_keep_alive(peer: Peer) -> Verdict:
     peer.open_connection(idle_time_out=_PARTNERS_IDLE_MS)
     # Without a timeout of the target's, nothing could be kept alive.
     idle_s = own_idle_s(peer)
-    peer.claim("a connection that lives on by empty frames")
+    peer.claim("empty frames keep the connection open")
     sent = kept_alive(peer, idle_s, peer.send_empty)
     return observed_either_way(peer, f"lives on; the target sends: {sent}")
 
@@ -266,7 +266,7 @@ def _there_and_back(peer: Peer, what: str, message: bytes) -> Verdict:
     address = peer.node()
     sender, receiver = peer.sender(address), peer.receiver(address, credit=1)
     peer.credit_for(sender)
-    peer.claim(f"{what}: accepted, and the same body back")
+    peer.claim(f"{what}: accepted, and the same body arrives")
     try:
         sent = peer.outcome(peer.transfer(sender, message=message))
     # Nodes may have limits of their own for what they store: no matter of framing.

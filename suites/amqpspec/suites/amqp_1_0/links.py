@@ -203,7 +203,7 @@ def handles_of_ones_own(peer: Peer) -> Verdict:
     # Handles far from those that the target takes by itself (0, 1, 2).
     sender = peer.sender(one, handle=_HANDLES[0])
     peer.credit_for(sender)
-    peer.claim("links that work whatever their handles")
+    peer.claim("links that work with any handles")
     receiver = peer.receiver(one, handle=_HANDLES[1], credit=1)
     other = peer.receiver(two, handle=_HANDLES[2], credit=1)
     peer.transfer(sender, b"by handle 7")

@@ -117,7 +117,7 @@ def filter_that_is_not_there(peer: Peer) -> Verdict:
         raise OutOfReach(
             f"a filter that is not known is refused: {reaction.describe(peer.dialect)}", reaction
         )
-    peer.claim("a source without the filter that nobody knows")
+    peer.claim("a source without the unknown filter")
     reported = own_terminus(link).get("filter") or {}
     return holds(peer, _UNHEARD_OF not in reported, f"filters {', '.join(map(str, reported)) or 'none'}")
 
@@ -178,7 +178,7 @@ def expiry_as_announced(peer: Peer) -> Verdict:
     there = again.attached is not None and own_terminus(again) is not None
     if there:
         peer.detach(again)
-    peer.claim(f"a source that lives by the expiry-policy {reported} that was told")
+    peer.claim(f"a source that follows the announced expiry-policy {reported}")
     return holds(peer, there == (reported == "never"), "it was there" if there else "it was gone")
 
 

@@ -139,7 +139,7 @@ def endpoint_is_destroyed(peer: Peer) -> Verdict:
     address, name = peer.node(), peer.name("link")
     link = peer.sender(address, name=name)
     failed(peer, link)
-    peer.claim("nothing more of the old endpoint, and a new one that takes messages")
+    peer.claim("nothing more from the old endpoint, and a new one that accepts messages")
     peer.barrier()
     stray = peer.pending("detach")
     if stray:
@@ -215,7 +215,7 @@ def failed_link_with_map(peer: Peer) -> Verdict:
     """A failed link can be resumed with an unsettled map, even an empty one."""
     address, name = peer.node(), peer.name("link")
     failed_open(peer, peer.sender(address, name=name))
-    peer.claim("an attached link that takes messages")
+    peer.claim("an attached link that accepts messages")
     again = peer.sender(address, name=name, unsettled={})
     return equals(peer, peer.outcome(peer.transfer(again, b"x")).outcome, "accepted", "outcome")
 
@@ -364,7 +364,7 @@ def _detached_open(peer: Peer, link: Link) -> None:
     source = own_terminus(link)
     policy = str(source.get("expiry_policy")) if source is not None else "link-detach"
     if policy == "link-detach":
-        raise OutOfReach("the source goes with its link", link.attached)
+        raise OutOfReach("the source is deleted with its link", link.attached)
     if (gone := peer.detach(link, closed=False))["closed"]:
         raise OutOfReach("the target closes a link that is detached", gone)
 

@@ -156,7 +156,7 @@ def drain_is_the_receivers(peer: Peer) -> Verdict:
     link = peer.receiver(peer.node())
     flows = [_reported(peer, link, link_credit=2), _drained(peer, link, 2)]
     flows.append(_reported(peer, link, link_credit=1, drain=False))
-    peer.claim("drain as the receiver said last")
+    peer.claim("drain as the receiver set it last")
     reported = [None if flow is None else flow["drain"] for flow in flows]
     kept = all(drain in (None, said) for drain, said in zip(reported, (False, True, False), strict=True))
     return holds(peer, kept, f"drain {reported}")
@@ -300,7 +300,7 @@ def credit_of_zero_stops(peer: Peer) -> Verdict:
     address = filled(peer, 2)
     link = peer.receiver(address, credit=10)
     arrived(peer, link, 2)
-    peer.claim("no transfer behind a credit of zero")
+    peer.claim("no transfer after a credit of zero")
     peer.credit(link, 0)
     peer.barrier()
     fill(peer, address, *bodies(3))
@@ -316,7 +316,7 @@ def echo_tells_that_a_link_rests(peer: Peer) -> Verdict:
     flow = _reported(peer, link, link_credit=0)
     if flow is None:
         return observed_either_way(peer, "the sender does not answer")
-    peer.claim("a flow without credit, and nothing behind it")
+    peer.claim("a flow without credit, and nothing after it")
     if flow["link_credit"] not in (None, 0):
         return equals(peer, flow["link_credit"], 0, "credit")
     fill(peer, address, *bodies(3))

@@ -89,7 +89,7 @@ def map_of_the_target_as_receiver(peer: Peer) -> Verdict:
         raise Unmet("unsettled dispositions", "a settled one")
     begun = piece(peer, link, octets_of(b"begun")[:_BEGUN_OCTETS], more=True)
     peer.barrier()
-    peer.claim("the outcomes as they were told before, and none of the delivery that has begun")
+    peer.claim("the outcomes as reported before, and none for the incomplete delivery")
     suspend(peer, link)
     tags = {sent.tag: NOTHING_RECEIVED for sent in (*whole, begun)}
     again = resume(peer, link, tags, rcv_settle_mode="second")
@@ -109,9 +109,9 @@ def map_without_what_is_settled(peer: Peer) -> Verdict:
     map = {**states(decided.tag), **states(left.tag, state="received")}
     again = resuming(peer, RECEIVER, address, name=name, unsettled=Map(map))
     if left.tag not in unsettled_of(again):
-        raise OutOfReach("the source holds nothing unsettled any more")
+        raise OutOfReach("the source has no unsettled delivery")
     peer.credit(again, 2)
-    peer.claim("the delivery without an outcome alone in the next map")
+    peer.claim("only the delivery without an outcome in the next map")
     peer.until(lambda: left.tag in {delivery.tag for delivery in again.inbox}, "it resumed", link=again)
     suspend(peer, again)
     last = resuming(peer, RECEIVER, address, name=name, unsettled=states(left.tag, state="received"))
@@ -196,7 +196,7 @@ def _recovered(peer: Peer, role: str) -> tuple[Peer, str, Link, Verdict]:
         raise OutOfReach(f"the target makes no {own} that outlives its connection")
     # On a new connection, so that only what the target keeps can tell its terminus.
     peer = reborn(peer)
-    peer.claim(f"the {own} as it was told before")
+    peer.claim(f"the {own} as reported before")
     none: dict[str, Any] = {own: None}
     link, reaction = asked(peer, role, name=name, **none)
     if link.attached is None:

@@ -118,7 +118,7 @@ def not_on_the_same_link(peer: Peer) -> Verdict:
 @case("messaging.source.default-outcome", covers=["messaging/source/default-outcome"])
 def settled_without_a_state(peer: Peer) -> Verdict:
     """Deliveries settled without a state get the default outcome of their source."""
-    peer.claim("back in its node with the default released, gone with the default accepted")
+    peer.claim("available again with the default released, removed with the default accepted")
     released = _settled_bare(peer, "released", [b"message 0"])
     return worst((about(released, "released"), about(_settled_bare(peer, "accepted", []), "accepted")))
 

@@ -92,7 +92,7 @@ def no_limit_of_the_partner(peer: Peer) -> Verdict:
     link = sender(peer, address)
     if 0 < link.max_message_size < _HUGE_OCTETS:
         raise OutOfReach(f"the target takes messages of {link.max_message_size} octets at most")
-    peer.claim(f"a message of {_HUGE_OCTETS} octets there and back")
+    peer.claim(f"a message of {_HUGE_OCTETS} octets in both directions")
     peer.outcome(peer.transfer(link, bytes(_HUGE_OCTETS)))
     found = [len(body) for body in contents(peer, address, at_least=1)]
     return equals(peer, found, [_HUGE_OCTETS], "octets")
@@ -180,7 +180,7 @@ def pace_that_was_asked_for(peer: Peer) -> Verdict:
 def no_timeout(peer: Peer) -> Verdict:
     """An idle-time-out of zero means no timeout: the connection stays open."""
     peer.connect()
-    peer.claim("a connection that lives on, with zero as without")
+    peer.claim("a connection that stays open, with zero as without a value")
     for fields in ({"idle_time_out": 0}, {}):
         other = peer.another()
         other.open_connection(**fields)
@@ -255,7 +255,7 @@ def nothing_behind_a_close_for_an_error(peer: Peer) -> Verdict:
     peer.send_octets(octets + _unmapped(peer))
     if peer.arrival("close") is not peer.closed_by or peer.closed_by is None:
         raise OutOfReach("the target does not close for a frame on a channel that has no session")
-    peer.claim("nothing behind close")
+    peer.claim("nothing after close")
     return nothing_behind_close(peer, peer.expect_end(peer.context.patience.ending_s / 4))
 
 
@@ -359,7 +359,7 @@ def _least_transfer(peer: Peer) -> Verdict:
     message = room[room.index(bytes.fromhex("00 53 75 b0")) :]
     octets = peer.transfer_octets(link, message=message, **_DELIVERY)
     peer.send_octets(octets)
-    sent = peer.outcome(owed(link.last_outgoing, "a link that stands"))
+    sent = peer.outcome(owed(link.last_outgoing, "an attached link"))
     return holds(peer, sent.outcome == "accepted", f"transfer of {len(octets)} octets: {sent.outcome}")
 
 

@@ -219,7 +219,7 @@ def second_attempt(peer: Peer) -> Verdict:
     for what, octets in {"a second attempt": init(peer, plain(peer)) + go_on, "going on": go_on}.items():
         other = peer.another()
         _refused(other)
-        peer.claim("the end, whatever follows")
+        peer.claim("the socket closes, whatever follows")
         other.send_octets(octets)
         arrival = last_answer(other)
         found.append(about(holds(peer, isinstance(arrival, Ended), arrival), what))

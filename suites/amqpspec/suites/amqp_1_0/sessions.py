@@ -113,7 +113,7 @@ def lowest_channel(peer: Peer) -> Verdict:
     sessions = [peer.begin(channel) for channel in own]
     peer.end(own[1])
     sessions.append(peer.begin(max(own) + 1))
-    peer.claim("channels 0, 1, 2, and 1 once more")
+    peer.claim("channels 0, 1, 2, and 1 again")
     return equals(peer, [session.remote_channel for session in sessions], [0, 1, 2, 1], "channels")
 
 
@@ -134,7 +134,7 @@ def begin_of_ones_own_with_remote_channel(peer: Peer) -> Verdict:
 def begins_of_the_target(peer: Peer) -> Verdict:
     """The target sends no begin whose remote-channel has no begin from the client."""
     peer.begin()
-    peer.claim("no begin with remote-channel but the one that was owed")
+    peer.claim("no begin with remote-channel except the expected answer")
     peer.barrier()
     stray = [b for b in peer.take(_is("begin")) if b["remote_channel"] is not None]
     return holds(peer, not stray, f"{len(stray)} more: {[b['remote_channel'] for b in stray]}")
@@ -175,7 +175,7 @@ def end_beside_one_who_waits(peer: Peer) -> Verdict:
         raise OutOfReach("the target settles what it sends")
     waiting = peer.receiver(address, credit=2)
     peer.barrier()
-    peer.claim("both messages, though nobody says anything")
+    peer.claim("both messages, although neither side sends anything else")
     peer.keeps_alive = False
     other.hang_up()
     within_s = _SILENT_SHARE * peer.patience_s
@@ -188,20 +188,20 @@ def end_beside_one_who_waits(peer: Peer) -> Verdict:
 def end_is_answered(peer: Peer) -> Verdict:
     """The target answers end with an end without an error, and the channel can be used again."""
     peer.begin()
-    peer.claim("end without error, then begin anew")
+    peer.claim("end without error, then begin again")
     end = peer.end()
     if end.error is not None:
         return holds(peer, False, end)
     peer.begin()
     peer.barrier()
-    return holds(peer, True, "end without error, then begin anew")
+    return holds(peer, True, "end without error, then begin again")
 
 
 @case("sessions.end.channel-again", covers=["sessions/end/handshake"])
 def begin_right_behind_end(peer: Peer) -> Verdict:
     """The target answers every begin sent directly after the answered end of a session on the same channel."""
     peer.begin(1)
-    peer.claim(f"{_AGAIN} sessions on one channel, and the one on another that goes on")
+    peer.claim(f"{_AGAIN} sessions on one channel, while the one on another channel continues")
     for number in range(_AGAIN):
         try:
             peer.begin()
@@ -226,8 +226,8 @@ def ends_that_cross(peer: Peer) -> Verdict:
         why = f"no way to make a session of this target fail: {unmet.observed}"
         raise OutOfReach(why, unmet.seen) from unmet
     if end.condition is None:
-        raise OutOfReach("the target sees no error in what was sent before end", end)
-    peer.claim("one end, then begin anew on the channel")
+        raise OutOfReach("the target detects no error in the frames before end", end)
+    peer.claim("one end, then begin again on the channel")
     peer.begin()
     peer.barrier()
     return holds(peer, not peer.take(_is("end")), "a second end", "one end")
@@ -251,7 +251,7 @@ def silence_behind_an_error(peer: Peer) -> Verdict:
     peer.begin(_FREE_CHANNEL)
     failed_session(peer)
     address = peer.node()
-    peer.claim("silence until end, then begin anew on the channel")
+    peer.claim("silence until end, then begin again on the channel")
     peer.send("attach", **peer.attach_fields(SENDER, address, handle=0))
     peer.flow(echo=True)
     peer.send("transfer", handle=0, payload=b"x")
@@ -299,7 +299,7 @@ def _back_again(peer: Peer, leave: Any) -> Verdict:
     if any(delivery.settled for link in links for delivery in other.deliveries(link, 2)):
         raise OutOfReach("the target settles what it sends")
     leave(other)
-    peer.claim("the messages of both links once more, and once only")
+    peer.claim("the messages of both links again, each once")
     return worst(_once_more(peer, address) for address in nodes)
 
 

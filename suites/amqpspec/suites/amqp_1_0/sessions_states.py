@@ -128,7 +128,7 @@ def attach_after_end(peer: Peer) -> Verdict:
 def nothing_behind_the_own_end(peer: Peer) -> Verdict:
     """An end crosses messages: they may arrive before the target's end, and nothing arrives after it."""
     channel = _ended_in_mid_stream(peer)
-    peer.claim("values as the tables permit, and no frame behind end")
+    peer.claim("values permitted by the tables, and no frame after end")
     peer.barrier(None)
     late = [a.name for a in peer.take(lambda a: a.channel is None and a.wire_channel == channel)]
     problems = "; ".join(map(str, peer.problems[:3]))
@@ -140,7 +140,7 @@ def errors_behind_an_error(peer: Peer) -> Verdict:
     """After an end for an error, the target does not answer further errors of the session."""
     peer.begin(_FREE_CHANNEL)
     failed_session(peer)
-    peer.claim("silence, and a connection that lives")
+    peer.claim("silence, and the connection stays open")
     for name in ("transfer", "flow", "detach"):
         peer.send(name, handle=UNATTACHED)
     stray = heard_meanwhile(peer, _FREE_CHANNEL)

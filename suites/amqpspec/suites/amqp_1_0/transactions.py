@@ -148,7 +148,9 @@ def posted_and_committed(peer: Peer) -> Verdict:
     link, address, beside = control(peer), peer.node(), peer.node()
     work, plain = sender(peer, address), sender(peer, beside)
     txn_id = declare(peer, link)
-    peer.claim("nothing before the commit, both messages after it; the message beside at once")
+    peer.claim(
+        "nothing before the commit, both messages after it; the message outside the transaction immediately"
+    )
     for body in bodies(2):
         post(peer, work, txn_id, body)
     peer.outcome(peer.transfer(plain, b"beside"))
@@ -284,7 +286,7 @@ def two_transactions_at_once(peer: Peer) -> Verdict:
     wanted = [b"done 1", b"done 2"]
     seen = (undone != done, between, outcome or "accepted", look(peer, address, wanted))
     return equals(
-        peer, seen, (True, [], "accepted", wanted), "two ids, messages between, outcome, messages behind"
+        peer, seen, (True, [], "accepted", wanted), "two ids, messages between, outcome, messages after"
     )
 
 

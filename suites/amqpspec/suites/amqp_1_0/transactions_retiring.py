@@ -71,7 +71,7 @@ def settled_and_rolled_back(peer: Peer) -> Verdict:
     link, address = control(peer), filled(peer, 2)
     deliveries = _received(peer, address, 2, default="released")
     txn_id = declare(peer, link)
-    peer.claim("both messages back in the node")
+    peer.claim("both messages available in the node again")
     for delivery in deliveries:
         retire(peer, delivery, txn_id, "accepted", settled=True)
     must_discharge(peer, link, txn_id, fail=True)
@@ -98,7 +98,7 @@ def settled_and_rolled_back_to_another_default(peer: Peer) -> Verdict:
     defaults = ("released", "rejected")
     held = [_received(peer, *pair)[0] for pair in zip(addresses, (1, 1), defaults, strict=True)]
     txn_id = declare(peer, link)
-    peer.claim("the message of the first link back in its node, the one of the other gone")
+    peer.claim("the message of the first link available in its node, the one of the other removed")
     for delivery in held:
         retire(peer, delivery, txn_id, "accepted", settled=True)
     must_discharge(peer, link, txn_id, fail=True)
@@ -114,7 +114,7 @@ def control_link_of_two_transactions_is_closed(peer: Peer) -> Verdict:
     link, addresses = control(peer), [filled(peer, 1) for _ in range(2)]
     able(link, "amqp:multi-txns-per-ssn")
     held = [_received(peer, address, 1, default="released")[0] for address in addresses]
-    peer.claim("both messages back in their nodes")
+    peer.claim("both messages available in their nodes again")
     for delivery in held:
         retire(peer, delivery, declare(peer, link), "accepted", settled=True)
     peer.detach(link)

@@ -270,7 +270,7 @@ def tag_of_an_aborted_delivery(peer: Peer) -> Verdict:
     """An aborted delivery is settled: it gets no disposition, and its tag can be used again at once."""
     address = peer.node()
     link = sender(peer, address)
-    peer.claim("the tag of the aborted delivery taken for the next one, no outcome of the aborted one")
+    peer.claim("the tag of the aborted delivery accepted for the next one, and no outcome of the aborted one")
     aborted = piece(peer, link, octets_of(b"given up"), more=True, settled=False)
     piece(peer, link, aborted=True)
     # An aborted delivery is settled (amqp-1.0 §2.7.5, aborted), so its tag is free.

@@ -68,7 +68,7 @@ def settled_said_on_any_transfer(peer: Peer) -> Verdict:
 def settled_never_said(peer: Peer) -> Verdict:
     """Settled omitted on all transfers is false; settled true only on the last transfer is true."""
     link = sender(peer, peer.node())
-    peer.claim("a disposition for a delivery that never said settled")
+    peer.claim("a disposition for a delivery that never set settled")
     peer.outcome(pieces(peer, link, cut(octets_of(LARGE), 3)))
     return _alike(peer, [_UNSET, _UNSET, _TRUE])
 
@@ -278,7 +278,7 @@ def _alike(peer: Peer, *ways: list[dict[str, bool]]) -> Verdict:
     address = peer.node()
     link = sender(peer, address)
     bodies = [bytes([number]) * 600 for number in range(len(ways))]
-    peer.claim("no disposition where there is none for a single settled transfer, and all messages")
+    peer.claim("a disposition only if there is one for a single settled transfer, and all messages")
     # The measure: what this target says about a delivery that one settled transfer makes.
     single = piece(peer, link, octets_of(b"single"), settled=True)
     peer.barrier()
@@ -301,7 +301,7 @@ def _as_asked(peer: Peer, mode: str) -> tuple[Link, list[Delivery]]:
     put(peer, address, b"small", LARGE)
     link, deliveries = received(peer, address, 2, snd_settle_mode=mode)
     if _mode(link) not in (_SETTLED, _UNSETTLED):
-        raise OutOfReach("the target's attach says mode mixed")
+        raise OutOfReach("the target's attach has mode mixed")
     return link, deliveries
 
 

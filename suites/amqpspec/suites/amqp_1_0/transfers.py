@@ -127,7 +127,7 @@ def received_is_no_outcome(peer: Peer) -> Verdict:
     # More than once: where the target settles behind its back, the outcome may overtake that now and then.
     nodes = [peer.node() for _ in range(_ROUNDS)]
     rounds = [(node, *unsettled(peer, node, b"accept", b"release")) for node in nodes]
-    peer.claim("no reaction to received; then one message gone, and one back")
+    peer.claim("no reaction to received; then one message removed, and one available again")
     for node, link, (first, second) in rounds:
         peer.disposition(first, second, settled=False, state=NOTHING_RECEIVED)
         peer.barrier()
@@ -194,8 +194,8 @@ def settled_transfer_needs_no_disposition(peer: Peer) -> Verdict:
     settled = link.last_outgoing
     two = peer.transfer_octets(link, b"unsettled")
     peer.send_octets(one + two)
-    settled = owed(settled, "a link that stands")
-    peer.outcome(owed(link.last_outgoing, "a link that stands"))
+    settled = owed(settled, "an attached link")
+    peer.outcome(owed(link.last_outgoing, "an attached link"))
     found = contents(peer, address)
     if found != [b"settled", b"unsettled"]:
         return equals(peer, found, [b"settled", b"unsettled"], "messages")
@@ -234,7 +234,7 @@ def every_way_through_the_diagram(peer: Peer) -> Verdict:
     # The state diagram of an incoming delivery (amqp-1.0 §2.6.14): 1 leads to RECEIVING or stays there, 0
     # ends in RECEIVED, A in ABORTED; each way is taken from the start, some of them twice in a row.
     ways = ("0", "10", "110", "1A", "11A", "0", "1A", "1A", "1110", "0")
-    peer.claim("a message for each way that ends in RECEIVED, none for those that end in ABORTED")
+    peer.claim("a message for each path that ends in RECEIVED, none for those that end in ABORTED")
     wanted = []
     for number, way in enumerate(ways):
         body = f"{number}: {way} ".encode() * 30
@@ -293,7 +293,7 @@ def aborted_delivery(peer: Peer) -> Verdict:
     """The target discards an aborted delivery, and the link continues."""
     address = peer.node()
     link = sender(peer, address)
-    peer.claim("only the message that came after the abort")
+    peer.claim("only the message after the abort")
     _go(peer, link, "11A", b"given up " * 50)
     peer.outcome(peer.transfer(link, b"next"))
     return equals(peer, contents(peer, address), [b"next"], "messages")

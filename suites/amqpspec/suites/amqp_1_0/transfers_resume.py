@@ -234,7 +234,7 @@ def what_an_incomplete_map_has(peer: Peer) -> Verdict:
     """The target resumes the deliveries in an incomplete map of the receiver."""
     link, deliveries = unsettled(peer, peer.node(), b"1", b"2", b"3")
     suspend(peer, link)
-    peer.claim("the delivery that the incomplete map tells of, resumed")
+    peer.claim("the delivery in the incomplete map, resumed")
     again = resume(peer, link, nothing_received(deliveries[:1]), incomplete_unsettled=True)
     known(peer, again, deliveries[0].tag)
     peer.credit(again, _SEVERAL)

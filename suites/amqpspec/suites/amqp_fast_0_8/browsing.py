@@ -153,7 +153,7 @@ def lists_that_are_cut(peer: Peer) -> Verdict:
     name = _filled(peer, _MANY)
     full, short = peer.queue(), peer.queue()
     peer.publish_all(short, [b"x", b"y"], 1)
-    peer.claim("a number above zero exactly where more messages follow, and all of them in the end")
+    peer.claim("a number above zero exactly if more messages follow, and all of them in the end")
     first = peer.index(name)
     numbers = listed(first["message_list"])
     told = first["message_nbr"] == (numbers[-1] if len(numbers) < _MANY else 0)

@@ -108,7 +108,7 @@ def the_tag_of_a_channel_reply(peer: Peer) -> Verdict:
 def channel_commands_are_confirmed_where_asked(peer: Peer) -> Verdict:
     """OPEN, COMMIT and ROLLBACK are confirmed with a tag, and not confirmed without one."""
     peer.open_connection()
-    peer.claim("REPLYs to the three commands that ask for one")
+    peer.claim("REPLYs to the three commands that request one")
     for tag in (0, 0x7F02):
         peer.send("channel.open", channel_id=1 + bool(tag), transacted=True, confirm_tag=tag)
         peer.send("channel.commit", channel_id=1 + bool(tag), confirm_tag=tag and tag + 1)

@@ -89,7 +89,7 @@ def one_connection_for_a_client_name(peer: Peer) -> Verdict:
             "connection.open", virtual_path=other.login.vhost, client_name=other.client_name, confirm_tag=1
         )
         verdicts.append(rejects_violation(other, barrier="ping"))
-        holder.claim("the connection that has the name works on")
+        holder.claim("the connection with the name continues to work")
         holder.open_channel()
     return worst(verdicts)
 
@@ -125,7 +125,7 @@ def ping_is_answered(peer: Peer) -> Verdict:
 def ping_without_a_question(peer: Peer) -> Verdict:
     """A PING with respond zero causes no error, answered or not; one with respond set is answered on each level."""
     peer.open_handle()
-    peer.claim("the question is answered")
+    peer.claim("an answer to the PING that requests one")
     peer.send("connection.ping", respond=False)
     peer.barrier()
     peer.ping()
@@ -150,7 +150,7 @@ def close_at_any_time(peer: Peer) -> Verdict:
     amid.send_octets(amid.fragments(name, message, chunk=len(message) - 3)[0])
     verdicts = []
     for line in (early, plain, amid):
-        line.claim("CONNECTION CLOSE, then the end")
+        line.claim("CONNECTION CLOSE, then the socket closes")
         answer = line.close()
         ended = line.expect_end()
         sound = answer.kind == "connection.close 200" and isinstance(ended, Ended)
@@ -249,7 +249,7 @@ def the_target_waits_for_the_other_close(peer: Peer) -> Verdict:
     before = peer.read(peer.now() + peer.context.patience.quiet_s)
     peer.send("connection.close")
     behind = peer.read(peer.now() + peer.context.patience.reply_s)
-    return equals(peer, (before.kind, behind.kind), ("nothing", "end"), "before and behind CLOSE")
+    return equals(peer, (before.kind, behind.kind), ("nothing", "end"), "before and after CLOSE")
 
 
 @case("close.repeated", covers=["connection/close/repeated"])

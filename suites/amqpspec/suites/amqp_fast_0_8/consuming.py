@@ -59,7 +59,7 @@ def prefetch_limits_what_is_sent(peer: Peer) -> Verdict:
     peer.barrier(2)
     seen = (early, second, peer.received(2), len(peer.received(3)))
     return equals(
-        peer, seen, ([], [b"3", b"4"], [], 1), "messages before and behind ACK, and of the other reader"
+        peer, seen, ([], [b"3", b"4"], [], 1), "messages before and after ACK, and of the other reader"
     )
 
 
@@ -95,7 +95,7 @@ def a_handle_that_reads_two_queues(peer: Peer) -> Verdict:
     for name in names:
         peer.publish_all(name, [b"1", b"2"], 1)
     peer.open_handle(2, 2)
-    peer.claim("one message of each queue, one more of each behind ACK, then none")
+    peer.claim("one message of each queue, one more of each after ACK, then none")
     for name in names:
         peer.consume(name, 2, prefetch=1)
     first = peer.deliveries(2, 2)
@@ -106,7 +106,7 @@ def a_handle_that_reads_two_queues(peer: Peer) -> Verdict:
     for name in names:
         peer.store(name, b"behind", 1)
     seen = ([m.body for m in (*first, *second)], [peer.left_in(name) for name in names])
-    return equals(peer, seen, ([b"1", b"1", b"2", b"2"], [[b"behind"]] * 2), "messages, and what is left")
+    return equals(peer, seen, ([b"1", b"1", b"2", b"2"], [[b"behind"]] * 2), "messages, messages left")
 
 
 @case("handle.consume.no-local", covers=["handle/consume/no-local"])
@@ -117,7 +117,7 @@ def no_local(peer: Peer) -> Verdict:
     name = topic(peer)
     subscribe(peer, name, 2, no_local=True)
     subscribe(peer, name, 3)
-    peer.claim("the other connection's message alone, or both")
+    peer.claim("only the other connection's message, or both")
     peer.store(name, b"own", 1, service=TOPIC)
     other.store(name, b"other", 1, service=TOPIC)
     seen = (peer.bodies(1, 2), peer.bodies(2, 3))
@@ -132,7 +132,7 @@ def no_ack(peer: Peer) -> Verdict:
     peer.open_channel(2)
     peer.reader(name, 2, 2, no_ack=True, prefetch=2)
     bodies = [b"%d" % n for n in range(6)]
-    peer.claim("all messages, and an empty queue behind the end of the channel")
+    peer.claim("all messages, and an empty queue after the channel ends")
     peer.publish_all(name, bodies, 1)
     seen = peer.bodies(6, 2)
     peer.close_channel(2)

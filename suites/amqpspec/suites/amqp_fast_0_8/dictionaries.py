@@ -42,7 +42,7 @@ def dictionaries_are_merged(peer: Peer) -> Verdict:
     peer.tune({"C": "COLOUR"})
     peer.tune({"S": "SHAPE"})
     peer.open()
-    peer.claim("the message whose short names stand for what the selector asks for")
+    peer.claim("the message whose short names match the selector")
     bodies, _ = _selected(peer, {"C": "red", "S": "flat"}, {"C": "red", "S": "round"}, {"C": "red"})
     return equals(peer, bodies, [b"1"], "bodies")
 

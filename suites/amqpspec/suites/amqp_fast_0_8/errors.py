@@ -19,7 +19,7 @@ def an_error_on_a_destination(peer: Peer) -> Verdict:
     name = peer.queue()
     peer.publish(peer.name("nowhere"), b"lost", 2)
     verdict = rejects_violation(peer, 1, 2)
-    peer.claim("the handle beside it works on")
+    peer.claim("the other handle continues to work")
     try:
         peer.store(name, b"works", 1)
     except Unmet as unmet:

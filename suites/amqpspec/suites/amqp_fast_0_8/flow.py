@@ -25,7 +25,7 @@ def flow_stops_and_restarts(peer: Peer) -> Verdict:
         seen.append(len(peer.received(2)))
         peer.call("handle.flow", handle_id=2, flow_pause=False)
         seen.append(peer.delivery(2).body)
-    return equals(peer, seen, [0, b"a", 0, b"b"], "messages while paused, and behind")
+    return equals(peer, seen, [0, b"a", 0, b"b"], "messages while paused, and after")
 
 
 @case("handle.flow.on", covers=["handle/flow/on"])
@@ -73,7 +73,7 @@ def a_paused_readers_messages_go_to_others(peer: Peer) -> Verdict:
     peer.reader(name, 2)
     peer.reader(name, 3)
     bodies = [b"%d" % n for n in range(4)]
-    peer.claim("all messages for the reader that flows")
+    peer.claim("all messages for the reader that is not paused")
     peer.call("handle.flow", handle_id=2, flow_pause=True)
     peer.publish_all(name, bodies, 1)
     found = peer.bodies(4, 3)
@@ -99,7 +99,7 @@ def unget_passes_a_message_on(peer: Peer) -> Verdict:
     name, numbers = _one_delivered(peer)
     other = peer.another().open_channel()
     other.reader(name, 1)
-    peer.claim("the message that was pushed back, for the other reader")
+    peer.claim("the returned message, for the other reader")
     peer.call("handle.unget", handle_id=2, message_nbr=numbers[1])
     body = other.delivery(1).body
     peer.barrier()
@@ -108,7 +108,7 @@ def unget_passes_a_message_on(peer: Peer) -> Verdict:
     peer.close_handle(2)
     peer.ack(numbers[1])
     other.close_channel()
-    return equals(peer, (*seen, peer.left_in(name)), (b"b", [], [], [b"b"]), "messages, and what is left")
+    return equals(peer, (*seen, peer.left_in(name)), (b"b", [], [], [b"b"]), "messages, messages left")
 
 
 @case("handle.unget.others-flow", covers=["handle/unget/passed-on"])
@@ -117,7 +117,7 @@ def unget_holds_nothing_up(peer: Peer) -> Verdict:
     peer.open_handle(1)
     name = peer.queue()
     peer.publish_all(name, [b"a", b"b", b"c"], 1)
-    peer.claim("one message after the other, and those that were pushed back for the reader who comes later")
+    peer.claim("one message after the other, and the returned ones for a later reader")
     peer.reader(name, 2, prefetch=1)
     mine = [peer.delivery(2)]
     for _ in range(2):

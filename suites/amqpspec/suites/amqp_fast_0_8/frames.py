@@ -65,7 +65,7 @@ def sizes_around_the_escape(peer: Peer) -> Verdict:
     with_frame_max(peer, _ESCAPE + 1)
     name = peer.queue()
     peer.store(name, b"one")
-    peer.claim("INDEX for each QUERY, whatever its size")
+    peer.claim("INDEX for each QUERY of any size")
     for size in (_ESCAPE - 1, _ESCAPE, _ESCAPE + 1):
         _query(peer, name, size)
         peer.expect("handle.index", handle=1)
@@ -176,7 +176,7 @@ def a_large_message_leaves_room_for_others(peer: Peer) -> Verdict:
     peer.reader(name, 1, 1, service_type=2)
     peer.reader(small_name, 2, 2, service_type=2)
     peer.barrier(1)
-    peer.claim("the small message comes before the last fragment of the large one")
+    peer.claim("the small message before the last fragment of the large one")
     large = peer.fragments(name, encode_message(b"l" * 60_000), 9, service_type=2)
     small = peer.fragments(small_name, encode_message(b"s"), 9, service_type=2)
     peer.send_octets(b"".join(large + small))
@@ -194,7 +194,7 @@ def messages_of_one_channel_keep_their_order(peer: Peer) -> Verdict:
     peer.open_handle(2)
     peer.consume(name, 2)
     bodies = [b"%d" % n * (500 if n % 2 else 1) for n in range(6)]
-    peer.claim("the bodies as they were sent, in order")
+    peer.claim("the bodies unchanged, in order")
     for body in bodies:
         peer.publish(name, body, chunk=100)
     return equals(peer, peer.bodies(6, 2), bodies, "bodies")
@@ -209,7 +209,7 @@ def an_error_on_one_channel(peer: Peer) -> Verdict:
     name = peer.queue(2)
     peer.publish(peer.name("nowhere"), b"lost", 1)
     verdict = rejects_violation(peer, 1, 1)
-    peer.claim("the other channel works on")
+    peer.claim("the other channel continues to work")
     try:
         peer.store(name, b"works", 2)
         worked = peer.left_in(name, 2) == [b"works"]
@@ -225,7 +225,7 @@ def a_queue_shares_its_messages_out(peer: Peer) -> Verdict:
     name = peer.queue()
     peer.reader(name, 1)
     peer.reader(name, 2)
-    peer.claim("each message once, to whichever reader")
+    peer.claim("each message once, for any reader")
     bodies = [b"%d" % n for n in range(8)]
     peer.publish_all(name, bodies, 9)
     peer.barrier()

@@ -169,7 +169,7 @@ def any_service(peer: Peer) -> Verdict:
 def handle_commands_are_confirmed_where_asked(peer: Peer) -> Verdict:
     """SEND, CONSUME, FLOW and UNGET are confirmed once with a tag, and not confirmed without one."""
     row = peer.context.requirements[0].id.rpartition("/")[2]
-    peer.claim("one REPLY to the command that asks for it")
+    peer.claim("one REPLY to the command that requests it")
     peer.open_handle(1)
     name = peer.queue()
     peer.reader(name, 2)
@@ -191,7 +191,7 @@ def handle_commands_are_confirmed_where_asked(peer: Peer) -> Verdict:
 @case("handle.reply.confirm-tag", covers=["handle/reply/confirm-tag", "handle/reply/asked"])
 def the_tag_of_a_handle_reply(peer: Peer) -> Verdict:
     """HANDLE REPLY contains the tag of its command, at both ends of the range, and the handle id."""
-    peer.claim("tags and handles as they were sent")
+    peer.claim("tags and handles of the commands")
     peer.open_handle(1)
     peer.open_handle(0x0102)
     sent = [(1, 1), (0x0102, 0x0100), (1, 0xFFFF), (0x0102, 0x7FFF)]
@@ -275,7 +275,7 @@ def what_comes_behind_a_close_for_an_error(peer: Peer) -> Verdict:
     silent(peer, "handle.close")
     peer.send_octets(peer.octets("handle.close", handle_id=2))
     found = [close["handle_id"] for close in silent(peer, "handle.close")]
-    return equals(peer, (body, found), (b"kept", []), "message, and CLOSEs behind the answer")
+    return equals(peer, (body, found), (b"kept", []), "message, CLOSEs after the answer")
 
 
 @case("handle.close.ended", covers=["handle/close/ended"])

@@ -31,12 +31,12 @@ def a_valid_greeting(peer: Peer) -> Verdict:
 @case("initiation.in-pieces", covers=["initiation/valid"])
 def a_greeting_in_pieces(peer: Peer) -> Verdict:
     """A greeting in two separate octets is valid; the target sends nothing before the second."""
-    peer.claim("CONNECTION CHALLENGE behind the second octet")
+    peer.claim("CONNECTION CHALLENGE after the second octet")
     peer.send_octets(b"\x80")
     early = peer.arrival("connection.challenge", within_s=peer.context.patience.quiet_s)
     peer.send_octets(b"\x01")
     peer.expect("connection.challenge")
-    return equals(peer, early.kind, "nothing", "behind the first octet")
+    return equals(peer, early.kind, "nothing", "after the first octet")
 
 
 @case("initiation.version-zero", covers=["syntax/initiation"])
@@ -51,7 +51,7 @@ def a_higher_version(peer: Peer) -> Verdict:
     verdicts = []
     for version in (2, 255):
         line = peer.another()
-        line.claim("version 1, or the end of the socket")
+        line.claim("version 1, or the socket closes")
         line.send_header(bytes((0x80, version)))
         reaction = line.reaction(barrier=None, within_s=1.0)
         challenges = line.stashed(lambda a: a.kind == "connection.challenge")

@@ -164,11 +164,11 @@ def a_pause_before_the_end(peer: Peer) -> Verdict:
     peer.greet()
     peer.respond("PLAIN", {"LOGIN": peer.login.user, "PASSWORD": peer.login.password + "x"})
     started_s = peer.now()
-    peer.claim("the end, behind a pause of more than a second")
+    peer.claim("the socket closes after a pause of more than a second")
     reaction = peer.reaction(barrier=None)
     passed_s = peer.now() - started_s
     verdict = judge_reaction(peer, reaction)
-    how = "behind a pause" if passed_s >= _PAUSE_S else "with hardly a pause"
+    how = "after a pause" if passed_s >= _PAUSE_S else "with hardly a pause"
     return worst([verdict, holds(peer, passed_s >= _PAUSE_S, f"the end, {how}", seen=reaction)])
 
 

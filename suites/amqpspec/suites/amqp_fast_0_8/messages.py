@@ -132,7 +132,7 @@ def a_message_ends_with_partial_zero(peer: Peer) -> Verdict:
     """A message is not delivered before its fragment with partial zero, which may be empty."""
     name = _read(peer)
     parts = peer.fragments(name, encode_message(b"first and rest"), 1, chunk=12)
-    peer.claim("nothing before the last fragment, the whole message behind it")
+    peer.claim("nothing before the last fragment, the whole message after it")
     for part in parts[:-1]:
         peer.send_octets(part)
     peer.ping()
@@ -168,7 +168,7 @@ def persistent_messages_survive(peer: Peer) -> Verdict:
     name = peer.named_queue("durable")
     for body, priority in ((b"one", 0), (b"two", 9)):
         peer.store(name, body, 1, persistent=True, priority=priority)
-    peer.claim("both messages behind the restart")
+    peer.claim("both messages after the restart")
     peer.context.restart()
     other = peer.another().open_channel()
     other.reader(name, 1, dynamic=True)
@@ -177,7 +177,7 @@ def persistent_messages_survive(peer: Peer) -> Verdict:
     other.close_handle(1)
     seen = sorted((m.body, m.head["persistent"]) for m in messages)
     wanted = [(b"one", True), (b"two", True)]
-    return equals(peer, (seen, other.left_in(name)), (wanted, []), "bodies and flags, and what is left")
+    return equals(peer, (seen, other.left_in(name)), (wanted, []), "bodies and flags, messages left")
 
 
 @case("messages.head.priority", covers=["messages/head/priority"])
@@ -235,7 +235,7 @@ def _default(peer: Peer, field: str, opened: str, usual: str) -> Verdict:
     peer.call("handle.open", handle_id=3, producer=True)
     name = peer.queue()
     peer.reader(name, 2)
-    peer.claim(f"{field} empty or as the handle has it, and as it was where it was set")
+    peer.claim(f"{field} empty or as in the handle, and unchanged if it was set")
     peer.store(name, b"1", 1)
     peer.store(name, b"2", 3)
     own: dict[str, Any] = {field: "own/value"}

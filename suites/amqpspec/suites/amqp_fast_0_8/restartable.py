@@ -74,7 +74,7 @@ def an_upload_that_broke_off(peer: Peer) -> Verdict:
     peer.close()
     other = peer.another()
     restartable(other)
-    other.claim("1700 octets, and the whole message behind the rest")
+    other.claim("1700 octets, and the whole message after its rest")
     size = prepare(other, head, BODY[:500])["message_size"]
     send_rest(other, name, BODY[size:])
     other.open_channel(2)
@@ -128,7 +128,7 @@ def prepare_for_a_small_message(peer: Peer) -> Verdict:
 def the_rest_behind_ready(peer: Peer) -> Verdict:
     """After READY, SENDs with recovery carry the missing octets without the head, and the message is complete."""
     name = restartable(peer)
-    peer.claim("body and identifier as PREPARE and SEND brought them")
+    peer.claim("body and identifier of PREPARE and SEND")
     identifier = peer.name("rest")
     size = prepare(peer, head_of(BODY, identifier=identifier, priority=3), BODY[:700])["message_size"]
     send_rest(peer, name, BODY[size:])
@@ -157,7 +157,7 @@ def heads_that_differ_in_one_field(peer: Peer) -> Verdict:
     head = head_of(BODY, identifier=identifier, headers={"A": 1, "B": 2})
     prepare(peer, head, BODY[:500])
     send_rest(peer, name, BODY[500:1000], partial=True)
-    peer.claim("500 octets more for the same head, what PREPARE brought for the other")
+    peer.claim("500 octets more for the same head, the octets of PREPARE for the other")
     sizes = []
     for channel, fields in ((2, {"A": 1, "B": 3}), (3, {"A": 1, "B": 2})):
         peer.open_channel(channel, restartable=True)

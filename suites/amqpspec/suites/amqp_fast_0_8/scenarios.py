@@ -46,7 +46,7 @@ def sending_on_a_handle_that_also_consumes(peer: Peer) -> Verdict:
     peer.open_handle(1)
     name = topic(peer)
     peer.open_handle(2)
-    peer.claim("what was sent behind CONSUME arrives")
+    peer.claim("the message sent after CONSUME arrives")
     peer.store(name, b"before", 2, service=TOPIC)
     peer.consume(name, 1, service_type=TOPIC)
     peer.consume(name, 2, service_type=TOPIC)
@@ -62,7 +62,7 @@ def nothing_before_consume(peer: Peer) -> Verdict:
     peer.open_handle(1)
     peer.open_handle(2)
     name = peer.queue()
-    peer.claim("both messages on the handle that reads, none on the other")
+    peer.claim("both messages on the consuming handle, none on the other")
     peer.consume(name, 2)
     peer.publish_all(name, [b"a", b"b"], 1)
     bodies = peer.bodies(2, 2)
@@ -92,7 +92,7 @@ def _large(peer: Peer, bodies: list[bytes]) -> list[tuple[str, int, bool]]:
 )
 def fragments_in_a_row(peer: Peer) -> Verdict:
     """The target sends nothing else on a channel between the fragments of a message."""
-    peer.claim("behind each fragment that is not the last, the next one of the same handle")
+    peer.claim("after each fragment but the last, the next one of the same handle")
     seen = _large(peer, [b"a" * 5000, b"b" * 5000])
     broken = [(one, two) for one, two in pairwise(seen) if one[2] and two[:2] != one[:2]]
     return holds(peer, not broken, f"{len(seen)} commands, interrupted: {broken[:2]}")
@@ -105,7 +105,7 @@ def flow_pauses_and_resumes(peer: Peer) -> Verdict:
     name = topic(peer)
     for handle in (1, 2):
         peer.reader(name, handle, service_type=TOPIC)
-    peer.claim("messages for the handle that flows, later for the other")
+    peer.claim("messages for the handle that is not paused, later for the other")
     peer.call("handle.flow", handle_id=1, flow_pause=True)
     peer.publish_all(name, [b"a", b"b"], 9, service=TOPIC)
     flowing = peer.bodies(2, 2)
@@ -124,7 +124,7 @@ def nothing_behind_close(peer: Peer) -> Verdict:
         peer.reader(name, handle, service_type=TOPIC)
     peer.store(name, b"before", 9, service=TOPIC)
     before = [peer.bodies(1, 1), peer.bodies(1, 2)]
-    peer.claim("messages for the handle that is still open only")
+    peer.claim("messages only for the open handle")
     peer.close_handle(1)
     peer.publish_all(name, [b"a", b"b"], 9, service=TOPIC)
     behind = peer.bodies(2, 2)
@@ -141,7 +141,7 @@ def a_handle_in_error_reads_no_more(peer: Peer) -> Verdict:
     peer.reader(name, 2)
     peer.publish(peer.name("nowhere"), b"lost", 2)
     peer.expect("handle.close", handle=2)
-    peer.claim("both messages for the reader that is left")
+    peer.claim("both messages for the remaining reader")
     peer.reader(name, 3)
     peer.publish_all(name, [b"a", b"b"], 9)
     return equals(peer, peer.bodies(2, 3), [b"a", b"b"], "bodies")
@@ -222,7 +222,7 @@ def a_command_that_fails(peer: Peer) -> Verdict:
 def commands_that_ask_are_confirmed(peer: Peer) -> Verdict:
     """OPEN on each level, CONSUME and FLOW with separate tags are confirmed on their levels."""
     peer.log_in()
-    peer.claim("a REPLY for each, with its tag, on its level")
+    peer.claim("a REPLY for each, with its tag, at its level")
     peer.open(confirm_tag=0xFFFF)
     peer.call("channel.open", channel_id=2, confirm_tag=0x0102)
     peer.call("handle.open", channel_id=2, handle_id=3, consumer=True, confirm_tag=1)
@@ -288,7 +288,7 @@ def ping_in_the_midst_of_a_message(peer: Peer) -> Verdict:
     name = peer.queue()
     message = encode_message(b"in two parts")
     first, rest = peer.fragments(name, message, chunk=len(message) - 3)
-    peer.claim("PING is answered, and the message arrives whole")
+    peer.claim("an answer to PING, and the whole message")
     peer.send_octets(first)
     peer.ping()
     peer.send_octets(rest)
@@ -318,7 +318,7 @@ def the_server_uses_ids_of_the_client_only(peer: Peer) -> Verdict:
 def ids_at_the_edges(peer: Peer) -> Verdict:
     """The target serves the highest ids of channels and handles, or refuses them by its own check."""
     peer.open_connection()
-    peer.claim("service, or a refusal")
+    peer.claim("an open channel or handle, or a refusal")
     peer.send("channel.open", channel_id=0xFFFF)
     peer.send("handle.open", channel_id=0xFFFF, handle_id=0xFFFF, producer=True)
     peer.publish(topic(peer), b"sent", 0xFFFF, service=TOPIC)

@@ -80,7 +80,7 @@ def all_fields_of_a_head(peer: Peer) -> Verdict:
         first,
         {"persistent": False, "priority": 0, "mime_type": "m" * 255, "identifier": "i" * 255},
     ]
-    peer.claim("heads as they were sent")
+    peer.claim("heads unchanged")
     for head in heads:
         peer.store(name, b"body", 1, **head)
     found = [message.head for message in peer.deliveries(2, 2)]
@@ -101,7 +101,7 @@ def empty_strings(peer: Peer) -> Verdict:
     peer.open_handle(1)
     name = peer.queue()
     peer.store(name, b"one")
-    peer.claim("INDEX, for a QUERY spelt out by hand")
+    peer.claim("INDEX, for a QUERY encoded by hand")
     text = encode_field(peer.dialect.types_by_name["shortstr"], name, "name")
     # Handle 1, message 0, the name; then a long string and a short one, both empty.
     peer.send_frame(36, bytes.fromhex("0001 00000000") + text + bytes.fromhex("0000 00"))
@@ -131,7 +131,7 @@ def long_strings_pass_through(peer: Peer) -> Verdict:
     name = peer.queue()
     peer.reader(name, 2)
     value = bytes(range(256)) * 2
-    peer.claim("the string as it was sent")
+    peer.claim("the string unchanged")
     peer.store(name, b"x", 1, headers={"ALL": value})
     return equals(peer, peer.delivery(2).head["headers"].get("ALL"), value, "string")
 

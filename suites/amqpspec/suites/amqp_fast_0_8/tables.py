@@ -78,7 +78,7 @@ def _passes_through(peer: Peer, *values: Typed) -> Verdict:
     name = peer.queue()
     peer.reader(name, 2)
     sent = Table((f"N{number}", value) for number, value in enumerate(values))
-    peer.claim("the values as they were sent")
+    peer.claim("the values unchanged")
     peer.store(name, b"x", 1, headers=sent)
     return equals(peer, peer.delivery(2).head["headers"], sent, "headers")
 

@@ -37,11 +37,11 @@ def commit_and_rollback_work(peer: Peer) -> Verdict:
 def no_command_begins_a_transaction(peer: Peer) -> Verdict:
     """Messages sent right after CHANNEL OPEN belong to a transaction, and do not exist before COMMIT."""
     name = _transacted(peer)
-    peer.claim("nothing before COMMIT, the message behind it")
+    peer.claim("nothing before COMMIT, the message after it")
     peer.store(name, b"first", 2)
     before = peer.left_in(name, 1)
     peer.call("channel.commit", channel_id=2)
-    return equals(peer, (before, peer.left_in(name, 1)), ([], [b"first"]), "messages before and behind")
+    return equals(peer, (before, peer.left_in(name, 1)), ([], [b"first"]), "messages before and after")
 
 
 @case("transactions.per-channel", covers=["transactions/per-channel"])
@@ -55,7 +55,7 @@ def each_channel_has_a_choice(peer: Peer) -> Verdict:
         peer.store(name, b"%d" % handle, handle)
     before = peer.left_in(name, 1)
     peer.call("channel.commit", channel_id=3)
-    return equals(peer, (before, peer.left_in(name, 1)), ([b"1"], [b"3"]), "messages before and behind")
+    return equals(peer, (before, peer.left_in(name, 1)), ([b"1"], [b"3"]), "messages before and after")
 
 
 @case("channel.commit.next", covers=["channel/commit/next", "transactions/begin"])
@@ -64,7 +64,7 @@ def a_transaction_behind_commit(peer: Peer) -> Verdict:
     name = _transacted(peer)
     peer.store(name, b"one", 2)
     peer.call("channel.commit", channel_id=2)
-    peer.claim("the first message only, before and behind the rollback")
+    peer.claim("only the first message, before and after the rollback")
     peer.store(name, b"two", 2)
     before = peer.left_in(name, 1)
     peer.call("channel.rollback", channel_id=2)
@@ -95,7 +95,7 @@ def others_see_messages_with_commit(peer: Peer) -> Verdict:
     other.reader(name, 1)
     peer.publish_all(name, [b"a", b"b"], 2)
     peer.store(name, b"plain", 1)
-    peer.claim("the message outside of the transaction first, the others behind COMMIT")
+    peer.claim("the message outside of the transaction first, the others after COMMIT")
     first = other.bodies(1, 1)
     other.barrier()
     early = other.received(1)
@@ -108,7 +108,7 @@ def queues_and_topics_in_one_transaction(peer: Peer) -> Verdict:
     """COMMIT publishes all messages of a transaction, for a topic and for a queue, in order."""
     name, news = _transacted(peer), topic(peer)
     subscribe(peer, news, 4, 1)
-    peer.claim("messages of both kinds behind COMMIT, none before")
+    peer.claim("messages of both kinds after COMMIT, none before")
     peer.store(news, b"t1", 2, service=TOPIC)
     peer.store(name, b"q", 2)
     peer.store(news, b"t2", 2, service=TOPIC)
@@ -126,7 +126,7 @@ def commit_settles_what_was_received(peer: Peer) -> Verdict:
     peer.publish_all(name, [b"a", b"b"], 1)
     peer.consume(name, 2)
     peer.deliveries(2, 2)
-    peer.claim("an empty queue behind COMMIT and the end of the channel")
+    peer.claim("an empty queue after COMMIT and the end of the channel")
     peer.call("channel.commit", channel_id=2)
     peer.close_channel(2)
     return equals(peer, peer.left_in(name, 1), [], "messages")
@@ -138,11 +138,11 @@ def a_transaction_behind_rollback(peer: Peer) -> Verdict:
     name = _transacted(peer)
     peer.store(name, b"one", 2)
     peer.call("channel.rollback", channel_id=2)
-    peer.claim("nothing before COMMIT, the second message behind it")
+    peer.claim("nothing before COMMIT, the second message after it")
     peer.store(name, b"two", 2)
     before = peer.left_in(name, 1)
     peer.call("channel.commit", channel_id=2)
-    return equals(peer, (before, peer.left_in(name, 1)), ([], [b"two"]), "messages before and behind")
+    return equals(peer, (before, peer.left_in(name, 1)), ([], [b"two"]), "messages before and after")
 
 
 @case("channel.rollback.sends", covers=["channel/rollback/extent"])
@@ -162,7 +162,7 @@ def rollback_opens_the_window(peer: Peer) -> Verdict:
     """With a prefetch of 1, ROLLBACK and COMMIT each reopen the window for one message, until all are delivered."""
     name = _transacted(peer)
     peer.publish_all(name, [b"a", b"b"], 1)
-    peer.claim("the message again, and the other one, whichever comes first")
+    peer.claim("the message again, and the other one, in any order")
     peer.consume(name, 2, prefetch=1)
     seen = peer.bodies(1, 2)
     peer.call("channel.rollback", channel_id=2)
@@ -180,7 +180,7 @@ def rollback_brings_messages_back(peer: Peer) -> Verdict:
     peer.consume(name, 2)
     first, _ = peer.deliveries(2, 2)
     peer.ack(first.number, 2)
-    peer.claim("both messages once more")
+    peer.claim("both messages again")
     peer.call("channel.rollback", channel_id=2)
     return equals(peer, sorted(peer.bodies(2, 2)), [b"a", b"b"], "messages")
 

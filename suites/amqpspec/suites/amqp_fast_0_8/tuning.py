@@ -92,7 +92,7 @@ def a_frame_max_above_the_proposed_one(peer: Peer) -> Verdict:
 @case("tuning.frame-max.client-minimum", covers=["tuning/frame-max/client-minimum"])
 def a_frame_max_below_the_least(peer: Peer) -> Verdict:
     """A client's FRAME_MAX of 1023, zero or below is refused; 1024 is accepted."""
-    peer.claim("1024 is taken, what is smaller is refused")
+    peer.claim("1024 is accepted, lower values are refused")
     peer.open_connection(FRAME_MAX=LEAST_FRAME_MAX)
     verdicts = []
     lines = [peer.another() for _ in range(3)]
@@ -119,7 +119,7 @@ def a_tune_that_is_too_large(peer: Peer) -> Verdict:
 def options_of_the_target(peer: Peer) -> Verdict:
     """The target's TUNE contains only the five options of the text, and all are integers."""
     options = peer.log_in()["options"]
-    peer.claim("integers by names of the text")
+    peer.claim("integers with names from the specification")
     known = {option.name for option in peer.dialect.tune_options}
     wrong = [name for name, typed in options if name not in known or typed.tag != "I"]
     if wrong:
@@ -230,7 +230,7 @@ def a_silent_client_lives(peer: Peer) -> Verdict:
     """
     peer.open_connection()
     interval_s = peer.limit("HEARTBEAT")
-    peer.claim("an open connection behind the silence, and no question in PINGs of a heartbeat")
+    peer.claim("an open connection after the silence, and no PING that requests an answer")
     arrival = peer.read(peer.now() + (min(interval_s, _INTERVALS) * 0.9 if interval_s else _LONG_S))
     if not isinstance(arrival, Quiet | CommandArrived):
         return holds(peer, False, arrival)
@@ -245,7 +245,7 @@ def no_heartbeat_for_a_client_that_wants_none(peer: Peer) -> Verdict:
     lines = [peer.another().open_connection(HEARTBEAT=0), peer.another().open_connection()]
     verdicts = []
     for line in lines:
-        line.claim("at most one PING, which asks for an answer")
+        line.claim("at most one PING, which requests an answer")
         pings = [line.arrival("connection.ping", within_s=0.75) for _ in range(2)]
         came = [p for p in pings if isinstance(p, CommandArrived)]
         verdicts.append(holds(line, len(came) <= 1 and all(p["respond"] for p in came), f"{len(came)} PINGs"))
@@ -272,7 +272,7 @@ def a_heartbeat_goes_on(peer: Peer) -> Verdict:
     peer.open_connection(HEARTBEAT=_INTERVAL_S)
     if not _pinged(peer, 3 * _INTERVAL_S):
         return does_not_apply(peer, "the target sends no heartbeat, which is optional")
-    peer.claim("three further PINGs, each in time")
+    peer.claim("three further PINGs, each within its interval")
     started_s = peer.now()
     came = [_pinged(peer, _INTERVALS * _INTERVAL_S) for _ in range(3)]
     # Three intervals, less what a busy machine may have held up the first PING.

@@ -38,9 +38,7 @@ def temporary_queues_go_with_their_connection(peer: Peer) -> Verdict:
     peer.open_channel(2)
     names = [peer.queue(1), peer.queue(2)]
     peer.close_channel(1)
-    peer.claim(
-        "both queues take messages behind the end of a channel, and are gone behind that of the connection"
-    )
+    peer.claim("both queues accept messages after a channel ends, and are deleted when the connection ends")
     peer.open_handle(7, 2)
     for name in names:
         peer.store(name, b"kept", 7)
@@ -62,7 +60,7 @@ def virtual_hosts_are_independent(peer: Peer) -> Verdict:
     name = peer.named_queue()
     other = peer.another(vhost=peer.context.vhost("second"))
     other.open_handle()
-    peer.claim("each queue holds what was sent in its own virtual host")
+    peer.claim("each queue contains what was sent in its own virtual host")
     other.will_clean("queue", name)
     other.call("handle.open", handle_id=2, consumer=True)
     other.consume(name, 2, dynamic=True)

@@ -24,7 +24,7 @@ def more_channels_than_one(peer: Peer) -> Verdict:
         peer.send("channel.open", channel=2)
         verdict = rejects_violation(peer, 2, barrier=False)
         return observed_either_way(peer, "one channel") if verdict.outcome == "pass" else verdict
-    peer.claim("a message of its own on each of two channels")
+    peer.claim("a different message on each of two channels")
     peer.call("channel.open", channel=2)
     queues = {channel: peer.queue(channel=channel) for channel in (1, 2)}
     for channel, queue in queues.items():

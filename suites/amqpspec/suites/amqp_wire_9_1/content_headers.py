@@ -114,7 +114,7 @@ def size_beyond_32_bits(peer: Peer) -> Verdict:
     """The server does not read a body size of 2^32 + 4 as 4: the content is incomplete after four octets."""
     peer.open_channel().open_channel(2)
     queue = peer.queue(channel=2)
-    peer.claim("no message of four octets, as 2^32 more are owed")
+    peer.claim("no message of four octets, because 2^32 more are missing")
     begin_publish(peer, queue)
     peer.send_frame("header", header_payload(peer, 2**32 + 4))
     peer.send_frame("body", b"four")
@@ -276,7 +276,7 @@ def content_body_on_channel_zero(peer: Peer) -> Verdict:
 def _header_of(peer: Peer, body: bytes) -> bytes:
     """The payload of the content header with which a body comes back."""
     queue = peer.queue()
-    peer.claim("the content header of a message that comes back")
+    peer.claim("the content header of the message")
     peer.publish(queue, body)
     message: MethodArrived = fetch(peer, queue)
     owed(message.header, "a content header")
@@ -287,7 +287,7 @@ def _behind_flags(peer: Peer, *flags: int) -> Verdict:
     """A content-type behind words of flags arrives."""
     peer.open_channel()
     queue = peer.queue()
-    peer.claim(f"the content-type behind {len(flags)} words of flags")
+    peer.claim(f"the content-type after {len(flags)} words of flags")
     begin_publish(peer, queue)
     peer.send_frame("header", header_payload(peer, 4, flags=flags, properties=shortstr("text/plain")))
     peer.send_frame("body", b"body")

@@ -46,7 +46,7 @@ def empty_content_is_there(peer: Peer) -> Verdict:
     """A method that carries a content has a content header even if the content is empty."""
     peer.open_channel()
     queue = peer.queue()
-    peer.claim("a content header behind get-ok, for an empty message")
+    peer.claim("a content header after get-ok, for an empty message")
     peer.publish(queue, b"")
     message = fetch(peer, queue)
     peer.barrier()
@@ -104,7 +104,7 @@ def no_body_one_body_many_bodies(peer: Peer) -> Verdict:
     """Contents with no body frame, one, many, or an empty one among them arrive complete."""
     peer.open_channel()
     queue = peer.queue()
-    peer.claim("four bodies, as they were sent")
+    peer.claim("four bodies, unchanged")
     for parts in ([], [b"one"], [b"m", b"a", b"n", b"y"], [b"with ", b"", b"none"]):
         begin_publish(peer, queue)
         peer.send_frame("header", header_payload(peer, sum(map(len, parts))))
@@ -179,7 +179,7 @@ def close_amid_a_content(peer: Peer) -> Verdict:
     peer.send("channel.close", reply_code=200, reply_text="done")
     # No barrier: the channel is closed, or a content is open on it.
     reaction = peer.reaction(barrier=False)
-    peer.claim("that the broken content reaches nobody")
+    peer.claim("the incomplete content is not delivered")
     bodies = [message.body for message in peer.another().open_channel().drain(queue)]
     if bodies:
         return holds(peer, False, f"{reaction.describe(peer.dialect)}; in the queue {bodies}", seen=reaction)

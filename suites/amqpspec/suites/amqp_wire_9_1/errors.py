@@ -18,7 +18,7 @@ _TELL_FAILURE = ("channel.alert", "channel.close", "connection.close", "basic.re
 def success_is_not_signalled(peer: Peer) -> Verdict:
     """A conversation without errors contains no method with a reply code."""
     peer.open_channel()
-    peer.claim("no alert, close or return while everything goes well")
+    peer.claim("no alert, close or return without an error")
     queue, exchange = peer.queue(), peer.exchange("fanout")
     peer.call("queue.bind", queue=queue, exchange=exchange)
     peer.publish("", b"well", exchange=exchange)
@@ -40,7 +40,7 @@ def channel_exception_reaches_one_channel(peer: Peer) -> Verdict:
     _fail_softly(peer, 2)
     # The channel is gone: a barrier on it would be a violation itself.
     reaction = peer.reaction(2, barrier=False)
-    peer.claim("that the other channel works on and the closed one opens again")
+    peer.claim("the other channel continues to work and the closed one can be opened again")
     peer.publish(queue, b"works on")
     body = fetch(peer, queue).body
     peer.call("channel.open", channel=2)
@@ -63,7 +63,7 @@ def connection_exception_lets_go(peer: Peer) -> Verdict:
     queue = peer.queue()
     _fail_hard(peer)
     reaction = peer.reaction(barrier=False)
-    peer.claim("no queue of that name any more")
+    peer.claim("the queue no longer exists")
     peer.expect_end()
     gone = vanishes(peer.another().open_channel(), queue)
     return worst([judge_reaction(peer, reaction), equals(peer, gone, True, "queue gone")])

@@ -103,7 +103,7 @@ def octet_above_127(peer: Peer) -> Verdict:
 def integers_at_any_octet(peer: Peer) -> Verdict:
     """Integers after strings of every length are read and sent correctly, in methods and in properties."""
     peer.open_channel()
-    peer.claim("one message in each of four queues, and the same timestamp, whatever stands before it")
+    peer.claim("one message in each of four queues, and the same timestamp, at any offset")
     reported = []
     # Four lengths in a row: the integer behind the string begins at every remainder of four.
     for length in range(4):
@@ -173,7 +173,7 @@ def short_string_of_utf8(peer: Peer) -> Verdict:
 def strings_are_joined(peer: Peer) -> Verdict:
     """A short string of UTF-8 and a long string of every octet are concatenated octet by octet."""
     peer.open_channel()
-    peer.claim("both strings, one behind the other")
+    peer.claim("both strings concatenated")
     arguments = shortstr("kurz: ü") + struct.pack(">I", 256) + _EVERY_OCTET + bytes((_ADD,))
     answer = tested(peer, peer.frame("method", method_payload(peer, "test.string", arguments)))
     if answer is None:

@@ -89,7 +89,7 @@ def defined_types_are_known(peer: Peer) -> Verdict:
     """The server accepts methods, headers, bodies, traces and heartbeats under their type numbers."""
     peer.open_channel()
     queue = peer.queue()
-    peer.claim("a message published beside a trace and a heartbeat, every frame under its number")
+    peer.claim("a message published next to a trace and a heartbeat, every frame with its type number")
     # Out-of-band frames, types 4 to 6, carry methods of their own and are left out.
     peer.send_octets(hand_frame(peer, _TRACE, b"trace", 0) + hand_frame(peer, _HEARTBEAT, b"", 0))
     begin_publish(peer, queue)
@@ -232,7 +232,7 @@ def end_octet_is_checked_first(peer: Peer) -> Verdict:
     peer.open_channel()
     # A shared queue: an exclusive one would go with the connection, and prove nothing.
     name = peer.will_clean("queue", peer.name("q"))
-    peer.claim("no queue from a frame that is broken")
+    peer.claim("no queue from an invalid frame")
     peer.send_octets(peer.method_frame("queue.declare", queue=name)[:-1] + b"\x00")
     must_refuse(peer, peer.reaction(within_s=peer.context.patience.ending_s))
     other = peer.another().open_channel()
@@ -360,6 +360,6 @@ def largest_frame(peer: Peer) -> Verdict:
     open_with_small_frames(peer)
     queue = peer.queue()
     body = bytes(largest_payload(peer))
-    peer.claim("a frame of the agreed size is taken")
+    peer.claim("a frame of the agreed size is accepted")
     peer.publish(queue, body, chunk=len(body))
     return equals(peer, len(fetch(peer, queue).body), len(body), "octets of the body")

@@ -117,7 +117,7 @@ def the_header_is_accepted(peer: Peer) -> Verdict:
 @case("amq_wlp_header_02", covers=["amq_wlp_header_02"])
 def http_on_the_same_port(peer: Peer) -> Verdict:
     """The server answers an HTTP request in HTTP, or sends a protocol header and closes the socket."""
-    peer.claim("an answer of another protocol than AMQP, or a protocol header and the end")
+    peer.claim("an answer in another protocol than AMQP, or a protocol header and the socket closes")
     peer.send_octets(_GET)
     reaction = peer.reaction(0, barrier=False)
     if isinstance(reaction.arrivals[0], Garbled):
@@ -161,7 +161,7 @@ def _answer_is_served(peer: Peer, refused: bytes) -> Verdict:
     Versions from 0-10 on are served by the same header in return, and the conversation goes on.
     """
     peer.connect()
-    peer.claim("a protocol header that the target serves on the next connection")
+    peer.claim("a protocol header that the target accepts on the next connection")
     peer.send_header(refused)
     reaction = peer.reaction(0, barrier=False)
     offered = next((a.header.octets for a in reaction.arrivals if isinstance(a, HeaderArrived)), None)

@@ -50,7 +50,7 @@ def invalid_data_hurts_nobody_else(peer: Peer) -> Verdict:
     arguments = _TICKET + shortstr("q") + b"\x00" + table(b"\xff")
     peer.send_frame("method", method_payload(peer, "queue.declare", arguments))
     verdict = rejects_violation(peer)
-    peer.claim("that another connection works on")
+    peer.claim("another connection continues to work")
     other.barrier()
     return worst([verdict, equals(peer, other.ended, None, "end of the other connection")])
 
@@ -82,7 +82,7 @@ def failed_answer_ends(peer: Peer) -> Verdict:
     """The server closes the socket after a wrong answer to the login challenge, and never sends tune."""
     if not chooses_challenge(peer):
         return does_not_apply(peer, f"{CHALLENGE_MECHANISM} is not offered")
-    peer.claim("secure, then the end of the socket")
+    peer.claim("secure, then the socket closes")
     peer.expect("connection.secure", channel=0)
     peer.send("connection.secure-ok", channel=0, response=CHALLENGE_ANSWER + WRONG_PASSWORD.encode())
     return judge_reaction(peer, peer.reaction(0, barrier=False, within_s=_PATIENCE_S))

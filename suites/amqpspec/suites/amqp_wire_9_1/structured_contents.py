@@ -63,7 +63,7 @@ def structured_contents_are_an_option(peer: Peer) -> Verdict:
     # Any refusal is recorded here. That it should be 540 is amq_wlp_content_04.
     if not isinstance(taken, MethodArrived):
         return observed_either_way(peer, "not supported", taken)
-    peer.claim("the tree that was taken")
+    peer.claim("the same tree")
     got = _tree_of(fetch(peer, queue))
     if got == tree:
         return observed_either_way(peer, "supported")
@@ -187,5 +187,5 @@ def _comes_back_or_refused(peer: Peer, tree: Tree) -> Verdict:
     queue, taken = _published(peer, tree)
     if not isinstance(taken, MethodArrived):
         return judge_reaction(peer, taken)
-    peer.claim("the tree that was taken")
+    peer.claim("the same tree")
     return equals(peer, _tree_of(fetch(peer, queue)), tree, "contents")

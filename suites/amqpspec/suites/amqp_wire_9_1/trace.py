@@ -81,7 +81,7 @@ def trace_amid_a_content(peer: Peer) -> Verdict:
 def trace_amid_the_handshake(peer: Peer) -> Verdict:
     """A trace frame during the handshake is also discarded."""
     peer.greet()
-    peer.claim("a handshake that goes on after a trace frame")
+    peer.claim("a handshake that continues after a trace frame")
     peer.send_frame("trace", b"trace", 0)
     peer.start_ok()
     peer.tune()

@@ -67,7 +67,7 @@ def _unknown_code(assembly: Assembly) -> str:
 
 def _wrong_side(assembly: Assembly) -> str:
     row = assembly.instruction.row if assembly.instruction is not None else None
-    return f"{row.name} comes from servers" if row is not None and row.sent_by is Side.SERVER else ""
+    return f"{row.name} is sent by servers" if row is not None and row.sent_by is Side.SERVER else ""
 
 
 def _problem(is_meant: Callable[[Problem], bool]) -> Find:

@@ -96,7 +96,7 @@ def selects_before_it_commits(client: Client) -> Verdict:
             if said.name == "session.attach":
                 finished.discard(said.channel)
             elif said.name == "tx.select":
-                yield Looked(said, said.channel not in finished, "behind a commit")
+                yield Looked(said, said.channel not in finished, "after a commit")
             else:
                 finished.add(said.channel)
 

@@ -154,7 +154,7 @@ def transfers_to_subscriptions(client: Client) -> Verdict:
             if said.sender is Side.CLIENT and said.name == "message.subscribe":
                 known[said.channel].add(name)
             elif said.sender is Side.SERVER and said.name == "message.transfer":
-                yield Looked(said, name in known[said.channel], f"nobody subscribed {name!r}")
+                yield Looked(said, name in known[said.channel], f"no subscription to {name!r}")
 
     return asked_of_server(client, lambda _: conducts(client, rule, *EVERY))
 

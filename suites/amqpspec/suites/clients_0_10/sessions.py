@@ -113,7 +113,7 @@ def sends_expected_on_request_only(client: Client) -> Verdict:
     def rule(talk: Conversation) -> Iterator[Looked]:
         for said, books in walk(talk, "session.expected", "session.attach"):
             yield Looked(
-                said, said.name == "session.attach" or said.channel in books.flushed, "no flush asked for it"
+                said, said.name == "session.attach" or said.channel in books.flushed, "no flush requested it"
             )
 
     return conducts(client, rule, *EVERY)

@@ -59,7 +59,7 @@ def replies_to_requests_only(client: Client) -> Verdict:
                     asked[said.channel].append(said.what.method.replies)
             elif is_method(said) and said.name not in _HANDSHAKE and _is_reply(said):
                 request = next((replies for replies in asked[said.channel] if said.name in replies), None)
-                yield Looked(said, request is not None, "nobody asked for it")
+                yield Looked(said, request is not None, "not requested")
                 if request is not None:
                     asked[said.channel].remove(request)
 

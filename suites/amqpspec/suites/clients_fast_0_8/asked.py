@@ -29,13 +29,13 @@ def _since(talk: Conversation, *names: str) -> Iterator[Said]:
 
 def _responds_again(talk: Conversation) -> Iterator[Looked]:
     for challenge in list(talk.by_server("connection.challenge"))[1:]:
-        yield Looked(challenge, any(_since(talk, "connection.response")), "no RESPONSE behind it")
+        yield Looked(challenge, any(_since(talk, "connection.response")), "no RESPONSE after it")
 
 
 def _pings_back(talk: Conversation) -> Iterator[Looked]:
     for ping in talk.by_server("connection.ping"):
         if ping.what.args["respond"]:
-            yield Looked(ping, any(_since(talk, "connection.ping")), "no PING behind it")
+            yield Looked(ping, any(_since(talk, "connection.ping")), "no PING after it")
 
 
 def _asks_nothing_back(talk: Conversation) -> Iterator[Looked]:

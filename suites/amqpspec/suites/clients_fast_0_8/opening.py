@@ -68,7 +68,7 @@ def _in_order(talk: Conversation) -> Iterator[Looked]:
     is_open = False
     for said, frame, _ in walk(talk):
         if frame.name in _EARLY:
-            yield Looked(said, not is_open, "behind OPEN")
+            yield Looked(said, not is_open, "after OPEN")
         elif frame.name not in ("connection.ping", "connection.close"):
             yield Looked(said, is_open, "before OPEN")
         is_open = is_open or frame.name == "connection.open"

@@ -87,7 +87,7 @@ def _silent_behind_close(talk: Conversation) -> Iterator[Looked]:
     is_closed = False
     for said, frame, _ in walk(talk):
         if is_closed:
-            yield Looked(said, frame.name == "connection.close", "behind CONNECTION CLOSE")
+            yield Looked(said, frame.name == "connection.close", "after CONNECTION CLOSE")
         elif frame.name == "connection.close":
             yield Looked(said, True)
             is_closed = True
