@@ -62,7 +62,7 @@ def test_the_replay_line_of_a_target_of_ones_own_can_be_carried_out(
 
 def test_an_address_goes_with_a_url() -> None:
     ran = CliRunner().invoke(cli, ["run", "--target", "reference", "--address", "/queues/{name}"])
-    assert ran.exit_code == 2 and "--address goes with a URL" in ran.stderr
+    assert ran.exit_code == 2 and "--address requires a URL" in ran.stderr
     ran = CliRunner().invoke(cli, ["run", "amqp://127.0.0.1:1/", "--address", "/queues/q"])
     assert ran.exit_code == 2 and "{name}" in ran.stderr
 

@@ -391,7 +391,7 @@ def test_a_connection_on_which_nothing_came_is_tried_once_more_and_that_is_told(
     made.open_connection()
     assert silent.closed and not speaking.closed
     assert bytes(speaking.sent[:8]) == DIALECT.protocol_header
-    assert made.context.redials == ["a connection got no answer at all and was tried once more"]
+    assert made.context.redials == ["a connection received no answer and was tried again"]
     assert any("another one is tried" in note for note in silent.notes)
 
 

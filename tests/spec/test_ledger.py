@@ -219,7 +219,7 @@ GOOD_ROW = "{id: a/b, level: MUST, binds: server, section: a.b, says: some words
         ),
         (
             GOOD_ROW % "" + "\n- " + GOOD_ROW % "",
-            "rows.yaml, row 2 (a/b): expected an id of its own, actual: already used",
+            "rows.yaml, row 2 (a/b): expected a unique id, actual: already used",
         ),
     ],
 )

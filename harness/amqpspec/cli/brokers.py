@@ -66,7 +66,7 @@ def _known(name: str, release: str | None = None, memory_limit_mib: int | None =
     if name.partition("@")[0] not in KNOWN:
         stop(Exit.USAGE, f"no broker {name!r}, expected one of {sorted(KNOWN)}")
     if not is_known(full):
-        stop(Exit.USAGE, f"no broker {full!r}, expected a version like 7.0.4 behind the name")
+        stop(Exit.USAGE, f"no broker {full!r}, expected a version like 7.0.4 after the name")
     return known_broker(full, STATE_DIR / full, memory_limit_mib=memory_limit_mib)
 
 

@@ -42,7 +42,7 @@ _HANG_S, _CPU_S = 10.0, 3.0
 @click.option(
     "--budget", default="10m", show_default=True, help="Duration of the campaign: 90, 90s, 10m, 8h."
 )
-@click.option("--inputs", type=click.IntRange(1), help="End after so many inputs.")
+@click.option("--inputs", type=click.IntRange(1), help="End after N inputs.")
 @click.option(
     "--seed", default=1, show_default=True, type=click.IntRange(0), help="Seed for random mutation."
 )

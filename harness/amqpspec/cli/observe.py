@@ -252,8 +252,8 @@ def _plan(suite: Mapping[str, Case], met: set[str], journal: Any) -> Sequence[Pl
     from amqpspec.run.clients.provoking import provocations_of
     from amqpspec.run.plan import Planned
 
-    unasked = (Outcome.EXCLUDED, "no connection asked for this server", BlockedBy.SELECTION)
-    unseen = (Outcome.NOT_APPLICABLE, "no connection did anything of the kind", BlockedBy.PROFILE)
+    unasked = (Outcome.EXCLUDED, "no connection selected this server", BlockedBy.SELECTION)
+    unseen = (Outcome.NOT_APPLICABLE, "no connection did what the case is about", BlockedBy.PROFILE)
     plan = []
     for case in suite.values():
         is_hostile = case.id in provocations_of(case.dialect)

@@ -86,7 +86,7 @@ def baseline(
     from amqpspec.run.case import load_suite
 
     if prune and update is None:
-        stop(Exit.USAGE, "--prune goes with --update")
+        stop(Exit.USAGE, "--prune requires --update")
     if update is None and out is not None and out.exists():
         stop(Exit.USAGE, f"{out} is there already; choose another file, or --update {out}")
     fresh = baselining.Fresh(reason, link, today() + timedelta(days=days))

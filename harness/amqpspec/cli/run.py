@@ -99,10 +99,10 @@ def run(arguments: tuple[str, ...], as_json: bool, **options: Any) -> None:
     name, targets_file, dialect = (options.pop(key) for key in ("name", "targets_file", "dialect"))
     _check(url, name, patterns, options)
     if dialect and url is None:
-        stop(Exit.USAGE, "--dialect goes with a URL; a target of targets.yaml has its own")
+        stop(Exit.USAGE, "--dialect requires a URL; a target of targets.yaml has its own")
     address = options.pop("address")
     if address and url is None:
-        stop(Exit.USAGE, "--address goes with a URL; a target of targets.yaml has its own")
+        stop(Exit.USAGE, "--address requires a URL; a target of targets.yaml has its own")
     if address and address.count("{name}") != 1:
         stop(Exit.USAGE, f"--address: expected a text with {{name}} in it, actual {address!r}")
     with one_line_errors():
@@ -149,6 +149,6 @@ def _check(url: str | None, name: str | None, patterns: Sequence[str], options: 
     if any(is_target(pattern) for pattern in patterns):
         stop(Exit.USAGE, "expected one target, before the cases; actual: another one among the cases")
     if options["durations"] is not None and not options["shard"]:
-        stop(Exit.USAGE, "--durations goes with --shard")
+        stop(Exit.USAGE, "--durations requires --shard")
     if options["resume"] is not None and options["out"] is not None:
         stop(Exit.USAGE, "expected --resume or --out, actual both: a resumed run stays in its folder")

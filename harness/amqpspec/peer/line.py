@@ -131,8 +131,8 @@ class Line:
         """
         if self._received_octets or self.ended is not None or self.context.redials:
             return False
-        self.transport.note("nothing came on this connection: another one is tried, once")
-        self.context.redials.append("a connection got no answer at all and was tried once more")
+        self.transport.note("nothing was received on this connection: a second connection is tried")
+        self.context.redials.append("a connection received no answer and was tried again")
         self.hang_up()
         self._transport = None
         return True

@@ -113,7 +113,7 @@ def load_suite(dialect: str) -> Mapping[str, Case]:
     for name in names:
         for declared in cases_of(import_module(f"{package.__name__}.{name}")):
             if declared.id in cases:
-                raise TypeError(f"case {declared.id}: expected an id of its own, actual: declared twice")
+                raise TypeError(f"case {declared.id}: expected a unique id, actual: declared twice")
             cases[declared.id] = declared
     return cases
 

@@ -329,7 +329,7 @@ def meet(world: World, journal: Journal) -> tuple[World, Identity]:
     if spoken == world.dialect:
         return known, identity
     note = (
-        f"the target {recognised.why}: it is spoken to in {spoken}, and judged as far as that has the rules of"
+        f"the target {recognised.why}: it is tested in {spoken}, and judged by the rules that this shares with"
         f" {world.dialect}"
     )
     lacks = {part: note for part in parts_of(world.dialect) if part not in parts_of(spoken)}

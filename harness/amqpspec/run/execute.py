@@ -254,7 +254,7 @@ def _judged(case: Case, peer: Line) -> Verdict:
         return _unjudged(BlockedBy.PREREQUISITE, "a connection to the target", f"connection {ended.how}")
     except OutOfReach as limit:
         facts = facts_of(limit.seen)
-        expected = "room for what the case does"
+        expected = "enough room for the case"
         return Verdict(Outcome.NOT_APPLICABLE, expected, str(limit), facts, BlockedBy.LIMIT)
     except MissingHook as missing:
         return _unjudged(BlockedBy.HOOK, "what the case needs of the configuration", str(missing))

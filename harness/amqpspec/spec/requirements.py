@@ -57,7 +57,7 @@ def read_ledgers(path: Path, beyond: Iterable[Path], dialect: Dialect) -> Ledger
             if row.id in ledger or row.source:
                 wrong = "already used" if row.id in ledger else f"source {row.source}"
                 raise LedgerError(
-                    f"{other.name} ({row.id}): expected an id of its own, no source; actual: {wrong}"
+                    f"{other.name} ({row.id}): expected a unique id, no source; actual: {wrong}"
                 )
             ledger[row.id] = row
     return ledger
@@ -74,7 +74,7 @@ def _read(path: Path, dialect_id: str, codes_by_name: tuple[tuple[str, int | str
         where = f"{path.name}, row {number} ({row.get('id', 'no id')})"
         requirement = _row(row, codes, where)
         if requirement.id in ledger:
-            raise LedgerError(f"{where}: expected an id of its own, actual: already used")
+            raise LedgerError(f"{where}: expected a unique id, actual: already used")
         ledger[requirement.id] = requirement
     return ledger
 

@@ -115,7 +115,7 @@ class Peer(Watching):
             chunk=chunk,
             **fields,
         )
-        return octets, owed(before or link.last_outgoing, "a link that stands")
+        return octets, owed(before or link.last_outgoing, "an attached link")
 
     def outcome(self, outgoing: Outgoing, within_s: float | None = None) -> Outgoing:
         """Wait until the target has told what became of a delivery; raises Unmet where it does not."""

@@ -93,8 +93,9 @@ def _hint(peer: Peer, unmet: Exception) -> str:
     if peer.context.nodes.way != LINKS or getattr(unmet, "code", None) != "amqp:not-found":
         return ""
     return (
-        "; where queues do not come with links, targets.yaml says how to make them: 'nodes: management', 'nodes:"
-        " amqp-0-9-1' or hooks make-node and delete-node, and 'address' how they are addressed (docs/targets.md)"
+        "; if the target does not create queues for links, targets.yaml specifies how to create them: 'nodes:"
+        " management', 'nodes: amqp-0-9-1' or hooks make-node and delete-node, and their addresses in 'address'"
+        " (docs/targets.md)"
     )
 
 

@@ -96,7 +96,7 @@ def _met(
         return Verdict(
             Outcome.NOT_APPLICABLE,
             expected,
-            "the scenario did not come to that point",
+            "the scenario did not reach that point",
             blocked_by=BlockedBy.PROFILE,
         )
     try:
@@ -142,7 +142,7 @@ def does_its_duty(client: Client, encounter: Encounter, done: Done) -> Verdict:
     expected = requirement.paraphrase
     asked = _provoked(encounter)
     if not asked:
-        why = "the scenario did not come to that point"
+        why = "the scenario did not reach that point"
         return Verdict(Outcome.NOT_APPLICABLE, expected, why, blocked_by=BlockedBy.PROFILE)
     ran, application = encounter.ran, encounter.ran.application
     try:

@@ -54,7 +54,7 @@ class Seen:
     def meet(self, name: str, scenario: str, hostility: Hostility | None = None) -> Encounter:
         """The connection, where it asked for this case; raises CannotDo."""
         if name != self.provoked:
-            raise CannotDo("no connection asked for it")
+            raise CannotDo("no connection selected this case")
         return self.encounter
 
 

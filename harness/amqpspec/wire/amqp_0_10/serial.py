@@ -117,7 +117,7 @@ def _lines(ranges: Iterable[tuple[int, int]], origin: int) -> list[tuple[int, in
     lines = []
     for lower, upper in ranges:
         if lower != upper and not precedes(lower, upper):
-            raise ValueError(f"range {lower}-{upper}, expected an end behind its beginning")
+            raise ValueError(f"range {lower}-{upper}, expected an end not before its beginning")
         start = distance(origin, lower)
         lines.append((start, start + distance(lower, upper)))
     return sorted(lines)

@@ -156,7 +156,7 @@ class CommandReader(Reader[CommandFrame]):
             read_arguments(command, fields, args)
         except WireError as error:
             if announced_octets(command, args) is None:
-                actual = f"{command.name} whose fragment nobody can find: {error.actual}"
+                actual = f"{command.name} whose fragment cannot be located: {error.actual}"
                 raise self._broken(begin + error.offset, error.expected, actual) from error
             return error.moved(f"{command.name} {error.where}", self.offset + begin)
         return None
