@@ -392,7 +392,7 @@ def test_a_connection_on_which_nothing_came_is_tried_once_more_and_that_is_told(
     assert silent.closed and not speaking.closed
     assert bytes(speaking.sent[:8]) == DIALECT.protocol_header
     assert made.context.redials == ["a connection received no answer and was tried again"]
-    assert any("another one is tried" in note for note in silent.notes)
+    assert any("a second connection is tried" in note for note in silent.notes)
 
 
 def test_a_target_that_says_nothing_at_all_is_not_tried_for_ever() -> None:
