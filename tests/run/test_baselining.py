@@ -84,7 +84,7 @@ ROWS = [
 
 def test_an_update_keeps_what_people_said() -> None:
     done = update(OLD, ROWS, SUITE | {"e"}, FRESH, prune=False)
-    assert (done.kept, done.changed, done.added, done.gone) == (2, 1, 1, 2)
+    assert (done.kept, done.changed, done.added, done.stale) == (2, 1, 1, 2)
     by_case = {item["case"]: item for item in done.entries}
     assert by_case["a"] == OLD[0] and by_case["d"] == OLD[4]
     assert by_case["b"] == {**OLD[1], "refusal": "channel 405"}

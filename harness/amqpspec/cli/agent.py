@@ -32,9 +32,9 @@ def agent(dialect: str, faults: tuple[str, ...], batch: bool) -> None:
     dialect = judged_dialect(dialect)
     try:
         if not batch:
-            sys.exit(_carry_out(dialect, _told_by_environment(), faults))
+            sys.exit(_carry_out(dialect, _orders_of_environment(), faults))
         _tell("ready", {})
-        for task in _told_by_input():
+        for task in _orders_of_input():
             number = {"order": task["order"]}
             code = _carry_out(dialect, task, faults, number)
             _tell("done", {"exit_code": code, **number})
@@ -43,12 +43,12 @@ def agent(dialect: str, faults: tuple[str, ...], batch: bool) -> None:
         stop(Exit.USAGE, f"expected {what}, actual: {error}")
 
 
-def _told_by_environment() -> Mapping[str, Any]:
+def _orders_of_environment() -> Mapping[str, Any]:
     url, scenario = os.environ["AMQPSPEC_URL"], os.environ["AMQPSPEC_SCENARIO"]
     return {"url": url, "scenario": scenario, "context": json.loads(os.environ["AMQPSPEC_CONTEXT"])}
 
 
-def _told_by_input() -> Iterator[Mapping[str, Any]]:
+def _orders_of_input() -> Iterator[Mapping[str, Any]]:
     for line in sys.stdin:
         yield json.loads(line)
 

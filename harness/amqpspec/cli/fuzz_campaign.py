@@ -308,9 +308,9 @@ def _say(summary: dict[str, Any], folder: Path, as_json: bool, quiet: bool) -> N
         click.echo(json.dumps(summary, indent=1))
         return
     for found in [] if quiet else summary["findings"]:
-        told = visible(what(found))
+        shown = visible(what(found))
         click.echo(
-            f"{found['oracle']} {found['status']}: {told}\n  {found['input'] or 'a batch'}\n  {found['replay']}"
+            f"{found['oracle']} {found['status']}: {shown}\n  {found['input'] or 'a batch'}\n  {found['replay']}"
         )
     if summary.get("note") and not quiet:
         click.echo(f"note: {visible(summary['note'])}")

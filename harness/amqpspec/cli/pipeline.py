@@ -60,7 +60,7 @@ def ingest(folders: tuple[Path, ...], lake: Path, landing: bool, as_json: bool) 
     from amqpspec.reports.pipeline.ingest import ingest as bring_in
 
     with one_line_errors():
-        done = bring_in(_told(folders, as_json), lake, today(), landing=landing)
+        done = bring_in(_reporting(folders, as_json), lake, today(), landing=landing)
     if as_json:
         click.echo(
             json.dumps({
@@ -79,7 +79,7 @@ def ingest(folders: tuple[Path, ...], lake: Path, landing: bool, as_json: bool) 
         stop(Exit.USAGE, f"refused: {done.refused[0]}{rest}")
 
 
-def _told(folders: Sequence[Path], quiet: bool) -> Iterator[Path]:
+def _reporting(folders: Sequence[Path], quiet: bool) -> Iterator[Path]:
     """The folders, each told on a terminal when its turn comes."""
     tick = Ticker(quiet or len(folders) == 1)
     for done, folder in enumerate(folders):

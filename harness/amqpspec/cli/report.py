@@ -103,10 +103,10 @@ def baseline(
         path.parent.mkdir(parents=True, exist_ok=True)
         with atomic_text(path) as file:
             file.write(text)
-    gone = "dropped" if prune else "not seen any more, kept"
+    stale = "dropped" if prune else "not seen any more, kept"
     click.echo(
         f"{path}: {len(done.entries)} entries: {done.kept} as before, {done.changed} changed, {done.added} new;"
-        f" {done.gone} {gone}"
+        f" {done.stale} {stale}"
     )
 
 

@@ -40,10 +40,10 @@ def pass_on(
     to: Endpoint,
     recorder: Recorder,
     stop: threading.Event,
-    told: Callable[[Listening], None],
+    on_listening: Callable[[Listening], None],
 ) -> None:
     """Pass connections on until ``stop`` is set; ``told`` is called with the place. Raises CannotListen."""
-    asyncio.run(_pass_on(listening, to, recorder, stop, told))
+    asyncio.run(_pass_on(listening, to, recorder, stop, on_listening))
 
 
 async def _pass_on(
@@ -51,7 +51,7 @@ async def _pass_on(
     to: Endpoint,
     recorder: Recorder,
     stop: threading.Event,
-    told: Callable[[Listening], None],
+    on_listening: Callable[[Listening], None],
 ) -> None:
     relay = _Relay(to, recorder)
     try:
@@ -61,7 +61,7 @@ async def _pass_on(
         raise CannotListen(
             f"cannot listen on {listening.host}, port {listening.port or 'any'}: {why}"
         ) from error
-    told(Listening(listening.host, server.sockets[0].getsockname()[1]))
+    on_listening(Listening(listening.host, server.sockets[0].getsockname()[1]))
     try:
         while not stop.is_set():
             await asyncio.sleep(_LOOK_S)

@@ -102,13 +102,13 @@ class Cleanup:
     """What a case created by name, to be deleted after it: (vhost, kind, name)."""
 
     entities: list[tuple[str, str, str]] = field(default_factory=list)
-    told: Callable[[str, str, str], None] = lambda vhost, kind, name: None
+    on_making: Callable[[str, str, str], None] = lambda vhost, kind, name: None
     """Hears of each of them before it is made."""
 
     def add(self, vhost: str, kind: str, name: str) -> None:
         """Remember an entity."""
         if (vhost, kind, name) not in self.entities:
-            self.told(vhost, kind, name)
+            self.on_making(vhost, kind, name)
             self.entities.append((vhost, kind, name))
 
 

@@ -85,8 +85,8 @@ class Ended(Arrival):
 
     def describe(self, dialect: Dialect) -> str:
         """In words."""
-        told = f": {self.why}" if self.why else ""
-        return f"connection ended ({self.how.upper()}){told}"
+        reason = f": {self.why}" if self.why else ""
+        return f"connection ended ({self.how.upper()}){reason}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,8 +26,8 @@ def write_capture(transcript: Path, path: Path | None = None) -> Path:
         first: dict[str, Any] = next(parsed, {})
         segments = _segments(chain([first], parsed))
         # Evidence of a client is the server's: the client connected, and what came in is what it sent.
-        told = map(_turned, segments) if first.get("role") == "client" else segments
-        write_pcapng(path, told, port=_port(first))
+        written = map(_turned, segments) if first.get("role") == "client" else segments
+        write_pcapng(path, written, port=_port(first))
     return path
 
 

@@ -131,17 +131,17 @@ def read_cases(folder: Path) -> Iterator[CaseRow]:
 
 
 def _case(folder: Path, line: dict[str, Any]) -> CaseRow:
-    with _told(folder):
+    with _one_line_errors(folder):
         return CaseRow.from_json(line)
 
 
 def _voided(folder: Path, line: dict[str, Any]) -> list[str]:
-    with _told(folder):
+    with _one_line_errors(folder):
         return [str(name) for name in line["cases"]]
 
 
 @contextmanager
-def _told(folder: Path) -> Iterator[None]:
+def _one_line_errors(folder: Path) -> Iterator[None]:
     """A line that is JSON and no line of ours is told in one line."""
     try:
         yield
@@ -153,7 +153,7 @@ def read_nodes(folder: Path) -> list[Node]:
     """The nodes that a run may have left on its target, in the order of their making. Raises JournalError."""
     left: dict[Node, None] = {}
     for line in read_journal(folder):
-        with _told(folder):
+        with _one_line_errors(folder):
             if line.get("kind") == "node":
                 left[_node(*line["node"])] = None
             elif line.get("kind") == "deleted":

@@ -33,7 +33,7 @@ class Transcript:
 
     def __init__(self, path: Path, directions: Directions, secrets: Iterable[str] = ()) -> None:
         self._path = path
-        with self._told_in_one_line():
+        with self._one_line_errors():
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = path.open("w", encoding="utf-8")
         self._directions = directions
@@ -93,17 +93,17 @@ class Transcript:
             if self._cut_octets:
                 self._line("cut", None, {"octets": self._cut_octets})
                 self._cut_octets = 0
-            with self._told_in_one_line():
+            with self._one_line_errors():
                 self._file.close()
 
     def _line(self, kind: str, t_ns: int | None, data: dict[str, Any]) -> None:
         if t_ns is not None:
             self._t0_ns = t_ns if self._t0_ns is None else self._t0_ns
-            now = {"now": [told - self._t0_ns for told in self._clock]} if self._clock else {}
+            now = {"now": [moment - self._t0_ns for moment in self._clock]} if self._clock else {}
             self._clock = []
             data = {"t_ns": t_ns - self._t0_ns, **now, **data}
         if not self._file.closed:
-            with self._told_in_one_line():
+            with self._one_line_errors():
                 self._file.write(json.dumps({"kind": kind, **self._starred(data)}, default=str) + "\n")
 
     def _starred(self, value: Any) -> Any:
@@ -117,7 +117,7 @@ class Transcript:
         return starred(value, self._secrets) if isinstance(value, str) else value
 
     @contextmanager
-    def _told_in_one_line(self) -> Iterator[None]:
+    def _one_line_errors(self) -> Iterator[None]:
         try:
             yield
         except OSError as error:

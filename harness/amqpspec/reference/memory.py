@@ -125,12 +125,12 @@ class _BrokerEnd(asyncio.Transport):
         return self.closing
 
     def close(self) -> None:
-        self._gone(StreamEnd.FIN)
+        self._ended(StreamEnd.FIN)
 
     def abort(self) -> None:
-        self._gone(StreamEnd.RST)
+        self._ended(StreamEnd.RST)
 
-    def _gone(self, how: StreamEnd) -> None:
+    def _ended(self, how: StreamEnd) -> None:
         if not self.closing:
             self.closing = True
             self.client.end(how)

@@ -38,13 +38,13 @@ class Fresh:
 
 @dataclass(slots=True)
 class Updated:
-    """The entries of a baseline after an update, and how many were kept, changed, added, and gone."""
+    """The entries of a baseline after an update, and how many were kept, changed, added, or are stale."""
 
     entries: list[Item] = field(default_factory=list)
     kept: int = 0
     changed: int = 0
     added: int = 0
-    gone: int = 0
+    stale: int = 0
 
 
 def observed_of(row: CaseRow) -> Item:
@@ -90,7 +90,7 @@ def _again(item: Item, row: CaseRow | None, done: Updated, met: set[str], prune:
         now = {"case": row.id, "verdict": str(row.verdict), **observed_of(row)}
         done.entries.append(item if kept else {**now, **said})
         return
-    done.gone += 1
+    done.stale += 1
     if not prune or item.get("flaky"):
         done.entries.append(item)
 

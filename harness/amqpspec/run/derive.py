@@ -119,9 +119,11 @@ def _make_node(unmade: Mapping[str, str], context: Context, vhost: str, address:
 
 def _compared(row: CaseRow, derived: CaseRow) -> Derivation:
     for name in _FIELDS:
-        told, found = getattr(row, name), getattr(derived, name)
-        if told != found and _words(told) != _words(found):
-            return Derivation(row.id, False, f"{name}: recorded {_said(told)}, its octets say {_said(found)}")
+        recorded, found = getattr(row, name), getattr(derived, name)
+        if recorded != found and _words(recorded) != _words(found):
+            return Derivation(
+                row.id, False, f"{name}: recorded {_said(recorded)}, its octets say {_said(found)}"
+            )
     return Derivation(row.id, True)
 
 

@@ -93,7 +93,7 @@ class Engine:
     ) -> None:
         self._world, self._journal, self._settings = world, journal, settings
         self._observers = tuple(observers)
-        self._told = threading.Lock()
+        self._reporting = threading.Lock()
         self._failure: Exception | None = None
         self._probes = 0
         self.target_gone = ""
@@ -299,7 +299,7 @@ class Engine:
             return None
 
     def _record(self, row: CaseRow) -> None:
-        with self._told:
+        with self._reporting:
             self._journal.case(row)
             for observer in self._observers:
                 observer(row)

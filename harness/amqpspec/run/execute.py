@@ -90,7 +90,7 @@ class World:
             make_node=partial(self._make_node, streams.transcript),
             restart_hook=streams.telling_of(self.restart),
             cleanup=Cleanup(
-                told=lambda vhost, kind, name: self.made.add((vhost, nodes.address_of(name), kind))
+                on_making=lambda vhost, kind, name: self.made.add((vhost, nodes.address_of(name), kind))
             ),
         )
 
@@ -149,7 +149,7 @@ def execute(case: Case, world: World, attempt: int = 1, look: Callable[[], str] 
     started_ns = monotonic_ns()
     try:
         peer = world.driver.peer(context)
-        verdict = _starred(_told(verdict_of(case, peer), context.redials), world.live.secrets)
+        verdict = _starred(_with_redials(verdict_of(case, peer), context.redials), world.live.secrets)
         if died := look():
             verdict = dead_of(verdict, died)
         duration_ms, ended_at = (monotonic_ns() - started_ns) / 1e6, utc_instant()
@@ -177,7 +177,7 @@ def dead_of(verdict: Verdict, died: str) -> Verdict:
     return Verdict(Outcome.FAIL, verdict.expected, observed, verdict.facts)
 
 
-def _told(verdict: Verdict, redials: Collection[str]) -> Verdict:
+def _with_redials(verdict: Verdict, redials: Collection[str]) -> Verdict:
     """The verdict, with what was tried again on the way to it."""
     return replace(verdict, observed="; ".join([verdict.observed, *redials])) if redials else verdict
 

@@ -22,15 +22,15 @@ STATE_DIR = Path(".brokers")
 
 
 class Made:
-    """Nodes that were made and not deleted yet; ``making`` and ``gone`` are told of them, the former before."""
+    """Nodes that were made and not deleted yet; ``making`` is called before, ``removed`` after."""
 
     def __init__(
         self,
         making: Callable[[Node], None] = lambda node: None,
-        gone: Callable[[list[Node]], None] = lambda nodes: None,
+        removed: Callable[[list[Node]], None] = lambda nodes: None,
         left: Iterable[Node] = (),
     ) -> None:
-        self._making, self._gone = making, gone
+        self._making, self._on_deletion = making, removed
         self._lock = threading.Lock()
         self._left: dict[Node, None] = dict.fromkeys(left)
 
@@ -44,11 +44,11 @@ class Made:
     def discard(self, nodes: Iterable[Node]) -> None:
         """Nodes were deleted; of others nothing is said."""
         with self._lock:
-            gone = [node for node in nodes if node in self._left]
-            for node in gone:
+            removed = [node for node in nodes if node in self._left]
+            for node in removed:
                 del self._left[node]
-            if gone:
-                self._gone(gone)
+            if removed:
+                self._on_deletion(removed)
 
     @property
     def left(self) -> list[Node]:

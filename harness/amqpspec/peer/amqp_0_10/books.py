@@ -30,7 +30,7 @@ class Session:
     known: SerialSet = field(default_factory=SerialSet)
 
     @property
-    def told(self) -> Ranges:
+    def reported(self) -> Ranges:
         """What completed has to say: all that is finished, but for what is known to be."""
         return (self.finished - self.known).ranges
 

@@ -97,7 +97,7 @@ class Connection(Line):
         """Tell that commands of the target are completed: these, and those that were before."""
         session = self.sessions[channel]
         session.finished = latest(session.finished, ((number, number) for number in ids))
-        self.send("session.completed", channel, commands=session.told, timely_reply=timely)
+        self.send("session.completed", channel, commands=session.reported, timely_reply=timely)
 
     # --- noticing
 
@@ -157,6 +157,6 @@ class Connection(Line):
             following = SerialSet.single(session.next_in) if session.next_in is not None else SerialSet()
             self.send("session.expected", session.channel, commands=following.ranges)
         if arrival["confirmed"]:
-            self.send("session.confirmed", session.channel, commands=session.told)
+            self.send("session.confirmed", session.channel, commands=session.reported)
         if arrival["completed"]:
-            self.send("session.completed", session.channel, commands=session.told)
+            self.send("session.completed", session.channel, commands=session.reported)

@@ -149,9 +149,9 @@ class Peer(Opening):
         self, arrival: AssemblyArrived, channel: int, number: int | None, seen: list[Arrival]
     ) -> bool:
         """Whether an arrival is the last word; what says nothing of what was sent is kept for a later wait."""
-        told = arrival.refusal is not None or arrival.name in _LAST_WORDS
+        ended = arrival.refusal is not None or arrival.name in _LAST_WORDS
         here = arrival.channel == channel or arrival.name == "connection.close"
-        if here and told:
+        if here and ended:
             seen.append(arrival)
             # An exception ends its session; how it ends belongs to the reaction.
             return arrival.name != "execution.exception"

@@ -106,24 +106,24 @@ def completed(session: Session, channel: Channel, order: Order) -> None:
         session.control("session.known-completed", commands=known.ranges)
     for listener in session.on_completed:
         listener(ids)
-    _told(session, order)
+    _note_report(session, order)
 
 
 def confirmed(session: Session, channel: Channel, order: Order) -> None:
     """Commands of the broker will be done, and need not be sent again."""
     session.outgoing.has(ids_of(order["commands"]))
-    _told(session, order)
+    _note_report(session, order)
 
 
 def expected(session: Session, channel: Channel, order: Order) -> None:
     """What the client waits for is what it has neither confirmed nor completed."""
-    _told(session, order)
+    _note_report(session, order)
 
 
-def _told(session: Session, order: Order) -> None:
+def _note_report(session: Session, order: Order) -> None:
     if order["fragments"] and session.faulty("fragments-not-understood"):
         session.fail(_COMMAND_INVALID, "fragments")
-    session.outgoing.told(order.name, session.carrier, session.channel)
+    session.outgoing.reported(order.name, session.carrier, session.channel)
 
 
 def known_completed(session: Session, channel: Channel, order: Order) -> None:
@@ -136,7 +136,7 @@ def known_completed(session: Session, channel: Channel, order: Order) -> None:
     if len(ids) > _FEW and session.faulty("wide-ranges-refused"):
         session.fail(_COMMAND_INVALID, "too many ids")
     if not session.faulty("known-completed-forgotten"):
-        session.completed, session.told = session.completed - ids, session.told - ids
+        session.completed, session.reported = session.completed - ids, session.reported - ids
 
 
 def gap(session: Session, channel: Channel, order: Order) -> None:

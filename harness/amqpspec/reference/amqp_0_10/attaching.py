@@ -55,8 +55,8 @@ def attach(connection: Connection, channel: Channel, order: Order) -> None:
         known.attach(connection, channel.number)
         channel.session, channel.point = known, None
     answered_on = 0 if connection.faulty("responses-on-channel-zero") else channel.number
-    told = b"" if connection.faulty("attached-without-a-name") else name
-    connection.send(answered_on, "session.attached", name=told)
+    answered_name = b"" if connection.faulty("attached-without-a-name") else name
+    connection.send(answered_on, "session.attached", name=answered_name)
     if not attached_here:
         known.resume()
 

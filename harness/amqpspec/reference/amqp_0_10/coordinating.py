@@ -17,7 +17,7 @@ from amqpspec.reference.amqp_0_10.branches import (
     branches_of,
     xid_of,
 )
-from amqpspec.reference.amqp_0_10.dtx import told
+from amqpspec.reference.amqp_0_10.dtx import result_of
 from amqpspec.reference.amqp_0_10.handlers import executes
 from amqpspec.reference.amqp_0_10.orders import Order
 from amqpspec.reference.amqp_0_10.session import Session
@@ -93,19 +93,19 @@ def prepare(session: Session, order: Order) -> Packed | None:
         session.refuse("dtx/prepare/illegal-state", "the branch is prepared already")
     if branch.doomed != OK and not session.faulty("doomed-branches-are-prepared"):
         _roll_back(session, branch)
-        return told(branch.doomed)
+        return result_of(branch.doomed)
     if session.faulty("prepare-tells-heuristics"):
-        return told(ROLLED_BACK + 2)
+        return result_of(ROLLED_BACK + 2)
     if branch.work.is_empty:
         branches_of(session.vhost).forget(branch)
-        return told(READ_ONLY)
+        return result_of(READ_ONLY)
     branch.prepared = not session.faulty("prepare-promises-nothing")
     branch.patient = not session.faulty("prepared-branches-take-too-long")
     if session.faulty("prepare-forgets-the-branch"):
         branches_of(session.vhost).forget(branch)
     elif session.faulty("prepare-commits"):
         branch.work.commit()
-    return told(OK)
+    return result_of(OK)
 
 
 @executes("dtx.commit")
@@ -120,7 +120,7 @@ def commit(session: Session, order: Order) -> Packed | None:
         session.refuse("dtx/commit/one-phase/one-phase", "the branch is not prepared", "one_phase")
     if branch.doomed != OK and not session.faulty("doomed-branches-commit"):
         _roll_back(session, branch)
-        return told(branch.doomed)
+        return result_of(branch.doomed)
     if session.faulty("branch-commit-publishes-only"):
         for held in branch.work.accepted:
             held.give_back(redelivered=True)
@@ -131,7 +131,7 @@ def commit(session: Session, order: Order) -> Packed | None:
     if not session.faulty("committed-branches-stay-known"):
         branches_of(session.vhost).forget(branch)
     branch.prepared = False
-    return told(READ_ONLY if session.faulty("commit-tells-read-only") else OK)
+    return result_of(READ_ONLY if session.faulty("commit-tells-read-only") else OK)
 
 
 @executes("dtx.rollback")
@@ -142,8 +142,8 @@ def rollback(session: Session, order: Order) -> Packed | None:
         return None
     _roll_back(session, branch)
     if session.faulty("rollback-tells-read-only"):
-        return told(READ_ONLY)
-    return told(TIMED_OUT if branch.doomed == TIMED_OUT else OK)
+        return result_of(READ_ONLY)
+    return result_of(TIMED_OUT if branch.doomed == TIMED_OUT else OK)
 
 
 @executes("dtx.forget")

@@ -29,7 +29,7 @@ class _Mode:
 _MODES: WeakKeyDictionary[Session, _Mode] = WeakKeyDictionary()
 
 
-def told(status: int) -> Packed:
+def result_of(status: int) -> Packed:
     """A result."""
     return Packed("dtx.xa-result", {"status": status})
 
@@ -63,12 +63,12 @@ def start(session: Session, order: Order) -> Packed | None:
     if branch.doomed != OK and session.faulty("doomed-branches-go-on"):
         branch.doomed = OK
     if branch.doomed != OK:
-        return told(branch.doomed)
+        return result_of(branch.doomed)
     mode.active = branch
     branch.active.add(session.key)
     if not session.faulty("work-belongs-to-no-branch"):
         taker_of(session).work = branch.work
-    return told(OK + session.faulty("every-start-is-rolled-back"))
+    return result_of(OK + session.faulty("every-start-is-rolled-back"))
 
 
 def _branch(session: Session, order: Order, mode: _Mode) -> Branch | None:
@@ -118,12 +118,12 @@ def end(session: Session, order: Order) -> Packed | None:
         mode.suspended.append(known)
         known.suspended.add(session.key)
     if order["fail"] and session.faulty("failure-told-only"):
-        return told(ROLLED_BACK)
+        return result_of(ROLLED_BACK)
     if order["fail"] and known.doomed == OK and not session.faulty("failure-forgotten"):
         known.doomed = ROLLED_BACK
     if order["fail"] and session.faulty("failure-not-told"):
-        return told(OK)
-    return told(known.doomed if not session.faulty("every-end-is-rolled-back") else ROLLED_BACK)
+        return result_of(OK)
+    return result_of(known.doomed if not session.faulty("every-end-is-rolled-back") else ROLLED_BACK)
 
 
 def _refuse_end(session: Session, known: Branch | None, mode: _Mode) -> None:

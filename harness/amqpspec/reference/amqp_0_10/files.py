@@ -113,9 +113,9 @@ def open_(session: Session, order: Order) -> None:
     """A client wants to stage a file."""
     staged = begin(session, order["identifier"] or "", order["content_size"] or 0)
     files_of(session).stages.incoming.append(staged)
-    told = len(staged.body) + session.faulty("one-octet-too-many-staged")
+    staged_octets = len(staged.body) + session.faulty("one-octet-too-many-staged")
     if not session.faulty("opens-not-answered"):
-        session.command("file.open-ok", staged_size=told)
+        session.command("file.open-ok", staged_size=staged_octets)
 
 
 @executes("file.stage")

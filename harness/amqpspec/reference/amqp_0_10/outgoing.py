@@ -63,7 +63,7 @@ class Outgoing:
         for number in [number for number in self.kept if number in ids]:
             del self.kept[number]
 
-    def told(self, name: str, carrier: Carrier | None, channel: int) -> None:
+    def reported(self, name: str, carrier: Carrier | None, channel: int) -> None:
         """The other side has said a part of its state; once it has said all, what it lacks is sent again."""
         if name not in self.awaited:
             return

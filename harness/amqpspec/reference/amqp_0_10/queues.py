@@ -139,8 +139,8 @@ def query(session: Session, order: Order) -> Packed:
     """Tell what a queue is and holds."""
     queue = session.vhost.queues.get(order["queue"])
     if queue is None:
-        told = {"queue": order["queue"]} if session.faulty("query-tells-of-unknown-queues") else {}
-        return Packed("queue.queue-query-result", told)
+        result = {"queue": order["queue"]} if session.faulty("query-tells-of-unknown-queues") else {}
+        return Packed("queue.queue-query-result", result)
     return Packed(
         "queue.queue-query-result",
         {

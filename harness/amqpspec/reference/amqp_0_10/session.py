@@ -64,7 +64,7 @@ class Session:
         """Whether any command, or a gap in their place, has ever come."""
         self.partial: Building | None = None
         """What came of a command before its channel was lost."""
-        self.completed, self.told = SerialSet(), SerialSet()
+        self.completed, self.reported = SerialSet(), SerialSet()
         """Commands in: those completed and not yet known to be, and those of them that were told."""
         self.stalled = False
         """Whether a fault keeps it from carrying out anything more."""
@@ -145,10 +145,10 @@ class Session:
             self.control("session.expected", commands=((self.next_in, self.next_in),))
         if self.faulty("confirms-what-never-came"):
             self.control("session.confirmed", commands=((add(order.id, 1 << 16),) * 2,))
-        untold = len(self.completed) - len(self.told)
+        unreported = len(self.completed) - len(self.reported)
         if order.sync and order.name == "execution.sync" and self.faulty("sync-completes-alone"):
             self.control("session.completed", commands=((order.id, order.id),))
-        elif (order.sync and not self.faulty("sync-flag-ignored")) or untold >= _TELL_AFTER:
+        elif (order.sync and not self.faulty("sync-flag-ignored")) or unreported >= _TELL_AFTER:
             self.tell_completed()
 
     def note(self, ids: SerialSet) -> None:
@@ -157,7 +157,7 @@ class Session:
 
     def tell_completed(self) -> None:
         """Say which commands are completed, but for those that are known to be."""
-        self.told = self.completed
+        self.reported = self.completed
         ranges = self.completed.ranges
         if self.faulty("ranges-that-touch"):
             ranges = tuple((number, number) for number in self.completed)

@@ -25,8 +25,8 @@ def coordinator_of(faulty: Callable[[str], bool]) -> Raw | dict[str, Any]:
     """The target of a control link, with what it can really do (1.0 §4.5.1)."""
     if faulty("coordinator-told-as-a-node"):
         return {"address": "coordinator"}
-    told = CAPABILITIES[1:] if faulty("local-transactions-not-told") else CAPABILITIES
-    return encode_composite("coordinator", capabilities=tuple(Symbol(name) for name in told))
+    answered = CAPABILITIES[1:] if faulty("local-transactions-not-told") else CAPABILITIES
+    return encode_composite("coordinator", capabilities=tuple(Symbol(name) for name in answered))
 
 
 class ControlEndpoint(ReceivingEndpoint):
@@ -56,8 +56,8 @@ class ControlEndpoint(ReceivingEndpoint):
             if self.faulty("unknown-transactions-discharged"):
                 self._outcome(partial, "accepted")
                 return
-            told = "amqp:illegal-state" if self.faulty("unknown-transaction-misnamed") else UNKNOWN
-            self._reject(partial, told, "there is no such transaction")
+            answered = "amqp:illegal-state" if self.faulty("unknown-transaction-misnamed") else UNKNOWN
+            self._reject(partial, answered, "there is no such transaction")
             return
         if transaction.partial and not self.faulty("partial-deliveries-discharged"):
             transactions.discharge(transaction, fail=True)

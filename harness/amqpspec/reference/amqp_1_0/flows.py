@@ -78,9 +78,9 @@ def _take_windows(session: Session, flow: Composed) -> None:
     What it says of its own next transfer is taken over, whatever was counted here. It counted its window from the next
     transfer that it expected; without that number, from the first of all.
     """
-    told = flow.get("next_outgoing_id")
-    if told is not None and not session.faulty("next-outgoing-id-not-taken-over"):
-        session.next_incoming_id = told
+    announced = flow.get("next_outgoing_id")
+    if announced is not None and not session.faulty("next-outgoing-id-not-taken-over"):
+        session.next_incoming_id = announced
     window = flow.get("incoming_window", 0)
     if session.faulty("window-without-the-formula"):
         session.remote_window = window

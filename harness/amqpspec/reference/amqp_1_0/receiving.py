@@ -280,8 +280,8 @@ class ReceivingEndpoint(LinkEndpoint):
         fields: dict[str, Any] = {"role": role, "first": partial.delivery_id, "settled": settled or None}
         if self.faulty("disposition-without-first"):
             fields["first"] = None
-        told = {**fields, "state": self._state(partial)}
-        self.session.connection.core.later(lambda: self.session.send("disposition", told))
+        disposition = {**fields, "state": self._state(partial)}
+        self.session.connection.core.later(lambda: self.session.send("disposition", disposition))
 
     def _state(self, partial: IncomingDelivery) -> Any:
         """The outcome, a provisional one in a transaction (1.0 §4.4.1)."""

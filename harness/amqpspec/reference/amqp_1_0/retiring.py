@@ -58,8 +58,8 @@ def _commit(
     if not settled:
         del session.unsettled[number]
         held.terminus.settle(held)
-        told = {"role": "sender", "first": number, "settled": True, "state": outcome}
-        session.connection.core.later(lambda: session.send("disposition", told))
+        disposition = {"role": "sender", "first": number, "settled": True, "state": outcome}
+        session.connection.core.later(lambda: session.send("disposition", disposition))
 
 
 def _fall_back(session: Session, held: SentDelivery, apply: Apply) -> None:

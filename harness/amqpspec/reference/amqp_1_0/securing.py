@@ -110,8 +110,8 @@ def _frame_in(connection: Connection, incoming: wire.Incoming) -> Composed | Non
         return None
     awaited = "sasl-response" if connection.login.is_challenged else "sasl-init"
     lax = faulty("responses-taken-for-init") and frame.name == "sasl-response"
-    told = faulty("client-tells-the-outcome") and frame.name == "sasl-outcome"
-    return frame if frame.name == awaited or lax or told else None
+    from_client = faulty("client-tells-the-outcome") and frame.name == "sasl-outcome"
+    return frame if frame.name == awaited or lax or from_client else None
 
 
 def _sasl_frame(incoming: wire.Incoming) -> Composed | None:

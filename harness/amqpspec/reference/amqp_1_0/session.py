@@ -228,10 +228,10 @@ class Session:
 
     def _forget_awaited(self, endpoint: LinkEndpoint) -> list[int]:
         """Deliveries of a link that is gone for good are not settled any more; their delivery-ids."""
-        gone = [number for number, pair in self.awaited.items() if pair[0] is endpoint]
-        for number in gone:
+        cancelled = [number for number, pair in self.awaited.items() if pair[0] is endpoint]
+        for number in cancelled:
             del self.awaited[number]
-        return gone
+        return cancelled
 
     def _drop(self, endpoint: LinkEndpoint) -> None:
         if self.endpoints.get(endpoint.handle) is endpoint and not self.faulty("handle-kept-after-detach"):

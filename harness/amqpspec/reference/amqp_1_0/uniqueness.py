@@ -41,8 +41,8 @@ def _others(connection: Connection) -> list[Connection]:
 
 def _refuse(connection: Connection) -> None:
     """Tell in open that it fails, and in close why."""
-    told = {} if connection.faulty("refused-open-looks-like-any") else _FAILED
-    connection.open(**told)
+    properties = {} if connection.faulty("refused-open-looks-like-any") else _FAILED
+    connection.open(**properties)
     info: Map | None = Map({Symbol("invalid-field"): Symbol("container-id")})
     if connection.faulty("refused-container-not-named"):
         info = None

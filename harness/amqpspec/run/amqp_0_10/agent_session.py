@@ -167,7 +167,7 @@ class Session(Peer):
         booked = super().noted(arrival)
         instruction = arrival.assembly.instruction
         if book is not None and instruction is not None and instruction.sync and self.polite:
-            self.send("session.completed", arrival.channel, commands=book.told)
+            self.send("session.completed", arrival.channel, commands=book.reported)
         ours = arrival.name == "session.detached" and "session.detached" in self.requested
         if arrival.refusal is not None or arrival.name in _ENDS:
             self._over(arrival, ours)

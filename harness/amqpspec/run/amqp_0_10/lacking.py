@@ -55,11 +55,11 @@ def _lacks(context: Context, unknown: Refusal | None) -> Iterator[tuple[str, str
         answer = _answer(context, name, **args)
         if answer.refusal is None:
             continue
-        told = f"the target answers {name} with {answer.refusal.describe(DIALECT)}"
+        reason = f"the target answers {name} with {answer.refusal.describe(DIALECT)}"
         if answer.refusal.code == _NOT_IMPLEMENTED:
-            yield part, told
+            yield part, reason
         elif answer.refusal == unknown:
-            yield part, f"{told}, as it does a command of a class that does not exist"
+            yield part, f"{reason}, as it does a command of a class that does not exist"
 
 
 def _answer(context: Context, what: str | bytes, **args: Any) -> Reaction:

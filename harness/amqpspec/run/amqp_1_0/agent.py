@@ -171,10 +171,10 @@ def _take(session: Session, link: Link, body: bytes, state: str) -> Delivery:
     if session.faulty("disposes-of-what-never-came"):
         session.disposition(900, channel=session.channel)
     if session.faulty("never-settles"):
-        told = session.frame(
+        answer = session.frame(
             "disposition", session.channel, first=delivery.id, state="accepted", settled=False
         )
-        session.send_octets(told + session.frame("close"))
+        session.send_octets(answer + session.frame("close"))
     session.disposition(delivery, state=state)
     session.done.add(delivery.id)
     if session.faulty("unsettles"):

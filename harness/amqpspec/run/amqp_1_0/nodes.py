@@ -34,10 +34,10 @@ def chosen(known: Nodes, opened: FrameArrived | None) -> Nodes:
     if known.way:
         return known
     usual = Nodes()
-    told = _RABBITMQ if opened is not None and _is_rabbitmq_4(opened) else Nodes(LINKS)
-    address = told.address if known.address == usual.address else known.address
-    hostname = told.hostname if known.hostname == usual.hostname else known.hostname
-    return replace(known, way=told.way, address=address, hostname=hostname)
+    found = _RABBITMQ if opened is not None and _is_rabbitmq_4(opened) else Nodes(LINKS)
+    address = found.address if known.address == usual.address else known.address
+    hostname = found.hostname if known.hostname == usual.hostname else known.hostname
+    return replace(known, way=found.way, address=address, hostname=hostname)
 
 
 def _is_rabbitmq_4(opened: FrameArrived) -> bool:

@@ -41,9 +41,9 @@ def rejects_violation(
     Before OPEN, the target has to refuse it in place of the next step: an end behind that is one of impatience.
     """
     reaction = peer.reaction(channel, handle, barrier=barrier)
-    onward = [] if peer.is_open else _steps_taken(peer)
-    if onward:
-        return verdict_on(peer, Outcome.FAIL, "a refusal", Reaction((*onward, *reaction.arrivals)))
+    steps = [] if peer.is_open else _steps_taken(peer)
+    if steps:
+        return verdict_on(peer, Outcome.FAIL, "a refusal", Reaction((*steps, *reaction.arrivals)))
     return judge_reaction(peer, reaction, row)
 
 
