@@ -1,4 +1,4 @@
-"""What is known of a target before a campaign begins: which deviations of its baseline count, what it is asked for.
+"""What is known about a target before a campaign begins: which deviations of its baseline count, what it has to answer.
 
 Knows: baselines, what a target announces, which states lie behind a link. Must not know: how a campaign is led.
 """

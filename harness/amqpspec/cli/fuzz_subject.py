@@ -1,4 +1,4 @@
-"""From a running target to what the fuzzer works on: its address, its logins, its process, how it is restarted.
+"""From a running target to what the fuzzer needs: its address, its logins, its process, how to restart it.
 
 Knows: targets, known brokers, mechanisms that a campaign can log in with. Must not know: campaigns, findings.
 """

@@ -1,4 +1,4 @@
-"""What a run shows while it goes on.
+"""What a run shows while it is running.
 
 Knows: terminals. Must not know: how rows come about.
 """

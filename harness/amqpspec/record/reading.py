@@ -1,4 +1,4 @@
-"""JSON and YAML that others wrote: what is nested too deeply, or is too large, is an error like any other.
+"""JSON and YAML from others: input that is nested too deeply, or is too large, is an error like any other.
 
 Knows: parsers and their limits. Must not know: what a file is for.
 """

@@ -1,4 +1,4 @@
-"""Faults: the ways in which a reference broker can be told to deviate, each tied to the requirements it breaks.
+"""Faults: named deviations that a reference broker shows on request, each tied to the requirements that it violates.
 
 Knows: what a dialect declares of them, and how one is found by name. Must not know: any dialect, or any fault.
 

@@ -1,4 +1,4 @@
-"""Baselines: deviations of a target that were verified, with reason, link and expiry; what is stale fails the run.
+"""Baselines: verified deviations of a target, with reason, link and expiry; stale entries fail the run.
 
 Knows: the baseline file. Must not know: how rows came about.
 

@@ -1,4 +1,4 @@
-"""Baselines written from runs: what was observed of each deviation, and what people said of it before.
+"""Baselines written from runs: what each deviation looked like, and the reasons that people gave before.
 
 Knows: rows, entries of a baseline file as data. Must not know: run folders, command lines.
 An entry holds the refusal where there was one; else the text, in which what differs from run to run is a star.

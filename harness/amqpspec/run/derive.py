@@ -1,4 +1,4 @@
-"""Verdicts derived again from their octets: each case runs once more with its transcript in place of the target.
+"""Verdicts derived again from their octets: each case runs again with its transcript in place of the target.
 
 Knows: transcripts, cases, rows. Must not know: targets, sockets, certificates.
 What is derived is what the suite of today says of the recorded octets. That the octets were those of the target is not

@@ -1,4 +1,4 @@
-"""Texts that are alike: a literal in which ``*`` stands for any text, found in time that grows with the text alone.
+"""Comparing texts: a literal in which ``*`` matches any text, in time that grows linearly with the text.
 
 Knows: strings. Must not know: what they say.
 """

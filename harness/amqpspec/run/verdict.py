@@ -1,4 +1,4 @@
-"""A verdict: what was expected, what was observed, and what that comes to; as sentences, and as data beside them.
+"""A verdict: what was expected, what was observed, and the outcome; as sentences, and as data.
 
 Knows: outcomes, facts of arrivals. Must not know: how a case came to it. The transcript is the third part of the
 evidence; the runner attaches it to every verdict.

@@ -1,4 +1,4 @@
-"""Values as they travel: table entries that keep their tag, and octets put in place of any value on purpose.
+"""Values on the wire: table entries with their tag, and octets that replace any value on request.
 
 Knows: the Python shape of a decoded value. Must not know: how it is encoded.
 

@@ -1,4 +1,4 @@
-"""The two directions of a connection as one conversation: octets in, what was said out, until framing is lost.
+"""The two directions of a connection as one conversation: from octets to messages, until framing is lost.
 
 Knows: readers of frames, the cutting of what a server writes. Must not know: any dialect, who is judged.
 """

@@ -1,4 +1,4 @@
-"""The books of one session: ids in both directions, what is completed on either side.
+"""The state of one session: ids in both directions, and which commands each side has completed.
 
 Knows: serial numbers, sets of them. Must not know: octets, sockets, what a command does.
 """

@@ -1,4 +1,4 @@
-"""What is filled in where a case leaves fields of a performative out.
+"""Default fields of a performative that a case omits.
 
 Knows: mandatory fields, what the books say of them. Must not know: waiting, verdicts.
 """

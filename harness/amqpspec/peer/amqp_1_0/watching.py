@@ -1,4 +1,4 @@
-"""What a target does about what was sent last: it refuses, at some scope, or a round trip behind it is answered.
+"""The reaction of a target to the last octets: a refusal at some scope, or the answer to a later round trip.
 
 Knows: refusals, barriers. Must not know: requirement rows, verdicts.
 """

@@ -1,4 +1,4 @@
-"""Proof of silence, and what a target does about what was sent last.
+"""Proof of silence, and the reaction of a target to the last octets.
 
 Knows: barriers, refusals. Must not know: requirement rows, verdicts.
 """

@@ -1,4 +1,4 @@
-"""Controls about commands: where ids begin, what is expected, confirmed, completed, and what will never come.
+"""Controls about commands: where ids begin, and which commands are expected, confirmed, completed or skipped.
 
 Knows: sets of command ids. Must not know: what any command does.
 """

@@ -1,4 +1,4 @@
-"""The stream class: packets that nobody acknowledges.
+"""The stream class: packets without acknowledgements.
 
 Knows: that a window counts packets which the client has not told completed. Must not know: how queues pick a consumer.
 """

@@ -1,4 +1,4 @@
-"""Octets as the broker reads them: frames out of a stream, and what is wrong with their headers.
+"""Octets as the broker reads them: frames of a stream, and errors in their headers.
 
 Knows: the frame header. Must not know: what frames carry. Frames are cut here and not by the codec's reader, so that
 each side of a conversation has its own opinion of where a frame ends.

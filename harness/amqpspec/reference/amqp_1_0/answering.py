@@ -1,4 +1,4 @@
-"""The attach that answers the partner's: of a link that is there, of one that is not, of what is unsettled.
+"""The attach that answers the partner's: of an existing link, of a missing one, and of unsettled deliveries.
 
 Knows: the fields of attach, how much of an unsettled map fits a frame. Must not know: how a terminus is found.
 """

@@ -1,4 +1,4 @@
-"""Dispositions that come in: outcomes of what was sent, settlement of what was received.
+"""Received dispositions: outcomes of sent deliveries, settlement of received ones.
 
 Knows: ranges of delivery-ids, what each outcome does with a message, who settles when.
 Must not know: links but for what they hold.

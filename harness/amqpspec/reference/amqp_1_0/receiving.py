@@ -1,4 +1,4 @@
-"""Links over which the broker receives: credit given, transfers put together, outcomes told.
+"""Links on which the broker receives: it grants credit, assembles transfers and reports outcomes.
 
 Knows: what a receiver may expect of a sequence of transfers; what is settled when.
 Must not know: how links begin, sockets.

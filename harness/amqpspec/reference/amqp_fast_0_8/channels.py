@@ -1,4 +1,4 @@
-"""Channels: what was delivered on one and awaits an acknowledgement, its transaction, its output in order.
+"""Channels: their unacknowledged deliveries, their transaction, and their ordered output.
 
 Knows: message numbers, windows by subscription, what commit and rollback do. Must not know: octets that come in.
 """

@@ -1,4 +1,4 @@
-"""What lies behind the names of a virtual host: queues, topics, and messages of which only a part has come.
+"""The destinations of a virtual host: queues, topics, and incomplete messages.
 
 Knows: which name is a queue, who subscribes to which topic, what selectors match, numbers for browsing.
 Must not know: channels, handles, octets of commands.

@@ -1,4 +1,4 @@
-"""The reference agent of AMQP 1.0: a client that keeps the specification, and mistakes that it makes on purpose.
+"""The reference agent of AMQP 1.0: a client that follows the specification, with mistakes on request.
 
 Knows: what a client does about a server that breaks the specification. Must not know: who judges it.
 Octets are read and books are kept by the harness's own peer; this module adds what a careful client does and a peer of

@@ -1,4 +1,4 @@
-"""The reference agent of AMQP/Fast: a client that keeps the specification, and mistakes that it makes on purpose.
+"""The reference agent of AMQP/Fast: a client that follows the specification, with mistakes on request.
 
 Knows: how a connection is opened and left, what a careful client looks at. Must not know: scenarios, who judges it.
 Commands are sent and waited for by the harness's own peer; this module adds what a careful client does and a peer of a

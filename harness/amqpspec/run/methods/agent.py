@@ -1,4 +1,4 @@
-"""The scenarios of the reference agent of the 0-9 family, and the mistakes that it can make on purpose.
+"""The scenarios of the reference agent of the 0-9 family, and the mistakes that it makes on request.
 
 Knows: what each scenario does. Must not know: how a careful client looks at what arrives (``agent_session``).
 """

@@ -1,4 +1,4 @@
-"""The reference agent of the 0-9 family: a client that keeps the specification, and mistakes that it makes on purpose.
+"""The reference agent of the 0-9 family: a client that follows the specification, with mistakes on request.
 
 Knows: scenarios, what a client does about a server that breaks the specification. Must not know: who judges it.
 Octets are read by the harness's own peer; this module adds what a careful client does and a peer of a case does not:

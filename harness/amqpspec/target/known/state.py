@@ -1,4 +1,4 @@
-"""What is remembered about a started broker between two commands: one JSON file and one lock.
+"""State of a started broker between two commands: one JSON file and one lock.
 
 Knows: the fields of the state file and how to write it so that it is never half there.
 Must not know: how brokers start and stop.

@@ -1,4 +1,4 @@
-"""Octets that break the grammar on purpose: sizes, counts and packing flags that lie, endless nesting.
+"""Octets that violate the grammar on request: wrong sizes, counts and packing flags, endless nesting.
 
 Knows: the shapes of values. Must not know: which target takes offence at what.
 

@@ -1,4 +1,4 @@
-"""What the specification says against values that could be read: where, what it expects, what is there.
+"""Violations of the specification by decoded values: where, what is expected, what is there.
 
 Knows: required fields, permitted values, orders. Must not know: states, which requirement that is.
 """

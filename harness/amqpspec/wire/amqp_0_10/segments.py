@@ -1,4 +1,4 @@
-"""Segments and assemblies: what stands between frames and meaning.
+"""Segments and assemblies: the layer between frames and instructions.
 
 Knows: which segments an assembly has, and in which order. Must not know: frames, their flags, sessions.
 """

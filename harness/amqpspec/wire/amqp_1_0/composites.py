@@ -1,4 +1,4 @@
-"""Composites read: described lists as fields by name, plain, with defaults; how they were sent, and what is wrong.
+"""Decoding composites: described lists as fields by name, with defaults, their encoding, and their errors.
 
 Knows: rows of composites. Must not know: frames, states.
 Reading is tolerant: whatever can be read is given, and ``problems`` tells what the specification says against it.

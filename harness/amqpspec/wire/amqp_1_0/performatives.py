@@ -1,4 +1,4 @@
-"""Composites written: fields by name to octets, each as its type says, or as anything else on purpose.
+"""Encoding composites: fields by name to octets, each by its type, or as anything else on request.
 
 Knows: rows of composites. Must not know: frames, states.
 """

@@ -1,4 +1,4 @@
-"""What is wrong with values that can be read: types, mandatory fields, choices, archetypes, keys, texts.
+"""Violations of the specification by decoded values: types, mandatory fields, choices, archetypes, keys, texts.
 
 Knows: what the tables permit in each place. Must not know: frames, states, how octets are read.
 """

@@ -1,4 +1,4 @@
-"""Conversations of AMQP/Fast: the octets of a client and a server as commands with what stands behind them.
+"""Conversations of AMQP/Fast: the octets of a client and a server as commands with their fragments.
 
 Knows: frames, commands, which frames a server's octets are made of. Must not know: who is judged, or by what.
 """

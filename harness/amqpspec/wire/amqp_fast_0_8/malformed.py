@@ -1,4 +1,4 @@
-"""Octets that break the grammar on purpose: lengths that lie, names and tags that no table may hold.
+"""Octets that violate the grammar on request: wrong lengths, and names and tags that no table may contain.
 
 Knows: the shapes of strings and tables. Must not know: which target takes offence at what.
 

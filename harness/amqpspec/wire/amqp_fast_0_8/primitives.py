@@ -1,4 +1,4 @@
-"""Numbers, and what has its length before it: the ground on which fields and tables stand.
+"""Numbers, and values with a length prefix: the basis of fields and tables.
 
 Knows: widths, and what errors say of them. Must not know: fields, tags, commands.
 """

@@ -1,4 +1,4 @@
-"""Octets that break the grammar on purpose, in words: lying sizes, undefined flags, endless nesting, cuts.
+"""Octets that violate the grammar on request, in words: wrong sizes, undefined flags, endless nesting, truncation.
 
 Knows: the shapes of payloads, strings and tables. Must not know: which target takes offence at what.
 

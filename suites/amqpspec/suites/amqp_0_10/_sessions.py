@@ -1,4 +1,4 @@
-"""Steps that cases about sessions share: what a session tells of itself, how it goes on elsewhere, halves of commands.
+"""Steps that cases about sessions share: what a session reports, how it continues elsewhere, halves of commands.
 
 Knows: the peer's verbs, octets of commands. Must not know: verdicts, targets.
 """

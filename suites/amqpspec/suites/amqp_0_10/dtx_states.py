@@ -1,4 +1,4 @@
-"""Class dtx: what is refused in which state (amqp-0-10 class dtx).
+"""Class dtx: which commands are refused in which state (amqp-0-10 class dtx).
 
 Knows: the states of XA, as a table, and what each command meets there. Must not know: targets.
 

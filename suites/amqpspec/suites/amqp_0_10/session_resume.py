@@ -1,4 +1,4 @@
-"""Class session: what survives a lost channel, and what is sent again on another one (request-timeout, replay).
+"""Class session: what survives a lost channel, and what is repeated on another one (request-timeout, replay).
 
 Knows: lost connections, the books of a session, octets of commands. Must not know: targets.
 """

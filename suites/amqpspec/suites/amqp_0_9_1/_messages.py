@@ -1,4 +1,4 @@
-"""Steps that cases about messages share: send some, see what was sent ahead, see what came back.
+"""Steps that cases about messages share: sending, and reading deliveries and returns.
 
 Knows: how a client sees messages. Must not know: verdicts.
 """

@@ -1,4 +1,4 @@
-"""Steps that cases about queues share: what is in one, whether there is one, whose it is.
+"""Steps that cases about queues share: their messages, whether they exist, who owns them.
 
 Knows: how a client sees a queue. Must not know: verdicts.
 """

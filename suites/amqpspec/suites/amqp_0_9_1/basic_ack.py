@@ -1,4 +1,4 @@
-"""Acknowledgements: one or many, once, of what was delivered (amqp-0-9-1 class basic, method ack)."""
+"""Acknowledgements: of one or many deliveries, once (amqp-0-9-1 class basic, method ack)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recovering what is unacknowledged (amqp-0-9-1 class basic, methods recover-async and recover)."""
+"""Recovering unacknowledged messages (amqp-0-9-1 class basic, methods recover-async and recover)."""
 
 from __future__ import annotations
 

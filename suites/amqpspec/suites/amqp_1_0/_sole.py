@@ -1,4 +1,4 @@
-"""Steps of sole connections: asked for in open, enforced by the target.
+"""Steps of sole connections: requested in open, enforced by the target.
 
 Knows: the capability, its policies, what a connection that has to go is told. Must not know: single cases.
 """

@@ -1,4 +1,4 @@
-"""Resuming and recovering links (amqp-1.0 §2.6.3): what is unsettled, whose termini count."""
+"""Resuming and recovering links (amqp-1.0 §2.6.3): unsettled deliveries, and whose termini apply."""
 
 from __future__ import annotations
 

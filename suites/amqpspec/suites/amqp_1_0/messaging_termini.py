@@ -1,4 +1,4 @@
-"""How long a source is kept, and what comes of what it held (amqp-1.0 §3.5.3, §3.5.6): expiry policies, timeouts.
+"""How long a source exists, and what happens to its messages (amqp-1.0 §3.5.3, §3.5.6): expiry policies, timeouts.
 
 Each case has two links with an unsettled delivery each, one whose time is over and one that goes on.
 """

@@ -1,4 +1,4 @@
-"""States of sessions (amqp-1.0 §2.5.5): what may be said in each of them, and what comes of what may not."""
+"""States of sessions (amqp-1.0 §2.5.5): which frames each state allows, and what follows from others."""
 
 from __future__ import annotations
 

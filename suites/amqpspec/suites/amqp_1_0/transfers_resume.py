@@ -1,4 +1,4 @@
-"""Deliveries resumed with their link (amqp-1.0 §2.6.13, resume in §2.7.5): who goes on with what, and how."""
+"""Deliveries resumed with their link (amqp-1.0 §2.6.13, resume in §2.7.5): which side continues, and how."""
 
 from __future__ import annotations
 

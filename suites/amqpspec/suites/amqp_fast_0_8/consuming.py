@@ -1,4 +1,4 @@
-"""CONSUME and what comes of it: windows, options, queues that are made, NOTIFY (handle.consume, handle.notify)."""
+"""CONSUME and its effects: windows, options, created queues, NOTIFY (handle.consume, handle.notify)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Octets that this suite builds by hand, and what is read back of the frames that a server sent.
+"""Octets that this suite builds by hand, and the frames of a server that it reads back.
 
 Knows: the frame header with and without the cycle octet, the fields of a payload. Must not know: single cases.
 What both dialects of the family share is in the suite of 0-9-1.

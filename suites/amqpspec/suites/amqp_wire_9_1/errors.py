@@ -1,4 +1,4 @@
-"""Errors: that only failure is told of, how far it reaches, and what the digits of its code say."""
+"""Errors: only failures are reported, how far they reach, and what the digits of their codes mean."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Heartbeats: their frame, their rate, and what becomes of those that nobody asked for. Bounds are generous."""
+"""Heartbeats: their frame, their rate, and the reaction to unexpected ones. Bounds are generous."""
 
 from __future__ import annotations
 

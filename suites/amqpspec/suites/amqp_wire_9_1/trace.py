@@ -1,4 +1,4 @@
-"""Trace frames: on channel 0 only, and thrown away by whoever has no use for them."""
+"""Trace frames: on channel 0 only, and discarded by peers that do not use them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cases for clients of AMQP 0-9-1: what they say to a correct server, and what they do about one that is not.
+"""Cases for clients of AMQP 0-9-1: what they send to a correct server, and how they react to an incorrect one.
 
 Where a client and a server are watched that nobody drives, the server's conduct is judged, too (``servers_…``).
 Modules with an underscore hold what suites for clients of the family's other dialects share: hostile servers by the

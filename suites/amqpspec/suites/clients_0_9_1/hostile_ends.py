@@ -1,4 +1,4 @@
-"""Servers that end, fall silent, or never end."""
+"""Servers that end, stop sending, or never stop."""
 
 from __future__ import annotations
 

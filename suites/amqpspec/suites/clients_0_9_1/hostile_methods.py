@@ -1,4 +1,4 @@
-"""Servers that send methods where they have no business, or with arguments that cannot be read."""
+"""Servers that send methods in the wrong place, or with arguments that cannot be decoded."""
 
 from __future__ import annotations
 

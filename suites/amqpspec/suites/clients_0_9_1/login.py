@@ -1,4 +1,4 @@
-"""From the protocol header to connection.open: what a client chooses, and from what."""
+"""From the protocol header to connection.open: what a client selects from the server's offers."""
 
 from __future__ import annotations
 

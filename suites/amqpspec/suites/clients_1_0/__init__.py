@@ -1,4 +1,4 @@
-"""Cases for clients of AMQP 1.0: what they say to a correct server, and what they do about one that is not."""
+"""Cases for clients of AMQP 1.0: what they send to a correct server, and how they react to an incorrect one."""
 
 DIALECT = "amqp-1-0-clients"
 ORDER = [

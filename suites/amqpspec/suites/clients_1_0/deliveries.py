@@ -1,4 +1,4 @@
-"""Deliveries: how they are called, how they go on, what they hold, and who settles them."""
+"""Deliveries: their ids and tags, their transfers, their contents, and their settlement."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Frames as such: types, sizes, channels, values, signs of life, and the close behind which there is none."""
+"""Frames: types, sizes, channels, values, heartbeats, and the close, after which there are none."""
 
 from __future__ import annotations
 

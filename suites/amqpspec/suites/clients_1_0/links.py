@@ -1,4 +1,4 @@
-"""Links: their names, handles and roles, the credit that they are given, and who answers a detach."""
+"""Links: their names, handles and roles, their credit, and the answers to detach."""
 
 from __future__ import annotations
 

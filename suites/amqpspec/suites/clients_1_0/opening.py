@@ -1,4 +1,4 @@
-"""From the first protocol header to open: which layers come in which order, and what a client says in them."""
+"""From the first protocol header to open: the order of layers, and what a client sends in them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sessions: the channels on which they begin and end, and what their flows tell."""
+"""Sessions: the channels on which they begin and end, and what their flows contain."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cases for clients of AMQP/Fast: what they send to a correct server, and what they do about one that is not."""
+"""Cases for clients of AMQP/Fast: what they send to a correct server, and how they react to an incorrect one."""
 
 DIALECT = "amqp-fast-0-8-clients"
 ORDER = [

@@ -1,4 +1,4 @@
-"""What a server may do at any time, and what a client answers: challenges, pings, closes, odd but legal octets."""
+"""What a server may do at any time, and what a client answers: challenges, pings, closes, unusual but legal octets."""
 
 from __future__ import annotations
 

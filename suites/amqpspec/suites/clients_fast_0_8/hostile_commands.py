@@ -1,4 +1,4 @@
-"""Servers that send commands of clients, commands that were not requested, and commands for what is not open."""
+"""Servers that send commands of clients, unrequested commands, and commands for closed channels and handles."""
 
 from __future__ import annotations
 

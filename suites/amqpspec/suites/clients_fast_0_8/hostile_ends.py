@@ -1,4 +1,4 @@
-"""Servers that end, and servers that fall silent."""
+"""Servers that end, and servers that stop sending."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Channels and handles: who opens what in which order, limits, transactions, closes."""
+"""Channels and handles: their order, limits, transactions, closes."""
 
 from __future__ import annotations
 

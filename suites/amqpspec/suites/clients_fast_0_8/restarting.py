@@ -1,4 +1,4 @@
-"""Restartable messages: who prepares what, and what follows."""
+"""Restartable messages: PREPARE, READY and the rest of the message."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Channels and closes: what stands between open and close, and who answers whom."""
+"""Channels and closes: the order of methods on a channel, and the answers to closes."""
 
 from __future__ import annotations
 

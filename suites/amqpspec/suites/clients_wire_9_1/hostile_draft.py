@@ -1,4 +1,4 @@
-"""Servers that break what the draft alone rules, and servers that do what it allows."""
+"""Servers that violate rules of the draft only, and servers that do what it allows."""
 
 from __future__ import annotations
 

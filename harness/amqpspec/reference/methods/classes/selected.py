@@ -1,4 +1,4 @@
-"""Sender-selected distribution: the keys that the headers CC and BCC add to a message, and what is seen of them.
+"""Sender-selected distribution: the keys that the headers CC and BCC add to a message, and what consumers see of them.
 
 Knows: the two headers. Must not know: how keys route.
 """
