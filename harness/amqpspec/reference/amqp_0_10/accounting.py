@@ -207,7 +207,7 @@ timely-reply-ignored: completed with timely-reply is not answered
     [session/completed/timely-reply/no-delay]
 known-completed-empty: known-completed names no ids [session/known-completed/stateless
     session/completed/known-completed-reply session/completed/merged-reply]
-no-ids-mean-all: an empty set of ids stands for all there are [type/sequence-set/layout]
+no-ids-mean-all: an empty set of ids means all ids [type/sequence-set/layout]
 wide-ranges-refused: a set of more than 65,536 ids ends the session [type/sequence-set/layout]
 ends-of-ranges-not-read: only the first id of a range counts [type/sequence-set/layout]
 known-completed-forgotten: completions are reported again after known-completed

@@ -116,7 +116,7 @@ def request_timeout(session: Session, order: Order) -> None:
 FAULTS = fault_table("""
 channel-zero-refused: no session can be attached to channel 0 [transport/channels/zero]
 one-channel-only: a second channel closes the connection [transport/channels/several]
-responses-on-channel-zero: attached comes on channel 0 [encoding/response/channel session/attach/answered]
+responses-on-channel-zero: attached is sent on channel 0 [encoding/response/channel session/attach/answered]
 attached-without-a-name: attached does not name its session [session/attach/answered]
 attached-again-is-busy: attaching a session again on the same channel is refused [session/attach/idempotence]
 force-leaves-the-other-channel: a session taken by force also stays on its old channel [session/attach/force]

@@ -253,7 +253,7 @@ def _send_back(session: Session, content: Content, code: int, text: str) -> None
 
 
 FAULTS = fault_table("""
-first-class-keeps-others-out: a queue that holds a message accepts neither files nor streams [queue/any-content]
+first-class-keeps-others-out: a queue that contains a message accepts neither files nor streams [queue/any-content]
 content-consumers-outlive-sessions: consumers keep their place at the queue when their session ends
     [file/consume/lifetime stream/consume/lifetime]
 global-window-means-session: qos with global applies to its session only
@@ -267,9 +267,9 @@ every-file-waits-for-an-ack: no-ack means nothing
     [file/acknowledgement-support file/consume/no-ack file/qos/prefetch-size]
 no-file-waits-for-an-ack: a file leaves its queue when it is sent
     [file/acknowledgement-support file/qos/prefetch-count/prefetch-discretion/no-more file/qos/prefetch-count/windows]
-packets-stay-in-the-books: a packet goes back to its queue when its session ends [stream/acknowledgement-support]
+packets-stay-in-the-books: a packet returns to its queue when its session ends [stream/acknowledgement-support]
 cancelled-content-consumer-goes-on: cancel changes nothing [file/cancel/no-more stream/cancel/tail]
-cancel-gives-files-back: what a consumer was sent before it is cancelled goes back to the queue [file/cancel/no-more]
+cancel-gives-files-back: files sent to a consumer before its cancel return to the queue [file/cancel/no-more]
 files-are-transient: files do not survive a restart [file/reliable-storage]
 blank-exchange-takes-no-contents: content cannot be published to the default exchange
     [file/publish/exchange/default stream/publish/exchange/default]

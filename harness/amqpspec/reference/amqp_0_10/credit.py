@@ -82,7 +82,7 @@ last-message-may-exceed-credit: a message larger than the octet credit is sent
 flow-without-a-value-gives-none: a flow without a value gives nothing [message/flow/value/unset]
 flow-replaces-credit: flow sets the credit to its value [message/flow/adds]
 all-ones-are-a-number: a flow of 0xFFFFFFFF gives credit for one message [message/flow/infinite]
-credit-comes-back: completion gives credit back in credit mode, too [message/set-flow-mode/credit]
+credit-comes-back: completion restores credit in credit mode too [message/set-flow-mode/credit]
 windows-stay-shut: completion gives nothing back [message/set-flow-mode/window]
 windows-count-octets-only: completion gives octets back and no message [message/set-flow-mode/window]
 windows-count-messages-only: completion gives a message back and no octets [message/set-flow-mode/window]

@@ -258,7 +258,7 @@ expiry-takes-neighbours: an expired message takes all others of its queue with i
     [message/delivery-properties/ttl/expired]
 origin-not-told: deliveries do not name the exchange [message/delivery-properties/exchange/by-broker]
 arrivals-not-stamped: no timestamp is set [message/delivery-properties/timestamp/by-broker]
-publishers-set-timestamps: a timestamp set by the publisher is kept [message/delivery-properties/timestamp/by-broker]
+publishers-set-timestamps: a publisher's timestamp is not replaced [message/delivery-properties/timestamp/by-broker]
 expiration-not-set: no expiration is set [message/delivery-properties/expiration/by-broker]
 message-ids-assigned-anew: messages get other ids [message/message-properties/message-id/immutable]
 correlation-ids-dropped: correlation-id is not passed on [message/message-properties/correlation-id/ignored]

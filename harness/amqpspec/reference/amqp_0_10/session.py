@@ -279,13 +279,13 @@ commands-not-counted: every command gets the id of the last command-point [sessi
 replays-executed: a replayed command is executed again [session-layer/replay/known-commands]
 state-lost-on-detaching: a session ends with its channel, whatever timeout was granted
     [session/request-timeout/preserved]
-sessions-outlive-timeout-zero: a session without a timeout lives on without a channel [session-layer/timeout/zero]
+sessions-outlive-timeout-zero: a session without a timeout survives the end of its channel [session-layer/timeout/zero]
 timeouts-run-on: a session attached again within its timeout still expires
     [session/request-timeout/preserved]
 session-names-of-all-users: all users share one set of session names [session/name session/attach/scoping]
 ranges-that-touch: completed lists each id as a range of its own
     [type/sequence-set/layout]
-expected-unasked: expected comes with every completion [session/expected/never-spontaneous]
+expected-unasked: expected is sent with every completion [session/expected/never-spontaneous]
 confirms-what-never-came: confirmed names commands that were never sent
     [session/confirmed/spontaneous]
 sync-flag-ignored: the sync flag of a command changes nothing [session/header/sync execution/sync]

@@ -225,10 +225,10 @@ transferred-is-accepted: in explicit mode a message is removed once sent [messag
 mode-none-waits-for-accept: a message sent with accept-mode none returns unless accepted
     [message/accept-mode/none]
 mode-none-can-be-acquired: a message delivered with accept-mode none can be acquired [message/accept-mode/none]
-busy-channel-starves-others: a channel that delivers goes on until all is sent [transport/channels/fair]
+busy-channel-starves-others: a channel that delivers continues until everything is sent [transport/channels/fair]
 headers-cost-no-credit: credit in octets counts bodies only [message/set-flow-mode/byte-accounting]
 destinations-lose-their-names: deliveries have no destination [message/transfer/subscription]
-acquire-mode-not-told: every delivery says that it is acquired [message/acquire-mode/not-acquired]
+acquire-mode-not-told: every delivery is marked as acquired [message/acquire-mode/not-acquired]
 subscriptions-outlive-sessions: a subscription keeps its place at the queue when its session ends
     [message/subscribe/lifetime]
 lost-session-leaves-no-trace: unaccepted messages of an ended session return without redelivered

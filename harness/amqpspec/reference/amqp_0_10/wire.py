@@ -92,6 +92,6 @@ class Splitter:
 FAULTS = fault_table("""
 first-frames-must-be-small: before limits are agreed on, a frame of more than 1,024 octets is refused
     [connection/tune/max-frame-size/minimum/accepted connection/tune-ok/max-frame-size/minimum/accepted]
-parts-taken-for-frames: a part of a frame is taken for the whole frame [transport/frame/size]
+parts-taken-for-frames: a part of a frame is read as a whole frame [transport/frame/size]
 reserved-tracks-executed: frames on an undefined track are executed [transport/tracks/reserved]
 """)

@@ -184,13 +184,13 @@ refused-attach-not-answered: an attach that is refused is answered by detach alo
     [links/establishing/null-terminus links/establishing/refused-detach]
 refused-attach-not-detached: an attach that is refused is not followed by detach
     [links/establishing/refused-detach performatives/attach/source/none links/recovering/no-record]
-unsettled-map-not-told: attach tells nothing of what is unsettled [links/establishing/unsettled-state
+unsettled-map-not-told: attach does not contain the unsettled deliveries [links/establishing/unsettled-state
     transfers/resuming/unsettled-map transfers/resuming/both model/terminus-outlives]
 unsettled-map-lacks-one: attach leaves out one of the unsettled deliveries [transfers/resuming/unsettled-map]
 unsettled-map-though-nothing-is: attach has an empty map where nothing is unsettled
     [performatives/attach/unsettled/reattaching]
 unsettled-map-with-null-key: the broker's unsettled maps have a null key [performatives/attach/unsettled/null-keys]
-what-the-sender-lacks-stays: what only the target holds unsettled stays so [transfers/resuming/target-only-settled]
+what-the-sender-lacks-stays: a delivery unsettled only at the target stays so [transfers/resuming/target-only-settled]
 attach-fits-no-frame: attach is as long as its unsettled map [performatives/attach/unsettled/prefer-incomplete
     performatives/attach/unsettled/too-large performatives/open/max-frame-size/respected]
 incomplete-map-told-as-complete: an unsettled map that was cut is told as complete

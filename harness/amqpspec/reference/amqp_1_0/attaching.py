@@ -291,7 +291,7 @@ failed-links-not-resumed: a link that failed cannot be resumed, with or without 
     [links/errors/resume-unsettled links/errors/resume]
 old-credit-kept: a link that is attached anew goes on with its old credit
     [links/errors/destroyed performatives/detach/closed links/flow/initial-state]
-reattach-ignored: what a second attach says of its terminus is not taken [links/reattaching/update]
+reattach-ignored: the terminus in a second attach is ignored [links/reattaching/update]
 remote-state-not-compared: outcomes that an unsettled map tells are not applied
     [performatives/attach/unsettled/compared]
 nothing-resumed: nothing is resumed [transfers/resuming/both transfers/resuming/resume-flag
@@ -303,7 +303,8 @@ unknown-tags-resumed: a tag that the source does not know is resumed as an empty
     [transfers/resuming/target-only performatives/transfer/resume/known-only]
 what-the-receiver-lacks-stays: what only the source holds unsettled stays so
     [transfers/resuming/source-only performatives/attach/unsettled/resent]
-incomplete-map-taken-for-complete: what an incomplete map lacks is settled [transfers/resuming/incomplete/no-evidence]
+incomplete-map-taken-for-complete: deliveries missing in an incomplete map are settled
+    [transfers/resuming/incomplete/no-evidence]
 incomplete-for-ever: after an incomplete map, the complete one is not believed
     [transfers/resuming/incomplete/retry performatives/attach/incomplete-unsettled/reattach]
 initial-delivery-count-of-receiver-taken: a sender begins to count where its receiver says

@@ -65,7 +65,7 @@ remote-channel-of-begin-is-own: the answer to begin names another channel
 unasked-begin-with-remote-channel: the broker begins a session of its own that names a remote channel
     [sessions/begin/remote-channel-empty performatives/begin/remote-channel/unset]
 begin-without-window: the broker's begin lacks the incoming-window [performatives/begin/mandatory]
-highest-channel-taken: sessions get the highest channel that is free [sessions/begin/lowest-channel]
+highest-channel-taken: sessions use the highest free channel [sessions/begin/lowest-channel]
 own-channel-used-twice: all sessions of the broker have channel 0
     [sessions/begin/unused-channel sessions/begin/answer model/many-sessions]
 flow-before-begin: the broker sends a flow before its begin

@@ -334,7 +334,7 @@ refused-header-answered-by-tls: a header that is refused is answered by the one 
     [version/protocol-id/choice version/protocol-id/unacceptable version/example-minor]
 own-header-without-revision: the broker's own header names another revision
     [version/supported version/header-layout sasl/header]
-open-before-own-header: the broker's open goes out before its header [version/header-first]
+open-before-own-header: the broker sends open before its header [version/header-first]
 frame-size-without-its-header: the size of begin frames does not count the frame header [framing/size]
 begin-in-a-frame-of-type-two: the broker's begin is in a frame of another type [framing/type]
 empty-frames-are-no-life: empty frames do not stop the idle timer
@@ -344,7 +344,7 @@ begin-before-open: the broker sends a begin before its open
 open-on-channel-one: the broker's open goes out on channel 1
     [connections/opening/channel-zero connections/opening/limits-before]
 answers-in-reverse: what gathers for the socket is written last frame first [model/channels-order]
-split-frames-lost: a frame that comes in pieces is thrown away [connections/pipelined/same-treatment]
+split-frames-lost: a frame that arrives in parts is discarded [connections/pipelined/same-treatment]
 close-not-answered: a close is answered by the end of the stream alone
     [performatives/close/written connections/closing/close-frame connections/closing/any-channel]
 close-on-highest-channel: the broker's close goes out on a channel of its own
@@ -358,7 +358,7 @@ half-close-ends-the-socket-bare: where the partner ends its stream, the broker d
 connection-works-on-after-close: after its close for an error, the broker goes on to work
     [connections/states/discarding connections/states/close-sent connections/closing/last-thing
     connections/simultaneous-close connections/closing/read-on]
-frame-behind-close: the broker sends an end behind its close [connections/closing/last-thing connections/states/end
+frame-behind-close: the broker sends an end after its close [connections/closing/last-thing connections/states/end
     connections/states/close-sent performatives/close/nothing-after]
 empty-frame-behind-close: an empty frame follows the broker's close
     [performatives/close/nothing-after connections/closing/last-thing connections/states/end

@@ -107,8 +107,8 @@ coordinator-told-as-a-node: the broker's attach of a control link tells a node f
     [transactions/coordinator/capabilities]
 local-transactions-not-told: the coordinator does not tell that it knows local transactions
     [transactions/coordinator/capabilities]
-settled-control-messages-taken: a settled declare is taken [transactions/control/settled]
-declare-answered-by-accepted: a declare is accepted, and no txn-id told [transactions/declare/declared]
+settled-control-messages-taken: a settled declare is accepted [transactions/control/settled]
+declare-answered-by-accepted: a declare is accepted without a txn-id [transactions/declare/declared]
 unknown-transactions-discharged: the discharge of an unknown transaction is accepted
     [transactions/discharge/unknown-id transactions/discharge/without-rejected]
 unknown-transaction-misnamed: the discharge of an unknown transaction is rejected with another condition

@@ -70,5 +70,5 @@ def _on_detach(session: Session, frame: Composed) -> None:
 
 
 FAULTS = fault_table("""
-handle-of-refused-link-kept: the handle of a link that was refused is not free again [links/handles/until-detach]
+handle-of-refused-link-kept: the handle of a refused link is not freed [links/handles/until-detach]
 """)

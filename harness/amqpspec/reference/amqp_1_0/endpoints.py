@@ -176,7 +176,7 @@ detach-not-answered: a detach is not answered
     [links/detaching/announce links/detaching/fully-detached links/closing/answer]
 detach-without-handle: the broker's detach lacks the handle [performatives/detach/mandatory]
 closing-detach-answered-without-closed: a closing detach is answered by one that does not close [links/closing/answer]
-every-detach-closes: a detach is taken, and answered, as a closing one [links/detaching/fully-detached
+every-detach-closes: every detach is treated and answered as a closing one [links/detaching/fully-detached
     links/detaching/announce links/detaching/by-delivery-id performatives/disposition/detached-links
     performatives/disposition/detached-links/applied links/establishing/unsettled-state]
 failed-endpoint-works-on: an endpoint goes on to work after its detach for an error

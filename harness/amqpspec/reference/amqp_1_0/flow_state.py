@@ -82,5 +82,5 @@ link-credit-without-handle: flows for the session have a link-credit [performati
 available-without-handle: flows for the session have available [performatives/flow/available/without-handle]
 drain-without-handle: flows for the session have drain [performatives/flow/drain/without-handle]
 properties-without-handle: flows for the session have properties [performatives/flow/properties/without-handle]
-echo-echoed: the broker's flows ask for an answer [performatives/flow/echo/no-loop]
+echo-echoed: the broker's flows request an answer [performatives/flow/echo/no-loop]
 """)

@@ -61,5 +61,5 @@ own-idle-timeout-kept-for-both: the broker is silent for as long as it bears wit
     [performatives/open/idle-time-out/required connections/idle-timeout/independent]
 idle-timeout-zero-taken-literally: an idle timeout of zero ends the connection at once
     [performatives/open/idle-time-out/zero]
-silent-clients-dropped: who says nothing for half a second is dropped [performatives/open/idle-time-out/internal]
+silent-clients-dropped: a silent client is disconnected after half a second [performatives/open/idle-time-out/internal]
 """)

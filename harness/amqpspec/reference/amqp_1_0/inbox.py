@@ -238,7 +238,7 @@ def connect(core: Core) -> Connection:
 FAULTS = fault_table("""
 version-one-refused: the broker refuses the version that it speaks [version/supported]
 single-layer-only: after the login, the second header is not answered [version/supported sasl/outcome/then-headers]
-no-header-after-the-outcome: frames are served straight behind the outcome [sasl/outcome/then-headers]
+no-header-after-the-outcome: frames directly after the outcome are accepted [sasl/outcome/then-headers]
 unknown-frame-types-dropped: a frame of an unknown type is passed over [framing/type]
 performatives-by-symbol-refused: a performative whose descriptor is a symbol is none
     [model/nine-frame-bodies framing/performative]
@@ -250,7 +250,7 @@ incoming-channel-sought-by-outgoing: frames are sorted by the broker's own chann
     [connections/channels/by-direction connections/channels/mapping]
 frames-go-to-the-first-session: every frame goes to the session that was begun first [connections/channels/mapping]
 close-off-channel-zero-ignored: a close on another channel than 0 is not heard [connections/closing/any-channel]
-pipelined-close-lost: a close that comes in one read with open is not heard [connections/closing/pipelined-with-open]
+pipelined-close-lost: a close that arrives in one read with open is ignored [connections/closing/pipelined-with-open]
 bare-errors-refused: an error of the partner without description closes the connection [definitions/error/condition]
 empty-frames-refused-off-channel-zero: empty frames on other channels than 0 are refused
     [connections/empty-frame/any-channel]

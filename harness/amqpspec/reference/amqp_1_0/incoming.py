@@ -103,7 +103,7 @@ def is_one_octet(frame: Composed, key: str) -> bool:
 
 FAULTS = fault_table("""
 empty-fragments-refused: a transfer without payload detaches the link [transfers/large/empty-fragments]
-first-fragment-only: of a message in several transfers, the first is kept [transfers/fragments
+first-fragment-only: only the first transfer of a message is stored [transfers/fragments
     performatives/transfer/split transfers/large/interleaved-links performatives/transfer/delivery-id/continuation
     performatives/transfer/delivery-tag/continuation performatives/transfer/message-format/continuation]
 continuation-has-to-repeat-everything: a continuation without id, tag or format is refused
@@ -118,7 +118,7 @@ settled-left-out-is-false: settled left out is false, whatever was said before
     [performatives/transfer/settled/unset-later]
 last-settled-wins: of several transfers, the last one says whether the message is settled
     [performatives/transfer/settled/unset-later performatives/transfer/settled/unset-never]
-settled-has-to-be-said-first: settled on a later transfer is not heard [performatives/transfer/settled/unset-never]
+settled-has-to-be-said-first: settled on a later transfer is ignored [performatives/transfer/settled/unset-never]
 booleans-of-one-octet-are-true: settled in the one-octet encoding of booleans is true, whatever the octet
     [definitions/snd-settle-mode/mixed]
 resume-has-to-be-repeated: a later transfer of a resumed delivery without the resume flag is refused

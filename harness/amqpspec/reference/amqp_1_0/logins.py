@@ -79,7 +79,7 @@ anonymous-clients-refused: ANONYMOUS is offered, and no client is let in by it [
 missing-response-lets-in: PLAIN without an initial response lets in [sasl/init/initial-response]
 empty-response-lets-in: PLAIN with a response of no octets lets in [sasl/init/initial-response]
 further-parts-of-plain-read-over: what follows the password in a response of PLAIN is read over [sasl/plain/malformed]
-plain-lets-nobody-in: the right password is refused, too [sasl/plain/right]
+plain-lets-nobody-in: even the right password is refused [sasl/plain/right]
 unknown-user-is-guest: PLAIN with a name that no user has counts as that of guest [sasl/plain/unknown-user]
 nobody-is-guest: PLAIN without a name counts as guest [sasl/plain/unknown-user]
 empty-password-lets-in: PLAIN with a password of no octets lets in [sasl/plain/empty-password]

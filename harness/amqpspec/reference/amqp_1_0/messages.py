@@ -146,10 +146,10 @@ failed-deliveries-not-counted: the delivery-count of a message stays, however of
 properties-written-anew: a message without subject gets one [messaging/bare-message]
 data-sections-joined: several data sections arrive as one [messaging/body-sections]
 delivery-annotations-unknown: a message with delivery annotations ends the session [framing/payload]
-delivery-annotations-end-the-message: what stands behind delivery annotations is lost [framing/payload]
+delivery-annotations-end-the-message: everything after delivery annotations is lost [framing/payload]
 list-values-taken-for-fields: a message whose value is a list of two or more ends the session [framing/payload]
 map-values-taken-for-fields: a message whose value is a map ends the session [framing/payload]
-list-values-cut: of a value that is a list, the first item is kept [framing/payload]
+list-values-cut: only the first item of a list value is delivered [framing/payload]
 arrays-of-no-width-refused: a message whose value is an array with elements that take no octets ends the session
     [framing/payload]
 """)

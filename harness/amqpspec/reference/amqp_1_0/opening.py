@@ -109,7 +109,7 @@ frames-one-octet-too-long: frames may be one octet larger than the partner takes
     [performatives/open/max-frame-size/respected connections/opening/limits-after]
 unset-max-frame-size-is-the-least: without max-frame-size, the broker sends frames of 512 octets and takes messages of
     one frame [performatives/open/max-frame-size/unset]
-pipelined-frames-lost: what comes in one read with open is thrown away [connections/pipelined/desirable
+pipelined-frames-lost: frames that arrive in one read with open are discarded [connections/pipelined/desirable
     connections/pipelined/frames-before-answer connections/pipelined/same-treatment sessions/states/begin-sent]
 handshake-timer-goes-on: an open connection ends when the time for opening it is over [connections/opened-stands]
 hostname-demanded: an open without hostname is refused [performatives/open/hostname/default]

@@ -97,7 +97,7 @@ class OutgoingDelivery:
 
 
 FAULTS = fault_table("""
-payload-before-performative: the payload of a transfer stands before its performative [framing/payload]
+payload-before-performative: the payload of a transfer precedes its performative [framing/payload]
 resumed-without-resume-flag: resumed deliveries lack the resume flag [transfers/resuming/resume-flag
     performatives/transfer/resume/first transfers/resuming/both transfers/resuming/incomplete/no-new]
 every-delivery-resumed: every delivery has the resume flag

@@ -83,7 +83,7 @@ def _to(partial: IncomingDelivery) -> Any:
 FAULTS = fault_table("""
 messages-to-nobody-accepted: a message that does not say where it goes is accepted on an anonymous link
     [definitions/condition/precondition-failed]
-relay-keeps-to-its-first-node: all messages of an anonymous link go where its first one went [anonymous/to]
+relay-keeps-to-its-first-node: all messages of an anonymous link go to the node of the first one [anonymous/to]
 unroutable-messages-accepted: a message to nowhere over an anonymous link is accepted [anonymous/unroutable]
 unroutable-misnamed: a message to nowhere is refused with another condition than an attach to nowhere
     [anonymous/unroutable anonymous/unroutable/settled]

@@ -255,7 +255,7 @@ class SendingEndpoint(LinkEndpoint):
 
 FAULTS = fault_table("""
 filter-ignored: every message passes a filter [model/entry-criteria]
-outcome-of-resumed-delivery-kept: what is resumed with an outcome stays unsettled [transfers/resuming/unsettled-map]
+outcome-of-resumed-delivery-kept: a delivery resumed with an outcome stays unsettled [transfers/resuming/unsettled-map]
 data-left-out-on-resume: a delivery of which something was received is resumed without its data
     [transfers/resuming/omit-data]
 new-deliveries-beside-incomplete-map: new deliveries go out beside an incomplete map

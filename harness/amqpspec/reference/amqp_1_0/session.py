@@ -309,8 +309,8 @@ incoming-window-of-partner-ignored: the broker sends beyond the partner's window
     [sessions/flow/incoming-window sessions/flow/remote-incoming-window sessions/flow/window-formula]
 next-incoming-id-counted-from-zero: next-incoming-id begins at zero
     [sessions/flow/initial-outgoing-id sessions/flow/outgoing-id-arithmetic]
-next-incoming-id-stands-still: next-incoming-id does not move [sessions/flow/next-incoming-id]
-next-outgoing-id-stands-still: next-outgoing-id does not move [sessions/flow/outgoing-id-arithmetic]
+next-incoming-id-stands-still: next-incoming-id does not change [sessions/flow/next-incoming-id]
+next-outgoing-id-stands-still: next-outgoing-id does not change [sessions/flow/outgoing-id-arithmetic]
 ids-wrap-to-one: serial numbers leave out zero
     [sessions/flow/outgoing-id-arithmetic definitions/sequence-no/arithmetic]
 windows-never-renewed: windows and credit are not renewed
@@ -322,7 +322,7 @@ delivery-ids-counted-by-link: each link counts delivery-ids for itself
 delivery-ids-counted-by-connection: sessions of a connection share one count of delivery-ids
     [links/delivery-ids-per-session]
 own-handle-used-twice: all links of the broker have handle 0 [performatives/attach/handle/free model/many-links]
-highest-handle-taken: links get the highest handle that is free [performatives/attach/handle/lowest]
+highest-handle-taken: links use the highest free handle [performatives/attach/handle/lowest]
 handle-max-of-partner-ignored: links get handles beyond the partner's handle-max
     [performatives/begin/handle-max/respected]
 handles-sought-by-own-number: frames are sorted by the broker's own handles

@@ -106,5 +106,5 @@ first-of-the-work-only: of several pieces of work, discharge does the first
 discharge-means-all: discharging one transaction discharges all [transactions/many]
 control-link-lost-without-rollback: transactions outlive the control link that declared them
     [transactions/control/closed]
-control-link-lost-commits: where the control link goes, its transactions are committed [transactions/control/closed]
+control-link-lost-commits: when the control link ends, its transactions are committed [transactions/control/closed]
 """)

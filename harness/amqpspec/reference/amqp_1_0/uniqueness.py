@@ -69,7 +69,7 @@ sole-connection-closes-the-first: whatever the policy, the first connection of a
     [sole-connection/refused]
 sole-connections-whatever-the-container: a sole connection is the only one of all containers
     [sole-connection/refused sole-connection/replaced]
-refused-open-looks-like-any: the open of a connection that is refused does not tell so [sole-connection/refused]
+refused-open-looks-like-any: the open of a refused connection does not announce the failure [sole-connection/refused]
 refused-container-misnamed: a second connection of a container is refused by not-allowed [sole-connection/refused]
 refused-container-not-named: a second connection of a container is refused without naming the field
     [sole-connection/refused]

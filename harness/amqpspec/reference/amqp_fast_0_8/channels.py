@@ -239,25 +239,25 @@ ack-covers-one-handle: an ACK settles messages of one handle only
     [scenarios/acknowledging/per-channel channel/ack/all-destinations]
 unget-goes-back-to-the-same-reader: a message that was pushed back goes to whoever pushed it
     [handle/unget/passed-on]
-unget-drops-the-message: a message that was pushed back is gone [handle/unget/passed-on]
-redelivered-not-marked: messages that come again are not marked as such [handle/notify/redelivered]
+unget-drops-the-message: a returned message is lost [handle/unget/passed-on]
+redelivered-not-marked: messages that are delivered again are not marked [handle/notify/redelivered]
 sends-outside-transactions: messages of a transaction are sent at once
     [channel/commit/visible channel/rollback/extent channel/commit/extent transactions/begin]
 txn-limit-one-less: the last message that TXN_LIMIT allows is refused [tuning/txn-limit]
-transactions-of-ten: a transaction has at most ten messages, whatever TXN_LIMIT says [tuning/txn-limit/none]
-replies-held-back: HANDLE REPLY comes behind what later commands cause [scenarios/confirmations/not-batched]
+transactions-of-ten: a transaction has at most ten messages, regardless of TXN_LIMIT [tuning/txn-limit/none]
+replies-held-back: HANDLE REPLY is sent after the effects of later commands [scenarios/confirmations/not-batched]
 commit-keeps-one-send: COMMIT sends the first message of a transaction only
     [channel/commit/extent channel/commit/mixture]
 commit-loses-sends: COMMIT sends nothing
     [channel/commit/extent channel/commit/visible channel/open/transacted channel/summary/server/commit]
 commit-settles-acked-only: COMMIT leaves messages that were not acknowledged [channel/commit/confirms-notify]
 commit-forgets-acks: COMMIT does not make acknowledgements final [channel/commit/extent]
-one-transaction-only: behind the first COMMIT, a channel is not transacted any more [channel/commit/next]
+one-transaction-only: after the first COMMIT, a channel is no longer transacted [channel/commit/next]
 rollback-keeps-sends: messages of a transaction that was rolled back are sent with the next one
     [channel/rollback/extent channel/open/transacted channel/summary/server/rollback]
-rollback-keeps-acks: ROLLBACK leaves acknowledgements as they are [channel/rollback/extent]
-rollback-keeps-deliveries: ROLLBACK does not bring messages back [channel/rollback/extent]
-rollback-ends-transactions: behind the first ROLLBACK, a channel is not transacted any more [channel/rollback/next]
+rollback-keeps-acks: ROLLBACK does not undo acknowledgements [channel/rollback/extent]
+rollback-keeps-deliveries: ROLLBACK does not return messages [channel/rollback/extent]
+rollback-ends-transactions: after the first ROLLBACK, a channel is no longer transacted [channel/rollback/next]
 close-commits: a channel that is closed commits its transaction
     [channel/close/released connection/close/released channel/summary/server/close
     connection/summary/server/physical-close]

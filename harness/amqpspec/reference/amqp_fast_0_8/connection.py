@@ -359,15 +359,15 @@ does-not-wait-for-the-other-close: the socket ends right behind the broker's CON
     [connection/close/reads-on connection/close/repeated]
 close-not-repeated: a command that comes behind the broker's CONNECTION CLOSE is not answered
     [connection/close/repeated]
-works-on-behind-close: behind its CONNECTION CLOSE, the broker sends other commands [connection/close/repeated]
+works-on-behind-close: after its CONNECTION CLOSE, the broker sends other commands [connection/close/repeated]
 close-not-answered: CONNECTION CLOSE is not answered
     [connection/close/answered connection/summary/server/close connection/close/any-time]
 answer-to-close-is-answered: the CONNECTION CLOSE that answers the broker's is answered [connection/close/ended]
-works-on-behind-both-closes: what comes behind CONNECTION CLOSE is still carried out [connection/close/released]
-socket-kept-after-close: behind both CLOSEs, the socket does not end [connection/close/ended]
+works-on-behind-both-closes: commands after CONNECTION CLOSE are still executed [connection/close/released]
+socket-kept-after-close: after both CLOSEs, the socket does not end [connection/close/ended]
 nothing-released-with-the-connection: what a connection held is lost with it
     [connection/close/released connection/summary/server/physical-close]
 temporary-queues-outlive-the-connection: temporary queues stay when their connection ends
     [changes/temporary-queues]
-client-names-stay-taken: the name of a client stays taken when its connection ends [connection/open/client-name]
+client-names-stay-taken: the name of a client is not freed when its connection ends [connection/open/client-name]
 """)

@@ -255,11 +255,11 @@ handle-max-one-less: the last handle that HANDLE_MAX allows is refused [tuning/h
 handles-on-the-first-channel: every handle belongs to the channel that was opened first [handle/open/channel]
 client-cannot-close-a-handle: a client that closes a handle is in error [handle/close/any-time]
 handle-close-not-answered: HANDLE CLOSE is not answered [handle/close/answered handle/summary/server/close]
-reply-before-created: the REPLY to CONSUME comes before CREATED [scenarios/confirmations/reply-last]
+reply-before-created: the REPLY to CONSUME is sent before CREATED [scenarios/confirmations/reply-last]
 dynamic-not-known: a queue that was named is not made [handle/consume/dynamic]
 created-not-sent: the name of a generated queue is not told
     [handle/created/unnamed handle/consume/generated]
-created-with-another-name: CREATED tells another name than the client gave [changes/created-for-dynamic]
+created-with-another-name: CREATED contains another name than the client gave [changes/created-for-dynamic]
 created-by-another-code: CREATED has a code that is not defined [syntax/handle-commands]
 exclusive-outlives-its-reader: a queue that was read exclusively can be read by nobody else any more
     [handle/consume/exclusive]

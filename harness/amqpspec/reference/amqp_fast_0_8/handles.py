@@ -225,7 +225,7 @@ ready-of-client-ignored: what READY says that the client holds is sent again, or
     [handle/notify/restarted handle/notify/recovery restartable/rest]
 whole-message-behind-ready: behind READY, the whole message is sent
     [handle/notify/restarted restartable/rest handle/summary/server/ready]
-recovery-not-marked: behind READY, NOTIFY is not marked as a recovery [handle/notify/recovery]
+recovery-not-marked: after READY, NOTIFY is not marked as a recovery [handle/notify/recovery]
 prepare-with-half-a-head: the head in PREPARE is cut short [handle/prepare/carries restartable/question]
 prepares-in-batches: a second PREPARE follows before the READY to the first [handle/prepare/not-batched]
 closed-handle-keeps-its-download: a handle that closes between PREPARE and READY stops its channel
@@ -234,9 +234,9 @@ query-means-greater: QUERY lists numbers greater than its own [handle/query/from
 query-number-ignored: QUERY lists everything, whatever its number [handle/query/from]
 query-zero-means-none: QUERY with number zero lists nothing
     [handle/query/all scenarios/browsing/index handle/index/answer handle/summary/server/query]
-index-forgets-what-is-more: a list that was cut does not say so [handle/index/more]
-index-always-says-more: a whole list says that there is more [handle/index/more]
-browsing-consumes: a message that was browsed is gone [scenarios/browsing/untouched]
+index-forgets-what-is-more: a truncated list is not marked as such [handle/index/more]
+index-always-says-more: a complete list announces more messages [handle/index/more]
+browsing-consumes: a browsed message is removed [scenarios/browsing/untouched]
 browsing-counts-as-delivery: a message that was browsed is marked as redelivered [scenarios/browsing/untouched]
 index-ranges-one-short: ranges in INDEX end one number too early [handle/index/list handle/index/range]
 index-in-another-syntax: INDEX separates numbers with commas [handle/index/list]

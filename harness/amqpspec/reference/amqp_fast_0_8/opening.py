@@ -201,7 +201,7 @@ challenge-of-many-octets: CHALLENGE has more than 4096 octets [connection/challe
 predefined-names-in-small-letters: names in CHALLENGE are in small letters [plain/uppercase]
 frame-max-too-small: the broker's FRAME_MAX is below 1024 [tuning/frame-max/minimum]
 frame-max-zero: the broker's FRAME_MAX is zero [tuning/frame-max/not-zero tuning/frame-max/minimum]
-tune-option-nobody-knows: the broker's TUNE has an option that is not defined [tuning/server-options]
+tune-option-nobody-knows: the broker's TUNE has an undefined option [tuning/server-options]
 tune-options-in-small-letters: options of the broker's TUNE are in small letters
     [plain/uppercase tuning/server-options]
 dictionary-of-the-server: the broker's TUNE has a dictionary [connection/tune/dictionary]
@@ -228,5 +228,5 @@ ping-waits-for-messages: a PING in the midst of a message is not answered
     [priorities/ping priorities/connection connection/summary/server/ping]
 ping-not-answered: a PING that asks for it is not answered
     [connection/ping/respond connection/summary/server/ping]
-ping-asks-back: the PING that answers asks for an answer [connection/ping/no-loop]
+ping-asks-back: the PING that answers requests an answer [connection/ping/no-loop]
 """)

@@ -48,9 +48,9 @@ class Pings(SignsOfLife):
 FAULTS = fault_table("""
 heartbeats-at-half-speed: PINGs come less often than the client asked for
     [connection/ping/interval tuning/heartbeat/continued]
-no-heartbeats: no PING is sent, whatever the client asked for [tuning/heartbeat/hint]
-pings-nobody-asked-for: PINGs are sent to a client that asked for none [tuning/heartbeat/client-none]
-one-heartbeat-only: behind the first PING, no other one comes [tuning/heartbeat/continued connection/ping/interval]
+no-heartbeats: no PING is sent, whatever the client requested [tuning/heartbeat/hint]
+pings-nobody-asked-for: PINGs are sent to a client that requested none [tuning/heartbeat/client-none]
+one-heartbeat-only: after the first PING, no other one is sent [tuning/heartbeat/continued connection/ping/interval]
 silent-clients-closed-early: a client that sends nothing for half a second is taken for dead
     [heartbeat/until-first-ping tuning/heartbeat/server-none]
 """)

@@ -212,7 +212,7 @@ fragments-assembled-in-reverse: fragments are put together the wrong way round
     [messages/writing/cut messages/fragments/large channels/serial]
 head-within-first-fragment-only: a head that is cut makes the message invalid [messages/writing/cut]
 empty-bodies-refused: a message without a body is invalid [messages/head/body]
-body-cut-at-65535: bodies lose what lies behind 65535 octets [messages/fragments/large frames/escape]
+body-cut-at-65535: octets of a body beyond 65535 are lost [messages/fragments/large frames/escape]
 prepare-refused: PREPARE is not served on restartable channels either
     [restartable/upload restartable/supported handle/prepare/either handle/summary/server/prepare]
 heads-compared-in-part: messages are the same if their heads begin alike [handle/prepare/identity]

@@ -103,6 +103,6 @@ class Splitter:
 FAULTS = fault_table("""
 sizes-low-high: the size of a frame is read with its low octet first
     [syntax/notes/byte-order frames/size-first frames/command-octet]
-end-octet-outside-the-size: a size that does not count the end octet is taken [syntax/notes/end-counted]
+end-octet-outside-the-size: a size that does not count the end octet is accepted [syntax/notes/end-counted]
 escape-not-known: FFFF is read as a size [frames/escape frames/size-forms]
 """)

@@ -245,7 +245,7 @@ exclusive-queue-ends-with-channel: an exclusive queue goes with the channel on w
 prefetch-ignored: prefetch limits nothing [basic/qos/prefetch-count basic/qos/prefetch-count/no-more]
 prefetch-limits-no-ack: prefetch limits consumers that do not acknowledge
     [basic/qos/prefetch-size basic/qos/prefetch-count]
-prefetch-counted-by-consumer: each consumer has a window of its own [basic/qos/global]
+prefetch-counted-by-consumer: each consumer has a separate window [basic/qos/global]
 consumer-outlives-channel: a consumer stays in line when its channel is closed [basic/consume]
 tags-of-cancelled-consumers-kept: the tag of a consumer that ended cannot be used again
     [basic/consume/consumer-tag/duplicate basic/cancel]

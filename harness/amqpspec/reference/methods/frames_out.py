@@ -122,7 +122,7 @@ frame-larger-than-agreed: a body frame is one octet larger than agreed
     [wire/frame/size-sent connection/tune-ok/frame-max/all-frames]
 method-inside-content: a method is sent between the header and the body of a content
     [wire/content/synchronisation wire/content/split-bodies]
-body-truncated: a content has one octet less than its header says [wire/content/unmodified wire/content/split-bodies]
+body-truncated: a content is one octet too short [wire/content/unmodified wire/content/split-bodies]
 empty-body-in-a-frame: a body of no octets is sent as a frame [wire/content/zero-body]
 closes-carry-another-code: every close carries a reply code that is not defined
     [constant/access-refused constant/not-found constant/resource-locked constant/precondition-failed

@@ -48,5 +48,5 @@ FAULTS = fault_table("""
 dead-after-one-interval: one silent interval ends the connection [wire/heartbeat/missed]
 heartbeats-not-sent: heartbeats were agreed on and are not sent
     [wire/heartbeat/interval connection/tune/heartbeat connection/tune-ok/heartbeat]
-dead-client-kept: a client that says nothing is kept [wire/heartbeat/missed]
+dead-client-kept: the connection of a silent client is not closed [wire/heartbeat/missed]
 """)

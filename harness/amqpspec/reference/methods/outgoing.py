@@ -117,9 +117,9 @@ class ChannelOutput:
 
 FAULTS = fault_table("""
 body-modified: the body of a message is turned round [wire/content/unmodified]
-routing-key-cut: routing keys come back with 127 octets [wire/strings/shortstr-full-length]
+routing-key-cut: routing keys arrive with 127 octets [wire/strings/shortstr-full-length]
 return-code-wrong: a message is returned with another code [basic/return constant/no-route constant/no-consumers]
-origin-forgotten: a message does not say its exchange and key [basic/deliver/origin basic/return]
+origin-forgotten: a delivery does not contain its exchange and key [basic/deliver/origin basic/return]
 deliver-names-another-consumer: a delivery names another consumer of the channel
     [basic/consume basic/consume/consumer-tag/generated]
 redelivered-never-set: redelivered is never set

@@ -267,7 +267,7 @@ def without_arrays(codec: Codec, octets: bytes) -> bytes:
 
 FAULTS = fault_table("""
 frame-decoded-before-its-end: a frame is carried out before its end octet is checked [amq_wlp_frame_02]
-frame-size-checked-at-its-end: the size of a frame is checked once all of it has come [amq_wlp_frame_03]
+frame-size-checked-at-its-end: the size of a frame is checked only when it is complete [amq_wlp_frame_03]
 bits-from-the-high-end: bits are packed from the high end of an octet [wire/bits/packing]
 cycle-must-be-zero: a frame with another cycle than 0 ends the socket
 trace-type-unknown: a trace frame ends the socket as one of an undefined type

@@ -157,7 +157,7 @@ zero-octets-is-a-limit: a prefetch-size of zero next to a prefetch-count lets no
     [basic/qos/prefetch-size]
 global-prefetch-ignored: the window of the connection limits nothing [basic/qos/global]
 delivery-tags-start-at-zero: the first delivery tag is zero [domain/delivery-tag/non-zero]
-delivery-tags-repeat: delivery tags stand still after 2 [basic/ack/multiple]
+delivery-tags-repeat: delivery tags do not exceed 2 [basic/ack/multiple]
 multiple-leaves-last: multiple leaves the message that it names [basic/ack/multiple basic/nack/multiple]
 multiple-takes-one-more: multiple takes the message after the one that it names
     [basic/ack/multiple basic/nack/multiple]

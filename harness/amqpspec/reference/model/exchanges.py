@@ -143,7 +143,7 @@ alternate-exchange-takes-everything: an alternate exchange gets what was routed 
     [extension/alternate-exchange]
 exchange-reached-again: a message passes an exchange on each of its ways, and goes round a circle again
     [exchange/bind/unique exchange/bind/cyclical]
-duplicate-bindings-kept: a binding made twice has to be undone twice [queue/bind/duplicates exchange/bind/duplicates]
+duplicate-bindings-kept: a binding made twice has to be removed twice [queue/bind/duplicates exchange/bind/duplicates]
 delivered-once-per-binding: a queue gets a message once for each binding that matches
     [queue/bind/unique exchange/bind/unique extension/sender-selected]
 """)

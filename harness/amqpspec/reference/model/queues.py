@@ -328,15 +328,15 @@ priority-ignored: priorities mean nothing [basic/priority/two-levels basic/prior
 priority-five-is-low: priority 5 counts as low [basic/priority/two-levels]
 low-priority-first: low priorities go first [basic/priority/two-levels]
 persistent-overtakes-transient: persistent messages overtake transient ones [basic/priority/order]
-last-in-first-out: the last message of a queue goes first [basic/priority/order wire/content/ordering]
+last-in-first-out: the last message of a queue is delivered first [basic/priority/order wire/content/ordering]
 no-ack-waits-for-ack: a message delivered without acknowledgement stays in the queue's books
     [basic/no-ack domain/no-ack]
 consumer-ends-with-first-message: a consumer gets one message and no more [basic/consume]
-first-consumer-served-always: the consumer that came first gets all that it can take [wire/queue/round-robin]
+first-consumer-served-always: the first consumer receives all messages that it can take [wire/queue/round-robin]
 no-local-ignored: a no-local consumer gets what its own connection published [domain/no-local]
 redelivered-forgotten-on-requeue: a message that went back to its queue counts as new
     [domain/redelivered/implementation-flag]
-deliveries-not-counted: a message may come back without end [basic/deliver/count basic/deliver/poison]
+deliveries-not-counted: a message may return any number of times [basic/deliver/count basic/deliver/poison]
 rejected-goes-back-to-rejecter: a rejected message goes to the channel that rejected it
     [basic/reject/requeue/same-channel basic/nack/requeue/same-channel basic/reject/requeue/alternative
     basic/nack/requeue/alternative]

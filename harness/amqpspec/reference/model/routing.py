@@ -99,14 +99,14 @@ direct-ignores-case: a direct exchange takes capital for small letters [exchange
 direct-ignores-keys: a direct exchange passes everything to every queue [exchange/required-types
     exchange/default-exchange exchange/required-instances/direct queue/bind/routing-key/direct-exchange-key-matching]
 fanout-looks-at-key: a fanout exchange wants equal keys [exchange/required-types]
-topic-hash-needs-a-word: in a topic pattern # stands for one word or more [wire/exchange/topic]
+topic-hash-needs-a-word: in a topic pattern, # matches one word or more [wire/exchange/topic]
 topic-ignores-case: a topic exchange takes capital for small letters [wire/exchange/topic]
-topic-star-is-hash: in a topic pattern * stands for any number of words [wire/exchange/topic]
-headers-all-any-swapped: x-match all is taken for any, and any for all [wire/exchange/headers]
+topic-star-is-hash: in a topic pattern, * matches any number of words [wire/exchange/topic]
+headers-all-any-swapped: x-match all is read as any, and any as all [wire/exchange/headers]
 headers-value-ignored: a headers exchange looks at names and not at values [wire/exchange/headers]
 headers-lists-not-compared: any list fits any list [wire/exchange/headers]
 headers-true-is-one: the header 1 fits the field true [wire/exchange/headers]
-headers-void-means-void: a field without a value asks for a header without one [wire/exchange/headers]
+headers-void-means-void: a field without a value requires a header without one [wire/exchange/headers]
 headers-reserved-fields-compared: fields that begin with x- take part in the match [wire/exchange/headers]
 headers-look-at-keys: a headers exchange wants equal keys too [wire/exchange/headers]
 """)

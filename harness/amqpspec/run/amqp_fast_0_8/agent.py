@@ -261,15 +261,15 @@ _SCENARIOS: Mapping[str, Callable[[Session], None]] = {
 FAULTS = fault_table(
     """
 greets-by-another-protocol: the greeting is 129 and 1 [initiation/client scenarios/preparing/initiation]
-mechanism-not-offered: RESPONSE picks a mechanism of its own [connection/response/mechanism]
-response-without-login: RESPONSE calls the login USER [plain/response]
+mechanism-not-offered: RESPONSE selects a mechanism that was not offered [connection/response/mechanism]
+response-without-login: RESPONSE names the login USER [plain/response]
 response-of-many-octets: RESPONSE has more than 4096 octets [connection/response/size]
 responds-twice: RESPONSE is sent twice [scenarios/preparing/response]
 field-named-badly: a table has a name that begins with a digit [tables/names]
-zero-octet-in-a-short-string: a mechanism holds a zero octet [syntax/notes/zero-octet]
+zero-octet-in-a-short-string: a mechanism contains a zero octet [syntax/notes/zero-octet]
 frame-max-beyond-offer: TUNE asks for frames twice as large as proposed
     [tuning/frame-max/client-maximum connection/tune/values]
-frame-max-below-minimum: TUNE asks for frames of 512 octets [tuning/frame-max/client-minimum]
+frame-max-below-minimum: TUNE requests frames of 512 octets [tuning/frame-max/client-minimum]
 tune-option-of-servers: TUNE has a CHANNEL_MAX [tuning/client-options]
 tune-of-many-octets: TUNE has more than 4096 octets [connection/tune/size]
 opens-too-many-channels: more channels are opened than proposed [tuning/channel-max]
@@ -281,32 +281,32 @@ messages-mixed: a message begins before another one on its channel is complete [
 fragments-beyond-the-limit: a fragment is larger than FRAME_MAX [messages/fragments/large]
 never-acknowledges: nothing is acknowledged [handle/notify/acknowledged handle/summary/client/notify]
 acknowledges-what-it-browsed: a message that was only shown is acknowledged [handle/notify/not-processed]
-gives-back-behind-its-ack: UNGET comes behind the ACK of its message [handle/unget/before-ack]
+gives-back-behind-its-ack: UNGET is sent after the ACK of its message [handle/unget/before-ack]
 browses-without-tags: BROWSEs are sent in a row without confirm-tags [handle/browse/confirm-tag]
 prepares-a-small-message: PREPARE is sent for a message that fits into one fragment
     [restartable/not-for-one-fragment]
-prepares-in-batches: a second PREPARE comes before the READY to the first [handle/prepare/not-batched]
+prepares-in-batches: a second PREPARE is sent before the READY to the first [handle/prepare/not-batched]
 prepare-unanswered: PREPARE is not answered
     [restartable/download handle/ready/client-support handle/summary/client/prepare]
-ready-unanswered: nothing is sent behind READY [handle/summary/client/ready]
+ready-unanswered: nothing is sent after READY [handle/summary/client/ready]
 close-code-of-one-digit: CONNECTION CLOSE has the code 7 [errors/reply-codes]
-pings-unanswered: a PING that asks for an answer gets none [connection/summary/client/ping]
-answers-ping-with-a-question: the PING that answers asks for an answer [connection/ping/no-loop]
-pings-once: behind the first PING no other one is sent [tuning/heartbeat/continued]
+pings-unanswered: a PING that requests an answer gets none [connection/summary/client/ping]
+answers-ping-with-a-question: the PING that answers requests an answer [connection/ping/no-loop]
+pings-once: after the first PING no other one is sent [tuning/heartbeat/continued]
 challenge-answered-once: a second CHALLENGE is not answered [connection/summary/client/challenge]
 answers-no-close: a CLOSE of the server is not answered
     [connection/summary/client/close channel/summary/client/close scenarios/errors/client-answers
     handle/summary/client/close]
-any-version: the version in CHALLENGE is not looked at [initiation/version-refused]
-any-mechanism: what the server offers is not looked at [violated/connection/challenge/plain]
+any-version: the version in CHALLENGE is ignored [initiation/version-refused]
+any-mechanism: what the server offers is ignored [violated/connection/challenge/plain]
 takes-the-end-for-success: the end of the connection is taken for the end of the work
     [connection/summary/client/physical-close violated/initiation/valid violated/messages/fragments/large]
 waits-through-silence: a server that sends nothing is waited for
     [tuning/heartbeat/other-means violated/initiation/valid]
 escape-not-known: the escape FFFF in front of a size is not known [frames/escape]
-refuses-duplicates: a server that names an option twice is left [tables/duplicates]
-refuses-pings: a PING that nobody asked for is refused [tuning/heartbeat/hint]
-works-on-behind-a-close: behind its answer to CHANNEL CLOSE, a FLOW is sent [scenarios/errors/client-closes]
+refuses-duplicates: a server that names an option twice makes the client disconnect [tables/duplicates]
+refuses-pings: an unrequested PING is refused [tuning/heartbeat/hint]
+works-on-behind-a-close: after its answer to CHANNEL CLOSE, a FLOW is sent [scenarios/errors/client-closes]
 crashes-on-what-it-cannot-read: what cannot be read is the end of the process
     [violated/syntax/message-head violated/syntax/command-end violated/frames/size-first violated/frames/size-forms
     violated/syntax/notes/end-counted violated/syntax/connection-commands violated/syntax/channel-commands

@@ -67,8 +67,8 @@ SLIPS: tuple[tuple[str, str, str, Mapping[str, Any]], ...] = (
 """Name, point, command, fields; channel 1 and handle 1 where none is named."""
 
 SLIP_FAULTS: tuple[Fault, ...] = fault_table("""
-pings-before-open: a PING stands between TUNE and OPEN [connection/open/at-once]
-tunes-behind-open: a TUNE comes behind OPEN [scenarios/preparing/open]
+pings-before-open: a PING is sent between TUNE and OPEN [connection/open/at-once]
+tunes-behind-open: a TUNE is sent after OPEN [scenarios/preparing/open]
 handle-before-its-channel: a handle is opened on a channel that is not open [scenarios/opening/order]
 channel-zero: a channel 0 is opened [channel/open/channel-id]
 opens-a-channel-twice: a channel that is open is opened [channel/open/open]
@@ -95,13 +95,13 @@ prefetch-zero: the prefetch of a CONSUME is 0 [handle/consume/prefetch-range]
 prepares-without-the-mode: PREPARE is sent on a channel without restartable mode
     [restartable/option restartable/not-for-one-fragment]
 gives-back-what-never-came: UNGET names a message that was never delivered [handle/unget/number]
-works-on-a-closed-channel: a COMMIT comes behind the client's CHANNEL CLOSE [scenarios/errors/only-open]
-works-behind-its-close: a channel is opened behind the client's CONNECTION CLOSE [connection/close/repeated]
-challenges-the-server: CHALLENGE comes from the client [connection/summary/server/challenge]
-confirms-a-connection: CONNECTION REPLY comes from the client [connection/summary/server/reply]
-confirms-a-channel: CHANNEL REPLY comes from the client [channel/summary/server/reply]
-creates-a-queue: CREATED comes from the client [handle/summary/server/created]
-notifies-the-server: NOTIFY comes from the client [handle/summary/server/notify]
-lists-messages: INDEX comes from the client [handle/summary/server/index]
-confirms-a-handle: HANDLE REPLY comes from the client [handle/summary/server/reply]
+works-on-a-closed-channel: a COMMIT is sent after the client's CHANNEL CLOSE [scenarios/errors/only-open]
+works-behind-its-close: a channel is opened after the client's CONNECTION CLOSE [connection/close/repeated]
+challenges-the-server: CHALLENGE is sent by the client [connection/summary/server/challenge]
+confirms-a-connection: CONNECTION REPLY is sent by the client [connection/summary/server/reply]
+confirms-a-channel: CHANNEL REPLY is sent by the client [channel/summary/server/reply]
+creates-a-queue: CREATED is sent by the client [handle/summary/server/created]
+notifies-the-server: NOTIFY is sent by the client [handle/summary/server/notify]
+lists-messages: INDEX is sent by the client [handle/summary/server/index]
+confirms-a-handle: HANDLE REPLY is sent by the client [handle/summary/server/reply]
 """)

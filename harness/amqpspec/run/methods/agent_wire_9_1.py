@@ -55,12 +55,12 @@ takes-the-end-for-success: error-handling/connection-exception
 
 _OWN = fault_table("""
 header-of-0-9-1: the protocol header is that of 0-9-1 [protocol-header/eight-octets]
-frames-before-the-header: a heartbeat comes before the protocol header [protocol-header/client-starts]
+frames-before-the-header: a heartbeat is sent before the protocol header [protocol-header/client-starts]
 property-named-badly: start-ok has a property whose name begins with a digit [field-tables/names]
-zero-octet-in-a-short-string: a queue's name holds a zero octet [data-fields/strings/short-zero-octet]
+zero-octet-in-a-short-string: a queue's name contains a zero octet [data-fields/strings/short-zero-octet]
 refuses-traces: a trace is answered by a close [amq_wlp_trace_02]
 refuses-heartbeats: a heartbeat is answered by a close [amq_wlp_heartbeat_02]
-refuses-duplicates: a server that names a property twice is left [field-tables/duplicates]
+refuses-duplicates: a server that names a property twice makes the client disconnect [field-tables/duplicates]
 leaves-at-structured-contents: a content within another one ends the socket [structured-content/support]
 """)
 

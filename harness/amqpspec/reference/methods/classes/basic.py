@@ -233,7 +233,7 @@ internal-exchange-published-to: an internal exchange takes publications
     [exchange/declare/internal basic/publish/exchange/internal]
 consumer-tags-of-connection: a tag serves one channel at a time [domain/consumer-tag]
 cancel-on-every-channel: cancel ends the tag on other channels as well [domain/consumer-tag]
-qos-always-global: qos is for the whole connection, whatever was asked [basic/qos/global]
+qos-always-global: qos applies to the whole connection, with or without global [basic/qos/global]
 qos-without-effect-on-consumers: qos changes nothing where consumers are at work [basic/qos-ok]
 qos-global-means-channel: qos with global set is for one channel [basic/qos/global]
 deliveries-before-consume-ok: a consumer is served before it is confirmed [wire/content/synchronisation]
@@ -241,9 +241,9 @@ generated-tags-repeat: every generated consumer tag is the same [basic/consume/c
 fifteen-consumers-at-most: a sixteenth consumer is refused [basic/consume/minimum-consumers]
 exclusive-access-never-ends: an exclusive consumer keeps others away after it was cancelled
     [basic/consume/exclusive/alone]
-cancelled-consumer-goes-on: a cancelled consumer is served on [wire/content/synchronisation basic/cancel]
+cancelled-consumer-goes-on: a cancelled consumer still receives messages [wire/content/synchronisation basic/cancel]
 cancel-requeues-unacked: cancel takes delivered messages away again [basic/cancel]
-cancel-after-queue-is-gone-refused: cancelling a consumer whose queue is gone is refused [basic/cancel/queue-gone]
+cancel-after-queue-is-gone-refused: cancelling a consumer of a deleted queue is refused [basic/cancel/queue-gone]
 mandatory-ignored: an unroutable mandatory message is dropped
     [basic/publish/mandatory/return basic/publish/mandatory/implemented constant/no-route]
 everything-unroutable-returned: an unroutable message is returned although it is not mandatory

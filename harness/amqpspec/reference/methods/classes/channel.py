@@ -93,7 +93,7 @@ channel-starts-paused: a new channel delivers nothing until flow starts it [chan
 flow-ignored: deliveries go on although flow stopped them [channel/flow/active channel/flow/initial-state-paused]
 flow-never-resumes: what waited is not delivered when flow starts again [channel/flow/active]
 flow-not-confirmed: flow is not answered [channel/flow/bidirectional channel/flow-ok]
-flow-ok-inverted: flow-ok says the opposite of flow [channel/flow-ok]
+flow-ok-inverted: flow-ok contains the opposite of flow [channel/flow-ok]
 flow-stops-whole-connection: flow pauses and resumes every channel of the connection [channel/flow/active]
 flow-answered-after-the-contents: flow is answered once there is nothing left to deliver [channel/flow/bidirectional]
 crossing-channel-close-ignored: a close that crosses the server's own is not answered

@@ -215,7 +215,7 @@ server-properties-incomplete: start does not say host and information
 en-us-not-offered: start offers another locale only [connection/start/locales/required-support]
 lists-separated-by-commas: mechanisms and locales come with commas between them
     [connection/start/mechanisms connection/start/locales/list]
-second-locale-refused: of the locales on offer, only the first is taken [connection/start-ok/locale]
+second-locale-refused: of the offered locales, only the first is accepted [connection/start-ok/locale]
 small-frame-max-offered: tune offers a frame-max of 2,048 [connection/tune/frame-max/minimum-offered]
 frame-max-8192-at-least: a client that settles for less than 8,192 octets is turned away
     [connection/tune-ok/frame-max/minimum]
@@ -223,7 +223,7 @@ zero-is-little: zero in tune-ok stands for one channel and for the smallest fram
     [connection/tune-ok/channel-max/upper-limit connection/tune-ok/frame-max/upper-limit]
 agreed-frame-max-forgotten: frames up to the server's own limit are taken
     [connection/tune-ok/frame-max/all-frames amq_wlp_frame_03]
-frame-max-counts-payload: frame-max is taken to limit the payload alone [connection/tune/frame-max/whole-frame]
+frame-max-counts-payload: frame-max limits only the payload [connection/tune/frame-max/whole-frame]
 frame-of-just-frame-max-refused: a frame has to stay below frame-max
     [amq_wlp_frame_03 connection/tune/frame-max/whole-frame]
 heartbeat-zero-ignored: heartbeats are sent and demanded although the client wanted none

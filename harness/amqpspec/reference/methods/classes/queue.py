@@ -265,7 +265,7 @@ unbind-does-nothing: queue.unbind is confirmed and not done
     [wire/content/synchronisation queue/unattached queue/bind/duplicates]
 unbind-takes-every-key: an unbind takes every binding between the queue and the exchange [queue/unbind/failure]
 failed-unbind-confirmed: unbinding a missing queue is confirmed [queue/unbind/failure]
-purge-does-nothing: purge counts the messages and keeps them [wire/content/synchronisation queue/purge]
+purge-does-nothing: purge counts the messages but does not remove them [wire/content/synchronisation queue/purge]
 queue-delete-does-nothing: queue.delete is confirmed and not done [wire/channels/visibility queue/delete]
 if-unused-always-refused: if-unused refuses unused queues too [queue/delete/if-unused/in-use]
 if-empty-counts-consumers: a consumer makes a queue not empty [queue/delete/if-empty/not-empty]

@@ -183,13 +183,13 @@ def _send_again(channel: Channel, delivery: Delivery) -> None:
 
 
 FAULTS = fault_table("""
-delivery-tags-of-connection: a tag of another channel is taken for one of this [domain/delivery-tag/channel-local]
+delivery-tags-of-connection: a tag of another channel is accepted [domain/delivery-tag/channel-local]
 acked-message-kept: an acknowledged message goes back to its queue
     [basic/explicit-ack basic/ack/multiple basic/get-ok]
 requeue-flag-ignored: a message rejected for requeuing is discarded
     [basic/reject/requeue/flag basic/nack/requeue/flag]
 discard-requeues: a message rejected for good is requeued [basic/reject/requeue/flag basic/nack/requeue/flag]
-requeue-opens-no-window: a message that goes back to its queue makes no room [basic/qos/prefetch-count]
+requeue-opens-no-window: a requeued message does not open the window [basic/qos/prefetch-count]
 shared-window-opens-for-one-channel: a window of the connection opens for the channel alone that acknowledges
     [basic/qos/global]
 transacted-ack-holds-one-message: of what is acknowledged at once in a transaction, one message counts as acknowledged
@@ -204,5 +204,5 @@ recover-forgets-redelivered: recovered messages are not marked as redelivered
     [basic/recover/redelivered basic/recover-async/redelivered]
 recover-not-confirmed: recover is not answered [basic/recover-ok]
 recover-ok-after-messages: recover is answered after the messages that it brings back [wire/content/synchronisation]
-ack-applied-before-commit: a transacted acknowledgement holds at once [tx/rollback tx/atomic]
+ack-applied-before-commit: a transacted acknowledgement takes effect at once [tx/rollback tx/atomic]
 """)
