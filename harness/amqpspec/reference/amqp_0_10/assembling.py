@@ -76,6 +76,6 @@ class Building:
 
 
 FAULTS = fault_table("""
-empty-frames-end-segments: an empty frame is taken for the last one of its segment
+empty-frames-end-segments: an empty frame is read as the last one of its segment
     [transport/assemblies/any-cut transport/frame/size]
 """)

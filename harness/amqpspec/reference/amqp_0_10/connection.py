@@ -215,10 +215,10 @@ FAULTS = fault_table("""
 frames-larger-than-agreed: the broker sends frames larger than agreed
     [connection/tune-ok/max-frame-size/max-frame-size/sent min-max-frame-size/agreed min-max-frame-size/value]
 detached-without-a-name: detached does not name its session [session/detach/confirmed]
-closes-on-channel-one: close travels on channel 1, however few channels there are
+closes-on-channel-one: close is sent on channel 1, however few channels there are
     [connection/tune-ok/channel-max/available-channels]
 reasons-left-out: close has no text [connection/close/reason]
-octets-behind-controls: a control has an octet behind its arguments
+octets-behind-controls: a control has an octet after its arguments
     [encoding/control/layout encoding/command/layout]
 backlog-ends-deliveries: after a large backlog nothing is delivered without a flush [message/flow/infinite]
 unspoken-header-answered: an unknown protocol header is answered with another unsupported one

@@ -91,7 +91,7 @@ def _boolean(value: Value, faulty: Faulty) -> Value:
 
 
 FAULTS = fault_table("""
-fragments-carry-all-properties: a message goes out in two fragments that both carry its properties
+fragments-carry-all-properties: a message is sent in two fragments that both contain its properties
     [message/fragment-properties/first-only]
 bodies-cut-at-64k: bodies end after 65,536 octets [encoding/body-segment/opaque]
 unknown-structs-dropped: structs of unknown codes are not passed on [encoding/header-segment/unknown-entry]

@@ -274,9 +274,9 @@ exchange-has-to-be-as-auto-delete: a second declare must repeat auto-delete
 used-exchange-deleted-though-refused: deleting an exchange with bindings is refused, but done
     [exchange/delete/if-unused/exchange-in-use/stays]
 query-without-name-finds-nothing: a query does not find the default exchange [exchange/query/name/default]
-query-always-finds: a query does not say that there is no such exchange
+query-always-finds: a query does not report that an exchange does not exist
     [exchange/query/exchange-query-result/type/fields]
-query-tells-nothing-of-durability: a query never says durable
+query-tells-nothing-of-durability: a query never reports durable
     [exchange/query/exchange-query-result/type/fields exchange/declare/durable/support]
 second-bind-changes-arguments: a second bind by the same key changes the arguments
     [exchange/bind/duplicates/arguments]

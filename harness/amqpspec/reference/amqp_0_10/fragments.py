@@ -125,7 +125,7 @@ def resume(session: Session, order: Order) -> Packed:
 
 
 FAULTS = fault_table("""
-fragments-are-messages: every fragment is a message of its own
+fragments-are-messages: every fragment is a separate message
     [message/fragment-properties/one-client message/fragment-properties/whole-first
     message/fragment-properties/first-only]
 properties-of-the-last-fragment-count: a message in fragments has the properties of the last one

@@ -186,7 +186,7 @@ def close_ok(connection: Connection, order: Order) -> None:
 
 
 FAULTS = fault_table("""
-server-properties-incomplete: start omits the properties host and information
+server-properties-incomplete: start does not contain host and information
     [connection/start/server-properties/required-fields]
 en-us-not-offered: start does not offer en_US [connection/start/locales/required-support]
 second-locale-refused: only the first locale offered is accepted [connection/start-ok/locale]

@@ -143,7 +143,7 @@ released-messages-count-as-new: release without set-redelivered clears the flag
 released-messages-are-lost: a released message is lost [message/release/available]
 released-messages-go-to-the-end: a released message goes to the end of its queue
     [message/release/ordering/position message/release/ordering/out-of-order]
-everything-can-be-acquired: acquire returns messages that another session holds
+everything-can-be-acquired: acquire returns messages that another session has acquired
     [message/acquire/one-to-one message/acquire-mode/not-acquired message/accept-mode/none]
 empty-acquires-not-answered: an acquire of nothing has no result [message/acquire/one-to-one]
 """)

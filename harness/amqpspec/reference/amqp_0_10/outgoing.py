@@ -88,7 +88,7 @@ def ids_of(ranges: Iterable[tuple[int, int]] | None) -> SerialSet:
 
 
 FAULTS = fault_table("""
-own-commands-without-a-point: the broker's own commands come without a command-point
+own-commands-without-a-point: the broker sends commands without a command-point
     [session/command-point/numbering]
 nothing-sent-again: the broker sends none of its commands again on another channel
     [session/request-timeout/preserved]

@@ -238,7 +238,7 @@ immediate-means-nothing: an immediate message waits for a subscriber
     [message/delivery-properties/immediate/unroutable]
 immediate-never-delivered: an immediate message is never delivered
     [message/delivery-properties/immediate/unroutable]
-one-able-subscriber-is-enough: an immediate message goes to its queues where one of them has an able subscriber
+one-able-subscriber-is-enough: an immediate message is delivered if one of its queues has an able subscriber
     [message/delivery-properties/immediate/unroutable message/reject-code/immediate]
 publishing-is-not-transacted: messages published in a transaction are available at once
     [message/transfer/transactional-publish tx/rollback/effect dtx/rollback/effect]

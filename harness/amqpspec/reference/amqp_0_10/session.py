@@ -283,7 +283,7 @@ sessions-outlive-timeout-zero: a session without a timeout survives the end of i
 timeouts-run-on: a session attached again within its timeout still expires
     [session/request-timeout/preserved]
 session-names-of-all-users: all users share one set of session names [session/name session/attach/scoping]
-ranges-that-touch: completed lists each id as a range of its own
+ranges-that-touch: completed lists each id as a separate range
     [type/sequence-set/layout]
 expected-unasked: expected is sent with every completion [session/expected/never-spontaneous]
 confirms-what-never-came: confirmed names commands that were never sent

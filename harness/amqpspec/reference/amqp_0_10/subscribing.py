@@ -161,7 +161,7 @@ exclusive-comes-first-only: a queue that ever had a subscriber grants no exclusi
 fifteen-subscriptions-at-most: a queue has room for fifteen subscriptions
     [message/subscribe/simultaneous-subscriptions]
 cancel-does-nothing: a subscription continues after cancel [message/cancel/no-more message/subscribe/lifetime]
-cancel-releases-transfers: cancel gives back what is neither accepted nor released
+cancel-releases-transfers: cancel returns transfers that are neither accepted nor released
     [message/cancel/post-cancel-transfer-resolution/unaffected]
 cancel-forgets-transfers: transfers from before a cancel can no longer be settled
     [message/cancel/post-cancel-transfer-resolution/resolvable]

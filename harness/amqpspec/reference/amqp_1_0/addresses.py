@@ -98,8 +98,8 @@ def _selector(one: Any) -> Selector | None:
 
 FAULTS = fault_table("""
 nodes-not-made: an address that names nothing is refused [links/establishing/create-terminus]
-termini-told-as-asked-for: the broker's attach repeats the terminus as it was asked for
+termini-told-as-asked-for: the broker's attach repeats the requested terminus
     [links/establishing/actual-properties links/establishing/adjust]
-terminus-properties-not-told: of a terminus, only the address is told
+terminus-properties-not-told: of a terminus, only the address is announced
     [links/establishing/actual-properties links/recovering/full-state]
 """)

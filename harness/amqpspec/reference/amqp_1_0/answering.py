@@ -193,15 +193,15 @@ unsettled-map-with-null-key: the broker's unsettled maps have a null key [perfor
 what-the-sender-lacks-stays: a delivery unsettled only at the target stays so [transfers/resuming/target-only-settled]
 attach-fits-no-frame: attach is as long as its unsettled map [performatives/attach/unsettled/prefer-incomplete
     performatives/attach/unsettled/too-large performatives/open/max-frame-size/respected]
-incomplete-map-told-as-complete: an unsettled map that was cut is told as complete
+incomplete-map-told-as-complete: a truncated unsettled map is announced as complete
     [performatives/attach/unsettled/prefer-incomplete performatives/attach/unsettled/too-large]
 large-map-ends-session: an unsettled map that does not fit ends the session
     [performatives/attach/unsettled/prefer-incomplete performatives/attach/unsettled/too-large]
-snd-settle-mode-told-wrong: attach tells another sender settle mode than the one in use
+snd-settle-mode-told-wrong: attach contains another sender settle mode than the one in use
     [performatives/attach/snd-settle-mode/respected performatives/transfer/settled/mode-unsettled
     performatives/transfer/settled/mode-settled definitions/snd-settle-mode/unsettled
     definitions/snd-settle-mode/settled]
-rcv-settle-mode-told-wrong: attach tells another receiver settle mode than the one in use
+rcv-settle-mode-told-wrong: attach contains another receiver settle mode than the one in use
     [performatives/attach/rcv-settle-mode/respected definitions/rcv-settle-mode/first]
 sender-without-initial-delivery-count: the broker's attach as a sender lacks the initial-delivery-count
     [performatives/attach/initial-delivery-count/set]

@@ -283,30 +283,30 @@ link-alive-twice: a link can be attached twice at once [sessions/link-on-one-ses
 one-name-one-link: sender and receiver cannot have the same name [links/names/one-connection links/names/unique]
 stolen-link-not-closed: the link that was stolen is detached, not closed [links/names/stolen]
 unknown-filters-refused: a link with a filter that is not understood is refused [links/establishing/adjust]
-null-terminus-not-recovered: the state of a terminus is not told to who attaches without one
+null-terminus-not-recovered: an attach without a terminus does not receive the state of the terminus
     [links/recovering/full-state]
-old-source-kept-on-resume: on resuming, the partner's new terminus is not taken
+old-source-kept-on-resume: on resuming, the partner's new terminus is ignored
     [links/establishing/authority links/reattaching/update]
 failed-links-not-resumed: a link that failed cannot be resumed, with or without a map
     [links/errors/resume-unsettled links/errors/resume]
-old-credit-kept: a link that is attached anew goes on with its old credit
+old-credit-kept: a link that is attached again keeps its old credit
     [links/errors/destroyed performatives/detach/closed links/flow/initial-state]
 reattach-ignored: the terminus in a second attach is ignored [links/reattaching/update]
-remote-state-not-compared: outcomes that an unsettled map tells are not applied
+remote-state-not-compared: outcomes in an unsettled map are not applied
     [performatives/attach/unsettled/compared]
 nothing-resumed: nothing is resumed [transfers/resuming/both transfers/resuming/resume-flag
     transfers/resuming/incomplete/reduce performatives/attach/unsettled/resent performatives/attach/unsettled/compared
     performatives/transfer/resume/first performatives/attach/incomplete-unsettled/sender]
-map-wanted-again: an attach without a map ends the session where the source holds something unsettled
+map-wanted-again: an attach without a map ends the session if the source has unsettled deliveries
     [links/establishing/answer]
 unknown-tags-resumed: a tag that the source does not know is resumed as an empty message
     [transfers/resuming/target-only performatives/transfer/resume/known-only]
-what-the-receiver-lacks-stays: what only the source holds unsettled stays so
+what-the-receiver-lacks-stays: a delivery unsettled only at the source stays so
     [transfers/resuming/source-only performatives/attach/unsettled/resent]
 incomplete-map-taken-for-complete: deliveries missing in an incomplete map are settled
     [transfers/resuming/incomplete/no-evidence]
 incomplete-for-ever: after an incomplete map, the complete one is not believed
     [transfers/resuming/incomplete/retry performatives/attach/incomplete-unsettled/reattach]
-initial-delivery-count-of-receiver-taken: a sender begins to count where its receiver says
+initial-delivery-count-of-receiver-taken: a sender starts to count at the receiver's value
     [performatives/attach/initial-delivery-count/ignored links/flow/count-unspecified]
 """)

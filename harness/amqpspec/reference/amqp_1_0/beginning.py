@@ -62,7 +62,7 @@ begin-answered-without-remote-channel: the answer to begin has no remote-channel
     [sessions/begin/remote-channel-set performatives/begin/remote-channel/answer]
 remote-channel-of-begin-is-own: the answer to begin names another channel
     [performatives/begin/remote-channel/answer connections/channels/by-direction]
-unasked-begin-with-remote-channel: the broker begins a session of its own that names a remote channel
+unasked-begin-with-remote-channel: the broker begins an unrequested session with a remote channel
     [sessions/begin/remote-channel-empty performatives/begin/remote-channel/unset]
 begin-without-window: the broker's begin lacks the incoming-window [performatives/begin/mandatory]
 highest-channel-taken: sessions use the highest free channel [sessions/begin/lowest-channel]

@@ -341,13 +341,13 @@ empty-frames-are-no-life: empty frames do not stop the idle timer
     [framing/empty-frame connections/idle-timeout/measure connections/idle-timeout/empty-frame]
 begin-before-open: the broker sends a begin before its open
     [connections/opening/open-first performatives/open/first-frame connections/states/legal-frames]
-open-on-channel-one: the broker's open goes out on channel 1
+open-on-channel-one: the broker sends open on channel 1
     [connections/opening/channel-zero connections/opening/limits-before]
 answers-in-reverse: what gathers for the socket is written last frame first [model/channels-order]
 split-frames-lost: a frame that arrives in parts is discarded [connections/pipelined/same-treatment]
 close-not-answered: a close is answered by the end of the stream alone
     [performatives/close/written connections/closing/close-frame connections/closing/any-channel]
-close-on-highest-channel: the broker's close goes out on a channel of its own
+close-on-highest-channel: the broker sends close on an unused channel
     [connections/closing/channel-zero connections/closing/pipelined-with-open]
 close-sent-twice: a close that crosses the broker's is answered by another one
     [connections/simultaneous-close connections/states/end connections/closing/last-thing]
@@ -355,7 +355,7 @@ errors-end-the-socket-bare: where a connection is in error, the stream ends with
     [connections/closing/close-frame]
 half-close-ends-the-socket-bare: where the partner ends its stream, the broker does so without close
     [connections/closing/close-frame]
-connection-works-on-after-close: after its close for an error, the broker goes on to work
+connection-works-on-after-close: after its close for an error, the broker continues to work
     [connections/states/discarding connections/states/close-sent connections/closing/last-thing
     connections/simultaneous-close connections/closing/read-on]
 frame-behind-close: the broker sends an end after its close [connections/closing/last-thing connections/states/end
@@ -365,13 +365,13 @@ empty-frame-behind-close: an empty frame follows the broker's close
     connections/empty-frame/not-after-close connections/states/close-sent]
 empty-frames-after-close: empty frames go on while the broker waits for the other close
     [connections/empty-frame/not-after-close connections/states/close-sent connections/states/discarding]
-every-breach-closes-again: a breach behind the broker's close is answered by another close
+every-breach-closes-again: a violation after the broker's close is answered with another close
     [connections/states/discarding]
 deaf-after-close: after its close for an error, the broker does not look for the other one
     [connections/closing/read-on connections/simultaneous-close connections/states/discarding]
 no-waiting-for-the-other-close: after its close for an error, the broker resets the connection
     [connections/closing/read-on connections/states/discarding]
-waits-for-close-for-ever: who does not answer the broker's close is kept for ever
+waits-for-close-for-ever: a connection whose client does not answer the broker's close is never closed
     [connections/closing/timeout connections/idle-timeout/unresponsive]
 socket-kept-after-close: once both closes are out, the stream does not end
     [connections/states/end performatives/close/written connections/simultaneous-close]

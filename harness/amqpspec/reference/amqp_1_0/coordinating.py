@@ -103,9 +103,9 @@ def _body(partial: IncomingDelivery) -> Any:
 
 
 FAULTS = fault_table("""
-coordinator-told-as-a-node: the broker's attach of a control link tells a node for the coordinator
+coordinator-told-as-a-node: the broker's attach of a control link contains a node instead of the coordinator
     [transactions/coordinator/capabilities]
-local-transactions-not-told: the coordinator does not tell that it knows local transactions
+local-transactions-not-told: the coordinator does not announce local transactions
     [transactions/coordinator/capabilities]
 settled-control-messages-taken: a settled declare is accepted [transactions/control/settled]
 declare-answered-by-accepted: a declare is accepted without a txn-id [transactions/declare/declared]

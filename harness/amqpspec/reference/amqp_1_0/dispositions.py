@@ -200,26 +200,26 @@ def _by_sender(session: Session, first: int, last: int, frame: Composed) -> None
 FAULTS = fault_table("""
 settlements-for-failed-links-taken: a settlement by the sender of a delivery on a failed link changes nothing
     [links/errors/errant-link]
-errant-link-sought-by-first-delivery: of the deliveries of a session, the first alone is looked at for a failed link
+errant-link-sought-by-first-delivery: only the first delivery of a session is checked for a failed link
     [links/errors/errant-link]
 released-deliveries-count: a released message counts as failed [messaging/released/delivery-count]
-undeliverable-here-not-minded: a message goes out again where it could not be delivered
+undeliverable-here-not-minded: a message is sent again where it could not be delivered
     [messaging/modified/undeliverable-here]
-default-outcome-not-applied: what is settled without a state goes back to its node, whatever its source's default is
+default-outcome-not-applied: a message settled without a state returns to its node, whatever its source's default is
     [messaging/source/default-outcome]
 deliveries-of-closed-links-live: dispositions are applied to messages that a closed link has given back
     [links/closing/stale-dispositions]
 old-delivery-ids-live: dispositions are applied to ids of a session that has ended [transfers/resuming/delivery-ids]
-outcomes-not-applied: whatever the outcome, messages go back to their node
+outcomes-not-applied: with any outcome, messages return to their node
     [performatives/disposition/detached-links/applied links/detaching/by-delivery-id
     performatives/disposition/many-links performatives/disposition/settled performatives/disposition/last
     transfers/receiver-first]
-released-taken-for-accepted: released messages are gone
+released-taken-for-accepted: released messages are removed
     [performatives/disposition/detached-links/applied performatives/disposition/directionality]
 received-taken-for-accepted: a state that is not terminal counts as accepted [transfers/states/non-terminal]
 non-terminal-state-settles: a state that is not terminal makes the broker settle [transfers/states/non-terminal]
 terminal-state-not-settled-by-sender: the broker does not settle what has an outcome [transfers/states/terminal]
-sender-settles-in-another-state: the broker settles with another outcome than the one told
+sender-settles-in-another-state: the broker settles with another outcome than the reported one
     [performatives/transfer/state/terminal transfers/states/terminal]
 sender-changes-its-mind: the broker settles twice, the second time with another outcome
     [performatives/transfer/state/terminal]

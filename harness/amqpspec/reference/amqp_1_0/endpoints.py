@@ -179,6 +179,6 @@ closing-detach-answered-without-closed: a closing detach is answered by one that
 every-detach-closes: every detach is treated and answered as a closing one [links/detaching/fully-detached
     links/detaching/announce links/detaching/by-delivery-id performatives/disposition/detached-links
     performatives/disposition/detached-links/applied links/establishing/unsettled-state]
-failed-endpoint-works-on: an endpoint goes on to work after its detach for an error
+failed-endpoint-works-on: an endpoint continues to work after its detach for an error
     [links/errors/destroyed links/errors/errant-link definitions/condition/errant-link links/errors/detach-with-error]
 """)

@@ -72,7 +72,7 @@ def _stray(session: Windows) -> dict[str, Any]:
 FAULTS = fault_table("""
 outgoing-window-counts-down: each transfer sent takes one off the outgoing window
     [sessions/flow/outgoing-window-policy]
-incoming-window-never-told-smaller: flows tell the whole incoming window, always
+incoming-window-never-told-smaller: flows always contain the whole incoming window
     [sessions/flow/incoming-window-policy]
 flow-without-outgoing-window: the broker's flows lack the outgoing-window [performatives/flow/mandatory]
 flow-without-next-incoming-id: the broker's flows lack next-incoming-id [performatives/flow/next-incoming-id/set]

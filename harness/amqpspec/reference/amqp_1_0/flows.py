@@ -111,18 +111,18 @@ def _check_session_flow(session: Session, flow: Composed) -> None:
 
 FAULTS = fault_table("""
 next-outgoing-id-not-taken-over: the next-outgoing-id of a flow changes nothing [sessions/flow/received/rewound]
-window-without-the-formula: the partner's window is taken as it stands in its flow
+window-without-the-formula: the partner's window is used as it is in its flow
     [sessions/flow/remote-incoming-window sessions/flow/window-formula]
 unset-next-incoming-id-is-now: without next-incoming-id, the partner's window counts from now
     [sessions/flow/window-without-next-incoming-id performatives/flow/next-incoming-id/unset]
 session-flow-resets-credit: a flow for the session sets the credit of its links to zero
     [performatives/flow/handle/session-only]
 echo-not-answered: a flow that requests an answer gets none [performatives/flow/echo/answered links/stopping/echo]
-echo-on-link-answered-for-session: a flow of a link that asks for an answer gets one for the session
+echo-on-link-answered-for-session: a flow of a link that requests an answer gets one for the session
     [performatives/flow/echo/answered links/stopping/echo performatives/flow/link-credit/sender]
-session-echo-answered-by-a-link: a flow of the session that asks for an answer gets one of a link
+session-echo-answered-by-a-link: a flow of the session that requests an answer gets one of a link
     [performatives/flow/echo/link-answer]
 echo-answered-twice: a flow that requests an answer gets two [performatives/flow/echo/one-answer]
-drain-not-told: a sender does not tell that it has drained
+drain-not-told: a sender does not report that it has drained
     [links/flow/drain/empty links/flow/drain/behaviour links/synchronous-get/timed]
 """)

@@ -53,7 +53,7 @@ class Idle(SignsOfLife):
 
 FAULTS = fault_table("""
 idle-threshold-not-doubled: what the broker announces is its whole threshold [connections/idle-timeout/half]
-idle-timeout-of-partner-ignored: the broker does not keep the partner's idle timeout
+idle-timeout-of-partner-ignored: the broker does not respect the partner's idle timeout
     [performatives/open/idle-time-out/required connections/idle-timeout/independent
     connections/idle-timeout/empty-frame framing/empty-frame connections/empty-frame/channel-zero
     connections/idle-timeout/unsupported]

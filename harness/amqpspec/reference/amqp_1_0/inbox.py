@@ -256,7 +256,7 @@ empty-frames-refused-off-channel-zero: empty frames on other channels than 0 are
     [connections/empty-frame/any-channel]
 empty-frames-count-as-transfers: an empty frame counts as a transfer [connections/empty-frame/no-meaning]
 empty-frame-breaks-delivery: an empty frame ends the delivery that is on its way [connections/empty-frame/no-meaning]
-pipelined-session-frames-lost: frames that come in one read with their begin are thrown away
+pipelined-session-frames-lost: frames that arrive in one read with their begin are discarded
     [sessions/states/begin-sent connections/pipelined/frames-before-answer performatives/flow/next-incoming-id/unset]
 begin-beside-failed-session-refused: while a session that failed waits for its end, none can be begun
     [sessions/begin/answer]

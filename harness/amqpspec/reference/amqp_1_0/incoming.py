@@ -114,9 +114,9 @@ continuation-must-not-repeat: a continuation with tag or format is refused
     performatives/transfer/delivery-id/continuation]
 settled-left-out-is-true: settled left out is true
     [performatives/transfer/settled/unset-first performatives/transfer/settled/unset-never]
-settled-left-out-is-false: settled left out is false, whatever was said before
+settled-left-out-is-false: an omitted settled is false, whatever earlier transfers said
     [performatives/transfer/settled/unset-later]
-last-settled-wins: of several transfers, the last one says whether the message is settled
+last-settled-wins: of several transfers, the last one decides whether the message is settled
     [performatives/transfer/settled/unset-later performatives/transfer/settled/unset-never]
 settled-has-to-be-said-first: settled on a later transfer is ignored [performatives/transfer/settled/unset-never]
 booleans-of-one-octet-are-true: settled in the one-octet encoding of booleans is true, whatever the octet

@@ -210,6 +210,6 @@ terminus-ends-with-session: a terminus lives as long as its session
     messaging/terminus/expiry-policy]
 termini-of-all-connections-end: where a connection ends, the termini of all connections end
     [messaging/terminus/expiry-policy]
-timeout-of-terminus-ignored: a terminus goes as soon as its time has come, whatever its timeout
+timeout-of-terminus-ignored: a terminus is deleted at once when its expiry policy applies, whatever its timeout
     [messaging/terminus/timeout]
 """)

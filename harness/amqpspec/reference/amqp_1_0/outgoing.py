@@ -103,7 +103,7 @@ resumed-without-resume-flag: resumed deliveries lack the resume flag [transfers/
 every-delivery-resumed: every delivery has the resume flag
     [performatives/transfer/resume/known-only transfers/resuming/target-only]
 small-messages-split: messages go out in transfers of 32 octets [performatives/transfer/single]
-message-ends-with-every-transfer: transfers never say that there is more
+message-ends-with-every-transfer: transfers never set more
     [transfers/fragments transfers/large/additional-transfers performatives/transfer/split]
 transfer-without-handle: the broker's transfers lack the handle [performatives/transfer/handle]
 first-transfer-without-delivery-id: the broker's deliveries have no delivery-id
@@ -121,6 +121,6 @@ message-format-changes-on-the-way: the broker's continuations have another messa
 delivery-tag-too-long: delivery-tags have more than 32 octets [definitions/delivery-tag/length]
 mode-second-on-link-of-mode-first: the broker's transfers have mode second, whatever their link has
     [performatives/transfer/rcv-settle-mode/illegal]
-disposition-in-mid-delivery: the broker sends a disposition for a delivery of which more is to come
+disposition-in-mid-delivery: the broker sends a disposition for an incomplete delivery
     [performatives/disposition/incomplete]
 """)

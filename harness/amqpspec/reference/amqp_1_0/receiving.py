@@ -309,7 +309,7 @@ class ReceivingEndpoint(LinkEndpoint):
 
 FAULTS = fault_table("""
 durable-flag-not-read: a durable message is lost at a restart like any other [messaging/durable]
-transactional-posts-at-once: what is posted in a transaction is available at once
+transactional-posts-at-once: messages posted in a transaction are available at once
     [transactions/posting/available transactions/posting/rollback transactions/posting/settled
     transactions/control/closed]
 settled-posts-lost-in-transactions: what is posted settled in a transaction is lost [transactions/posting/settled]
@@ -326,10 +326,10 @@ initial-delivery-count-taken-for-zero: a receiver begins to count at zero
 delivery-count-by-twos: a receiver counts each delivery twice [performatives/flow/delivery-count/receiver]
 delivery-count-does-not-wrap: a receiver's delivery-count stops at its highest
     [links/flow/delivery-count-wraps definitions/sequence-no/arithmetic]
-receiver-tells-no-delivery-count: a receiver's flows tell a delivery-count of zero
+receiver-tells-no-delivery-count: a receiver's flows contain a delivery-count of zero
     [performatives/flow/delivery-count/receiver links/flow/delivery-count-wraps links/flow/initial-delivery-count]
 largest-transfers-refused: a transfer about as large as frames may be is refused [performatives/transfer/single]
-fragments-mixed-up-by-links: fragments belong to the message that was begun last, whatever their link
+fragments-mixed-up-by-links: fragments are added to the message begun last, whatever their link
     [transfers/large/interleaved-links]
 longest-tags-refused: delivery-tags of 32 octets are refused [definitions/delivery-tag/length]
 mode-left-out-is-second: a transfer without mode has mode second
@@ -346,7 +346,7 @@ mode-second-settled-at-once: in mode second, the broker settles by itself
     performatives/attach/rcv-settle-mode/respected]
 settled-by-sender-not-heard: settlement by the sender is not heard [definitions/rcv-settle-mode/second
     performatives/transfer/rcv-settle-mode/second performatives/disposition/settled]
-booleans-of-one-octet-refused: a transfer that says settled in the one-octet encoding of booleans ends the session
+booleans-of-one-octet-refused: a transfer with settled in the one-octet encoding of booleans ends the session
     [definitions/snd-settle-mode/mixed]
 settled-deliveries-disposed-of: the broker sends dispositions for settled deliveries
     [transfers/settled-at-once performatives/transfer/settled/unset-later definitions/snd-settle-mode/mixed]
@@ -363,16 +363,16 @@ aborted-delivery-goes-on: an aborting transfer changes nothing
     performatives/transfer/aborted/discarded performatives/transfer/aborted/settled]
 aborted-taken-for-the-end: an aborting transfer is the last of its message
     [transfers/large/abort-discard performatives/transfer/aborted/discarded performatives/transfer/aborted/payload]
-payload-of-abort-kept: the payload of an aborting transfer is taken as a message
+payload-of-abort-kept: the payload of an aborting transfer is stored as a message
     [performatives/transfer/aborted/payload]
 aborted-delivery-disposed-of: the broker sends a disposition for an aborted delivery
     [performatives/transfer/aborted/settled]
 aborted-tag-stays-in-use: the tag of an aborted delivery cannot be used again [performatives/transfer/aborted/settled]
 more-counts-though-aborted: more on an aborting transfer counts [performatives/transfer/more/aborted]
 state-on-transfer-refused: a transfer with a state is refused [performatives/transfer/state/meaning]
-unknown-resumed-delivery-taken: a resumed delivery that is not known is taken as new
+unknown-resumed-delivery-taken: an unknown resumed delivery is accepted as new
     [transfers/resuming/unknown-ignored performatives/transfer/resume/unknown]
-resumed-delivery-taken-twice: a resumed delivery that was whole is taken again
+resumed-delivery-taken-twice: a complete resumed delivery is accepted again
     [performatives/transfer/resume/no-payload performatives/transfer/resume/later-true
     performatives/transfer/resume/later-omitted]
 """)

@@ -81,7 +81,7 @@ def _to(partial: IncomingDelivery) -> Any:
 
 
 FAULTS = fault_table("""
-messages-to-nobody-accepted: a message that does not say where it goes is accepted on an anonymous link
+messages-to-nobody-accepted: a message without an address is accepted on an anonymous link
     [definitions/condition/precondition-failed]
 relay-keeps-to-its-first-node: all messages of an anonymous link go to the node of the first one [anonymous/to]
 unroutable-messages-accepted: a message to nowhere over an anonymous link is accepted [anonymous/unroutable]

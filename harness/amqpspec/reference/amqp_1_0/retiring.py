@@ -78,6 +78,6 @@ transactional-outcomes-forgotten: an outcome in a transaction is not applied on 
     [transactions/retirement/commit]
 rollback-gives-back-what-is-held: a rollback takes deliveries from their receiver
     [transactions/retirement/rollback]
-default-outcome-not-applied-on-rollback: what was settled in a transaction is gone after its rollback
+default-outcome-not-applied-on-rollback: messages settled in a transaction are lost after its rollback
     [transactions/retirement/settled]
 """)

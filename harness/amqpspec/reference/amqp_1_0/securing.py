@@ -174,7 +174,7 @@ sasl-frames-with-extended-header: the broker's SASL frames have an extended head
 any-body-is-a-login: a body that is no SASL frame lets in [sasl/frame/body]
 silence-logs-in: a silent client is logged in after a while [sasl/negotiation/silence]
 refused-login-with-data: an unsuccessful outcome contains additional data [sasl/outcome/additional-data]
-refused-login-is-a-failure-of-the-system: a wrong password is told as a failure of the system
+refused-login-is-a-failure-of-the-system: a wrong password is reported as a system failure
     [sasl/outcome/code sasl/init/unsupported]
 refused-login-without-outcome: a login is refused by the end alone
     [sasl/outcome/code sasl/plain/wrong-password sasl/plain/unknown-user sasl/plain/malformed sasl/init/unsupported]

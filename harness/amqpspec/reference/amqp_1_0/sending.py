@@ -266,7 +266,7 @@ small-messages-only: to a receiver without max-message-size, messages of 64 kB a
 link-begins-with-credit: a sender begins with a credit of one [links/flow/initial-state links/flow/no-credit]
 delivery-count-stands-still: a sender's delivery-count does not grow
     [links/flow/delivery-count performatives/flow/delivery-count/sender links/flow/delivery-limit]
-sender-tells-no-delivery-count: a sender's flows tell a delivery-count of zero
+sender-tells-no-delivery-count: a sender's flows contain a delivery-count of zero
     [performatives/flow/delivery-count/sender links/flow/delivery-count]
 delivery-count-taken-from-receiver: a sender takes over the delivery-count of its receiver
     [links/flow/delivery-count-sender-only links/flow/delivery-limit]
@@ -274,7 +274,7 @@ credit-ignored: a sender needs no credit [links/flow/no-credit links/flow/credit
     links/stopping/credit-zero links/flow/count-unspecified links/flow/delivery-limit]
 credit-one-too-many: a sender takes one credit more than it was given [links/flow/delivery-limit links/synchronous-get
     links/flow/link-credit-receiver-only links/flow/count-unspecified]
-credit-added-up: credit is added to what is left
+credit-added-up: credit is added to the remaining credit
     [links/flow/credit-formula links/flow/count-unspecified links/stopping/credit-zero]
 credit-without-the-formula: a sender's credit is the number in the flow
     [links/flow/credit-formula links/flow/delivery-limit links/flow/delivery-count-sender-only]
@@ -283,16 +283,16 @@ credit-not-used-up: sending uses up no credit
     [links/flow/credit-decreases links/synchronous-get performatives/flow/link-credit/sender]
 credit-zero-ignored: a credit of zero does not stop a sender [links/stopping/credit-zero links/flow/no-credit]
 sender-chooses-its-credit: a sender that has used up its credit takes ten more [links/flow/link-credit-receiver-only]
-sender-tells-no-credit: a sender's flows tell a credit of zero
+sender-tells-no-credit: a sender's flows contain a credit of zero
     [performatives/flow/link-credit/sender links/flow/credit-decreases links/flow/link-credit-receiver-only]
 available-made-up: available is seven too many [performatives/flow/available/meaning]
-waits-for-flow-after-available-zero: a sender that has told that nothing is available waits for another flow
+waits-for-flow-after-available-zero: a sender that has announced no available messages waits for another flow
     [links/flow/available-zero]
 drain-ignored: drain changes nothing [links/flow/drain/behaviour links/flow/drain/empty links/synchronous-get/timed]
 drain-leaves-credit: drain leaves the credit
     [links/flow/drain/empty links/flow/drain/behaviour links/synchronous-get/timed]
 drain-leaves-delivery-count: drain leaves the delivery-count [links/flow/drain/empty links/flow/drain/behaviour]
-drain-mode-not-told: a sender's flows do not tell its drain mode
+drain-mode-not-told: a sender's flows do not contain its drain mode
     [performatives/flow/drain/sender links/flow/drain/receiver-only]
 drain-mode-left-at-once: a sender that has drained leaves drain mode
     [links/flow/drain/receiver-only performatives/flow/drain/sender]
@@ -303,14 +303,14 @@ deliveries-interleaved-on-a-link: transfers of several deliveries alternate on o
     [transfers/large/not-within-link]
 delivery-tags-repeat: delivery-tags alternate between two values
     [transfers/delivery-tag/unique links/delivery-tag-per-attempt]
-redelivery-under-the-old-tag: what is delivered again has the tag of the first delivery
+redelivery-under-the-old-tag: a redelivery has the tag of the first delivery
     [links/delivery-tag-per-attempt transfers/delivery-tag/unique]
 settled-sent-unsettled: in mode settled, deliveries go out unsettled [performatives/transfer/settled/mode-settled
     definitions/snd-settle-mode/settled performatives/attach/snd-settle-mode/respected]
-unsettled-sent-settled: deliveries go out settled, whatever the mode
+unsettled-sent-settled: deliveries are sent settled, whatever the mode
     [performatives/transfer/settled/mode-unsettled definitions/snd-settle-mode/unsettled transfers/receiver-first]
-mode-settled-kept-until-acknowledged: what went out settled is kept until it is acknowledged
+mode-settled-kept-until-acknowledged: deliveries sent settled are kept until they are acknowledged
     [performatives/transfer/settled/done]
-sender-settles-on-its-own: the broker settles what has outlived its time without asking
+sender-settles-on-its-own: the broker settles expired deliveries without a request
     [transfers/states/spontaneous transfers/settle-on-ttl]
 """)

@@ -300,9 +300,9 @@ frames-after-end: a flow follows the broker's end [sessions/states/end-rcvd sess
 crossing-end-answered: an end that crosses the broker's is answered by another one [sessions/simultaneous-end]
 ended-channel-stays-mapped: the channel of a session that has ended cannot be used again
     [sessions/simultaneous-end sessions/end/handshake sessions/errors/discard]
-session-works-on-after-end: after its end for an error, the broker goes on to work
+session-works-on-after-end: after its end for an error, the broker continues to work
     [sessions/errors/discard sessions/states/discarding]
-discarded-frames-answered: frames that come after an end for an error are errors again
+discarded-frames-answered: frames that arrive after an end for an error are errors again
     [sessions/states/discarding sessions/errors/discard]
 unsettled-lost-with-session: what is unsettled when a session ends is lost [sessions/end/with-connection]
 incoming-window-of-partner-ignored: the broker sends beyond the partner's window

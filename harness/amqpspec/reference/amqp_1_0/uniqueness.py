@@ -63,9 +63,9 @@ def _close(other: Connection) -> None:
 _FAILED = {"amqp:connection-establishment-failed": True}
 
 FAULTS = fault_table("""
-sole-connections-not-enforced: a container can have two connections though it asked for one
+sole-connections-not-enforced: a container can have two connections although it requested one
     [sole-connection/refused sole-connection/replaced definitions/condition/resource-locked]
-sole-connection-closes-the-first: whatever the policy, the first connection of a container is closed
+sole-connection-closes-the-first: with any policy, the first connection of a container is closed
     [sole-connection/refused]
 sole-connections-whatever-the-container: a sole connection is the only one of all containers
     [sole-connection/refused sole-connection/replaced]

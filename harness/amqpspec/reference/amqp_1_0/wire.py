@@ -168,7 +168,7 @@ FAULTS = fault_table("""
 channel-octets-swapped: the octets of a channel number are read the wrong way round [framing/channel]
 extended-header-refused: a frame with an extended header is malformed [framing/doff framing/extended-header
     sasl/frame/extended-header-ignored]
-extended-header-taken-for-body: the body is looked for behind eight octets, always
+extended-header-taken-for-body: the body is always read after eight octets
     [framing/extended-header framing/doff framing/size sasl/frame/extended-header-ignored]
 small-frames-refused: frames above 256 octets are too large
     [performatives/open/max-frame-size/minimum definitions/min-max-frame-size/agreed]

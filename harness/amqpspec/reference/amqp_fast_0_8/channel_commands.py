@@ -128,7 +128,7 @@ COMMANDS: Mapping[str, Command] = {
 FAULTS = fault_table("""
 channel-max-one-less: the last channel that CHANNEL_MAX allows is refused [tuning/channel-max]
 all-channels-alike: whether a channel is transacted is what the first one was [transactions/per-channel]
-ids-usable-behind-the-answer: what comes in one read with CHANNEL OPEN is lost
+ids-usable-behind-the-answer: commands that arrive in one read with CHANNEL OPEN are lost
     [ids/at-once channels/pipelining errors/no-waiting]
 channel-commands-confirmed-unasked: commands on channels are confirmed without a confirm-tag
     [channel/confirmation/asked]

@@ -237,7 +237,7 @@ ack-leaves-the-last: an ACK leaves the message of its number
     [scenarios/acknowledging/up-to channel/ack/all-destinations]
 ack-covers-one-handle: an ACK settles messages of one handle only
     [scenarios/acknowledging/per-channel channel/ack/all-destinations]
-unget-goes-back-to-the-same-reader: a message that was pushed back goes to whoever pushed it
+unget-goes-back-to-the-same-reader: a returned message goes to the reader that returned it
     [handle/unget/passed-on]
 unget-drops-the-message: a returned message is lost [handle/unget/passed-on]
 redelivered-not-marked: messages that are delivered again are not marked [handle/notify/redelivered]

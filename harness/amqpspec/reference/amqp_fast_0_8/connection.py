@@ -330,18 +330,18 @@ def _shown(text: str) -> bytes:
 _NARROW = (Scope.DELIVERY, Scope.HANDLE, Scope.CHANNEL)
 
 FAULTS = fault_table("""
-login-not-pipelined: what comes in one read with a command of the login is lost
+login-not-pipelined: commands that arrive in one read with a command of the login are lost
     [errors/no-waiting connection/tune/exchange]
-commands-in-one-read-lost: of an incomplete command, the part that came first is lost
+commands-in-one-read-lost: the first part of an incomplete command is lost
     [frames/size-first]
 refused-logins-end-at-once: an error of the negotiation ends the socket without a pause [connection/errors/pause]
-logins-can-be-repeated: in the pause behind an error of the negotiation, commands are still heard
+logins-can-be-repeated: in the pause after an error of the negotiation, commands are still executed
     [connection/errors/pause]
-handle-in-error-reads-on: a handle that is closed for an error keeps its queue from others
+handle-in-error-reads-on: a handle that is closed for an error still blocks its queue for others
     [scenarios/receiving/close]
-channel-in-error-drops-replies: where a channel is closed for an error, what came before it is not confirmed
+channel-in-error-drops-replies: if a channel is closed for an error, earlier commands are not confirmed
     [channel/confirmation/asked]
-connection-in-error-drops-replies: where the connection is closed for an error, what came before it is not confirmed
+connection-in-error-drops-replies: if the connection is closed for an error, earlier commands are not confirmed
     [channel/confirmation/asked]
 error-on-handle-closes-its-neighbours: an error on a handle closes all handles of its channel
     [errors/destination scenarios/errors/detected]
@@ -355,9 +355,9 @@ virtual-hosts-share-destinations: all virtual hosts have the same destinations [
 codes-without-severity: reply codes of errors lack their first digit [errors/reply-codes]
 handles-outlive-their-channel: handles stay open when their channel closes [scenarios/errors/server-closes]
 temporary-queues-go-with-a-channel: temporary queues are deleted when any channel closes [changes/temporary-queues]
-does-not-wait-for-the-other-close: the socket ends right behind the broker's CONNECTION CLOSE
+does-not-wait-for-the-other-close: the socket ends directly after the broker's CONNECTION CLOSE
     [connection/close/reads-on connection/close/repeated]
-close-not-repeated: a command that comes behind the broker's CONNECTION CLOSE is not answered
+close-not-repeated: a command after the broker's CONNECTION CLOSE is not answered
     [connection/close/repeated]
 works-on-behind-close: after its CONNECTION CLOSE, the broker sends other commands [connection/close/repeated]
 close-not-answered: CONNECTION CLOSE is not answered
@@ -365,7 +365,7 @@ close-not-answered: CONNECTION CLOSE is not answered
 answer-to-close-is-answered: the CONNECTION CLOSE that answers the broker's is answered [connection/close/ended]
 works-on-behind-both-closes: commands after CONNECTION CLOSE are still executed [connection/close/released]
 socket-kept-after-close: after both CLOSEs, the socket does not end [connection/close/ended]
-nothing-released-with-the-connection: what a connection held is lost with it
+nothing-released-with-the-connection: the unacknowledged messages of a connection are lost with it
     [connection/close/released connection/summary/server/physical-close]
 temporary-queues-outlive-the-connection: temporary queues stay when their connection ends
     [changes/temporary-queues]

@@ -257,11 +257,11 @@ client-cannot-close-a-handle: a client that closes a handle is in error [handle/
 handle-close-not-answered: HANDLE CLOSE is not answered [handle/close/answered handle/summary/server/close]
 reply-before-created: the REPLY to CONSUME is sent before CREATED [scenarios/confirmations/reply-last]
 dynamic-not-known: a queue that was named is not made [handle/consume/dynamic]
-created-not-sent: the name of a generated queue is not told
+created-not-sent: the name of a generated queue is not sent
     [handle/created/unnamed handle/consume/generated]
 created-with-another-name: CREATED contains another name than the client gave [changes/created-for-dynamic]
 created-by-another-code: CREATED has a code that is not defined [syntax/handle-commands]
-exclusive-outlives-its-reader: a queue that was read exclusively can be read by nobody else any more
+exclusive-outlives-its-reader: a queue that was read exclusively cannot be read by others afterwards
     [handle/consume/exclusive]
 flow-ignored: FLOW has no effect [handle/flow/pause scenarios/receiving/flow]
 flow-never-restarts: a handle that was paused stays so [handle/flow/pause scenarios/receiving/flow]

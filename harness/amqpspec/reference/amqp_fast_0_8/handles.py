@@ -214,16 +214,16 @@ delivered-flag-inverted: consumed messages are marked as browsed, and browsed on
 notify-names-another-handle: NOTIFY has the handle-id of another handle [handle/notify/handle ids/never-the-server]
 large-message-in-one-go: no other channel gets a word in between the fragments of a message
     [channels/no-starvation channels/fair-sharing]
-something-between-fragments: a command stands between the fragments of a message
+something-between-fragments: a command is sent between the fragments of a message
     [scenarios/receiving/fragments handle/notify/consecutive]
 prepare-unasked: PREPARE is sent on channels without restartable mode [restartable/not-unasked]
 no-prepare-for-large-messages: large messages begin with NOTIFY, whatever the mode [restartable/recommended]
 prepare-for-one-fragment: PREPARE is sent for messages that fit into one fragment
     [restartable/not-for-one-fragment]
 prepare-without-body: PREPARE carries the head and nothing else [restartable/question]
-ready-of-client-ignored: what READY says that the client holds is sent again, or not at all
+ready-of-client-ignored: the octets that READY reports are sent again, or not at all
     [handle/notify/restarted handle/notify/recovery restartable/rest]
-whole-message-behind-ready: behind READY, the whole message is sent
+whole-message-behind-ready: after READY, the whole message is sent
     [handle/notify/restarted restartable/rest handle/summary/server/ready]
 recovery-not-marked: after READY, NOTIFY is not marked as a recovery [handle/notify/recovery]
 prepare-with-half-a-head: the head in PREPARE is cut short [handle/prepare/carries restartable/question]

@@ -229,7 +229,7 @@ def connect(core: Core) -> Connection:
 
 
 FAULTS = fault_table("""
-fragment-size-counts-the-frame: a fragment is taken for one octet shorter than announced
+fragment-size-counts-the-frame: a fragment is read as one octet shorter than announced
     [messages/frames/size handle/send/behind messages/frames/carriers]
 unknown-codes-skipped: frames with codes that are not defined are passed over
     [frames/skipping syntax/connection-commands syntax/channel-commands syntax/handle-commands]
@@ -237,6 +237,6 @@ command-behind-handle-close-closes-the-connection: behind the broker's HANDLE CL
     the connection [handle/close/discards]
 answer-to-handle-close-is-answered: the HANDLE CLOSE that answers the broker's is answered [handle/close/reads-on]
 closed-channel-cannot-be-opened: a channel that the broker closed stays closing [channel/close/ended]
-channel-close-not-repeated: behind the broker's CHANNEL CLOSE, other commands are passed over
+channel-close-not-repeated: after the broker's CHANNEL CLOSE, other commands are ignored
     [channel/close/repeated]
 """)

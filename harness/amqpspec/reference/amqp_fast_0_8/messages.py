@@ -139,7 +139,7 @@ headers-lose-zero-octets: strings in headers end at their first zero octet [synt
 fragments-one-too-large: fragments have one octet more than the client takes
     [tuning/frame-max/kept messages/fragments/large]
 frame-max-of-client-ignored: the client's FRAME_MAX has no effect [tuning/frame-max/kept messages/fragments/large]
-last-fragment-is-partial: the last fragment says that there are more
+last-fragment-is-partial: the last fragment announces more
     [messages/frames/partial messages/writing/partial]
 name-on-first-fragments: all fragments but the last name the destination [handle/notify/dest-name]
 notify-name-cut: NOTIFY lacks the last letter of the destination's name [handle/notify/dest-name]

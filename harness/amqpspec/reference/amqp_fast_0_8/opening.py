@@ -224,9 +224,9 @@ open-confirmed-twice: an OPEN is confirmed twice [connection/reply/open connecti
 one-more-challenge: the first RESPONSE is answered by another CHALLENGE
     [scenarios/preparing/rounds connection/response/more]
 one-virtual-host-for-a-login: a login opens one virtual host only [virtual-hosts/after-security]
-ping-waits-for-messages: a PING in the midst of a message is not answered
+ping-waits-for-messages: a PING within a message is not answered
     [priorities/ping priorities/connection connection/summary/server/ping]
-ping-not-answered: a PING that asks for it is not answered
+ping-not-answered: a PING that requests an answer gets none
     [connection/ping/respond connection/summary/server/ping]
 ping-asks-back: the PING that answers requests an answer [connection/ping/no-loop]
 """)

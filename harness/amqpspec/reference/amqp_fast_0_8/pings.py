@@ -46,11 +46,11 @@ class Pings(SignsOfLife):
 
 
 FAULTS = fault_table("""
-heartbeats-at-half-speed: PINGs come less often than the client asked for
+heartbeats-at-half-speed: PINGs are sent less often than the client requested
     [connection/ping/interval tuning/heartbeat/continued]
 no-heartbeats: no PING is sent, whatever the client requested [tuning/heartbeat/hint]
 pings-nobody-asked-for: PINGs are sent to a client that requested none [tuning/heartbeat/client-none]
 one-heartbeat-only: after the first PING, no other one is sent [tuning/heartbeat/continued connection/ping/interval]
-silent-clients-closed-early: a client that sends nothing for half a second is taken for dead
+silent-clients-closed-early: a client that sends nothing for half a second is disconnected
     [heartbeat/until-first-ping tuning/heartbeat/server-none]
 """)

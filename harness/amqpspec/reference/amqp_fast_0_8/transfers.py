@@ -216,16 +216,16 @@ body-cut-at-65535: octets of a body beyond 65535 are lost [messages/fragments/la
 prepare-refused: PREPARE is not served on restartable channels either
     [restartable/upload restartable/supported handle/prepare/either handle/summary/server/prepare]
 heads-compared-in-part: messages are the same if their heads begin alike [handle/prepare/identity]
-partial-messages-dropped: the part of a message that has come is not kept
+partial-messages-dropped: the received part of a message is not stored
     [restartable/full handle/ready/temporary restartable/question]
 ready-counts-the-head: READY counts the head as well [handle/ready/message-size restartable/minimum]
-ready-says-too-little: READY says one octet less than is held
+ready-says-too-little: READY reports one octet less than is stored
     [handle/ready/message-size restartable/full]
 prepare-not-answered: PREPARE is not answered
     [handle/ready/answer restartable/supported handle/summary/server/prepare]
 rest-overwrites-the-beginning: the rest of a message is put in place of its beginning
     [handle/send/restarted handle/send/recovery handle/send/head restartable/rest]
 empty-hash-is-compared: an empty hash is compared, too [handle/prepare/no-hash]
-ready-not-answered: behind a client's READY, nothing is sent
+ready-not-answered: after a client's READY, nothing is sent
     [handle/summary/server/ready handle/notify/restarted restartable/rest]
 """)

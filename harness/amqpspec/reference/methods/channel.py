@@ -236,11 +236,11 @@ one-content-per-connection: a content that begins on one channel ends those of t
 channel-works-on-after-close: methods are executed after channel.close was sent [channel/close/stability-discard]
 unacked-lost-with-channel: unacknowledged messages vanish with their channel
     [wire/channels/closure basic/explicit-ack domain/redelivered/implementation-flag]
-unacked-given-back-to-one-queue: what a channel holds unacknowledged goes back to one queue only
+unacked-given-back-to-one-queue: the unacknowledged messages of a channel return to one queue only
     [basic/explicit-ack]
 one-queue-of-a-channel-served-again: a channel that is started again delivers from one queue only
     [channel/flow/active]
-exclusive-queue-ends-with-channel: an exclusive queue goes with the channel on which it was made
+exclusive-queue-ends-with-channel: an exclusive queue is deleted with the channel that declared it
     [queue/declare/exclusive/lifetime]
 prefetch-ignored: prefetch limits nothing [basic/qos/prefetch-count basic/qos/prefetch-count/no-more]
 prefetch-limits-no-ack: prefetch limits consumers that do not acknowledge

@@ -314,7 +314,7 @@ def _code(refusal: Refusal) -> int:
 
 FAULTS = fault_table("""
 frame-end-wrong: body frames end in another octet [wire/frame/end-octet-sent]
-only-heartbeats-are-life: a client that sends other octets than heartbeats is taken for dead
+only-heartbeats-are-life: a client that sends other octets than heartbeats is disconnected as silent
     [wire/heartbeat/any-octet]
 channel-exception-ends-connection: what should close a channel closes the connection [wire/errors/channel-scope]
 first-frames-must-be-small: before tune, frames of more than 1,024 octets are refused
@@ -323,7 +323,7 @@ unspoken-header-answered: an unknown header is answered by one that the server d
     [amq_wlp_header_04 connection/start/protocol-name]
 connection-works-on-after-close: methods are executed after connection.close was sent
     [connection/close/stability-discard]
-unacked-given-back-by-one-channel: of a connection that ends, one channel gives back what it holds
+unacked-given-back-by-one-channel: when a connection ends, only one channel returns its unacknowledged messages
     [basic/explicit-ack]
 nothing-more-after-a-full-socket: deliveries end for good once a socket was full [basic/consume]
 deaf-while-sending: nothing is read while what is sent is stuck [basic/reject/while-sending basic/nack/while-sending]

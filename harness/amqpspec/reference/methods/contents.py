@@ -183,7 +183,7 @@ FAULTS = fault_table("""
 field-names-begin-with-letters-only: field names that begin with $ or # are refused [amq_wlp_table_01]
 contents-within-contents-taken: a weight is let pass, and a second content header thrown away
     [amq_wlp_content_04 amq_wlp_content_05]
-malformed-properties-stored: properties that nobody can read are stored and delivered
+malformed-properties-stored: undecodable properties are stored and delivered
     [wire/content/malformed-header]
 continued-flags-not-read: a second word of property flags is refused [wire/content/property-flags-continued]
 second-header-taken: a second header is thrown away

@@ -90,7 +90,7 @@ def _complete(channel: Channel, received: Received) -> None:
 
 FAULTS = fault_table("""
 no-wait-failure-swallowed: a method without reply that fails is passed over [domain/no-wait queue/declare/no-wait]
-content-goes-on-behind-a-method: a method in the midst of a content leaves that to go on
+content-goes-on-behind-a-method: a method within a content does not end the content
     [wire/content/aborted-by-method]
 method-elsewhere-ends-content: a method on one channel ends the contents on their way in on the others
 lowest-channel-alone-publishes: contents are thrown away unless they come on the lowest channel that is open

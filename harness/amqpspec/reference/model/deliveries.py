@@ -150,7 +150,7 @@ prefetch-size-limits-first: a message larger than prefetch-size is never sent [b
 window-never-reopens: an acknowledgement makes no room in the window [basic/qos/prefetch-count]
 commit-opens-no-window: an acknowledgement that was committed makes no room in the window
     [basic/qos/prefetch-count]
-rolled-back-again-each-time: a rollback gives back what an earlier one gave back, wherever that is by now
+rolled-back-again-each-time: a rollback returns messages that an earlier one returned, wherever they are by now
     [tx/rollback]
 prefetch-one-too-few: one message less is sent than allowed [basic/qos/prefetch-count/less]
 zero-octets-is-a-limit: a prefetch-size of zero next to a prefetch-count lets nothing go ahead

@@ -139,9 +139,9 @@ bound-exchanges-not-followed: messages do not pass from exchange to exchange
     [exchange/declare/internal exchange/bind/duplicates exchange/bind/cyclical
     exchange/bind/destination/default-exchange exchange/bind/source/default-exchange]
 alternate-exchange-ignored: an alternate exchange gets nothing [extension/alternate-exchange]
-alternate-exchange-takes-everything: an alternate exchange gets what was routed as well
+alternate-exchange-takes-everything: an alternate exchange also receives routed messages
     [extension/alternate-exchange]
-exchange-reached-again: a message passes an exchange on each of its ways, and goes round a circle again
+exchange-reached-again: a message passes an exchange once for each path, and loops in cycles
     [exchange/bind/unique exchange/bind/cyclical]
 duplicate-bindings-kept: a binding made twice has to be removed twice [queue/bind/duplicates exchange/bind/duplicates]
 delivered-once-per-binding: a queue gets a message once for each binding that matches

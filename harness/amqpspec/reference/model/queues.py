@@ -337,7 +337,7 @@ no-local-ignored: a no-local consumer gets what its own connection published [do
 redelivered-forgotten-on-requeue: a message that went back to its queue counts as new
     [domain/redelivered/implementation-flag]
 deliveries-not-counted: a message may return any number of times [basic/deliver/count basic/deliver/poison]
-rejected-goes-back-to-rejecter: a rejected message goes to the channel that rejected it
+rejected-goes-back-to-rejecter: a rejected message returns to the channel that rejected it
     [basic/reject/requeue/same-channel basic/nack/requeue/same-channel basic/reject/requeue/alternative
     basic/nack/requeue/alternative]
 """)

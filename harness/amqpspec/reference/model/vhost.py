@@ -306,14 +306,14 @@ standard-exchanges-in-one-virtual-host: only the first virtual host has the stan
 durable-exchange-lost: a restart takes durable exchanges [exchange/declare/durable/restart]
 transient-exchange-survives: a restart leaves transient exchanges [exchange/declare/durable/restart]
 auto-delete-exchange-stays: an auto-delete exchange without bindings stays [exchange/declare/auto-delete/unused]
-unused-exchange-goes-at-once: an auto-delete exchange goes at the moment in which it loses its last binding
+unused-exchange-goes-at-once: an auto-delete exchange is deleted at the moment when it loses its last binding
     [exchange/declare/auto-delete/delay]
-unused-exchange-goes-before-its-first-binding: an auto-delete exchange that was never bound goes like one that was
+unused-exchange-goes-before-its-first-binding: an auto-delete exchange that was never bound is deleted too
     [exchange/declare/auto-delete/never-used]
 unbind-in-vain-ends-exchange: an unbind that finds no binding ends an auto-delete exchange that has none
     [exchange/declare/auto-delete/never-used]
 exchange-delete-leaves-bindings: bindings wait for an exchange of the same name [exchange/delete]
-unbound-queue-reached: a message that no binding fits goes to the queue that its key names
+unbound-queue-reached: a message that matches no binding goes to the queue that its key names
     [queue/unattached queue/bind/unbound]
 no-default-binding: a new queue is not bound to the default exchange
     [queue/declare/default-binding exchange/default-exchange exchange/required-instances/direct]
@@ -324,11 +324,11 @@ transient-queue-survives: transient queues survive a restart [queue/declare/dura
 durable-binding-lost: durable bindings do not survive a restart [queue/bind/durable-exchange]
 exclusive-queue-outlives-connection: an exclusive queue stays when its connection ends
     [wire/errors/connection-scope queue/declare/exclusive/lifetime]
-auto-delete-queue-stays: an auto-delete queue stays when its last consumer goes
+auto-delete-queue-stays: an auto-delete queue is not deleted with its last consumer
     [queue/declare/auto-delete/last-consumer]
-auto-delete-after-first-consumer: an auto-delete queue goes with the first consumer that ends
+auto-delete-after-first-consumer: an auto-delete queue is deleted with the first consumer that ends
     [queue/declare/auto-delete/last-consumer]
-auto-delete-without-a-consumer-ever: an auto-delete queue goes although it never had a consumer
+auto-delete-without-a-consumer-ever: an auto-delete queue is deleted although it never had a consumer
     [queue/declare/auto-delete/never-consumed]
 dead-letters-dropped: dead messages go nowhere [basic/deliver/poison]
 immediate-ignored: an immediate message waits for a consumer

@@ -235,7 +235,7 @@ frame-size-below-minimum: tune-ok settles for frames of 1024 octets
     [connection/tune-ok/max-frame-size/minimum/chosen]
 heartbeat-beyond-offer: tune-ok chooses a heartbeat above heartbeat-max
     [connection/tune-ok/heartbeat/permitted-range]
-heartbeat-unsupported: tune-ok chooses a heartbeat whatever the server supports
+heartbeat-unsupported: tune-ok sets a heartbeat even if the server supports none
     [connection/tune-ok/heartbeat/no-heartbeat-min]
 channel-beyond-limit: a session is attached to a channel beyond channel-max
     [connection/tune-ok/channel-max/available-channels]
@@ -265,7 +265,7 @@ close-code-unknown: close has reply code 7 [connection/close/reason]
 controls-before-attach: a flush is sent on a channel without a session [session/attachment/attached-first]
 commands-before-attach: a sync is sent on a channel without a session [session/attachment/commands]
 no-command-point: commands are sent without a command-point [session/command-point/before-commands]
-command-point-without-a-command: behind a command-point a frame continues a command
+command-point-without-a-command: after a command-point, a frame continues a command
     [session/command-point/zero-offset/next-frame]
 attaches-two-sessions: a channel gets a second session [session/attach/one-session-per-transport]
 attaches-to-two-channels: a session gets a second channel [session/attach/one-transport-per-session]
@@ -280,7 +280,7 @@ selects-twice: transactions are selected twice [tx/select/exactly-once]
 commit-without-select: tx.commit is sent without tx.select [tx/commit/select-required]
 queue-name-with-a-hyphen: the name of a queue begins with a hyphen [queue/name/syntax]
 queue-name-reserved: a queue is named amq.agent [queue/declare/queue/reserved-prefix]
-answers-no-control: what a server asks for gets no answer
+answers-no-control: requests of a server get no answer
     [session/flush/earliest session/confirmed/on-request session/expected/response
     session/completed/timely-reply/no-delay session/timeout session/request-timeout/maximum-granted-timeout/granted
     session/header/sync session/gap/gap-confirmation-and-completion session/detach/confirmed connection/close-ok]
@@ -290,7 +290,7 @@ refuses-what-is-unusual: frames, header structs and types of values that are sel
 refuses-large-frames: frames of more than 4000 octets are refused before tune
     [connection/tune/max-frame-size/minimum/accepted]
 needs-limits: a tune without limits is refused [connection/tune/max-frame-size/lower]
-crashes-on-what-it-cannot-read: what cannot be read is the end of the process
+crashes-on-what-it-cannot-read: undecodable octets crash the process
     [violated/transport/frame/size-below-header violated/transport/frame/version
     violated/transport/frame/reserved-bits violated/segment-type/values violated/transport/tracks/reserved
     violated/track/control/zero violated/track/command/one violated/transport/assemblies/flags
@@ -300,7 +300,7 @@ crashes-on-what-it-cannot-read: what cannot be read is the end of the process
     violated/encoding/command/trailing violated/encoding/packing/reserved-flags violated/encoding/map/malformed
     violated/encoding/type-codes/reserved violated/struct32/first-six-octets
     violated/session/command-point/zero-offset/framing-error violated/connection/grammar survives/values]
-ignores-every-violation: controls and commands are not looked at
+ignores-every-violation: controls and commands are not checked
     [violated/connection/grammar violated/connection/tune/max-frame-size/minimum/offered
     violated/connection/tune/heartbeat-max/permitted-range violated/connection/tune/heartbeat-max/no-heartbeat-min
     violated/connection/tune-ok/channel-max/available-channels violated/encoding/command/wrong-side
@@ -315,9 +315,9 @@ ignores-every-violation: controls and commands are not looked at
     violated/message/set-flow-mode/credit survives/sets survives/message]
 drowns-in-numbers: messages of many frames, thousands of flushes and ranges of a million ids end the process
     [survives/values survives/sets survives/flood transport/assemblies/any-cut]
-takes-the-end-for-success: the end of the connection is taken for the end of the work
+takes-the-end-for-success: the end of the connection is treated as the end of the work
     [violated/connection/close-ok/reporting connection/start/client-support survives/flood]
-tells-nothing-of-refusals: the end of a session is taken for the end of the work
+tells-nothing-of-refusals: the end of a session is treated as the end of the work
     [violated/session/attach/answered session-layer/exception/session-only connection/redirect/usage]
 waits-through-silence: the client waits for a silent server [violated/connection/heartbeat/missed]
 ends-out-of-order: a handshake out of its order is the end of the process, without a word

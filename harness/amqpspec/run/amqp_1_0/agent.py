@@ -253,7 +253,7 @@ open-too-large: open has more than 512 octets [connections/opening/limits-before
 max-frame-size-below-minimum: open announces 256 octets [definitions/min-max-frame-size/lower-bound]
 frames-that-cannot-be-read: a body ends within its list [framing/performative]
 frames-of-type-two: a frame is of type 2 [framing/type]
-fields-missing: performatives come without mandatory fields
+fields-missing: performatives are sent without mandatory fields
     [performatives/begin/mandatory performatives/attach/mandatory performatives/flow/mandatory
     performatives/transfer/handle performatives/disposition/mandatory performatives/detach/mandatory]
 frames-beyond-the-limit: frames are larger than the server takes [performatives/open/max-frame-size/respected]
@@ -299,17 +299,17 @@ unsettled-in-mode-settled: transfers of a link of mode settled are not [performa
 settled-in-mode-unsettled: transfers of a link of mode unsettled are settled
     [performatives/transfer/settled/mode-unsettled]
 sections-out-of-order: the header of a message follows its body [messaging/sections]
-disposes-of-what-never-came: a disposition names a delivery that never came
+disposes-of-what-never-came: a disposition names a delivery that never arrived
     [performatives/disposition/directionality]
 unsettles: a settled delivery is reported as unsettled [links/settled-for-ever]
 never-settles: a message is accepted and not settled [definitions/rcv-settle-mode/first]
 answers-no-end: close, end and detach of the server get no answer
     [performatives/close/written sessions/end/handshake links/closing/answer]
-crashes-on-what-it-cannot-read: what cannot be read is the end of the process
+crashes-on-what-it-cannot-read: undecodable octets crash the process
     [violated/framing/size/below-header violated/framing/doff/below-header violated/framing/doff/beyond-size
     violated/framing/performative violated/definitions/condition/decode-error survives/values
     violated/performatives/open/max-frame-size/exceeded violated/version/mismatch/outgoing-closed]
-ignores-every-violation: frames are not looked at
+ignores-every-violation: frames are not checked
     [violated/performatives/open/channel-max/exceeded
     violated/performatives/begin/handle-max/exceeded violated/performatives/attach/handle/in-use
     violated/performatives/flow/handle/unattached violated/definitions/condition/unattached-handle
@@ -328,7 +328,7 @@ ignores-every-violation: frames are not looked at
     violated/performatives/transfer/delivery-tag/differs violated/performatives/transfer/message-format/differs
     violated/sasl/negotiation/steps violated/sasl/frame/body violated/sasl/frame/max-size
     survives/message]
-takes-the-end-for-success: the end of the connection is taken for the end of the work
+takes-the-end-for-success: the end of the connection is treated as the end of the work
     [violated/connections/closing/close-frame violated/version/mismatch/outgoing-closed]
 swallows-every-flood: endless deliveries are accepted, and their end is treated as success [survives/flood]
 waits-through-silence: the client waits for a silent server [connections/idle-timeout/close]

@@ -267,7 +267,7 @@ response-of-many-octets: RESPONSE has more than 4096 octets [connection/response
 responds-twice: RESPONSE is sent twice [scenarios/preparing/response]
 field-named-badly: a table has a name that begins with a digit [tables/names]
 zero-octet-in-a-short-string: a mechanism contains a zero octet [syntax/notes/zero-octet]
-frame-max-beyond-offer: TUNE asks for frames twice as large as proposed
+frame-max-beyond-offer: TUNE requests frames twice as large as proposed
     [tuning/frame-max/client-maximum connection/tune/values]
 frame-max-below-minimum: TUNE requests frames of 512 octets [tuning/frame-max/client-minimum]
 tune-option-of-servers: TUNE has a CHANNEL_MAX [tuning/client-options]
@@ -299,7 +299,7 @@ answers-no-close: a CLOSE of the server is not answered
     handle/summary/client/close]
 any-version: the version in CHALLENGE is ignored [initiation/version-refused]
 any-mechanism: what the server offers is ignored [violated/connection/challenge/plain]
-takes-the-end-for-success: the end of the connection is taken for the end of the work
+takes-the-end-for-success: the end of the connection is treated as the end of the work
     [connection/summary/client/physical-close violated/initiation/valid violated/messages/fragments/large]
 waits-through-silence: a server that sends nothing is waited for
     [tuning/heartbeat/other-means violated/initiation/valid]
@@ -307,12 +307,12 @@ escape-not-known: the escape FFFF in front of a size is not known [frames/escape
 refuses-duplicates: a server that names an option twice makes the client disconnect [tables/duplicates]
 refuses-pings: an unrequested PING is refused [tuning/heartbeat/hint]
 works-on-behind-a-close: after its answer to CHANNEL CLOSE, a FLOW is sent [scenarios/errors/client-closes]
-crashes-on-what-it-cannot-read: what cannot be read is the end of the process
+crashes-on-what-it-cannot-read: undecodable octets crash the process
     [violated/syntax/message-head violated/syntax/command-end violated/frames/size-first violated/frames/size-forms
     violated/syntax/notes/end-counted violated/syntax/connection-commands violated/syntax/channel-commands
     violated/syntax/handle-commands violated/frames/fixed-fields violated/messages/frames/size
     violated/tuning/frame-max/kept violated/tables/types violated/tables/layout]
-ignores-every-violation: commands are not looked at
+ignores-every-violation: commands are not checked
     [connection/summary/client/response connection/summary/client/open channel/summary/client/open
     channel/summary/client/ack channel/summary/client/commit channel/summary/client/rollback
     handle/summary/client/open handle/summary/client/send handle/summary/client/consume handle/summary/client/flow

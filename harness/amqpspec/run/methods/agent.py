@@ -249,13 +249,13 @@ consumer-tag-twice: a consumer tag in use is given away again [basic/consume/con
 commit-without-select: tx.commit is sent without tx.select [tx/commit/transacted]
 queue-name-with-a-space: a queue is named "no spaces" [queue/declare/queue/syntax]
 queue-name-reserved: a queue is named amq.agent [queue/declare/queue/reserved]
-crashes-on-what-it-cannot-read: what cannot be decoded is the end of the process
+crashes-on-what-it-cannot-read: undecodable octets crash the process
     [violated/frame/end-octet violated/frame/type violated/frame/size violated/method/unknown violated/method/arguments
     violated/handshake/method violated/table violated/content/order violated/content/size violated/content/class
     violated/content/channel-zero violated/content/memory]
 ignores-every-violation: methods are ignored [violated/channel/open violated/channel/zero violated/consumer/known
     violated/confirm/published violated/reply/asked violated/handshake/once violated/heartbeat/channel]
-takes-the-end-for-success: the end of the connection is taken for the end of the work
+takes-the-end-for-success: the end of the connection is treated as the end of the work
     [violated/end violated/content/memory]
 waits-through-silence: the client waits for a silent server [wire/heartbeat/missed]
 """)

@@ -239,7 +239,7 @@ qos-global-means-channel: qos with global set is for one channel [basic/qos/glob
 deliveries-before-consume-ok: a consumer is served before it is confirmed [wire/content/synchronisation]
 generated-tags-repeat: every generated consumer tag is the same [basic/consume/consumer-tag/generated]
 fifteen-consumers-at-most: a sixteenth consumer is refused [basic/consume/minimum-consumers]
-exclusive-access-never-ends: an exclusive consumer keeps others away after it was cancelled
+exclusive-access-never-ends: an exclusive consumer excludes others after its cancel
     [basic/consume/exclusive/alone]
 cancelled-consumer-goes-on: a cancelled consumer still receives messages [wire/content/synchronisation basic/cancel]
 cancel-requeues-unacked: cancel takes delivered messages away again [basic/cancel]

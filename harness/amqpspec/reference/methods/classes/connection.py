@@ -208,20 +208,20 @@ def _table(value: Any) -> dict[str, Any]:
 FAULTS = fault_table("""
 version-100-offered: start names version 100
     [amq_wlp_header_01 connection/start/version connection/start/server-support]
-per-consumer-qos-announced: windows of each consumer are announced, and those of the base are kept
+per-consumer-qos-announced: windows per consumer are announced, but windows per channel are applied
     [extension/per-consumer-qos]
-server-properties-incomplete: start does not say host and information
+server-properties-incomplete: start does not contain host and information
     [connection/start/server-properties/required-fields]
 en-us-not-offered: start offers another locale only [connection/start/locales/required-support]
-lists-separated-by-commas: mechanisms and locales come with commas between them
+lists-separated-by-commas: mechanisms and locales are separated by commas
     [connection/start/mechanisms connection/start/locales/list]
 second-locale-refused: of the offered locales, only the first is accepted [connection/start-ok/locale]
 small-frame-max-offered: tune offers a frame-max of 2,048 [connection/tune/frame-max/minimum-offered]
 frame-max-8192-at-least: a client that settles for less than 8,192 octets is turned away
     [connection/tune-ok/frame-max/minimum]
-zero-is-little: zero in tune-ok stands for one channel and for the smallest frames
+zero-is-little: zero in tune-ok means one channel and the smallest frames
     [connection/tune-ok/channel-max/upper-limit connection/tune-ok/frame-max/upper-limit]
-agreed-frame-max-forgotten: frames up to the server's own limit are taken
+agreed-frame-max-forgotten: frames up to the server's own limit are accepted
     [connection/tune-ok/frame-max/all-frames amq_wlp_frame_03]
 frame-max-counts-payload: frame-max limits only the payload [connection/tune/frame-max/whole-frame]
 frame-of-just-frame-max-refused: a frame has to stay below frame-max

@@ -225,7 +225,7 @@ queue-redeclare-purges: declaring a queue again empties it [queue/declare]
 two-hundred-queues-at-most: no more queues after some 200 [queue/declare/minimum-queues]
 nameless-queue-refused: a queue has to have a name
     [queue/declare/queue/default-name-empty queue/declare/queue/default-name-generated]
-declare-ok-without-name: declare-ok repeats the name that was asked for, even a blank one
+declare-ok-without-name: declare-ok repeats the requested name, even a blank one
     [queue/declare-ok/queue queue/declare/queue/default-name-generated]
 declare-ok-never-names: the name in declare-ok is blank [queue/declare-ok/queue]
 reserved-queue-not-redeclared: a queue with a reserved name cannot be declared again by its owner

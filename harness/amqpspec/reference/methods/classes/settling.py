@@ -184,7 +184,7 @@ def _send_again(channel: Channel, delivery: Delivery) -> None:
 
 FAULTS = fault_table("""
 delivery-tags-of-connection: a tag of another channel is accepted [domain/delivery-tag/channel-local]
-acked-message-kept: an acknowledged message goes back to its queue
+acked-message-kept: an acknowledged message returns to its queue
     [basic/explicit-ack basic/ack/multiple basic/get-ok]
 requeue-flag-ignored: a message rejected for requeuing is discarded
     [basic/reject/requeue/flag basic/nack/requeue/flag]
@@ -192,7 +192,7 @@ discard-requeues: a message rejected for good is requeued [basic/reject/requeue/
 requeue-opens-no-window: a requeued message does not open the window [basic/qos/prefetch-count]
 shared-window-opens-for-one-channel: a window of the connection opens for the channel alone that acknowledges
     [basic/qos/global]
-transacted-ack-holds-one-message: of what is acknowledged at once in a transaction, one message counts as acknowledged
+transacted-ack-holds-one-message: of a multiple acknowledgement in a transaction, only one message is acknowledged
     [basic/ack/multiple/exists-transacted]
 recover-stopped-by-a-get: recover brings nothing back where one of the messages was fetched by get
     [basic/recover-async]
